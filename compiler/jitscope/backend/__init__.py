@@ -1,0 +1,1 @@
+"""From jaxprs to running programs: lowering, compilation, caches, arrays, dispatch."""

@@ -1,0 +1,224 @@
+"""`Array`: an immutable array on a device."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes
+from ..core.avals import ShapedArray, aval_of, is_python_scalar, physical
+from ..core.config import settings
+from ..core.dtypes import canonicalize
+from ..core.errors import DeletedArrayError
+from ..core.operators import Operators
+from ..core.trace import Tracer
+from ..xla import client
+
+
+class Array(Operators):
+    """An array: `buf` is the runtime's buffer, `aval` says shape, dtype and weak type.
+
+    Operators and methods are NumPy's, with JAX's promotion; arrays cannot be changed, `x.at[i].set(v)` gives a new one.
+    Work is asynchronous: `block_until_ready()` waits. Raises DeletedArrayError where the memory was donated or freed.
+    """
+
+    __slots__ = ("buf", "aval", "__weakref__")
+
+    def __init__(self, buf: Any, aval: ShapedArray):
+        self.buf = buf
+        self.aval = aval
+
+    # Values
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if isinstance(self.aval.dtype, dtypes.ExtendedDType):
+            raise TypeError(f"{self.aval.short()} holds keys, which have no NumPy form: use random.key_data(keys)")
+        value = client.to_numpy(self.buf, self.aval.dtype)
+        if dtype is not None and np.dtype(dtype) != value.dtype:
+            return value.astype(dtype)
+        return value.copy() if copy else value
+
+    def __dlpack__(self, *, stream: Any = None, **_: Any) -> Any:
+        return client.to_dlpack(self.buf, stream)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+    def _scalar(self, what: str) -> Any:
+        if self.aval.size != 1:
+            raise TypeError(f"only an array of one element can become {what}; this one is {self.aval.short()}")
+        return np.asarray(self).reshape(())[()]
+
+    def __bool__(self) -> bool:
+        if self.aval.size != 1:
+            raise ValueError(f"the truth of {self.aval.short()} is ambiguous: use .any() or .all()")
+        return bool(self._scalar("a bool"))
+
+    def __int__(self) -> int:
+        return int(self._scalar("an int"))
+
+    def __float__(self) -> float:
+        return float(self._scalar("a float"))
+
+    def __complex__(self) -> complex:
+        return complex(self._scalar("a complex"))
+
+    def __index__(self) -> int:
+        if self.aval.shape or not dtypes.is_integer(self.aval.dtype):
+            raise TypeError(f"only an integer scalar can be an index; this is {self.aval.short()}")
+        return int(np.asarray(self)[()])
+
+    def item(self, *args: int) -> Any:
+        """The element (at the given index) as a Python scalar."""
+        return np.asarray(self).item(*args)
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python scalars."""
+        return np.asarray(self).tolist()
+
+    def tobytes(self, order: str = "C") -> bytes:
+        return np.asarray(self).tobytes(order)  # pyright: ignore[reportArgumentType]
+
+    def __len__(self) -> int:
+        if not self.aval.shape:
+            raise TypeError("a scalar has no len()")
+        return self.aval.shape[0]
+
+    def __iter__(self) -> Iterator[Array]:
+        if not self.aval.shape:
+            raise TypeError("a scalar cannot be iterated over")
+        if isinstance(self.aval.dtype, dtypes.ExtendedDType):
+            return iter([self[i] for i in range(self.aval.shape[0])])
+        weak = self.aval.weak_type
+        return (array_from_numpy(np.asarray(row), weak) for row in np.asarray(self))
+
+    # Text
+
+    def __repr__(self) -> str:
+        if self.is_deleted():
+            return f"Array(deleted, {self.aval.short()})"
+        if isinstance(self.aval.dtype, dtypes.ExtendedDType):
+            below = Array(self.buf, physical(self.aval))
+            return f"Array({self.aval.short()}) overlaying:\n{np.asarray(below)}"
+        weak = ", weak_type=True" if self.aval.weak_type else ""
+        value = np.array2string(np.asarray(self), prefix="Array(", separator=", ") if self.aval.size else \
+            f"[], shape={self.aval.shape}"
+        return f"Array({value}, dtype={self.aval.dtype.name}{weak})"
+
+    def __str__(self) -> str:
+        return repr(self) if isinstance(self.aval.dtype, dtypes.ExtendedDType) or self.is_deleted() else \
+            str(np.asarray(self))
+
+    def __format__(self, spec: str) -> str:
+        return format(np.asarray(self)[()] if not self.aval.shape else str(self), spec)
+
+    # Memory
+
+    @property
+    def nbytes(self) -> int:
+        """Size in memory, in bytes."""
+        return physical(self.aval).bytes
+
+    @property
+    def device(self) -> Any:
+        return client.device_of(self.buf)
+
+    def devices(self) -> set:
+        return {self.device}
+
+    def is_deleted(self) -> bool:
+        return client.is_deleted(self.buf)
+
+    def delete(self) -> None:
+        """Free the memory now."""
+        client.delete(self.buf)
+
+    def is_ready(self) -> bool:
+        return client.is_ready(self.buf)
+
+    def block_until_ready(self) -> Array:
+        """Wait until the values are there; gives the array itself."""
+        client.block_until_ready([self.buf])
+        return self
+
+    def copy_to_host_async(self) -> None:
+        """On the CPU the values are on the host already: nothing to do but to check that they exist."""
+        if self.is_deleted():
+            raise DeletedArrayError("the array was deleted")
+
+    def unsafe_buffer_pointer(self) -> int:
+        return client.pointer(self.buf)
+
+    def __copy__(self) -> Array:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Array:
+        return array_from_numpy(np.asarray(self), self.aval.weak_type)
+
+    def __reduce__(self) -> Any:
+        if isinstance(self.aval.dtype, dtypes.ExtendedDType):
+            return _unpickle_extended, (np.asarray(Array(self.buf, physical(self.aval))), self.aval)
+        return array_from_numpy, (np.asarray(self), self.aval.weak_type)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise TypeError("arrays cannot be changed in place: x = x.at[index].set(value) gives a new array with the "
+                        "change (in compiled code no copy is made)")
+
+
+def _unpickle_extended(data: np.ndarray, aval: ShapedArray) -> Array:
+    return Array(client.put(data), aval)
+
+
+def array_from_numpy(value: Any, weak_type: bool = False, device: Any = None) -> Array:
+    """An Array with a copy of a NumPy value, in the canonical dtype. Raises TypeError for what cannot be an array."""
+    value = np.asarray(value)
+    dtype: Any = canonicalize(value.dtype)
+    if value.dtype != dtype:
+        value = value.astype(dtype)
+    buf = client.put(value, device or settings().default_device)
+    return Array(buf, ShapedArray(value.shape, dtype, weak_type))
+
+
+_scalars: dict[Any, Array] = {}
+_MAX_SCALARS = 4096
+
+
+def to_array(x: Any) -> Array:
+    """Any value an operation takes as an Array: arrays as they are, NumPy values and Python scalars put on the device.
+
+    Raises TypeError for other values (the message says which) and for tracers, which have no value.
+    """
+    if type(x) is Array:
+        return x
+    if isinstance(x, Array) or isinstance(x, Tracer):
+        return x  # pyright: ignore[reportReturnType]
+    if is_python_scalar(x) or isinstance(x, np.generic):
+        return _scalar_array(x)
+    if hasattr(x, "__jitscope_array__"):
+        return x.__jitscope_array__()
+    aval = aval_of(x)
+    return array_from_numpy(x, aval.weak_type)
+
+
+def _scalar_array(x: Any) -> Array:
+    key = (type(x), x if x == x else "nan", str(x) if x == 0 else None, settings())
+    found = _scalars.get(key)
+    if found is None or found.is_deleted():
+        aval = aval_of(x)
+        value = np.asarray(x)
+        if aval.weak_type and dtypes.is_integer(aval.dtype):
+            value = _checked_int(x, aval.dtype)
+        found = array_from_numpy(value.astype(aval.dtype), aval.weak_type)
+        if len(_scalars) >= _MAX_SCALARS:
+            _scalars.clear()
+        _scalars[key] = found
+    return found
+
+
+def _checked_int(x: int, dtype: Any) -> np.ndarray:
+    limits = np.iinfo(dtype)
+    if not limits.min <= x <= limits.max:
+        raise OverflowError(f"{x} does not fit {dtype.name}: pass an array of a wider dtype"
+                            + ("" if settings().enable_x64 else " with enable_x64 on"))
+    return np.asarray(x, dtype)

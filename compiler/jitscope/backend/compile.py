@@ -1,0 +1,165 @@
+"""The executable cache: from a jaxpr to a program that runs, compiled once for each structure."""
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core import records
+from ..core.avals import ShapedArray, physical
+from ..core.hashing import SMALL, StructuralHash, structural_hash
+from ..core.jaxpr import ClosedJaxpr, Jaxpr, Var
+from ..core.trace import Tracer
+from ..xla import client, mlir
+from ..xla.program import Executable, RuntimeFailure, compile_options, translate
+from .array import Array, to_array
+from .lowering import live_indices, lower_jaxpr
+
+MAX_EXECUTABLES = 2048
+Options = tuple[tuple[str, Any], ...]
+
+
+class Program:
+    """A compiled jaxpr, ready to run.
+
+    `kept` are the indices of the arguments it takes (those nobody reads are dropped), `hidden` the buffers of captured
+    arrays, passed first. The executable may be shared with programs of the same structure (`reused`); `number` is the
+    one under which it was compiled, `lowered` its MLIR bytecode.
+    """
+
+    __slots__ = ("executable", "entry", "hidden", "kept", "out_avals", "reused", "takes_all", "__weakref__")
+
+    def __init__(self, entry: _Entry, hidden: list[Any], kept: list[int], arguments: int,
+                 out_avals: list[ShapedArray], reused: bool):
+        self.executable, self.entry, self.hidden, self.kept = entry.executable, entry, hidden, kept
+        self.out_avals, self.reused = out_avals, reused
+        self.takes_all = not hidden and kept == list(range(arguments))
+
+    @property
+    def number(self) -> int:
+        return self.entry.number
+
+    @property
+    def lowered(self) -> bytes:
+        return self.entry.lowered
+
+    def run(self, bufs: Sequence[Any]) -> list[Array]:
+        """Run on the buffers of all arguments; raises DeletedArrayError and XlaError."""
+        if not self.takes_all:
+            bufs = [*self.hidden, *[bufs[i] for i in self.kept]]
+        executable = self.executable
+        try:
+            outs = executable.raw_execute(bufs).consume_with_handlers(executable.handlers)
+        except RuntimeFailure as error:
+            raise translate(error, bufs) from None
+        return [Array(buf, aval) for buf, aval in zip(outs, self.out_avals)]
+
+
+class _Entry:
+    """An executable in the cache with what is needed to share it: its MLIR bytecode and the number it was filed under."""
+
+    __slots__ = ("executable", "lowered", "hash", "number")
+
+    def __init__(self, executable: Executable, lowered: bytes, key: StructuralHash, number: int):
+        self.executable, self.lowered, self.hash, self.number = executable, lowered, key, number
+
+
+_entries: OrderedDict[Any, _Entry] = OrderedDict()
+_lock = threading.RLock()
+
+
+def clear_executables() -> None:
+    """Forget all compiled programs."""
+    with _lock:
+        _entries.clear()
+
+
+def compile_jaxpr(closed: ClosedJaxpr, options: Options = (), device: Any = None, number: int | None = None,
+                  note: records.Record | None = None, donated: Sequence[int] = ()) -> Program:
+    """The program of a jaxpr on a device: from the cache if one of the same structure was compiled, else compiled now.
+
+    `number` files the steps under a program number in the ledger; `note` gives their function and position. `donated`
+    are the indices of arguments whose memory results may take.
+    """
+    device = device or client.default_device()
+    lifted, hidden, embedded = _split_constants(closed)
+    key = structural_hash(lifted, embedded)
+    lifted = ClosedJaxpr(lifted.jaxpr, embedded)
+    kept = _read_arguments(closed.jaxpr)
+    taken = tuple(len(hidden) + kept.index(i) for i in donated if i in kept)
+    where = (key.digest, options, device, taken)
+    with _lock:
+        entry = _entries.get(where)
+        if entry is not None:
+            _entries.move_to_end(where)
+    reused = entry is not None
+    if entry is None:
+        number = number or records.new_program()
+        entry = _build(lifted, key, options, device, number, note, taken)
+        with _lock:
+            _entries[where] = entry
+            while len(_entries) > MAX_EXECUTABLES:
+                _entries.popitem(last=False)
+    return Program(entry, hidden, kept, len(closed.in_avals), closed.out_avals, reused)
+
+
+def lower_closed(closed: ClosedJaxpr, donated: Sequence[int] = ()) -> bytes:
+    """The MLIR bytecode of a jaxpr's program, as `compile_jaxpr` would compile it."""
+    lifted, hidden, embedded = _split_constants(closed)
+    kept = _read_arguments(closed.jaxpr)
+    taken = tuple(len(hidden) + kept.index(i) for i in donated if i in kept)
+    return mlir.to_bytecode(lower_jaxpr(ClosedJaxpr(lifted.jaxpr, embedded), closed.jaxpr.debug.name, taken))
+
+
+def _split_constants(closed: ClosedJaxpr) -> tuple[ClosedJaxpr, list[Any], list[np.ndarray]]:
+    """The program with its large captured arrays as leading arguments and its unread arguments gone; the buffers of the
+    former; and the values of the small constants, which stay captured."""
+    jaxpr = closed.jaxpr
+    hoisted, hidden, inner, embedded = [], [], [], []
+    for var, value in zip(jaxpr.constvars, closed.consts):
+        if isinstance(value, Tracer):
+            raise TypeError("a program that captures a tracer cannot be compiled")
+        array = to_array(value)
+        if var.aval.size > SMALL or physical(var.aval) is not var.aval:
+            hoisted.append(var)
+            hidden.append(array.buf)
+        else:
+            inner.append(var)
+            embedded.append(np.asarray(array))
+    invars = [jaxpr.invars[i] for i in _read_arguments(jaxpr)]
+    names = jaxpr.debug.arg_names
+    debug = jaxpr.debug
+    if names:
+        shown = tuple(f"const{i}" for i in range(len(hoisted))) + tuple(
+            names[i] for i in _read_arguments(jaxpr) if i < len(names))
+        debug = type(debug)(debug.name, shown, debug.result_names, debug.defined)
+    lifted = Jaxpr(inner, [*hoisted, *invars], jaxpr.outvars, jaxpr.eqns, jaxpr.effects, debug)
+    return ClosedJaxpr(lifted), hidden, embedded
+
+
+def _read_arguments(jaxpr: Jaxpr) -> list[int]:
+    """Indices of the arguments that some live equation or result reads."""
+    read = {a for a in jaxpr.outvars if isinstance(a, Var)}
+    for _, eqn in live_indices(jaxpr):
+        read.update(a for a in eqn.invars if isinstance(a, Var))
+    return [i for i, v in enumerate(jaxpr.invars) if v in read]
+
+
+def _build(lifted: ClosedJaxpr, key: StructuralHash, options: Options, device: Any, number: int,
+           note: records.Record | None, donated: tuple[int, ...]) -> _Entry:
+    name = lifted.jaxpr.debug.name
+    start = time.perf_counter()
+    module = lower_jaxpr(lifted, name, donated)
+    lowered = mlir.to_bytecode(module)
+    middle = time.perf_counter()
+    outputs = [(below.shape, below.dtype) for below in map(physical, lifted.out_avals)]
+    executable = Executable.compile(lowered, outputs, device, compile_options(overrides=dict(options) or None))
+    end = time.perf_counter()
+    if note is not None:
+        records.emit(records.Record("lower", note.function, number, middle - start, note.position, note.call_site))
+        records.emit(records.Record("compile", note.function, number, end - middle, note.position, note.call_site))
+    return _Entry(executable, lowered, key, number)

@@ -1,0 +1,299 @@
+"""`jit`: calls of a Python function become runs of a compiled program.
+
+A call is answered by a key (options, structure and avals of the arguments, static values). A known key runs its program;
+an unknown one traces the function, and compiles the jaxpr unless its structure is known (`compile`). Calls of a few
+positional arrays take a shorter way through the same cache.
+"""
+from __future__ import annotations
+
+import functools
+import time
+import weakref
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Any
+
+from .. import tree
+from ..control.call import call
+from ..core import records, source
+from ..core.avals import ShapedArray, aval_of, not_an_array
+from ..core.axes import current_axes
+from ..core.config import settings
+from ..core.jaxpr import ClosedJaxpr, DebugInfo
+from ..core.staging import trace_to_jaxpr
+from ..core.trace import Tracer, _current, evaluating
+from ..xla import client
+from ..xla.program import RuntimeFailure, translate
+from .array import Array, to_array
+from .compile import Options, Program, compile_jaxpr
+from .signature import Leaf, Signature, options_text, short_repr
+from .static import StaticSpec
+
+_function_numbers = count(1)
+
+
+class Traced:
+    """A traced function: its jaxpr and the structure of its result."""
+
+    __slots__ = ("closed", "out_tree", "signature", "number", "__weakref__")
+
+    def __init__(self, closed: ClosedJaxpr, out_tree: Any, signature: Signature, number: int):
+        self.closed, self.out_tree, self.signature, self.number = closed, out_tree, signature, number
+
+
+class Ready:
+    """What a key answers with: a program, and how to put its results together. `calls` counts for the ledger."""
+
+    __slots__ = ("program", "execute", "single", "out_tree", "calls", "__weakref__")
+
+    def __init__(self, program: Program, out_tree: Any):
+        self.program, self.out_tree, self.calls = program, out_tree, 0
+        self.single = out_tree == _LEAF
+
+    def run(self, bufs: list[Any]) -> Any:
+        self.calls += 1
+        outs = self.program.run(bufs)
+        return outs[0] if self.single else self.out_tree.unflatten(outs)
+
+
+_LEAF = tree.structure(0)
+
+
+class Caches:
+    """The caches of one function under one set of jit options."""
+
+    __slots__ = ("number", "traces", "ready", "fast", "__weakref__")
+
+    def __init__(self):
+        self.number = next(_function_numbers)
+        self.clear()
+
+    def clear(self) -> None:
+        self.traces: dict[Any, Traced] = {}
+        self.ready: dict[Any, Ready] = {}
+        self.fast: dict[Any, Ready] = {}
+
+
+_caches: weakref.WeakKeyDictionary[Any, dict[Any, Caches]] = weakref.WeakKeyDictionary()
+_all_caches: weakref.WeakSet[Caches] = weakref.WeakSet()
+
+
+def caches_of(fun: Any, configuration: Any) -> Caches:
+    """The caches of a function object: two `jit` of one function under the same options share them."""
+    try:
+        by_configuration = _caches.setdefault(fun, {})
+        caches = by_configuration.setdefault(configuration, Caches())
+    except TypeError:
+        caches = Caches()
+    _all_caches.add(caches)
+    return caches
+
+
+def clear_traces() -> None:
+    """Forget all traces."""
+    for caches in list(_all_caches):
+        caches.clear()
+
+
+class JitFunction:
+    """A function compiled by tracing; made by `jitscope.jit`, which documents it."""
+
+    def __init__(self, fun: Callable[..., Any], spec: StaticSpec, options: Options = (), device: Any = None,
+                 auto_static: bool = False):
+        functools.update_wrapper(self, fun)
+        self.__wrapped__ = fun
+        self._fun, self._spec, self._options, self._device, self._auto = fun, spec, options, device, auto_static
+        self._name = getattr(fun, "__name__", None) or getattr(getattr(fun, "func", None), "__name__", "<unnamed>")
+        self._caches = caches_of(fun, (spec.key, options, device, auto_static))
+        self._simple = not spec.statics and device is None and len(client.cpu_devices()) == 1
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not kwargs and _current.get() is None and self._simple:
+            key: list[Any] = [settings()]
+            bufs = []
+            for x in args:
+                if type(x) is not Array:
+                    break
+                key.append(x.aval)
+                bufs.append(x.buf)
+            else:
+                ready = self._caches.fast.get(tuple(key))
+                if ready is not None:
+                    ready.calls += 1
+                    program = ready.program
+                    if not program.takes_all:
+                        bufs = [*program.hidden, *[bufs[i] for i in program.kept]]
+                    executable = program.executable
+                    try:
+                        outs = executable.raw_execute(bufs).consume_with_handlers(executable.handlers)
+                    except RuntimeFailure as error:
+                        raise translate(error, bufs) from None
+                    if ready.single:
+                        return Array(outs[0], program.out_avals[0])
+                    return ready.out_tree.unflatten([Array(b, a) for b, a in zip(outs, program.out_avals)])
+        return self._call(args, kwargs)
+
+    def _call(self, args: tuple, kwargs: dict[str, Any]) -> Any:
+        if settings().disable_jit:
+            return self._fun(*args, **kwargs)
+        dynamic, statics = self._spec.bind(self._fun, args, kwargs, self._auto)
+        leaves, in_tree = tree.flatten_leaves(dynamic)
+        if self._auto and not leaves:
+            return self._fun(*args, **kwargs)
+        if not evaluating() or any(isinstance(x, Tracer) for x in leaves):
+            return self._nested(dynamic, leaves, in_tree, statics)
+        arrays = self._arrays(leaves, dynamic)
+        avals = tuple([a.aval for a in arrays])
+        device = self._device or _device_of(arrays)
+        key = (settings(), in_tree, avals, statics.key, device)
+        ready = self._caches.ready.get(key)
+        if ready is None:
+            return self._first(key, dynamic, arrays, in_tree, avals, statics, device)
+        return ready.run([a.buf for a in arrays])
+
+    def _arrays(self, leaves: list[Any], dynamic: Any) -> list[Array]:
+        try:
+            arrays = [x if type(x) is Array else to_array(x) for x in leaves]
+        except (TypeError, OverflowError) as error:
+            raise self._bad_argument(leaves, dynamic, error) from None
+        if self._device is not None:
+            arrays = [a if a.device == self._device else Array(client.copy_to_device(a.buf, self._device), a.aval)
+                      for a in arrays]
+        return arrays
+
+    def _bad_argument(self, leaves: list[Any], dynamic: Any, error: Exception) -> Exception:
+        for name, leaf in zip(self._spec.leaf_names(self._fun, dynamic), leaves):
+            try:
+                to_array(leaf)
+            except (TypeError, OverflowError):
+                return type(error)(
+                    f"argument {name} of {self._name} cannot be traced: {error}. If it is not data but a choice made "
+                    f"before running, make it static: static_argnames={_root(name)!r}")
+        return error
+
+    def _first(self, key: Any, dynamic: Any, arrays: list[Array], in_tree: Any, avals: tuple, statics: Any,
+               device: Any) -> Any:
+        traced = self.trace_avals(dynamic, in_tree, avals, statics, device)
+        note = records.Record("", self._name, traced.number, position=traced.closed.jaxpr.debug.defined,
+                              call_site=source.here())
+        program = compile_jaxpr(traced.closed, self._options, device, traced.number, note,
+                                self._spec.donated_leaves(self._fun, dynamic))
+        ready = Ready(program, traced.out_tree)
+        self._caches.ready[key] = ready
+        plain = all(type(x) is Array for x in dynamic[0]) and not dynamic[1]
+        if plain and self._simple:
+            self._caches.fast[(settings(), *avals)] = ready
+        if program.reused:
+            note.step, note.detail, note.payload = "reuse", {"first": program.number}, (traced, ready)
+            records.emit(note)
+        start = time.perf_counter()
+        out = ready.run([a.buf for a in arrays])
+        client.block_until_ready([x.buf for x in tree.leaves(out)])
+        records.emit(records.Record("run", self._name, traced.number, time.perf_counter() - start, note.position,
+                                    note.call_site, payload=(traced, ready)))
+        return out
+
+    def _nested(self, dynamic: Any, leaves: list[Any], in_tree: Any, statics: Any) -> Any:
+        try:
+            avals = tuple([aval_of(x) for x in leaves])
+        except TypeError as error:
+            raise self._bad_argument(leaves, dynamic, error) from None
+        traced = self.trace_avals(dynamic, in_tree, avals, statics, None)
+        return traced.out_tree.unflatten(call(traced.closed, leaves, self._name))
+
+    def trace_avals(self, dynamic: Any, in_tree: Any, avals: tuple[ShapedArray, ...], statics: Any,
+                    device: Any) -> Traced:
+        """The jaxpr for arguments of these avals; from the cache unless it captured tracers of an outer trace."""
+        key = (settings(), current_axes(), in_tree, avals, statics.key)
+        traced = self._caches.traces.get(key)
+        if traced is None:
+            traced = self._trace(dynamic, in_tree, avals, statics, device)
+            if not any(isinstance(c, Tracer) for c in traced.closed.consts):
+                self._caches.traces[key] = traced
+        return traced
+
+    def _trace(self, dynamic: Any, in_tree: Any, avals: tuple, statics: Any, device: Any) -> Traced:
+        names = self._spec.leaf_names(self._fun, dynamic)
+        position = source.position_of_function(self._fun)
+        signature = Signature(
+            self._caches.number, tuple(map(Leaf.of, names, avals)), str(in_tree), statics.shown,
+            options_text(settings(), current_axes(), self._options, self._spec.donated), settings().enable_x64,
+            str(device or "any"))
+        number, call_site, start = records.new_program(), source.here(), time.perf_counter()
+        out_trees: list[Any] = []
+
+        def flat(*tracers):
+            args, kwargs = statics.merge(in_tree.unflatten(tracers))
+            leaves, out_tree = tree.flatten_leaves(out := self._fun(*args, **kwargs))
+            self._check_results(leaves, out)
+            out_trees.append(out_tree)
+            return leaves
+
+        try:
+            closed = trace_to_jaxpr(flat, avals, DebugInfo(self._name, tuple(names), (), position))
+        except Exception as error:
+            records.emit(records.Record("error", self._name, number, time.perf_counter() - start, position, call_site,
+                                        {"error": type(error).__name__, "message": short_repr(str(error)),
+                                         "signature": signature}))
+            raise
+        traced = Traced(closed, out_trees[0], signature, number)
+        records.emit(records.Record("trace", self._name, number, time.perf_counter() - start, position, call_site,
+                                    {"signature": signature, "nested": device is None}, traced))
+        return traced
+
+    def _check_results(self, leaves: Sequence[Any], out: Any) -> None:
+        for i, leaf in enumerate(leaves):
+            if getattr(leaf, "aval", None) is not None:
+                continue
+            try:
+                aval_of(leaf)
+            except TypeError:
+                path = tree.leaf_paths(out)[i]
+                raise TypeError(
+                    f"{self._name} returned, at result{path}, something that is not an array: {not_an_array(leaf)}. A "
+                    "compiled function gives arrays, numbers, or trees of those; compute other things outside") from None
+
+    # What JAX's jitted functions offer beside being called
+
+    def trace(self, *args: Any, **kwargs: Any) -> Any:
+        """Stage 1: the jaxpr for these arguments (arrays or ShapeDtypeStructs); nothing runs."""
+        from .stages import trace_stage
+
+        return trace_stage(self, args, kwargs)
+
+    def lower(self, *args: Any, **kwargs: Any) -> Any:
+        """Stage 2: the StableHLO program for these arguments."""
+        return self.trace(*args, **kwargs).lower()
+
+    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
+        """The shapes and dtypes of the result, as ShapeDtypeStructs."""
+        return self.trace(*args, **kwargs).out_info
+
+    def clear_cache(self) -> None:
+        """Forget the function's traces and programs."""
+        self._caches.clear()
+
+    def _cache_size(self) -> int:
+        return len(self._caches.ready)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def __reduce__(self) -> Any:
+        return getattr(self, "__qualname__", self._name)
+
+    def __repr__(self) -> str:
+        return f"<jit of {getattr(self, '__qualname__', self._name)}>"
+
+
+def _device_of(arrays: list[Array]) -> Any:
+    devices = {a.device for a in arrays}
+    if len(devices) > 1:
+        raise ValueError(f"the arguments live on different devices ({', '.join(map(str, devices))}): "
+                         "move them to one with device_put")
+    return devices.pop() if devices else settings().default_device or client.default_device()
+
+
+def _root(path: str) -> str:
+    return path.split("[")[0].split(".")[0]
+

@@ -1,0 +1,299 @@
+"""Lowering: a jaxpr becomes a StableHLO module.
+
+Each operation's location is the path of its equation (`e2`; inside a called function relative, XLA's inliner prefixes the
+caller's), so a module says nothing about files and lines and does not change when the code above it does.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes
+from ..core.avals import ShapedArray, physical
+from ..core.jaxpr import Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var
+from ..core.staging import trace_to_jaxpr
+from ..xla import mlir
+
+
+class Module:
+    """A module under construction: the builders, and the functions made so far (one for each jaxpr called)."""
+
+    def __init__(self, name: str):
+        self.mlir = mlir.bindings()
+        self.ir = self.mlir.ir
+        self.module = self.ir.Module.create()
+        self.module.operation.attributes["sym_name"] = self.ir.StringAttr.get(_symbol(name))
+        self.functions: dict[int, Any] = {}
+        self.taken: set[str] = {"main"}
+
+    def function_for(self, closed: ClosedJaxpr, name: str) -> Any:
+        """The private function that runs `closed` (which captures nothing)."""
+        found = self.functions.get(id(closed))
+        if found is None:
+            found = self.build(closed.jaxpr, self._free_name(_symbol(name)), "private")
+            self.functions[id(closed)] = (found, closed)  # the jaxpr is kept, so that its id stays its own
+            return found
+        return found[0]
+
+    def _free_name(self, name: str) -> str:
+        candidate, n = name, 0
+        while candidate in self.taken:
+            n += 1
+            candidate = f"{name}_{n}"
+        self.taken.add(candidate)
+        return candidate
+
+    def build(self, jaxpr: Jaxpr, name: str, visibility: str, consts: Sequence[np.ndarray] = (), donated: Sequence[int] = ()) -> Any:
+        """A function of the jaxpr's invars, `consts` being the values of its constvars; results may take the memory of the arguments `donated`."""
+        params = jaxpr.invars
+        types = [aval_type(v.aval) for v in params]
+        function_type = self.ir.FunctionType.get(types, [aval_type(a.aval) for a in jaxpr.outvars])
+        with self.ir.InsertionPoint(self.module.body):
+            function = self.mlir.func.FuncOp(name, function_type, visibility=visibility)
+        if donated:
+            self._mark_donated(function, donated, len(params))
+        block = function.add_entry_block([mlir.location(n) for n in _argument_names(jaxpr)])
+        with self.ir.InsertionPoint(block):
+            captured = [self.mlir.hlo.constant(mlir.constant_attr(c)) for c in consts]
+            outs = lower_equations(self, jaxpr, [*captured, *block.arguments])
+            self.mlir.func.ReturnOp(outs)
+        return function
+
+    def _mark_donated(self, function: Any, donated: Sequence[int], arguments: int) -> None:
+        yes = self.ir.DictAttr.get({"jax.buffer_donor": self.ir.BoolAttr.get(True)})
+        none = self.ir.DictAttr.get({})
+        function.arg_attrs = self.ir.ArrayAttr.get([yes if i in donated else none for i in range(arguments)])
+
+
+def _argument_names(jaxpr: Jaxpr) -> list[str]:
+    given = jaxpr.debug.arg_names
+    return [given[i] if i < len(given) else f"in{i}" for i in range(len(jaxpr.invars))]
+
+
+def _symbol(name: str) -> str:
+    cleaned = "".join(c if c.isalnum() and c.isascii() else "_" for c in name).strip("_")
+    return cleaned or "fn"
+
+
+def aval_type(aval: ShapedArray) -> Any:
+    below = physical(aval)
+    return mlir.tensor_type(below.shape, below.dtype)
+
+
+def lower_equations(module: Module, jaxpr: Jaxpr, values: Sequence[Any]) -> list[Any]:
+    """Lower the equations whose results are read, at the current insertion point; `values` are the constvars' and
+    invars'."""
+    env: dict[Var, Any] = dict(zip([*jaxpr.constvars, *jaxpr.invars], values))
+    ctx = LoweringContext(module)
+
+    def read(atom: Atom) -> Any:
+        return ctx.literal(atom) if type(atom) is Literal else env[atom]  # pyright: ignore[reportArgumentType]
+
+    for i, eqn in live_indices(jaxpr):
+        with mlir.location(f"e{i}"):
+            out = ctx.lower_equation(eqn, [read(a) for a in eqn.invars])
+        if eqn.primitive.multiple_results:
+            env.update(zip(eqn.outvars, out))
+        else:
+            env[eqn.outvars[0]] = out
+    return [read(a) for a in jaxpr.outvars]
+
+
+def live_indices(jaxpr: Jaxpr) -> list[tuple[int, JaxprEqn]]:
+    """The equations that somebody reads or that have effects, with the index that names them."""
+    read = {a for a in jaxpr.outvars if isinstance(a, Var)}
+    live = []
+    for i in range(len(jaxpr.eqns) - 1, -1, -1):
+        eqn = jaxpr.eqns[i]
+        if eqn.effects or any(v in read for v in eqn.outvars):
+            live.append((i, eqn))
+            read.update(a for a in eqn.invars if isinstance(a, Var))
+    return live[::-1]
+
+
+class LoweringContext:
+    """What a `lower` rule works with: builders, types, the avals of its equation, and helpers for common patterns.
+
+    `hlo` and `chlo` are the builders of the dialects; `avals_in` and `avals_out` those of the equation being lowered.
+    """
+
+    def __init__(self, module: Module):
+        self.module = module
+        self.ir = module.ir
+        self.hlo, self.chlo = module.mlir.hlo, module.mlir.chlo
+        self.avals_in: list[ShapedArray] = []
+        self.avals_out: list[ShapedArray] = []
+
+    def lower_equation(self, eqn: JaxprEqn, values: Sequence[Any]) -> Any:
+        self.avals_in = [a.aval for a in eqn.invars]
+        self.avals_out = [v.aval for v in eqn.outvars]
+        return eqn.primitive.lower(self, *values, **eqn.params)
+
+    # Types and constants
+
+    def type(self, aval: ShapedArray) -> Any:
+        """The MLIR tensor type of an aval (of the array below, for keys)."""
+        return aval_type(aval)
+
+    def constant(self, value: Any) -> Any:
+        """A NumPy value as a constant."""
+        return self.hlo.constant(mlir.constant_attr(np.asarray(value)))
+
+    def literal(self, literal: Literal) -> Any:
+        return self.constant(np.asarray(literal.value, literal.aval.dtype))
+
+    def full(self, value: Any, aval: ShapedArray) -> Any:
+        """A constant of an aval with all elements `value`."""
+        scalar = np.asarray(value).astype(aval.dtype)
+        return self.constant(np.broadcast_to(scalar, aval.shape))
+
+    def int(self, value: int) -> Any:
+        return self.ir.IntegerAttr.get(self.ir.IntegerType.get_signless(64), value)
+
+    def ints(self, values: Sequence[int]) -> Any:
+        """An attribute of 64-bit integers."""
+        return self.ir.DenseI64ArrayAttr.get([int(v) for v in values])
+
+    # Structure
+
+    def inline(self, fn: Callable[..., Any], *values: Any) -> Any:
+        """Lower a Python function over other primitives in place of the equation: it gets tracers of `avals_in`."""
+        avals_in, avals_out = self.avals_in, self.avals_out
+        several = []
+
+        def flat(*args):
+            out = fn(*args)
+            several.append(isinstance(out, (list, tuple)))
+            return list(out) if several[-1] else [out]
+
+        closed = trace_to_jaxpr(flat, avals_in, DebugInfo("inline"))
+        outs = self.inline_jaxpr(closed, *values)
+        self.avals_in, self.avals_out = avals_in, avals_out
+        return outs if several[-1] else outs[0]
+
+    def inline_jaxpr(self, closed: ClosedJaxpr, *values: Any) -> list[Any]:
+        """Lower the equations of `closed` under the location of the present equation."""
+        env: dict[Var, Any] = {v: self.constant(np.asarray(c)) for v, c in zip(closed.jaxpr.constvars, closed.consts)}
+        env.update(zip(closed.jaxpr.invars, values))
+        inner = LoweringContext(self.module)
+        for _, eqn in live_indices(closed.jaxpr):
+            args = [inner.literal(a) if isinstance(a, Literal) else env[a] for a in eqn.invars]
+            out = inner.lower_equation(eqn, args)
+            env.update(zip(eqn.outvars, out if eqn.primitive.multiple_results else [out]))
+        return [inner.literal(a) if isinstance(a, Literal) else env[a] for a in closed.jaxpr.outvars]
+
+    def call(self, closed: ClosedJaxpr, *values: Any, name: str = "fn") -> list[Any]:
+        """Call a held jaxpr as a function of its own; equal jaxprs share one."""
+        function = self.module.function_for(closed, name)
+        return list(self.module.mlir.func.CallOp(function, list(values)).results)
+
+    def region(self, operation: Any, index: int, avals: Sequence[ShapedArray], body: Callable[..., Any]) -> None:
+        """Fill region `index` of an operation: `body` gets the block's arguments and gives what the block returns."""
+        block = operation.regions[index].blocks.append(*[self.type(a) for a in avals])
+        with self.ir.InsertionPoint(block):
+            out = body(*block.arguments)
+            self.hlo.return_(list(out) if isinstance(out, (list, tuple)) else [out])
+
+    # Patterns
+
+    def broadcast_scalars(self, values: Sequence[Any]) -> list[Any]:
+        """Operands of an elementwise operation, scalars repeated to the shape of the others."""
+        shape = max((a.shape for a in self.avals_in), key=len)
+        if not shape:
+            return list(values)
+        return [value if aval.shape else self.broadcast_in_dim(value, aval.update(shape=shape), ())
+                for value, aval in zip(values, self.avals_in)]
+
+    def broadcast_in_dim(self, value: Any, aval: ShapedArray, dims: Sequence[int]) -> Any:
+        """`value` with its axes at `dims` of `aval`."""
+        extra = range(aval.ndim, physical(aval).ndim)
+        return self.hlo.broadcast_in_dim(self.type(aval), value, self.ints([*dims, *extra]))
+
+    def transpose(self, value: Any, permutation: Sequence[int]) -> Any:
+        aval = self.avals_in[0]
+        return self.hlo.transpose(value, self.ints([*permutation, *range(aval.ndim, physical(aval).ndim)]))
+
+    def slice(self, value: Any, starts: Sequence[int], limits: Sequence[int], strides: Sequence[int] | None) -> Any:
+        aval = self.avals_in[0]
+        inner = physical(aval).shape[aval.ndim:]
+        steps = [*(strides or [1] * aval.ndim), *[1] * len(inner)]
+        return self.hlo.slice(value, self.ints([*starts, *[0] * len(inner)]), self.ints([*limits, *inner]),
+                              self.ints(steps))
+
+    def pad(self, value: Any, filler: Any, config: Sequence[tuple[int, int, int]]) -> Any:
+        low, high, interior = ([c[i] for c in config] for i in range(3))
+        return self.hlo.pad(value, filler, self.ints(low), self.ints(high), self.ints(interior))
+
+    def iota(self, aval: ShapedArray, dimension: int) -> Any:
+        """Numbers 0, 1, … along one axis."""
+        return self.hlo.iota(self.type(aval), self.int(dimension))
+
+    def compare(self, x: Any, y: Any, direction: str, total_order: bool = False) -> Any:
+        """EQ, NE, LT, LE, GT or GE of two values of one type."""
+        element = self.ir.RankedTensorType(x.type).element_type
+        kind = "FLOAT"
+        if isinstance(element, self.ir.IntegerType):
+            kind = "UNSIGNED" if element.is_unsigned or element.width == 1 else "SIGNED"
+        elif total_order:
+            kind = "TOTALORDER"
+        return self.hlo.compare(x, y, self.hlo.ComparisonDirectionAttr.get(direction),
+                                compare_type=self.hlo.ComparisonTypeAttr.get(kind))
+
+    def reduce(self, x: Any, identity: Any, combine: Callable[[Any, Any], Any], axes: Sequence[int]) -> Any:
+        """The reduction of `x` over `axes` by a builder of two scalars."""
+        dtype = self.avals_in[0].dtype
+        scalar = ShapedArray((), dtype)
+        operation = self.hlo.ReduceOp([self.type(self.avals_out[0])], [x], [self.full(identity, scalar)],
+                                      self.ints(axes))
+        self.region(operation, 0, [scalar, scalar], combine)
+        return operation.result
+
+    def reduce_pair(self, x: Any, index: Any, identity: Any, direction: str, axis: int, dtype: Any,
+                    index_dtype: Any) -> Any:
+        """The index of the first element along `axis` that beats all others; NaN beats everything."""
+        value, place = ShapedArray((), dtype), ShapedArray((), index_dtype)
+        out = self.avals_out[0]
+        operation = self.hlo.ReduceOp([self.type(out.update(dtype=dtype)), self.type(out)], [x, index],
+                                      [self.full(identity, value), self.full(0, place)], self.ints([axis]))
+
+        def body(a, i, b, j):
+            wins = self.compare(a, b, direction)
+            if dtypes.is_float(dtype):
+                wins = self.hlo.or_(wins, self.compare(a, a, "NE"))
+            same = self.compare(a, b, "EQ")
+            if dtypes.is_float(dtype):
+                both_nan = self.hlo.and_(self.compare(a, a, "NE"), self.compare(b, b, "NE"))
+                same = self.hlo.or_(same, both_nan)
+                wins = self.hlo.and_(wins, self.hlo.not_(both_nan))
+            first = self.hlo.or_(wins, self.hlo.and_(same, self.compare(i, j, "LT")))
+            return [self.hlo.select(self.hlo.or_(wins, same), a, b), self.hlo.select(first, i, j)]
+
+        self.region(operation, 0, [value, place, value, place], body)
+        return operation.results[1]
+
+    def cumulative(self, x: Any, identity: Any, combine: Callable[[Any, Any], Any], axis: int, reverse: bool) -> Any:
+        """The running reduction along `axis`, as a window that reaches back to the start."""
+        aval = self.avals_in[0]
+        scalar, n = ShapedArray((), aval.dtype), aval.shape[axis]
+        if aval.size == 0:
+            return x
+        window = [n if i == axis else 1 for i in range(aval.ndim)]
+        padding = np.zeros((aval.ndim, 2), np.int64)
+        padding[axis] = (0, n - 1) if reverse else (n - 1, 0)
+        ones = self.ints([1] * aval.ndim)
+        operation = self.hlo.ReduceWindowOp(
+            [self.type(aval)], [x], [self.full(identity, scalar)], self.ints(window), window_strides=ones,
+            base_dilations=ones, window_dilations=ones, padding=self.ir.DenseIntElementsAttr.get(padding))
+        self.region(operation, 0, [scalar, scalar], combine)
+        return operation.result
+
+
+def lower_jaxpr(closed: ClosedJaxpr, name: str, donated: Sequence[int] = ()) -> Any:
+    """The module of a program whose arguments are its invars; small captured constants are written into it."""
+    context = mlir.context()
+    with context, mlir.location():
+        module = Module(name)
+        module.build(closed.jaxpr, "main", "public", closed.consts, donated)
+        return module.module

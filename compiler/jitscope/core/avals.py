@@ -1,0 +1,114 @@
+"""Abstract values: what is known about a value while tracing (shape, dtype, weak type, sharding)."""
+import math
+from typing import Any
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from . import dtypes
+from .dtypes import DType, canonicalize, python_dtype
+
+Shape = tuple[int, ...]
+_interned: WeakValueDictionary[Any, "ShapedArray"] = WeakValueDictionary()
+
+
+class ShapedArray:
+    """The aval of an array. Interned: equal avals are one object, so `is` compares and hashing is by identity.
+
+    `shape` is logical (a key counts as one element), `weak_type` marks values that stem from Python scalars and give way
+    in promotion, `sharding` says how it is laid out over devices (None: one device).
+    """
+
+    __slots__ = ("shape", "dtype", "weak_type", "sharding", "ndim", "__weakref__")
+    shape: Shape
+    dtype: DType
+    weak_type: bool
+    sharding: Any
+    ndim: int
+
+    def __new__(cls, shape: Shape, dtype: Any, weak_type: bool = False, sharding: Any = None) -> "ShapedArray":
+        key = (shape, dtype, weak_type, sharding)
+        found = _interned.get(key)
+        if found is not None:
+            return found
+        self = object.__new__(cls)
+        self.shape, self.dtype, self.weak_type, self.sharding = key
+        self.ndim = len(shape)
+        return _interned.setdefault(key, self)
+
+    def __reduce__(self):
+        return ShapedArray, (self.shape, self.dtype, self.weak_type, self.sharding)
+
+    def update(self, **changes: Any) -> "ShapedArray":
+        """A copy with some fields changed."""
+        fields = {"shape": self.shape, "dtype": self.dtype, "weak_type": self.weak_type, "sharding": self.sharding}
+        return ShapedArray(**{**fields, **changes})
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def bytes(self) -> int:
+        """Size in memory, in bytes."""
+        return self.size * self.dtype.itemsize
+
+    def strong(self) -> "ShapedArray":
+        return ShapedArray(self.shape, self.dtype, False, self.sharding) if self.weak_type else self
+
+    def __repr__(self) -> str:
+        return f"{'~' if self.weak_type else ''}{self.short()}"
+
+    def short(self) -> str:
+        """As in a jaxpr: f32[3,4]."""
+        return f"{dtypes.short_name(self.dtype)}[{','.join(map(str, self.shape))}]"
+
+
+def physical(aval: ShapedArray) -> ShapedArray:
+    """The aval of the array below: a key array `key<fry>[3]` is `u32[3,2]`; others are their own."""
+    if isinstance(aval.dtype, dtypes.ExtendedDType):
+        return ShapedArray(aval.shape + aval.dtype.element_shape, aval.dtype.physical)
+    return aval
+
+
+_SCALARS = tuple(dtypes.PYTHON_SCALARS)
+
+
+def is_python_scalar(x: Any) -> bool:
+    return type(x) in dtypes.PYTHON_SCALARS or isinstance(x, _SCALARS)
+
+
+def aval_of(x: Any) -> ShapedArray:
+    """The aval of a tracer, an array, a NumPy value or a Python scalar.
+
+    Raises TypeError for anything else; the message names the type.
+    """
+    aval = getattr(x, "aval", None)
+    if aval is not None:
+        return aval
+    if type(x) in dtypes.PYTHON_SCALARS:
+        return ShapedArray((), python_dtype(type(x)), type(x) is not bool)
+    if isinstance(x, (np.ndarray, np.generic)):
+        if not dtypes.is_supported(x.dtype) and x.dtype.byteorder != ">":
+            raise TypeError(not_an_array(x))
+        return ShapedArray(x.shape, canonicalize(x.dtype))
+    for scalar in _SCALARS:
+        if isinstance(x, scalar):
+            return ShapedArray((), python_dtype(scalar), scalar is not bool)
+    raise TypeError(not_an_array(x))
+
+
+def not_an_array(x: Any) -> str:
+    """Why `x` cannot be an array, in words."""
+    if isinstance(x, np.ndarray):
+        hint = "give its elements one number type, e.g. np.asarray(x, dtype=float)" if x.dtype == object else \
+            "convert it to a number type first"
+        return f"a NumPy array of dtype {x.dtype} is not an array of numbers: {hint}"
+    return f"a value of type {type(x).__module__}.{type(x).__qualname__} is not an array, a number or a tree of those"
+
+
+def tangent_aval(aval: ShapedArray) -> ShapedArray:
+    """The aval of tangents: floats and complex numbers have their own, everything else float0."""
+    if dtypes.is_inexact(aval.dtype):
+        return aval
+    return ShapedArray(aval.shape, dtypes.float0)

@@ -1,0 +1,200 @@
+"""Dtypes: names, canonical forms, weak types and the promotion lattice (JAX's).
+
+A dtype is a `numpy.dtype` (ml_dtypes supplies bfloat16, fp8 and int4) or an `ExtendedDType` such as a key's, whose
+values have a logical shape and, below, a physical one.
+"""
+import functools
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from .config import settings
+from .errors import TypePromotionError
+
+float0 = np.dtype([("float0", np.void, 0)])
+"""The dtype of tangents of integers, booleans and keys: it holds no value."""
+
+bool_ = np.dtype(np.bool_)
+int4, uint4 = np.dtype(ml_dtypes.int4), np.dtype(ml_dtypes.uint4)
+int8, int16, int32, int64 = (np.dtype(t) for t in (np.int8, np.int16, np.int32, np.int64))
+uint8, uint16, uint32, uint64 = (np.dtype(t) for t in (np.uint8, np.uint16, np.uint32, np.uint64))
+bfloat16, float16, float32, float64 = (np.dtype(t) for t in (ml_dtypes.bfloat16, np.float16, np.float32, np.float64))
+float8_e4m3fn, float8_e5m2 = np.dtype(ml_dtypes.float8_e4m3fn), np.dtype(ml_dtypes.float8_e5m2)
+complex64, complex128 = np.dtype(np.complex64), np.dtype(np.complex128)
+
+_SIGNED = (int4, int8, int16, int32, int64)
+_UNSIGNED = (uint4, uint8, uint16, uint32, uint64)
+_FLOATS = (float8_e4m3fn, float8_e5m2, bfloat16, float16, float32, float64)
+_COMPLEX = (complex64, complex128)
+_KIND = {bool_: "b", **dict.fromkeys(_SIGNED, "i"), **dict.fromkeys(_UNSIGNED, "u"), **dict.fromkeys(_FLOATS, "f"),
+         **dict.fromkeys(_COMPLEX, "c")}
+_NARROW = {int64: int32, uint64: uint32, float64: float32, complex128: complex64}
+
+
+class ExtendedDType:
+    """A dtype whose elements are arrays of another dtype below: base of key dtypes.
+
+    `physical` is the dtype of the elements below, `element_shape` their shape; `name` is how it prints.
+    """
+
+    name: str
+    physical: np.dtype
+    element_shape: tuple[int, ...]
+    itemsize: int
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+DType = np.dtype | ExtendedDType
+
+
+def is_extended(dtype: Any) -> bool:
+    return isinstance(dtype, ExtendedDType)
+
+
+def kind(dtype: DType) -> str:
+    """'b', 'i', 'u', 'f', 'c' for the numbers, 'V' for float0 and 'k' for extended dtypes."""
+    if isinstance(dtype, ExtendedDType):
+        return "k"
+    return _KIND.get(dtype, "V")
+
+
+def is_supported(dtype: Any) -> bool:
+    return isinstance(dtype, ExtendedDType) or dtype in _KIND or dtype == float0
+
+
+def is_float(dtype: DType) -> bool:
+    return kind(dtype) == "f"
+
+
+def is_complex(dtype: DType) -> bool:
+    return kind(dtype) == "c"
+
+
+def is_integer(dtype: DType) -> bool:
+    return kind(dtype) in "iu"
+
+
+def is_inexact(dtype: DType) -> bool:
+    return kind(dtype) in "fc"
+
+
+@functools.lru_cache(None)
+def short_name(dtype: DType) -> str:
+    """The name in a jaxpr: f32, bf16, i32, u8, c64, bool, key<fry>."""
+    if dtype == float0:
+        return "float0"
+    name = dtype.name
+    for long, short in (("bfloat", "bf"), ("float", "f"), ("complex", "c"), ("uint", "u"), ("int", "i")):
+        name = name.replace(long, short)
+    return name
+
+
+def canonicalize(dtype: Any) -> DType:
+    """The dtype used for `dtype` under the current `enable_x64`. Raises TypeError for what cannot be an array."""
+    if isinstance(dtype, ExtendedDType):
+        return dtype
+    dtype = python_dtype(dtype) if isinstance(dtype, type) and dtype in PYTHON_SCALARS else np.dtype(dtype)
+    if dtype.byteorder == ">":
+        dtype = dtype.newbyteorder("=")
+    if not is_supported(dtype):
+        raise TypeError(f"dtype {dtype} is not one an array can have here (numbers, booleans and keys are)")
+    return dtype if settings().enable_x64 else _NARROW.get(dtype, dtype)
+
+
+def real_part(dtype: DType) -> np.dtype:
+    """The dtype of the real and imaginary parts of complex numbers; floats are their own."""
+    return {complex64: float32, complex128: float64}.get(dtype, dtype)
+
+
+def complex_of(dtype: DType) -> np.dtype:
+    """The complex dtype that holds `dtype`."""
+    return dtype if is_complex(dtype) else complex128 if dtype == float64 else complex64
+
+
+# Python scalars ------------------------------------------------------------------------------------------------------
+
+PYTHON_SCALARS = {bool: bool_, int: int64, float: float64, complex: complex128}
+
+
+def python_dtype(scalar_type: type) -> np.dtype:
+    """The dtype a Python scalar of this type becomes: bool, int32/64, float32/64, complex64/128."""
+    dtype = PYTHON_SCALARS[scalar_type]
+    return dtype if settings().enable_x64 else _NARROW.get(dtype, dtype)
+
+
+def default_float() -> np.dtype:
+    return python_dtype(float)
+
+
+def default_int() -> np.dtype:
+    return python_dtype(int)
+
+
+# Promotion -----------------------------------------------------------------------------------------------------------
+# Edges of the lattice go from a type to the next ones that can hold it; "int*", "float*" and "complex*" are the weak
+# types of Python scalars. The join of two types is the least one reachable from both.
+
+_WEAK = {"i": "int*", "u": "int*", "f": "float*", "c": "complex*"}
+_ABOVE: dict[Any, tuple[Any, ...]] = {
+    bool_: ("int*",), "int*": (uint4, int4),
+    uint4: (int8, uint8), uint8: (int16, uint16), uint16: (int32, uint32), uint32: (int64, uint64), uint64: ("float*",),
+    int4: (int8,), int8: (int16,), int16: (int32,), int32: (int64,), int64: ("float*",),
+    "float*": (float8_e4m3fn, float8_e5m2, bfloat16, float16, "complex*"),
+    float8_e4m3fn: (), float8_e5m2: (), bfloat16: (float32,), float16: (float32,),
+    float32: (float64, complex64), float64: (complex128,), "complex*": (complex64,), complex64: (complex128,),
+    complex128: (),
+}
+
+
+@functools.lru_cache(None)
+def _reachable(node: Any) -> frozenset:
+    return frozenset({node}).union(*(_reachable(above) for above in _ABOVE[node]))
+
+
+@functools.lru_cache(None)
+def _join(nodes: frozenset) -> Any:
+    common = frozenset.intersection(*(_reachable(node) for node in nodes))
+    least = [node for node in common if common <= _reachable(node)]
+    if not least:
+        names = ", ".join(sorted(map(str, nodes)))
+        raise TypePromotionError(
+            f"dtypes {names} have no common type: convert one of them with .astype(...) to say which is meant")
+    return least[0]
+
+
+_WEAK_RESULT = {"int*": int, "float*": float, "complex*": complex}
+
+
+@functools.lru_cache(4096)
+def _promote(dtypes: tuple[DType, ...], weaks: tuple[bool, ...], strict: bool) -> tuple[Any, bool]:
+    if len(set(dtypes)) == 1:
+        return dtypes[0], all(weaks)
+    if any(is_extended(d) or d == float0 for d in dtypes):
+        raise TypePromotionError(f"keys and other dtypes do not mix: {', '.join(map(str, dtypes))}")
+    if all(weaks):
+        joined = _join(frozenset(dtypes))
+        return _WEAK_RESULT.get(joined, joined), True
+    if strict and len({d for d, weak in zip(dtypes, weaks) if not weak}) > 1:
+        raise TypePromotionError(
+            f"numpy_dtype_promotion is 'strict': {', '.join(map(str, dtypes))} are not converted by themselves; use .astype")
+    joined = _join(frozenset(_WEAK.get(kind(d), d) if weak else d for d, weak in zip(dtypes, weaks)))
+    return _WEAK_RESULT.get(joined, joined), joined in _WEAK_RESULT
+
+
+def promote(*typed: tuple[DType, bool]) -> tuple[DType, bool]:
+    """The dtype and weak type of an operation on values of the given (dtype, weak type) pairs.
+
+    Raises TypePromotionError where none holds them all.
+    """
+    dtypes, weaks = zip(*typed)
+    dtype, weak = _promote(dtypes, weaks, settings().numpy_dtype_promotion == "strict")
+    dtype = python_dtype(dtype) if isinstance(dtype, type) else canonicalize(dtype)
+    return dtype, weak and dtype != bool_
+
+
+def to_inexact(dtype: DType) -> DType:
+    """`dtype` itself if it is a float or complex, else the default float."""
+    return dtype if is_inexact(dtype) else default_float()

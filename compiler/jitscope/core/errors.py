@@ -1,0 +1,42 @@
+"""Errors for people: what happened, where, why, what to do. Class names are JAX's where JAX has one."""
+from ..xla.errors import DeletedBufferError
+
+
+class ConcretizationTypeError(TypeError):
+    """A value was needed while tracing, when only its shape and dtype are known."""
+
+
+class TracerBoolConversionError(ConcretizationTypeError):
+    """The truth of a traced array was asked for (`if`, `while`, `and`, `or`, `not`, `assert`)."""
+
+
+class TracerArrayConversionError(TypeError):
+    """A traced array was handed to NumPy."""
+
+
+class TracerIntegerConversionError(TypeError):
+    """A traced array was used where Python needs an int (an index of a list, `range`)."""
+
+
+class NonConcreteBooleanIndexError(IndexError):
+    """A traced boolean mask was used as an index: the size of the result would depend on its values."""
+
+
+class UnexpectedTracerError(Exception):
+    """A tracer was used after its trace had ended."""
+
+
+class KeyReuseError(RuntimeError):
+    """A random key was used twice."""
+
+
+class TypePromotionError(ValueError):
+    """Dtypes that have no common type met in one operation."""
+
+
+class MissingRule(NotImplementedError):
+    """A primitive has no rule for the transformation applied to it."""
+
+
+DeletedArrayError = DeletedBufferError
+"""The array's memory was given away (donated) or freed."""

@@ -1,0 +1,149 @@
+"""The jaxpr: a typed, functional program of equations."""
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..xla import tracebacks
+from .avals import ShapedArray
+from .effects import Effects, no_effects
+
+if TYPE_CHECKING:
+    from .primitive import Primitive
+
+
+class Var:
+    """A variable, defined once. Names are given when printing."""
+
+    __slots__ = ("aval",)
+
+    def __init__(self, aval: ShapedArray):
+        self.aval = aval
+
+    def __repr__(self) -> str:
+        return f"Var({self.aval.short()})"
+
+
+class Literal:
+    """A scalar written into the equation."""
+
+    __slots__ = ("value", "aval")
+
+    def __init__(self, value: Any, aval: ShapedArray):
+        self.value = value
+        self.aval = aval
+
+    def __repr__(self) -> str:
+        return f"Literal({self.value})"
+
+
+Atom = Var | Literal
+
+
+class JaxprEqn:
+    """`outvars = primitive[params] invars`, with its effects and a handle of where it was written."""
+
+    __slots__ = ("invars", "outvars", "primitive", "params", "effects", "traceback")
+
+    def __init__(self, invars: list[Atom], outvars: list[Var], primitive: Primitive, params: dict[str, Any],
+                 effects: Effects = no_effects, traceback: tracebacks.Handle | None = None):
+        self.invars, self.outvars, self.primitive, self.params = invars, outvars, primitive, params
+        self.effects, self.traceback = effects, traceback
+
+    def replace(self, **changes: Any) -> JaxprEqn:
+        return JaxprEqn(**{**{name: getattr(self, name) for name in self.__slots__}, **changes})
+
+
+@dataclasses.dataclass(frozen=True)
+class DebugInfo:
+    """What people call the parts of a jaxpr: the function's name, its arguments and results by path."""
+
+    name: str = "<unnamed>"
+    arg_names: tuple[str, ...] = ()
+    result_names: tuple[str, ...] = ()
+    defined: Any = None
+
+
+class Jaxpr:
+    """A program: `constvars` are its captured values, `invars` its arguments."""
+
+    __slots__ = ("constvars", "invars", "outvars", "eqns", "effects", "debug")
+
+    def __init__(self, constvars: list[Var], invars: list[Var], outvars: list[Atom], eqns: list[JaxprEqn],
+                 effects: Effects = no_effects, debug: DebugInfo = DebugInfo()):
+        self.constvars, self.invars, self.outvars, self.eqns = constvars, invars, outvars, eqns
+        self.effects, self.debug = effects, debug
+
+    def __repr__(self) -> str:
+        from .printing import format_jaxpr  # printing reads this file's classes
+
+        return format_jaxpr(self)
+
+
+class ClosedJaxpr:
+    """A jaxpr with the values of its constvars. `derived` memoizes programs made from it (its jvp, its batched form)."""
+
+    __slots__ = ("jaxpr", "consts", "derived", "__weakref__")
+
+    def __init__(self, jaxpr: Jaxpr, consts: Sequence[Any] = ()):
+        self.jaxpr = jaxpr
+        self.consts = list(consts)
+        self.derived: dict[Any, Any] = {}
+
+    @property
+    def in_avals(self) -> list[ShapedArray]:
+        return [v.aval for v in self.jaxpr.invars]
+
+    @property
+    def out_avals(self) -> list[ShapedArray]:
+        return [v.aval for v in self.jaxpr.outvars]
+
+    @property
+    def eqns(self) -> list[JaxprEqn]:
+        return self.jaxpr.eqns
+
+    @property
+    def effects(self) -> Effects:
+        return self.jaxpr.effects
+
+    def __repr__(self) -> str:
+        return repr(self.jaxpr)
+
+    __str__ = __repr__
+
+
+def subjaxprs(params: dict[str, Any]) -> Iterator[tuple[str, ClosedJaxpr]]:
+    """The jaxprs an equation holds, with the segment each adds to a path.
+
+    One jaxpr adds nothing (`e2/e0`); several add the parameter's name and index (`e2/branches1/e0`).
+    """
+    found: list[tuple[str, ClosedJaxpr]] = []
+    for name, value in params.items():
+        if isinstance(value, ClosedJaxpr):
+            found.append((name, value))
+        elif isinstance(value, tuple) and value and isinstance(value[0], ClosedJaxpr):
+            found.extend((f"{name}{i}", jaxpr) for i, jaxpr in enumerate(value))
+    if len(found) == 1:
+        yield "", found[0][1]
+    else:
+        yield from found
+
+
+def subpath(path: str, segment: str) -> str:
+    """The prefix of the equations of a held jaxpr: `e2/` or `e2/branches1/`."""
+    return f"{path}/{segment}/" if segment else f"{path}/"
+
+
+def walk(jaxpr: Jaxpr, prefix: str = "") -> Iterator[tuple[str, JaxprEqn]]:
+    """All equations with their paths, those of held jaxprs after the equation that holds them."""
+    for i, eqn in enumerate(jaxpr.eqns):
+        path = f"{prefix}e{i}"
+        yield path, eqn
+        for segment, sub in subjaxprs(eqn.params):
+            yield from walk(sub.jaxpr, subpath(path, segment))
+
+
+def count(jaxpr: Jaxpr) -> int:
+    """The number of equations at all levels."""
+    return sum(1 for _ in walk(jaxpr))

@@ -1,0 +1,105 @@
+"""A primitive is one object whose methods are its rules."""
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any, Protocol
+
+from . import source
+from .avals import ShapedArray
+from .effects import Effects
+from .errors import MissingRule
+from .trace import current_trace
+
+
+class Axis(Protocol):
+    """The axis that `batch` rules map over."""
+
+    name: Hashable
+    size: int
+
+    def move(self, x: Any, dim: int | None, to: int = 0) -> Any:
+        """`x` with its mapped axis moved from `dim` to `to`; broadcast along a new axis there if `dim` is None."""
+        ...
+
+    def align(self, args: Sequence[Any], dims: Sequence[int | None]) -> tuple[list[Any], int | None]:
+        """Arguments of an elementwise operation with their mapped axes in one place, and that place.
+
+        Arguments that are not mapped are broadcast along the axis; scalars stay scalars.
+        """
+        ...
+
+
+class Primitive:
+    """An operation. Five methods are its rules; evaluation, linearize, vjp and grad are derived from them.
+
+    Results: a rule gives one value, or a list where `multiple_results` is true. Arguments of the machinery come first and
+    are positional-only, so that parameters may have any name. A rule that is missing raises MissingRule, which names the
+    primitive, the rule and the user's line.
+    """
+
+    name: str
+    multiple_results = False
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def bind(self, *args: Any, **params: Any) -> Any:
+        """Apply the operation: the current trace decides what that means. Parameters must be hashable."""
+        return current_trace().process(self, args, params)
+
+    __call__ = bind
+
+    def abstract(self, /, *avals: ShapedArray, **params: Any) -> tuple[Any, Effects]:
+        """Result aval (a list for several) and effects. Raises TypeError or ValueError with the user's words for operands
+        that do not fit: this is where shapes and dtypes are checked."""
+        raise self.missing("abstract")
+
+    def lower(self, ctx: Any, /, *values: Any, **params: Any) -> Any:
+        """Result MLIR values of `values`. `ctx.hlo` has the builders, `ctx.type(aval)` the types, `ctx.avals_in` and
+        `ctx.avals_out` the avals, `ctx.inline(fn, *values)` lowers a Python function over other primitives,
+        `ctx.call(jaxpr, *values)` a held jaxpr."""
+        raise self.missing("lower")
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any], /, **params: Any) -> tuple[Any, Any]:
+        """Primal and tangent results. Tangents may be `Zero` (at least one is not), and tangent results too."""
+        raise self.missing("jvp")
+
+    def transpose(self, cts: Any, /, *args: Any, **params: Any) -> Sequence[Any]:
+        """Cotangents of the linear operands, in the order of `args`: those in which the equation is linear arrive as
+        `Linear(aval)`, the others as values and get None. Of several results, cotangents may be `Zero` (not all are)."""
+        raise self.missing("transpose")
+
+    def batch(self, axis: Axis, args: Sequence[Any], dims: Sequence[int | None], /, **params: Any) -> tuple[Any, Any]:
+        """Results on arguments that carry the mapped axis at `dims` (None: they do not), and the dims of the results."""
+        raise self.missing("batch")
+
+    def named_axes(self, **params: Any) -> tuple[Hashable, ...]:
+        """The named axes the operation reduces over or reads; mapping over one of them always calls `batch`."""
+        return ()
+
+    def shown_params(self, params: dict[str, Any]) -> dict[str, Any]:
+        """The parameters worth printing, in order: those that the avals in the line do not tell already."""
+        return dict(sorted(params.items()))
+
+    def missing(self, rule: str) -> MissingRule:
+        where = source.here()
+        line = f" (line {where.line} of {where.function}: {where.text.strip()})" if where else ""
+        return MissingRule(f"primitive {self.name!r} has no {rule} rule{line}")
+
+
+class HigherOrder(Primitive):
+    """A primitive that holds jaxprs; it has two more duties."""
+
+    multiple_results = True
+
+    def partial_eval(self, trace: Any, args: Sequence[Any], /, **params: Any) -> list[Any]:
+        """Split the operation where only some arguments are known: `trace.is_known(x)` tells; what is known is bound
+        under `trace.parent`, the rest staged with `trace.stage`."""
+        raise self.missing("partial_eval")
+
+    def dce(self, used: list[bool], eqn: Any, /) -> tuple[list[bool], Any]:
+        """Which operands are needed for the results marked in `used`, and the equation without the rest (None: none)."""
+        raise self.missing("dce")

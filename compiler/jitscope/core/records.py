@@ -1,0 +1,67 @@
+"""Records: what each step of the compiler writes down for the ledger.
+
+A record is small: what, for which function, where, how long. The steps `emit`; the ledger (`observe.ledger`) and anyone
+else listens. Heavy things (the jaxpr, the executable) are offered as `payload`, which listeners may keep within bounds.
+"""
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import time
+from collections.abc import Callable
+from typing import Any
+
+from .source import Position
+
+_numbers = itertools.count(1)
+
+
+@dataclasses.dataclass(slots=True)
+class Record:
+    """One step. `seconds` is its duration, `program` ties the steps of one compilation together.
+
+    `step`: "trace", "lower", "compile", "run" (the first one), "reuse" (a known program was found for a new trace),
+    "error".
+    """
+
+    step: str
+    function: str
+    program: int
+    seconds: float = 0.0
+    position: Position | None = None
+    call_site: Position | None = None
+    detail: dict[str, Any] = dataclasses.field(default_factory=dict)
+    payload: Any = None
+    at: float = dataclasses.field(default_factory=time.time)
+    number: int = dataclasses.field(default_factory=lambda: next(_numbers))
+
+
+_listeners: list[Callable[[Record], None]] = []
+_programs = itertools.count(1)
+
+
+def new_program() -> int:
+    """The number under which the steps of one compilation are filed."""
+    return next(_programs)
+
+
+def listen(listener: Callable[[Record], None]) -> Callable[[], None]:
+    """Call `listener` with every record from now on; gives the function that stops it."""
+    _listeners.append(listener)
+
+    def stop() -> None:
+        if listener in _listeners:
+            _listeners.remove(listener)
+
+    return stop
+
+
+def emit(record: Record) -> None:
+    """Hand a record to the listeners. What a listener raises never reaches the user's call."""
+    for listener in tuple(_listeners):
+        try:
+            listener(record)
+        except Exception as error:  # noqa: BLE001
+            import warnings
+
+            warnings.warn(f"a ledger listener failed: {error!r}", RuntimeWarning, stacklevel=2)

@@ -1,0 +1,118 @@
+"""Source positions: which line of the user's code an equation came from.
+
+A position is captured as a traceback handle (a fraction of a microsecond) and resolved only when somebody looks.
+"""
+import dataclasses
+import functools
+import linecache
+import os
+import sysconfig
+from contextvars import ContextVar
+from types import CodeType
+
+from ..xla import tracebacks
+
+_INTERNAL = [os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep]
+_STDLIB = sysconfig.get_paths()["stdlib"]
+_INTERNAL += [os.path.join(_STDLIB, name) for name in ("contextlib.py", "functools.py")]
+
+
+@dataclasses.dataclass(frozen=True)
+class Position:
+    """A stretch of source: lines from 1, columns from 0 (as Python's `co_positions`)."""
+
+    file: str
+    line: int
+    end_line: int
+    column: int
+    end_column: int
+    function: str
+
+    @property
+    def text(self) -> str:
+        """The source line, or "" where it cannot be had."""
+        return linecache.getline(self.file, self.line).rstrip("\n")
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column} ({self.function})"
+
+
+def add_internal(folder: str) -> None:
+    """Count files below `folder` as the library's own: positions point at the caller of such code."""
+    _INTERNAL.append(os.path.abspath(folder) + os.sep)
+    is_internal.cache_clear()
+
+
+@functools.lru_cache(4096)
+def is_internal(filename: str) -> bool:
+    return any(filename.startswith(prefix) for prefix in _INTERNAL)
+
+
+@functools.lru_cache(1024)
+def _positions(code: CodeType) -> list:
+    return list(code.co_positions())
+
+
+def position_in(code: CodeType, lasti: int) -> Position:
+    """The position of the instruction at byte offset `lasti` of `code`."""
+    entries = _positions(code)
+    line, end_line, column, end_column = entries[lasti // 2] if 0 <= lasti // 2 < len(entries) else (None,) * 4
+    line = line or code.co_firstlineno
+    return Position(code.co_filename, line, end_line or line, column or 0, end_column or 0, code.co_name)
+
+
+_written: ContextVar[tracebacks.Handle | None] = ContextVar("jitscope_written", default=None)
+
+
+def capture() -> tracebacks.Handle | None:
+    """A handle of the current call stack, or of where the equation now transformed was written."""
+    return _written.get() or tracebacks.capture()
+
+
+class written_at:
+    """Context manager: equations made inside stem from an equation written at `handle`."""
+
+    __slots__ = ("handle", "token")
+
+    def __init__(self, handle: tracebacks.Handle | None):
+        self.handle = handle
+
+    def __enter__(self) -> None:
+        self.token = _written.set(self.handle)
+
+    def __exit__(self, *_: object) -> None:
+        _written.reset(self.token)
+
+
+def user_frames(handle: tracebacks.Handle | None) -> list[Position]:
+    """The frames that are not the library's own, innermost first."""
+    if handle is None:
+        return []
+    frames = tracebacks.frames(handle)
+    return [position_in(code, lasti) for code, lasti in frames if not is_internal(code.co_filename)]
+
+
+def user_position(handle: tracebacks.Handle | None) -> Position | None:
+    """The innermost frame that is not the library's own, or None."""
+    if handle is None:
+        return None
+    for code, lasti in tracebacks.frames(handle):
+        if not is_internal(code.co_filename):
+            return position_in(code, lasti)
+    return None
+
+
+def here() -> Position | None:
+    """The user's line that is running now."""
+    return user_position(capture())
+
+
+def position_of_function(fun: object) -> Position | None:
+    """Where a Python function was defined, or None if it has no code."""
+    while hasattr(fun, "__wrapped__"):
+        fun = fun.__wrapped__  # pyright: ignore[reportAttributeAccessIssue]
+    fun = getattr(fun, "func", fun)
+    code = getattr(fun, "__code__", None) or getattr(getattr(fun, "__call__", None), "__code__", None)
+    if code is None:
+        return None
+    return Position(code.co_filename, code.co_firstlineno, code.co_firstlineno, 0, 0, code.co_name)

@@ -1,0 +1,189 @@
+"""Staging: run a Python function on tracers and record its operations as a jaxpr."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from ..xla import tracebacks
+from . import source
+from .avals import ShapedArray, aval_of, is_python_scalar
+from .dtypes import PYTHON_SCALARS
+from .effects import Effects, no_effects
+from .jaxpr import Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var
+from .primitive import Primitive
+from .trace import Trace, Tracer, current_trace, leaked, using
+
+watcher: ContextVar[Callable[[JaxprTrace], None] | None] = ContextVar("jitscope_watcher", default=None)
+"""Called every `WATCH_EVERY` equations of a growing jaxpr (to warn about unrolled loops)."""
+WATCH_EVERY = 1000
+
+
+class JaxprTracer(Tracer):
+    """A variable of the jaxpr being recorded."""
+
+    __slots__ = ("atom",)
+
+    def __init__(self, trace: JaxprTrace, atom: Atom):
+        self.trace = trace
+        self.atom = atom
+        self.aval = atom.aval
+
+    def origin(self) -> str:
+        return self.trace.origin(self.atom)
+
+
+class JaxprTrace(Trace):
+    """Records operations as equations. Values from outside become captured constants."""
+
+    __slots__ = ("eqns", "invars", "constants", "effects", "debug", "ended")
+
+    def __init__(self, debug: DebugInfo = DebugInfo()):
+        self.eqns: list[JaxprEqn] = []
+        self.invars: list[Var] = []
+        self.constants: dict[int, tuple[Var, Any]] = {}
+        self.effects: Effects = no_effects
+        self.debug = debug
+        self.ended = False
+
+    def argument(self, aval: ShapedArray) -> JaxprTracer:
+        """A new argument of the jaxpr."""
+        var = Var(aval)
+        self.invars.append(var)
+        return JaxprTracer(self, var)
+
+    def process(self, primitive: Primitive, args: tuple, params: dict[str, Any]) -> Any:
+        return self.record(primitive, args, params)
+
+    def record(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+        """Append the equation and give its results."""
+        atoms = [x.atom if type(x) is JaxprTracer and x.trace is self else self.atom(x) for x in args]
+        out, effects = primitive.abstract(*[a.aval for a in atoms], **params)
+        many = primitive.multiple_results
+        outvars = [Var(aval) for aval in out] if many else [Var(out)]
+        self.eqns.append(JaxprEqn(atoms, outvars, primitive, params, effects, source.capture()))
+        if effects:
+            self.effects = self.effects | effects
+        if len(self.eqns) % WATCH_EVERY == 0 and (watch := watcher.get()) is not None:
+            watch(self)
+        return [JaxprTracer(self, v) for v in outvars] if many else JaxprTracer(self, outvars[0])
+
+    def atom(self, x: Any) -> Atom:
+        """The atom of any value: scalars become literals, other values captured constants."""
+        if isinstance(x, Tracer):
+            if x.trace is self:
+                return x.atom  # pyright: ignore[reportAttributeAccessIssue]
+            if isinstance(x.trace, JaxprTrace) and x.trace.ended:
+                raise leaked(x)
+        elif is_python_scalar(x):
+            aval = aval_of(x)
+            return Literal(aval.dtype.type(x), aval)
+        elif isinstance(x, (np.ndarray, np.generic)) and x.ndim == 0:
+            aval = aval_of(x)
+            return Literal(np.asarray(x).astype(aval.dtype)[()], aval)
+        return self.constant(x)
+
+    def constant(self, x: Any) -> Var:
+        found = self.constants.get(id(x))
+        if found is None:
+            # The value is kept beside its variable, so its id stays taken while the trace lives.
+            found = self.constants[id(x)] = (Var(aval_of(x)), x)
+        return found[0]
+
+    def close(self, outs: Sequence[Any], result_names: tuple[str, ...] = ()) -> ClosedJaxpr:
+        """End the trace: the jaxpr that gives `outs`, with the constants it captured."""
+        outvars = [self.atom(x) for x in outs]
+        self.ended = True
+        debug = DebugInfo(self.debug.name, self.debug.arg_names, result_names, self.debug.defined)
+        captured = list(self.constants.values())
+        jaxpr = Jaxpr([v for v, _ in captured], self.invars, outvars, self.eqns, self.effects, debug)
+        return ClosedJaxpr(jaxpr, [x for _, x in captured])
+
+    def origin(self, atom: Atom) -> str:
+        """In words: the argument, or the chain of lines that computed the variable."""
+        if atom in self.invars:
+            return self._argument_name(atom)
+        made_by = {id(v): eqn for eqn in self.eqns for v in eqn.outvars}
+        chain, arguments, todo, seen = [], [], [atom], set()
+        while todo:
+            var = todo.pop(0)
+            if id(var) in seen:
+                continue
+            seen.add(id(var))
+            if var in self.invars:
+                arguments.append(self._argument_name(var))
+            elif (eqn := made_by.get(id(var))) is not None:
+                chain.append(eqn)
+                todo.extend(v for v in eqn.invars if isinstance(v, Var))
+        return _describe_chain(chain, arguments)
+
+    def _argument_name(self, var: Any) -> str:
+        i = self.invars.index(var)
+        names = self.debug.arg_names
+        return f"argument {names[i]} of {self.debug.name}" if i < len(names) else f"argument {i} of {self.debug.name}"
+
+
+_CHAIN_LINES = 5
+
+
+def _describe_chain(chain: list[JaxprEqn], arguments: list[str]) -> str:
+    lines: list[str] = []
+    for eqn in chain:
+        where = source.user_position(eqn.traceback)
+        text = f"line {where.line} of {where.function}: {where.text.strip()}" if where else eqn.primitive.name
+        if text not in lines:
+            lines.append(text)
+    shown = "; from ".join(lines[:_CHAIN_LINES]) + ("; …" if len(lines) > _CHAIN_LINES else "")
+    depends = f" (it depends on {', '.join(dict.fromkeys(arguments))})" if arguments else ""
+    return f"computed in {shown}{depends}" if shown else depends.strip(" ()")
+
+
+def trace_to_jaxpr(fun: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray],
+                   debug: DebugInfo = DebugInfo()) -> ClosedJaxpr:
+    """Run `fun` on tracers of the given avals; it gives a flat sequence of results. The jaxpr of what it did."""
+    trace = JaxprTrace(debug)
+    args = [trace.argument(aval) for aval in avals]
+    try:
+        with using(trace):
+            outs = fun(*args)
+            return trace.close(outs)
+    finally:
+        trace.ended = True
+
+
+def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
+    """Run a jaxpr's equations one by one under the current trace."""
+    env: dict[Var, Any] = dict(zip(jaxpr.constvars, consts))
+    env.update(zip(jaxpr.invars, args))
+    trace = current_trace()
+    last = _last_uses(jaxpr)
+    for i, eqn in enumerate(jaxpr.eqns):
+        values = tuple([a.value if type(a) is Literal else env[a] for a in eqn.invars])  # pyright: ignore
+        with source.written_at(eqn.traceback):
+            out = trace.process(eqn.primitive, values, eqn.params)
+        if eqn.primitive.multiple_results:
+            env.update(zip(eqn.outvars, out))
+        else:
+            env[eqn.outvars[0]] = out
+        for var in last.get(i, ()):
+            env.pop(var, None)
+    return [a.value if type(a) is Literal else env[a] for a in jaxpr.outvars]  # pyright: ignore
+
+
+def _last_uses(jaxpr: Jaxpr) -> dict[int, list[Var]]:
+    """For each equation, the variables nobody reads after it: their values can go."""
+    seen = {a for a in jaxpr.outvars if isinstance(a, Var)}
+    last: dict[int, list[Var]] = {}
+    for i in range(len(jaxpr.eqns) - 1, -1, -1):
+        for a in jaxpr.eqns[i].invars:
+            if isinstance(a, Var) and a not in seen:
+                seen.add(a)
+                last.setdefault(i, []).append(a)
+    return last
+
+
+def jaxpr_as_fun(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
+    """The function that runs a closed jaxpr on flat arguments."""
+    return lambda *args: eval_jaxpr(closed.jaxpr, closed.consts, *args)

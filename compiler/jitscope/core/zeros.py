@@ -1,0 +1,41 @@
+"""Symbolic zeros, and the marker of a linear operand."""
+from typing import Any
+
+from .avals import ShapedArray, aval_of, tangent_aval
+
+
+class Zero:
+    """A tangent or cotangent known to be zero: rules skip the work for it. `aval` is the aval it would have."""
+
+    __slots__ = ("aval",)
+
+    def __init__(self, aval: ShapedArray):
+        self.aval = aval
+
+    def __repr__(self) -> str:
+        return f"Zero({self.aval})"
+
+
+class Linear:
+    """Stands for an operand in which an equation is linear, when it is transposed: its value is not known."""
+
+    __slots__ = ("aval",)
+
+    def __init__(self, aval: ShapedArray):
+        self.aval = aval
+
+    def __repr__(self) -> str:
+        return f"Linear({self.aval})"
+
+
+def zero_of(x: Any) -> Zero:
+    """The zero tangent of a value."""
+    return Zero(tangent_aval(aval_of(x)))
+
+
+def is_linear(x: Any) -> bool:
+    return type(x) is Linear
+
+
+def is_zero(x: Any) -> bool:
+    return type(x) is Zero

@@ -1,0 +1,206 @@
+"""What XLA's passes made of a program: its kernels, and before and after side by side."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jitscope.xla.hlo_module import Computation
+
+from .hlo import graph_of, positions_of, text_of
+from .hlo_flow import Flow, Op, flow_of, kernel_of, unique
+from .hlo_lineage import Lineage
+from .hlo_rows import operations, rows_of
+
+
+Document = dict[str, Any]
+
+
+def fusion_document(
+    before: Sequence[Computation],
+    after: Sequence[Computation],
+    positions: Mapping[str, Document],
+    title: str,
+) -> Document:
+    """The fusion document of a program, from its parsed HLO before and after optimisation.
+
+    `before` may be empty when it is not known (a program that came from a cache); `positions` gives the source
+    position of each equation's path. Members of a kernel are the operations of the computation it calls: neither
+    parameters nor constants, but broadcasts and the like. Two kernels may hold the same operation (XLA computes cheap
+    ones twice); such an operation counts for the first. Positions stand at the kernels and in the graph before; what is
+    in the graph after has the same paths.
+    """
+    old = flow_of(before, optimized=False) if before else Flow([], [])
+    new = flow_of(after, optimized=True)
+    lineage = Lineage(old, new)
+    kernels = kernels_of(new, positions)
+    return {
+        "kind": "fusion",
+        "version": 1,
+        "title": title,
+        "before": graph_of(old, before, f"{title}, before optimisation", positions, lineage.kernel),
+        "after": graph_of(new, after, f"{title}, after optimisation", {}, {}),
+        "kernels": kernels,
+        "rows": rows_of(old, new, lineage),
+        "summary": _summary(old, new, kernels, lineage),
+    }
+
+
+def kernels_of(flow: Flow, positions: Mapping[str, Document]) -> list[Document]:
+    """The kernels of an optimised program in the order they run, each loop before the kernels that it repeats."""
+    return _Kernels(flow, positions).all()
+
+
+class _Kernels:
+    def __init__(self, flow: Flow, positions: Mapping[str, Document]):
+        self.flow = flow
+        self.ops = {op.id: op for op in flow.ops}
+        self.positions = positions
+        self.members: dict[str, list[Op]] = {}
+        for op in flow.ops:
+            self._collect(op)
+
+    def _collect(self, op: Op) -> None:
+        kernel = kernel_of(op, self.ops)
+        if kernel is not None and op.is_operation:
+            self.members.setdefault(kernel, []).append(op)
+
+    def all(self) -> list[Document]:
+        return [self._kernel(op) for op in self.flow.ops if op.id in self.members or op.opcode == "while"]
+
+    def _kernel(self, op: Op) -> Document:
+        members = self.members[op.id] if op.id in self.members else self._repeated(op)
+        paths = unique((*op.paths, *(path for member in members for path in member.paths)))
+        return {
+            "name": op.id,
+            "kind": _kind(op),
+            "opcode": op.opcode,
+            "type": op.instruction.type,
+            "members": [_member(member) for member in members],
+            "paths": list(paths),
+            "positions": positions_of(paths, self.positions),
+            "text": text_of(op.instruction),
+            "note": self._note(op, members),
+        }
+
+    def _repeated(self, loop: Op) -> list[Op]:
+        return [self.ops[name] for name in self.members if loop.id in self._outwards(self.ops[name])]
+
+    def _outwards(self, op: Op) -> list[str]:
+        return [] if op.scope is None else [op.scope, *self._outwards(self.ops[op.scope])]
+
+    def _note(self, op: Op, members: Sequence[Op]) -> str:
+        around = [self.ops[name].opcode for name in self._outwards(op)]
+        notes = [_library_note(op, members), _copy_note(op), _loop_note(op, len(members)), _around_note(around)]
+        return " ".join(note for note in notes if note)
+
+
+def _member(op: Op) -> Document:
+    return {"name": op.id, "opcode": op.opcode, "type": op.does.type, "paths": list(op.paths)}
+
+
+def _kind(op: Op) -> str:
+    if op.opcode == "while":
+        return "loop"
+    if op.is_library:
+        return "library"
+    if op.is_group:
+        return "fusion"
+    return "copy" if op.opcode.startswith("copy") else "other"
+
+
+def _library_note(op: Op, members: Sequence[Op]) -> str:
+    if not op.is_library:
+        return ""
+    if op.opcode == "custom-call":
+        return _custom_call_note(op.does.custom_call_target or "")
+    return f"{_subject(members)} a call into a library, not code that XLA generates; nothing else is fused with it."
+
+
+def _subject(members: Sequence[Op]) -> str:
+    if len(members) > 1:
+        return f"These {len(members)} operations together are"
+    named = {"dot": "matrix product", "convolution": "convolution", "fft": "Fourier transform", "reduce": "reduction"}
+    return f"This {named.get(members[0].opcode, 'operation')} is"
+
+
+def _custom_call_note(target: str) -> str:
+    if "python" in target and "callback" in target:
+        return "A call back into Python."
+    if target.startswith("lapack_"):
+        return f"A call of LAPACK's {target.removeprefix('lapack_').removesuffix('_ffi')}."
+    return f"A call of the routine {target}, which XLA does not look into."
+
+
+def _copy_note(op: Op) -> str:
+    return "" if _kind(op) != "copy" or op.paths else "XLA added this copy; it stems from no operation of the program."
+
+
+def _loop_note(op: Op, count: int) -> str:
+    return f"Repeats the {count} kernel{'' if count == 1 else 's'} in it." if op.opcode == "while" else ""
+
+
+def _around_note(around: Sequence[str]) -> str:
+    if "while" in around:
+        return "Runs again in each turn of its loop."
+    return "Runs when its branch is taken." if "conditional" in around else ""
+
+
+def _summary(before: Flow, after: Flow, kernels: Sequence[Document], lineage: Lineage) -> Document:
+    run = [k for k in kernels if k["kind"] != "loop"]
+    kinds = Counter(k["kind"] for k in run)
+    count = sum(op.is_operation for op in before.ops)
+    return {
+        "before": count,
+        "after": sum(op.is_operation for op in after.ops),
+        "kernels": len(run),
+        "fusions": kinds["fusion"],
+        "library": kinds["library"],
+        "sentence": _sentence(count, run, before, lineage),
+    }
+
+
+def _sentence(count: int, run: Sequence[Document], before: Flow, lineage: Lineage) -> str:
+    what = f"{_counted(len(run), 'kernel')}" if run else "no kernel"
+    parts = ", ".join(part for part in _parts(run, before, lineage) if part)
+    head = f"{operations(count)} → {what}" if before.ops else what
+    head = f"{head}: {_last_and(parts)}" if parts else head
+    endings = [_ending(len(lineage.simplified_away()), "simplified away"), *_expanded(lineage)]
+    return "; ".join([head, *filter(None, endings)])
+
+
+def _ending(count: int, what: str) -> str:
+    return f"{operations(count)} {what}" if count else ""
+
+
+def _expanded(lineage: Lineage) -> list[str]:
+    if len(lineage.spread) == 1:
+        return [f"1 operation became {next(iter(lineage.spread.values()))} kernels"]
+    return [_ending(len(lineage.spread), "became several kernels each")]
+
+
+def _parts(run: Sequence[Document], before: Flow, lineage: Lineage) -> list[str]:
+    taken = Counter(lineage.kernel[op.id] for op in before.ops if op.is_operation and op.id in lineage.kernel)
+    sizes = [taken[k["name"]] if taken[k["name"]] > 1 else len(k["members"]) for k in run if k["kind"] == "fusion"]
+    kinds = Counter(k["kind"] for k in run)
+    return [
+        f"{_counted(len(sizes), 'fusion')} of {_sizes(sizes)}" if sizes else "",
+        _counted(kinds["library"], "library call"),
+        _counted(kinds["other"], "single operation"),
+        _counted(kinds["copy"], "copy"),
+    ]
+
+
+def _sizes(sizes: Sequence[int]) -> str:
+    if len(sizes) > 3 and min(sizes) != max(sizes):
+        return f"{min(sizes)} to {max(sizes)}"
+    return str(sizes[0]) if min(sizes) == max(sizes) else _last_and(", ".join(map(str, sizes)))
+
+
+def _counted(count: int, noun: str) -> str:
+    plural = "copies" if noun == "copy" else f"{noun}s"
+    return f"{count} {noun if count == 1 else plural}" if count else ""
+
+
+def _last_and(parts: str) -> str:
+    first, comma, last = parts.rpartition(", ")
+    return f"{first} and {last}" if comma else last

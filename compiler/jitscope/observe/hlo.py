@@ -1,0 +1,170 @@
+"""HLO modules as graph documents."""
+
+import math
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from jitscope.xla.hlo_module import Computation, Instruction
+
+from .hlo_flow import FREE, Flow, Op, flow_of, paths_in
+
+
+Document = dict[str, Any]
+
+_ARRAY = re.compile(r"\b(pred|token|opaque|[a-z]+\d+\w*)\[([^\]]*)\]")
+_BITS = re.compile(r"\d+")
+_NUMBER = re.compile(r"\.\d+$")
+_LONGEST = 300
+
+
+def hlo_graph(
+    computations: Sequence[Computation],
+    title: str,
+    positions: Mapping[str, Document] | None = None,
+    optimized: bool = True,
+    fused_into: Mapping[str, str] | None = None,
+) -> Document:
+    """The graph document of a parsed module.
+
+    Entry parameters are inputs, results are outputs; fusions, loops, branches and calls are scopes round what they
+    hold; a kernel of a single operation is one node. `positions` gives the source position of each equation's path;
+    `optimized` tells whether XLA's passes have run; `fused_into` names, by node id, the kernel that took a node in.
+    """
+    return graph_of(flow_of(computations, optimized), computations, title, positions or {}, fused_into or {})
+
+
+def graph_of(
+    flow: Flow,
+    computations: Sequence[Computation],
+    title: str,
+    positions: Mapping[str, Document],
+    fused_into: Mapping[str, str],
+) -> Document:
+    """As `hlo_graph`, of a flow that is known already."""
+    roots = {c.name: c.root.opcode for c in computations}
+    nodes = [_node(op, roots, positions, fused_into.get(op.id)) for op in flow.ops]
+    edges = [_edge(source, op.id, kind) for op in flow.ops for source, kind in op.sources]
+    for number, sources in enumerate(flow.results):
+        nodes.append(_output(number, sources))
+        edges += [_edge(source, f"out{number}", kind) for source, kind in sources]
+    return {"kind": "graph", "version": 1, "level": "hlo", "title": title, "nodes": nodes, "edges": edges}
+
+
+def types_in(kind: str) -> list[str]:
+    """The array types in a printed type: itself, or those of a tuple."""
+    return [found.group() for found in _ARRAY.finditer(kind)]
+
+
+def bytes_of(kind: str) -> int:
+    """The bytes a value of a printed type takes on the device."""
+    return sum(_array_bytes(found.group(1), found.group(2)) for found in _ARRAY.finditer(kind))
+
+
+def _array_bytes(element: str, shape: str) -> int:
+    if element in ("token", "opaque"):
+        return 0
+    bits = 8 if element == "pred" else int(_BITS.search(element).group())  # type: ignore[union-attr]
+    return math.ceil(math.prod(int(n.lstrip("<= ")) for n in shape.split(",") if n) * bits / 8)
+
+
+def text_of(i: Instruction) -> str:
+    """An instruction's line without metadata and backend configuration, cut when very long."""
+    inside = i.literal or ", ".join(i.operands)
+    line = f"{i.name} = {i.type} {i.opcode}({inside})" + (f", {i.attributes}" if i.attributes else "")
+    return shortened(("ROOT " if i.is_root else "") + line)
+
+
+def shortened(text: str) -> str:
+    """The text, or its beginning when it is very long."""
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def positions_of(paths: Collection[str], positions: Mapping[str, Document]) -> list[Document]:
+    """The positions of the equations with these paths, each once."""
+    found: list[Document] = []
+    for path in paths:
+        position = positions.get(path)
+        if position is not None and position not in found:
+            found.append(position)
+    return found
+
+
+def _node(op: Op, roots: Mapping[str, str], positions: Mapping[str, Document], fused_into: str | None) -> Document:
+    i = op.instruction
+    return {
+        "id": op.id,
+        "kind": _kind(op),
+        "label": _label(op),
+        "scope": op.scope,
+        "types": types_in(i.type),
+        "bytes": bytes_of(i.type),
+        "text": text_of(i),
+        "params": _params(op.does, roots),
+        "paths": list(op.paths),
+        "positions": positions_of(op.paths, positions),
+        "fused_into": fused_into,
+    }
+
+
+def _output(number: int, sources: Sequence[tuple[str, str]]) -> Document:
+    kinds = [kind for _, kind in sources[:1]]
+    return {
+        "id": f"out{number}",
+        "kind": "output",
+        "label": f"out {number}",
+        "scope": None,
+        "types": kinds,
+        "bytes": sum(map(bytes_of, kinds)),
+        "text": "",
+        "params": {},
+        "paths": [],
+        "positions": [],
+        "fused_into": None,
+    }
+
+
+def _edge(source: str, target: str, kind: str) -> Document:
+    return {"from": source, "to": target, "type": kind, "bytes": bytes_of(kind)}
+
+
+def _kind(op: Op) -> str:
+    if op.is_input:
+        return "input"
+    if op.is_scope:
+        return "scope"
+    if op.opcode == "constant":
+        return "constant"
+    if op.is_library:
+        return "library"
+    return "fusion" if op.is_group else "instruction"
+
+
+def _label(op: Op) -> str:
+    i = op.does
+    if op.is_input:
+        named = i.op_name if i.op_name and not paths_in(i.op_name) else None
+        return named or f"parameter {i.literal}"
+    if i.opcode == "constant":
+        return i.literal if len(i.literal) <= 12 else "constant"
+    if i.opcode == "custom-call":
+        return shortened(i.custom_call_target or "custom-call")
+    if i.opcode == "call":
+        return _NUMBER.sub("", i.calls[0])
+    return "library call" if op.is_group and op.is_library else i.opcode
+
+
+def _params(i: Instruction, roots: Mapping[str, str]) -> dict[str, str]:
+    pairs = [part.partition("=") for part in _comma_separated(i.attributes)]
+    hidden = {role for role, _ in i.called} | {"custom_call_target"}
+    params = {key: shortened(value) for key, _, value in pairs if key not in hidden}
+    applied = [roots[name] for role, name in i.called if role in ("to_apply", "select", "scatter") and name in roots]
+    if applied and i.opcode != "call":
+        params["applies"] = ", ".join(applied)
+    if i.opcode in FREE:
+        params["cost"] = "none: the same bytes seen in another shape"
+    return params
+
+
+def _comma_separated(attributes: str) -> list[str]:
+    return [part for part in re.split(r", (?=[a-z_]+=)", attributes) if part]

@@ -1,0 +1,247 @@
+"""The operations of an HLO module and what flows between them, with the plumbing taken out.
+
+Tuples, get-tuple-elements and the parameters of called computations are not operations: values are followed through
+them, into loops, calls and fusions and out again. A loop's operations read what enters the loop and the operations
+after it read what its body gives last, so that the flow has no cycles.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from jitscope.xla.hlo_module import Computation, Instruction
+
+
+SCOPES = ("while", "conditional", "call")
+"""Opcodes that only hold other operations."""
+
+FREE = ("bitcast",)
+"""Opcodes that nothing runs for."""
+
+_PLUMBING = ("parameter", "tuple", "get-tuple-element")
+_PATH = re.compile(r"^(e\d+(?:\(\d+\))?(?:/e\d+(?:\(\d+\))?)*)(?=$|[/.])")
+_CALL_NUMBER = re.compile(r"\(\d+\)")
+_LIBRARY = ("dot", "convolution", "fft", "cholesky", "triangular-solve")
+
+
+@dataclass(slots=True)
+class Op:
+    """An operation, or a scope with operations in it.
+
+    id: unique in the flow (the instruction's name where possible); instruction: its line; does: the one instruction in
+    a fusion of one, else the same; scope: the enclosing Op's id; is_group: a fusion or library call with operations in
+    it (one kernel), where is_scope says loop, branch or call; holds: (type, literal) of the constants in a
+    fusion of one; sources: (id, type) of each value it reads.
+    """
+
+    id: str
+    instruction: Instruction
+    does: Instruction
+    scope: str | None
+    depth: int
+    paths: tuple[str, ...]
+    is_input: bool = False
+    is_library: bool = False
+    is_scope: bool = False
+    is_group: bool = False
+    holds: tuple[tuple[str, str], ...] = ()
+    sources: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def opcode(self) -> str:
+        return self.does.opcode
+
+    @property
+    def is_operation(self) -> bool:
+        """Whether it computes by itself: no input, no constant, nothing that holds others."""
+        return not (self.is_input or self.is_scope or self.is_group or self.opcode == "constant")
+
+
+def group_of(op: Op, ops: Mapping[str, Op]) -> Op | None:
+    """The outermost fusion or library call that an operation is in or is."""
+    outer = ops[op.scope] if op.scope is not None else None
+    if outer is not None and outer.is_group:
+        return group_of(outer, ops)
+    return op if op.is_group else None
+
+
+def kernel_of(op: Op, ops: Mapping[str, Op]) -> str | None:
+    """The id of the kernel that an operation of an optimised module is in; None for what nothing runs for."""
+    group = group_of(op, ops)
+    if group is not None:
+        return group.id
+    return op.id if op.is_operation and op.opcode not in FREE else None
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """The operations in program order (a scope before what it holds) and, per result of the program, its producers."""
+
+    ops: list[Op]
+    results: list[list[tuple[str, str]]]
+
+
+def flow_of(computations: Sequence[Computation], optimized: bool) -> Flow:
+    """The flow of a parsed module. In one that is not `optimized`, names in a called function are relative to the call."""
+    return _Walk(computations, optimized).flow()
+
+
+def paths_in(op_name: str | None) -> tuple[str, ...]:
+    """The paths of equations in an instruction's op_name, of which XLA may have merged several with semicolons.
+
+    Calls are named "e1(0)", with a number of their own: XLA would not put "e1" in front of a callee's "e1" or "e10".
+    """
+    pieces = (op_name or "").split(";")
+    return unique(_CALL_NUMBER.sub("", found.group(1)) for piece in pieces if (found := _PATH.match(piece.strip())))
+
+
+def unique(items: Iterable[str]) -> tuple[str, ...]:
+    """The items in order, each once."""
+    return tuple(dict.fromkeys(items))
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """What a name stands for: values of a tuple, or the operations that may have given it."""
+
+    sources: tuple[tuple[str, str], ...] = ()
+    parts: "tuple[_Value, ...] | None" = None
+
+    def all(self) -> tuple[tuple[str, str], ...]:
+        return self.sources if self.parts is None else tuple(s for part in self.parts for s in part.all())
+
+    def part(self, index: int, kind: str) -> "_Value":
+        if self.parts is not None:
+            return self.parts[index]
+        return _Value(tuple((name, kind) for name, _ in self.sources))
+
+
+def _either(values: Sequence[_Value]) -> _Value:
+    """One of several values, as a conditional gives."""
+    if all(v.parts is not None and len(v.parts) == len(values[0].parts or ()) for v in values):
+        return _Value(parts=tuple(_either(vs) for vs in zip(*(v.parts or () for v in values), strict=True)))
+    return _Value(tuple(dict.fromkeys(s for v in values for s in v.all())))
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a computation is called from."""
+
+    scope: str | None = None
+    depth: int = 0
+    prefix: tuple[str, ...] = ()
+
+    def inside(self, op: Op, prefix: tuple[str, ...] | None = None) -> "_Place":
+        return _Place(op.id, self.depth + 1, self.prefix if prefix is None else prefix)
+
+
+class _Walk:
+    def __init__(self, computations: Sequence[Computation], optimized: bool):
+        self.computations = {c.name: c for c in computations}
+        self.entry = next(c for c in computations if c.is_entry)
+        self.optimized = optimized
+        self.ops: list[Op] = []
+        self.ids: set[str] = set()
+
+    def flow(self) -> Flow:
+        value = self.run(self.entry, None, _Place())
+        parts = value.parts if value.parts is not None else (value,)
+        return Flow(self.ops, [list(part.all()) for part in parts])
+
+    def run(self, computation: Computation, arguments: Sequence[_Value] | None, place: _Place) -> _Value:
+        known: dict[str, _Value] = {}
+        for instruction in computation.instructions:
+            known[instruction.name] = self.value(instruction, known, arguments, place)
+        return known[computation.root.name]
+
+    def value(
+        self, i: Instruction, known: dict[str, _Value], arguments: Sequence[_Value] | None, place: _Place
+    ) -> _Value:
+        operands = [known.get(name, _Value()) for name in i.operands]
+        if i.opcode == "parameter" and arguments is not None:
+            return arguments[int(i.literal)]
+        if i.opcode == "tuple":
+            return _Value(parts=tuple(operands))
+        if i.opcode == "get-tuple-element":
+            return operands[0].part(_index(i), i.type)
+        return getattr(self, "_" + i.opcode, self._operation)(i, operands, place)
+
+    def add(self, i: Instruction, place: _Place, does: Instruction | None = None) -> Op:
+        name = i.name if i.name not in self.ids else f"{place.scope}/{i.name}"
+        while name in self.ids:
+            name += "'"
+        self.ids.add(name)
+        op = Op(name, i, does or i, place.scope, place.depth, self.paths(i, place.prefix))
+        op.is_library = self.is_library(i)
+        self.ops.append(op)
+        return op
+
+    def paths(self, i: Instruction, prefix: tuple[str, ...]) -> tuple[str, ...]:
+        if i.opcode in _PLUMBING:
+            return ()
+        own = paths_in(i.op_name)
+        return unique(f"{outer}/{path}" for outer in prefix for path in own) if prefix else own
+
+    def _operation(self, i: Instruction, operands: list[_Value], place: _Place) -> _Value:
+        op = self.add(i, place)
+        op.sources = _each(operands)
+        return _Value(((op.id, i.type),))
+
+    def _parameter(self, i: Instruction, operands: list[_Value], place: _Place) -> _Value:
+        op = self.add(i, place)
+        op.is_input = True
+        return _Value(((op.id, i.type),))
+
+    def _call(self, i: Instruction, operands: list[_Value], place: _Place) -> _Value:
+        op = self.add(i, place)
+        op.is_scope = True
+        prefix = None if self.optimized else op.paths or place.prefix
+        return self.run(self.computations[i.calls[0]], operands, place.inside(op, prefix))
+
+    def _while(self, i: Instruction, operands: list[_Value], place: _Place) -> _Value:
+        op = self.add(i, place)
+        op.is_scope = True
+        called = dict(i.called)
+        self.run(self.computations[called["condition"]], operands, place.inside(op))
+        return self.run(self.computations[called["body"]], operands, place.inside(op))
+
+    def _conditional(self, i: Instruction, operands: list[_Value], place: _Place) -> _Value:
+        op = self.add(i, place)
+        op.is_scope = True
+        op.sources = _each(operands[:1])
+        pairs = zip(i.calls, operands[1:], strict=True)
+        return _either([self.run(self.computations[name], [value], place.inside(op)) for name, value in pairs])
+
+    def _fusion(self, i: Instruction, operands: list[_Value], place: _Place) -> _Value:
+        computation = self.computations[i.calls[0]]
+        computing = [j for j in computation.instructions if j.opcode not in (*_PLUMBING, "constant")]
+        if len(computing) == 1:
+            return self.fusion_of_one(i, computing[0], computation, operands, place)
+        op = self.add(i, place)
+        op.is_group = True
+        start = len(self.ops)
+        value = self.run(computation, operands, place.inside(op))
+        op.paths = unique(path for member in self.ops[start:] for path in member.paths) or op.paths
+        return value
+
+    def fusion_of_one(
+        self, i: Instruction, only: Instruction, computation: Computation, operands: list[_Value], place: _Place
+    ) -> _Value:
+        op = self.add(i, place, does=only)
+        op.paths = self.paths(only, place.prefix) or op.paths
+        op.sources = _each(operands)
+        op.holds = tuple((j.type, j.literal) for j in computation.instructions if j.opcode == "constant")
+        return _Value(((op.id, i.type),))
+
+    def is_library(self, i: Instruction) -> bool:
+        if i.opcode == "custom-call" or (i.opcode == "fusion" and i.kind == "kCustom"):
+            return True
+        return self.optimized and i.opcode in _LIBRARY
+
+
+def _index(i: Instruction) -> int:
+    return int(i.attributes.split("index=")[1].split(",")[0])
+
+
+def _each(values: Iterable[_Value]) -> list[tuple[str, str]]:
+    return list(dict.fromkeys(source for value in values for source in value.all()))

@@ -1,0 +1,159 @@
+"""Which operation of a module before optimisation became which one after it.
+
+What both sides have in common is the path of the equation; among operations of one equation opcode and type decide,
+and where origins were lost, operands and results that are known to correspond. Where these leave a choice nothing is
+claimed.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+
+from .hlo_flow import FREE, Flow, Op, group_of, kernel_of
+
+
+RESHAPING = ("reshape", "broadcast", "transpose", "convert", "bitcast-convert", "slice")
+"""Opcodes that only present values differently: they go where they are read, if their equation went there, too."""
+
+
+class Lineage:
+    """successor: id before → id after of the same operation; kernel: id before → id of the kernel that took it in;
+    spread: id before → number of kernels that XLA made of one operation."""
+
+    def __init__(self, before: Flow, after: Flow):
+        self.successor: dict[str, str] = {}
+        self.kernel: dict[str, str] = {}
+        self.spread: dict[str, int] = {}
+        self._before = before
+        self._after = after
+        self._targets = _Targets(after)
+        self._users = _users(before)
+        self._operations = [op for op in before.ops if op.is_operation]
+        for step in (self._inputs, self._same_equation, self._same_operands, self._same_result):
+            step()
+        for op in reversed(self._operations):
+            self._rewritten(op)
+        self._constants()
+
+    def simplified_away(self) -> list[Op]:
+        """The operations of which nothing is left."""
+        known = (self.successor, self.kernel, self.spread)
+        return [op for op in self._operations if not any(op.id in of for of in known)]
+
+    def _inputs(self) -> None:
+        numbers = {op.does.literal: op.id for op in self._after.ops if op.is_input}
+        for op in self._before.ops:
+            if op.is_input and op.does.literal in numbers:
+                self.successor[op.id] = numbers[op.does.literal]
+
+    def _same_equation(self) -> None:
+        for op in self._operations:
+            alike = [other for other in self._targets.of_equations(op.paths) if _alike(op, other)]
+            if alike:
+                self._claim(op, min(alike, key=lambda other: (other.id in self._targets.taken, other.opcode in FREE)))
+
+    def _same_operands(self) -> None:
+        """An operation whose origin was lost, but with the type and the operands of this one."""
+        for op in self._unclaimed():
+            operands = [self.successor.get(source) for source, _ in op.sources]
+            if operands and None not in operands:
+                self._claim_lost(op, lambda other, wanted=operands: [s for s, _ in other.sources] == wanted)
+
+    def _same_result(self) -> None:
+        """An operation whose origin was lost, but which gives the same result of the program."""
+        unclaimed = {op.id: op for op in self._unclaimed()}
+        for mine, theirs in zip(self._before.results, self._after.results):
+            if len(mine) == len(theirs) == 1 and mine[0][0] in unclaimed:
+                name = theirs[0][0]
+                self._claim_lost(unclaimed.pop(mine[0][0]), lambda other, name=name: other.id == name)
+
+    def _unclaimed(self) -> list[Op]:
+        return [op for op in self._operations if op.id not in self.successor]
+
+    def _claim_lost(self, op: Op, fits: Callable[[Op], bool]) -> None:
+        found = [other for other in self._targets.lost(op) if fits(other)]
+        if len(found) == 1:
+            self._claim(op, found[0])
+
+    def _rewritten(self, op: Op) -> None:
+        """Users first: what is not there as such went where all that is left of its equation is."""
+        if op.id in self.successor:
+            return
+        reading = {self.kernel[user] for user in self._users[op.id] if user in self.kernel}
+        kernels = self._targets.kernels_of(self._targets.of_equations(op.paths))
+        if op.opcode in RESHAPING and len(kernels & reading) == 1:
+            kernels &= reading
+        if len(kernels) == 1:
+            self.kernel[op.id] = kernels.pop()
+        elif len(kernels) > 1:
+            self.spread[op.id] = len(kernels)
+        elif not op.paths and len(reading) == 1:
+            self._claim_lost(op, lambda other: self._targets.kernel.get(other.id) in reading)
+
+    def _constants(self) -> None:
+        """A constant that a single kernel reads went into it, if that one holds it."""
+        for op in self._before.ops:
+            reading = {self.kernel.get(user) for user in self._users[op.id]}
+            if op.opcode == "constant" and len(reading) == 1:
+                kernel = reading.pop()
+                if kernel is not None and self._targets.holds(kernel, op):
+                    self.kernel[op.id] = kernel
+
+    def _claim(self, op: Op, other: Op) -> None:
+        self._targets.taken.add(other.id)
+        self.successor[op.id] = other.id
+        kernel = self._targets.kernel.get(other.id)
+        if kernel is not None:
+            self.kernel[op.id] = kernel
+
+
+class _Targets:
+    """The operations after optimisation, by the equations they stem from and by what they are."""
+
+    def __init__(self, flow: Flow):
+        ops = {op.id: op for op in flow.ops}
+        self.kernel = {op.id: name for op in flow.ops if (name := kernel_of(op, ops)) is not None}
+        self.taken: set[str] = set()
+        self._by_path: dict[str, list[Op]] = defaultdict(list)
+        self._lost: dict[str, list[Op]] = defaultdict(list)
+        self._constants: set[tuple[str, str, str]] = set()
+        for op in flow.ops:
+            if op.is_operation:
+                self._enter(op)
+            elif op.opcode == "constant" and (group := group_of(op, ops)) is not None:
+                self._constants.add((group.id, op.does.type, op.does.literal))
+
+    def _enter(self, op: Op) -> None:
+        self._constants.update((op.id, kind, literal) for kind, literal in op.holds)
+        for path in op.paths:
+            self._by_path[path].append(op)
+        if not op.paths:
+            self._lost[op.does.type].append(op)
+
+    def of_equations(self, paths: Iterable[str]) -> list[Op]:
+        """Those that stem from one of the equations."""
+        return list({op.id: op for path in paths for op in self._by_path.get(path, ())}.values())
+
+    def lost(self, op: Op) -> list[Op]:
+        """Those without origin that could be `op` and are nothing else yet."""
+        return [o for o in self._lost[op.does.type] if _alike(op, o) and o.id not in self.taken]
+
+    def kernels_of(self, ops: Iterable[Op]) -> set[str]:
+        return {self.kernel[op.id] for op in ops if op.id in self.kernel}
+
+    def holds(self, kernel: str, constant: Op) -> bool:
+        """Whether a kernel has that constant in it."""
+        return (kernel, constant.does.type, constant.does.literal) in self._constants
+
+
+def _alike(op: Op, other: Op) -> bool:
+    """Whether both give the same type by the same opcode, or `other` is what XLA makes of a reshape that costs nothing."""
+    same = op.opcode == other.opcode or (op.opcode in RESHAPING and other.opcode in FREE)
+    return same and op.does.type == other.does.type
+
+
+def _users(flow: Flow) -> dict[str, list[str]]:
+    users: dict[str, list[str]] = defaultdict(list)
+    for op in flow.ops:
+        for source, _ in op.sources:
+            users[source].append(op.id)
+    return users

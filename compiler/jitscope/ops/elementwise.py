@@ -1,0 +1,394 @@
+"""Elementwise primitives. A regular one is a statement: name, partials, accepted kinds, builder."""
+from __future__ import annotations
+
+import math
+
+from ..core import dtypes
+from ..core.avals import ShapedArray, aval_of
+from .families import (
+    Bilinear,
+    DiscreteElementwise,
+    Elementwise,
+    Linear,
+    add_tangents,
+    broadcast_shapes,
+    check_kind,
+    is_linear,
+    is_zero,
+    pure,
+    same_dtype,
+    scalar_like,
+    zero_of,
+)
+from .linear import (
+    LinearElementwise,
+    add_p,
+    convert,
+    full,
+    instantiate,
+    mul_p,
+    neg_p,
+    reduce_sum_p,
+    select_n_p,
+    sub_p,
+    unbroadcast,
+    where,
+    zeros,
+)
+
+
+def times(t, value):
+    """A tangent times a number."""
+    return mul_p(t, scalar_like(t, value))
+
+
+def _boolean(dtype):
+    return dtypes.bool_
+
+
+# Comparison ----------------------------------------------------------------------------------------------------------
+
+
+class Compare(DiscreteElementwise):
+    """A comparison; complex numbers only for equality."""
+
+    def __init__(self, name: str, direction: str, accepts: str = "biuf"):
+        super().__init__(name, accepts=accepts, result=_boolean)
+        self.direction = direction
+
+    def lower(self, ctx, x, y, /):
+        return ctx.compare(*ctx.broadcast_scalars((x, y)), self.direction)
+
+
+eq_p = Compare("eq", "EQ", "biufc")
+ne_p = Compare("ne", "NE", "biufc")
+lt_p, le_p = Compare("lt", "LT"), Compare("le", "LE")
+gt_p, ge_p = Compare("gt", "GT"), Compare("ge", "GE")
+
+# Exponentials and logarithms -----------------------------------------------------------------------------------------
+
+exp_p = Elementwise("exp", lambda t, y, x: mul_p(t, y), hlo="exponential")
+expm1_p = Elementwise("expm1", lambda t, y, x: mul_p(t, add_p(y, scalar_like(y, 1))), hlo="exponential_minus_one")
+log_p = Elementwise("log", lambda t, y, x: div_p(t, x), hlo="log")
+log1p_p = Elementwise("log1p", lambda t, y, x: div_p(t, add_p(x, scalar_like(x, 1))), hlo="log_plus_one")
+logistic_p = Elementwise("logistic", lambda t, y, x: mul_p(t, mul_p(y, sub_p(scalar_like(y, 1), y))))
+
+
+class Exp2(Elementwise):
+    """2 to the power x, as exp(x log 2)."""
+
+    def lower(self, ctx, x, /):
+        aval = ctx.avals_in[0]
+        return ctx.hlo.exponential(ctx.hlo.multiply(x, ctx.full(math.log(2), aval)))
+
+
+exp2_p = Exp2("exp2", lambda t, y, x: times(mul_p(t, y), math.log(2)))
+
+# Trigonometric and hyperbolic ----------------------------------------------------------------------------------------
+
+sin_p = Elementwise("sin", lambda t, y, x: mul_p(t, cos_p(x)), hlo="sine")
+cos_p = Elementwise("cos", lambda t, y, x: neg_p(mul_p(t, sin_p(x))), hlo="cosine")
+tan_p = Elementwise("tan", lambda t, y, x: mul_p(t, add_p(scalar_like(y, 1), mul_p(y, y))))
+asin_p = Elementwise("asin", lambda t, y, x: mul_p(t, rsqrt_p(_one_minus_square(x))), hlo="chlo.asin")
+acos_p = Elementwise("acos", lambda t, y, x: neg_p(mul_p(t, rsqrt_p(_one_minus_square(x)))), hlo="chlo.acos")
+atan_p = Elementwise("atan", lambda t, y, x: div_p(t, add_p(scalar_like(x, 1), mul_p(x, x))), hlo="chlo.atan")
+sinh_p = Elementwise("sinh", lambda t, y, x: mul_p(t, cosh_p(x)), hlo="chlo.sinh")
+cosh_p = Elementwise("cosh", lambda t, y, x: mul_p(t, sinh_p(x)), hlo="chlo.cosh")
+tanh_p = Elementwise("tanh", lambda t, y, x: mul_p(t, _one_minus_square(y)))
+asinh_p = Elementwise("asinh", lambda t, y, x: mul_p(t, rsqrt_p(add_p(mul_p(x, x), scalar_like(x, 1)))),
+                      hlo="chlo.asinh")
+acosh_p = Elementwise("acosh", lambda t, y, x: mul_p(t, _acosh_slope(x)), hlo="chlo.acosh")
+atanh_p = Elementwise("atanh", lambda t, y, x: div_p(t, _one_minus_square(x)), hlo="chlo.atanh")
+atan2_p = Elementwise("atan2", lambda t, z, x, y: mul_p(t, div_p(y, _square_sum(x, y))),
+                      lambda t, z, x, y: neg_p(mul_p(t, div_p(x, _square_sum(x, y)))), accepts="f")
+
+
+def _one_minus_square(x):
+    return sub_p(scalar_like(x, 1), mul_p(x, x))
+
+
+def _acosh_slope(x):
+    one = scalar_like(x, 1)
+    return mul_p(rsqrt_p(sub_p(x, one)), rsqrt_p(add_p(x, one)))
+
+
+def _square_sum(x, y):
+    return add_p(mul_p(x, x), mul_p(y, y))
+
+
+# Roots and powers ----------------------------------------------------------------------------------------------------
+
+sqrt_p = Elementwise("sqrt", lambda t, y, x: div_p(t, times(y, 2)))
+rsqrt_p = Elementwise("rsqrt", lambda t, y, x: mul_p(t, times(div_p(y, x), -0.5)))
+cbrt_p = Elementwise("cbrt", lambda t, y, x: times(mul_p(t, div_p(y, x)), 1 / 3), accepts="f")
+square_p = Elementwise("square", lambda t, y, x: mul_p(t, times(x, 2)), accepts="iufc", hlo="chlo.square")
+
+
+class IntegerPow(Elementwise):
+    """x to the integer power in the parameter `y`, by repeated squaring."""
+
+    def abstract(self, x, /, *, y):
+        if y < 0 and not dtypes.is_inexact(x.dtype):
+            raise TypeError(f"an integer to the negative power {y} is not an integer: convert {x.short()} to floats")
+        check_kind(self.name, x, "iufc")
+        return pure(x)
+
+    def lower(self, ctx, x, /, *, y):
+        one = ctx.full(1, ctx.avals_in[0])
+        power, square, n = None, x, abs(y)
+        while n:
+            if n & 1:
+                power = square if power is None else ctx.hlo.multiply(power, square)
+            n >>= 1
+            square = ctx.hlo.multiply(square, square) if n else square
+        power = one if power is None else power
+        return ctx.hlo.divide(one, power) if y < 0 else power
+
+
+def _integer_pow_partial(t, out, x, *, y):
+    return zero_of(out) if y == 0 else mul_p(t, times(integer_pow(x, y - 1), y))
+
+
+integer_pow_p = IntegerPow("integer_pow", _integer_pow_partial)
+
+
+def integer_pow(x, y: int):
+    """`x ** y` for an int y."""
+    if y == 0:
+        return full(aval_of(x).shape, 1, aval_of(x).dtype)
+    return x if y == 1 else square_p(x) if y == 2 else integer_pow_p(x, y=y)
+
+
+def _pow_base_partial(t, z, x, y):
+    exponent = sub_p(y, scalar_like(y, 1))
+    # Where y is 0 the slope is 0 for every base, 0 itself included.
+    slope = where(eq_p(y, scalar_like(y, 0)), scalar_like(x, 0), mul_p(y, pow_p(x, exponent)))
+    return mul_p(t, slope)
+
+
+def _pow_exponent_partial(t, z, x, y):
+    # 0 ** y has slope 0 in y > 0, where log alone would give NaN.
+    zero = scalar_like(x, 0)
+    safe = where(eq_p(x, zero), scalar_like(x, 1), x)
+    log_x = where(eq_p(x, zero), where(ge_p(y, zero), zero, scalar_like(x, float("nan"))), log_p(safe)) \
+        if not dtypes.is_complex(aval_of(x).dtype) else log_p(x)
+    return mul_p(t, mul_p(log_x, z))
+
+
+pow_p = Elementwise("pow", _pow_base_partial, _pow_exponent_partial, hlo="power")
+
+# Division ------------------------------------------------------------------------------------------------------------
+
+
+class Div(Elementwise):
+    """The quotient; of integers, rounded towards zero."""
+
+    def transpose(self, ct, x, y, /):
+        return [unbroadcast(div_p(ct, y), x.aval), None]
+
+
+div_p = Div("div", lambda t, z, x, y: div_p(t, y), lambda t, z, x, y: neg_p(mul_p(t, div_p(z, y))),
+            accepts="iufc", hlo="divide")
+rem_p = Elementwise("rem", lambda t, z, x, y: _spread(t, z),
+                    lambda t, z, x, y: neg_p(mul_p(t, trunc(div_p(x, y)))), accepts="iuf", hlo="remainder")
+
+
+def _spread(t, out):
+    """A tangent of a scalar operand in the shape of the result."""
+    shape = aval_of(out).shape
+    return add_p(t, full(shape, 0, aval_of(t).dtype)) if aval_of(t).shape != shape else t
+
+
+# Sign, size, rounding ------------------------------------------------------------------------------------------------
+
+sign_p = DiscreteElementwise("sign", accepts="iufc")
+floor_p = DiscreteElementwise("floor", accepts="f")
+ceil_p = DiscreteElementwise("ceil", accepts="f")
+is_finite_p = DiscreteElementwise("is_finite", accepts="f", result=_boolean)
+
+
+class Round(DiscreteElementwise):
+    """To the nearest integer; halves away from zero (`rounding_method` 0) or to even (1)."""
+
+    def lower(self, ctx, x, /, *, rounding_method):
+        return ctx.hlo.round_nearest_even(x) if rounding_method else ctx.hlo.round_nearest_afz(x)
+
+
+round_p = Round("round", accepts="f")
+
+
+def trunc(x):
+    """Towards zero."""
+    return where(lt_p(x, scalar_like(x, 0)), ceil_p(x), floor_p(x))
+
+
+class Abs(Elementwise):
+    """The absolute value; of a complex number, its modulus (a real number)."""
+
+    def jvp(self, primals, tangents, /):
+        (x,), (t,) = primals, tangents
+        out = abs_p(x)
+        if is_zero(t):
+            return out, zero_of(out)
+        if not dtypes.is_complex(aval_of(x).dtype):
+            return out, mul_p(t, sign_p(x))
+        unit = sign_p(x)
+        return out, add_p(mul_p(real_p(t), real_p(unit)), mul_p(imag_p(t), imag_p(unit)))
+
+
+abs_p = Abs("abs", accepts="iufc", result=dtypes.real_part)
+
+
+def _balanced(name: str, compare):
+    """Partials of max and min: where both operands are equal each gets half."""
+
+    def partial(t, out, mine, other):
+        half = where(eq_p(mine, other), scalar_like(out, 0.5), scalar_like(out, 1))
+        return mul_p(t, where(compare(mine, other), half, scalar_like(out, 0)))
+
+    def second(t, out, x, y):
+        return partial(t, out, y, x)
+
+    return Elementwise(name, partial, second, accepts="biuf", hlo={"max": "maximum", "min": "minimum"}[name])
+
+
+max_p = _balanced("max", lambda mine, other: ge_p(mine, other))
+min_p = _balanced("min", lambda mine, other: le_p(mine, other))
+
+
+class Clamp(Elementwise):
+    """`x` limited to [low, high]; the limits may be scalars."""
+
+    def lower(self, ctx, low, x, high, /):
+        return ctx.hlo.clamp(*ctx.broadcast_scalars((low, x, high)))
+
+
+def _inside(low, x, high):
+    return and_p(gt_p(x, low), lt_p(x, high))
+
+
+clamp_p = Clamp(
+    "clamp", lambda t, z, low, x, high: _spread(where(gt_p(low, x), _spread(t, z), scalar_like(t, 0)), z),
+    lambda t, z, low, x, high: where(_inside(low, x, high), t, scalar_like(t, 0)),
+    lambda t, z, low, x, high: _spread(where(lt_p(high, x), _spread(t, z), scalar_like(t, 0)), z), accepts="iuf")
+
+
+nextafter_p = DiscreteElementwise("nextafter", accepts="f", hlo="chlo.next_after")
+
+# Special functions ---------------------------------------------------------------------------------------------------
+
+_TWO_OVER_SQRT_PI = 2 / math.sqrt(math.pi)
+
+
+def _erf_slope(x):
+    return times(exp_p(neg_p(mul_p(x, x))), _TWO_OVER_SQRT_PI)
+
+
+erf_p = Elementwise("erf", lambda t, y, x: mul_p(t, _erf_slope(x)), accepts="f", hlo="chlo.erf")
+erfc_p = Elementwise("erfc", lambda t, y, x: neg_p(mul_p(t, _erf_slope(x))), accepts="f", hlo="chlo.erfc")
+erf_inv_p = Elementwise("erf_inv", lambda t, y, x: times(mul_p(t, exp_p(mul_p(y, y))), math.sqrt(math.pi) / 2),
+                        accepts="f", hlo="chlo.erf_inv")
+digamma_p = Elementwise("digamma", lambda t, y, x: mul_p(t, polygamma_p(scalar_like(x, 1), x)), accepts="f",
+                        hlo="chlo.digamma")
+lgamma_p = Elementwise("lgamma", lambda t, y, x: mul_p(t, digamma_p(x)), accepts="f", hlo="chlo.lgamma")
+polygamma_p = Elementwise("polygamma", None,
+                          lambda t, y, n, x: mul_p(t, polygamma_p(add_p(n, scalar_like(n, 1)), x)), accepts="f",
+                          hlo="chlo.polygamma")
+
+# Complex numbers -----------------------------------------------------------------------------------------------------
+
+
+class Part(Elementwise):
+    """The real or the imaginary part: a real-linear map, transposed by JAX's convention (no conjugation)."""
+
+    def jvp(self, primals, tangents, /):
+        (x,), (t,) = primals, tangents
+        out = self.bind(x)
+        return out, zero_of(out) if is_zero(t) else self.bind(t)
+
+    def transpose(self, ct, x, /):
+        nothing = full(aval_of(ct).shape, 0, aval_of(ct).dtype)
+        return [complex_p(ct, nothing) if self is real_p else complex_p(nothing, neg_p(ct))]
+
+
+real_p = Part("real", accepts="c", result=dtypes.real_part)
+imag_p = Part("imag", accepts="c", result=dtypes.real_part)
+
+
+class Complex(Elementwise):
+    """A complex number from its real and imaginary part."""
+
+    def jvp(self, primals, tangents, /):
+        out = complex_p(*primals)
+        if all(map(is_zero, tangents)):
+            return out, zero_of(out)
+        return out, complex_p(*map(instantiate, tangents))
+
+    def transpose(self, ct, x, y, /):
+        return [unbroadcast(real_p(ct), x.aval) if is_linear(x) else None,
+                unbroadcast(neg_p(imag_p(ct)), y.aval) if is_linear(y) else None]
+
+
+complex_p = Complex("complex", accepts="f", result=dtypes.complex_of)
+
+
+class Conj(Elementwise):
+    """The complex conjugate (of a real number: the number as a complex one)."""
+
+    def lower(self, ctx, x, /, *, input_dtype):
+        if not dtypes.is_complex(ctx.avals_in[0].dtype):
+            return ctx.hlo.complex(x, ctx.full(0, ctx.avals_in[0]))
+        return ctx.hlo.complex(ctx.hlo.real(x), ctx.hlo.negate(ctx.hlo.imag(x)))
+
+    def jvp(self, primals, tangents, /, *, input_dtype):
+        out, (t,) = conj_p(*primals, input_dtype=input_dtype), tangents
+        return out, zero_of(out) if is_zero(t) else conj_p(t, input_dtype=input_dtype)
+
+    def transpose(self, ct, x, /, *, input_dtype):
+        conjugate = conj_p(ct, input_dtype=aval_of(ct).dtype)
+        return [real_p(conjugate) if not dtypes.is_complex(input_dtype) else conjugate]
+
+
+conj_p = Conj("conj", accepts="fc", result=dtypes.complex_of)
+
+# Bits ----------------------------------------------------------------------------------------------------------------
+
+and_p = DiscreteElementwise("and", accepts="biu", hlo="and_")
+or_p = DiscreteElementwise("or", accepts="biu", hlo="or_")
+xor_p = DiscreteElementwise("xor", accepts="biu")
+not_p = DiscreteElementwise("not", accepts="biu", hlo="not_")
+shift_left_p = DiscreteElementwise("shift_left", accepts="iu")
+shift_right_logical_p = DiscreteElementwise("shift_right_logical", accepts="iu")
+shift_right_arithmetic_p = DiscreteElementwise("shift_right_arithmetic", accepts="iu")
+population_count_p = DiscreteElementwise("population_count", accepts="iu", hlo="popcnt")
+clz_p = DiscreteElementwise("clz", accepts="iu", hlo="count_leading_zeros")
+
+
+class BitcastConvertType(DiscreteElementwise):
+    """The same bits read as `new_dtype`, of the same width."""
+
+    def abstract(self, x, /, *, new_dtype):
+        if x.dtype.itemsize != new_dtype.itemsize:
+            raise TypeError(f"bitcast_convert_type from {x.short()} to {new_dtype.name}: the widths differ")
+        return pure(ShapedArray(x.shape, new_dtype))
+
+    def lower(self, ctx, x, /, *, new_dtype):
+        return ctx.hlo.bitcast_convert(ctx.type(ctx.avals_out[0]), x)
+
+
+bitcast_convert_type_p = BitcastConvertType("bitcast_convert_type")
+
+# Control of derivatives ----------------------------------------------------------------------------------------------
+
+
+class StopGradient(DiscreteElementwise):
+    """The value itself, with derivative zero."""
+
+    def abstract(self, x, /):
+        return pure(x)
+
+    def lower(self, ctx, x, /):
+        return x
+
+
+stop_gradient_p = StopGradient("stop_gradient")

@@ -1,0 +1,248 @@
+"""Reductions and cumulative operations."""
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+
+from ..core import dtypes
+from ..core.avals import ShapedArray, aval_of
+from .elementwise import div_p, eq_p, max_p, min_p
+from .families import Discrete, Reduce, Structural, check_kind, is_zero, pure, scalar_like, zero_of
+from .linear import (
+    add_p,
+    broadcast_in_dim,
+    concatenate_p,
+    convert,
+    full,
+    mul_p,
+    pad_p,
+    reduce_sum_p,
+    reshape,
+    scalar_zero,
+    slice_in_dim,
+    transpose,
+    where,
+)
+
+
+def lowest(dtype):
+    """The identity of max: -inf, or the least integer, or False."""
+    if dtypes.is_float(dtype):
+        return np.asarray(-np.inf).astype(dtype)[()]
+    return np.False_ if dtype == dtypes.bool_ else np.asarray(ml_dtypes.iinfo(dtype).min).astype(dtype)[()]
+
+
+def highest(dtype):
+    """The identity of min: inf, or the greatest integer, or True."""
+    if dtypes.is_float(dtype):
+        return np.asarray(np.inf).astype(dtype)[()]
+    return np.True_ if dtype == dtypes.bool_ else np.asarray(ml_dtypes.iinfo(dtype).max).astype(dtype)[()]
+
+
+def _restore(x, shape, axes):
+    """A reduction's result spread over the operand's shape again."""
+    return broadcast_in_dim(x, shape, tuple(i for i in range(len(shape)) if i not in axes))
+
+
+class ReduceChoose(Reduce):
+    """Max or min over `axes`; the tangent is the mean of the tangents at the places where it is taken."""
+
+    accepts = "biuf"
+
+    def __init__(self, name, builder, identity):
+        super().__init__(name)
+        self.builder, self.identity = builder, identity
+
+    def lower(self, ctx, x, /, *, axes):
+        return ctx.reduce(x, self.identity(ctx.avals_in[0].dtype), getattr(ctx.hlo, self.builder), axes)
+
+    def jvp(self, primals, tangents, /, *, axes):
+        (x,), (t,) = primals, tangents
+        out = self.bind(x, axes=axes)
+        if is_zero(t):
+            return out, zero_of(out)
+        at = convert(eq_p(x, _restore(out, aval_of(x).shape, axes)), aval_of(x).dtype)
+        return out, div_p(reduce_sum_p(mul_p(t, at), axes=axes), reduce_sum_p(at, axes=axes))
+
+
+reduce_max_p = ReduceChoose("reduce_max", "maximum", lowest)
+reduce_min_p = ReduceChoose("reduce_min", "minimum", highest)
+
+
+class ReduceProd(Reduce):
+    """The product over `axes`. Its tangent uses products of all the other elements, so zeros are no trouble."""
+
+    accepts = "iufc"
+
+    def lower(self, ctx, x, /, *, axes):
+        return ctx.reduce(x, 1, ctx.hlo.multiply, axes)
+
+    def jvp(self, primals, tangents, /, *, axes):
+        (x,), (t,) = primals, tangents
+        out = reduce_prod_p(x, axes=axes)
+        if is_zero(t):
+            return out, zero_of(out)
+        return out, reduce_sum_p(mul_p(t, _products_of_others(x, axes)), axes=axes)
+
+
+def _products_of_others(x, axes):
+    """At each element, the product over `axes` of all elements but it: products before times products after."""
+    shape = aval_of(x).shape
+    kept = [i for i in range(len(shape)) if i not in axes]
+    order = (*kept, *axes)
+    rows = reshape(transpose(x, order), (*[shape[i] for i in kept], int(np.prod([shape[a] for a in axes]))))
+    last, n = len(kept), aval_of(rows).shape[-1]
+    ones = full((*aval_of(rows).shape[:-1], min(n, 1)), 1, aval_of(x).dtype)
+    before = _shifted_products(rows, ones, n, last, reverse=False)
+    after = _shifted_products(rows, ones, n, last, reverse=True)
+    spread = reshape(mul_p(before, after), tuple(shape[i] for i in order))
+    return transpose(spread, tuple(int(i) for i in np.argsort(order)))
+
+
+def _shifted_products(rows, ones, n, last, reverse):
+    if n == 0:
+        return rows
+    products = cumprod_p(rows, axis=last, reverse=reverse)
+    if reverse:
+        return concatenate_p(slice_in_dim(products, 1, n, axis=last), ones, dimension=last)
+    return concatenate_p(ones, slice_in_dim(products, 0, n - 1, axis=last), dimension=last)
+
+
+reduce_prod_p = ReduceProd("reduce_prod")
+
+
+class ReduceBits(Discrete, Reduce):
+    """And, or of booleans or bits over `axes`."""
+
+    accepts = "biu"
+
+    def __init__(self, name, builder, identity):
+        super().__init__(name)
+        self.builder, self.identity = builder, identity
+
+    def lower(self, ctx, x, /, *, axes):
+        return ctx.reduce(x, self.identity(ctx.avals_in[0].dtype), getattr(ctx.hlo, self.builder), axes)
+
+
+def _all_bits(dtype):
+    return np.True_ if dtype == dtypes.bool_ else np.asarray(-1).astype(dtype)[()]
+
+
+reduce_and_p = ReduceBits("reduce_and", "and_", _all_bits)
+reduce_or_p = ReduceBits("reduce_or", "or_", scalar_zero)
+reduce_xor_p = ReduceBits("reduce_xor", "xor", scalar_zero)
+
+
+class ArgChoose(Discrete, Reduce):
+    """Index (of `index_dtype`) of the first greatest or least element along the one axis in `axes`; a NaN counts as both."""
+
+    accepts = "biuf"
+
+    def __init__(self, name, direction, identity):
+        super().__init__(name)
+        self.direction, self.identity = direction, identity
+
+    def abstract(self, x, /, *, axes, index_dtype):
+        if len(axes) == 1 and 0 <= axes[0] < x.ndim and x.shape[axes[0]] == 0:
+            raise ValueError(f"{self.name} of {x.short()} along axis {axes[0]}: there are no elements to choose from")
+        return super().abstract(x, axes=axes, index_dtype=index_dtype)
+
+    def result_dtype(self, dtype, /, *, index_dtype):
+        return index_dtype
+
+    def lower(self, ctx, x, /, *, axes, index_dtype):
+        aval = ctx.avals_in[0]
+        index = ctx.iota(ShapedArray(aval.shape, index_dtype), axes[0])
+        return ctx.reduce_pair(x, index, self.identity(aval.dtype), self.direction, axes[0], aval.dtype, index_dtype)
+
+
+argmax_p = ArgChoose("argmax", "GT", lowest)
+argmin_p = ArgChoose("argmin", "LT", highest)
+
+
+# Cumulative ----------------------------------------------------------------------------------------------------------
+
+
+class Cumulative(Structural):
+    """Running reduction along `axis`, from the end if `reverse`."""
+
+    def __init__(self, name, builder, identity, accepts):
+        super().__init__(name)
+        self.builder, self.identity, self.accepts = builder, identity, accepts
+
+    def abstract(self, x, /, *, axis, reverse):
+        check_kind(self.name, x, self.accepts)
+        if not 0 <= axis < x.ndim:
+            raise ValueError(f"{self.name}: {x.short()} has no axis {axis}")
+        return pure(ShapedArray(x.shape, x.dtype, x.weak_type))
+
+    def lower(self, ctx, x, /, *, axis, reverse):
+        return ctx.cumulative(x, self.identity(ctx.avals_in[0].dtype), getattr(ctx.hlo, self.builder), axis, reverse)
+
+    def batch(self, axis_data, args, dims, /, *, axis, reverse):
+        (x,), (dim,) = args, dims
+        return self.bind(x, axis=axis + (axis >= dim), reverse=reverse), dim
+
+
+class CumSum(Cumulative):
+    """The running sum: linear; its transpose runs the other way."""
+
+    def transpose_to(self, ct, aval, /, *, axis, reverse):
+        return cumsum_p(ct, axis=axis, reverse=not reverse)
+
+
+class CumOther(Cumulative):
+    """A running reduction that is not linear: the tangent by a scan of pairs (value, tangent) in log(n) steps."""
+
+    def jvp(self, primals, tangents, /, *, axis, reverse):
+        (x,), (t,) = primals, tangents
+        out = self.bind(x, axis=axis, reverse=reverse)
+        if is_zero(t):
+            return out, zero_of(out)
+        return out, self._tangent(x, t, axis, reverse)
+
+    def _tangent(self, x, t, axis, reverse):
+        n, step = aval_of(x).shape[axis], 1
+        identity = self.identity(aval_of(x).dtype)
+        while step < n:
+            before = self._shift(x, step, axis, reverse, identity)
+            dt = self._shift(t, step, axis, reverse, scalar_zero(aval_of(t).dtype))
+            x, t = self.combine(before, dt, x, t)
+            step *= 2
+        return t
+
+    def _shift(self, x, step, axis, reverse, filler):
+        low, high = (-step, step) if reverse else (step, -step)
+        config = tuple((low, high, 0) if i == axis else (0, 0, 0) for i in range(aval_of(x).ndim))
+        return pad_p(x, np.asarray(filler).astype(aval_of(x).dtype)[()], padding_config=config)
+
+    def combine(self, x, tx, y, ty):
+        """Value and tangent of the operation on (x, tx) and (y, ty)."""
+        raise self.missing("jvp")
+
+
+class CumProd(CumOther):
+    """The running product."""
+
+    def combine(self, x, tx, y, ty):
+        return mul_p(x, y), add_p(mul_p(tx, y), mul_p(x, ty))
+
+
+class CumChoose(CumOther):
+    """The running max or min."""
+
+    def combine(self, x, tx, y, ty):
+        half = mul_p(add_p(tx, ty), scalar_like(tx, 0.5))
+        best = (max_p if self is cummax_p else min_p)(x, y)
+        only = where(eq_p(best, y), ty, tx)
+        return best, where(eq_p(x, y), half, only)
+
+
+def _one(dtype):
+    return np.asarray(1).astype(dtype)[()]
+
+
+cumsum_p = CumSum("cumsum", "add", scalar_zero, "iufc")
+cumprod_p = CumProd("cumprod", "multiply", _one, "iufc")
+cummax_p = CumChoose("cummax", "maximum", lowest, "biuf")
+cummin_p = CumChoose("cummin", "minimum", highest, "biuf")

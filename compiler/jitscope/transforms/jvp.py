@@ -1,0 +1,94 @@
+"""Forward-mode derivatives: values carry tangents."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..core.avals import aval_of, tangent_aval
+from ..core.jaxpr import ClosedJaxpr
+from ..core.staging import jaxpr_as_fun, trace_to_jaxpr
+from ..core.trace import Trace, Tracer, current_trace, using
+from ..core.zeros import Zero, is_zero, zero_of
+
+
+class JVPTracer(Tracer):
+    """A value with its tangent."""
+
+    __slots__ = ("primal", "tangent")
+
+    def __init__(self, trace: JVPTrace, primal: Any, tangent: Any):
+        self.trace, self.primal, self.tangent = trace, primal, tangent
+        self.aval = aval_of(primal)
+
+    def known(self) -> Any:
+        return self.primal.known() if isinstance(self.primal, Tracer) else self.primal
+
+    def origin(self) -> str:
+        return self.primal.origin() if isinstance(self.primal, Tracer) else "a value being differentiated"
+
+
+class JVPTrace(Trace):
+    """Applies `jvp` rules under `parent`."""
+
+    __slots__ = ("parent",)
+
+    def __init__(self, parent: Trace):
+        self.parent = parent
+
+    def split(self, x: Any) -> tuple[Any, Any]:
+        """Primal and tangent of any value."""
+        if isinstance(x, JVPTracer) and x.trace is self:
+            return x.primal, x.tangent
+        return x, zero_of(x)
+
+    def join(self, primal: Any, tangent: Any) -> Any:
+        return primal if is_zero(tangent) else JVPTracer(self, primal, tangent)
+
+    def process(self, primitive, args, params):
+        primals, tangents = zip(*map(self.split, args)) if args else ((), ())
+        if all(map(is_zero, tangents)):
+            return self.parent.process(primitive, primals, params)
+        with using(self.parent):
+            out, tangent = primitive.jvp(primals, tangents, **params)
+        if primitive.multiple_results:
+            return [self.join(p, t) for p, t in zip(out, tangent)]
+        return self.join(out, tangent)
+
+
+def jvp_flat(fun: Callable[..., Sequence[Any]], primals: Sequence[Any], tangents: Sequence[Any],
+             parent: Trace | None = None) -> tuple[list[Any], list[Any]]:
+    """Results of the flat function `fun` and their tangents (Zero where they do not depend on the tangents)."""
+    trace = JVPTrace(parent or current_trace())
+    args = [trace.join(p, t) for p, t in zip(primals, tangents)]
+    with using(trace):
+        outs = fun(*args)
+    pairs = [trace.split(out) for out in outs]
+    return [p for p, _ in pairs], [t for _, t in pairs]
+
+
+def jvp_jaxpr(closed: ClosedJaxpr, nonzero: Sequence[bool]) -> tuple[ClosedJaxpr, list[bool]]:
+    """The program of values and tangents, and which results have a tangent.
+
+    It takes all primals, then the tangents of the arguments marked in `nonzero`; it gives all primal results, then the
+    tangents that are not zero. Made once for each pattern.
+    """
+    key = ("jvp", tuple(nonzero))
+    if key not in closed.derived:
+        closed.derived[key] = _jvp_jaxpr(closed, nonzero)
+    return closed.derived[key]
+
+
+def _jvp_jaxpr(closed: ClosedJaxpr, nonzero: Sequence[bool]) -> tuple[ClosedJaxpr, list[bool]]:
+    avals, n = closed.in_avals, len(closed.in_avals)
+    has_tangent: list[bool] = []
+
+    def fun(*args):
+        moving = iter(args[n:])
+        tangents = [next(moving) if nz else Zero(tangent_aval(a)) for nz, a in zip(nonzero, avals)]
+        outs, ts = jvp_flat(jaxpr_as_fun(closed), args[:n], tangents)
+        has_tangent.extend(not is_zero(t) for t in ts)
+        return [*outs, *[t for t in ts if not is_zero(t)]]
+
+    moving = [tangent_aval(a) for a, nz in zip(avals, nonzero) if nz]
+    return trace_to_jaxpr(fun, [*avals, *moving], closed.jaxpr.debug), has_tangent
+

@@ -1,0 +1,110 @@
+"""Linearize: jvp under partial evaluation. What depends on tangents is staged as a linear jaxpr, the rest is done now."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..core import dtypes
+from ..core.avals import ShapedArray, aval_of, tangent_aval
+from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr
+from ..core.primitive import HigherOrder
+from ..core.staging import JaxprTrace, JaxprTracer, jaxpr_as_fun
+from ..core.trace import Trace, current_trace, using
+from ..core.zeros import Zero, is_zero
+from .dce import live_equations
+from .jvp import JVPTrace
+
+
+class PartialEvalTrace(JaxprTrace):
+    """Operations on known values go to `parent`; those that touch an unknown one are staged. Known values that staged
+    equations read become constants of the staged jaxpr: the residuals."""
+
+    __slots__ = ("parent",)
+
+    def __init__(self, parent: Trace, debug: DebugInfo = DebugInfo()):
+        super().__init__(debug)
+        self.parent = parent
+
+    def is_known(self, x: Any) -> bool:
+        return not (isinstance(x, JaxprTracer) and x.trace is self)
+
+    def process(self, primitive, args, params):
+        if all(map(self.is_known, args)):
+            return self.parent.process(primitive, args, params)
+        if isinstance(primitive, HigherOrder):
+            return primitive.partial_eval(self, args, **params)
+        return self.record(primitive, args, params)
+
+    def close_live(self, outs: Sequence[Any]) -> ClosedJaxpr:
+        """`close`, without dead equations and unread residuals."""
+        closed = self.close(outs)
+        eqns, read = live_equations(closed.jaxpr, [True] * len(outs))
+        captured = [(v, c) for v, c in zip(closed.jaxpr.constvars, closed.consts) if v in read]
+        old = closed.jaxpr
+        jaxpr = Jaxpr([v for v, _ in captured], old.invars, old.outvars, eqns, old.effects, old.debug)
+        return ClosedJaxpr(jaxpr, [c for _, c in captured])
+
+
+class Linearized:
+    """What `linearize_flat` gives: `outs`, and the linear map of tangents.
+
+    `jaxpr` takes the tangents of the arguments marked in `moving_in` and gives those of the results marked in
+    `moving_out`; the tangents of the other results are zero. Its constants are the residuals.
+    """
+
+    __slots__ = ("outs", "jaxpr", "in_avals", "moving_in", "moving_out")
+
+    def __init__(self, outs: list[Any], jaxpr: ClosedJaxpr, in_avals: list[ShapedArray], moving_in: list[bool],
+                 moving_out: list[bool]):
+        self.outs, self.jaxpr, self.in_avals = outs, jaxpr, in_avals
+        self.moving_in, self.moving_out = moving_in, moving_out
+
+
+def linearize_flat(fun: Callable[..., Sequence[Any]], primals: Sequence[Any]) -> Linearized:
+    """Run the flat function `fun` at `primals` and stage the map from input to output tangents."""
+    staged = PartialEvalTrace(current_trace())
+    trace = JVPTrace(staged)
+    avals = [aval_of(p) for p in primals]
+    moving_in = [tangent_aval(a).dtype != dtypes.float0 for a in avals]
+    tangents = [staged.argument(tangent_aval(a)) if m else Zero(tangent_aval(a)) for a, m in zip(avals, moving_in)]
+    with using(trace):
+        outs = fun(*[trace.join(p, t) for p, t in zip(primals, tangents)])
+    pairs = [trace.split(out) for out in outs]
+    moving_out = [not is_zero(t) for _, t in pairs]
+    jaxpr = staged.close_live([t for _, t in pairs if not is_zero(t)])
+    return Linearized([p for p, _ in pairs], jaxpr, avals, moving_in, moving_out)
+
+
+class Split:
+    """A jaxpr in two: `known` takes the known arguments and gives the known results, then the residuals; `unknown` takes
+    the residuals, then the unknown arguments, and gives the unknown results. `out_known` marks the known results."""
+
+    __slots__ = ("known", "unknown", "out_known", "residuals")
+
+    def __init__(self, known: ClosedJaxpr, unknown: ClosedJaxpr, out_known: list[bool], residuals: int):
+        self.known, self.unknown, self.out_known, self.residuals = known, unknown, out_known, residuals
+
+
+def partial_eval_jaxpr(closed: ClosedJaxpr, known: Sequence[bool]) -> Split:
+    """Split a program by which of its arguments are known. Made once for each pattern."""
+    key = ("partial_eval", tuple(known))
+    if key not in closed.derived:
+        closed.derived[key] = _partial_eval_jaxpr(closed, known)
+    return closed.derived[key]
+
+
+def _partial_eval_jaxpr(closed: ClosedJaxpr, known: Sequence[bool]) -> Split:
+    outer = JaxprTrace(closed.jaxpr.debug)
+    inner = PartialEvalTrace(outer, closed.jaxpr.debug)
+    args = [(outer if k else inner).argument(aval) for aval, k in zip(closed.in_avals, known)]
+    with using(inner):
+        outs = jaxpr_as_fun(closed)(*args)
+    out_known = [inner.is_known(out) for out in outs]
+    staged = inner.close_live([out for out, k in zip(outs, out_known) if not k])
+    residuals = staged.consts
+    unknown = Jaxpr([], [*staged.jaxpr.constvars, *staged.jaxpr.invars], staged.jaxpr.outvars, staged.jaxpr.eqns,
+                    staged.jaxpr.effects, staged.jaxpr.debug)
+    known_outs = [out for out, k in zip(outs, out_known) if k]
+    with using(outer):
+        known_jaxpr = outer.close([*known_outs, *residuals])
+    return Split(known_jaxpr, ClosedJaxpr(unknown), out_known, len(residuals))

@@ -1,0 +1,82 @@
+"""The backward pass: a linear jaxpr run in reverse, from cotangents of its results to cotangents of its arguments."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..core import source
+from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
+from ..core.trace import current_trace
+from ..core.zeros import Linear, Zero, is_zero
+from ..ops.families import add_tangents
+from ..ops.linear import instantiate
+
+
+def backward_pass(jaxpr: Jaxpr, consts: Sequence[Any], args: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
+    """Cotangents of the arguments, given those of the results.
+
+    `args` are `Linear(aval)` where a cotangent is wanted, else values, whose cotangent is None. The program must be
+    linear in the former. Equations on values alone are run forward first. Cotangents may be `Zero`.
+    """
+    values: dict[Var, Any] = dict(zip(jaxpr.constvars, consts))
+    values.update((v, x) for v, x in zip(jaxpr.invars, args) if type(x) is not Linear)
+    linear = _run_values(jaxpr, values)
+    totals: dict[Var, Any] = {}
+    for atom, ct in zip(jaxpr.outvars, cts):
+        _accumulate(totals, values, atom, ct)
+    for eqn in reversed(linear):
+        _transpose_equation(eqn, values, totals)
+    return [totals.get(v, Zero(v.aval)) if type(x) is Linear else None for v, x in zip(jaxpr.invars, args)]
+
+
+def _run_values(jaxpr: Jaxpr, values: dict[Var, Any]) -> list[JaxprEqn]:
+    """Run the equations that depend on values alone; the others, in order."""
+    linear = []
+    for eqn in jaxpr.eqns:
+        if all(isinstance(a, Literal) or a in values for a in eqn.invars):
+            with source.written_at(eqn.traceback):
+                out = current_trace().process(eqn.primitive, tuple(_read(values, a) for a in eqn.invars), eqn.params)
+            values.update(zip(eqn.outvars, out) if eqn.primitive.multiple_results else [(eqn.outvars[0], out)])
+        else:
+            linear.append(eqn)
+    return linear
+
+
+def _read(values: dict[Var, Any], atom: Atom) -> Any:
+    if isinstance(atom, Literal):
+        return atom.value
+    return values[atom] if atom in values else Linear(atom.aval)
+
+
+def _accumulate(totals: dict[Var, Any], values: dict[Var, Any], atom: Atom, ct: Any) -> None:
+    if ct is None or is_zero(ct) or isinstance(atom, Literal) or atom in values:
+        return
+    totals[atom] = add_tangents(totals[atom], ct) if atom in totals else ct
+
+
+def _transpose_equation(eqn: JaxprEqn, values: dict[Var, Any], totals: dict[Var, Any]) -> None:
+    cts = [totals.pop(v, None) for v in eqn.outvars]
+    if all(ct is None for ct in cts):
+        return
+    cts = [Zero(v.aval) if ct is None else ct for v, ct in zip(eqn.outvars, cts)]
+    args = [_read(values, a) for a in eqn.invars]
+    with source.written_at(eqn.traceback):
+        given = cts if eqn.primitive.multiple_results else cts[0]
+        for atom, ct in zip(eqn.invars, eqn.primitive.transpose(given, *args, **eqn.params)):
+            _accumulate(totals, values, atom, ct)
+
+
+def transposed_fun(closed: ClosedJaxpr, linear: Sequence[bool], cts: Sequence[Any]) -> Callable[..., list[Any]]:
+    """The backward pass as a function of flat values: the program's arguments that are not `linear`, then the cotangents
+    that are not Zero. It gives the cotangents of the linear arguments, zeros written out."""
+    nonzero = [not is_zero(ct) for ct in cts]
+    others = sum(not lin for lin in linear)
+
+    def fun(*flat):
+        known, given = iter(flat[:others]), iter(flat[others:])
+        args = [Linear(aval) if lin else next(known) for aval, lin in zip(closed.in_avals, linear)]
+        full = [next(given) if nz else ct for ct, nz in zip(cts, nonzero)]
+        outs = backward_pass(closed.jaxpr, closed.consts, args, full)
+        return [instantiate(ct) for ct, lin in zip(outs, linear) if lin]
+
+    return fun

@@ -1,0 +1,302 @@
+"""The process's CPU client, its devices, and getting data in and out of their buffers.
+
+A *buffer* is jaxlib's runtime array. Never truth-test one (jax, when present, gives it `__bool__`), never call
+`np.asarray` on one (a deleted one becomes an object array), and ask for its state through the functions below only:
+jaxlib crashes on several questions about a deleted buffer.
+"""
+
+import math
+import os
+import threading
+from functools import cache, lru_cache
+from typing import Any
+
+import numpy as np
+
+from . import dlpack, forks
+from .dtypes import PACKED, PLAIN, SUPPORTED, acceptable
+from .errors import DeletedBufferError, ForkedProcessError, XlaError, translate
+from .runtime import RuntimeFailure, _jax, xc
+
+
+__all__ = [
+    "Aval", "DeletedBufferError", "ForkedProcessError", "SingleDevice", "XlaError", "aval_of", "block_until_ready",
+    "copy_to_device", "cpu_devices", "default_device", "delete", "device_of", "from_dlpack", "get_client",
+    "is_deleted", "is_ready", "live_buffers", "nbytes", "pointer", "put", "sharding_of", "to_dlpack", "to_numpy",
+]  # fmt: skip
+
+Buffer = Any
+Device = Any
+
+_COPY = xc.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL  # the default aliases aligned numpy arrays
+_batched_device_put = xc.batched_device_put
+_client = None
+_home: "tuple[SingleDevice, list[Device]] | None" = None
+_lock = threading.Lock()
+
+
+class Aval:
+    """What jaxlib wants to know of an array: shape (tuple of int), dtype (np.dtype), ndim, weak_type."""
+
+    __slots__ = ("dtype", "ndim", "shape", "weak_type")
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype):
+        self.shape = shape
+        self.dtype = dtype
+        self.ndim = len(shape)
+        self.weak_type = False
+
+    def __repr__(self) -> str:
+        return f"Aval({self.shape}, {self.dtype})"
+
+
+aval_of = lru_cache(maxsize=4096)(Aval)
+"""aval_of(shape, dtype): the interned Aval; dtype must be an np.dtype."""
+
+
+class SingleDevice(xc.SingleDeviceSharding):
+    """All of an array on one device; get it from `sharding_of`."""
+
+    memory_kind = None
+
+    def _to_xla_hlo_sharding(self, ndim: int):
+        return xc.HloSharding.replicate()
+
+
+@forks.guard
+def get_client() -> Any:
+    """The process's CPU client, made at the first call with JITSCOPE_CPU_DEVICES (default 1) devices.
+
+    Raises ForkedProcessError in a child forked after the client was made, ValueError for a bad JITSCOPE_CPU_DEVICES.
+    """
+    return _client if _client is not None else _make_client()
+
+
+def _make_client() -> Any:
+    global _client, _home
+    with _lock:
+        if _client is None:
+            client = xc.make_cpu_client(num_devices=_device_count())
+            forks.started(client)
+            _home = _placement(client.local_devices()[0])
+            _client = client
+    return _client
+
+
+def _device_count() -> int:
+    text = os.environ.get("JITSCOPE_CPU_DEVICES", "1")
+    if not text.isdigit() or int(text) < 1:
+        raise ValueError(f"JITSCOPE_CPU_DEVICES must be a positive integer, not {text!r}")
+    return int(text)
+
+
+def _new_lock() -> None:
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_new_lock)  # a thread that held it in the parent is gone
+
+
+def cpu_devices() -> list[Device]:
+    """The host devices of this process."""
+    return get_client().local_devices()
+
+
+def default_device() -> Device:
+    """The device that `put` takes when none is given."""
+    return (_home or _make_home())[1][0]
+
+
+@forks.guard
+def _make_home() -> "tuple[SingleDevice, list[Device]]":
+    get_client()
+    assert _home is not None
+    return _home
+
+
+@cache
+def _placement(device: Device) -> "tuple[SingleDevice, list[Device]]":
+    return SingleDevice(device), [device]
+
+
+def sharding_of(device: Device) -> SingleDevice:
+    """The sharding of arrays that are on `device` alone, one object per device."""
+    return _placement(device)[0]
+
+
+@forks.guard
+def put(x: np.ndarray, device: Device | None = None) -> Buffer:
+    """A buffer on `device` (default: the default device) with a copy of `x`, of the same shape and dtype.
+
+    Writing to `x` afterwards does not change the buffer. Any strides and byte order will do; float64 stays float64.
+    Raises TypeError for dtypes without an XLA counterpart.
+    """
+    if type(x) is not np.ndarray or x.dtype not in SUPPORTED:
+        x = acceptable(x)
+    sharding, devices = (_home or _make_home()) if device is None else _placement(device)
+    return _batched_device_put(
+        aval_of(x.shape, x.dtype), sharding, [x], devices, enable_x64=True, host_buffer_semantics=_COPY
+    )
+
+
+def to_numpy(buf: Buffer, dtype: np.dtype | None = None) -> np.ndarray:
+    """The buffer's contents as a read-only array; waits until they are there.
+
+    No copy is made, except for dtypes that are packed on the device (int4, …). The array keeps the buffer alive, and
+    while it exists the buffer's memory is not reused by a donation. `dtype` is the buffer's, by default as it says.
+    Raises DeletedBufferError, or XlaError when the computation that was to fill the buffer failed.
+    """
+    try:
+        return np.asarray(memoryview(buf))
+    except BufferError:
+        return _read_otherwise(buf, buf.aval.dtype if dtype is None else dtype)
+
+
+def _to_numpy_in_child(buf, dtype=None):
+    if not is_ready(buf):
+        forks.refuse()
+    try:
+        return np.asarray(memoryview(buf))
+    except BufferError:
+        return _read_otherwise(buf, buf.aval.dtype if dtype is None else dtype)
+
+
+forks.guard(to_numpy, instead=_to_numpy_in_child)
+
+
+def _read_otherwise(buf: Buffer, dtype: np.dtype) -> np.ndarray:
+    block_until_ready([buf])
+    shape = buf.aval.shape
+    if dtype in PLAIN:
+        raise XlaError("the buffer could not be read")
+    if 0 in shape:
+        return _read_only(np.empty(shape, dtype))
+    if dtype in PACKED:
+        return _read_only(_unpacked(buf, dtype))
+    return np.asarray(_Memory(buf, f"<u{dtype.itemsize}", shape)).view(dtype)
+
+
+class _Memory:
+    """A buffer's memory through numpy's array interface; arrays made from it hold it, and it holds the buffer.
+
+    The DLPack capsule is what tells XLA about the view: without it a donation would overwrite what the view shows.
+    jaxlib's own `unsafe_buffer_pointer` looks for jax at the first question about each buffer, so the address is taken
+    from the capsule, too.
+    """
+
+    __slots__ = ("__array_interface__", "buf", "capsule")
+
+    def __init__(self, buf: Buffer, typestr: str, shape: tuple[int, ...]):
+        self.buf = buf
+        self.capsule = _jax.buffer_to_dlpack_managed_tensor(buf)
+        data = (dlpack.address(self.capsule), True)
+        self.__array_interface__ = {"version": 3, "typestr": typestr, "shape": shape, "data": data}
+
+
+def _unpacked(buf: Buffer, dtype: np.dtype) -> np.ndarray:
+    from .packed import read
+
+    return read(buf, dtype)
+
+
+def _read_only(x: np.ndarray) -> np.ndarray:
+    x.flags.writeable = False
+    return x
+
+
+def _check_alive(buf: Buffer) -> None:
+    if buf.is_deleted():
+        raise DeletedBufferError()
+
+
+def is_deleted(buf: Buffer) -> bool:
+    """Whether the buffer was deleted or donated."""
+    return buf.is_deleted()
+
+
+def delete(buf: Buffer) -> None:
+    """Free the buffer's memory now; deleting twice is allowed."""
+    if not buf.is_deleted():
+        buf.delete()
+
+
+def is_ready(buf: Buffer) -> bool:
+    """Whether the contents are there. Raises DeletedBufferError."""
+    _check_alive(buf)  # jaxlib crashes on the question otherwise
+    return buf.is_ready()
+
+
+def block_until_ready(bufs: list[Buffer]) -> None:
+    """Wait for the contents of all buffers. Raises DeletedBufferError, or XlaError for a failed computation."""
+    for buf in bufs:
+        _check_alive(buf)
+    try:
+        xc.batched_block_until_ready(bufs)
+    except RuntimeFailure as error:
+        raise translate(error) from None
+
+
+def _block_in_child(bufs):
+    if not all(is_ready(buf) for buf in bufs):
+        forks.refuse()
+
+
+forks.guard(block_until_ready, instead=_block_in_child)
+
+
+def pointer(buf: Buffer) -> int:
+    """The address of the contents, once they are there.
+
+    Raises DeletedBufferError, XlaError for a failed computation, TypeError for dtypes that are packed on the device.
+    """
+    block_until_ready([buf])
+    if buf.aval.dtype in PACKED:
+        raise TypeError(f"buffers of dtype {buf.aval.dtype} have no address for their elements")
+    return dlpack.address(_jax.buffer_to_dlpack_managed_tensor(buf))
+
+
+def nbytes(buf: Buffer) -> int:
+    """The bytes the contents take on the device (packed dtypes: as packed). Raises DeletedBufferError."""
+    _check_alive(buf)
+    bits = PACKED.get(buf.aval.dtype)
+    return buf.on_device_size_in_bytes() if bits is None else -(-math.prod(buf.aval.shape) * bits // 8)
+
+
+def device_of(buf: Buffer) -> Device:
+    """The device of a buffer that is on a single one."""
+    return buf._sharding._device
+
+
+@forks.guard
+def copy_to_device(buf: Buffer, device: Device) -> Buffer:
+    """A copy of the buffer on `device`. Raises DeletedBufferError."""
+    _check_alive(buf)
+    copies = xc.batched_copy_array_to_devices_with_sharding(
+        [buf], [xc.DeviceList((device,))], [sharding_of(device)], [xc.ArrayCopySemantics.ALWAYS_COPY]
+    )
+    return copies[0]
+
+
+def live_buffers() -> list[Buffer]:
+    """All live buffers of this process; none when no client was made."""
+    return [] if _client is None else _client.live_arrays()
+
+
+def to_dlpack(buf: Buffer, stream: int | None = None) -> Any:
+    """A DLPack capsule that shares the buffer's memory. Raises DeletedBufferError, XlaError for dtypes without DLPack."""
+    _check_alive(buf)
+    block_until_ready([buf])
+    try:
+        return _jax.buffer_to_dlpack_managed_tensor(buf, stream=stream)
+    except RuntimeFailure as error:
+        raise translate(error) from None
+
+
+def from_dlpack(x: Any, device: Device | None = None) -> Buffer:
+    """A buffer with a copy of what `x` (an object with `__dlpack__`, in host memory) holds.
+
+    Raises TypeError for dtypes without an XLA counterpart, ValueError for memory that is not the host's.
+    """
+    return put(dlpack.read(x), device)

@@ -1,0 +1,48 @@
+"""The errors that leave this folder."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+
+_STATUS = re.compile(r"^([A-Z_]+): ")
+
+
+class XlaError(RuntimeError):
+    """XLA refused a program or failed while running it. `status` is its code, such as "INVALID_ARGUMENT", or ""."""
+
+    def __init__(self, message: str):
+        found = _STATUS.match(message)
+        self.status = found.group(1) if found else ""
+        super().__init__(_readable(message))
+
+
+class DeletedBufferError(RuntimeError):
+    """The buffer was deleted or donated; its contents are gone."""
+
+    def __init__(self, message: str = "the buffer was deleted or donated to a computation; its contents are gone"):
+        super().__init__(message)
+
+
+class ForkedProcessError(RuntimeError):
+    """This process was forked from one that had already started XLA."""
+
+
+def _readable(message: str) -> str:
+    """The message without trailing blank lines and without XLA's internal source positions."""
+    lines = [line.rstrip() for line in message.splitlines()]
+    kept = [line for line in lines if line and not line.startswith(("=== Source Location", "xla/", "external/"))]
+    return "\n".join(kept) or "XLA gave no message"
+
+
+def translate(error: BaseException, bufs: Iterable[Any] = ()) -> RuntimeError:
+    """jaxlib's runtime error as a `DeletedBufferError` or an `XlaError`.
+
+    `bufs` are the arguments of the call that failed: for deleted ones jaxlib's message speaks of shards.
+    """
+    message = str(error)
+    if "deleted or donated" in message or "Array has been deleted" in message:
+        return DeletedBufferError()
+    if any(buf.is_deleted() for buf in bufs):
+        return DeletedBufferError()
+    return XlaError(message)

@@ -1,0 +1,235 @@
+"""HLO modules: getting them, their text, and the instructions in that text.
+
+`parse` needs no jaxlib, so the text that a record keeps can be looked into elsewhere, too.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+
+__all__ = ["Computation", "Instruction", "computations", "cost_analysis", "optimized", "parse", "text", "unoptimized"]
+
+_HEADER = re.compile(r"^(ENTRY )?%?([^\s(]+) \(.*\{$|^(ENTRY )?%?([^\s(]+) \{$")
+_NAME = re.compile(r"^(ROOT )?%?([^\s=]+) = ")
+_OPCODE = re.compile(r" ([\w-]+)\(")
+_MARK = re.compile(r'"(?:\\.|[^"\\])*"|[(){}\[\],]')
+_OP_NAME = re.compile(r'op_name="((?:\\.|[^"\\])*)"')
+_CALLING = re.compile(
+    r"^(calls|to_apply|condition|body|branch_computations|true_computation|false_computation|called_computations"
+    r"|select|scatter|update_computations)=(.*)$"
+)
+_COMPUTATION = re.compile(r"%?([\w.\-]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One line of a computation.
+
+    operands: names; type: as printed; text: the whole line; op_name: from the metadata; called: (role, computation)
+    pairs such as ("body", "region_0"); kind: a fusion's (kLoop, kInput, kOutput, kCustom); literal: what stands in
+    a constant's or a parameter's parentheses; attributes: the rest, without metadata and backend configuration.
+    """
+
+    name: str
+    opcode: str
+    operands: tuple[str, ...]
+    type: str
+    text: str
+    op_name: str | None
+    called: tuple[tuple[str, str], ...]
+    kind: str | None
+    is_root: bool
+    custom_call_target: str | None
+    literal: str
+    attributes: str
+    backend_config: str
+
+    @property
+    def calls(self) -> tuple[str, ...]:
+        """The names of the computations it calls."""
+        return tuple(name for _, name in self.called)
+
+
+@dataclass(frozen=True, slots=True)
+class Computation:
+    """A named list of instructions, operands before users."""
+
+    name: str
+    instructions: tuple[Instruction, ...]
+    is_entry: bool
+
+    @property
+    def root(self) -> Instruction:
+        """The instruction whose value is the computation's."""
+        return next((i for i in self.instructions if i.is_root), self.instructions[-1])
+
+
+def optimized(executable: Any) -> Any:
+    """The HLO module that an `Executable` runs."""
+    return executable.hlo_modules()[0]
+
+
+def unoptimized(module: Any) -> Any:
+    """The HLO module that XLA starts from, of an MLIR module or bytecode (bytes). Raises XlaError."""
+    from .errors import translate
+    from .runtime import RuntimeFailure, _jax
+
+    if not isinstance(module, bytes):
+        from .mlir import to_bytecode
+
+        module = to_bytecode(module)
+    convert = _jax.mlir.mlir_module_to_xla_computation
+    try:
+        return convert(module, use_tuple_args=False, return_tuple=False).get_hlo_module()
+    except RuntimeFailure as error:
+        raise translate(error) from None
+
+
+def text(
+    module: Any,
+    metadata: bool = False,
+    layouts: bool = False,
+    backend_config: bool = False,
+    large_constants: bool = False,
+    percent: bool = False,
+) -> str:
+    """The module's text. Without `large_constants` those of more than a few elements are printed as {...}."""
+    from .runtime import _hlo
+
+    options = _hlo.HloPrintOptions()
+    options.print_metadata = metadata
+    options.include_layout_in_shapes = layouts
+    options.print_backend_config = backend_config
+    options.print_large_constants = large_constants
+    options.print_percent = percent
+    return module.to_string(options)
+
+
+def cost_analysis(module: Any) -> dict[str, float]:
+    """XLA's estimates for a module, also one that is not optimised: "flops", "bytes accessed", …"""
+    from .client import get_client
+    from .runtime import _jax
+
+    return {key: float(value) for key, value in _jax.hlo_module_cost_analysis(get_client(), module).items()}
+
+
+def computations(module: Any) -> tuple[Computation, ...]:
+    """The module's computations, called ones before their callers."""
+    return parse(text(module, metadata=True, backend_config=True))
+
+
+def parse(source: str) -> tuple[Computation, ...]:
+    """The computations in a module's text; exactly one of them is the entry. Raises ValueError when it has none."""
+    found = tuple(_computations(source.splitlines()))
+    if sum(c.is_entry for c in found) != 1:
+        raise ValueError("this is no text of an HLO module: it has no entry computation")
+    return found
+
+
+def _computations(lines: list[str]) -> Iterator[Computation]:
+    header, body = None, []
+    for line in lines:
+        stripped = line.strip()
+        if header is None:
+            header, body = _HEADER.match(stripped), []
+        elif stripped == "}" or stripped.startswith("}, "):
+            name, entry = header.group(2) or header.group(4), header.group(1) or header.group(3)
+            yield Computation(name, tuple(body), entry is not None)
+            header = None
+        elif (instruction := _instruction(stripped)) is not None:
+            body.append(instruction)
+
+
+def _instruction(line: str) -> Instruction | None:
+    start = _NAME.match(line)
+    if start is None:
+        return None
+    type_end = _type_end(line, start.end())
+    opcode = _OPCODE.match(line, type_end)
+    if opcode is None:
+        return None
+    close = _closing(line, opcode.end() - 1)
+    inside = line[opcode.end() : close]
+    rest = _Attributes(line[close + 1 :])
+    has_literal = opcode.group(1) in ("constant", "parameter")
+    return Instruction(
+        name=start.group(2),
+        opcode=opcode.group(1),
+        operands=() if has_literal else _operands(inside),
+        type=line[start.end() : type_end],
+        text=line,
+        op_name=rest.op_name,
+        called=tuple(rest.called),
+        kind=rest.values.get("kind"),
+        is_root=start.group(1) is not None,
+        custom_call_target=rest.values.get("custom_call_target", "").strip('"') or None,
+        literal=inside if has_literal else "",
+        attributes=", ".join(rest.kept),
+        backend_config=rest.values.get("backend_config", ""),
+    )
+
+
+class _Attributes:
+    """What follows an instruction's operands, taken apart."""
+
+    def __init__(self, rest: str):
+        self.values: dict[str, str] = {}
+        self.called: list[tuple[str, str]] = []
+        self.kept: list[str] = []
+        self.op_name: str | None = None
+        for part in _split(rest):
+            self._take(part)
+
+    def _take(self, part: str) -> None:
+        key, _, value = part.partition("=")
+        self.values[key] = value
+        if key == "metadata":
+            found = _OP_NAME.search(value)
+            self.op_name = found.group(1) if found else None
+        elif (calling := _CALLING.match(part)) is not None:
+            self.called += [(key, name) for name in _COMPUTATION.findall(calling.group(2))]
+        if key not in ("metadata", "backend_config"):
+            self.kept.append(part)
+
+
+def _type_end(line: str, start: int) -> int:
+    """Where the type that begins at `start` ends: a tuple at its parenthesis, anything else at the next space."""
+    if line[start] == "(":
+        return _closing(line, start) + 1
+    end = line.find(" ", start)
+    return len(line) if end < 0 else end
+
+
+def _closing(line: str, start: int) -> int:
+    """The position of the bracket that closes the one at `start`."""
+    depth = 0
+    for mark in _MARK.finditer(line, start):
+        if mark.group() in ("(", "{", "["):
+            depth += 1
+        elif mark.group() in (")", "}", "]"):
+            depth -= 1
+            if depth == 0:
+                return mark.start()
+    return len(line)
+
+
+def _split(text: str) -> list[str]:
+    """The parts between commas that are in no bracket and no string."""
+    parts, depth, start = [], 0, 0
+    for mark in _MARK.finditer(text):
+        if mark.group() == "," and depth == 0:
+            parts.append(text[start : mark.start()].strip())
+            start = mark.end()
+        elif mark.group() in ("(", "{", "["):
+            depth += 1
+        elif mark.group() in (")", "}", "]"):
+            depth -= 1
+    parts.append(text[start:].strip())
+    return [part for part in parts if part]
+
+
+def _operands(inside: str) -> tuple[str, ...]:
+    """Names of the operands; each may be preceded by its type and a comment."""
+    return tuple(part.rsplit(" ", 1)[-1].rsplit("*/", 1)[-1].lstrip("%") for part in _split(inside))

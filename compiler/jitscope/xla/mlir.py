@@ -1,0 +1,176 @@
+"""MLIR: the bindings, the process's context, types, constants, text and bytecode.
+
+The bindings are imported at the first use of anything here, not with the module.
+"""
+
+import ctypes
+import io
+import os
+import threading
+from functools import cache, lru_cache
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from . import runtime  # noqa: F401  (keeps jaxlib quiet; it must come before the bindings)
+from .dtypes import PLAIN
+
+
+__all__ = [
+    "MlirError", "bindings", "constant_attr", "context", "element_type", "location", "module_text", "parse",
+    "tensor_type", "to_bytecode",
+]  # fmt: skip
+
+_FLOATS = {
+    "float16": "F16Type", "float32": "F32Type", "float64": "F64Type", "bfloat16": "BF16Type",
+    "float8_e3m4": "Float8E3M4Type", "float8_e4m3": "Float8E4M3Type", "float8_e4m3b11fnuz": "Float8E4M3B11FNUZType",
+    "float8_e4m3fn": "Float8E4M3FNType", "float8_e4m3fnuz": "Float8E4M3FNUZType", "float8_e5m2": "Float8E5M2Type",
+    "float8_e5m2fnuz": "Float8E5M2FNUZType", "float8_e8m0fnu": "Float8E8M0FNUType",
+    "float4_e2m1fn": "Float4E2M1FNType",
+}  # fmt: skip
+
+_lock = threading.Lock()
+_bindings: SimpleNamespace | None = None
+_context: Any = None
+_unknown: Any = None
+
+
+class MlirError(ValueError):
+    """Text or bytecode that is no valid module."""
+
+
+def bindings() -> SimpleNamespace:
+    """ir, hlo (stablehlo), chlo, func, sdy, passmanager, ext; imported at the first call."""
+    global _bindings
+    if _bindings is None:
+        _bindings = _import()
+    return _bindings
+
+
+def _import() -> SimpleNamespace:
+    import jaxlib.mlir._mlir_libs._jax_mlir_ext as ext
+    from jaxlib.mlir import ir, passmanager
+    from jaxlib.mlir.dialects import chlo, func, sdy, stablehlo as hlo
+
+    return SimpleNamespace(ir=ir, hlo=hlo, chlo=chlo, func=func, sdy=sdy, passmanager=passmanager, ext=ext)
+
+
+def context() -> Any:
+    """The process's MLIR context with the dialects of programs loaded. Types and attributes made in it live for ever."""
+    return _context if _context is not None else _make_context()
+
+
+def _make_context() -> Any:
+    global _context, _unknown
+    with _lock:
+        if _context is None:
+            made = _new_context(bindings())
+            _unknown = bindings().ir.Location.unknown(made)
+            _context = made
+    return _context
+
+
+def _new_context(mlir: SimpleNamespace) -> Any:
+    class Context(mlir.ir.Context):
+        def __init__(self):
+            super(mlir.ir.Context, self).__init__()  # skips an initialiser that loads every dialect there is
+
+    registry = mlir.ir.DialectRegistry()
+    mlir.ext.register_dialects(registry)
+    made = Context()
+    made.append_dialect_registry(registry)
+    made.load_all_available_dialects()
+    for dialect in (mlir.hlo, mlir.chlo, mlir.sdy):
+        dialect.register_dialect(made)
+    return made
+
+
+def _after_fork() -> None:
+    """A forked child makes a context of its own: the parent's may have a thread pool, whose threads were not copied."""
+    global _lock, _context
+    _lock = threading.Lock()
+    if _context is not None:
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(_context))  # destroying it would join those threads
+        _context = None
+        element_type.cache_clear()
+        tensor_type.cache_clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def location(name: str | None = None) -> Any:
+    """The location with that name, or the unknown one. Cheap: 0.2 µs."""
+    made = context()
+    return _unknown if name is None else bindings().ir.Location.name(name, context=made)
+
+
+@cache
+def element_type(dtype: np.dtype) -> Any:
+    """The MLIR type of one element. Raises TypeError for dtypes without one."""
+    ir, made, name = bindings().ir, context(), dtype.name
+    if name == "bool":
+        return ir.IntegerType.get_signless(1, made)
+    if name in _FLOATS:
+        return getattr(ir, _FLOATS[name]).get(made)
+    if name.startswith("complex") and dtype in PLAIN:
+        return ir.ComplexType.get(element_type(np.dtype(f"float{dtype.itemsize * 4}")))
+    if name.startswith("uint") and name[4:].isdigit():
+        return ir.IntegerType.get_unsigned(int(name[4:]), made)
+    if name.startswith("int") and name[3:].isdigit():
+        return ir.IntegerType.get_signless(int(name[3:]), made)
+    raise TypeError(f"dtype {dtype} has no MLIR type")
+
+
+@lru_cache(maxsize=4096)
+def tensor_type(shape: tuple[int, ...], dtype: np.dtype) -> Any:
+    """The type of an array with that shape and np.dtype."""
+    element = element_type(dtype)
+    return bindings().ir.RankedTensorType.get(shape, element, loc=_unknown)
+
+
+def constant_attr(x: np.ndarray) -> Any:
+    """The array as an attribute for a constant; one that repeats a single value is stored as that value.
+
+    Attributes are kept as long as the context, that is, for the life of the process: pass large arrays as arguments.
+    """
+    element = element_type(x.dtype)
+    ir = bindings().ir
+    raw = np.ascontiguousarray(x) if x.dtype in PLAIN and x.dtype.kind != "b" else _bytes_per_element(x)
+    if x.size > 1 and _repeats(raw):
+        raw = raw.reshape(-1)[:1]
+    return ir.DenseElementsAttr.get(raw, type=element, shape=list(x.shape), context=context())
+
+
+def _bytes_per_element(x: np.ndarray) -> np.ndarray:
+    """Bool, int4 and the like take one byte per element in an attribute, not packed bits."""
+    return np.ascontiguousarray(x).view(f"u{x.dtype.itemsize}")
+
+
+def _repeats(raw: np.ndarray) -> bool:
+    """Whether all elements have the same bits (so that -0.0 is not 0.0, and a NaN equals itself)."""
+    step, data = raw.itemsize, raw.tobytes()
+    return data[:step] == data[step : 2 * step] and data == data[:step] * raw.size
+
+
+def parse(text: str | bytes) -> Any:
+    """The module of StableHLO text or bytecode. Raises MlirError."""
+    ir = bindings().ir
+    try:
+        return ir.Module.parse(text, context())
+    except ir.MLIRError as error:
+        raise MlirError(str(error)) from None
+
+
+def module_text(module: Any, debug_info: bool = False) -> str:
+    """The module as text; `debug_info` adds the locations."""
+    return module.operation.get_asm(enable_debug_info=debug_info, pretty_debug_info=False)
+
+
+def to_bytecode(module: Any) -> bytes:
+    """The module as MLIR bytecode, locations included; `parse` and `Executable.compile` take it."""
+    out = io.BytesIO()
+    module.operation.write_bytecode(out)
+    return out.getvalue()

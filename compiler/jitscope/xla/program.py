@@ -1,0 +1,207 @@
+"""Compiling and running XLA programs."""
+
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, lru_cache
+from typing import Any
+
+import numpy as np
+
+from . import forks
+from .client import aval_of, default_device, get_client, sharding_of
+from .errors import XlaError, translate
+from .runtime import RuntimeFailure, xc
+
+
+__all__ = ["Executable", "RuntimeFailure", "XlaError", "compile_options", "handler_of", "translate"]
+
+Output = tuple[tuple[int, ...], np.dtype]
+
+_MAGIC = b"jsx1"
+_live: "weakref.WeakSet[Executable]" = weakref.WeakSet()
+
+
+def compile_options(
+    num_replicas: int = 1,
+    num_partitions: int = 1,
+    overrides: Mapping[str, bool | int | float | str] | None = None,
+) -> Any:
+    """Options for one compilation; `overrides` sets XLA flags by name.
+
+    Raises TypeError for an override that is not bool, int, float or str. An unknown name or a value that does not fit
+    is found by XLA, so it raises ValueError (naming it) when the program is compiled.
+    """
+    options = xc.CompileOptions()
+    build = options.executable_build_options
+    options.num_replicas = build.num_replicas = num_replicas
+    options.num_partitions = build.num_partitions = num_partitions
+    if overrides:
+        options.env_option_overrides = [_checked(name, value) for name, value in overrides.items()]
+    return options
+
+
+def _checked(name: str, value: Any) -> tuple[str, bool | int | float | str]:
+    if not isinstance(value, bool | int | float | str):
+        raise TypeError(f"XLA option {name} must be a bool, int, float or str, not {type(value).__name__}")
+    return name, value
+
+
+@lru_cache(maxsize=4096)
+def handler_of(shape: tuple[int, ...], dtype: np.dtype, device: Any) -> Any:
+    """jaxlib's result handler for one output of that shape and dtype on that device."""
+    return xc.array_result_handler(aval_of(shape, dtype), sharding_of(device), committed=True, _skip_checks=True)
+
+
+class Executable:
+    """A compiled program for one device.
+
+    `raw_execute(bufs)` followed by `.consume_with_handlers(handlers)` is the whole of `run`, for callers that inline
+    it. They must read `raw_execute` from this object at each call (a forked child replaces it), or pass the Python
+    function that holds it to `forks.guard`. It raises `RuntimeFailure`, which `translate(error, bufs)` makes readable.
+    jaxlib compares arguments by byte size only: shapes, dtypes and devices are the caller's to check.
+
+    outputs: ((shape, dtype), …); device; callbacks: those the program calls by index.
+    """
+
+    __slots__ = ("__weakref__", "callbacks", "device", "handlers", "outputs", "raw", "raw_execute")
+
+    def __init__(self, raw: Any, outputs: Sequence[Output], device: Any, callbacks: Sequence[Callable] = ()):
+        self.raw = raw
+        self.outputs = tuple((tuple(shape), np.dtype(dtype)) for shape, dtype in outputs)
+        self.device = device
+        self.callbacks = tuple(callbacks)
+        self.raw_execute = raw.execute_sharded
+        self.handlers = [handler_of(shape, dtype, device) for shape, dtype in self.outputs]
+        _live.add(self)
+
+    @classmethod
+    def compile(
+        cls,
+        module: Any,
+        outputs: Sequence[Output],
+        device: Any = None,
+        options: Any = None,
+        callbacks: Sequence[Callable] = (),
+    ) -> "Executable":
+        """Compile an MLIR module, StableHLO text (str) or bytecode (bytes); the last two load no MLIR bindings.
+
+        `outputs` are the program's results as (shape, dtype) and are not checked against it. `options` come from
+        `compile_options` and are used up (the device is written into them). `callbacks` must hold every callable that
+        the program names by index: with too few of them running it crashes the process.
+        Raises XlaError, ValueError for a bad XLA option, ForkedProcessError.
+        """
+        device = default_device() if device is None else device
+        options = _for_device(compile_options() if options is None else options, device)
+        return cls(_load(module, device, options, callbacks), outputs, device, callbacks)
+
+    @classmethod
+    def deserialize(
+        cls, data: bytes, outputs: Sequence[Output], device: Any = None, callbacks: Sequence[Callable] = ()
+    ) -> "Executable":
+        """The program that `serialize` wrote, on the machine and with the jaxlib it was written with.
+
+        Raises ValueError for other data or another number of callbacks, XlaError for damaged data.
+        """
+        device = default_device() if device is None else device
+        payload = _payload(data, len(callbacks))
+        options = _for_device(compile_options(), device)
+        try:
+            raw = get_client().deserialize_executable(payload, xc.DeviceList((device,)), options, list(callbacks))
+        except RuntimeFailure as error:
+            raise translate(error) from None
+        return cls(raw, outputs, device, callbacks)
+
+    def run(self, bufs: Sequence[Any]) -> list[Any]:
+        """The program's results as buffers, perhaps still being computed. Raises XlaError, DeletedBufferError."""
+        try:
+            return self.raw_execute(bufs).consume_with_handlers(self.handlers)
+        except RuntimeFailure as error:
+            raise translate(error, bufs) from None
+
+    def hlo_modules(self) -> list[Any]:
+        """The optimised HLO modules (one, on CPU); see `hlo_module`."""
+        return self.raw.hlo_modules()
+
+    def cost_analysis(self) -> dict[str, float]:
+        """XLA's estimates for the optimised program: "flops", "bytes accessed", …"""
+        try:
+            return {key: float(value) for key, value in self.raw.cost_analysis().items()}
+        except RuntimeFailure as error:
+            raise translate(error) from None
+
+    def memory_stats(self) -> dict[str, int]:
+        """Bytes the program needs: argument, output, temp, alias, code, peak."""
+        stats = self.raw.get_compiled_memory_stats()
+        return {
+            "argument": stats.argument_size_in_bytes,
+            "output": stats.output_size_in_bytes,
+            "temp": stats.temp_size_in_bytes,
+            "alias": stats.alias_size_in_bytes,
+            "code": stats.generated_code_size_in_bytes,
+            "peak": stats.peak_memory_in_bytes,
+        }
+
+    def serialize(self) -> bytes:
+        """Machine code and all; to be read back only on an equal machine, and only from a trusted place."""
+        return _MAGIC + len(self.callbacks).to_bytes(4, "little") + self.raw.serialize()
+
+
+def _for_device(options: Any, device: Any) -> Any:
+    """Without an assignment a program compiled for another device than the first refuses that device's buffers."""
+    build = options.executable_build_options
+    if build.num_replicas == build.num_partitions == 1:
+        build.device_assignment = options.device_assignment = _assignment(device.id)
+    return options
+
+
+@cache
+def _assignment(device_id: int) -> Any:
+    return xc.DeviceAssignment.create(np.array([[device_id]]))
+
+
+def _load(module: Any, device: Any, options: Any, callbacks: Sequence[Callable]) -> Any:
+    client = get_client()
+    try:
+        if isinstance(module, str | bytes):
+            return _load_text(client, module, device, options, callbacks)
+        return client.compile_and_load(module, xc.DeviceList((device,)), options, list(callbacks))
+    except RuntimeFailure as error:
+        raise _option_error(error) or translate(error) from None
+
+
+def _load_text(client: Any, module: str | bytes, device: Any, options: Any, callbacks: Sequence[Callable]) -> Any:
+    if callbacks or _calls_python(module):
+        from . import mlir
+
+        if not callbacks:
+            raise ValueError("the program calls Python but no callbacks were given")
+        return client.compile_and_load(mlir.parse(module), xc.DeviceList((device,)), options, list(callbacks))
+    return client.compile_and_load(module, [device], options)
+
+
+def _calls_python(module: str | bytes) -> bool:
+    return (module.encode() if isinstance(module, str) else module).find(b"python_cpu_callback") >= 0
+
+
+def _option_error(error: BaseException) -> ValueError | None:
+    message = str(error)
+    if "No such compile option" in message or "While setting option" in message:
+        return ValueError(message.removeprefix("INVALID_ARGUMENT: "))
+    return None
+
+
+def _payload(data: bytes, callbacks: int) -> bytes:
+    if data[:4] != _MAGIC:
+        raise ValueError("this is no serialized executable")
+    wanted = int.from_bytes(data[4:8], "little")
+    if wanted != callbacks:
+        raise ValueError(f"the program was compiled with {wanted} callbacks, {callbacks} were given")
+    return data[8:]
+
+
+def _refuse_all() -> None:
+    for executable in list(_live):
+        executable.raw_execute = forks.refuse
+
+
+forks.on_child(_refuse_all)

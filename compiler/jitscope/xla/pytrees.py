@@ -1,0 +1,44 @@
+"""jaxlib's pytree machinery with a registry of our own."""
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any
+
+from .runtime import _jax
+
+
+_pytree = _jax.pytree
+
+PyTreeDef = _pytree.PyTreeDef
+PyTreeRegistry = _pytree.PyTreeRegistry
+SequenceKey = _pytree.SequenceKey
+DictKey = _pytree.DictKey
+GetAttrKey = _pytree.GetAttrKey
+FlattenedIndexKey = _pytree.FlattenedIndexKey
+
+
+def new_registry() -> Any:
+    """A registry that knows tuple, list, dict, namedtuple and None (an empty subtree), apart from every other one.
+
+    `.flatten(tree, is_leaf=None)` → (leaves, treedef); `.flatten_with_path(tree)` → ([(path, leaf)], treedef).
+    Dicts are taken in the order of their sorted keys. Treedefs compare and hash across registries and do not pickle.
+    """
+    return PyTreeRegistry()
+
+
+def register(
+    registry: Any,
+    kind: type,
+    flatten: Callable[[Any], tuple[Iterable[Any], Hashable]],
+    unflatten: Callable[[Hashable, Iterable[Any]], Any],
+    flatten_with_keys: Callable[[Any], tuple[Iterable[tuple[Any, Any]], Hashable]] | None = None,
+) -> None:
+    """Make `kind` a node: flatten(node) → (children, metadata), unflatten(metadata, children) → node.
+
+    The metadata must be hashable; that is not checked. Raises ValueError when the type is registered already.
+    """
+    registry.register_node(kind, flatten, unflatten, flatten_with_keys)
+
+
+def register_dataclass(registry: Any, kind: type, data_fields: Sequence[str], meta_fields: Sequence[str]) -> None:
+    """Make a dataclass a node whose children are `data_fields` and whose metadata are `meta_fields`."""
+    registry.register_dataclass_node(kind, list(data_fields), list(meta_fields))

@@ -1,0 +1,23 @@
+// The JupyterLab plugin: view code for widgets and saved outputs, and the side panel.
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from "@jupyterlab/application";
+import { INotebookTracker } from "@jupyterlab/notebook";
+import { LedgerPanel } from "./panel";
+import { provideViewCode } from "./viewcode";
+import { watchOutputs } from "./outputs";
+import { Sessions } from "./sessions";
+
+const plugin: JupyterFrontEndPlugin<void> = {
+  id: "jitscope:plugin",
+  description: "The compilations of the session, and the views of their outputs.",
+  autoStart: true,
+  requires: [INotebookTracker],
+  activate(app: JupyterFrontEnd, tracker: INotebookTracker) {
+    provideViewCode();
+    watchOutputs(tracker);
+    const sessions = new Sessions(tracker);
+    const panel = new LedgerPanel(sessions);
+    app.shell.add(panel, "left", { rank: 900, type: "jitscope" });
+  },
+};
+
+export default plugin;

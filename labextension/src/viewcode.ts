@@ -1,0 +1,13 @@
+// The view code, loaded when the first view needs it and shared with every widget on the page.
+
+type ViewCode = typeof import("../../widgets/jitscope_widgets/js/index");
+let loading: Promise<ViewCode> | undefined;
+
+export function viewCode(): Promise<ViewCode> {
+  return (loading ??= import("../../widgets/jitscope_widgets/js/index"));
+}
+
+/** `globalThis.jitscopeView`: where a widget's loader looks before it asks the kernel. */
+export function provideViewCode(): void {
+  Object.defineProperty(globalThis, "jitscopeView", { configurable: true, get: viewCode });
+}

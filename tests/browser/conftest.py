@@ -1,0 +1,138 @@
+"""Fixtures of the browser tests.
+
+    lab.open(cells or path)    a notebook in a real JupyterLab; see notebook.Notebook
+    page                       a bare page of Chromium, for HTML from disk
+    demo_html                  what `make demo` leaves behind
+
+Every request to another machine fails the test, and so does every error in the page (unless the test is marked
+`page_errors`). Pictures go to `screenshots/`; a test that fails leaves `failed-….png` there.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.browser import chromium
+from tests.browser.notebook import SCREENSHOTS, Notebook
+from tests.browser.server import Server
+
+
+FLAGS = [
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-sync",
+    "--no-first-run",
+    # Nothing outside this machine has an address.
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
+]
+HERE = {"127.0.0.1", "localhost", ""}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(here):
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item):
+    report = yield
+    if report.failed and isinstance(item, pytest.Function):
+        page = item.funcargs.get("page")
+        if isinstance(page, Page) and not page.is_closed():
+            SCREENSHOTS.mkdir(exist_ok=True)
+            page.screenshot(path=SCREENSHOTS / f"failed-{item.name}-{report.when}.png")
+    return report
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    executable = chromium.find()
+    if executable is None:
+        if os.environ.get("JITSCOPE_SKIP_BROWSER"):
+            pytest.skip("JITSCOPE_SKIP_BROWSER is set")
+        pytest.fail(chromium.ADVICE)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A page that fails the test when it asks another machine for something, or when a script in it fails."""
+    context = browser.new_context(viewport={"width": 1400, "height": 1000}, reduced_motion="reduce")
+    elsewhere: list[str] = []
+    errors: list[str] = []
+    context.on("request", lambda request: elsewhere.append(request.url) if _is_elsewhere(request.url) else None)
+    context.on("weberror", lambda error: errors.append(str(error.error)))
+    page = context.new_page()
+    page.on("console", lambda message: errors.append(message.text) if _is_ours(message) else None)
+    page.set_default_timeout(15_000)
+    yield page
+    context.close()
+    assert not elsewhere, f"the page asked other machines: {elsewhere}"
+    forgiven = request.node.get_closest_marker("page_errors")
+    assert forgiven or not errors, "errors in the page:\n" + "\n".join(errors)
+
+
+def _is_elsewhere(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.scheme in ("http", "https", "ws", "wss") and (parts.hostname or "") not in HERE
+
+
+def _is_ours(message) -> bool:
+    return message.type == "error" and "jitscope" in (message.text + message.location["url"]).lower()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    server = Server(tmp_path_factory.mktemp("lab"))
+    yield server
+    server.stop()
+
+
+class Lab:
+    def __init__(self, server: Server, page: Page) -> None:
+        self._server = server
+        self._page = page
+
+    def open(self, notebook: list[str] | Path, name: str = "test.ipynb") -> Notebook:
+        """A notebook made of these cells (numbered from 0), or a copy of one on disk, with its kernel started."""
+        if isinstance(notebook, Path):
+            shutil.copy(notebook, self._server.notebooks / name)
+        else:
+            self._server.write(name, notebook)
+        opened = Notebook(self._page, f"{self._server.url}/lab/tree/{name}")
+        opened.open()
+        return opened
+
+    def delete_kernels(self) -> None:
+        self._server.delete_kernels()
+
+
+@pytest.fixture
+def lab(server: Server, page: Page) -> Iterator[Lab]:
+    server.reset()
+    yield Lab(server, page)
+    server.delete_kernels()
+
+
+@pytest.fixture(scope="session")
+def demo_html(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page that `make demo` leaves, made now from the tour."""
+    page = tmp_path_factory.mktemp("demo") / "tour.html"
+    command = [sys.executable, "-m", "jitscope_kernel.demo", "examples/tour.ipynb", str(page)]
+    made = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=170)
+    assert made.returncode == 0, made.stdout[-3000:] + made.stderr[-3000:]
+    return page

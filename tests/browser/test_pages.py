@@ -1,0 +1,74 @@
+"""The views on a bare page, from sample documents: every kind can be read in light and dark, narrow and wide."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.audit import assert_readable
+from tests.browser.notebook import SCREENSHOTS
+from tests.browser.view import TABS, View
+from tests.widgets import documents
+
+
+PAGE = """<!doctype html><meta charset="utf-8"><title>views</title>
+<style>html {{ color-scheme: light dark; background: Canvas; color: CanvasText; font-family: sans-serif }}</style>
+<div id="here"></div><script>{code}</script>"""
+
+
+class Pages:
+    def __init__(self, page: Page, code: str) -> None:
+        self._page = page
+        self._code = code
+
+    def show(self, document: dict[str, Any], *, dark: bool = False, width: int = 1200) -> View:
+        self._page.emulate_media(color_scheme="dark" if dark else "light")
+        self._page.set_viewport_size({"width": width, "height": 1000})
+        self._page.set_content(PAGE.format(code=self._code))
+        mount = "document => { jitscopeView.mount(window.here, JSON.parse(document)); }"
+        self._page.evaluate(mount, json.dumps(document))
+        return View(self._page.locator("#here > .jitscope"))
+
+
+@pytest.fixture
+def pages(page: Page, root: Path) -> Pages:
+    return Pages(page, (root / "widgets/jitscope_widgets/static/view.iife.js").read_text())
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("document", documents.every_kind(), ids=lambda document: document["kind"])
+def test_every_kind_of_document_can_be_read(pages: Pages, document: dict[str, Any], dark: bool) -> None:
+    view = pages.show(document, dark=dark)
+    assert_readable(view.element)
+    SCREENSHOTS.mkdir(exist_ok=True)
+    view.page.screenshot(path=SCREENSHOTS / f"kind-{document['kind']}-{'dark' if dark else 'light'}.png")
+
+
+@pytest.mark.parametrize("width", [480, 1200])
+def test_every_pane_of_a_long_program_can_be_read(pages: Pages, width: int) -> None:
+    view = pages.show(documents.long_program(300, scopes=6), width=width)
+    for tab in TABS:
+        view.open(tab)
+        assert_readable(view.element)
+        view.page.screenshot(path=SCREENSHOTS / f"long-{tab}-{width}.png")
+
+
+def test_closed_and_open_graphs_have_no_node_over_another(pages: Pages) -> None:
+    view = pages.show(documents.long_program(300, scopes=6))
+    view.open("graph")
+    view.collapse_all()
+    assert view.covered_nodes() == []
+    view.expand_all()
+    assert view.covered_nodes() == []
+    view.fit()
+    assert_readable(view.element)
+
+
+@pytest.mark.page_errors
+def test_a_document_of_the_future_gets_a_sentence(pages: Pages) -> None:
+    view = pages.show({"kind": "graph", "version": 99})
+    assert "version 99" in view.element.inner_text()
+    view = pages.show({"kind": "hologram", "version": 1})
+    assert "hologram" in view.element.inner_text()

@@ -1,0 +1,239 @@
+"""What the views show equals what the compiler says, and a person can read and reach it."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser import truth
+from tests.browser.audit import assert_readable
+from tests.browser.conftest import Lab
+from tests.browser.notebook import Notebook, wait
+from tests.browser.programs import LAYER, LOAD, PROGRAMS
+from tests.browser.view import TABS, View, views
+
+
+@pytest.fixture
+def layer(lab: Lab) -> tuple[Notebook, View]:
+    notebook = lab.open([LOAD, LAYER])
+    notebook.run_all()
+    return notebook, views(notebook.output(1))[0]
+
+
+# --- content, compared with the compiler ------------------------------------------------------------------------------
+
+
+@pytest.mark.timeout(300)
+def test_graphs_and_fusions_are_the_compilers(lab: Lab) -> None:
+    notebook = lab.open([LOAD, *(cell for cell, _ in PROGRAMS.values())])
+    notebook.run_all()
+    for number, (name, (_, call)) in enumerate(PROGRAMS.items(), start=1):
+        view = views(notebook.output(number))[0]
+        said = truth.ask(notebook, call)
+        _check_jaxpr_graph(view, name, said)
+        _check_hlo_graph(view, name, said)
+        _check_fusions(view, name, said)
+        notebook.screenshot(f"program-{name}", notebook.cell(number))
+
+
+def _check_jaxpr_graph(view: View, name: str, said: truth.Truth) -> None:
+    view.open("graph")
+    view.level("jaxpr")
+    view.expand_all()
+    shown = view.nodes("equation", "scope")
+    assert len(shown) == len(said.equations), name
+    assert sorted(node["label"] for node in shown) == said.equations, name
+    assert view.covered_nodes() == []
+
+
+def _check_hlo_graph(view: View, name: str, said: truth.Truth) -> None:
+    view.level("hlo")
+    view.expand_all()
+    shown = {node["id"] for node in view.nodes("instruction", "fusion", "library")}
+    expected = set()
+    for instruction, opcode, members in said.instructions:
+        for one, kind in [(instruction, opcode), *members]:
+            if kind not in truth.PASSIVE:
+                expected.add(one)
+    assert shown == expected, name
+
+
+def _check_fusions(view: View, name: str, said: truth.Truth) -> None:
+    view.open("fusion")
+    shown = {}
+    for kernel in view.element.locator(".jitscope-kernel[data-kind=fusion]").all():
+        members = kernel.locator(".jitscope-member").evaluate_all("all => all.map(member => member.dataset.opcode)")
+        shown[kernel.get_attribute("data-kernel")] = sorted(members)
+    assert shown == said.fusions(), name
+
+
+def test_hovering_a_node_shows_the_line_of_the_cell(layer: tuple[Notebook, View]) -> None:
+    _, view = layer
+    view.open("graph")
+    view.level("jaxpr")
+    view.expand_all()
+    by_label = {node["label"]: node["id"] for node in view.nodes("equation")}
+    lines = {"dot_general": "z = x @ w + b", "gt": "1.05 * jnp.where(z > 0", "exp": "jnp.exp(z) - 1"}
+    for label, line in lines.items():
+        assert line in view.hover(by_label[label]), label
+
+
+def test_stages_took_time_and_no_more_than_the_cell(lab: Lab) -> None:
+    clock = """import time
+_jitscope_clock = {}
+def _start(info): _jitscope_clock["start"] = time.perf_counter()
+def _stop(result): _jitscope_clock.setdefault("cells", []).append(time.perf_counter() - _jitscope_clock["start"])
+get_ipython().events.register("pre_run_cell", _start)
+get_ipython().events.register("post_run_cell", _stop)"""
+    notebook = lab.open([LOAD, clock, LAYER])
+    notebook.run_all()
+    wall = notebook.ask("_jitscope_clock['cells'][-1]")
+    view = views(notebook.output(2))[0]
+    view.open("timing")
+    stages = view.element.locator(".jitscope-stage").evaluate_all(
+        "all => all.map(stage => [stage.dataset.stage, parseFloat(stage.dataset.seconds)])"
+    )
+    assert [stage for stage, _ in stages] == ["trace", "lower", "compile", "first run"]
+    assert all(seconds > 0 for _, seconds in stages)
+    assert sum(seconds for _, seconds in stages) <= wall
+
+
+def test_steady_time_is_measured_by_the_button(layer: tuple[Notebook, View]) -> None:
+    notebook, view = layer
+    view.open("timing")
+    view.element.get_by_role("button", name=re.compile("measure", re.I)).first.click()
+    condition = "element => element.__jitscope.document.compilations[0].timing.steady?.source === 'button'"
+    wait(notebook.page, condition, "the steady time is there", 30, view.element.element_handle())
+    assert 0 < view.document()["compilations"][0]["timing"]["steady"]["median"]["value"] < 1
+
+
+def test_a_recompilation_is_explained(lab: Lab) -> None:
+    notebook = lab.open([LOAD, LAYER, "%%jit\nlayer(jnp.ones((40, 20)), w, b);"])
+    notebook.run_all()
+    view = views(notebook.output(2))[0]
+    view.open("recompiles")
+    card = view.element.locator(".jitscope-card").first
+    for part in ("layer", "x", "f32[64,20]", "f32[40,20]"):
+        expect(card).to_contain_text(part)
+
+
+def test_names_are_text_and_never_markup(lab: Lab) -> None:
+    hostile = "<img src=x onerror=\\\"document.title='broken'\\\"><script>document.title='broken'</script>"
+    cell = f'%%jit\ndef f(d):\n    return d["{hostile}"] * 2  # {hostile}\nf({{"{hostile}": jnp.ones(3)}});'
+    notebook = lab.open([LOAD, cell])
+    notebook.run_all()
+    view = views(notebook.output(1))[0]
+    for tab in TABS:
+        view.open(tab)
+    assert notebook.page.title() != "broken"
+    assert view.element.locator("img, script").count() == 0
+    assert "onerror" in view.element.inner_text()
+
+
+# --- reading and reaching ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_every_pane_can_be_read(layer: tuple[Notebook, View], dark: bool) -> None:
+    notebook, view = layer
+    notebook.dark(dark)
+    shade = "dark" if dark else "light"
+    assert_readable(view.element)
+    notebook.screenshot(f"closed-{shade}")
+    for tab in TABS:
+        view.open(tab)
+        if tab == "graph":
+            view.expand_all()
+            view.fit()
+        assert_readable(view.element, at_least=5)
+        notebook.screenshot(f"{tab}-{shade}")
+
+
+def test_views_come_back_when_the_page_is_loaded_anew(layer: tuple[Notebook, View]) -> None:
+    notebook, view = layer
+    before = view.document()
+    notebook.save()
+    notebook.reload()
+    again = views(notebook.output(1))[0]
+    assert again.document() == before
+    again.open("graph")
+    assert again.nodes("equation", "scope")
+
+
+def test_views_come_back_without_a_kernel(layer: tuple[Notebook, View], lab: Lab) -> None:
+    notebook, view = layer
+    before = view.document()["compilations"][0]["jaxpr"]
+    notebook.save()
+    lab.delete_kernels()
+    notebook.reload()
+    again = views(notebook.output(1))[0]
+    assert again.document()["compilations"][0]["jaxpr"] == before
+    again.open("fusion")
+    assert again.element.locator(".jitscope-kernel").count() > 0
+
+
+def test_everything_is_reached_by_keyboard(layer: tuple[Notebook, View]) -> None:
+    notebook, view = layer
+    keyboard = notebook.page.keyboard
+    headline = view.headline()
+    if headline.get_attribute("aria-expanded") == "true":
+        headline.press("Enter")
+    headline.press("Enter")
+    expect(headline).to_have_attribute("aria-expanded", "true")
+
+    tabs = view.element.locator("[role=tab]")
+    tabs.first.focus()
+    names = [tabs.first.get_attribute("data-tab")]
+    for _ in range(len(TABS) - 1):
+        keyboard.press("ArrowRight")
+        names.append(view.element.locator("[role=tab][aria-selected=true]").first.get_attribute("data-tab"))
+    assert set(TABS) <= set(names)
+
+    view.open("graph")
+    view.level("jaxpr")
+    view.expand_all()
+    start = next(node["id"] for node in view.nodes("equation") if node["label"] == "dot_general")
+    view.select({"node": start})
+    view.element.locator(".jitscope-graph [tabindex='0']").first.focus()
+    neighbours = {edge["to"] for edge in view.edges() if edge["from"] == start}
+    before = view.selection()
+    keyboard.press("ArrowDown")
+    assert view.selection() != before
+    assert set(view.selection()["paths"]) <= neighbours | {start}
+    keyboard.press("Escape")
+    keyboard.press("/")
+    keyboard.type("exp")
+    expect(view.element.locator("input:focus")).to_have_value("exp")
+
+
+def test_one_selection_in_all_panes(layer: tuple[Notebook, View]) -> None:
+    _, view = layer
+    view.open("graph")
+    view.level("jaxpr")
+    view.expand_all()
+    exponential = next(node["id"] for node in view.nodes("equation") if node["label"] == "exp")
+    view.click_node(exponential)
+    assert exponential in view.selection()["paths"]
+    chosen = view.element.locator(".jitscope-source [data-line].jitscope-selected")
+    expect(chosen.first).to_contain_text("jnp.exp(z)")
+    expect(view.element.locator(".jitscope-details").first).to_contain_text("exp")
+
+
+# --- the side panel ---------------------------------------------------------------------------------------------------
+
+
+def test_side_panel_lists_compilations_as_they_happen(lab: Lab) -> None:
+    notebook = lab.open([LOAD, *["1"] * 30, LAYER])
+    notebook.page.evaluate("() => jupyterapp.shell.activateById('jitscope-panel')")
+    panel = notebook.page.locator("#jitscope-panel")
+    rows = panel.locator(".jitscope-ledger-row[data-what=compiled]")
+    notebook.run(0)
+    expect(rows.filter(has_text="layer")).to_have_count(0)
+    notebook.run(31)
+    expect(rows.filter(has_text="layer")).to_have_count(1)
+    assert_readable(panel)
+    notebook.screenshot("side-panel")
+
+    notebook.page.evaluate("() => { jupyterapp.shell.currentWidget.content.node.scrollTop = 0; }")
+    rows.filter(has_text="layer").click()
+    expect(notebook.cell(31)).to_be_in_viewport()

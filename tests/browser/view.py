@@ -1,0 +1,115 @@
+"""A view of ours, in a notebook or on a page: what it shows and what a person can do with it."""
+
+from typing import Any
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.notebook import wait
+
+
+TABS = ("graph", "fusion", "timing", "recompiles")
+
+
+class View:
+    def __init__(self, element: Locator) -> None:
+        """`element` is the `.jitscope` root that a view is mounted in."""
+        self.element = element
+        expect(element).to_be_visible()
+
+    @property
+    def page(self) -> Page:
+        return self.element.page
+
+    def document(self) -> dict[str, Any]:
+        return self._do("view.document")
+
+    # --- panes --------------------------------------------------------------------------------------------------------
+
+    def headline(self) -> Locator:
+        return self.element.locator(".jitscope-headline").first
+
+    def open(self, tab: str) -> None:
+        """Open a pane with the mouse."""
+        if self.headline().get_attribute("aria-expanded") == "false":
+            self.headline().click()
+        self.element.locator(f"[role=tab][data-tab={tab}]").first.click()
+        expect(self.element.locator(f"[role=tab][data-tab={tab}]").first).to_have_attribute("aria-selected", "true")
+        if tab == "graph":
+            self.settle()
+
+    # --- the graph ----------------------------------------------------------------------------------------------------
+
+    def nodes(self, *kinds: str) -> list[dict[str, Any]]:
+        return [node for node in self._do("view.graph.nodes()") if not kinds or node["kind"] in kinds]
+
+    def labels(self) -> list[dict[str, Any]]:
+        return self._do("view.graph.labels()")
+
+    def edges(self) -> list[dict[str, Any]]:
+        return self._do("view.graph.edges()")
+
+    def level(self, level: str) -> None:
+        self._do("view.graph.level(argument)", level)
+        self.settle()
+
+    def expand_all(self) -> None:
+        self._do("view.graph.expandAll()")
+        self.settle()
+
+    def collapse_all(self) -> None:
+        self._do("view.graph.collapseAll()")
+        self.settle()
+
+    def fit(self) -> None:
+        self._do("view.graph.fit()")
+        self.settle()
+
+    def search(self, text: str) -> int:
+        hits = self._do("view.graph.search(argument)", text)
+        self.settle()
+        return hits if isinstance(hits, int) else len(hits)
+
+    def hover(self, node: str) -> str:
+        return self._do("view.graph.hover(argument)", node)
+
+    def selection(self) -> dict[str, Any]:
+        return self._do("view.selection()")
+
+    def select(self, what: dict[str, Any] | None) -> None:
+        self._do("view.select(argument)", what)
+
+    def settle(self) -> None:
+        self._do("view.graph.settled()")
+
+    def click_node(self, node: str) -> None:
+        """With the mouse, in the middle of the node's box."""
+        ((x, y),) = [(n["x"] + n["w"] / 2, n["y"] + n["h"] / 2) for n in self.nodes() if n["id"] == node]
+        self.element.locator(".jitscope-graph canvas").first.click(position={"x": x, "y": y})
+        self.settle()
+
+    def covered_nodes(self) -> list[str]:
+        """Pairs of closed nodes whose boxes lie over each other."""
+        boxes = [node for node in self.nodes() if not node["open"]]
+        return [
+            f"{one['id']} and {other['id']}"
+            for i, one in enumerate(boxes)
+            for other in boxes[i + 1 :]
+            if _overlap(one, other, "x", "w") and _overlap(one, other, "y", "h")
+        ]
+
+    def _do(self, script: str, argument: object = None) -> Any:
+        return self.element.evaluate(
+            f"async (element, argument) => {{ const view = element.__jitscope; return {script}; }}", argument
+        )
+
+
+def views(scope: Locator) -> list[View]:
+    """The views inside an element, once there is one and all are mounted."""
+    expect(scope.locator(".jitscope").first).to_be_visible()
+    mounted = "() => [...document.querySelectorAll('.jitscope')].every(element => element.__jitscope)"
+    wait(scope.page, mounted, "every view is mounted")
+    return [View(element) for element in scope.locator(".jitscope").all()]
+
+
+def _overlap(one: dict[str, Any], other: dict[str, Any], at: str, size: str) -> bool:
+    return min(one[at] + one[size], other[at] + other[size]) - max(one[at], other[at]) > 0.5

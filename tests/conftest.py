@@ -1,0 +1,44 @@
+"""What every test gets: the same random numbers, a quiet Jupyter, and no time limits from hypothesis."""
+
+import os
+import random
+from pathlib import Path
+
+import hypothesis
+import numpy as np
+import pytest
+
+
+# Before anything imports jupyter_core, here and in the kernels that tests start.
+os.environ["JUPYTER_PLATFORM_DIRS"] = "1"
+
+hypothesis.settings.register_profile(
+    "jitscope",
+    deadline=None,  # the first example compiles
+    derandomize=True,
+    database=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.load_profile("jitscope")
+
+
+@pytest.fixture(autouse=True)
+def _same_random_numbers() -> None:
+    random.seed(0)
+    np.random.seed(0)
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The checkout."""
+    return Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="session")
+def without_jax(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An environment for subprocesses in which `import jax` finds a package that raises."""
+    package = tmp_path_factory.mktemp("poison") / "jax"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise ImportError('jitscope must not import jax')\n")
+    paths = [str(package.parent), os.environ.get("PYTHONPATH", "")]
+    return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}

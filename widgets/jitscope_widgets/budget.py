@@ -1,0 +1,62 @@
+"""Keeping an output within a size: parts that have shorter forms give way, those first that are long for their worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Part:
+    """A piece of text with shorter and shorter forms, each made when it is needed."""
+
+    forms: Sequence[Callable[[], str]]
+    worth: float = 1.0
+    at: int = 0
+    _made: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The form that stands at present."""
+        return self.form(self.at)
+
+    def form(self, at: int) -> str:
+        """One of the forms."""
+        if at not in self._made:
+            self._made[at] = self.forms[at]()
+        return self._made[at]
+
+    def shorten(self) -> None:
+        """Take the next form that is really shorter."""
+        before = len(self.text)
+        while self.at + 1 < len(self.forms):
+            self.at += 1
+            if len(self.text) < before:
+                return
+
+
+def fit(pieces: Sequence[str | Part], room: int) -> str:
+    """The pieces together, in at most `room` characters if their shortest forms allow it."""
+    parts = [piece for piece in pieces if isinstance(piece, Part)]
+    room -= sum(len(piece) for piece in pieces if isinstance(piece, str))
+    _give_way(parts, room)
+    _take_back(parts, room)
+    return "".join(piece if isinstance(piece, str) else piece.text for piece in pieces)
+
+
+def _give_way(parts: list[Part], room: int) -> None:
+    while sum(len(part.text) for part in parts) > room:
+        able = [part for part in parts if part.at + 1 < len(part.forms)]
+        if not able:
+            return
+        max(able, key=lambda part: len(part.text) / part.worth).shorten()
+
+
+def _take_back(parts: list[Part], room: int) -> None:
+    """What the last one to give way has left over goes to the parts of the highest worth."""
+    left = room - sum(len(part.text) for part in parts)
+    for part in sorted(parts, key=lambda part: -part.worth):
+        now = len(part.text)
+        at = next((at for at in range(part.at) if len(part.form(at)) - now <= left), part.at)
+        part.at = at
+        left -= len(part.text) - now

@@ -1,0 +1,49 @@
+"""The programs before and after fusion side by side: one table row for each group of changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from . import code
+from .changes import Group, fold, groups
+from .plain import escape
+from .words import Document, plural
+
+
+_SIGNS = {"changed": ("−", "+"), "removed": ("−", ""), "added": ("", "+"), "fused": ("", "")}
+
+
+def diff(rows: Sequence[Document], brief: bool = False) -> str:
+    """The comparison as a table; `brief` leaves out the unchanged lines."""
+    body = "".join(_unchanged(group, brief) if group.kind == "same" else _changed(group) for group in groups(rows))
+    return f'<table class="diff"><tbody><tr><th>before</th><th>after</th></tr>{body}</tbody></table>'
+
+
+def _unchanged(group: Group, brief: bool) -> str:
+    if brief:
+        return f'<tr><td colspan="2" class="dim">{plural(len(group.rows), "unchanged line")}</td></tr>'
+    first, folded, last = fold(group.rows)
+    inside = _both(first)
+    if folded:
+        count = plural(len(folded), "unchanged line")
+        inside += f"<details><summary>{count}</summary>{_both(folded)}</details>{_both(last)}"
+    return f'<tr><td colspan="2">{inside}</td></tr>'
+
+
+def _both(rows: Sequence[Document]) -> str:
+    lines = [row["left"] or row["right"] for row in rows]
+    return code.numbered((str(line["number"]), line["text"], "") for line in lines)
+
+
+def _changed(group: Group) -> str:
+    before, after = _SIGNS[group.kind]
+    caption = f"<p>{escape(group.caption)}</p>" if group.caption else ""
+    left = _side(group.side("left"), before)
+    right = caption + _side(group.side("right"), after)
+    return f'<tr class="{group.kind}"><td>{left}</td><td>{right}</td></tr>'
+
+
+def _side(lines: Sequence[Document], sign: str) -> str:
+    if not lines:
+        return ""
+    return code.numbered((f"{sign} {line['number']}".strip(), line["text"], "") for line in lines)

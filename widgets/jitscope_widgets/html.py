@@ -1,0 +1,112 @@
+"""Documents as static HTML without any script: a headline that opens to panes, in a block that carries the document.
+
+The outer element has the whole document in the attribute `data-jitscope-document` (see `envelope`), from which a page with
+the view code on it makes a live view. What is too long for the output gives way to a sentence; the document goes last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from . import words
+from .budget import Part, fit
+from .envelope import pack
+from .guard import attempt_all
+from .html_style import CLASS, html_style
+from .lighter import lighter
+from .panes import PANES, compilation_pieces
+from .plain import escape
+from .words import Document, plural
+
+
+SMALLEST_LIMIT, LARGEST_LIMIT, PER_EQUATION = 150_000, 1_000_000, 500
+_STATIC_SHARE = 30_000  # what the picture without the document keeps at least
+
+
+def html(document: Document, *, limit: int | None = None, note: str = "") -> str:
+    """`document` as a block of static HTML, with `note` as a line below it.
+
+    `limit` is how many bytes it may have: by default 150 kB for up to 300 equations and in proportion for more, up to 1 MB.
+    """
+    problem = words.not_viewable(document)
+    if problem:
+        return _block("", f"<style>{html_style()}</style><p>{escape(problem)}</p>")
+    limit = allowance(document) if limit is None else limit
+    data, remark = _data(document, limit)
+    pieces = [f"<style>{html_style()}</style>", *attempt_all(f"this {document['kind']}", lambda: _pieces(document))]
+    for line in (remark, note):
+        pieces += [f'<p class="dim">{escape(line)}</p>'] if line else []
+    return _block(data, fit(pieces, limit - len(data) - 200))
+
+
+def allowance(document: Document) -> int:
+    """How many bytes the output of a document may have in a saved notebook."""
+    compilations = document["compilations"] if document["kind"] == "cell" else [document]
+    equations = sum(_size(compilation) for compilation in compilations)
+    return min(LARGEST_LIMIT, max(SMALLEST_LIMIT, PER_EQUATION * equations))
+
+
+def _size(document: Document) -> int:
+    known = document.get("equations", len(document.get("nodes", ())))
+    return known if isinstance(known, int) else 0
+
+
+def _block(data: str, inside: str) -> str:
+    attribute = f' data-jitscope-document="{data}"' if data else ""
+    return f'<div class="jitscope"{attribute}><div class="{CLASS}">{inside}</div></div>'
+
+
+def _data(document: Document, limit: int) -> tuple[str, str]:
+    """The packed document, with a remark on what had to be left out of it."""
+    try:
+        data = pack(document)
+        for form, remark in lighter(document) if len(data) > limit - _STATIC_SHARE else ():
+            data = pack(form)
+            if len(data) <= limit - _STATIC_SHARE:
+                return data, remark
+    except (TypeError, ValueError, RecursionError) as error:
+        return "", words.failed("this document for later", error)
+    if len(data) > limit - _STATIC_SHARE:
+        return "", "Too large to be kept in the saved output: only this still view is kept. Run the cell again for the live one."
+    return data, ""
+
+
+def _pieces(document: Document) -> Iterator[str | Part]:
+    if document["kind"] == "cell":
+        yield from _cell(document)
+    elif document["kind"] == "compilation":
+        yield from _compilation(document, opened=True)
+    else:
+        yield from PANES[document["kind"]](document)
+
+
+def _cell(cell: Document) -> Iterator[str | Part]:
+    for compilation in cell["compilations"]:
+        yield from attempt_all("this compilation", lambda item=compilation: _compilation(item))
+    if cell["reused"]:
+        yield f'<p class="dim">Reused: {escape(", ".join(map(words.reused_words, cell["reused"])))}</p>'
+    if cell["left_alone"]:
+        names = ", ".join(map(words.left_alone_words, cell["left_alone"]))
+        count = plural(len(cell["left_alone"]), "definition")
+        yield f'<details><summary class="dim">{count} left as Python</summary><p>{escape(names)}</p></details>'
+    if cell["note"]:
+        yield f"<p>{escape(cell['note'])}</p>"
+    if cell["error"]:
+        first, *more = words.error_words(cell["error"])
+        rest = f"<pre>{''.join(f'<span>{escape(line)}{chr(10)}</span>' for line in more)}</pre>" if more else ""
+        yield f'<p class="bad">✕ {escape(first)}</p>{rest}'
+    if not any(cell[field] for field in ("compilations", "reused", "note", "error")):
+        yield f"<p>{escape(cell['cell'])}: nothing was compiled.</p>"
+
+
+def _compilation(compilation: Document, opened: bool = False) -> Iterator[str | Part]:
+    count = words.recompiled_words(compilation)
+    facts = [compilation["headline"], words.compiled_words(compilation), words.steady_words(compilation["timing"])]
+    facts.append(f"▲ {count}" if count else "")
+    said = " · ".join(escape(fact) for fact in facts if fact)
+    yield (
+        f"<details{' open' if opened else ''}><summary><b>{escape(compilation['function'])}</b> "
+        f'<span class="dim">{said}</span></summary><p class="sign"><code>{escape(compilation["signature"])}</code></p>'
+    )
+    yield from compilation_pieces(compilation)
+    yield "</details>"

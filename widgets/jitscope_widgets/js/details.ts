@@ -1,0 +1,95 @@
+// The line below the graph: everything about what was picked.
+import type { CompilationDoc, GraphDoc, GraphNode, Host } from "./documents";
+import { h, plural } from "./dom";
+import { bytes } from "./numbers";
+import { hlo } from "./highlight";
+import type { Links, Selected, Selection } from "./links";
+import { positionLink } from "./recompiles";
+
+export interface DetailsContext {
+  host: Host;
+  links: Links;
+  compilation: CompilationDoc | null;
+  graphs: Record<string, GraphDoc>;
+  /** Shows the Fusion pane. */
+  showFusion?(): void;
+}
+
+function params(node: GraphNode): HTMLElement | null {
+  const list = Object.entries(node.params).filter(([, value]) => value !== "");
+  if (!list.length) return null;
+  return h("span", { class: "jitscope-params" }, ...list.map(([name, value]) => h("span", {}, h("span", { class: "jitscope-muted" }, `${name} `), h("code", {}, value))));
+}
+
+function places(node: GraphNode, host: Host): HTMLElement {
+  const seen = new Set<string>();
+  const links = node.positions.slice(0, 3).flatMap((position) => {
+    const key = `${position.file}:${position.line}:${position.column}`;
+    if (seen.has(key)) return [];
+    seen.add(key);
+    return [h("span", { class: "jitscope-place" }, positionLink(position, host))];
+  });
+  const more = node.positions.length - 3;
+  if (more > 0) links.push(h("span", { class: "jitscope-muted" }, `and ${plural(more, "more place")}`));
+  if (!links.length) links.push(h("span", { class: "jitscope-muted" }, node.kind === "input" || node.kind === "output" ? node.kind : "no line of code is known"));
+  return h("span", { class: "jitscope-places" }, ...links);
+}
+
+function kernelsOf(selected: Selected, context: DetailsContext): HTMLElement | null {
+  const kernels = context.compilation?.fusion?.kernels ?? [];
+  const found = kernels.flatMap((kernel, i) => (selected.kernels.has(kernel.name) ? [{ kernel, number: i + 1 }] : []));
+  if (!found.length) return null;
+  const names = found.slice(0, 3).map(({ kernel, number }) => {
+    const what = kernel.kind === "fusion" ? `fusion of ${kernel.members.length}` : kernel.kind === "library" ? "library call" : kernel.opcode;
+    return `kernel ${number} (${what})`;
+  });
+  const text = names.join(", ") + (found.length > 3 ? ` and ${found.length - 3} more` : "");
+  if (!context.showFusion) return h("span", {}, text);
+  return h("button", { type: "button", class: "jitscope-link", onclick: () => context.showFusion!() }, text);
+}
+
+function nodeDetails(node: GraphNode, selected: Selected, context: DetailsContext): HTMLElement[] {
+  return [
+    h(
+      "div",
+      { class: "jitscope-details-first" },
+      h("strong", {}, node.label),
+      h("code", {}, node.types.join(", ")),
+      node.bytes ? h("span", { class: "jitscope-muted" }, bytes(node.bytes)) : null,
+      places(node, context.host),
+      kernelsOf(selected, context),
+    ),
+    node.text ? h("pre", { class: "jitscope-program" }, hlo(node.text.trim())) : h("span", {}),
+    params(node) ?? h("span", {}),
+  ];
+}
+
+function groupDetails(selected: Selected, context: DetailsContext): HTMLElement[] {
+  const lines = [...selected.lines].sort((a, b) => a - b);
+  const title = lines.length === 1 ? `line ${lines[0]}` : lines.length ? `lines ${lines.join(", ")}` : "selection";
+  const jaxpr = context.graphs.jaxpr;
+  const count = jaxpr ? context.links.related(jaxpr, selected).filter((id) => /^e/.test(id)).length : 0;
+  const source = context.compilation?.source;
+  const text = source && lines.length === 1 ? source.lines[lines[0]! - source.first_line]?.trim() : "";
+  return [
+    h(
+      "div",
+      { class: "jitscope-details-first" },
+      h("strong", {}, title),
+      text ? h("code", {}, text) : null,
+      jaxpr ? h("span", {}, plural(count, "equation")) : null,
+      kernelsOf(selected, context),
+    ),
+  ];
+}
+
+export function detailsPane(context: DetailsContext, selection: Selection): HTMLElement {
+  const element = h("div", { class: "jitscope-details", role: "region", "aria-label": "Details of the selection", "aria-live": "polite" });
+  selection.onChange((selected) => {
+    const node = selected.node && context.graphs[selected.node.level]?.nodes.find((other) => other.id === selected.node!.id);
+    if (node) element.replaceChildren(...nodeDetails(node, selected, context));
+    else if (selected.lines.size || selected.paths.size) element.replaceChildren(...groupDetails(selected, context));
+    else element.replaceChildren(h("span", { class: "jitscope-muted" }, "Pick an operation or a line to see what became of it."));
+  });
+  return element;
+}

@@ -1,0 +1,60 @@
+// Making elements. Strings become text nodes, never markup.
+
+export type Child = Node | string | number | null | undefined | false;
+type Attributes = Record<string, unknown>;
+
+function setAttribute(element: Element, name: string, value: unknown): void {
+  if (value === null || value === undefined || value === false) return;
+  if (name.startsWith("on") && typeof value === "function")
+    element.addEventListener(name.slice(2), value as EventListener);
+  else if (name === "style" && typeof value === "object") {
+    for (const [key, text] of Object.entries(value as Record<string, string>))
+      (element as HTMLElement).style.setProperty(key, text);
+  } else element.setAttribute(name, value === true ? "" : String(value));
+}
+
+function fill<E extends Element>(element: E, attributes: Attributes, children: Child[]): E {
+  for (const [name, value] of Object.entries(attributes)) setAttribute(element, name, value);
+  for (const child of children)
+    if (child !== null && child !== undefined && child !== false)
+      element.append(child instanceof Node ? child : String(child));
+  return element;
+}
+
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+export function s(tag: string, attributes: Attributes = {}, ...children: Child[]): SVGElement {
+  return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+}
+
+export function clear(element: Element): void {
+  element.replaceChildren();
+}
+
+/** Things to undo when a view goes away. */
+export class Disposables {
+  private actions: (() => void)[] = [];
+
+  add(action: () => void): void {
+    this.actions.push(action);
+  }
+
+  listen(target: EventTarget, type: string, handler: (event: any) => void, options?: AddEventListenerOptions): void {
+    target.addEventListener(type, handler, options);
+    this.add(() => target.removeEventListener(type, handler, options));
+  }
+
+  dispose(): void {
+    for (const action of this.actions.splice(0).reverse()) action();
+  }
+}
+
+export function plural(count: number, word: string): string {
+  return `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
+}

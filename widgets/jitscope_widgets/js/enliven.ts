@@ -1,0 +1,35 @@
+// Static HTML that comes alive: elements that carry their document, compressed, in `data-jitscope-document`.
+import type { AnyDocument } from "./documents";
+import { mount } from "./mount";
+
+export const CARRIER = "[data-jitscope-document]:not([data-jitscope-alive])";
+
+export async function decode(text: string): Promise<AnyDocument> {
+  const packed = Uint8Array.from(atob(text.trim()), (c) => c.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+async function enlivenOne(element: HTMLElement): Promise<boolean> {
+  element.dataset.jitscopeAlive = "trying"; // never twice, even while we wait
+  try {
+    const shown = await decode(element.dataset.jitscopeDocument ?? "");
+    const place = document.createElement("div");
+    mount(place, shown, {}, { strict: true });
+    element.replaceChildren(place);
+    element.classList.add("jitscope-live");
+    element.dataset.jitscopeAlive = "yes";
+    return true;
+  } catch (error) {
+    element.dataset.jitscopeAlive = "no"; // the static picture stays
+    console.info("jitscope keeps the static picture:", error);
+    return false;
+  }
+}
+
+/** Brings every block under `root` to life; gives how many came. */
+export async function enliven(root: ParentNode = document): Promise<number> {
+  const found = [...root.querySelectorAll<HTMLElement>(CARRIER)];
+  const alive = await Promise.all(found.map(enlivenOne));
+  return alive.filter(Boolean).length;
+}

@@ -1,0 +1,5 @@
+declare module "*.css" {
+  const text: string;
+  export default text;
+}
+declare const __VERSION__: string;

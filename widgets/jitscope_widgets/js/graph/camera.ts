@@ -1,0 +1,48 @@
+// What part of the picture is seen, and how large.
+import type { Rect } from "./layout";
+
+export const ZOOM = { least: 0.02, most: 2.5 };
+
+export class Camera {
+  k = 1;
+  x = 0; // screen = picture * k + (x, y)
+  y = 0;
+
+  zoomAt(factor: number, sx: number, sy: number): void {
+    const k = Math.min(ZOOM.most, Math.max(ZOOM.least, this.k * factor));
+    this.x = sx - ((sx - this.x) * k) / this.k;
+    this.y = sy - ((sy - this.y) * k) / this.k;
+    this.k = k;
+  }
+
+  /** Everything in view, though never so small that labels cannot be read: then the top is shown. */
+  fit(size: { w: number; h: number }, view: { w: number; h: number }, readable: boolean): void {
+    const margin = 20;
+    const whole = Math.min((view.w - 2 * margin) / size.w, (view.h - 2 * margin) / size.h);
+    const least = readable ? 0.85 : ZOOM.least;
+    this.k = Math.min(1.1, Math.max(least, whole || 1));
+    const [w, h] = [size.w * this.k, size.h * this.k];
+    this.x = (view.w - w) / 2;
+    this.y = h <= view.h - 2 * margin + 1 ? (view.h - h) / 2 : margin;
+  }
+
+  /** The least movement that brings a box into view. */
+  reveal(rect: Rect, view: { w: number; h: number }): void {
+    const margin = 24;
+    const [left, top] = [rect.x * this.k + this.x, rect.y * this.k + this.y];
+    const [w, h] = [Math.min(rect.w * this.k, view.w - 2 * margin), Math.min(rect.h * this.k, view.h - 2 * margin)];
+    if (left < margin) this.x += margin - left;
+    else if (left + w > view.w - margin) this.x -= left + w - (view.w - margin);
+    if (top < margin) this.y += margin - top;
+    else if (top + h > view.h - margin) this.y -= top + h - (view.h - margin);
+  }
+
+  centre(rect: Rect, view: { w: number; h: number }): void {
+    this.x = view.w / 2 - (rect.x + rect.w / 2) * this.k;
+    this.y = view.h / 2 - (rect.y + Math.min(rect.h, view.h / this.k) / 2) * this.k;
+  }
+
+  toPicture(sx: number, sy: number): { x: number; y: number } {
+    return { x: (sx - this.x) / this.k, y: (sy - this.y) / this.k };
+  }
+}

@@ -1,0 +1,108 @@
+// What tests and other code on the page can ask a graph.
+import { contrast, parseColour } from "../theme";
+import { Painter } from "./draw";
+import { RecordingPen } from "./pen";
+import type { GraphView } from "./view";
+
+export function inspection(graph: GraphView) {
+  const { model, layout, camera } = graph;
+  let hits: number[] = [];
+  let hit = -1;
+
+  const screen = (x: number, y: number): [number, number] => [x * camera.k + camera.x, y * camera.k + camera.y];
+  const index = (id: string): number => {
+    const i = model.index.get(id);
+    if (i === undefined) throw new Error(`no node “${id}” in this graph`);
+    return i;
+  };
+
+  function texts() {
+    const pen = new RecordingPen();
+    new Painter({ ...graph.scene(), motion: null }, pen).draw();
+    return pen.texts;
+  }
+
+  function labels() {
+    return texts().map((text) => ({
+      ...text,
+      contrast: Math.round(contrast(parseColour(text.colour), parseColour(text.background)) * 100) / 100,
+    }));
+  }
+
+  function nodes() {
+    const written = new Map(texts().filter((t) => t.what === "node" || t.what === "caption").map((t) => [t.id, t.fontPx]));
+    return [...model.visible()].map((i) => {
+      const node = model.node(i);
+      const rect = layout.rect(i);
+      const [x, y] = screen(rect.x, rect.y);
+      const [w, h] = [rect.w * camera.k, rect.h * camera.k];
+      const onScreen = x < graph.view.w && y < graph.view.h && x + w > 0 && y + h > 0;
+      return { id: node.id, kind: node.kind, label: node.label, x, y, w, h, fontPx: written.get(node.id) ?? 0,
+        open: model.isScope(i) ? model.open(i) : null, depth: model.depth[i]!, onScreen };
+    });
+  }
+
+  /** The lines as drawn: every piece with its three straight or curved parts. */
+  function edges() {
+    const found: { from: string; to: string; points: [number, number][] }[] = [];
+    const walk = (scope: number, ox: number, oy: number) => {
+      const placed = layout.level(scope);
+      const { chains, level } = layout.structure(scope);
+      const name = (item: number) => (item < level.children.length ? model.node(level.children[item]!).id : `port ${item}`);
+      placed.strokes.forEach((s, i) => {
+        const { line, end } = chains.segments[i]!;
+        const { from, ends } = chains.lines[line]!;
+        const to = end >= 0 ? name(ends[end]!.to) : "…";
+        const points = [[s.x1, s.y1], [s.x1, s.bottom], [s.x2, s.top], [s.x2, s.y2]] as const;
+        found.push({ from: name(from), to, points: points.map(([x, y]) => screen(x + ox, y + oy)) });
+      });
+      level.children.forEach((child, i) => {
+        if (!model.isScope(child) || !model.open(child)) return;
+        const inset = layout.inset(child);
+        walk(child, ox + placed.x[i]! + inset.x, oy + placed.y[i]! + inset.y);
+      });
+    };
+    walk(model.root, 0, 0);
+    return found;
+  }
+
+  return {
+    nodes,
+    labels,
+    edges,
+    perf: graph.perf,
+    settled: () => graph.settled(),
+    visibleCount: () => [...model.visible()].filter((i) => model.node(i).kind !== "hull").length,
+    expandAll: () => graph.setAll(true),
+    collapseAll: () => graph.setAll(false),
+    toggle: (id: string) => graph.toggle(index(id)),
+    select: (id: string | null) => {
+      if (id !== null) graph.show(index(id));
+      graph.options.pick(id);
+    },
+    focus: (id: string) => graph.focus(index(id)),
+    takeFocus: () => graph.element.querySelector<HTMLElement>("[role=tree]")!.focus({ preventScroll: true }),
+    hover: (id: string) => {
+      const rect = layout.rect(index(id));
+      const [x, y] = screen(rect.x + rect.w / 2, rect.y + rect.h / 2);
+      return graph.hover(index(id), x, y);
+    },
+    search: (text: string) => {
+      hits = graph.search(text);
+      hit = -1;
+      return hits.map((i) => model.node(i).id);
+    },
+    nextHit: (step: number): string => {
+      if (!hits.length) return "";
+      hit = (hit + step + hits.length) % hits.length;
+      graph.show(hits[hit]!);
+      graph.marks.hits = new Set(hits.map((i) => model.shown(i)));
+      graph.options.pick(model.node(hits[hit]!).id);
+      return `${hit + 1} of ${hits.length}`;
+    },
+    fit: () => graph.fit(),
+    panBy: (dx: number, dy: number) => graph.pan(dx, dy),
+    zoomTo: (k: number) => graph.zoom(k / camera.k),
+    svg: () => graph.svg(),
+  };
+}

@@ -1,0 +1,134 @@
+// Where everything stands: one LevelLayout per open scope, sizes bubbling up from inner levels to outer ones.
+import { LevelLayout, type Placed, type Shape } from "./level";
+import type { Model } from "./model";
+
+export interface Rect {
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+}
+
+export const FRAME = { pad: 14, header: 30, bottom: 14 } as const;
+
+export type Measure = (node: number) => { w: number; h: number };
+
+export class Layout {
+  private readonly levels = new Map<number, LevelLayout>();
+  private readonly placed = new Map<number, Placed>();
+  private readonly leafSize = new Map<number, { w: number; h: number }>();
+
+  constructor(readonly model: Model, private readonly measure: Measure) {}
+
+  structure(scope: number): LevelLayout {
+    let level = this.levels.get(scope);
+    if (!level) this.levels.set(scope, (level = new LevelLayout(this.model.level(scope))));
+    return level;
+  }
+
+  level(scope: number): Placed {
+    let placed = this.placed.get(scope);
+    if (!placed) {
+      const structure = this.structure(scope);
+      const shapes = structure.level.children.map((child) => this.shape(child));
+      this.placed.set(scope, (placed = structure.place(shapes)));
+    }
+    return placed;
+  }
+
+  private isFrame(node: number): boolean {
+    return this.model.isScope(node) && this.model.open(node);
+  }
+
+  private closedSize(node: number): { w: number; h: number } {
+    let size = this.leafSize.get(node);
+    if (!size) this.leafSize.set(node, (size = this.measure(node)));
+    return size;
+  }
+
+  private shape(node: number): Shape {
+    if (!this.isFrame(node)) return { ...this.closedSize(node), inAt: () => null, outAt: () => null };
+    const inner = this.level(node);
+    const graph = this.structure(node).level;
+    const base = graph.children.length;
+    const left = this.frameInset(node, inner);
+    const port = (i: number, first: number) => (i < 0 ? null : left + inner.x[first + i]! + 1);
+    return {
+      w: this.frameWidth(node, inner),
+      h: inner.h + FRAME.header + FRAME.bottom,
+      inAt: (outside) => port(graph.inPorts.indexOf(outside), base),
+      outAt: (source) => port(graph.outPorts.indexOf(source), base + graph.inPorts.length),
+    };
+  }
+
+  private frameWidth(node: number, inner: Placed): number {
+    return Math.max(inner.w + 2 * FRAME.pad, this.closedSize(node).w + 12);
+  }
+
+  private frameInset(node: number, inner: Placed): number {
+    return (this.frameWidth(node, inner) - inner.w) / 2;
+  }
+
+  /** Where the inside of an open scope starts, seen from the scope's own corner. */
+  inset(node: number): { x: number; y: number } {
+    if (node === this.model.root) return { x: 0, y: 0 };
+    return { x: this.frameInset(node, this.level(node)), y: FRAME.header };
+  }
+
+  /** A scope was opened or closed: it and everything around it must be placed anew. */
+  changed(node: number): void {
+    for (let at = node; ; at = this.model.parent[at]!) {
+      this.placed.delete(at);
+      if (at === this.model.root) return;
+    }
+  }
+
+  allChanged(): void {
+    this.placed.clear();
+  }
+
+  size(): { w: number; h: number } {
+    const { w, h } = this.level(this.model.root);
+    return { w, h };
+  }
+
+  /** The box of a drawn node in the coordinates of the whole picture. */
+  rect(node: number): Rect {
+    const { parent, slot, root } = this.model;
+    const own = this.level(parent[node]!);
+    const i = slot[node]!;
+    const result = { x: own.x[i]!, y: own.y[i]!, w: own.childW[i]!, h: own.childH[i]! };
+    for (let at = parent[node]!; at !== root; at = parent[at]!) {
+      const outer = this.level(parent[at]!);
+      const inset = this.inset(at);
+      result.x += outer.x[slot[at]!]! + inset.x;
+      result.y += outer.y[slot[at]!]! + inset.y;
+    }
+    return result;
+  }
+
+  /** The innermost drawn node at a point, and whether the point is in the header of an open scope. */
+  hit(px: number, py: number): number | null {
+    return this.hitIn(this.model.root, px, py);
+  }
+
+  private hitIn(scope: number, px: number, py: number): number | null {
+    const placed = this.level(scope);
+    const rows = this.structure(scope).ordered.rows;
+    const children = this.structure(scope).level.children;
+    for (let r = 0; r < rows.length; r++) {
+      if (py < placed.rowTop[r]! || py > placed.rowBottom[r]!) continue;
+      for (const item of rows[r]!) {
+        if (item >= children.length) continue;
+        const dx = px - placed.x[item]!;
+        const dy = py - placed.y[item]!;
+        if (dx < 0 || dy < 0 || dx > placed.childW[item]! || dy > placed.childH[item]!) continue;
+        const node = children[item]!;
+        if (!this.isFrame(node)) return node;
+        const inset = this.inset(node);
+        return this.hitIn(node, dx - inset.x, dy - inset.y) ?? node;
+      }
+    }
+    return null;
+  }
+}

@@ -1,0 +1,62 @@
+// How each kind of node looks and how big it is.
+import type { Model } from "./model";
+import type { ShownNode } from "./hulls";
+import { meter } from "./pen";
+
+export type ShapeName = "box" | "pill" | "small" | "library" | "scope" | "fusion";
+
+export interface Look {
+  shape: ShapeName;
+  px: number; // font size at zoom 1
+  main: string;
+  sub: string;
+  height: number;
+}
+
+/** Operations that only move or repeat values; drawn small so that the arithmetic stands out. */
+const QUIET = new Set(["broadcast_in_dim", "broadcast", "convert_element_type", "convert", "reshape", "bitcast", "squeeze",
+  "expand_dims", "copy", "get-tuple-element", "tuple", "parameter", "constant", "iota", "pjit_inputs", "stop_gradient"]);
+
+const LONGEST = 30;
+export const STRIPE = 5;
+
+function short(text: string): string {
+  return text.length > LONGEST ? text.slice(0, LONGEST - 1) + "…" : text;
+}
+
+function insideText(model: Model, node: number): string {
+  const count = model.inside[node]!;
+  const word = model.document.level === "jaxpr" ? "equation" : "operation";
+  return `${count} ${word}${count === 1 ? "" : "s"}`;
+}
+
+export function lookOf(model: Model, i: number): Look {
+  const node = model.node(i);
+  const main = short(node.label || node.id);
+  if (model.isScope(i)) {
+    const shape = node.kind === "fusion" || node.kind === "hull" ? "fusion" : "scope";
+    return { shape, px: 13, main, sub: insideText(model, i), height: 42 };
+  }
+  if (node.kind === "input" || node.kind === "output") return { shape: "pill", px: 12, main, sub: "", height: 26 };
+  if (node.kind === "library") return { shape: "library", px: 13, main, sub: "library call", height: 42 };
+  if (node.kind === "fusion") return { shape: "fusion", px: 13, main, sub: "", height: 32 };
+  if (node.kind === "constant" || QUIET.has(node.label)) return { shape: "small", px: 11, main, sub: "", height: 22 };
+  return { shape: "box", px: 13, main, sub: "", height: 30 };
+}
+
+export function hasLine(node: ShownNode): boolean {
+  return node.positions.length > 0;
+}
+
+/** The width that the label, the colour stripe and the line number need. */
+export function sizeOf(model: Model, i: number, family: string, lineOf: (node: ShownNode) => number | null): { w: number; h: number } {
+  const look = lookOf(model, i);
+  const arrow = model.isScope(i) ? 16 : 0;
+  const line = lineOf(model.node(i));
+  const badge = line === null ? 0 : meter.width(String(line), 11, family) + 8;
+  const weight = look.shape === "scope" || look.shape === "fusion" ? 600 : 400;
+  const main = meter.width(look.main, look.px, family, weight) + arrow + badge;
+  const sub = look.sub ? meter.width(look.sub, 11, family) + arrow : 0;
+  const padding = look.shape === "small" ? 16 : look.shape === "library" ? 34 : 24;
+  return { w: Math.ceil(Math.max(main, sub, 18) + padding), h: look.height };
+}

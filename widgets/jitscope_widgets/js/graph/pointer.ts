@@ -1,0 +1,106 @@
+// Mouse and touch: drag moves, a click picks or opens, ctrl+wheel (or the wheel once the graph has the focus) zooms.
+import type { Disposables } from "../dom";
+import type { GraphView } from "./view";
+
+const SLACK = 4;
+
+export class Pointer {
+  private start: { x: number; y: number; moved: boolean } | null = null;
+  private readonly touches = new Map<number, { x: number; y: number }>();
+
+  constructor(private readonly graph: GraphView, all: Disposables) {
+    const { canvas } = graph;
+    all.listen(canvas, "pointerdown", (event) => this.down(event));
+    all.listen(canvas, "pointermove", (event) => this.move(event));
+    all.listen(canvas, "pointerup", (event) => this.up(event));
+    all.listen(canvas, "pointercancel", (event) => this.cancel(event));
+    all.listen(canvas, "pointerleave", () => graph.hover(null));
+    all.listen(canvas, "wheel", (event) => this.wheel(event), { passive: false });
+  }
+
+  private at(event: MouseEvent): { x: number; y: number } {
+    const box = this.graph.canvas.getBoundingClientRect();
+    return { x: event.clientX - box.left, y: event.clientY - box.top };
+  }
+
+  private nodeAt(event: MouseEvent): number | null {
+    const { x, y } = this.at(event);
+    const point = this.graph.camera.toPicture(x, y);
+    return this.graph.layout.hit(point.x, point.y);
+  }
+
+  private down(event: PointerEvent): void {
+    if (event.button !== 0) return;
+    const point = this.at(event);
+    this.touches.set(event.pointerId, point);
+    this.start = { ...point, moved: this.touches.size > 1 };
+    this.graph.canvas.setPointerCapture(event.pointerId);
+    this.graph.api.takeFocus();
+    event.preventDefault();
+  }
+
+  private move(event: PointerEvent): void {
+    const point = this.at(event);
+    const known = this.touches.get(event.pointerId);
+    if (!known || !this.start) {
+      const node = this.nodeAt(event);
+      this.graph.hover(node, point.x, point.y);
+      this.graph.canvas.style.cursor = node === null ? "grab" : "pointer";
+      return;
+    }
+    if (Math.hypot(point.x - this.start.x, point.y - this.start.y) > SLACK) this.start.moved = true;
+    if (!this.start.moved) return;
+    this.graph.hover(null);
+    this.graph.canvas.style.cursor = "grabbing";
+    if (this.touches.size === 2) this.pinch(event.pointerId, point);
+    else this.graph.pan(point.x - known.x, point.y - known.y);
+    this.touches.set(event.pointerId, point);
+  }
+
+  private pinch(id: number, point: { x: number; y: number }): void {
+    const own = this.touches.get(id)!;
+    const [, other] = [...this.touches].find(([key]) => key !== id)!;
+    const before = Math.hypot(own.x - other.x, own.y - other.y);
+    const after = Math.hypot(point.x - other.x, point.y - other.y);
+    if (before > 0) this.graph.camera.zoomAt(after / before, other.x, other.y);
+    this.graph.ask();
+  }
+
+  private up(event: PointerEvent): void {
+    this.touches.delete(event.pointerId);
+    const click = this.start && !this.start.moved;
+    if (!this.touches.size) this.start = null;
+    if (!click) return;
+    const node = this.nodeAt(event);
+    this.graph.options.pick(node === null ? null : this.graph.model.node(node).id);
+    if (node === null) return;
+    this.graph.marks.focus = node;
+    // a closed scope opens at the first click; an open one closes by its header's arrow
+    const { model } = this.graph;
+    if (model.isScope(node) && (!model.open(node) || this.onArrow(event, node))) this.graph.toggle(node);
+  }
+
+  private onArrow(event: MouseEvent, node: number): boolean {
+    const { x, y } = this.at(event);
+    const point = this.graph.camera.toPicture(x, y);
+    const rect = this.graph.layout.rect(node);
+    return this.graph.model.node(node).kind !== "hull" && point.y - rect.y < 30;
+  }
+
+  private cancel(event: PointerEvent): void {
+    this.touches.delete(event.pointerId);
+    this.start = null;
+  }
+
+  private wheel(event: WheelEvent): void {
+    const focused = this.graph.element.contains(document.activeElement);
+    if (!event.ctrlKey && !event.metaKey && !focused) return; // the page scrolls
+    event.preventDefault();
+    const { x, y } = this.at(event);
+    if (event.shiftKey) this.graph.pan(-event.deltaY, 0);
+    else {
+      this.graph.camera.zoomAt(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.0016)), x, y);
+      this.graph.ask();
+    }
+  }
+}

@@ -1,0 +1,123 @@
+// Fourth step: how far left or right each item stands. Every item wants to stand in the middle of what it is joined
+// to; within a row the order and the gaps must hold. The best places for one row under these bounds are found
+// exactly (isotonic regression: pool adjacent violators).
+
+export interface Pull {
+  /** The other end of the segment, and how far from the two centres the segment starts and ends. */
+  other: number;
+  shift: number;
+  weight: number;
+}
+
+export interface Straight {
+  rows: number[][];
+  width: Float64Array;
+  isWaypoint(item: number): boolean;
+  up: Pull[][];
+  down: Pull[][];
+}
+
+const BOX_GAP = 22;
+const LINE_GAP = 9;
+
+function gap(a: boolean, b: boolean): number {
+  return a && b ? LINE_GAP : a || b ? (BOX_GAP + LINE_GAP) / 2 : BOX_GAP;
+}
+
+/** Distances that must lie between the centres of neighbours in a row, summed from the left. */
+function offsets(row: number[], input: Straight): Float64Array {
+  const sums = new Float64Array(row.length);
+  for (let i = 1; i < row.length; i++) {
+    const [a, b] = [row[i - 1]!, row[i]!];
+    const space = gap(input.isWaypoint(a), input.isWaypoint(b));
+    sums[i] = sums[i - 1]! + (input.width[a]! + input.width[b]!) / 2 + space;
+  }
+  return sums;
+}
+
+/** The non-decreasing sequence nearest to `wish` in weighted squares; the result replaces `wish`. */
+export function pool(wish: Float64Array, weight: Float64Array): void {
+  const size = wish.length;
+  const mean = new Float64Array(size);
+  const mass = new Float64Array(size);
+  const length = new Int32Array(size);
+  let blocks = 0;
+  for (let i = 0; i < size; i++) {
+    mean[blocks] = wish[i]!;
+    mass[blocks] = weight[i]!;
+    length[blocks] = 1;
+    blocks++;
+    while (blocks > 1 && mean[blocks - 2]! >= mean[blocks - 1]!) {
+      const total = mass[blocks - 2]! + mass[blocks - 1]!;
+      mean[blocks - 2] = (mean[blocks - 2]! * mass[blocks - 2]! + mean[blocks - 1]! * mass[blocks - 1]!) / total;
+      mass[blocks - 2] = total;
+      length[blocks - 2]! += length[blocks - 1]!;
+      blocks--;
+    }
+  }
+  for (let b = 0, i = 0; b < blocks; b++) for (let k = 0; k < length[b]!; k++) wish[i++] = mean[b]!;
+}
+
+function settle(row: number[], sums: Float64Array, x: Float64Array, pulls: Pull[][][]): void {
+  const wish = new Float64Array(row.length);
+  const weight = new Float64Array(row.length);
+  for (let i = 0; i < row.length; i++) {
+    const item = row[i]!;
+    let sum = 0;
+    let mass = 0;
+    for (const side of pulls)
+      for (const pull of side[item]!) {
+        sum += (x[pull.other]! + pull.shift) * pull.weight;
+        mass += pull.weight;
+      }
+    // an item that nothing pulls stays about where it is, but gives way
+    wish[i] = (mass ? sum / mass : x[item]!) - sums[i]!;
+    weight[i] = mass || 0.01;
+  }
+  pool(wish, weight);
+  for (let i = 0; i < row.length; i++) x[row[i]!] = wish[i]! + sums[i]!;
+}
+
+/** Puts runs of waypoints that nearly form a straight line exactly on one, where there is room. */
+function straightenRuns(input: Straight, x: Float64Array, runs: number[][]): void {
+  const left = new Float64Array(x.length).fill(-Infinity);
+  const right = new Float64Array(x.length).fill(Infinity);
+  for (let pass = 0; pass < 2; pass++) {
+    for (const row of input.rows)
+      for (let i = 0; i < row.length; i++) {
+        const item = row[i]!;
+        const room = (a: number, b: number) => (input.width[a]! + input.width[b]!) / 2 + gap(input.isWaypoint(a), input.isWaypoint(b));
+        left[item] = i ? x[row[i - 1]!]! + room(row[i - 1]!, item) : -Infinity;
+        right[item] = i + 1 < row.length ? x[row[i + 1]!]! - room(item, row[i + 1]!) : Infinity;
+      }
+    for (const run of runs) {
+      let [low, high, sum] = [-Infinity, Infinity, 0];
+      for (const item of run) {
+        low = Math.max(low, left[item]!);
+        high = Math.min(high, right[item]!);
+        sum += x[item]!;
+      }
+      if (low > high) continue;
+      const target = Math.min(Math.max(sum / run.length, low), high);
+      // neighbours in the same pass were placed with the old bounds: move only within half of the room
+      for (const item of run) x[item] = Math.min(Math.max(target, (left[item]! + x[item]!) / 2), (right[item]! + x[item]!) / 2);
+    }
+  }
+}
+
+export function straighten(input: Straight, runs: number[][], rounds: number): Float64Array {
+  const x = new Float64Array(input.width.length);
+  const sums = input.rows.map((row) => offsets(row, input));
+  input.rows.forEach((row, r) => {
+    const middle = (sums[r]![row.length - 1] ?? 0) / 2;
+    row.forEach((item, i) => (x[item] = sums[r]![i]! - middle));
+  });
+  const rows = input.rows;
+  for (let round = 0; round < rounds; round++) {
+    const both = round >= rounds / 2;
+    for (let r = 0; r < rows.length; r++) settle(rows[r]!, sums[r]!, x, both ? [input.up, input.down] : [input.up]);
+    for (let r = rows.length - 1; r >= 0; r--) settle(rows[r]!, sums[r]!, x, both ? [input.up, input.down] : [input.down]);
+  }
+  straightenRuns(input, x, runs);
+  return x;
+}

@@ -1,0 +1,302 @@
+// One graph on the screen: canvas, camera, what is open, what is marked.
+import type { GraphDoc } from "../documents";
+import { Disposables, h } from "../dom";
+import { readPalette, type Palette } from "../theme";
+import type { Lines } from "../links";
+import { Camera } from "./camera";
+import { Painter, type Marks, type Motion, type Scene } from "./draw";
+import { inspection } from "./inspect";
+import { Keyboard } from "./keyboard";
+import { Layout, type Rect } from "./layout";
+import { sizeOf } from "./looks";
+import { Model } from "./model";
+import { CanvasPen, SvgPen } from "./pen";
+import { Pointer } from "./pointer";
+import { Outline } from "./outline";
+import { hoverText, Tooltip } from "./tooltip";
+
+export interface GraphMemory {
+  open: string[];
+  camera: { k: number; x: number; y: number };
+}
+
+export interface GraphOptions {
+  lines: Lines;
+  pick(node: string | null): void;
+  memory?: GraphMemory;
+  help?(): void;
+  search?(): void;
+  back?(): void;
+}
+
+const MOTION_MS = 150;
+
+export class GraphView {
+  readonly element: HTMLElement;
+  readonly model: Model;
+  readonly layout: Layout;
+  readonly camera = new Camera();
+  readonly marks: Marks = { selected: null, related: new Set(), hits: new Set(), focus: null, hover: null, edges: new Set() };
+  readonly canvas = h("canvas", { "aria-hidden": "true" });
+  readonly tooltip = new Tooltip();
+  readonly perf = { modelMs: 0, layoutMs: 0, drawMs: 0, firstFrameMs: 0, toggleMs: 0 };
+  readonly api: ReturnType<typeof inspection>;
+  view = { w: 0, h: 0 };
+  private palette: Palette | null = null;
+  private motion: Motion | null = null;
+  private frame = 0;
+  private fitted = false;
+  private waiting: (() => void)[] = [];
+  private readonly all = new Disposables();
+  private readonly outline: Outline;
+  private readonly born = performance.now();
+
+  constructor(readonly document: GraphDoc, readonly options: GraphOptions) {
+    const start = performance.now();
+    this.model = new Model(document);
+    this.perf.modelMs = performance.now() - start;
+    this.layout = new Layout(this.model, (node) => sizeOf(this.model, node, this.colours().code, options.lines.of));
+    this.outline = new Outline(this);
+    this.element = h("div", { class: "jitscope-graph" }, this.canvas, this.outline.element, this.tooltip.element);
+    this.remember(options.memory);
+    const keyboard = new Keyboard(this);
+    this.all.listen(this.outline.element, "keydown", (event) => keyboard.press(event));
+    this.all.listen(this.outline.element, "focus", () => this.focus(this.marks.focus ?? this.marks.selected ?? this.firstNode()));
+    this.all.listen(this.outline.element, "blur", () => this.focus(null, false));
+    new Pointer(this, this.all);
+    const observer = new ResizeObserver(() => this.resize());
+    observer.observe(this.element);
+    this.all.add(() => observer.disconnect());
+    this.api = inspection(this);
+  }
+
+  private remember(memory: GraphMemory | undefined): void {
+    for (const id of memory?.open ?? []) {
+      const node = this.model.index.get(id);
+      if (node !== undefined) this.model.setOpen(node, true);
+    }
+    if (!memory) return;
+    Object.assign(this.camera, memory.camera);
+    this.fitted = true;
+  }
+
+  memory(): GraphMemory {
+    const open = this.model.nodes.filter((_, i) => this.model.isScope(i) && this.model.open(i)).map((node) => node.id);
+    const { k, x, y } = this.camera;
+    return { open, camera: { k, x, y } };
+  }
+
+  colours(): Palette {
+    return (this.palette ??= readPalette(this.element?.closest<HTMLElement>(".jitscope") ?? document.body));
+  }
+
+  themed(): void {
+    this.palette = null;
+    this.layout.allChanged();
+    this.ask();
+  }
+
+  private firstNode(): number | null {
+    return this.model.childrenOf(this.model.root)[0] ?? null;
+  }
+
+  private resize(): void {
+    const { clientWidth: w, clientHeight: h } = this.element;
+    if (!w || !h || (w === this.view.w && h === this.view.h)) return;
+    if (!this.fitted) this.palette = null; // the first time in the page: only now are the colours known
+    this.view = { w, h };
+    this.sizeCanvas();
+    if (!this.fitted) this.fit(true);
+    this.paint();
+  }
+
+  private sizeCanvas(): void {
+    const ratio = devicePixelRatio || 1;
+    this.canvas.width = Math.round(this.view.w * ratio);
+    this.canvas.height = Math.round(this.view.h * ratio);
+  }
+
+  fit(readable = false): void {
+    const start = performance.now();
+    const size = this.layout.size();
+    this.perf.layoutMs = performance.now() - start;
+    this.camera.fit(size, this.view, readable);
+    this.fitted = true;
+    this.ask();
+  }
+
+  /** Height that shows the whole graph at natural size, within reason. */
+  wishedHeight(): number {
+    return Math.round(Math.min(560, Math.max(240, this.layout.size().h + 40)));
+  }
+
+  ask(): void {
+    if (!this.frame) this.frame = requestAnimationFrame(() => this.paint());
+  }
+
+  scene(): Scene {
+    const { layout, camera, view, marks, motion } = this;
+    return { layout, camera, view, palette: this.colours(), marks, motion, lineOf: this.options.lines.of, hueOf: this.options.lines.hue };
+  }
+
+  private paint(): void {
+    cancelAnimationFrame(this.frame);
+    this.frame = 0;
+    const context = this.canvas.getContext("2d");
+    if (!context || !this.view.w) return this.tellSettled();
+    const start = performance.now();
+    if (this.motion) this.motion.t = Math.min(1, (start - this.motionStart) / MOTION_MS);
+    if (this.motion && this.motion.t >= 1) this.motion = null;
+    const ratio = this.canvas.width / this.view.w;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.fillStyle = this.colours().colours.bg;
+    context.fillRect(0, 0, this.view.w, this.view.h);
+    new Painter(this.scene(), new CanvasPen(context)).draw();
+    this.perf.drawMs = performance.now() - start;
+    if (!this.perf.firstFrameMs) this.perf.firstFrameMs = performance.now() - this.born;
+    if (this.motion) this.ask();
+    else this.tellSettled();
+  }
+
+  private tellSettled(): void {
+    for (const tell of this.waiting.splice(0)) tell();
+  }
+
+  /** Resolves when nothing moves and all is drawn. */
+  settled(): Promise<void> {
+    if (!this.frame && !this.motion) return Promise.resolve();
+    return new Promise((resolve) => this.waiting.push(resolve));
+  }
+
+  // opening and closing
+
+  private motionStart = 0;
+
+  toggle(node: number, animate = true): void {
+    if (!this.model.isScope(node)) return;
+    const start = performance.now();
+    const before = this.layout.rect(node);
+    const moving = animate && !matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const places = moving ? this.placesInView() : null;
+    this.model.setOpen(node, !this.model.open(node));
+    this.layout.changed(node);
+    const after = this.layout.rect(node);
+    // the box that was clicked stays where it is
+    const dx = after.x - before.x;
+    const dy = after.y - before.y;
+    this.camera.x -= dx * this.camera.k;
+    this.camera.y -= dy * this.camera.k;
+    if (places) {
+      for (const rect of places.values()) {
+        rect.x += dx;
+        rect.y += dy;
+      }
+      this.motion = { from: places, origin: { ...before, x: before.x + dx, y: before.y + dy }, t: 0 };
+      this.motionStart = start;
+    }
+    if (this.marks.focus !== null) this.marks.focus = this.model.shown(this.marks.focus);
+    this.perf.toggleMs = performance.now() - start;
+    this.outline.refresh();
+    this.ask();
+  }
+
+  private placesInView(): Map<number, Rect> {
+    const places = new Map<number, Rect>();
+    for (const node of this.model.visible()) {
+      places.set(node, this.layout.rect(node));
+      if (places.size > 1500) break;
+    }
+    return places;
+  }
+
+  setAll(open: boolean): void {
+    this.model.nodes.forEach((node, i) => this.model.setOpen(i, open || node.kind === "hull"));
+    this.layout.allChanged();
+    this.fit();
+    this.outline.refresh();
+  }
+
+  /** Opens what is needed to see a node, and moves it into view. */
+  show(node: number, centre = false): void {
+    for (let at = this.model.parent[node]!; at !== this.model.root; at = this.model.parent[at]!)
+      if (!this.model.open(at)) {
+        this.model.setOpen(at, true);
+        this.layout.changed(at);
+      }
+    const rect = this.layout.rect(node);
+    if (centre) this.camera.centre(rect, this.view);
+    else this.camera.reveal(rect, this.view);
+    this.ask();
+  }
+
+  // marks
+
+  focus(node: number | null, move = true): void {
+    this.marks.focus = node;
+    if (node !== null && move) this.camera.reveal(this.layout.rect(node), this.view);
+    this.outline.refresh();
+    this.ask();
+  }
+
+  /** The selection as this graph shows it. */
+  mark(selected: string | null, related: Iterable<string>): void {
+    const index = (id: string) => this.model.index.get(id);
+    this.marks.selected = selected === null ? null : (index(selected) ?? null);
+    this.marks.related = new Set([...related].map(index).filter((i): i is number => i !== undefined).map((i) => this.model.shown(i)));
+    const picked = this.marks.selected;
+    this.marks.edges = new Set(picked === null ? [] : [...this.model.edgesOf(picked, "in"), ...this.model.edgesOf(picked, "out")]);
+    this.outline.refresh();
+    this.ask();
+  }
+
+  search(text: string): number[] {
+    const wanted = text.trim().toLowerCase();
+    const found: number[] = [];
+    if (wanted)
+      this.model.nodes.forEach((node, i) => {
+        if (`${node.label} ${node.id} ${node.text}`.toLowerCase().includes(wanted)) found.push(i);
+      });
+    this.marks.hits = new Set(found.map((i) => this.model.shown(i)));
+    this.ask();
+    return found;
+  }
+
+  hover(node: number | null, sx = 0, sy = 0): string {
+    if (this.marks.hover !== node) {
+      this.marks.hover = node;
+      this.ask();
+    }
+    if (node === null) {
+      this.tooltip.hide();
+      return "";
+    }
+    const lines = hoverText(this.model.node(node));
+    this.tooltip.show(lines, sx, sy, this.view);
+    return lines.join("\n");
+  }
+
+  zoom(factor: number): void {
+    this.camera.zoomAt(factor, this.view.w / 2, this.view.h / 2);
+    this.ask();
+  }
+
+  pan(dx: number, dy: number): void {
+    this.camera.x += dx;
+    this.camera.y += dy;
+    this.ask();
+  }
+
+  svg(): string {
+    const { w, h } = this.layout.size();
+    const camera = new Camera();
+    camera.x = camera.y = 20;
+    const pen = new SvgPen();
+    new Painter({ ...this.scene(), camera, view: { w: w + 40, h: h + 40 }, motion: null }, pen).draw();
+    return pen.finish(w + 40, h + 40, this.colours().colours.bg, this.document.title);
+  }
+
+  dispose(): void {
+    cancelAnimationFrame(this.frame);
+    this.all.dispose();
+  }
+}

@@ -1,0 +1,147 @@
+// The Graph pane: the program at three levels, the user's code beside it, details below.
+import type { CompilationDoc, GraphDoc, Host } from "./documents";
+import { h } from "./dom";
+import { detailsPane } from "./details";
+import { GraphView, type GraphMemory } from "./graph/view";
+import { hlo } from "./highlight";
+import { Links, type Selection } from "./links";
+import { sourcePane } from "./source";
+import { choice } from "./tabs";
+
+export interface GraphPaneMemory {
+  level: string;
+  graphs: Record<string, GraphMemory>;
+}
+
+export interface GraphPaneOptions {
+  compilation: CompilationDoc;
+  host: Host;
+  links: Links;
+  selection: Selection;
+  memory?: GraphPaneMemory;
+  help(): void;
+  search(): void;
+  showFusion(): void;
+}
+
+const LEVELS: [string, string, string][] = [
+  ["jaxpr", "jaxpr", "the equations that were traced"],
+  ["before", "HLO before", "what XLA was given"],
+  ["after", "HLO after", "what XLA made of it"],
+  ["text", "text", "the jaxpr as text"],
+];
+
+export class GraphPane {
+  readonly element: HTMLElement;
+  graph: GraphView | null = null;
+  level = "";
+  /** Tells that another graph is shown. */
+  changed: () => void = () => {};
+  private readonly documents: Record<string, GraphDoc> = {};
+  private readonly memories: Record<string, GraphMemory>;
+  private readonly place = h("div", { class: "jitscope-graph-place" });
+
+  constructor(private readonly options: GraphPaneOptions) {
+    const { compilation, links, selection, host, memory } = options;
+    this.memories = { ...memory?.graphs };
+    this.documents.jaxpr = compilation.graph;
+    if (compilation.fusion) {
+      this.documents.before = compilation.fusion.before;
+      this.documents.after = compilation.fusion.after;
+    }
+    const levels = LEVELS.filter(([id]) => this.documents[id] || (id === "text" && compilation.jaxpr));
+    const first = levels.some(([id]) => id === memory?.level) ? memory!.level : "jaxpr";
+    const context = { host, links, compilation, graphs: this.documents, showFusion: compilation.fusion ? options.showFusion : undefined };
+    this.element = h(
+      "div",
+      { class: "jitscope-graphpane", "data-source": compilation.source !== null },
+      compilation.source ? sourcePane(compilation.source, links, selection).element : null,
+      h(
+        "div",
+        { class: "jitscope-graph-column" },
+        h(
+          "div",
+          { class: "jitscope-graph-bar" },
+          choice("Level of the program", levels.map(([id, title, hint]) => ({ id, title, hint })), first, (id) => this.show(id)),
+          this.buttons(),
+        ),
+        this.place,
+      ),
+      detailsPane(context, selection),
+    );
+    selection.onChange(() => this.mark());
+    this.show(first);
+  }
+
+  private buttons(): HTMLElement {
+    const button = (text: string, label: string, action: () => void) =>
+      h("button", { type: "button", class: "jitscope-icon-button", "aria-label": label, title: label, onclick: action }, text);
+    return h(
+      "span",
+      { class: "jitscope-graph-buttons" },
+      button("⊞", "open all scopes", () => this.graph?.setAll(true)),
+      button("⊟", "close all scopes", () => this.graph?.setAll(false)),
+      button("+", "larger", () => this.graph?.zoom(1.25)),
+      button("−", "smaller", () => this.graph?.zoom(0.8)),
+      button("⤢", "everything in view", () => this.graph?.fit()),
+    );
+  }
+
+  show(level: string): void {
+    this.keep();
+    this.graph?.dispose();
+    this.graph = null;
+    this.level = level;
+    for (const input of this.element?.querySelectorAll<HTMLInputElement>(".jitscope-choice input") ?? []) input.checked = input.value === level;
+    const document = this.documents[level];
+    if (document) this.place.replaceChildren(this.makeGraph(document));
+    else this.place.replaceChildren(h("pre", { class: "jitscope-program jitscope-jaxpr", tabindex: "0" }, hlo(this.options.compilation.jaxpr)));
+    this.mark();
+    this.changed();
+  }
+
+  private makeGraph(document: GraphDoc): HTMLElement {
+    const { links, selection, help, search } = this.options;
+    const level = this.level;
+    if (!document.nodes.length) return h("p", { class: "jitscope-empty" }, "This program has no operations.");
+    this.graph = new GraphView(document, {
+      lines: links,
+      memory: this.memories[level],
+      help,
+      search,
+      back: () => (selection.clear(), this.graph?.api.search("")),
+      pick: (id) => (id === null ? selection.clear() : selection.set(this.picked(document, level, id))),
+    });
+    return this.graph.element;
+  }
+
+  private picked(document: GraphDoc, level: string, id: string) {
+    const { links, compilation } = this.options;
+    const kernel = id.startsWith("hull:") ? compilation.fusion?.kernels.find((k) => id.endsWith(":" + k.name)) : undefined;
+    return kernel ? links.fromKernel(kernel) : links.fromNode(document, level, id);
+  }
+
+  private mark(): void {
+    const { links, selection } = this.options;
+    const document = this.documents[this.level];
+    const { node } = selection.current;
+    if (this.graph && document) this.graph.mark(node?.level === this.level ? node.id : null, links.related(document, selection.current));
+  }
+
+  private keep(): void {
+    if (this.graph) this.memories[this.level] = this.graph.memory();
+  }
+
+  memory(): GraphPaneMemory {
+    this.keep();
+    return { level: this.level, graphs: this.memories };
+  }
+
+  themed(): void {
+    this.graph?.themed();
+  }
+
+  dispose(): void {
+    this.graph?.dispose();
+  }
+}

@@ -1,0 +1,78 @@
+// The kernels of the compiled program, with the operations that each of them took in.
+import type { Kernel } from "./documents";
+import { h, plural } from "./dom";
+import { swatch } from "./hue";
+import { hlo } from "./highlight";
+import type { Links, Selection } from "./links";
+
+const KINDS: Record<Kernel["kind"], [string, string]> = {
+  fusion: ["▣", "fusion"],
+  library: ["⬡", "library call"],
+  loop: ["↻", "loop"],
+  copy: ["⧉", "copy"],
+  other: ["□", "operation"],
+};
+
+function what(kernel: Kernel): string {
+  const [, word] = KINDS[kernel.kind] ?? KINDS.other;
+  return kernel.kind === "fusion" ? `fusion of ${kernel.members.length}` : `${word}: ${kernel.opcode}`;
+}
+
+function lineList(kernel: Kernel, links: Links): HTMLElement {
+  const lines = links.linesOf(kernel).sort((a, b) => a - b);
+  return h(
+    "span",
+    { class: "jitscope-kernel-lines" },
+    ...(lines.length ? lines.flatMap((line) => [swatch(links.hue(line)), h("span", {}, `${line}`)]) : [h("span", { class: "jitscope-muted" }, "line unknown")]),
+  );
+}
+
+function memberList(kernel: Kernel, links: Links, selection: Selection): HTMLElement {
+  const members = kernel.members.map((member) =>
+    h(
+      "li",
+      {},
+      h(
+        "button",
+        { type: "button", class: "jitscope-member", "data-member": member.name, title: `${member.name}  ${member.type}`, onclick: () => selection.set(links.fromPaths(member.paths)) },
+        h("span", {}, member.opcode),
+        h("span", { class: "jitscope-muted" }, member.type),
+      ),
+    ),
+  );
+  return h("ul", { class: "jitscope-members" }, ...members);
+}
+
+function kernelElement(kernel: Kernel, number: number, links: Links, selection: Selection): HTMLElement {
+  const [sign] = KINDS[kernel.kind] ?? KINDS.other;
+  const summary = h(
+    "summary",
+    {},
+    h("span", { class: "jitscope-kernel-sign", "aria-hidden": "true" }, sign),
+    h("span", { class: "jitscope-kernel-number" }, `kernel ${number}`),
+    h("span", { class: "jitscope-kernel-what" }, what(kernel)),
+    h("code", { class: "jitscope-kernel-type" }, kernel.type),
+    lineList(kernel, links),
+  );
+  const element = h(
+    "details",
+    { class: "jitscope-kernel", "data-kernel": kernel.name, "data-kind": kernel.kind },
+    summary,
+    h(
+      "div",
+      { class: "jitscope-kernel-body" },
+      kernel.note ? h("p", {}, kernel.note) : null,
+      h("p", { class: "jitscope-muted" }, h("code", {}, kernel.name), ` · ${plural(kernel.members.length, "operation")}`),
+      kernel.members.length ? memberList(kernel, links, selection) : null,
+      kernel.text ? h("pre", { class: "jitscope-program" }, hlo(kernel.text.length > 4000 ? kernel.text.slice(0, 4000) + " …" : kernel.text)) : null,
+    ),
+  );
+  summary.addEventListener("click", () => selection.set(links.fromKernel(kernel)));
+  selection.onChange(({ kernels }) => element.toggleAttribute("data-related", kernels.has(kernel.name)));
+  return element;
+}
+
+export function kernelList(kernels: Kernel[], links: Links, selection: Selection): HTMLElement {
+  if (!kernels.length) return h("p", { class: "jitscope-empty" }, "This program needs no kernel: its results are its arguments or constants.");
+  return h("div", { class: "jitscope-kernels" }, ...kernels.map((kernel, i) => kernelElement(kernel, i + 1, links, selection)));
+}

@@ -1,0 +1,92 @@
+// What a widget carries: a loader of the view code. The code itself comes from the page (labextension, exported page)
+// or, once per page, from the kernel.
+
+interface Model {
+  get(name: string): any;
+  send(content: unknown): void;
+  on(name: string, handler: (...args: any[]) => void): void;
+  off(name: string, handler: (...args: any[]) => void): void;
+}
+interface Live {
+  update(document: unknown): void;
+  dispose(): void;
+}
+interface Code {
+  mount(element: HTMLElement, document: unknown, host?: unknown): Live;
+}
+type Page = { jitscopeView?: Code | Promise<Code>; jitscopeAsked?: Promise<Code> };
+
+const page = globalThis as Page;
+
+/** Resolves with the first custom message that `pick` accepts. */
+function reply<T>(model: Model, wait: number, pick: (message: any) => T | undefined): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => (clearTimeout(timer), model.off("msg:custom", read));
+    const read = (message: any) => {
+      try {
+        const found = pick(message);
+        if (found !== undefined) stop(), resolve(found);
+      } catch (error) {
+        stop(), reject(error);
+      }
+    };
+    const timer = setTimeout(() => (stop(), reject(new Error("the kernel did not answer"))), wait);
+    model.on("msg:custom", read);
+  });
+}
+
+async function fromKernel(model: Model): Promise<Code> {
+  const answer = reply(model, 30000, (m) => (m?.type === "view-code" ? String(m.code) : undefined));
+  model.send({ type: "view-code?" });
+  const url = URL.createObjectURL(new Blob([await answer], { type: "text/javascript" }));
+  try {
+    return await import(/* @vite-ignore */ url);
+  } finally {
+    URL.revokeObjectURL(url);
+  }
+}
+
+async function viewCode(model: Model): Promise<Code> {
+  if (page.jitscopeView) return page.jitscopeView;
+  page.jitscopeAsked ??= fromKernel(model);
+  try {
+    return await page.jitscopeAsked;
+  } catch (error) {
+    page.jitscopeAsked = undefined; // the next widget may ask again
+    throw error;
+  }
+}
+
+/** Ask the kernel for steady times; done when the document comes anew. */
+function measure(model: Model, id: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const done = () => (model.off("change:document", done), resolve());
+    model.on("change:document", done);
+    reply(model, 300000, (m) => {
+      if (m?.type === "measure-failed" && m.id === id) throw new Error(m.message);
+      return undefined;
+    }).catch(reject);
+    model.send({ type: "measure", id });
+  });
+}
+
+function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
+  let live: Live | undefined;
+  let gone = false;
+  const change = () => live?.update(model.get("document"));
+  model.on("change:document", change);
+  viewCode(model)
+    .then(({ mount }) => {
+      if (!gone) live = mount(el, model.get("document"), { measure: (id: number) => measure(model, id) });
+    })
+    .catch((error) => {
+      el.textContent = `jitscope cannot show this view here: ${error?.message ?? error}.`;
+    });
+  return () => {
+    gone = true;
+    model.off("change:document", change);
+    live?.dispose();
+  };
+}
+
+export default { render };

@@ -1,0 +1,85 @@
+// mount(element, document, host): the one door into the views.
+import { h } from "./dom";
+import { followTheme } from "./theme";
+import type { AnyDocument, Host } from "./documents";
+import { openView } from "./views";
+import css from "./theme.css";
+
+/** What every view gives: an element, a way to take a newer document, an end. */
+export interface View {
+  element: HTMLElement;
+  dispose(): void;
+  /** What the view wants its successor to know (open panes, camera …). */
+  memory?: () => unknown;
+  /** For tests and for other code on the page. */
+  api?: Record<string, unknown>;
+  themed?(): void;
+}
+
+export interface Live {
+  update(document: AnyDocument): void;
+  dispose(): void;
+}
+
+function addStyles(element: HTMLElement): void {
+  const root = element.getRootNode();
+  const place = root instanceof ShadowRoot ? root : document.head;
+  if (place.querySelector("style[data-jitscope]")) return;
+  const style = h("style", { "data-jitscope": __VERSION__ });
+  style.textContent = css;
+  place.append(style);
+}
+
+export function sentence(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function sorry(error: unknown): View {
+  console.error("jitscope:", error);
+  const text = `jitscope could not draw this view: ${sentence(error)}. Your results are not affected.`;
+  return { element: h("p", { class: "jitscope-sad", role: "status" }, text), dispose() {} };
+}
+
+export function mount(
+  element: HTMLElement,
+  shown: AnyDocument,
+  host: Host = {},
+  options: { strict?: boolean } = {},
+): Live {
+  const root = h("div", { class: "jitscope" });
+  let view: View | null = null;
+
+  const show = (next: AnyDocument, memory: unknown) => {
+    view?.dispose();
+    try {
+      view = openView(next, host, memory, root);
+    } catch (error) {
+      if (options.strict) throw error;
+      view = sorry(error);
+    }
+    root.replaceChildren(view.element);
+    const api = Object.assign(view.api ?? {}, { document: next });
+    Object.assign(root, { __jitscope: api });
+    Object.assign(element, { __jitscope: api });
+  };
+
+  addStyles(element);
+  element.replaceChildren(root);
+  const theme = followTheme(root, () => view?.themed?.());
+  try {
+    show(shown, undefined);
+  } catch (error) {
+    theme.dispose();
+    throw error;
+  }
+
+  return {
+    update: (next) => show(next, view?.memory?.()),
+    dispose() {
+      theme.dispose();
+      view?.dispose();
+      view = null;
+      root.remove();
+    },
+  };
+}

@@ -1,0 +1,155 @@
+// One compilation opened: tabs, search, and the one selection they all share.
+import type { CompilationDoc, Host } from "./documents";
+import { h } from "./dom";
+import { exportMenu } from "./exporting";
+import { fusionView, type FusionMemory } from "./fusion";
+import { GraphPane, type GraphPaneMemory } from "./graphpane";
+import { Help } from "./help";
+import { Links, Selection } from "./links";
+import type { View } from "./mount";
+import { recompilationCount, recompilesView } from "./recompiles";
+import { tabs, type Tab, type Tabs } from "./tabs";
+import { timingView } from "./timing";
+
+export interface PanesMemory {
+  tab: string;
+  graph?: GraphPaneMemory;
+  fusion?: FusionMemory;
+}
+
+export interface PanesOptions {
+  compilation: CompilationDoc;
+  exported: unknown;
+  host: Host;
+  memory?: PanesMemory;
+  root: HTMLElement;
+  picker: HTMLElement | null;
+  /** Esc with nothing left to go back from. */
+  tabChanged?(tab: string): void;
+}
+
+export class Panes {
+  readonly element: HTMLElement;
+  readonly links: Links;
+  readonly selection = new Selection();
+  readonly tabs: Tabs;
+  pane: GraphPane | null = null;
+  private fusion: View | null = null;
+  private readonly help: Help;
+  private readonly searchBox: HTMLInputElement;
+  private readonly searchAnswer = h("span", { class: "jitscope-muted jitscope-search-answer", role: "status", "aria-live": "polite" });
+
+  constructor(private readonly options: PanesOptions) {
+    const { compilation, root } = options;
+    this.links = Links.of(compilation);
+    this.help = new Help(root);
+    this.searchBox = this.makeSearch();
+    this.tabs = tabs(this.list(), "", `Views of ${compilation.function}`, (id) => this.opened(id));
+    this.element = h(
+      "div",
+      { class: "jitscope-panes" },
+      h("div", { class: "jitscope-toolbar" }, this.tabs.bar, h("span", { class: "jitscope-tools" }, options.picker, ...this.tools())),
+      this.tabs.body,
+    );
+    this.tabs.show(options.memory?.tab ?? "graph");
+  }
+
+  private list(): Tab[] {
+    const { compilation, host } = this.options;
+    const again = recompilationCount(compilation.recompilations);
+    return [
+      { id: "graph", title: "Graph", make: () => this.makeGraph() },
+      { id: "fusion", title: "Fusion", make: () => this.makeFusion() },
+      { id: "timing", title: "Timing", make: () => timingView(compilation.timing, host, compilation.id).element },
+      { id: "recompiles", title: "Recompiles", badge: again ? String(again) : undefined, make: () => recompilesView(compilation.recompilations, host).element },
+    ];
+  }
+
+  private makeGraph(): HTMLElement {
+    this.pane = new GraphPane({
+      compilation: this.options.compilation,
+      host: this.options.host,
+      links: this.links,
+      selection: this.selection,
+      memory: this.options.memory?.graph,
+      help: () => this.help.show(),
+      search: () => this.searchBox.focus(),
+      showFusion: () => this.tabs.show("fusion"),
+    });
+    this.pane.changed = () => this.search();
+    return this.pane.element;
+  }
+
+  private makeFusion(): HTMLElement {
+    const { compilation, memory } = this.options;
+    if (!compilation.fusion)
+      return h("p", { class: "jitscope-empty" }, compilation.cache === "reused"
+        ? "This program was reused; its passes were recorded when it was compiled."
+        : "What XLA did to this program was not recorded.");
+    this.fusion = fusionView(compilation.fusion, this.links, this.selection, memory?.fusion, () => this.help.show());
+    return this.fusion.element;
+  }
+
+  private makeSearch(): HTMLInputElement {
+    const box = h("input", { type: "search", class: "jitscope-search", placeholder: "search", "aria-label": "Search the graph" });
+    box.addEventListener("input", () => {
+      if (this.tabs.current() !== "graph") this.tabs.show("graph");
+      this.search();
+    });
+    box.addEventListener("keydown", (event) => {
+      event.stopPropagation();
+      if (event.key === "Enter") this.step(event.shiftKey ? -1 : 1);
+      else if (event.key === "Escape") {
+        box.value = "";
+        this.search();
+        this.pane?.graph?.api.takeFocus();
+      } else return;
+      event.preventDefault();
+    });
+    return box;
+  }
+
+  private search(): void {
+    const found = this.pane?.graph?.api.search(this.searchBox.value) ?? [];
+    this.searchAnswer.textContent = this.searchBox.value.trim() ? (found.length ? `${found.length} found` : "none") : "";
+  }
+
+  private step(by: number): void {
+    const text = this.pane?.graph?.api.nextHit(by);
+    if (text) this.searchAnswer.textContent = text;
+  }
+
+  private tools(): HTMLElement[] {
+    const { compilation, exported, root } = this.options;
+    const full = h("button", { type: "button", class: "jitscope-icon-button", title: "full screen", "aria-label": "full screen" }, "⤢");
+    full.addEventListener("click", () => {
+      if (document.fullscreenElement === root) void document.exitFullscreen();
+      else void root.requestFullscreen?.().catch(() => undefined);
+    });
+    const help = h("button", { type: "button", class: "jitscope-icon-button", title: "keys", "aria-label": "keys", onclick: () => this.help.show() }, "?");
+    return [
+      h("span", { class: "jitscope-search-place" }, this.searchBox, this.searchAnswer),
+      full,
+      exportMenu(() => ({ name: compilation.function, document: exported, svg: () => this.pane?.graph?.svg() ?? null })),
+      help,
+    ];
+  }
+
+  private opened(id: string): void {
+    this.options.tabChanged?.(id);
+  }
+
+  memory(): PanesMemory {
+    return { tab: this.tabs.current(), graph: this.pane?.memory() ?? this.options.memory?.graph, fusion: (this.fusion?.memory?.() as FusionMemory) ?? this.options.memory?.fusion };
+  }
+
+  themed(): void {
+    this.pane?.themed();
+    this.fusion?.themed?.();
+  }
+
+  dispose(): void {
+    this.pane?.dispose();
+    this.fusion?.dispose();
+  }
+}

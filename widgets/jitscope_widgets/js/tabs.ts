@@ -1,0 +1,86 @@
+// Tabs as the ARIA patterns want them: arrows move, the panel is made when it is first seen.
+import { h } from "./dom";
+
+export interface Tab {
+  id: string;
+  title: string;
+  badge?: string;
+  make(): HTMLElement;
+}
+
+export interface Tabs {
+  bar: HTMLElement;
+  body: HTMLElement;
+  show(id: string): void;
+  current(): string;
+}
+
+let count = 0;
+
+export function tabs(list: Tab[], first: string, label: string, changed: (id: string) => void): Tabs {
+  const prefix = `jitscope-tabs-${++count}`;
+  let now = "";
+  const panels = new Map<string, HTMLElement>();
+  const buttons = list.map((tab) =>
+    h(
+      "button",
+      { type: "button", role: "tab", id: `${prefix}-${tab.id}`, "data-tab": tab.id, "aria-controls": `${prefix}-${tab.id}-panel`, class: "jitscope-tab", onclick: () => show(tab.id) },
+      tab.title,
+      tab.badge ? h("span", { class: "jitscope-badge" }, tab.badge) : null,
+    ),
+  );
+  const bar = h("div", { role: "tablist", class: "jitscope-tabs", "aria-label": label }, ...buttons);
+  const body = h("div", { class: "jitscope-panels" });
+
+  function show(id: string): void {
+    const tab = list.find((other) => other.id === id) ?? list[0]!;
+    now = tab.id;
+    for (const button of buttons) {
+      const chosen = button.dataset.tab === now;
+      button.setAttribute("aria-selected", String(chosen));
+      button.tabIndex = chosen ? 0 : -1;
+    }
+    for (const panel of panels.values()) panel.hidden = true;
+    let panel = panels.get(now);
+    if (!panel) {
+      panel = h("div", { role: "tabpanel", id: `${prefix}-${now}-panel`, "aria-labelledby": `${prefix}-${now}`, "data-panel": now, class: "jitscope-panel-body" });
+      panels.set(now, panel);
+      body.append(panel);
+      panel.append(tab.make());
+    }
+    panel.hidden = false;
+    changed(now);
+  }
+
+  bar.addEventListener("keydown", (event) => {
+    const at = list.findIndex((tab) => tab.id === now);
+    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: list.length - 1 }[event.key];
+    if (to === undefined) return;
+    const next = (to + list.length) % list.length;
+    show(list[next]!.id);
+    buttons[next]!.focus();
+    event.preventDefault();
+    event.stopPropagation();
+  });
+
+  if (first) show(first);
+  return { bar, body, show, current: () => now };
+}
+
+/** A row of choices of which one holds: radio buttons that look like one switch. */
+export function choice(label: string, options: { id: string; title: string; hint?: string }[], first: string, changed: (id: string) => void): HTMLElement {
+  const name = `jitscope-choice-${++count}`;
+  return h(
+    "fieldset",
+    { class: "jitscope-choice" },
+    h("legend", { class: "jitscope-hidden" }, label),
+    ...options.map(({ id, title, hint }) =>
+      h(
+        "label",
+        { title: hint },
+        h("input", { type: "radio", name, value: id, checked: id === first, onchange: () => changed(id) }),
+        h("span", {}, title),
+      ),
+    ),
+  );
+}

@@ -1,0 +1,36 @@
+// Which view draws which document.
+import { CellView } from "./cell";
+import type { AnyDocument, CellDoc, CompilationDoc, Host } from "./documents";
+import { ledgerView } from "./ledger";
+import type { View } from "./mount";
+import { recompilesView } from "./recompiles";
+import { diagnosticsView, fusionAlone, graphView, sourceView } from "./single";
+import { timingView } from "./timing";
+
+type Open = (document: any, host: Host, memory: any, root: HTMLElement) => View;
+
+/** A compilation alone is shown as a cell with just that one. */
+function compilationView(doc: CompilationDoc, host: Host, memory: any, root: HTMLElement): View {
+  const cell: CellDoc = { kind: "cell", version: 1, cell: "", cell_id: null, compilations: [doc], reused: [], left_alone: [], error: null, note: "" };
+  return new CellView(cell, host, memory ?? { open: true }, root);
+}
+
+const VIEWS: Record<string, Open> = {
+  cell: (doc, host, memory, root) => new CellView(doc, host, memory, root),
+  compilation: compilationView,
+  graph: graphView,
+  fusion: fusionAlone,
+  timing: (doc, host) => timingView(doc, host),
+  recompilations: (doc, host) => recompilesView(doc, host),
+  ledger: (doc, host) => ledgerView(doc, host),
+  source: (doc) => sourceView(doc),
+  diagnostics: (doc, host) => diagnosticsView(doc, host),
+};
+
+export function openView(shown: AnyDocument, host: Host, memory: unknown, root: HTMLElement): View {
+  const kind = shown?.kind ?? "nothing";
+  const open = Object.hasOwn(VIEWS, kind) ? VIEWS[kind] : undefined;
+  if (!open) throw new Error(`it is of an unknown kind, “${kind}”`);
+  if (shown.version !== 1) throw new Error(`it has version ${String(shown.version)}, and this view knows version 1`);
+  return open(shown, host, memory, root);
+}

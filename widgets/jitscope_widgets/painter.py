@@ -1,0 +1,303 @@
+"""A laid-out graph as SVG elements.
+
+Inputs and outputs are pills, a fusion is a hull round its operations, a library call has a double border at its sides, a
+closed scope looks like a stack, constants and broadcasts are small. A stripe at the left has the hue of the source line,
+the number at the right is that line.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from . import words
+from .layout import Box, Picture, Point, Route, Size, outline
+from .palette import HUES, hue_of, light
+from .plain import clean, columns, escape, shorten
+from .scopes import Scopes
+from .svg_style import CLASS, svg_style
+from .words import Document, plural
+from .wrap import wrap
+
+
+LABEL_SIZE, SMALL_SIZE = 13, 11
+_ADVANCE = 0.61  # of the code font, in em; a little more than the widest of those asked for
+_LONGEST_LABEL = 32
+_LONGEST_HOVER = 160
+_SMALL_LABELS = ("broadcast", "broadcast_in_dim", "iota", "constant")
+
+Hues = Mapping[tuple[str, int], int]
+
+
+def line_hues(*graphs: Document) -> dict[tuple[str, int], int]:
+    """The source lines of some graphs, each with its place in the order of hues."""
+    places = (place for graph in graphs for node in graph["nodes"] for place in node["positions"])
+    return {line: order for order, line in enumerate(sorted({(words.home(place), place["line"]) for place in places}))}
+
+
+def sentence(said: str, styled: bool) -> str:
+    """A picture that only says something."""
+    lines = wrap(said, 76)
+    width, height = max(text_width(line, LABEL_SIZE) for line in lines) + 24, 22 * len(lines) + 16
+    shown = "".join(f'<text x="12" y="{24 + 22 * at}">{escape(line)}</text>\n' for at, line in enumerate(lines))
+    return _sheet(width, height, escape(said), "", f'<g class="w" fill="{light("fg")}">{shown}</g>', styled)
+
+
+def text_width(text: str, size: float) -> float:
+    """How wide `text` is in the code font, estimated."""
+    return columns(text) * size * _ADVANCE
+
+
+@dataclass(frozen=True)
+class _Look:
+    """How a node is written when it is not open."""
+
+    label: str
+    lines: str
+    small: bool
+    pad: float
+
+    @property
+    def font(self) -> int:
+        return SMALL_SIZE if self.small else LABEL_SIZE
+
+
+class Painter:
+    """Knows how large the nodes of a graph are, and draws them once they have their places."""
+
+    def __init__(self, scopes: Scopes, hues: Hues, hover: bool = True, types: bool = True):
+        self.scopes = scopes
+        self.hues = hues
+        self.hover = hover
+        self.types = types
+        self.looks = {ident: self._look(node) for ident, node in scopes.nodes.items()}
+
+    def _look(self, node: Document) -> _Look:
+        label = shorten(clean(node["label"]), _LONGEST_LABEL) or "?"
+        if node["id"] in self.scopes.members:
+            label = f"{label} · {self.scopes.size(node['id'])} inside"
+        numbers = sorted({place["line"] for place in node["positions"]})
+        lines = "" if not numbers else str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]}–{numbers[-1]}"
+        small = node["kind"] == "constant" or node["label"] in _SMALL_LABELS
+        return _Look(label, lines, small, 12.0 if node["kind"] in ("input", "output", "library") else 10.0)
+
+    # --- sizes, for the layout ------------------------------------------------------------------------------------
+
+    def size(self, ident: str) -> Size:
+        """What a closed node needs on the sheet."""
+        look = self.looks[ident]
+        width = text_width(look.label, look.font) + 2 * look.pad
+        width += text_width(look.lines, SMALL_SIZE) + 6 if look.lines else 0
+        types = _types(self.scopes.nodes[ident]) if self.types else ""
+        return Size(max(width, 32.0), 20.0 if look.small else 26.0, text_width(types, SMALL_SIZE) if types else 0.0)
+
+    def head(self, ident: str) -> float:
+        """The width of the caption of an open scope."""
+        return text_width(self._caption(ident), SMALL_SIZE) + 4
+
+    def _caption(self, ident: str) -> str:
+        node = self.scopes.nodes[ident]
+        lines = self.looks[ident].lines
+        label = shorten(clean(node["label"]), _LONGEST_LABEL)
+        if node["kind"] == "fusion":
+            label = f"{label} of {self.scopes.operations(self.scopes.members[ident])}"
+        if not lines:
+            return label
+        return f"{label} · line{'s' if '–' in lines else ''} {lines}"
+
+    # --- the sheet ------------------------------------------------------------------------------------------------
+
+    def paint(self, graph: Document, picture: Picture, remark: str, styled: bool) -> str:
+        """The whole picture; `remark` is written below it."""
+        notes = wrap(remark, max(30, int((picture.width - 24) / (SMALL_SIZE * _ADVANCE)))) if remark else []
+        width = max(picture.width, max((text_width(note, SMALL_SIZE) + 24 for note in notes), default=0))
+        height = picture.height + 16 * len(notes) + (8 if notes else 0)
+        below = "".join(
+            f'<text class="s" x="12" y="{picture.height + 12 + 16 * at:.0f}" fill="{light("dim")}" font-size="11">'
+            f"{escape(note)}</text>\n"
+            for at, note in enumerate(notes)
+        )
+        level = "jaxpr" if graph["level"] == "jaxpr" else "HLO"
+        drawn = self._hulls(picture) + _edges(picture, self.scopes) + self._shapes(picture) + self._stripes(picture)
+        drawn += self._words(picture) + self._types(picture) + below
+        return _sheet(width, height, f"{escape(graph['title'])}: {level} graph", escape(self._described()), drawn, styled)
+
+    def _described(self) -> str:
+        kinds = [node["kind"] for node in self.scopes.nodes.values()]
+        count = {kind: kinds.count(kind) for kind in ("input", "output", "fusion", "library")}
+        parts = [plural(self.scopes.operations(self.scopes.nodes), "operation")]
+        parts += [plural(count["input"], "input"), plural(count["output"], "output")]
+        parts += [plural(count["fusion"], "fusion")] if count["fusion"] else []
+        parts += [plural(count["library"], "library call")] if count["library"] else []
+        return ", ".join(parts) + ". Data flows from top to bottom."
+
+    def _hulls(self, picture: Picture) -> str:
+        hulls = [box for box in picture.boxes if box.open]
+        if not hulls:
+            return ""
+        shapes = "".join(f"<g>{self._told(box.ident)}{_rect(box, self._corner(box))}</g>" for box in hulls)
+        captions = "".join(
+            f'<text x="{box.x + 14:.0f}" y="{box.y + 19:.0f}">{escape(self._caption(box.ident))}</text>\n' for box in hulls
+        )
+        return (
+            f'<g class="h" fill="{light("hull")}" stroke="{light("edge")}">{shapes}</g>'
+            f'<g class="s" fill="{light("dim")}" font-size="{SMALL_SIZE}" pointer-events="none">{captions}</g>'
+        )
+
+    def _corner(self, box: Box) -> int:
+        return 10 if self._kind(box) == "fusion" else 3
+
+    def _shapes(self, picture: Picture) -> str:
+        shapes: dict[bool, list[str]] = {False: [], True: []}
+        for box in picture.boxes:
+            if not box.open:
+                taken = self.scopes.nodes[box.ident]["fused_into"] is not None
+                told = f"<g>{self._told(box.ident)}{self._shape(box)}</g>" if self.hover else self._outline(box)
+                shapes[taken].append(told)
+        return "".join(
+            f'<g class="{"f" if taken else "b"}" fill="{light("fuse" if taken else "box")}" stroke="{light("edge")}">'
+            f"{''.join(drawn) if self.hover else _one_path(drawn)}</g>"
+            for taken, drawn in shapes.items()
+            if drawn
+        )
+
+    def _outline(self, box: Box) -> str:
+        """A shape as part of one long path: a third of the size of an element of its own."""
+        x, y, width, height = box.x, box.y, box.width, box.height
+        if self._is_pill(box):
+            bend = f"a{height / 2:g} {height / 2:g} 0 0 1 0 "
+            return f"M{x + height / 2:g} {y}h{width - height}{bend}{height}h{height - width}{bend}{-height}"
+        inner = f"M{x + 6} {y}v{height}M{x + width - 6} {y}v{height}" if self._kind(box) == "library" else ""
+        return f"M{x} {y}h{width}v{height}h{-width}z{inner}"
+
+    def _shape(self, box: Box) -> str:
+        if self._is_pill(box):
+            return _rect(box, box.height / 2)
+        if self._kind(box) == "library":
+            return f'<path d="{self._outline(box)}"/>'
+        if box.ident in self.scopes.members:
+            return _rect(Box(box.ident, box.x + 4, box.y - 4, box.width, box.height), 4) + _rect(box, 4)
+        return _rect(box, 4)
+
+    def _words(self, picture: Picture) -> str:
+        written: dict[bool, list[str]] = {False: [], True: []}
+        for box in picture.boxes:
+            if not box.open:
+                look = self.looks[box.ident]
+                number = self._number(look.lines) if look.lines else ""
+                written[look.small].append(_text(box.x + look.pad, box.y + box.height / 2 + 4.5, look.label, number))
+        return (
+            f'<g class="w" fill="{light("fg")}" pointer-events="none">{"".join(written[False])}</g>'
+            f'<g class="s" fill="{light("dim")}" font-size="{SMALL_SIZE}" pointer-events="none">{"".join(written[True])}</g>'
+        )
+
+    def _number(self, lines: str) -> str:
+        return f'<tspan class="n" dx="6">{lines}</tspan>' if self.hover else f"\u00a0{lines}"
+
+    def _stripes(self, picture: Picture) -> str:
+        by_hue: dict[tuple[int, bool], list[str]] = {}
+        for box in picture.boxes:
+            found = {(words.home(place), place["line"]) for place in self.scopes.nodes[box.ident]["positions"]}
+            orders = sorted(self.hues[line] for line in found if line in self.hues)[:4]
+            inset = 12 if box.open else box.height / 2 - 4 if self._is_pill(box) else 2
+            part = (box.height - 2 * inset) / max(len(orders), 1)
+            for at, order in enumerate(orders):
+                drawn = f"M{box.x + 3:.0f} {box.y + inset + at * part:.0f}v{part:.0f}"
+                by_hue.setdefault(hue_of(order), []).append(drawn)
+        return "".join(
+            f'<path class="h{hue}" fill="none" stroke="{HUES[hue][0]}" stroke-width="4"{_BROKEN if broken else ""} '
+            f'd="{"".join(drawn)}"/>'
+            for (hue, broken), drawn in sorted(by_hue.items())
+        )
+
+    def _kind(self, box: Box) -> str:
+        return self.scopes.nodes[box.ident]["kind"]
+
+    def _is_pill(self, box: Box) -> bool:
+        return self._kind(box) in ("input", "output")
+
+    def _types(self, picture: Picture) -> str:
+        written: dict[bool, list[str]] = {}
+        for ident, (x, y) in picture.labels.items():
+            inside = self.scopes.parent[ident] is not None
+            written.setdefault(inside, []).append(_text(x, y, _types(self.scopes.nodes[ident])))
+        return "".join(
+            f'<g class="s {"u" if inside else "t"}" fill="{light("dim")}" stroke="{light("hull" if inside else "bg")}" '
+            f'stroke-width="4" stroke-linejoin="round" paint-order="stroke" font-size="{SMALL_SIZE}">{"".join(texts)}</g>'
+            for inside, texts in sorted(written.items())
+        )
+
+    def _told(self, ident: str) -> str:
+        """What the pointer is told over a node: its line of the program, and where it stems from."""
+        if not self.hover:
+            return ""
+        node = self.scopes.nodes[ident]
+        types = ", ".join(clean(kind) for kind in node["types"])
+        said = [clean(node["text"].strip()) or f"{clean(node['label'])}: {types}"]
+        said += [f"became part of {clean(node['fused_into'])}"] if node["fused_into"] else []
+        said += [f"{words.where(place)}: {clean(place['text'].strip())}" for place in node["positions"][:3]]
+        if len(node["positions"]) > 3:
+            said.append(f"and {plural(len(node['positions']) - 3, 'more place')}")
+        return f"<title>{'&#10;'.join(escape(shorten(line, _LONGEST_HOVER)) for line in said)}</title>"
+
+
+_BROKEN = ' stroke-dasharray="3 2"'
+
+
+def _sheet(width: float, height: float, title: str, described: str, drawn: str, styled: bool) -> str:
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="{CLASS}" role="img" width="{width:.0f}" height="{height:.0f}" '
+        f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="monospace" font-size="{LABEL_SIZE}">'
+        f"<title>{title}</title>"
+        + (f"<desc>{described}</desc>" if described else "")
+        + (f"<style>{svg_style()}</style>" if styled else "")
+        + f'<rect class="p" width="100%" height="100%" fill="{light("bg")}"/>{drawn}</svg>'
+    )
+
+
+def _edges(picture: Picture, scopes: Scopes) -> str:
+    sizes = {edge["from"]: max(edge["bytes"], 0) for edge in scopes.edges}
+    by_width: dict[float, list[str]] = {}
+    for route in picture.routes:
+        by_width.setdefault(_edge_width(sizes.get(route.value, 0)), []).append(_path(route))
+    lines = "".join(f'<path stroke-width="{width:g}" d="{"".join(drawn)}"/>' for width, drawn in sorted(by_width.items()))
+    heads = "".join(_arrow(route.points[-1]) for route in picture.routes if route.arrow)
+    colour = light("edge")
+    return f'<g class="e" fill="none" stroke="{colour}">{lines}</g><path class="a" fill="{colour}" d="{heads}"/>'
+
+
+def _edge_width(size: int) -> float:
+    """1 for a scalar, a quarter more with every factor of ten, at most 3."""
+    return min(3.0, 1.0 + 0.25 * round(math.log10(max(size, 4) / 4)))
+
+
+def _types(node: Document) -> str:
+    return shorten(clean(", ".join(node["types"])), _LONGEST_LABEL)
+
+
+def _text(x: float, y: float, said: str, more: str = "") -> str:
+    return f'<text x="{x:.0f}" y="{y:.0f}">{escape(said)}{more}</text>\n'
+
+
+def _rect(box: Box, radius: float) -> str:
+    corner = f' rx="{radius:g}"' if radius else ""
+    return f'<rect x="{box.x:.0f}" y="{box.y:.0f}" width="{box.width:.0f}" height="{box.height:.0f}"{corner}/>'
+
+
+def _one_path(outlines: list[str]) -> str:
+    return f'<path d="{"".join(outlines)}"/>'
+
+
+def _path(route: Route) -> str:
+    (x, y), *rest = outline(route.points)
+    drawn = [f"M{x} {y}"]
+    for next_x, next_y in rest:
+        right, down = next_x - x, next_y - y
+        drawn.append(f"v{down}" if not right else f"c0 {down // 2} {right} {down // 2} {right} {down}")
+        x, y = next_x, next_y
+    return "".join(drawn).replace(" -", "-")
+
+
+def _arrow(tip: Point) -> str:
+    return f"M{tip[0]:.0f} {tip[1]:.0f}l-3-6h6z"

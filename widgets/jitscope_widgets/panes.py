@@ -1,0 +1,257 @@
+"""The panes of the static HTML, one for each kind of document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import PurePath
+
+from . import code, words
+from .budget import Part
+from .diff_html import diff
+from .guard import Pieces, attempt_all, part, said
+from .painter import Hues, line_hues
+from .palette import hue_of
+from .plain import clean, clean_lines, escape
+from .quantities import amount, origin, seconds, show
+from .svg import svg
+from .words import Document, plural
+
+
+def compilation_pieces(compilation: Document) -> Iterator[str | Part]:
+    """All panes of one compiled program."""
+    hues = line_hues(compilation["graph"])
+    here = words.here_of(compilation)
+    source = compilation["source"]
+    count = words.recompiled(compilation)
+    yield from _pane(
+        "Graph",
+        plural(compilation["equations"], "equation"),
+        lambda: [
+            '<div class="two">',
+            *(_source_lines(source, hues) if source else ()),
+            _picture("the graph", compilation["graph"], hues, worth=4.0),
+            "</div>",
+        ],
+        opened=True,
+    )
+    if compilation["fusion"]:
+        summary = compilation["fusion"]["summary"]
+        told = f"{plural(summary['before'], 'operation')} → {plural(summary['kernels'], 'kernel')}"
+        yield from _pane("Fusion", told, lambda: _fusion(compilation["fusion"], hues, here))
+    total = show(compilation["timing"]["total"])
+    yield from _pane(
+        "Timing", total, lambda: [*_timing(compilation["timing"]), _cost(compilation["cost"])]
+    )
+    label = f"Recompiles ({count})" if count else "Recompiles"
+    yield from _pane(label, "" if count else "none", lambda: _cards(compilation["recompilations"]))
+    yield from _pane("Jaxpr", "", lambda: [_program("the jaxpr", clean_lines(compilation["jaxpr"]))])
+
+
+def _pane(title: str, told: str, make: Callable[[], Iterable[str | Part]], opened: bool = False) -> Pieces:
+    summary = f'{escape(title)}{f" <span class={chr(34)}dim{chr(34)}>{escape(told)}</span>" if told else ""}'
+    return [
+        f'<details class="pane"{" open" if opened else ""}><summary>{summary}</summary><div class="in">',
+        *attempt_all(title.lower(), make),
+        "</div></details>",
+    ]
+
+
+# --- programs and pictures --------------------------------------------------------------------------------------------
+
+
+def _source_lines(source: Document, hues: Hues) -> Pieces:
+    place = clean(source["label"]) or PurePath(source["file"]).name
+    marked = {mark["line"] for mark in source["marks"]}
+
+    def form() -> str:
+        return code.plain(
+            (str(number), line, _stripe(hues.get((place, number))) if number in marked else "")
+            for number, line in enumerate(source["lines"], source["first_line"])
+        )
+
+    return [part("the source", form)]
+
+
+def _stripe(order: int | None) -> str:
+    if order is None:
+        return ""
+    hue, broken = hue_of(order)
+    return f"h{hue} broken" if broken else f"h{hue}"
+
+
+def _picture(what: str, graph: Document, hues: Hues, limits: tuple[int, ...] = (400, 150, 50), worth: float = 1.0) -> Part:
+    """A graph, with all that can be said at first, then without hover and types, then with fewer and fewer boxes."""
+
+    def form(limit: int, told: bool) -> Callable[[], str]:
+        title = escape(graph["title"] or what)
+        return lambda: (
+            f'<div class="view" tabindex="0" role="region" aria-label="Graph of {title}">'
+            f"{svg(graph, limit=limit, hues=hues, styled=False, hover=told, types=told)}</div>"
+        )
+
+    return part(what, form(limits[0], True), *(form(limit, False) for limit in limits), worth=worth)
+
+
+def _program(what: str, lines: list[str]) -> Part:
+    return part(what, lambda: code.numbered((str(at), line, "") for at, line in enumerate(lines, 1)), worth=0.5)
+
+
+# --- fusion -----------------------------------------------------------------------------------------------------------
+
+
+def _fusion(fusion: Document, hues: Hues, here: str) -> Pieces:
+    pieces: Pieces = [said(fusion["summary"]["sentence"]), _kernels(fusion["kernels"], here)]
+    if fusion["rows"]:
+        pieces.append(part("the comparison", lambda: diff(fusion["rows"]), lambda: diff(fusion["rows"], brief=True)))
+    if fusion["after"]["nodes"]:
+        pieces += [said("After fusion:"), _picture("the graph after fusion", fusion["after"], hues)]
+    if fusion["before"]["nodes"]:
+        pieces.append("<details><summary>Before fusion</summary>")
+        pieces += [_picture("the graph before fusion", fusion["before"], hues, (150,), worth=0.5), "</details>"]
+    return pieces
+
+
+def _kernels(kernels: list[Document], here: str) -> Part:
+    def form(members: bool, most: int) -> str:
+        rows = "".join(_kernel(at, kernel, here, members) for at, kernel in enumerate(kernels[:most], 1))
+        more = said(f"and {plural(len(kernels) - most, 'more kernel')}") if len(kernels) > most else ""
+        head = "<tr><th>kernel</th><th>is</th><th>gives</th><th>from</th></tr>"
+        return f"<table><tbody>{head}{rows}</tbody></table>{more}"
+
+    return part("the list of kernels", lambda: form(True, 500), lambda: form(False, 500), lambda: form(False, 20))
+
+
+def _kernel(number: int, kernel: Document, here: str, members: bool) -> str:
+    kind = f"{words.kernel_words(kernel)}{' (library call)' if kernel['kind'] == 'library' else ''}"
+    place = words.lines(kernel["positions"], here) or "origin unknown"
+    told = [words.member_words(kernel["members"])] if members and kernel["members"] else []
+    told += [clean(kernel["note"])] if kernel["note"] else []
+    below = "".join(f'<br><span class="dim">{escape(line)}</span>' for line in told)
+    name = f"{number} <code>{escape(kernel['name'])}</code>"
+    types = f"<code>{escape(kernel['type'])}</code>"
+    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in (name, escape(kind) + below, types, escape(place)))}</tr>"
+
+
+# --- timing -----------------------------------------------------------------------------------------------------------
+
+
+def _timing(timing: Document) -> Pieces:
+    spent = [(stage["name"], stage["seconds"]) for stage in timing["stages"]]
+    longest = max((amount(quantity) or 0.0 for _, quantity in spent), default=0.0)
+    rows = "".join(_bar(name, quantity, longest) for name, quantity in spent)
+    rows += _bar("total", timing["total"], 0.0)
+    steady = timing["steady"]
+    if steady:
+        rows += _bar("run", steady["median"], 0.0, words.spread_words(steady))
+    else:
+        rows += '<tr><td>run</td><td></td><td></td><td class="dim">not measured</td></tr>'
+    return [f"<table><tbody>{rows}</tbody></table>"]
+
+
+def _bar(name: str, quantity: Document, longest: float, told: str = "") -> str:
+    share = 100 * (amount(quantity) or 0.0) / longest if longest else 0.0
+    bar = f'<span class="bar" style="width:{min(max(share, 0.0), 100.0):.1f}%"></span>' if share > 0 else ""
+    return (
+        f'<tr><td>{escape(name)}</td><td class="wide">{bar}</td><td>{_quantity(quantity)}</td>'
+        f'<td class="dim">{escape(told)}</td></tr>'
+    )
+
+
+def _cost(cost: Document) -> str:
+    names = (("flops", "computes"), ("bytes", "moves"), ("memory", "holds"))
+    return f"<p>One run {', '.join(f'{verb} {_quantity(cost[name])}' for name, verb in names)}.</p>"
+
+
+def _quantity(quantity: Document) -> str:
+    return f'<span title="{escape(origin(quantity))}">{escape(show(quantity))}</span>'
+
+
+# --- recompilations ---------------------------------------------------------------------------------------------------
+
+
+def _cards(document: Document) -> Pieces:
+    if not document["cards"]:
+        return [said("Nothing was compiled more than once.")]
+    return [_card(card) for card in document["cards"]]
+
+
+def _card(card: Document) -> str:
+    place = f" in {clean(card['cell'])}" if card["cell"] else ""
+    title = f"{clean(card['function'])}, compilation {card['number']}{place}"
+    reason = words.because(card)
+    told = [f"compared with {clean(card['against'])}"] if card["against"] else []
+    told += [f"at {words.where(card['position'])}"] if card["position"] else []
+    rows = "".join(
+        f'<tr><td class="dim">{escape(change["part"])}</td><td><code>{escape(words.difference(change))}</code></td></tr>'
+        for change in card["differences"]
+        if change["part"] != "first"
+    )
+    return (
+        f'<div class="card"><b>{escape(title)}</b><p>{escape(reason[:1].upper() + reason[1:])}. Cost: {_quantity(card["cost"])}.</p>'
+        + (f"<table><tbody>{rows}</tbody></table>" if rows else "")
+        + (f'<p class="dim">{escape("; ".join(told))}</p>' if told else "")
+        + "</div>"
+    )
+
+
+# --- the other kinds --------------------------------------------------------------------------------------------------
+
+
+def _diagnostics(document: Document) -> Pieces:
+    signs = {"error": "✕", "warning": "▲", "info": "ⓘ"}
+    if not document["items"]:
+        return [said("Nothing to report.")]
+    pieces: Pieces = []
+    for item in document["items"]:
+        place = f"{words.where(item['position'])}: " if item["position"] else ""
+        kind = ' class="bad"' if item["severity"] == "error" else ""
+        lines = "<br>".join(map(escape, clean_lines(item["message"])))
+        fix = "<br>".join(map(escape, clean_lines(item["fix"])))
+        pieces.append(f"<p{kind}>{signs[item['severity']]} {item['severity']}: {escape(place)}{lines}</p>")
+        pieces += [f'<p class="dim">fix: <code>{fix}</code></p>'] if item["fix"] else []
+    return pieces
+
+
+def _ledger(document: Document) -> Pieces:
+    if not document["rows"]:
+        return [said("Nothing was compiled in this session yet.")]
+    names = ("", "function", "cell", "", "trace", "lower", "compile", "equations", "calls", "because")
+    head = "".join(f"<th>{name}</th>" for name in names)
+
+    def form(rows: list[Document]) -> Callable[[], str]:
+        body = lambda: "".join(map(_ledger_row, rows))
+        return lambda: f"<table><tbody><tr>{head}</tr>{body()}</tbody></table>"
+
+    return [part("the ledger", form(document["rows"]), form(document["rows"][-200:]))]
+
+
+def _ledger_row(row: Document) -> str:
+    cells = [str(row["id"]), f"<code>{escape(row['signature'] or row['function'])}</code>", escape(row["cell"] or "")]
+    cells += [row["what"], *(seconds(row["seconds"][stage]) for stage in ("trace", "lower", "compile"))]
+    cells += [f"{row['equations']:,}", f"{row['calls']:,}", escape(row["because"])]
+    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+
+
+def _graph(graph: Document) -> Pieces:
+    return [_picture("the graph", graph, line_hues(graph), worth=4.0)]
+
+
+def _whole_fusion(fusion: Document) -> Pieces:
+    return _fusion(fusion, line_hues(fusion["before"], fusion["after"]), "")
+
+
+def _source(source: Document) -> Pieces:
+    marks = sorted({mark["line"] for mark in source["marks"]})
+    place = clean(source["label"]) or PurePath(source["file"]).name
+    return _source_lines(source, {(place, line): order for order, line in enumerate(marks)})
+
+
+PANES: dict[str, Callable[[Document], Pieces]] = {
+    "graph": _graph,
+    "fusion": _whole_fusion,
+    "timing": _timing,
+    "recompilations": _cards,
+    "diagnostics": _diagnostics,
+    "source": _source,
+    "ledger": _ledger,
+}

@@ -1,0 +1,386 @@
+"""What a document may hold, as one table that mirrors docs/documents.md, and `validate`, which checks a document by it.
+
+A form is one of: a scalar (`TEXT`, `WHOLE`, `NUMBER`, `FLAG`), `OneOf` some words, `Maybe` a form, `Many` of a form,
+`Table` from text to a form, `Record` of named fields, or the name of a record in `FORMS`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+
+class DocumentError(ValueError):
+    """A document that does not have the form its kind asks for; the message starts with the path of the wrong field."""
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A plain value, told by a test."""
+
+    name: str
+    fits: Callable[[object], bool]
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """One of some words (or, for versions, numbers)."""
+
+    options: tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Maybe:
+    """A value of a form, or None."""
+
+    form: Form
+
+
+@dataclass(frozen=True)
+class Many:
+    """A list of values of one form."""
+
+    form: Form
+
+
+@dataclass(frozen=True)
+class Table:
+    """A dict from text to values of one form."""
+
+    form: Form
+
+
+@dataclass(frozen=True)
+class Record:
+    """A dict with exactly these fields."""
+
+    fields: Mapping[str, Form]
+
+
+Form: TypeAlias = Scalar | OneOf | Maybe | Many | Table | Record | str
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: object) -> bool:
+    return _is_whole(value) or (isinstance(value, float) and math.isfinite(value))
+
+
+TEXT = Scalar("a text", lambda value: isinstance(value, str))
+WHOLE = Scalar("a whole number", _is_whole)
+NUMBER = Scalar("a finite number", _is_number)
+FLAG = Scalar("True or False", lambda value: isinstance(value, bool))
+
+
+def _record(**fields: Form) -> Record:
+    return Record({name.rstrip("_"): form for name, form in fields.items()})
+
+
+def _document(kind: str, **fields: Form) -> Record:
+    return _record(kind=OneOf((kind,)), version=OneOf((1,)), **fields)
+
+
+_LINE = _record(number=WHOLE, text=TEXT, name=TEXT, paths=Many(TEXT))
+
+FORMS: dict[str, Record] = {
+    "quantity": _record(
+        value=Maybe(NUMBER), unit=TEXT, origin=OneOf(("measured", "modelled", "unknown")), note=TEXT
+    ),
+    "position": _record(
+        file=TEXT,
+        cell=Maybe(TEXT),
+        line=WHOLE,
+        end_line=WHOLE,
+        column=WHOLE,
+        end_column=WHOLE,
+        function=TEXT,
+        text=TEXT,
+    ),
+    "source": _document(
+        "source",
+        label=TEXT,
+        file=TEXT,
+        first_line=WHOLE,
+        lines=Many(TEXT),
+        marks=Many(_record(line=WHOLE, nodes=Many(TEXT))),
+    ),
+    "node": _record(
+        id=TEXT,
+        kind=OneOf(("input", "constant", "equation", "output", "instruction", "fusion", "library", "scope")),
+        label=TEXT,
+        scope=Maybe(TEXT),
+        types=Many(TEXT),
+        bytes=WHOLE,
+        text=TEXT,
+        params=Table(TEXT),
+        paths=Many(TEXT),
+        positions=Many("position"),
+        fused_into=Maybe(TEXT),
+    ),
+    "edge": Record({"from": TEXT, "to": TEXT, "type": TEXT, "bytes": WHOLE}),
+    "graph": _document(
+        "graph", level=OneOf(("jaxpr", "hlo")), title=TEXT, nodes=Many("node"), edges=Many("edge")
+    ),
+    "kernel": _record(
+        name=TEXT,
+        kind=OneOf(("fusion", "library", "loop", "copy", "other")),
+        opcode=TEXT,
+        type=TEXT,
+        members=Many(_record(name=TEXT, opcode=TEXT, type=TEXT, paths=Many(TEXT))),
+        paths=Many(TEXT),
+        positions=Many("position"),
+        text=TEXT,
+        note=TEXT,
+    ),
+    "row": _record(
+        kind=OneOf(("same", "changed", "removed", "added", "fused")),
+        left=Maybe(_LINE),
+        right=Maybe(_LINE),
+        caption=TEXT,
+    ),
+    "fusion": _document(
+        "fusion",
+        title=TEXT,
+        before="graph",
+        after="graph",
+        kernels=Many("kernel"),
+        rows=Many("row"),
+        summary=_record(before=WHOLE, after=WHOLE, kernels=WHOLE, fusions=WHOLE, library=WHOLE, sentence=TEXT),
+    ),
+    "timing": _document(
+        "timing",
+        title=TEXT,
+        stages=Many(_record(name=OneOf(("trace", "lower", "compile", "first run")), seconds="quantity")),
+        total="quantity",
+        steady=Maybe(
+            _record(
+                median="quantity", low="quantity", high="quantity", runs=WHOLE, source=OneOf(("button", "cell"))
+            )
+        ),
+        can_measure=FLAG,
+    ),
+    "card": _record(
+        function=TEXT,
+        number=WHOLE,
+        because=TEXT,
+        differences=Many(
+            _record(
+                part=OneOf(
+                    (
+                        "first",
+                        "shape",
+                        "dtype",
+                        "weak type",
+                        "static value",
+                        "tree structure",
+                        "function",
+                        "option",
+                        "device",
+                        "x64",
+                        "kind",
+                        "arguments",
+                    )
+                ),
+                path=TEXT,
+                before=TEXT,
+                after=TEXT,
+                detail=TEXT,
+            )
+        ),
+        against=TEXT,
+        cost="quantity",
+        position=Maybe("position"),
+        cell=Maybe(TEXT),
+    ),
+    "recompilations": _document("recompilations", title=TEXT, cards=Many("card")),
+    "diagnostics": _document(
+        "diagnostics",
+        items=Many(
+            _record(
+                id=TEXT,
+                severity=OneOf(("error", "warning", "info")),
+                message=TEXT,
+                position=Maybe("position"),
+                fix=TEXT,
+            )
+        ),
+    ),
+    "compilation": _document(
+        "compilation",
+        id=WHOLE,
+        function=TEXT,
+        signature=TEXT,
+        equations=WHOLE,
+        cache=OneOf(("compiled", "reused")),
+        headline=TEXT,
+        source=Maybe("source"),
+        jaxpr=TEXT,
+        graph="graph",
+        fusion=Maybe("fusion"),
+        timing="timing",
+        recompilations="recompilations",
+        cost=_record(flops="quantity", bytes="quantity", memory="quantity"),
+    ),
+    "cell": _document(
+        "cell",
+        cell=TEXT,
+        cell_id=Maybe(TEXT),
+        compilations=Many("compilation"),
+        reused=Many(_record(function=TEXT, calls=WHOLE)),
+        left_alone=Many(_record(name=TEXT, reason=TEXT)),
+        error=Maybe(_record(type=TEXT, message=TEXT, position=Maybe("position"))),
+        note=TEXT,
+    ),
+    "ledger": _document(
+        "ledger",
+        rows=Many(
+            _record(
+                id=WHOLE,
+                function=TEXT,
+                signature=TEXT,
+                cell=Maybe(TEXT),
+                cell_id=Maybe(TEXT),
+                what=OneOf(("compiled", "recompiled", "reused", "failed")),
+                because=TEXT,
+                seconds=_record(trace=NUMBER, lower=NUMBER, compile=NUMBER),
+                equations=WHOLE,
+                calls=WHOLE,
+            )
+        ),
+    ),
+}
+
+KINDS = tuple(name for name, form in FORMS.items() if "version" in form.fields)
+
+
+def validate(document: object) -> None:
+    """Raise `DocumentError` with the path of the first wrong field unless `document` is as docs/documents.md says."""
+    if not isinstance(document, dict):
+        raise DocumentError(f"a document is a dict, not {_found(document)}")
+    kind = document.get("kind")
+    if kind not in KINDS:
+        raise DocumentError(f"kind: expected one of {', '.join(KINDS)}; found {_found(kind)}")
+    for problem in _problems(FORMS[kind], document, kind, kind):
+        raise DocumentError(problem)
+
+
+def _problems(form: Form, value: Any, path: str, name: str = "") -> Iterator[str]:
+    match form:
+        case str():
+            yield from _problems(FORMS[form], value, path, form)
+        case Scalar():
+            if not form.fits(value):
+                yield f"{path}: expected {form.name}, found {_found(value)}"
+        case OneOf():
+            if isinstance(value, bool) or not isinstance(value, str | int) or value not in form.options:
+                yield f"{path}: expected {' or '.join(map(repr, form.options))}, found {_found(value)}"
+        case Maybe():
+            if value is not None:
+                yield from _problems(form.form, value, path)
+        case Many():
+            yield from _list_problems(form, value, path)
+        case Table():
+            yield from _table_problems(form, value, path)
+        case Record():
+            yield from _record_problems(form, value, path, name)
+
+
+def _list_problems(form: Many, value: Any, path: str) -> Iterator[str]:
+    if not isinstance(value, list):
+        yield f"{path}: expected a list, found {_found(value)}"
+        return
+    for index, item in enumerate(value):
+        yield from _problems(form.form, item, f"{path}[{index}]")
+
+
+def _table_problems(form: Table, value: Any, path: str) -> Iterator[str]:
+    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
+        yield f"{path}: expected a dict with texts as keys, found {_found(value)}"
+        return
+    for key, item in value.items():
+        yield from _problems(form.form, item, f"{path}[{key!r}]")
+
+
+def _record_problems(form: Record, value: Any, path: str, name: str) -> Iterator[str]:
+    if not isinstance(value, dict):
+        yield f"{path}: expected a dict, found {_found(value)}"
+        return
+    for missing in (field for field in form.fields if field not in value):
+        yield f"{path}: the field {missing!r} is missing"
+    for surplus in (field for field in value if field not in form.fields):
+        yield f"{path}: there is no field {surplus!r} here; the fields are {', '.join(form.fields)}"
+    for field, inner in form.fields.items():
+        yield from _problems(inner, value[field], f"{path}.{field}")
+    yield from _RULES.get(name, lambda *_: ())(value, path)
+
+
+def _found(value: object) -> str:
+    shown = repr(value)
+    return f"{type(value).__name__} {shown if len(shown) <= 60 else shown[:60] + '…'}"
+
+
+# --- what a form alone cannot say -------------------------------------------------------------------------------------
+
+
+def _quantity_rule(value: Any, path: str) -> Iterator[str]:
+    if (value["value"] is None) != (value["origin"] == "unknown"):
+        yield f"{path}: the value is None exactly when the origin is 'unknown'; found {_found(value)}"
+
+
+def _position_rule(value: Any, path: str) -> Iterator[str]:
+    if value["line"] < 1 or value["column"] < 0:
+        yield f"{path}: lines count from 1 and columns from 0; found line {value['line']}, column {value['column']}"
+
+
+def _graph_rule(graph: Any, path: str) -> Iterator[str]:
+    ids: dict[str, int] = {}
+    for index, node in enumerate(graph["nodes"]):
+        if node["id"] in ids:
+            yield f"{path}.nodes[{index}].id: {node['id']!r} is already the id of nodes[{ids[node['id']]}]"
+        ids[node["id"]] = index
+    scopes = {node["id"]: node["scope"] for node in graph["nodes"]}
+    for index, node in enumerate(graph["nodes"]):
+        if node["scope"] is not None and node["scope"] not in ids:
+            yield f"{path}.nodes[{index}].scope: no node has the id {node['scope']!r}"
+        elif _contains_itself(node["id"], scopes):
+            yield f"{path}.nodes[{index}].scope: the node {node['id']!r} would contain itself"
+    for index, edge in enumerate(graph["edges"]):
+        for end in ("from", "to"):
+            if edge[end] not in ids:
+                yield f"{path}.edges[{index}].{end}: no node has the id {edge[end]!r}"
+
+
+def _contains_itself(node: str, scopes: Mapping[str, str | None]) -> bool:
+    seen = {node}
+    outer = scopes.get(node)
+    while outer is not None and outer not in seen:
+        seen.add(outer)
+        outer = scopes.get(outer)
+    return outer == node
+
+
+def _compilation_rule(compilation: Any, path: str) -> Iterator[str]:
+    ids = {node["id"] for node in compilation["graph"]["nodes"]}
+    marks = compilation["source"]["marks"] if compilation["source"] else []
+    for index, mark in enumerate(marks):
+        for node in mark["nodes"]:
+            if node not in ids:
+                yield f"{path}.source.marks[{index}].nodes: the graph has no node {node!r}"
+
+
+def _row_rule(row: Any, path: str) -> Iterator[str]:
+    if row["left"] is None and row["right"] is None:
+        yield f"{path}: a row has a line on the left, on the right or on both sides"
+
+
+_RULES: dict[str, Callable[[Any, str], Iterator[str]]] = {
+    "quantity": _quantity_rule,
+    "position": _position_rule,
+    "graph": _graph_rule,
+    "compilation": _compilation_rule,
+    "row": _row_rule,
+}

@@ -1,0 +1,70 @@
+"""A graph document read as a tree of scopes: what contains what, and which scopes to draw open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from .words import Document
+
+
+class Scopes:
+    """The nodes of a graph by id, their scopes, and the members of each scope in the order of the document.
+
+    Nodes whose scope does not exist (or would contain itself) stand at the top level, so that nothing is lost.
+    """
+
+    def __init__(self, graph: Document):
+        self.nodes: dict[str, Document] = {}
+        for node in graph["nodes"]:
+            self.nodes.setdefault(node["id"], node)
+        self.parent: dict[str, str | None] = {}
+        for ident in self.nodes:
+            self.parent[ident] = self._scope_of(ident)
+        self.members: dict[str | None, list[str]] = {None: []}
+        for ident, scope in self.parent.items():
+            self.members.setdefault(scope, []).append(ident)
+        self.edges = [edge for edge in graph["edges"] if edge["from"] in self.nodes and edge["to"] in self.nodes]
+
+    def _scope_of(self, ident: str) -> str | None:
+        scope = self.nodes[ident]["scope"]
+        if scope not in self.nodes:
+            return None
+        outer: str | None = scope
+        while outer is not None:
+            if outer == ident:
+                return None
+            outer = self.parent.get(outer)
+        return scope
+
+    def outwards(self, ident: str | None) -> Iterator[str]:
+        """`ident` and the scopes round it, from the inside out."""
+        while ident is not None:
+            yield ident
+            ident = self.parent[ident]
+
+    def size(self, scope: str) -> int:
+        """How many nodes a scope contains, at any depth."""
+        count, todo = 0, list(self.members.get(scope, ()))
+        while todo:
+            ident = todo.pop()
+            count += 1
+            todo += self.members.get(ident, ())
+        return count
+
+    def open_within(self, limit: int) -> set[str]:
+        """The scopes that can be open when at most `limit` nodes are drawn: outer ones first, then small ones."""
+        drawn, opened = len(self.members[None]), set[str]()
+        level = [ident for ident in self.members[None] if ident in self.members]
+        while level:
+            inner: list[str] = []
+            for scope in sorted(level, key=lambda ident: len(self.members[ident])):
+                if drawn + len(self.members[scope]) <= limit:
+                    drawn += len(self.members[scope])
+                    opened.add(scope)
+                    inner += [ident for ident in self.members[scope] if ident in self.members]
+            level = inner
+        return opened
+
+    def operations(self, idents: Iterable[str]) -> int:
+        """How many of these nodes are operations of the program (no inputs, constants, outputs)."""
+        return sum(1 for ident in idents if self.nodes[ident]["kind"] not in ("input", "constant", "output"))

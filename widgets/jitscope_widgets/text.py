@@ -1,0 +1,241 @@
+"""The text twin of every view: for terminals, logs, GitHub and screen readers, at most 100 columns wide by default."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from . import words
+from .changes import Group, fold, groups
+from .plain import clean, clean_lines
+from .quantities import seconds, show
+from .words import Document, plural
+from .wrap import table, wrap
+
+
+def text(document: Document, *, width: int = 100, jaxpr: bool = False) -> str:
+    """What `document` says, as plain text of at most `width` columns.
+
+    `jaxpr=True` adds the programs themselves to a compilation or a cell.
+    """
+    problem = words.not_viewable(document)
+    if problem:
+        return "\n".join(wrap(problem, width))
+    if document["kind"] == "cell":
+        lines = _cell(document, width, jaxpr)
+    elif document["kind"] == "compilation":
+        lines = _compilation(document, width, jaxpr)
+    else:
+        lines = _WRITERS[document["kind"]](document, width)
+    return "\n".join(lines).replace("→", "->")
+
+
+def _cell(cell: Document, width: int, jaxpr: bool) -> list[str]:
+    lines: list[str] = []
+    for compilation in cell["compilations"]:
+        lines += [*([""] if lines else []), *_compilation(compilation, width, jaxpr)]
+    for label, entries in (
+        ("reused", [words.reused_words(entry) for entry in cell["reused"]]),
+        ("left as Python", [words.left_alone_words(entry) for entry in cell["left_alone"]]),
+    ):
+        if entries:
+            lines += wrap(f"{label}: {', '.join(entries)}", width, "  ")
+    if cell["note"]:
+        lines += _paragraph(cell["note"], width)
+    if cell["error"]:
+        lines += [part for line in words.error_words(cell["error"]) for part in wrap(line, width, "  ")]
+    return lines or [f"{clean(cell['cell'])}: nothing was compiled."]
+
+
+def _compilation(compilation: Document, width: int, jaxpr: bool) -> list[str]:
+    here = words.here_of(compilation)
+    lines = wrap(clean(compilation["signature"] or compilation["function"]), width, "    ")
+    lines += _facts([clean(compilation["headline"]), _times(compilation)], width)
+    if compilation["fusion"]:
+        lines += _kernels(compilation["fusion"], width, here)
+    for card in compilation["recompilations"]["cards"]:
+        if card["number"] > 1:
+            lines += [f"  {line}" for line in _card(card, width - 2)]
+    if jaxpr:
+        lines += ["", *(part for line in clean_lines(compilation["jaxpr"]) for part in _code(line, width))]
+    return lines
+
+
+def _facts(facts: list[str], width: int) -> list[str]:
+    """Some facts on one line when they fit, else on a line each."""
+    facts = [fact for fact in facts if fact]
+    together = "  " + "   ".join(facts)
+    if len(together) <= width:
+        return [together]
+    return [part for fact in facts for part in wrap(f"  {fact}", width, "    ")]
+
+
+def _times(compilation: Document) -> str:
+    timing = compilation["timing"]
+    parts = [f"{stage['name']} {show(stage['seconds'])}" for stage in timing["stages"]]
+    if compilation["cache"] == "reused":
+        parts.insert(0, "reused, nothing compiled")
+    if timing["steady"]:
+        parts.append(f"run {show(timing['steady']['median'])} (median of {timing['steady']['runs']})")
+    return ", ".join(parts)
+
+
+def _kernels(fusion: Document, width: int, here: str) -> list[str]:
+    rows = []
+    for number, kernel in enumerate(fusion["kernels"], 1):
+        kind = "library call" if kernel["kind"] == "library" else ""
+        place = words.lines(kernel["positions"], here) or "origin unknown"
+        rows.append((f"kernel {number}", words.kernel_words(kernel), clean(kernel["type"]), kind, place))
+    lines: list[str] = []
+    for kernel, line in zip(fusion["kernels"], table(rows, width)):
+        lines += line
+        if kernel["members"]:
+            lines += wrap(f"      {words.member_words(kernel['members'])}", width, "      ")
+        if kernel["note"]:
+            lines += wrap(f"      {clean(kernel['note'])}", width, "      ")
+    return lines
+
+
+def _card(card: Document, width: int) -> list[str]:
+    cost = f", cost {show(card['cost'])}" if show(card["cost"]) != "?" else ""
+    said = words.because(card)
+    lines = wrap(f"{said}{cost}", width, "  ")
+    for part in card["differences"]:
+        if part["part"] != "first" and not _tells(said, part):
+            lines += wrap(f"  {part['part']}: {words.difference(part)}", width, "    ")
+    if card["against"]:
+        lines += wrap(f"  compared with {clean(card['against'])}", width, "    ")
+    return lines
+
+
+def _tells(sentence: str, part: Document) -> bool:
+    """Whether the sentence already names what changed, from what, to what."""
+    return all(clean(part[field]) in sentence for field in ("path", "before", "after", "detail"))
+
+
+def _graph(graph: Document, width: int) -> list[str]:
+    nodes = graph["nodes"]
+    unit = "equation" if graph["level"] == "jaxpr" else "instruction"
+    count = sum(1 for node in nodes if node["kind"] not in ("input", "constant", "output"))
+    lines = wrap(f"{clean(graph['title'])}: {plural(count, unit)}", width, "  ")
+    inner: dict[str | None, list[Document]] = {}
+    ids = {node["id"] for node in nodes}
+    for node in nodes:
+        scope = node["scope"] if node["scope"] in ids and node["scope"] != node["id"] else None
+        inner.setdefault(scope, []).append(node)
+    todo = [(node, 1) for node in reversed(inner.pop(None, []))]
+    while todo:
+        node, depth = todo.pop()
+        lines += _node(node, depth, width)
+        todo += [(member, depth + 1) for member in reversed(inner.pop(node["id"], []))]
+    return lines
+
+
+def _node(node: Document, depth: int, width: int) -> list[str]:
+    indent = "  " * min(depth, 12)
+    types = ", ".join(clean(kind) for kind in node["types"])
+    shown = clean(node["text"].strip()) or f"{clean(node['label'])}: {types}"
+    if node["kind"] in ("input", "constant", "output"):
+        shown = f"{node['kind']} {clean(node['label'])}: {types}"
+    place = words.lines(node["positions"])
+    return wrap(f"{indent}{shown}{'   ' + place if place else ''}", width, indent + "    ")
+
+
+def _fusion(fusion: Document, width: int) -> list[str]:
+    summary = fusion["summary"]
+    lines = wrap(f"{clean(fusion['title'])}: {clean(summary['sentence'])}", width, "  ")
+    lines += _kernels(fusion, width, "")
+    if fusion["rows"]:
+        lines += ["", "  before (-) and after (+):"]
+    for group in groups(fusion["rows"]):
+        lines += _unchanged(group.rows, width) if group.kind == "same" else _changed(group, width)
+    return lines
+
+
+def _unchanged(rows: list[Document], width: int) -> list[str]:
+    first, folded, last = fold(rows, around=1)
+    lines = [part for row in first for part in _marked(" ", row["left"] or row["right"], width)]
+    if folded:
+        lines.append(f"    ({len(folded)} unchanged lines)")
+    return lines + [part for row in last for part in _marked(" ", row["left"] or row["right"], width)]
+
+
+def _changed(group: Group, width: int) -> list[str]:
+    lines = wrap(f"  {clean(group.caption)}:", width, "    ") if group.caption else []
+    for mark, side in (("-", "left"), ("+", "right")):
+        lines += [part for line in group.side(side) for part in _marked(mark, line, width)]
+    return lines
+
+
+def _marked(mark: str, line: Document, width: int) -> list[str]:
+    return wrap(f"  {mark} {clean(line['text'].strip())}", width, "        ")
+
+
+def _timing(timing: Document, width: int) -> list[str]:
+    rows = [(stage["name"], show(stage["seconds"]), clean(stage["seconds"]["note"])) for stage in timing["stages"]]
+    rows.append(("total", show(timing["total"]), clean(timing["total"]["note"])))
+    if timing["steady"]:
+        rows.append(("run", show(timing["steady"]["median"]), words.spread_words(timing["steady"])))
+    else:
+        rows.append(("run", "not measured", ""))
+    return wrap(clean(timing["title"]), width, "  ") + [line for row in table(rows, width) for line in row]
+
+
+def _recompilations(document: Document, width: int) -> list[str]:
+    lines = wrap(clean(document["title"]), width, "  ")
+    for card in document["cards"]:
+        place = f" in {clean(card['cell'])}" if card["cell"] else ""
+        lines += wrap(f"  {clean(card['function'])}, compilation {card['number']}{place}", width, "    ")
+        lines += [f"    {line}" for line in _card(card, width - 4)]
+    return lines if document["cards"] else [*lines, "  nothing was compiled more than once"]
+
+
+def _diagnostics(document: Document, width: int) -> list[str]:
+    lines: list[str] = []
+    for item in document["items"]:
+        place = f"{words.where(item['position'])}: " if item["position"] else ""
+        first, *more = clean_lines(item["message"].strip())
+        lines += wrap(f"{item['severity']}: {place}{first}", width, "    ")
+        lines += [part for line in more for part in wrap(f"    {line}", width, "    ")]
+        if item["fix"]:
+            lines += [part for line in clean_lines(item["fix"]) for part in wrap(f"    fix: {line}", width, "    ")]
+    return lines or ["nothing to report"]
+
+
+def _source(source: Document, width: int) -> list[str]:
+    lines = wrap(clean(source["label"] or source["file"]), width, "  ")
+    for number, line in enumerate(source["lines"], source["first_line"]):
+        lines += wrap(f"{number:>5}  {clean(line)}", width, " " * 11)
+    return lines
+
+
+def _ledger(ledger: Document, width: int) -> list[str]:
+    lines: list[str] = []
+    for row in ledger["rows"]:
+        spent = ", ".join(f"{stage} {seconds(row['seconds'][stage])}" for stage in ("trace", "lower", "compile"))
+        place = f" in {clean(row['cell'])}" if row["cell"] else ""
+        lines += wrap(f"{row['id']:>4}  {row['what']}{place}: {clean(row['signature'] or row['function'])}", width, " " * 10)
+        counts = f"{plural(row['equations'], 'equation')}, {plural(row['calls'], 'call')}"
+        lines += wrap(f"      {counts}, {spent}", width, " " * 10)
+        if row["because"]:
+            lines += wrap(f"      {clean(row['because'])}", width, " " * 10)
+    return lines or ["nothing was compiled in this session yet"]
+
+
+def _paragraph(said: str, width: int) -> list[str]:
+    return [part for line in clean_lines(said.strip()) for part in wrap(line, width)]
+
+
+def _code(line: str, width: int) -> list[str]:
+    indent = line[: len(line) - len(line.lstrip(" "))]
+    return wrap(line, width, indent + "    ")
+
+
+_WRITERS: dict[str, Callable[[Document, int], list[str]]] = {
+    "graph": _graph,
+    "fusion": _fusion,
+    "timing": _timing,
+    "recompilations": _recompilations,
+    "diagnostics": _diagnostics,
+    "source": _source,
+    "ledger": _ledger,
+}

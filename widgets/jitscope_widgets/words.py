@@ -1,0 +1,159 @@
+"""The sentences and phrases that all views share."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from .plain import clean, clean_lines
+from .quantities import amount, seconds, show
+from .schema import KINDS
+
+
+Document = Mapping[str, Any]
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 kernel`, `2,000 kernels`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def not_viewable(document: object) -> str:
+    """Why there is no view of `document`, "" when there is one."""
+    if not isinstance(document, Mapping):
+        return f"There is no view of this: a document is a dict, this is {type(document).__name__}."
+    kind, version = document.get("kind"), document.get("version")
+    if kind not in KINDS:
+        return f"There is no view of documents of kind {clean(repr(kind))}."
+    if version != 1:
+        return f"This {kind} is a document of version {clean(repr(version))}; these views know version 1."
+    return ""
+
+
+def failed(what: str, error: Exception) -> str:
+    """What stands in the place of a view that could not be made."""
+    detail = clean(str(error))
+    return f"The view of {what} could not be made ({type(error).__name__}{': ' + detail if detail else ''})."
+
+
+def home(position: Document) -> str:
+    """The cell or file of a position, as short as it can be told."""
+    return clean(position["cell"] or PurePath(position["file"]).name or "unknown file")
+
+
+def where(position: Document) -> str:
+    """`In [3], line 2, columns 8-13`."""
+    columns = ""
+    if position["end_line"] == position["line"] and position["end_column"] > position["column"] + 1:
+        columns = f", columns {position['column'] + 1}-{position['end_column']}"
+    return f"{home(position)}, line {position['line']}{columns}"
+
+
+def lines(positions: Iterable[Document], here: str = "") -> str:
+    """The lines of some positions, `lines 2-4`; those outside `here` with their cell, `In [2] line 7`."""
+    found: dict[str, set[int]] = {}
+    for position in positions:
+        found.setdefault(home(position), set()).add(position["line"])
+    return "; ".join(f"{'' if place == here else place + ' '}{_runs(numbers)}" for place, numbers in found.items())
+
+
+def here_of(compilation: Document) -> str:
+    """The cell or file a compiled function stands in, "" when its source is unknown."""
+    source = compilation["source"]
+    return clean(source["label"] or PurePath(source["file"]).name) if source else ""
+
+
+def kernel_words(kernel: Document) -> str:
+    """`fusion of 13`, or the opcode of a kernel with one operation."""
+    if kernel["kind"] == "fusion":
+        return f"fusion of {len(kernel['members'])}"
+    return clean(kernel["opcode"])
+
+
+def member_words(members: Sequence[Document]) -> str:
+    """`add, compare, multiply ×3`, in the order in which they come."""
+    counts = Counter(clean(member["opcode"]) for member in members)
+    return ", ".join(f"{opcode} ×{count}" if count > 1 else opcode for opcode, count in counts.items())
+
+
+def recompiled(compilation: Document) -> int:
+    """How many times a function was compiled again."""
+    return sum(1 for card in compilation["recompilations"]["cards"] if card["number"] > 1)
+
+
+def because(card: Document) -> str:
+    """`recompiled because x has another shape`."""
+    reason = clean(card["because"]).strip().rstrip(".")
+    if re.match(r"(re)?compiled\b|first\b", reason, re.IGNORECASE):
+        return reason[0].lower() + reason[1:]
+    verb = "recompiled" if card["number"] > 1 else "compiled"
+    return f"{verb} because {reason}" if reason else verb
+
+
+def difference(part: Document) -> str:
+    """`x: f32[64,20] → f32[40,20] (axis 0)`."""
+    change = " → ".join(clean(part[side]) for side in ("before", "after") if part[side])
+    path = f"{clean(part['path'])}: " if part["path"] else ""
+    detail = f" ({clean(part['detail'])})" if part["detail"] else ""
+    return f"{path}{change}{detail}".strip().rstrip(":") or clean(part["part"])
+
+
+def steady_words(timing: Document) -> str:
+    """`runs in 210 µs`, "" when nobody measured it."""
+    steady = timing["steady"]
+    return f"runs in {show(steady['median'])}" if steady else ""
+
+
+def spread_words(steady: Document) -> str:
+    """`median of 100 runs, from 200 µs to 230 µs`."""
+    return f"median of {plural(steady['runs'], 'run')}, from {show(steady['low'])} to {show(steady['high'])}"
+
+
+def compiled_words(compilation: Document) -> str:
+    """`compiled in 66.1 ms`, or that it was reused."""
+    if compilation["cache"] == "reused":
+        return "reused, nothing compiled"
+    spent = [amount(stage["seconds"]) for stage in compilation["timing"]["stages"] if stage["name"] != "first run"]
+    known = [value for value in spent if value is not None]
+    if known and len(known) == len(spent):
+        return f"compiled in {seconds(sum(known))}"
+    total = compilation["timing"]["total"]
+    return f"compiled in {show(total)}" if amount(total) is not None else "compiled"
+
+
+def recompiled_words(compilation: Document) -> str:
+    """`1 recompilation`, "" when there was none."""
+    count = recompiled(compilation)
+    return plural(count, "recompilation") if count else ""
+
+
+def left_alone_words(entry: Document) -> str:
+    """`Model (a class)`."""
+    return f"{clean(entry['name'])} ({clean(entry['reason'])})"
+
+
+def reused_words(entry: Document) -> str:
+    """`step (3 calls)`."""
+    return f"{clean(entry['function'])} ({plural(entry['calls'], 'call')})"
+
+
+def error_words(error: Document) -> list[str]:
+    """`In [3], line 2: ValueError: shapes do not fit`, with the further lines of the message, if any."""
+    place = f"{where(error['position'])}: " if error["position"] else ""
+    first, *more = clean_lines(error["message"].strip())
+    return [f"{place}{clean(error['type'])}: {first}", *more]
+
+
+def _runs(numbers: set[int]) -> str:
+    ordered = sorted(numbers)
+    runs: list[list[int]] = []
+    for number in ordered:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    shown = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+    return f"line{'' if len(ordered) == 1 else 's'} {shown}"

@@ -1,0 +1,59 @@
+"""Breaking lines of text at a width counted in terminal columns; nothing is ever cut off."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from .plain import columns
+
+
+def wrap(line: str, width: int, hang: str = "") -> list[str]:
+    """`line` in lines of at most `width` columns; its indentation stays, continuations start with `hang` instead."""
+    if columns(line) <= width:
+        return [line]
+    indent = line[: len(line) - len(line.lstrip(" "))][: width // 2]
+    hang = hang[: width // 2]
+    done: list[str] = []
+    current = indent
+    empty = True
+    for word in _words(line.lstrip(" ")):
+        if not empty and columns(current) + columns(word.rstrip(" ")) > width:
+            done.append(current.rstrip(" "))
+            current, empty = hang, True
+            word = word.lstrip(" ")
+        for piece in _pieces(word, width - columns(hang if done else indent)):
+            if not empty and columns(current) + columns(piece.rstrip(" ")) > width:
+                done.append(current.rstrip(" "))
+                current = hang
+            current += piece
+            empty = False
+    return [*done, current.rstrip(" ")]
+
+
+def table(rows: Sequence[Sequence[str]], width: int) -> list[list[str]]:
+    """The lines of each row: columns aligned, empty columns left out, what does not fit goes on below."""
+    count = max((len(row) for row in rows), default=0)
+    sizes = [max((columns(row[at]) for row in rows if at < len(row)), default=0) for at in range(count)]
+    return [wrap("  " + "  ".join(_aligned(row, sizes, width)).rstrip(" "), width, "      ") for row in rows]
+
+
+def _aligned(row: Sequence[str], sizes: Sequence[int], width: int) -> list[str]:
+    """The cells of a row, filled up to the size of their column (a column of half the width and more stays ragged)."""
+    return [cell + " " * (size - columns(cell) if size <= width // 2 else 0) for cell, size in zip(row, sizes) if size]
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^ ]+ *", text)
+
+
+def _pieces(word: str, width: int) -> list[str]:
+    """A word too long for a line in pieces that fit; any other word as it is."""
+    if columns(word.rstrip(" ")) <= width:
+        return [word]
+    pieces = [""]
+    for char in word:
+        if pieces[-1] and columns(pieces[-1]) + columns(char) > max(2, width) and char != " ":
+            pieces.append("")
+        pieces[-1] += char
+    return pieces
