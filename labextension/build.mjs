@@ -6,6 +6,18 @@ const { version } = JSON.parse(readFileSync("package.json", "utf8"));
 const views = "widgets/jitscope_widgets/js";
 const statics = "widgets/jitscope_widgets/static";
 
+/** A stylesheet with everything it imports, as a string. */
+const styles = {
+  name: "styles",
+  setup(build) {
+    build.onLoad({ filter: /\.css$/ }, async ({ path }) => {
+      const options = { entryPoints: [path], bundle: true, minify: true, write: false, target: "es2022" };
+      const { outputFiles } = await esbuild.build(options);
+      return { contents: outputFiles[0].text.trim(), loader: "text" };
+    });
+  },
+};
+
 const common = {
   bundle: true,
   target: "es2022",
@@ -13,7 +25,7 @@ const common = {
   legalComments: "none",
   charset: "utf8",
   metafile: true,
-  loader: { ".css": "text" },
+  plugins: [styles],
   define: { __VERSION__: JSON.stringify(version) },
 };
 

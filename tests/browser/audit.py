@@ -51,7 +51,7 @@ TEXTS = """root => {
   for (let node; (node = walker.nextNode());) {
     const text = node.data.trim(), element = node.parentElement;
     if (!text || !element.checkVisibility({opacityProperty: true, visibilityProperty: true})) continue;
-    if (element.closest('style, script, title, desc, :disabled, [aria-disabled="true"]')) continue;
+    if (element.closest('style, script, title, desc, :disabled, button[aria-disabled="true"]')) continue;
     const style = getComputedStyle(element), drawn = element instanceof SVGElement;
     let opacity = 1;
     for (let e = element; e; e = e.parentElement) opacity *= +getComputedStyle(e).opacity;
@@ -116,7 +116,7 @@ def assert_readable(element: Locator, at_least: int = 1) -> None:
     """No complaints, and enough text on screen for that to mean something."""
     assert len(texts(element)) >= at_least, f"only {len(texts(element))} texts are on screen"
     found = complaints(element)
-    assert not found, "\n".join(found)
+    assert not found, "\n".join(sorted(set(found)))
 
 
 def _low_contrasts(found: list[Text], picture: Image.Image) -> list[str]:

@@ -55,15 +55,25 @@ def test_every_pane_of_a_long_program_can_be_read(pages: Pages, width: int) -> N
         view.page.screenshot(path=SCREENSHOTS / f"long-{tab}-{width}.png")
 
 
-def test_closed_and_open_graphs_have_no_node_over_another(pages: Pages) -> None:
-    view = pages.show(documents.long_program(300, scopes=6))
+@pytest.mark.parametrize("expanded", [False, True], ids=["closed", "open"])
+@pytest.mark.parametrize(
+    "document", [documents.layer_cell(), documents.long_program(300, scopes=6)], ids=["short", "long"]
+)
+def test_no_node_lies_over_another_and_no_label_sticks_out(
+    pages: Pages, document: dict[str, Any], expanded: bool
+) -> None:
+    view = pages.show(document)
     view.open("graph")
-    view.collapse_all()
-    assert view.covered_nodes() == []
-    view.expand_all()
-    assert view.covered_nodes() == []
-    view.fit()
-    assert_readable(view.element)
+    for level in ("jaxpr", "after"):
+        view.level(level)
+        if expanded:
+            view.expand_all()
+        else:
+            view.collapse_all()
+        assert view.covered_nodes() == []
+        assert view.spilled_labels() == []
+        view.fit()
+        assert_readable(view.element)
 
 
 @pytest.mark.page_errors

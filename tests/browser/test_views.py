@@ -47,7 +47,7 @@ def _check_jaxpr_graph(view: View, name: str, said: truth.Truth) -> None:
 
 
 def _check_hlo_graph(view: View, name: str, said: truth.Truth) -> None:
-    view.level("hlo")
+    view.level("after")
     view.expand_all()
     shown = {node["id"] for node in view.nodes("instruction", "fusion", "library")}
     expected = set()
@@ -62,7 +62,7 @@ def _check_fusions(view: View, name: str, said: truth.Truth) -> None:
     view.open("fusion")
     shown = {}
     for kernel in view.element.locator(".jitscope-kernel[data-kind=fusion]").all():
-        members = kernel.locator(".jitscope-member").evaluate_all("all => all.map(member => member.dataset.opcode)")
+        members = kernel.locator(".jitscope-member").evaluate_all("all => all.map(member => member.dataset.member)")
         shown[kernel.get_attribute("data-kernel")] = sorted(members)
     assert shown == said.fusions(), name
 
@@ -90,7 +90,7 @@ get_ipython().events.register("post_run_cell", _stop)"""
     wall = notebook.ask("_jitscope_clock['cells'][-1]")
     view = views(notebook.output(2))[0]
     view.open("timing")
-    stages = view.element.locator(".jitscope-stage").evaluate_all(
+    stages = view.element.locator(".jitscope-stage:not(.jitscope-total)").evaluate_all(
         "all => all.map(stage => [stage.dataset.stage, parseFloat(stage.dataset.seconds)])"
     )
     assert [stage for stage, _ in stages] == ["trace", "lower", "compile", "first run"]
@@ -214,7 +214,7 @@ def test_one_selection_in_all_panes(layer: tuple[Notebook, View]) -> None:
     exponential = next(node["id"] for node in view.nodes("equation") if node["label"] == "exp")
     view.click_node(exponential)
     assert exponential in view.selection()["paths"]
-    chosen = view.element.locator(".jitscope-source [data-line].jitscope-selected")
+    chosen = view.element.locator(".jitscope-source [data-line][aria-selected=true]")
     expect(chosen.first).to_contain_text("jnp.exp(z)")
     expect(view.element.locator(".jitscope-details").first).to_contain_text("exp")
 

@@ -63,9 +63,9 @@ class Truth:
     text: str
 
     def fusions(self) -> dict[str, list[str]]:
-        """The fusions of the compiled module: name → opcodes of their members, sorted."""
+        """The fusions of the compiled module: name → names of their members, sorted."""
         return {
-            name: sorted(member for _, member in members if member not in PASSIVE)
+            name: sorted(member for member, kind in members if kind not in PASSIVE)
             for name, opcode, members in self.instructions
             if opcode == "fusion"
         }

@@ -49,7 +49,8 @@ class View:
         return self._do("view.graph.edges()")
 
     def level(self, level: str) -> None:
-        self._do("view.graph.level(argument)", level)
+        """The program to draw: "jaxpr", "before" or "after" (XLA's passes)."""
+        self._do("view.level(argument)", level)
         self.settle()
 
     def expand_all(self) -> None:
@@ -97,6 +98,15 @@ class View:
             if _overlap(one, other, "x", "w") and _overlap(one, other, "y", "h")
         ]
 
+    def spilled_labels(self) -> list[str]:
+        """Texts of nodes that stick out of their node's box."""
+        boxes = {node["id"]: node for node in self.nodes()}
+        return [
+            f"{label['text']!r} of {label['id']}"
+            for label in self.labels()
+            if label["what"] in ("node", "caption") and label["id"] in boxes and not _inside(label, boxes[label["id"]])
+        ]
+
     def _do(self, script: str, argument: object = None) -> Any:
         return self.element.evaluate(
             f"async (element, argument) => {{ const view = element.__jitscope; return {script}; }}", argument
@@ -109,6 +119,13 @@ def views(scope: Locator) -> list[View]:
     mounted = "() => [...document.querySelectorAll('.jitscope')].every(element => element.__jitscope)"
     wait(scope.page, mounted, "every view is mounted")
     return [View(element) for element in scope.locator(".jitscope").all()]
+
+
+def _inside(inner: dict[str, Any], outer: dict[str, Any]) -> bool:
+    sides = (("x", "w"), ("y", "h"))
+    return all(
+        outer[at] - 0.5 <= inner[at] and inner[at] + inner[size] <= outer[at] + outer[size] + 0.5 for at, size in sides
+    )
 
 
 def _overlap(one: dict[str, Any], other: dict[str, Any], at: str, size: str) -> bool:

@@ -41,5 +41,5 @@ def fold(run: Sequence[Document], around: int = 2, at_least: int = 4) -> tuple[S
 def _goes_on(group: Group, row: Document) -> bool:
     if group.kind == "fused":
         starts_anew = row["right"] is not None and any(earlier["right"] for earlier in group.rows)
-        return row["kind"] == "fused" and row["caption"] == group.caption and not starts_anew
+        return row["kind"] == "fused" and row["caption"] in ("", group.caption) and not starts_anew
     return group.kind == row["kind"] != "changed" and group.caption == row["caption"]

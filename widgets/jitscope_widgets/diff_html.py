@@ -10,7 +10,7 @@ from .plain import escape
 from .words import Document, plural
 
 
-_SIGNS = {"changed": ("−", "+"), "removed": ("−", ""), "added": ("", "+"), "fused": ("", "")}
+_SIGNS = {"changed": ("−", "+"), "removed": ("−", ""), "added": ("", "+"), "fused": ("−", "+")}
 
 
 def diff(rows: Sequence[Document], brief: bool = False) -> str:
@@ -38,9 +38,12 @@ def _both(rows: Sequence[Document]) -> str:
 def _changed(group: Group) -> str:
     before, after = _SIGNS[group.kind]
     caption = f"<p>{escape(group.caption)}</p>" if group.caption else ""
-    left = _side(group.side("left"), before)
-    right = caption + _side(group.side("right"), after)
-    return f'<tr class="{group.kind}"><td>{left}</td><td>{right}</td></tr>'
+    left, right = _side(group.side("left"), before), _side(group.side("right"), after)
+    return f"<tr><td{_tint(left, 'was')}>{left}</td><td{_tint(right, 'is')}>{caption}{right}</td></tr>"
+
+
+def _tint(side: str, name: str) -> str:
+    return f' class="{name}"' if side else ""
 
 
 def _side(lines: Sequence[Document], sign: str) -> str:

@@ -67,7 +67,10 @@ def _data(document: Document, limit: int) -> tuple[str, str]:
     except (TypeError, ValueError, RecursionError) as error:
         return "", words.failed("this document for later", error)
     if len(data) > limit - _STATIC_SHARE:
-        return "", "Too large to be kept in the saved output: only this still view is kept. Run the cell again for the live one."
+        return (
+            "",
+            "Too large to be kept in the saved output: only this still view is kept. Run the cell again for the live one.",
+        )
     return data, ""
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
@@ -189,7 +190,7 @@ def _neighbours(
     near = _Neighbours()
     for link, way in ways.items():
         stops: list[Item] = [link.source, *way, link.target]
-        for at, (upper, lower) in enumerate(zip(stops, stops[1:])):
+        for at, (upper, lower) in enumerate(pairwise(stops)):
             out = leaves.get(link, 0.0) if at == 0 else 0.0
             into = arrives.get(link, 0.0) if at == len(stops) - 2 else 0.0
             near.connect(upper, lower, out - into)
@@ -228,7 +229,7 @@ def _sort_by_neighbours(layer: list[Item], neighbours: dict[Item, dict[Item, flo
 
 def _crossings(layers: list[list[Item]], near: _Neighbours) -> int:
     count = 0
-    for upper, lower in zip(layers, layers[1:]):
+    for upper, lower in pairwise(layers):
         place = {item: at for at, item in enumerate(lower)}
         seen: list[int] = []
         for item in upper:
@@ -260,7 +261,9 @@ def _placed(
         down = sweep % 2 == 0
         sides = (near.above, near.below) if sweep >= sweeps - 2 else (near.above,) if down else (near.below,)
         for layer, offsets in zip(layers, gaps) if down else zip(reversed(layers), reversed(gaps)):
-            wishes = [[x[other] + shift for side in sides for other, shift in side.get(item, {}).items()] for item in layer]
+            wishes = [
+                [x[other] + shift for side in sides for other, shift in side.get(item, {}).items()] for item in layer
+            ]
             wanted = [_middle(wish) if wish else x[item] for item, wish in zip(layer, wishes)]
             weights = [_weight(item) if wish else 0.2 for item, wish in zip(layer, wishes)]
             x.update(zip(layer, _spread(wanted, weights, offsets)))

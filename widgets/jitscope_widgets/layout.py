@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from .layers import Item, Level, Link, Node, Port, arrange
 from .scopes import Scopes
@@ -80,7 +81,9 @@ class _Arrangement:
     exits: dict[str, float] = field(default_factory=dict)
 
 
-def layout(scopes: Scopes, opened: Collection[str], measure: Callable[[str], Size], head: Callable[[str], float]) -> Picture:
+def layout(
+    scopes: Scopes, opened: Collection[str], measure: Callable[[str], Size], head: Callable[[str], float]
+) -> Picture:
     """Lay out a graph with the scopes `opened` drawn open.
 
     `measure` tells the size of a closed node, `head` the width of the caption of an open scope.
@@ -111,9 +114,9 @@ def _links(scopes: Scopes, opened: Collection[str]) -> dict[str | None, dict[Lin
         common = next((scope for scope in up if scope in down), None)
         outward = up[: up.index(common)] if common is not None else up
         inward = down[: down.index(common)] if common is not None else down
-        for inner, outer in zip(outward, outward[1:]):
+        for inner, outer in pairwise(outward):
             links.setdefault(outer, {})[Link(inner, Port("out", value), value)] = None
-        for inner, outer in zip(inward, inward[1:]):
+        for inner, outer in pairwise(inward):
             links.setdefault(outer, {})[Link(Port("in", value), inner, value)] = None
         if outward and inward:
             links.setdefault(common, {})[Link(outward[-1], inward[-1], value)] = None
@@ -155,7 +158,9 @@ def _arranged(
     head: float,
 ) -> _Arrangement:
     members = scopes.members.get(scope, [])
-    sizes = {ident: Size(done[ident].width, done[ident].height) if ident in done else measure(ident) for ident in members}
+    sizes = {
+        ident: Size(done[ident].width, done[ident].height) if ident in done else measure(ident) for ident in members
+    }
     entries = list(dict.fromkeys(link.source for link in links if isinstance(link.source, Port)))
     exits = list(dict.fromkeys(link.target for link in links if isinstance(link.target, Port)))
     extent: dict[Node, tuple[float, float]] = {ident: _extent(size) for ident, size in sizes.items()}
@@ -217,7 +222,7 @@ class _Sheet:
                 bottoms.append(HULL_CAPTION)
                 continue
             tops.append(y)
-            bottoms.append(y + max((self.sizes[item].height for item in layer if item in self.sizes), default=0.0))
+            bottoms.append(y + max((self.sizes[item].height for item in layer if isinstance(item, str)), default=0.0))
             y = bottoms[-1] + (GAP if self._has_labels(layer) else TIGHT_GAP)
         return tops, bottoms
 
@@ -273,7 +278,7 @@ class _Sheet:
         for link, way in self.level.ways.items():
             stops: list[Item] = [link.source, *way, link.target]
             start = max((at for at in range(1, len(stops) - 1) if (stops[at - 1], stops[at]) in drawn), default=0)
-            drawn.update(zip(stops, stops[1:]))
+            drawn.update(pairwise(stops))
             points: list[Point] = []
             for stop in stops[start:]:
                 top, bottom, at = self.tops[layer_of[stop]], self.bottoms[layer_of[stop]], self.x[stop]

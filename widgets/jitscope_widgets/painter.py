@@ -25,6 +25,7 @@ LABEL_SIZE, SMALL_SIZE = 13, 11
 _ADVANCE = 0.61  # of the code font, in em; a little more than the widest of those asked for
 _LONGEST_LABEL = 32
 _LONGEST_HOVER = 160
+_PADS = {"input": 12.0, "output": 12.0, "library": 15.0}
 _SMALL_LABELS = ("broadcast", "broadcast_in_dim", "iota", "constant")
 
 Hues = Mapping[tuple[str, int], int]
@@ -76,11 +77,11 @@ class Painter:
     def _look(self, node: Document) -> _Look:
         label = shorten(clean(node["label"]), _LONGEST_LABEL) or "?"
         if node["id"] in self.scopes.members:
-            label = f"{label} · {self.scopes.size(node['id'])} inside"
+            label = f"{label} · {self.scopes.size(str(node['id']))} inside"
         numbers = sorted({place["line"] for place in node["positions"]})
         lines = "" if not numbers else str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]}–{numbers[-1]}"
         small = node["kind"] == "constant" or node["label"] in _SMALL_LABELS
-        return _Look(label, lines, small, 12.0 if node["kind"] in ("input", "output", "library") else 10.0)
+        return _Look(label, lines, small, _PADS.get(node["kind"], 10.0))
 
     # --- sizes, for the layout ------------------------------------------------------------------------------------
 
@@ -119,9 +120,11 @@ class Painter:
             for at, note in enumerate(notes)
         )
         level = "jaxpr" if graph["level"] == "jaxpr" else "HLO"
-        drawn = self._hulls(picture) + _edges(picture, self.scopes) + self._shapes(picture) + self._stripes(picture)
+        drawn = self._hulls(picture) + self._edges(picture) + self._shapes(picture) + self._stripes(picture)
         drawn += self._words(picture) + self._types(picture) + below
-        return _sheet(width, height, f"{escape(graph['title'])}: {level} graph", escape(self._described()), drawn, styled)
+        return _sheet(
+            width, height, f"{escape(graph['title'])}: {level} graph", escape(self._described()), drawn, styled
+        )
 
     def _described(self) -> str:
         kinds = [node["kind"] for node in self.scopes.nodes.values()]
@@ -133,34 +136,50 @@ class Painter:
         return ", ".join(parts) + ". Data flows from top to bottom."
 
     def _hulls(self, picture: Picture) -> str:
+        """Open scopes, outer ones first: fusions as rounded hulls, others as frames."""
         hulls = [box for box in picture.boxes if box.open]
-        if not hulls:
-            return ""
-        shapes = "".join(f"<g>{self._told(box.ident)}{_rect(box, self._corner(box))}</g>" for box in hulls)
-        captions = "".join(
-            f'<text x="{box.x + 14:.0f}" y="{box.y + 19:.0f}">{escape(self._caption(box.ident))}</text>\n' for box in hulls
-        )
-        return (
-            f'<g class="h" fill="{light("hull")}" stroke="{light("edge")}">{shapes}</g>'
-            f'<g class="s" fill="{light("dim")}" font-size="{SMALL_SIZE}" pointer-events="none">{captions}</g>'
-        )
+        shapes: list[str] = []
+        for box in hulls:
+            fill, stroke = ("hull", "round") if self._kind(box) == "fusion" else ("frame", "edge")
+            shape = f"{self._told(box.ident)}{_rect(box, self._corner(box))}"
+            shapes.append(f'<g class="{_CLASSES[fill]}" fill="{light(fill)}" stroke="{light(stroke)}">{shape}</g>')
+        captions = "".join(_text(box.x + 14, box.y + 19, self._caption(box.ident)) for box in hulls)
+        return f'{"".join(shapes)}<g class="s" {_SMALL} pointer-events="none">{captions}</g>' if hulls else ""
 
     def _corner(self, box: Box) -> int:
         return 10 if self._kind(box) == "fusion" else 3
 
+    def _edges(self, picture: Picture) -> str:
+        sizes = {edge["from"]: max(edge["bytes"], 0) for edge in self.scopes.edges}
+        by_width: dict[float, list[str]] = {}
+        for route in picture.routes:
+            by_width.setdefault(_edge_width(sizes.get(route.value, 0)), []).append(_path(route))
+        lines = "".join(
+            f'<path stroke-width="{width:g}" d="{"".join(drawn)}"/>' for width, drawn in sorted(by_width.items())
+        )
+        return f'<g class="e" fill="none" stroke="{light("edge")}">{lines}</g>{self._arrows(picture)}'
+
+    def _arrows(self, picture: Picture) -> str:
+        tips = [_arrow(route.points[-1]) for route in picture.routes if route.arrow]
+        return f'<path class="a" fill="{light("edge")}" d="{"".join(tips)}"/>' if tips and self.hover else ""
+
     def _shapes(self, picture: Picture) -> str:
-        shapes: dict[bool, list[str]] = {False: [], True: []}
+        shapes: dict[str, list[str]] = {}
         for box in picture.boxes:
             if not box.open:
-                taken = self.scopes.nodes[box.ident]["fused_into"] is not None
                 told = f"<g>{self._told(box.ident)}{self._shape(box)}</g>" if self.hover else self._outline(box)
-                shapes[taken].append(told)
+                shapes.setdefault(self._fill(box), []).append(told)
         return "".join(
-            f'<g class="{"f" if taken else "b"}" fill="{light("fuse" if taken else "box")}" stroke="{light("edge")}">'
+            f'<g class="{_CLASSES[fill]}" fill="{light(fill)}" stroke="{light("round" if fill == "hull" else "edge")}">'
             f"{''.join(drawn) if self.hover else _one_path(drawn)}</g>"
-            for taken, drawn in shapes.items()
-            if drawn
+            for fill, drawn in shapes.items()
         )
+
+    def _fill(self, box: Box) -> str:
+        if self._kind(box) == "library":
+            return "library"
+        fused = self._kind(box) == "fusion" or self.scopes.nodes[box.ident]["fused_into"] is not None
+        return "hull" if fused else "box"
 
     def _outline(self, box: Box) -> str:
         """A shape as part of one long path: a third of the size of an element of its own."""
@@ -189,7 +208,7 @@ class Painter:
                 written[look.small].append(_text(box.x + look.pad, box.y + box.height / 2 + 4.5, look.label, number))
         return (
             f'<g class="w" fill="{light("fg")}" pointer-events="none">{"".join(written[False])}</g>'
-            f'<g class="s" fill="{light("dim")}" font-size="{SMALL_SIZE}" pointer-events="none">{"".join(written[True])}</g>'
+            f'<g class="s" {_SMALL} pointer-events="none">{"".join(written[True])}</g>'
         )
 
     def _number(self, lines: str) -> str:
@@ -218,14 +237,16 @@ class Painter:
         return self._kind(box) in ("input", "output")
 
     def _types(self, picture: Picture) -> str:
-        written: dict[bool, list[str]] = {}
+        """The types below the nodes, on a halo of the colour of what is round them."""
+        written: dict[str, list[str]] = {}
         for ident, (x, y) in picture.labels.items():
-            inside = self.scopes.parent[ident] is not None
-            written.setdefault(inside, []).append(_text(x, y, _types(self.scopes.nodes[ident])))
+            scope = self.scopes.parent[ident]
+            paper = "bg" if scope is None else "hull" if self.scopes.nodes[scope]["kind"] == "fusion" else "frame"
+            written.setdefault(paper, []).append(_text(x, y, _types(self.scopes.nodes[ident])))
         return "".join(
-            f'<g class="s {"u" if inside else "t"}" fill="{light("dim")}" stroke="{light("hull" if inside else "bg")}" '
-            f'stroke-width="4" stroke-linejoin="round" paint-order="stroke" font-size="{SMALL_SIZE}">{"".join(texts)}</g>'
-            for inside, texts in sorted(written.items())
+            f'<g class="s t {_CLASSES[paper]}" {_SMALL} stroke="{light(paper)}" stroke-width="4" stroke-linejoin="round" '
+            f'paint-order="stroke">{"".join(texts)}</g>'
+            for paper, texts in sorted(written.items())
         )
 
     def _told(self, ident: str) -> str:
@@ -242,6 +263,8 @@ class Painter:
         return f"<title>{'&#10;'.join(escape(shorten(line, _LONGEST_HOVER)) for line in said)}</title>"
 
 
+_CLASSES = {"bg": "p", "box": "b", "hull": "h", "frame": "r", "library": "l"}
+_SMALL = f'fill="{light("dim")}" font-size="{SMALL_SIZE}"'
 _BROKEN = ' stroke-dasharray="3 2"'
 
 
@@ -254,17 +277,6 @@ def _sheet(width: float, height: float, title: str, described: str, drawn: str, 
         + (f"<style>{svg_style()}</style>" if styled else "")
         + f'<rect class="p" width="100%" height="100%" fill="{light("bg")}"/>{drawn}</svg>'
     )
-
-
-def _edges(picture: Picture, scopes: Scopes) -> str:
-    sizes = {edge["from"]: max(edge["bytes"], 0) for edge in scopes.edges}
-    by_width: dict[float, list[str]] = {}
-    for route in picture.routes:
-        by_width.setdefault(_edge_width(sizes.get(route.value, 0)), []).append(_path(route))
-    lines = "".join(f'<path stroke-width="{width:g}" d="{"".join(drawn)}"/>' for width, drawn in sorted(by_width.items()))
-    heads = "".join(_arrow(route.points[-1]) for route in picture.routes if route.arrow)
-    colour = light("edge")
-    return f'<g class="e" fill="none" stroke="{colour}">{lines}</g><path class="a" fill="{colour}" d="{heads}"/>'
 
 
 def _edge_width(size: int) -> float:

@@ -1,7 +1,7 @@
 """The colours of the static views, light and dark, and how they follow the host's theme.
 
-Each colour means one thing: the hue of a stripe is a source line (Okabe and Ito's order), red is for errors, the rest is
-grey. What a colour says, a number, a sign or a label beside it says as well.
+They are those of the live view, so that nothing jumps when a static block comes to life. The hue of a stripe is a source
+line (Okabe and Ito's order), red is for errors only; what a colour says, a number, a sign or a label beside it says too.
 """
 
 from __future__ import annotations
@@ -10,37 +10,39 @@ from collections.abc import Sequence
 
 
 INK = {  # what text is written in: light, dark
-    "fg": ("#1f2328", "#e6e9ed"),
-    "dim": ("#57606a", "#a3adb8"),
-    "type": ("#0b5394", "#9cc7f0"),
-    "bad": ("#a4161a", "#ff9a90"),
+    "fg": ("#1f2328", "#e6e9ec"),
+    "dim": ("#59636e", "#a7b0ba"),
+    "type": ("#116329", "#7ee787"),
+    "call": ("#8a3c00", "#ffb27a"),
+    "bad": ("#b3261e", "#ff9a92"),
 }
 
 PAPER = {  # what it is written on
-    "bg": ("#ffffff", "#15181c"),
-    "box": ("#ffffff", "#20252b"),
-    "hull": ("#f1f4f8", "#1a1f25"),
-    "soft": ("#f6f8fa", "#1b2026"),
-    "less": ("#eef0f2", "#23282e"),
-    "more": ("#e6f4ea", "#14301f"),
-    "fuse": ("#e8f0fb", "#16273c"),
-    "turn": ("#fff5d9", "#33290f"),
+    "bg": ("#ffffff", "#111418"),
+    "box": ("#f6f8fa", "#1f242a"),
+    "frame": ("#f6f8fb", "#181c21"),
+    "hull": ("#fff7e8", "#2a2212"),
+    "library": ("#ecebfa", "#24233a"),
+    "soft": ("#f5f7f9", "#1a1e23"),
+    "before": ("#f6eee0", "#2c2517"),
+    "after": ("#e3effb", "#13283d"),
 }
 
 LINES = {  # borders, edges, bars
-    "rule": ("#d0d7de", "#3a424b"),
-    "edge": ("#818b98", "#7c8793"),
-    "bar": ("#6e7f96", "#8ea2bd"),
+    "rule": ("#e1e4e8", "#343a41"),
+    "edge": ("#8c959f", "#747d87"),
+    "round": ("#b9821f", "#c4922f"),
+    "bar": ("#0a5bb0", "#76b7ff"),
 }
 
 HUES = (  # of source lines; later lines take the same hues with a broken stripe
     ("#e69f00", "#e69f00"),
     ("#56b4e9", "#56b4e9"),
-    ("#009e73", "#00b886"),
-    ("#d8c800", "#f0e442"),
-    ("#0072b2", "#3f9fdc"),
-    ("#d55e00", "#e8752a"),
-    ("#cc79a7", "#d98cb5"),
+    ("#009e73", "#009e73"),
+    ("#e6d62e", "#e6d62e"),
+    ("#0072b2", "#3d9ad6"),
+    ("#d55e00", "#d55e00"),
+    ("#cc79a7", "#cc79a7"),
 )
 
 _HOST = {"fg": "--jp-content-font-color1", "bg": "--jp-layout-color0", "rule": "--jp-border-color2"}

@@ -29,7 +29,7 @@ def compilation_pieces(compilation: Document) -> Iterator[str | Part]:
         lambda: [
             '<div class="two">',
             *(_source_lines(source, hues) if source else ()),
-            _picture("the graph", compilation["graph"], hues, worth=4.0),
+            _picture("the graph", compilation["graph"], hues, worth=10.0),
             "</div>",
         ],
         opened=True,
@@ -39,16 +39,14 @@ def compilation_pieces(compilation: Document) -> Iterator[str | Part]:
         told = f"{plural(summary['before'], 'operation')} → {plural(summary['kernels'], 'kernel')}"
         yield from _pane("Fusion", told, lambda: _fusion(compilation["fusion"], hues, here))
     total = show(compilation["timing"]["total"])
-    yield from _pane(
-        "Timing", total, lambda: [*_timing(compilation["timing"]), _cost(compilation["cost"])]
-    )
+    yield from _pane("Timing", total, lambda: [*_timing(compilation["timing"]), _cost(compilation["cost"])])
     label = f"Recompiles ({count})" if count else "Recompiles"
     yield from _pane(label, "" if count else "none", lambda: _cards(compilation["recompilations"]))
     yield from _pane("Jaxpr", "", lambda: [_program("the jaxpr", clean_lines(compilation["jaxpr"]))])
 
 
 def _pane(title: str, told: str, make: Callable[[], Iterable[str | Part]], opened: bool = False) -> Pieces:
-    summary = f'{escape(title)}{f" <span class={chr(34)}dim{chr(34)}>{escape(told)}</span>" if told else ""}'
+    summary = f"{escape(title)}{f' <span class={chr(34)}dim{chr(34)}>{escape(told)}</span>' if told else ''}"
     return [
         f'<details class="pane"{" open" if opened else ""}><summary>{summary}</summary><div class="in">',
         *attempt_all(title.lower(), make),
@@ -64,10 +62,11 @@ def _source_lines(source: Document, hues: Hues) -> Pieces:
     marked = {mark["line"] for mark in source["marks"]}
 
     def form() -> str:
-        return code.plain(
+        lines = code.plain(
             (str(number), line, _stripe(hues.get((place, number))) if number in marked else "")
             for number, line in enumerate(source["lines"], source["first_line"])
         )
+        return f'<div class="source" tabindex="0" role="region" aria-label="Source, {escape(place)}">{lines}</div>'
 
     return [part("the source", form)]
 
@@ -79,7 +78,9 @@ def _stripe(order: int | None) -> str:
     return f"h{hue} broken" if broken else f"h{hue}"
 
 
-def _picture(what: str, graph: Document, hues: Hues, limits: tuple[int, ...] = (400, 150, 50), worth: float = 1.0) -> Part:
+def _picture(
+    what: str, graph: Document, hues: Hues, limits: tuple[int, ...] = (400, 150, 50), worth: float = 1.0
+) -> Part:
     """A graph, with all that can be said at first, then without hover and types, then with fewer and fewer boxes."""
 
     def form(limit: int, told: bool) -> Callable[[], str]:
@@ -124,12 +125,12 @@ def _kernels(kernels: list[Document], here: str) -> Part:
 def _kernel(number: int, kernel: Document, here: str, members: bool) -> str:
     kind = f"{words.kernel_words(kernel)}{' (library call)' if kernel['kind'] == 'library' else ''}"
     place = words.lines(kernel["positions"], here) or "origin unknown"
-    told = [words.member_words(kernel["members"])] if members and kernel["members"] else []
+    told = [words.member_words(kernel["members"])] if members and len(kernel["members"]) > 1 else []
     told += [clean(kernel["note"])] if kernel["note"] else []
     below = "".join(f'<br><span class="dim">{escape(line)}</span>' for line in told)
     name = f"{number} <code>{escape(kernel['name'])}</code>"
     types = f"<code>{escape(kernel['type'])}</code>"
-    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in (name, escape(kind) + below, types, escape(place)))}</tr>"
+    return f'<tr><td>{name}</td><td>{escape(kind)}{below}</td><td class="nw">{types}</td><td class="nw">{escape(place)}</td></tr>'
 
 
 # --- timing -----------------------------------------------------------------------------------------------------------
@@ -233,7 +234,7 @@ def _ledger_row(row: Document) -> str:
 
 
 def _graph(graph: Document) -> Pieces:
-    return [_picture("the graph", graph, line_hues(graph), worth=4.0)]
+    return [_picture("the graph", graph, line_hues(graph), worth=10.0)]
 
 
 def _whole_fusion(fusion: Document) -> Pieces:

@@ -8,7 +8,9 @@ import unicodedata
 
 
 # Controls, lone surrogates, line and paragraph separators, what overrides the reading direction, what XML forbids.
-_UNSHOWABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]")
+_UNSHOWABLE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]"
+)
 
 
 def clean(text: object) -> str:

@@ -25,7 +25,7 @@ _SCALES = {
 
 
 def show(quantity: Mapping[str, Any] | None) -> str:
-    """A quantity of a document in a few characters: `61.0 ms`, `≈ 8.19 kB`, `?`."""
+    """A quantity of a document in a few characters: `61.3 ms`, `≈ 8.19 kB`, `?`."""
     value = amount(quantity)
     if quantity is None or value is None:
         return "?"
@@ -44,8 +44,10 @@ def origin(quantity: Mapping[str, Any] | None) -> str:
 
 def amount(quantity: Mapping[str, Any] | None) -> float | None:
     """The value of a quantity, None when nobody knows it."""
-    value = quantity.get("value") if isinstance(quantity, Mapping) else None
-    if isinstance(value, bool) or not isinstance(value, int | float) or quantity.get("origin") == "unknown":
+    if quantity is None or quantity.get("origin") == "unknown":
+        return None
+    value = quantity.get("value")
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
         return float(value) if math.isfinite(value) else None
@@ -69,19 +71,18 @@ def number(value: float, unit: str) -> str:
     if scale is None:
         return f"{_digits(value)} {unit}".rstrip()
     if value == 0 or not math.isfinite(value):
-        return f"{value:g} {unit[:1] if scale is _TIME else scale[0][1]}"
+        return f"{value:g} {'s' if scale is _TIME else scale[0][1]}"
     rounded = float(f"{value:.2e}")
     factor, name = max((step for step in scale if abs(rounded) >= step[0]), default=scale[0])
     if factor == 1.0 and scale is not _TIME and float(value).is_integer():
         return f"{int(value)} {name}"
-    return f"{_digits(rounded / factor)} {name}"
+    return f"{_digits(value / factor)} {name}"
 
 
 def _digits(value: float) -> str:
-    if not math.isfinite(value):
-        return f"{value:g}"
-    exponent = math.floor(math.log10(abs(value))) if value else 0
-    if not -3 <= exponent < 6:
-        return f"{value:.2e}"
+    """Three significant digits, whole numbers in full, no zeros at the end."""
+    exponent = math.floor(math.log10(abs(value))) if value and math.isfinite(value) else 0
+    if not math.isfinite(value) or not -4 < exponent < 7:
+        return f"{value:.3g}"
     shown = f"{value:.{max(0, 2 - exponent)}f}"
-    return shown if exponent < 4 else f"{float(f'{value:.2e}'):,.0f}"
+    return shown.rstrip("0").rstrip(".") if "." in shown else shown

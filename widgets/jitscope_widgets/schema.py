@@ -87,9 +87,7 @@ def _document(kind: str, **fields: Form) -> Record:
 _LINE = _record(number=WHOLE, text=TEXT, name=TEXT, paths=Many(TEXT))
 
 FORMS: dict[str, Record] = {
-    "quantity": _record(
-        value=Maybe(NUMBER), unit=TEXT, origin=OneOf(("measured", "modelled", "unknown")), note=TEXT
-    ),
+    "quantity": _record(value=Maybe(NUMBER), unit=TEXT, origin=OneOf(("measured", "modelled", "unknown")), note=TEXT),
     "position": _record(
         file=TEXT,
         cell=Maybe(TEXT),
@@ -122,9 +120,7 @@ FORMS: dict[str, Record] = {
         fused_into=Maybe(TEXT),
     ),
     "edge": Record({"from": TEXT, "to": TEXT, "type": TEXT, "bytes": WHOLE}),
-    "graph": _document(
-        "graph", level=OneOf(("jaxpr", "hlo")), title=TEXT, nodes=Many("node"), edges=Many("edge")
-    ),
+    "graph": _document("graph", level=OneOf(("jaxpr", "hlo")), title=TEXT, nodes=Many("node"), edges=Many("edge")),
     "kernel": _record(
         name=TEXT,
         kind=OneOf(("fusion", "library", "loop", "copy", "other")),
@@ -157,9 +153,7 @@ FORMS: dict[str, Record] = {
         stages=Many(_record(name=OneOf(("trace", "lower", "compile", "first run")), seconds="quantity")),
         total="quantity",
         steady=Maybe(
-            _record(
-                median="quantity", low="quantity", high="quantity", runs=WHOLE, source=OneOf(("button", "cell"))
-            )
+            _record(median="quantity", low="quantity", high="quantity", runs=WHOLE, source=OneOf(("button", "cell")))
         ),
         can_measure=FLAG,
     ),

@@ -66,5 +66,5 @@ class Scopes:
         return opened
 
     def operations(self, idents: Iterable[str]) -> int:
-        """How many of these nodes are operations of the program (no inputs, constants, outputs)."""
-        return sum(1 for ident in idents if self.nodes[ident]["kind"] not in ("input", "constant", "output"))
+        """How many of these nodes are operations of the program (no inputs, no outputs)."""
+        return sum(1 for ident in idents if self.nodes[ident]["kind"] not in ("input", "output"))

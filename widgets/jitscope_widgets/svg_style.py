@@ -11,15 +11,17 @@ _RULES = {
     "": "font:13px var(--code);display:block;margin:0 auto;background:var(--bg);max-width:none",
     " .p": "fill:var(--bg)",
     " .b": "fill:var(--box);stroke:var(--edge)",
-    " .f": "fill:var(--fuse);stroke:var(--edge)",
-    " .h": "fill:var(--hull);stroke:var(--edge)",
+    " .h": "fill:var(--hull);stroke:var(--round)",
+    " .r": "fill:var(--frame);stroke:var(--edge)",
+    " .l": "fill:var(--library);stroke:var(--edge)",
     " .e": "stroke:var(--edge)",
     " .a": "fill:var(--edge)",
     " .w": "fill:var(--fg)",
     " .s": "fill:var(--dim);font-size:11px",
     " .n": "fill:var(--dim);font-size:11px",
-    " .t": "stroke:var(--bg)",
-    " .u": "stroke:var(--hull)",
+    " .t.p": "fill:var(--dim);stroke:var(--bg)",
+    " .t.h": "fill:var(--dim);stroke:var(--hull)",
+    " .t.r": "fill:var(--dim);stroke:var(--frame)",
 } | {f" .h{at}": f"stroke:var(--h{at})" for at in range(len(HUES))}
 
 

@@ -73,7 +73,7 @@ def _times(compilation: Document) -> str:
     timing = compilation["timing"]
     parts = [f"{stage['name']} {show(stage['seconds'])}" for stage in timing["stages"]]
     if compilation["cache"] == "reused":
-        parts.insert(0, "reused, nothing compiled")
+        parts.insert(0, "compiled before")
     if timing["steady"]:
         parts.append(f"run {show(timing['steady']['median'])} (median of {timing['steady']['runs']})")
     return ", ".join(parts)
@@ -88,7 +88,7 @@ def _kernels(fusion: Document, width: int, here: str) -> list[str]:
     lines: list[str] = []
     for kernel, line in zip(fusion["kernels"], table(rows, width)):
         lines += line
-        if kernel["members"]:
+        if len(kernel["members"]) > 1:
             lines += wrap(f"      {words.member_words(kernel['members'])}", width, "      ")
         if kernel["note"]:
             lines += wrap(f"      {clean(kernel['note'])}", width, "      ")
@@ -213,7 +213,9 @@ def _ledger(ledger: Document, width: int) -> list[str]:
     for row in ledger["rows"]:
         spent = ", ".join(f"{stage} {seconds(row['seconds'][stage])}" for stage in ("trace", "lower", "compile"))
         place = f" in {clean(row['cell'])}" if row["cell"] else ""
-        lines += wrap(f"{row['id']:>4}  {row['what']}{place}: {clean(row['signature'] or row['function'])}", width, " " * 10)
+        lines += wrap(
+            f"{row['id']:>4}  {row['what']}{place}: {clean(row['signature'] or row['function'])}", width, " " * 10
+        )
         counts = f"{plural(row['equations'], 'equation')}, {plural(row['calls'], 'call')}"
         lines += wrap(f"      {counts}, {spent}", width, " " * 10)
         if row["because"]:

@@ -113,9 +113,9 @@ def spread_words(steady: Document) -> str:
 
 
 def compiled_words(compilation: Document) -> str:
-    """`compiled in 66.1 ms`, or that it was reused."""
+    """`compiled in 66.1 ms`, or that an earlier compilation is used."""
     if compilation["cache"] == "reused":
-        return "reused, nothing compiled"
+        return "compiled before"
     spent = [amount(stage["seconds"]) for stage in compilation["timing"]["stages"] if stage["name"] != "first run"]
     known = [value for value in spent if value is not None]
     if known and len(known) == len(spent):

@@ -62,10 +62,12 @@ class Program:
 class _Entry:
     """An executable in the cache with what is needed to share it: its MLIR bytecode and the number it was filed under."""
 
-    __slots__ = ("executable", "lowered", "hash", "number")
+    __slots__ = ("executable", "lowered", "hash", "number", "argument_avals", "__weakref__")
 
-    def __init__(self, executable: Executable, lowered: bytes, key: StructuralHash, number: int):
+    def __init__(self, executable: Executable, lowered: bytes, key: StructuralHash, number: int,
+                 argument_avals: list[ShapedArray]):
         self.executable, self.lowered, self.hash, self.number = executable, lowered, key, number
+        self.argument_avals = argument_avals
 
 
 _entries: OrderedDict[Any, _Entry] = OrderedDict()
@@ -162,4 +164,4 @@ def _build(lifted: ClosedJaxpr, key: StructuralHash, options: Options, device: A
     if note is not None:
         records.emit(records.Record("lower", note.function, number, middle - start, note.position, note.call_site))
         records.emit(records.Record("compile", note.function, number, end - middle, note.position, note.call_site))
-    return _Entry(executable, lowered, key, number)
+    return _Entry(executable, lowered, key, number, lifted.in_avals)

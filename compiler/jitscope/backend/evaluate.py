@@ -3,6 +3,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..control.call import jit_p
+from ..core import records, source
 from ..core.avals import ShapedArray
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Var
 from ..core.primitive import Primitive
@@ -36,15 +38,30 @@ def _array(x: Any) -> Array:
 
 
 def _program(primitive: Primitive, avals: list[ShapedArray], params: dict[str, Any], key: Any) -> Program:
+    if len(_programs) >= _MAX_PROGRAMS:
+        _programs.clear()
+    program = _programs[key] = _call_program(params) if primitive is jit_p else _one_operation(primitive, avals, params)
+    return program
+
+
+def _call_program(params: dict[str, Any]) -> Program:
+    """The program of a nested call met outside any trace (a derivative of a jitted function, say)."""
+    closed, name, number = params["jaxpr"], params["name"], records.new_program()
+    position, call_site = closed.jaxpr.debug.defined, source.here()
+    records.emit(records.Record("derive", name, number, 0.0, position, call_site, payload=closed))
+    note = records.Record("", name, number, position=position, call_site=call_site)
+    program = compile_jaxpr(closed, number=number, note=note)
+    records.emit(records.Record("program", name, number, 0.0, position, call_site, payload=program.entry))
+    return program
+
+
+def _one_operation(primitive: Primitive, avals: list[ShapedArray], params: dict[str, Any]) -> Program:
     out, effects = primitive.abstract(*avals, **params)
     invars = [Var(aval) for aval in avals]
     outvars = [Var(aval) for aval in (out if primitive.multiple_results else [out])]
     eqn = JaxprEqn(list(invars), outvars, primitive, params, effects)
     jaxpr = Jaxpr([], invars, list(outvars), [eqn], effects, DebugInfo(primitive.name))
-    if len(_programs) >= _MAX_PROGRAMS:
-        _programs.clear()
-    program = _programs[key] = compile_jaxpr(ClosedJaxpr(jaxpr))
-    return program
+    return compile_jaxpr(ClosedJaxpr(jaxpr))
 
 
 def clear_programs() -> None:

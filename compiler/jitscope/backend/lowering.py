@@ -206,6 +206,13 @@ class LoweringContext:
         return [value if aval.shape else self.broadcast_in_dim(value, aval.update(shape=shape), ())
                 for value, aval in zip(values, self.avals_in)]
 
+    def convert(self, value: Any, old: Any, new: Any) -> Any:
+        """`value` of dtype `old` in dtype `new` (no complex number to a real one)."""
+        if old == new:
+            return value
+        shape = tuple(self.ir.RankedTensorType(value.type).shape)
+        return self.hlo.convert(self.type(ShapedArray(shape, new)), value)
+
     def broadcast_in_dim(self, value: Any, aval: ShapedArray, dims: Sequence[int]) -> Any:
         """`value` with its axes at `dims` of `aval`."""
         extra = range(aval.ndim, physical(aval).ndim)

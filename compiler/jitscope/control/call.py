@@ -51,11 +51,11 @@ class Call(HigherOrder):
     def partial_eval(self, trace, args, /, *, jaxpr, name):
         known = [trace.is_known(x) for x in args]
         split = partial_eval_jaxpr(jaxpr, known)
-        done = trace.parent.process(self, *_call(split.known, [x for x, k in zip(args, known) if k], name))
-        count = len(done) - split.residuals
-        residuals, unknown_args = done[count:], [x for x, k in zip(args, known) if not k]
-        staged = trace.record(self, *_call(split.unknown, [*residuals, *unknown_args], name))
-        sources = iter(done[:count]), iter(staged)
+        arguments = [x for x, k in zip(args, known) if k]
+        done = trace.parent.process(self, *_call(split.known, arguments, name))
+        unknown_args = [x for x, k in zip(args, known) if not k]
+        staged = trace.record(self, *_call(split.unknown, [*split.gather(arguments, done), *unknown_args], name))
+        sources = iter(done), iter(staged)
         return [next(sources[0] if k else sources[1]) for k in split.out_known]
 
     def dce(self, used, eqn, /):

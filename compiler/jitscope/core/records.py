@@ -20,8 +20,8 @@ _numbers = itertools.count(1)
 class Record:
     """One step. `seconds` is its duration, `program` ties the steps of one compilation together.
 
-    `step`: "trace", "lower", "compile", "run" (the first one), "reuse" (a known program was found for a new trace),
-    "error".
+    `step`: "trace", "derive" (a program made by a transformation outside jit), "lower", "compile", "run" (the first
+    one), "reuse" (a known program was found for a new trace), "program" (the compiled program is there), "error".
     """
 
     step: str

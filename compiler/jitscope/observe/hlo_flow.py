@@ -234,7 +234,9 @@ class _Walk:
         return _Value(((op.id, i.type),))
 
     def is_library(self, i: Instruction) -> bool:
-        if i.opcode == "custom-call" or (i.opcode == "fusion" and i.kind == "kCustom"):
+        if i.opcode == "fusion":
+            return i.kind == "kCustom" and "triton" not in i.backend_config  # Triton's code is generated
+        if i.opcode == "custom-call":
             return True
         return self.optimized and i.opcode in _LIBRARY
 

@@ -54,9 +54,10 @@ class _Rows:
     def _unit(self, lefts: Sequence[Op], op: Op, right: Row) -> None:
         if not lefts:
             self._row("added", None, right, _why_added(op))
-        elif len(lefts) == 1:
-            kind, caption = _comparison(lefts[0], op)
-            self._row(kind, lefts[0], right, caption)
+        elif len(lefts) == 1 or op.opcode in FREE:
+            for index, left in enumerate(lefts):
+                kind, caption = _comparison(left, op)
+                self._row(kind, left, right if index == 0 else None, caption)
         else:
             self._fused(lefts, op, right)
 

@@ -76,13 +76,21 @@ def linearize_flat(fun: Callable[..., Sequence[Any]], primals: Sequence[Any]) ->
 
 
 class Split:
-    """A jaxpr in two: `known` takes the known arguments and gives the known results, then the residuals; `unknown` takes
-    the residuals, then the unknown arguments, and gives the unknown results. `out_known` marks the known results."""
+    """A jaxpr in two: `known` takes the known arguments and gives the known results, then new residuals; `unknown` takes
+    the residuals, then the unknown arguments, and gives the unknown results. `out_known` marks the known results.
+
+    A residual that is itself a known argument or a known result is not given again: `residuals` says of each where it
+    is, as ("argument", i) or ("result", i), i counting the known arguments and all results of `known`.
+    """
 
     __slots__ = ("known", "unknown", "out_known", "residuals")
 
-    def __init__(self, known: ClosedJaxpr, unknown: ClosedJaxpr, out_known: list[bool], residuals: int):
+    def __init__(self, known: ClosedJaxpr, unknown: ClosedJaxpr, out_known: list[bool], residuals: list[tuple[str, int]]):
         self.known, self.unknown, self.out_known, self.residuals = known, unknown, out_known, residuals
+
+    def gather(self, arguments: Sequence[Any], results: Sequence[Any]) -> list[Any]:
+        """The residuals, from the known arguments and what `known` gave."""
+        return [(arguments if kind == "argument" else results)[i] for kind, i in self.residuals]
 
 
 def partial_eval_jaxpr(closed: ClosedJaxpr, known: Sequence[bool]) -> Split:
@@ -101,10 +109,30 @@ def _partial_eval_jaxpr(closed: ClosedJaxpr, known: Sequence[bool]) -> Split:
         outs = jaxpr_as_fun(closed)(*args)
     out_known = [inner.is_known(out) for out in outs]
     staged = inner.close_live([out for out, k in zip(outs, out_known) if not k])
-    residuals = staged.consts
     unknown = Jaxpr([], [*staged.jaxpr.constvars, *staged.jaxpr.invars], staged.jaxpr.outvars, staged.jaxpr.eqns,
                     staged.jaxpr.effects, staged.jaxpr.debug)
     known_outs = [out for out, k in zip(outs, out_known) if k]
+    residuals, fresh = _place_residuals(staged.consts, [x for x, k in zip(args, known) if k], known_outs)
     with using(outer):
-        known_jaxpr = outer.close([*known_outs, *residuals])
-    return Split(known_jaxpr, ClosedJaxpr(unknown), out_known, len(residuals))
+        known_jaxpr = outer.close([*known_outs, *fresh])
+    return Split(known_jaxpr, ClosedJaxpr(unknown), out_known, residuals)
+
+
+def _place_residuals(values: Sequence[Any], arguments: Sequence[Any],
+                     results: Sequence[Any]) -> tuple[list[tuple[str, int]], list[Any]]:
+    """Where each residual is to be found, and those that must be given as further results."""
+    at = {_atom(x): ("result", i) for i, x in enumerate(results)}
+    at.update({_atom(x): ("argument", i) for i, x in enumerate(arguments)})
+    fresh: list[Any] = []
+    places = []
+    for value in values:
+        place = at.get(_atom(value))
+        if place is None:
+            place = at[_atom(value)] = ("result", len(results) + len(fresh))
+            fresh.append(value)
+        places.append(place)
+    return places, fresh
+
+
+def _atom(x: Any) -> Any:
+    return x.atom if isinstance(x, JaxprTracer) else id(x)

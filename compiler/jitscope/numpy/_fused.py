@@ -1,0 +1,178 @@
+"""One program for a whole function: what makes eager calls cheap.
+
+Outside any trace a function of this package runs as one compiled program, cached by the avals of its arrays and the values
+of its static arguments. While tracing it simply runs, so that its equations land in the jaxpr being recorded.
+"""
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+from ..backend.array import Array, to_array
+from ..backend.compile import Program, compile_jaxpr
+from ..core.avals import ShapedArray, is_python_scalar
+from ..core.config import settings
+from ..core.jaxpr import DebugInfo
+from ..core.staging import trace_to_jaxpr
+from ..core.trace import Tracer, evaluating
+
+
+MAX_PROGRAMS = 4096
+_caches: list[dict[Any, Any]] = []
+
+
+def program_cache() -> dict[Any, Any]:
+    """A new cache of programs, which `clear` empties."""
+    cache: dict[Any, Any] = {}
+    _caches.append(cache)
+    return cache
+
+
+def clear() -> None:
+    """Forget the programs of all functions."""
+    for cache in _caches:
+        cache.clear()
+
+
+def remember(cache: dict[Any, Any], key: Any, program: Any) -> Any:
+    """File a program, dropping the others when there are too many."""
+    if len(cache) >= MAX_PROGRAMS:
+        cache.clear()
+    cache[key] = program
+    return program
+
+
+class Compiled:
+    """A program with the shape of its result: one array, or a container of arrays."""
+
+    __slots__ = ("program", "rebuild")
+
+    def __init__(self, program: Program, rebuild: Callable[[list[Array]], Any] | None):
+        self.program, self.rebuild = program, rebuild
+
+    def __call__(self, bufs: Sequence[Any]) -> Any:
+        outs = self.program.run(bufs)
+        return outs[0] if self.rebuild is None else self.rebuild(outs)
+
+
+def compile_function(fun: Callable[..., Any], avals: Sequence[ShapedArray], name: str) -> Compiled:
+    """The program of a Python function of arrays; it gives an array, or a tuple or list of arrays."""
+    rebuild: list[Any] = []
+
+    def flat(*args: Any) -> list[Any]:
+        out = fun(*args)
+        if not isinstance(out, (tuple, list)):
+            rebuild.append(None)
+            return [out]
+        rebuild.append(out._make if hasattr(out, "_make") else type(out))  # pyright: ignore[reportAttributeAccessIssue]
+        return list(out)
+
+    closed = trace_to_jaxpr(flat, avals, DebugInfo(name))
+    return Compiled(compile_jaxpr(closed), rebuild[0])
+
+
+class _Hole:
+    """Stands for an array in the structure of a call's arguments."""
+
+
+_hole = _Hole()
+
+
+class _Unfusable(Exception):
+    """A static argument is not hashable, or a value has no place in a program: run operation by operation."""
+
+
+def _dynamic(x: Any, avals: list[Any], bufs: list[Any]) -> Any:
+    """Take the arrays out of an argument; what remains is its structure."""
+    if isinstance(x, (list, tuple)):
+        return (type(x).__name__, *[_dynamic(item, avals, bufs) for item in x])
+    if x is None or isinstance(x, (str, slice)):
+        return x
+    if isinstance(x, Tracer):
+        raise _Unfusable
+    array = to_array(x)
+    avals.append(array.aval)
+    bufs.append(array.buf)
+    return _hole
+
+
+def _static(x: Any) -> Any:
+    if isinstance(x, (list, tuple)):
+        return tuple(map(_static, x))
+    if isinstance(x, Array) or not isinstance(x, Hashable):
+        raise _Unfusable
+    return (type(x), x) if is_python_scalar(x) and not isinstance(x, (bool, int)) else x
+
+
+def _restore(structure: Any, arrays: Any) -> Any:
+    if structure is _hole:
+        return next(arrays)
+    if isinstance(structure, tuple):
+        return [_restore(item, arrays) for item in structure[1:]]
+    return structure
+
+
+def fused(*, static: str = "") -> Callable[[Callable[..., Any]], Any]:
+    """Decorator: outside any trace, run the function as one program.
+
+    `static` names the parameters (separated by blanks) that are no arrays: each of their values gets its own program. Of
+    the others, arrays, numbers, and lists and tuples of these are operands; the function sees sequences as lists.
+    """
+    names = frozenset(static.split())
+
+    def decorate(fun: Callable[..., Any]) -> Callable[..., Any]:
+        parameters = inspect.signature(fun).parameters.values()
+        fixed = tuple(p.name in names for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD))
+        rest = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+        assert names <= {p.name for p in parameters}, fun
+        programs = program_cache()
+
+        @functools.wraps(fun)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            if not evaluating():
+                return fun(*args, **kwargs)
+            key: list[Any] = [settings()]
+            bufs: list[Any] = []
+            try:
+                for x, still in zip(args, fixed):
+                    if type(x) is Array and not still:
+                        key.append(x.aval)
+                        bufs.append(x.buf)
+                    elif x is None:
+                        key.append(None)
+                    else:
+                        key.append(_static(x) if still else (_dynamic(x, key, bufs),))
+                if len(args) > len(fixed):
+                    if not rest:
+                        return fun(*args, **kwargs)  # raises
+                    key.append((_dynamic(args[len(fixed):], key, bufs),))
+                for name, x in kwargs.items():
+                    key.append(name)
+                    key.append(_static(x) if name in names else (_dynamic(x, key, bufs),))
+                compiled = programs.get(tuple(key))
+            except (_Unfusable, TypeError):
+                return fun(*args, **kwargs)
+            if compiled is None:
+                compiled = remember(programs, tuple(key), _build(fun, names, fixed, args, kwargs))
+            return compiled(bufs)
+
+        return wrapper
+
+    return decorate
+
+
+def _build(fun: Callable[..., Any], names: frozenset, fixed: tuple[bool, ...], args: tuple, kwargs: dict) -> Compiled:
+    avals: list[Any] = []
+    bufs: list[Any] = []
+    flags = fixed + (False,) * (len(args) - len(fixed))
+    places = [x if still else _dynamic(x, avals, bufs) for x, still in zip(args, flags)]
+    named = {name: x if name in names else _dynamic(x, avals, bufs) for name, x in kwargs.items()}
+
+    def call(*arrays: Any) -> Any:
+        given = iter(arrays)
+        inner = [x if still else _restore(x, given) for x, still in zip(places, flags)]
+        return fun(*inner, **{name: x if name in names else _restore(x, given) for name, x in named.items()})
+
+    return compile_function(call, avals, fun.__name__)

@@ -1,0 +1,184 @@
+"""Operands: what functions accept, brought to one dtype and one shape as NumPy's rules and JAX's promotion say."""
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from ..core import dtypes
+from ..core.avals import ShapedArray, aval_of, is_python_scalar
+from ..core.dtypes import PYTHON_SCALARS, promote, to_inexact
+from ..core.errors import TypePromotionError
+from ..ops.linear import broadcast_in_dim_p, convert_element_type_p
+
+
+def checked(name: str, x: Any, position: int = 0) -> tuple[Any, ShapedArray]:
+    """An operand with its aval. Raises TypeError, with the function's name, for what is no array and no number."""
+    if hasattr(x, "__jitscope_array__"):
+        x = x.__jitscope_array__()
+    try:
+        return x, aval_of(x)
+    except TypeError as error:
+        what = "a list: wrap it in jnp.array(...)" if isinstance(x, list) else \
+            "a tuple: wrap it in jnp.array(...)" if isinstance(x, tuple) else \
+            "None" if x is None else str(error).removesuffix(" or a tree of those")
+        raise TypeError(f"{name} takes arrays and numbers; its argument {position} is {what}") from None
+
+
+def scalar_of(x: Any, dtype: Any, weak: bool) -> Any:
+    """A Python or NumPy number in `dtype`: a Python scalar where it is to stay weak, else a NumPy scalar."""
+    if weak:
+        for kind, python in (("b", bool), ("iu", int), ("f", float), ("c", complex)):
+            if dtypes.kind(dtype) in kind:
+                if is_python_scalar(x) and dtype == dtypes.python_dtype(python):
+                    return python(x)
+    if type(x) is int and dtypes.is_integer(dtype):
+        own = dtypes.default_int() if dtype.itemsize <= dtypes.default_int().itemsize else dtype
+        limits = np.iinfo(own)
+        if not limits.min <= x <= limits.max:
+            raise OverflowError(f"{x} does not fit {own.name}: use an array of a wider dtype")
+        x = np.asarray(x, own)
+    return np.asarray(x).astype(dtype)[()]
+
+
+def cast(x: Any, aval: ShapedArray, dtype: Any, weak: bool = False) -> Any:
+    """`x` in `dtype`. Numbers and NumPy arrays are converted now, others by an equation if it changes anything."""
+    if hasattr(x, "aval"):
+        if aval.dtype == dtype and (aval.weak_type or not weak):
+            return x
+        return convert_element_type_p(x, new_dtype=dtype, weak_type=weak)
+    if isinstance(x, np.ndarray) and x.ndim:
+        return x if x.dtype == dtype else real_if_needed(x, dtype).astype(dtype)
+    return scalar_of(x, dtype, weak)
+
+
+def real_if_needed(x: np.ndarray, dtype: Any) -> np.ndarray:
+    """The real part on the way to a real dtype (NumPy would warn)."""
+    return x.real if x.dtype.kind == "c" and not dtypes.is_complex(dtype) else x
+
+
+@lru_cache(4096)
+def broadcast_shape(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of all together. Raises ValueError naming all shapes."""
+    rank = max(map(len, shapes))
+    columns = zip(*[(1,) * (rank - len(s)) + s for s in shapes])
+    result = []
+    for sizes in columns:
+        wide = {n for n in sizes if n != 1}
+        if len(wide) > 1:
+            text = " and ".join(str(s) for s in dict.fromkeys(shapes))
+            raise ValueError(f"shapes {text} do not broadcast: sizes, aligned from the right, must be equal or 1")
+        result.append(wide.pop() if wide else 1)
+    return tuple(result)
+
+
+def broadcast(x: Any, own: tuple[int, ...], shape: tuple[int, ...]) -> Any:
+    """`x` of shape `own` repeated to `shape`."""
+    if own == shape:
+        return x
+    offset = len(shape) - len(own)
+    return broadcast_in_dim_p(x, shape=shape, broadcast_dimensions=tuple(range(offset, len(shape))))
+
+
+def promoted(name: str, xs: Sequence[Any], inexact: bool = False) -> tuple[list[Any], list[ShapedArray], Any, bool]:
+    """Operands in their common dtype, their avals before, that dtype and whether it is weak. `inexact`: at least floats.
+
+    Raises TypeError for what is no array and TypePromotionError where no dtype holds all.
+    """
+    pairs = [checked(name, x, i) for i, x in enumerate(xs)]
+    avals = [aval for _, aval in pairs]
+    try:
+        dtype, weak = promote(*[(a.dtype, a.weak_type) for a in avals])
+    except TypePromotionError as error:
+        raise TypePromotionError(f"{name}: {error}") from None
+    if inexact:
+        dtype = to_inexact(dtype)
+    return [cast(x, aval, dtype, weak) for x, aval in pairs], avals, dtype, weak
+
+
+def same_shape(name: str, xs: Sequence[Any], avals: Sequence[ShapedArray]) -> list[Any]:
+    """Operands of one shape; scalars stay as they are. Raises ValueError naming the function and the shapes."""
+    shapes = {a.shape for a in avals if a.shape}
+    if len(shapes) < 2:
+        return list(xs)
+    try:
+        shape = broadcast_shape(*[a.shape for a in avals])
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+    return [broadcast(x, a.shape, shape) if a.shape else x for x, a in zip(xs, avals)]
+
+
+def operands(name: str, *xs: Any, inexact: bool = False) -> list[Any]:
+    """Operands of one dtype and one shape, scalars apart, ready for an elementwise primitive."""
+    values, avals, _, _ = promoted(name, xs, inexact)
+    return same_shape(name, values, avals)
+
+
+def operand(name: str, x: Any, inexact: bool = False) -> Any:
+    """One operand; with `inexact`, integers and booleans as floats."""
+    x, aval = checked(name, x)
+    dtype = to_inexact(aval.dtype) if inexact and not dtypes.is_extended(aval.dtype) else aval.dtype
+    return x if dtype == aval.dtype and not isinstance(x, np.ndarray) else cast(x, aval, dtype, aval.weak_type)
+
+
+# Axes and shapes -----------------------------------------------------------------------------------------------------
+
+
+def integer(name: str, x: Any, what: str = "an argument") -> int:
+    """A Python int. Raises TypeError for other things, tracers included."""
+    try:
+        return operator.index(x)
+    except TypeError as error:
+        if hasattr(x, "trace"):
+            raise
+        raise TypeError(f"{name}: {what} must be an int, not {x!r}") from error
+
+
+def one_axis(name: str, axis: Any, rank: int) -> int:
+    """An axis counted from the front. Raises ValueError if there is none of that number."""
+    axis = integer(name, axis, "axis")
+    if not -rank <= axis < rank:
+        raise ValueError(f"{name}: axis {axis} is out of bounds for an array of {rank} dimensions")
+    return axis % rank if rank else 0
+
+
+def axes_of(name: str, axis: Any, rank: int) -> tuple[int, ...]:
+    """Sorted distinct axes from None (all), an int or a sequence. Raises ValueError for others and for duplicates."""
+    if axis is None:
+        return tuple(range(rank))
+    axes = [one_axis(name, a, rank) for a in (axis if isinstance(axis, (tuple, list)) else (axis,))]
+    if len(set(axes)) != len(axes):
+        raise ValueError(f"{name}: an axis stands twice in {axis}")
+    return tuple(sorted(axes))
+
+
+def shape_of(name: str, shape: Any) -> tuple[int, ...]:
+    """A shape from an int or a sequence of ints. Raises TypeError and ValueError (negative sizes)."""
+    if isinstance(shape, Iterable) and not (hasattr(shape, "aval") and not shape.aval.shape):
+        sizes = tuple(integer(name, n, "every size") for n in shape)
+    else:
+        sizes = (integer(name, shape, "the shape"),)
+    if any(n < 0 for n in sizes):
+        raise ValueError(f"{name}: shape {sizes} has a negative size")
+    return sizes
+
+
+def unsupported(name: str, **given: Any) -> None:
+    """Raise NotImplementedError for arguments that exist for NumPy's sake only."""
+    for argument, value in given.items():
+        if value is not None:
+            raise NotImplementedError(f"{name}: {argument}= is not supported, arrays cannot be written to")
+
+
+def finite_info(dtype: Any) -> Any:
+    """Limits of a float or integer dtype."""
+    return ml_dtypes.iinfo(dtype) if dtypes.is_integer(dtype) else ml_dtypes.finfo(dtypes.real_part(dtype))
+
+
+def is_scalar(x: Any) -> bool:
+    """Whether `x` is a Python scalar."""
+    return type(x) in PYTHON_SCALARS

@@ -1,0 +1,99 @@
+"""Elementwise functions of one and two operands, with the shortest way from a call to a program."""
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from ..backend.array import Array, to_array
+from ..core import dtypes
+from ..core.avals import aval_of
+from ..core.config import settings
+from ..core.primitive import Primitive
+from ..core.trace import Tracer, evaluating, leaked
+from ._fused import compile_function, program_cache, remember
+from ._operands import checked, operand, operands
+
+
+def unary(fun: Callable[[Any], Any]) -> Callable[..., Any]:
+    """Decorator for functions of one operand: outside any trace, one program for each aval."""
+    programs = program_cache()
+    name = fun.__name__
+
+    @functools.wraps(fun)
+    def ufunc(x: Any, /) -> Any:
+        if not evaluating():
+            return fun(x)
+        if type(x) is not Array:
+            x = concrete(name, x)
+        key = (x.aval, settings())
+        compiled = programs.get(key)
+        if compiled is None:
+            compiled = remember(programs, key, compile_function(fun, [x.aval], name.strip("_")))
+        return compiled([x.buf])
+
+    return ufunc
+
+
+def binary(fun: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """Decorator for functions of two operands: outside any trace, one program for each pair of avals."""
+    programs = program_cache()
+    name = fun.__name__
+
+    @functools.wraps(fun)
+    def ufunc(x: Any, y: Any, /) -> Any:
+        if not evaluating():
+            return fun(x, y)
+        if type(x) is not Array:
+            x = concrete(name, x)
+        if type(y) is not Array:
+            y = concrete(name, y, 1)
+        key = (x.aval, y.aval, settings())
+        compiled = programs.get(key)
+        if compiled is None:
+            compiled = remember(programs, key, compile_function(fun, [x.aval, y.aval], name.strip("_")))
+        return compiled([x.buf, y.buf])
+
+    return ufunc
+
+
+def concrete(name: str, x: Any, position: int = 0) -> Any:
+    """An operand as an Array. Raises TypeError, with the function's name, for what is none, and for leaked tracers."""
+    x = checked(name, x, position)[0]
+    if isinstance(x, Tracer):
+        raise leaked(x)
+    return to_array(x)
+
+
+def kind_of(x: Any) -> str:
+    """The kind of the dtype of a value: a letter as `dtypes.kind` gives it."""
+    return dtypes.kind(aval_of(x).dtype)
+
+
+def describe(fun: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:
+    """Give a function made by a table its name and its docstring."""
+    fun.__name__ = fun.__qualname__ = name
+    fun.__doc__ = doc
+    return fun
+
+
+def unary_of(name: str, primitive: Primitive, doc: str, inexact: bool = False) -> Callable[..., Any]:
+    """The function that is one primitive; with `inexact`, integers and booleans become floats first."""
+
+    def fun(x: Any, /) -> Any:
+        return primitive.bind(operand(name, x, inexact))
+
+    return unary(describe(fun, name, doc))
+
+
+def binary_of(name: str, primitive: Primitive, doc: str, inexact: bool = False,
+              complex_rule: Callable[[Any, Any], Any] | None = None) -> Callable[..., Any]:
+    """The function of two operands that is one primitive, after promotion and broadcasting."""
+
+    def fun(x: Any, y: Any, /) -> Any:
+        x, y = operands(name, x, y, inexact=inexact)
+        if complex_rule is not None and kind_of(x) == "c":
+            return complex_rule(x, y)
+        return primitive.bind(x, y)
+
+    return binary(describe(fun, name, doc))

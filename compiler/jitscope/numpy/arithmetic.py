@@ -1,0 +1,229 @@
+"""Arithmetic, element by element: operands are promoted to one dtype and broadcast to one shape.
+
+All raise TypeError for what is no array and no number, and ValueError for shapes that do not broadcast.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes
+from ..core.avals import aval_of, is_python_scalar
+from ..core.trace import evaluating
+from ..ops.elementwise import (
+    abs_p,
+    and_p,
+    div_p,
+    eq_p,
+    integer_pow,
+    lt_p,
+    max_p,
+    min_p,
+    ne_p,
+    pow_p,
+    rem_p,
+    round_p,
+    sign_p,
+    square_p,
+)
+from ..ops.families import scalar_like
+from ..ops.linear import add_p, convert, convert_element_type_p, mul_p, neg_p, sub_p, where as choose
+from ._fused import fused
+from ._operands import operand, operands, scalar_of
+from ._ufunc import binary, binary_of, kind_of, unary, unary_of
+from .logic import greater_complex
+
+
+def numeric(name: str, *xs: Any) -> list[Any]:
+    """Operands of one dtype and shape; booleans as integers."""
+    values = operands(name, *xs)
+    if kind_of(values[0]) != "b":
+        return values
+    to = dtypes.default_int()
+    return [convert(x, to) if hasattr(x, "aval") else scalar_of(x, to, False) for x in values]
+
+
+def _no_complex(name: str, x: Any) -> None:
+    if kind_of(x) == "c":
+        raise TypeError(f"{name} is not defined for complex numbers")
+
+
+# Sums and products ---------------------------------------------------------------------------------------------------
+
+add = binary_of("add", add_p, "x + y. Of booleans: x or y.")
+subtract = binary_of("subtract", sub_p, "x - y. Raises TypeError for booleans (use `^`).")
+multiply = binary_of("multiply", mul_p, "x * y. Of booleans: x and y.")
+divide = binary_of("divide", div_p, "x / y; integers become floats.", inexact=True)
+negative = unary_of("negative", neg_p, "-x. Raises TypeError for booleans (use `~`).")
+sign = unary_of("sign", sign_p, "-1, 0 or 1; of complex numbers x / |x|; NaN stays NaN. Raises TypeError for booleans.")
+
+
+@unary
+def absolute(x: Any, /) -> Any:
+    """The absolute value; of complex numbers the modulus, a real number."""
+    x = operand("absolute", x)
+    return x if kind_of(x) in "bu" else abs_p(x)
+
+
+@unary
+def fabs(x: Any, /) -> Any:
+    """The absolute value as a float. Raises TypeError for complex numbers."""
+    x = operand("fabs", x, inexact=True)
+    _no_complex("fabs", x)
+    return abs_p(x)
+
+
+@unary
+def positive(x: Any, /) -> Any:
+    """x itself."""
+    return operand("positive", x)
+
+
+@unary
+def square(x: Any, /) -> Any:
+    """x * x."""
+    return square_p(*numeric("square", x))
+
+
+@unary
+def reciprocal(x: Any, /) -> Any:
+    """1 / x; integers become floats."""
+    x = operand("reciprocal", x, inexact=True)
+    return div_p(scalar_like(x, 1), x)
+
+
+# The greater and the lesser ------------------------------------------------------------------------------------------
+
+maximum = binary_of("maximum", max_p, "The greater of x and y; NaN where either is. Complex: by real part, then imaginary.",
+                    complex_rule=lambda x, y: choose(greater_complex(x, y), x, y))
+minimum = binary_of("minimum", min_p, "The lesser of x and y; NaN where either is. Complex: by real part, then imaginary.",
+                    complex_rule=lambda x, y: choose(greater_complex(x, y), y, x))
+
+
+@binary
+def fmax(x: Any, y: Any, /) -> Any:
+    """The greater of x and y; where one is NaN, the other."""
+    x, y = operands("fmax", x, y)
+    best = maximum(x, y)
+    if kind_of(x) not in "fc":
+        return best
+    return choose(ne_p(x, x), y, choose(ne_p(y, y), x, best))
+
+
+@binary
+def fmin(x: Any, y: Any, /) -> Any:
+    """The lesser of x and y; where one is NaN, the other."""
+    x, y = operands("fmin", x, y)
+    best = minimum(x, y)
+    if kind_of(x) not in "fc":
+        return best
+    return choose(ne_p(x, x), y, choose(ne_p(y, y), x, best))
+
+
+# Division with remainder ---------------------------------------------------------------------------------------------
+
+
+def _sign(x: Any) -> Any:
+    return np.sign(x) if isinstance(x, np.generic) else sign_p(x)
+
+
+def _is_number_but_zero(x: Any) -> bool:
+    return isinstance(x, np.generic) and bool(x != 0)
+
+
+@binary
+def floor_divide(x: Any, y: Any, /) -> Any:
+    """x / y rounded down. An integer divided by 0 gives some integer, not an error. Raises TypeError for complex."""
+    x, y = numeric("floor_divide", x, y)
+    return _floor_divide(x, y)
+
+
+def _floor_divide(x: Any, y: Any) -> Any:
+    _no_complex("floor_divide", x)
+    kind = kind_of(x)
+    if kind == "f":
+        return _float_divmod(x, y)[0]
+    quotient = div_p(x, y)
+    if kind == "u":
+        return quotient
+    rounded_up = and_p(ne_p(_sign(x), _sign(y)), ne_p(rem_p(x, y), scalar_like(x, 0)))
+    return choose(rounded_up, sub_p(quotient, scalar_like(x, 1)), quotient)
+
+
+def _float_divmod(x: Any, y: Any) -> tuple[Any, Any]:
+    rest, zero = rem_p(x, y), scalar_like(x, 0)
+    whole = sub_p(x, rest)
+    quotient = div_p(whole if _is_number_but_zero(y) else choose(eq_p(y, zero), x, whole), y)
+    wrong_side = and_p(ne_p(rest, zero), ne_p(_sign(y), sign_p(rest)))
+    quotient = choose(wrong_side, sub_p(quotient, scalar_like(x, 1)), quotient)
+    return round_p(quotient, rounding_method=0), choose(wrong_side, add_p(rest, y), rest)
+
+
+@binary
+def remainder(x: Any, y: Any, /) -> Any:
+    """x - floor(x / y) * y, with the sign of y. Of an integer and 0: 0 or x. Raises TypeError for complex numbers."""
+    return _remainder(*numeric("remainder", x, y))
+
+
+def _remainder(x: Any, y: Any) -> Any:
+    _no_complex("remainder", x)
+    rest, zero = rem_p(x, y), scalar_like(x, 0)
+    if kind_of(x) == "u":
+        return rest
+    below = np.bool_(y < 0) if isinstance(y, np.generic) else lt_p(y, zero)
+    wrong_side = and_p(ne_p(lt_p(rest, zero), below), ne_p(rest, zero))
+    return choose(wrong_side, add_p(rest, y), rest)
+
+
+@binary
+def fmod(x: Any, y: Any, /) -> Any:
+    """The remainder of x / y with the sign of x. Raises TypeError for complex numbers."""
+    x, y = numeric("fmod", x, y)
+    _no_complex("fmod", x)
+    return rem_p(x, y)
+
+
+@binary
+def divmod(x: Any, y: Any, /) -> Any:
+    """(x // y, x % y). Raises TypeError for complex numbers."""
+    x, y = numeric("divmod", x, y)
+    _no_complex("divmod", x)
+    return _float_divmod(x, y) if kind_of(x) == "f" else (_floor_divide(x, y), _remainder(x, y))
+
+
+# Powers --------------------------------------------------------------------------------------------------------------
+
+
+def power(x1: Any, x2: Any, /) -> Any:
+    """x1 to the power x2. Integers stay integers.
+
+    A Python int x2 is part of the program, which multiplies; any other is an operand. Raises TypeError for an integer to
+    a negative Python int.
+    """
+    if is_python_scalar(x2) and not isinstance(x2, (float, complex, bool)):
+        return _fused_int_power(x1, x2) if evaluating() else _int_power(x1, x2)
+    return _power(x1, x2)
+
+
+def _int_power(x: Any, y: int) -> Any:
+    (x,) = numeric("power", x)
+    if not hasattr(x, "aval"):
+        aval = aval_of(x)
+        x = convert_element_type_p(x, new_dtype=aval.dtype, weak_type=aval.weak_type)
+    return integer_pow(x, y)
+
+
+_fused_int_power = fused(static="y")(_int_power)
+
+
+@binary
+def _power(x: Any, y: Any, /) -> Any:
+    x, y = numeric("power", x, y)
+    return pow_p(x, y)
+
+
+@binary
+def float_power(x: Any, y: Any, /) -> Any:
+    """x to the power y in floats."""
+    return pow_p(*operands("float_power", x, y, inexact=True))

@@ -1,0 +1,230 @@
+"""Dtypes as users name them, and questions about them."""
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from ..backend.array import Array, array_from_numpy
+from ..core import dtypes as _dtypes
+from ..core.avals import aval_of, is_python_scalar
+from ..core.dtypes import canonicalize, is_extended, python_dtype
+from ..core.trace import Tracer
+from ..ops.linear import convert_element_type_p
+from ._operands import broadcast_shape, checked, finite_info, integer, real_if_needed
+
+
+class ScalarType:
+    """A dtype that is also the constructor of its scalars: `float32(3)` is an array of shape () and that dtype.
+
+    It equals, and hashes as, the NumPy dtype; `numpy.dtype(float32)` works.
+    """
+
+    __slots__ = ("dtype", "__name__")
+
+    def __init__(self, name: str, dtype: Any):
+        self.__name__, self.dtype = name, np.dtype(dtype)
+
+    def __call__(self, x: Any = 0) -> Any:
+        """`x` as an array of this dtype. Raises TypeError for what is no array and no number."""
+        if isinstance(x, (Array, Tracer)):
+            return astype(x, self.dtype)
+        value = np.asarray(x)
+        return array_from_numpy(real_if_needed(value, self.dtype).astype(requested(self.dtype, self.__name__)))
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or self.dtype == other
+
+    def __hash__(self) -> int:
+        return hash(self.dtype)
+
+    def __repr__(self) -> str:
+        return f"<dtype {self.__name__}>"
+
+    def __reduce__(self) -> str:
+        return self.__name__
+
+
+bool_ = ScalarType("bool_", np.bool_)
+int4, uint4 = ScalarType("int4", ml_dtypes.int4), ScalarType("uint4", ml_dtypes.uint4)
+int8, uint8 = ScalarType("int8", np.int8), ScalarType("uint8", np.uint8)
+int16, uint16 = ScalarType("int16", np.int16), ScalarType("uint16", np.uint16)
+int32, uint32 = ScalarType("int32", np.int32), ScalarType("uint32", np.uint32)
+int64, uint64 = ScalarType("int64", np.int64), ScalarType("uint64", np.uint64)
+bfloat16, float16 = ScalarType("bfloat16", ml_dtypes.bfloat16), ScalarType("float16", np.float16)
+float32, float64 = ScalarType("float32", np.float32), ScalarType("float64", np.float64)
+complex64, complex128 = ScalarType("complex64", np.complex64), ScalarType("complex128", np.complex128)
+float8_e4m3fn = ScalarType("float8_e4m3fn", ml_dtypes.float8_e4m3fn)
+float8_e5m2 = ScalarType("float8_e5m2", ml_dtypes.float8_e5m2)
+int_, uint, float_, complex_ = int64, uint64, float64, complex128
+single, double, csingle, cdouble = float32, float64, complex64, complex128
+
+generic, number, inexact, floating = np.generic, np.number, np.inexact, np.floating
+integer_, signedinteger, unsignedinteger, complexfloating = (
+    np.integer, np.signedinteger, np.unsignedinteger, np.complexfloating)
+dtype = np.dtype
+
+e, pi, inf, nan, euler_gamma, newaxis = np.e, np.pi, np.inf, np.nan, np.euler_gamma, None
+
+_CATEGORY = {"b": np.bool_, "i": np.signedinteger, "u": np.unsignedinteger, "f": np.floating, "c": np.complexfloating}
+
+
+def requested(asked: Any, name: str) -> Any:
+    """The dtype used for one that the user asked for. Warns where 64 bits were asked for and `enable_x64` is off."""
+    found = canonicalize(asked)
+    if not is_extended(found) and not (isinstance(asked, type) and asked in _dtypes.PYTHON_SCALARS):
+        wanted = np.dtype(asked)
+        if wanted != found and wanted.newbyteorder("=") != found:
+            warnings.warn(f"{name}: {wanted.name} was asked for and {found.name} is used: 64-bit types need the option "
+                          "enable_x64 (config.update('enable_x64', True))", UserWarning, stacklevel=4)
+    return found
+
+
+def dtype_or(asked: Any, default: Any, name: str) -> Any:
+    """The dtype asked for, or `default` for None."""
+    return default if asked is None else requested(asked, name)
+
+
+def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> Any:
+    """`x` in `dtype` (None: the default float). Floats are cut towards zero on the way to integers; complex numbers lose
+    their imaginary part on the way to real ones. Raises TypeError for key arrays and unknown dtypes."""
+    x, aval = checked("astype", x)
+    dtype = requested(float if dtype is None else dtype, "astype")
+    if aval.dtype == dtype and not aval.weak_type and hasattr(x, "aval"):
+        return x
+    return convert_element_type_p(x, new_dtype=dtype, weak_type=False)
+
+
+def result_type(*args: Any) -> Any:
+    """The dtype of an operation on arrays, numbers and dtypes. Raises TypePromotionError where there is none."""
+    if not args:
+        raise ValueError("result_type needs at least one argument")
+    return _dtypes.promote(*map(_typed, args))[0]
+
+
+def _typed(x: Any) -> tuple[Any, bool]:
+    if hasattr(x, "aval") or isinstance(x, (np.ndarray, np.generic)) or is_python_scalar(x):
+        aval = aval_of(x)
+        return aval.dtype, aval.weak_type
+    if isinstance(x, type) and x in _dtypes.PYTHON_SCALARS:
+        return python_dtype(x), x is not bool
+    return canonicalize(x), False
+
+
+def promote_types(a: Any, b: Any) -> Any:
+    """The dtype that holds both; `int`, `float` and `complex` are weak. Raises TypePromotionError where none does."""
+    return result_type(*[t if isinstance(t, type) else np.dtype(t) for t in (a, b)])
+
+
+def issubdtype(arg1: Any, arg2: Any) -> bool:
+    """Whether a dtype lies in a category (`floating`, `integer`, …) or equals another dtype.
+
+    bfloat16 and the fp8 types are floating, int4 and uint4 are integers.
+    """
+    if isinstance(arg2, type) and issubclass(arg2, np.generic) and arg2 not in map(_scalar_type, _CONCRETE):
+        if is_extended(arg1):
+            return False
+        if isinstance(arg1, type) and issubclass(arg1, np.generic) and arg1 not in map(_scalar_type, _CONCRETE):
+            return issubclass(arg1, arg2)
+        found = np.dtype(arg1)
+        category = _CATEGORY.get(_dtypes.kind(found))
+        return issubclass(category, arg2) if category else np.issubdtype(found, arg2)
+    if is_extended(arg1) or is_extended(arg2):
+        return arg1 == arg2
+    return not (isinstance(arg1, type) and arg1 in (generic, number, inexact, floating, integer_, signedinteger,
+                                                    unsignedinteger, complexfloating)) and np.dtype(arg1) == np.dtype(arg2)
+
+
+_CONCRETE = (*_dtypes._SIGNED, *_dtypes._UNSIGNED, *_dtypes._FLOATS, *_dtypes._COMPLEX, _dtypes.bool_)
+
+
+def _scalar_type(dtype: np.dtype) -> type:
+    return dtype.type
+
+
+def isdtype(dtype: Any, kind: Any) -> bool:
+    """Whether a dtype is of a kind: a dtype, a tuple of kinds, or one of 'bool', 'signed integer', 'unsigned integer',
+    'integral', 'real floating', 'complex floating', 'numeric'. Raises ValueError for other texts."""
+    kinds = {"bool": "b", "signed integer": "i", "unsigned integer": "u", "integral": "iu", "real floating": "f",
+             "complex floating": "c", "numeric": "iufc"}
+    if isinstance(kind, tuple):
+        return any(isdtype(dtype, k) for k in kind)
+    if isinstance(kind, str) and kind not in kinds:
+        raise ValueError(f"isdtype: kind {kind!r} is none of {', '.join(map(repr, kinds))}")
+    own = np.dtype(dtype)
+    return _dtypes.kind(own) in kinds[kind] if isinstance(kind, str) else own == np.dtype(kind)
+
+
+def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
+    """Whether NumPy's casting rule allows the conversion between two dtypes."""
+    return np.can_cast(np.dtype(from_), np.dtype(to), casting=casting)
+
+
+def finfo(dtype: Any) -> Any:
+    """Limits of a float dtype (eps, max, min, tiny, bits, …); of a complex one, those of its parts."""
+    found = _dtype_like(dtype)
+    if not _dtypes.is_inexact(found):
+        raise ValueError(f"finfo: {found} is no float dtype; iinfo is for integers")
+    return finite_info(found)
+
+
+def iinfo(int_type: Any) -> Any:
+    """Limits of an integer dtype (min, max, bits)."""
+    found = _dtype_like(int_type)
+    if not _dtypes.is_integer(found):
+        raise ValueError(f"iinfo: {found} is no integer dtype; finfo is for floats")
+    return finite_info(found)
+
+
+def _dtype_like(x: Any) -> Any:
+    if hasattr(x, "aval"):
+        return x.aval.dtype
+    return python_dtype(x) if isinstance(x, type) and x in _dtypes.PYTHON_SCALARS else np.dtype(x)
+
+
+def iscomplexobj(x: Any) -> bool:
+    """Whether the dtype is complex."""
+    return _dtypes.is_complex(_typed(x)[0])
+
+
+def isrealobj(x: Any) -> bool:
+    """Whether the dtype is not complex."""
+    return not iscomplexobj(x)
+
+
+def isscalar(element: Any) -> bool:
+    """Whether it is a number or an array of rank 0."""
+    return is_python_scalar(element) or isinstance(element, np.generic) or getattr(element, "ndim", None) == 0
+
+
+def shape(a: Any) -> tuple[int, ...]:
+    """The shape of an array."""
+    return checked("shape", a)[1].shape
+
+
+def ndim(a: Any) -> int:
+    """The number of axes of an array."""
+    return checked("ndim", a)[1].ndim
+
+
+def size(a: Any, axis: Any = None) -> int:
+    """The number of elements, or the size of one axis (the product of several)."""
+    aval = checked("size", a)[1]
+    if axis is None:
+        return aval.size
+    product = 1
+    for i in axis if isinstance(axis, (tuple, list)) else (axis,):
+        product *= aval.shape[integer("size", i, "axis")]
+    return product
+
+
+def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
+    """The shape that arrays of the given shapes broadcast to. Raises ValueError naming them."""
+    return broadcast_shape(*[(s,) if isinstance(s, int) else tuple(s) for s in shapes]) if shapes else ()
+
+
+def iterable(y: Any) -> bool:
+    """Whether it can be iterated over: rank 0 cannot."""
+    return hasattr(y, "__iter__") and getattr(y, "ndim", 1) != 0

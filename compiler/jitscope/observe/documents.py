@@ -1,0 +1,172 @@
+"""Documents made from the ledger: one program, one cell, the recompilations, the whole session."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..core.jaxpr import Jaxpr
+from ..xla import hlo_module
+from .fusion import fusion_document
+from .graph import jaxpr_graph
+from .ledger import Ledger, Mark, Row, ledger as session_ledger
+from .positions import position_document, positions_of
+from .source import source_document
+from .timing import measure_steady, quantity, timing_document
+
+Document = dict[str, Any]
+
+
+def signature_text(row: Row) -> str:
+    """`layer(x: f32[64,20], w: f32[20,7]) -> f32[64,7]`"""
+    if row.signature is not None:
+        ins = [f"{leaf.path}: {leaf}" for leaf in row.signature.leaves]
+        ins += [f"{name}={value}" for name, _, value in row.signature.statics]
+    else:
+        ins = [v.aval.short() for v in row.jaxpr.invars] if row.jaxpr else []
+    return f"{row.function}({', '.join(_shortened(ins))}) -> {_result_text(row.jaxpr)}"
+
+
+def _result_text(jaxpr: Jaxpr | None) -> str:
+    if jaxpr is None:
+        return "?"
+    outs = _shortened([a.aval.short() for a in jaxpr.outvars])
+    return outs[0] if len(outs) == 1 else f"({', '.join(outs)})"
+
+
+def _shortened(parts: Sequence[str], most: int = 12) -> list[str]:
+    return [*parts[:most], f"… {len(parts) - most} more"] if len(parts) > most else list(parts)
+
+
+def compilation_document(row: Row, ledger: Ledger | None = None) -> Document:
+    """Everything known about one program."""
+    ledger = ledger or session_ledger()
+    jaxpr = row.jaxpr
+    positions = positions_of(jaxpr, ledger.cell_of) if jaxpr else {}
+    title = row.function
+    graph = jaxpr_graph(jaxpr, title, positions) if jaxpr else _no_graph(title, row)
+    fusion = _fusion(row, positions)
+    return {
+        "kind": "compilation", "version": 1, "id": row.id, "function": row.function, "signature": signature_text(row),
+        "equations": row.equations, "cache": "reused" if row.what == "reused" else "compiled",
+        "headline": headline(row, fusion), "source": source_document(row.position, graph, ledger.cell_of),
+        "jaxpr": str(jaxpr) if jaxpr else "", "graph": graph, "fusion": fusion, "timing": timing_document(row),
+        "recompilations": recompilations_document([row], title, ledger), "cost": _cost(row)}
+
+
+def _no_graph(title: str, row: Row) -> Document:
+    why = "no longer kept" if row.dropped else "not traced"
+    return {"kind": "graph", "version": 1, "level": "jaxpr", "title": f"{title} ({why})", "nodes": [], "edges": []}
+
+
+def headline(row: Row, fusion: Document | None) -> str:
+    """`14 equations → 2 kernels (1 fusion of 13)`"""
+    count = f"{row.equations} equation{'s' * (row.equations != 1)}"
+    if fusion is None:
+        return count
+    kernels = fusion["kernels"]
+    fused = [len(k["members"]) for k in kernels if k["kind"] == "fusion"]
+    library = sum(k["kind"] == "library" for k in kernels)
+    parts = [f"{len(fused)} fusion{'s' * (len(fused) != 1)} of {', '.join(map(str, fused))}"] if 0 < len(fused) <= 4 else \
+        [f"{len(fused)} fusions"] if fused else []
+    parts += [f"{library} library call{'s' * (library != 1)}"] if library else []
+    inside = f" ({', '.join(parts)})" if parts else ""
+    return f"{count} → {len(kernels)} kernel{'s' * (len(kernels) != 1)}{inside}"
+
+
+def _fusion(row: Row, positions: dict[str, Document]) -> Document | None:
+    entry = row.entry
+    if entry is None:
+        return None
+    before = hlo_module.computations(hlo_module.unoptimized(entry.lowered))
+    after = hlo_module.computations(hlo_module.optimized(entry.executable))
+    return fusion_document(before, after, positions, row.function)
+
+
+def _cost(row: Row) -> Document:
+    entry = row.entry
+    cost = entry.executable.cost_analysis() if entry else {}
+    memory = entry.executable.memory_stats() if entry else {}
+    note = "XLA's cost model of the optimised program"
+    return {"flops": quantity(cost.get("flops"), "flop", "modelled", note),
+            "bytes": quantity(cost.get("bytes accessed"), "B", "modelled", note),
+            "memory": quantity(_known(memory.get("peak")), "B", "modelled", "arguments, results and temporaries, as XLA "
+                               "planned them")}
+
+
+def _known(value: int | None) -> float | None:
+    return None if value is None else float(value)
+
+
+def recompilations_document(rows: Sequence[Row], title: str, ledger: Ledger | None = None) -> Document:
+    """A card for each row that is a recompilation."""
+    ledger = ledger or session_ledger()
+    cards = [_card(row, ledger) for row in rows if row.what == "recompiled" and row.against is not None]
+    return {"kind": "recompilations", "version": 1, "title": title, "cards": cards}
+
+
+def _card(row: Row, ledger: Ledger) -> Document:
+    assert row.against is not None
+    call_site = row.call_site
+    label = _cell(row, ledger)[0]
+    cost = sum(row.seconds.get(step, 0.0) for step in ("trace", "lower", "compile"))
+    return {
+        "function": row.function, "number": row.number, "because": row.because,
+        "differences": [d.document() for d in row.differences], "against": _against(row.against, ledger),
+        "cost": quantity(cost, "s", note="trace + lower + compile"),
+        "position": position_document(call_site, ledger.cell_of), "cell": label}
+
+
+def _against(row: Row, ledger: Ledger) -> str:
+    name = f"compilation {row.number}" if row.number else "an earlier trace"
+    label = _cell(row, ledger)[0]
+    return f"{name}, {label}" if label else name
+
+
+def _cell(row: Row, ledger: Ledger) -> tuple[str | None, str | None]:
+    """Label and id of the cell that made the call (or defined the function)."""
+    for position in (row.call_site, row.position):
+        found = ledger.cell_of(position.file) if position else None
+        if found:
+            return found
+    return None, None
+
+
+def cell_document(since: Mark, *, cell: str, cell_id: str | None = None, left_alone: Sequence[tuple[str, str]] = (),
+                  error: Document | None = None, note: str = "", ledger: Ledger | None = None) -> Document:
+    """What happened since a mark, for one cell's output."""
+    ledger = ledger or session_ledger()
+    rows = [row for row in ledger.since(since) if not row.nested and row.what in ("compiled", "recompiled")]
+    calls = ledger.called_since(since)
+    again = [row for row in ledger.since(since) if row.what == "reused"]
+    for row in again:
+        calls[row.function] = calls.get(row.function, 0) + max(row.calls, 1)
+    return {
+        "kind": "cell", "version": 1, "cell": cell, "cell_id": cell_id,
+        "compilations": [compilation_document(row, ledger) for row in rows],
+        "reused": [{"function": name, "calls": n} for name, n in calls.items()],
+        "left_alone": [{"name": name, "reason": reason} for name, reason in left_alone], "error": error, "note": note}
+
+
+def ledger_document(ledger: Ledger | None = None) -> Document:
+    """The session's list."""
+    ledger = ledger or session_ledger()
+    return {"kind": "ledger", "version": 1, "rows": [_ledger_row(row, ledger) for row in ledger if not row.nested]}
+
+
+def _ledger_row(row: Row, ledger: Ledger) -> Document:
+    label, cell_id = _cell(row, ledger)
+    what = row.what if row.what != "traced" else "compiled" if row.number else "reused"
+    return {"id": row.id, "function": row.function, "signature": signature_text(row), "cell": label, "cell_id": cell_id,
+            "what": what, "because": row.because,
+            "seconds": {step: row.seconds.get(step, 0.0) for step in ("trace", "lower", "compile")},
+            "equations": row.equations, "calls": row.calls}
+
+
+def measured(row_id: int, ledger: Ledger | None = None) -> Document:
+    """Measure the steady time of a row's program and give its compilation document anew. Raises LookupError."""
+    ledger = ledger or session_ledger()
+    row = ledger.rows.get(row_id)
+    if row is None:
+        raise LookupError(f"the ledger no longer holds program {row_id}")
+    measure_steady(row)
+    return compilation_document(row, ledger)

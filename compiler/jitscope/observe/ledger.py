@@ -1,0 +1,255 @@
+"""The ledger: the structured log of the session. It listens to the compiler's records and files them by program.
+
+Rows are small. What views need beside them (the jaxpr) is kept up to a total size, oldest dropped first; neither
+executables nor users' arrays are kept alive.
+"""
+from __future__ import annotations
+
+import dataclasses
+import threading
+import weakref
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..backend.signature import Signature
+from ..core import records
+from ..core.jaxpr import Jaxpr, count
+from ..core.records import Record
+from ..core.source import Position
+from .differences import Difference, closest
+from .positions import CellOf, no_cell
+
+MAX_ROWS = 10_000
+MAX_EQUATIONS = 200_000
+MAX_HISTORY = 64
+
+
+@dataclasses.dataclass
+class Row:
+    """One program: a trace and what became of it.
+
+    `what`: "compiled", "recompiled" (the function had been compiled before), "reused" (a known program served),
+    "traced" (inside another function, or for looking at), "failed". `seconds`: duration of each step in seconds.
+    """
+
+    id: int
+    function: str
+    position: Position | None
+    call_site: Position | None
+    signature: Signature | None
+    what: str = "traced"
+    nested: bool = False
+    derived: bool = False
+    seconds: dict[str, float] = dataclasses.field(default_factory=dict)
+    differences: list[Difference] = dataclasses.field(default_factory=list)
+    against: Row | None = None
+    number: int = 0
+    equations: int = 0
+    error: tuple[str, str] | None = None
+    jaxpr: Jaxpr | None = None
+    dropped: bool = False
+    steady: Any = None
+    at: float = 0.0
+    last_record: int = 0
+    _ready: Any = None
+    _entry: Any = None
+    _calls: int = 0
+
+    @property
+    def calls(self) -> int:
+        """How often the program ran."""
+        ready = self._ready() if self._ready else None
+        if ready is not None:
+            self._calls = ready.calls
+        return self._calls
+
+    @property
+    def entry(self) -> Any:
+        """The compiled program in the cache, or None if it is no longer kept."""
+        return self._entry() if self._entry else None
+
+    @property
+    def because(self) -> str:
+        """One sentence: why it was traced or compiled."""
+        if self.what == "failed" and self.error:
+            return f"failed: {self.error[0]}: {self.error[1]}"
+        if self.derived:
+            return "made by a transformation of the function (a derivative, a vmap) outside jit"
+        if self.against is None:
+            return "first compilation" if self.what == "compiled" else "first trace"
+        verb = {"recompiled": "recompiled", "reused": "traced again"}.get(self.what, "traced again")
+        ending = "; the program was known, nothing was compiled" if self.what == "reused" else ""
+        return f"{verb} because {' and '.join(d.sentence() for d in self.differences)}{ending}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Mark:
+    """A moment in the ledger, to ask what came after it."""
+
+    record: int
+    calls: dict[int, int]
+
+
+class Ledger:
+    """Rows by program, oldest first. `cell_of` translates file names to notebook cells (set by the notebook session)."""
+
+    def __init__(self) -> None:
+        self.rows: OrderedDict[int, Row] = OrderedDict()
+        self.cell_of: CellOf = no_cell
+        self._history: dict[Any, deque[Row]] = defaultdict(lambda: deque(maxlen=MAX_HISTORY))
+        self._compilations: dict[Any, int] = defaultdict(int)
+        self._kept: deque[Row] = deque()
+        self._equations = 0
+        self._last = 0
+        self._lock = threading.RLock()
+        self._listeners: list[Callable[[Row], None]] = []
+        self._stop = records.listen(self._take)
+
+    def __iter__(self) -> Iterator[Row]:
+        with self._lock:
+            return iter(list(self.rows.values()))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._stop()
+
+    def listen(self, listener: Callable[[Row], None]) -> Callable[[], None]:
+        """Call `listener` with each row that changed; gives the function that stops it."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener) if listener in self._listeners else None
+
+    def mark(self) -> Mark:
+        """This moment."""
+        with self._lock:
+            return Mark(self._last, {row.id: row.calls for row in self.rows.values()})
+
+    def since(self, mark: Mark) -> list[Row]:
+        """The rows that were written after the mark."""
+        return [row for row in self if row.last_record > mark.record]
+
+    def called_since(self, mark: Mark) -> dict[str, int]:
+        """How often programs made before the mark ran after it, by function."""
+        calls: dict[str, int] = defaultdict(int)
+        for row in self:
+            more = row.calls - mark.calls.get(row.id, row.calls)
+            if more > 0:
+                calls[row.function] += more
+        return dict(calls)
+
+    def function_rows(self, function: str | None) -> list[Row]:
+        """The rows of a function by name (all for None)."""
+        return [row for row in self if function is None or row.function == function]
+
+    # Filing records
+
+    def _take(self, record: Record) -> None:
+        with self._lock:
+            self._last = max(self._last, record.number)
+            row = self._file(record)
+            row.last_record = record.number
+        for listener in tuple(self._listeners):
+            listener(row)
+
+    def _file(self, record: Record) -> Row:
+        row = self.rows.get(record.program)
+        if row is None:
+            row = self._new_row(record)
+        row.seconds[record.step] = row.seconds.get(record.step, 0.0) + record.seconds
+        getattr(self, f"_{record.step}")(row, record)
+        return row
+
+    def _new_row(self, record: Record) -> Row:
+        row = Row(record.program, record.function, record.position, record.call_site, record.detail.get("signature"),
+                  at=record.at)
+        self.rows[row.id] = row
+        while len(self.rows) > MAX_ROWS:
+            self.rows.popitem(last=False)
+        return row
+
+    def _trace(self, row: Row, record: Record) -> None:
+        row.nested = record.detail.get("nested", False)
+        self._explain(row)
+        self._keep(row, record.payload.closed.jaxpr)
+
+    def _explain(self, row: Row) -> None:
+        history = self._history[_identity(row)]
+        if row.signature is not None:
+            nearest = closest(history, row.signature)
+            if nearest is not None:
+                row.against, row.differences = nearest[0], nearest[1] or [_forgotten()]
+            history.append(row)
+
+    def _lower(self, row: Row, record: Record) -> None:
+        self._count(row)
+
+    def _compile(self, row: Row, record: Record) -> None:
+        self._count(row)
+
+    def _count(self, row: Row) -> None:
+        if row.derived:
+            row.what = "compiled"
+        elif row.number == 0:
+            identity = _identity(row)
+            self._compilations[identity] += 1
+            row.number = self._compilations[identity]
+            row.what = "recompiled" if row.number > 1 else "compiled"
+
+    def _reuse(self, row: Row, record: Record) -> None:
+        row.what = "reused"
+        row.seconds.pop("reuse", None)
+        self._attach(row, record)
+
+    def _run(self, row: Row, record: Record) -> None:
+        self._attach(row, record)
+
+    def _derive(self, row: Row, record: Record) -> None:
+        row.seconds.pop("derive", None)
+        row.derived = True
+        self._keep(row, record.payload.jaxpr)
+
+    def _program(self, row: Row, record: Record) -> None:
+        row.seconds.pop("program", None)
+        row._entry = weakref.ref(record.payload)
+
+    def _error(self, row: Row, record: Record) -> None:
+        row.what = "failed"
+        row.error = (record.detail["error"], record.detail["message"])
+        self._explain(row)
+
+    def _attach(self, row: Row, record: Record) -> None:
+        _, ready = record.payload
+        row._ready = weakref.ref(ready)
+        row._entry = weakref.ref(ready.program.entry)
+
+    def _keep(self, row: Row, jaxpr: Jaxpr) -> None:
+        row.jaxpr, row.equations = jaxpr, count(jaxpr)
+        self._kept.append(row)
+        self._equations += row.equations
+        while self._equations > MAX_EQUATIONS and len(self._kept) > 1:
+            oldest = self._kept.popleft()
+            self._equations -= oldest.equations
+            oldest.jaxpr, oldest.dropped = None, True
+
+
+def _identity(row: Row) -> Any:
+    """Rows of one function: by name where it has one, else by the line it stands on."""
+    if row.function.startswith("<") and row.position is not None:
+        return row.function, row.position.file, row.position.line
+    return row.function
+
+
+def _forgotten() -> Difference:
+    return Difference("option", "cache", "kept", "cleared", "the caches were cleared, or the earlier trace was only "
+                      "looked at or captured values of an outer trace")
+
+
+_session = Ledger()
+
+
+def ledger() -> Ledger:
+    """The ledger of this process."""
+    return _session

@@ -1,0 +1,27 @@
+"""jitscope in the notebook: `%%jit` and the other magics, the session behind them, and `inspect`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .inspection import Inspection as Inspection, inspect as inspect
+
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+
+def load_ipython_extension(shell: InteractiveShell) -> None:
+    """`%load_ext jitscope`"""
+    from . import session
+
+    session.load(shell)
+
+
+def unload_ipython_extension(shell: InteractiveShell) -> None:
+    """`%unload_ext jitscope`: everything is as it was before."""
+    from . import session
+
+    session.unload(shell)
+
+

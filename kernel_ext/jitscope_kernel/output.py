@@ -1,0 +1,47 @@
+"""Showing documents in the notebook or the terminal. Nothing here ever raises into the user's cell."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any, ParamSpec
+
+import jitscope_widgets
+from IPython.display import display
+
+
+Document = dict[str, Any]
+P = ParamSpec("P")
+
+
+def guarded(what: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
+    """A decorator: instead of raising, the function says that `what` failed, and why."""
+
+    def decorate(function: Callable[P, None]) -> Callable[P, None]:
+        @functools.wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> None:
+            try:
+                function(*args, **kwargs)
+            except Exception as error:
+                say(f"jitscope: {what} failed ({type(error).__name__}: {error}); the results of the cell stand.")
+
+        return call
+
+    return decorate
+
+
+@guarded("showing what was compiled")
+def show(document: Document, on_measure: Callable[[int], Document] | None = None) -> None:
+    """One output: a live view where there is a front end, static HTML in saved notebooks, text everywhere else."""
+    display(jitscope_widgets.display_bundle(document, on_measure), raw=True)
+
+
+def show_text(text: str) -> None:
+    """One output of plain text."""
+    display({"text/plain": text}, raw=True)
+
+
+def say(sentence: str) -> None:
+    """A line beside the cell's own output."""
+    print(sentence, file=sys.stderr, flush=True)

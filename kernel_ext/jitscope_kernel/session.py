@@ -1,0 +1,313 @@
+"""The extension in one IPython shell: which cells run, what the ledger says about each, and what is shown below it."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import jitscope_widgets
+from IPython.core.interactiveshell import InteractiveShell
+from jitscope import observe
+from jitscope.core import source
+from jitscope.core.staging import watcher
+
+from . import output
+from .cell import TextStep, TreeStep, execute
+from .magics import JitscopeMagics
+from .output import Document
+from .panel import Panel
+from .request import Request
+from .watch import Watch
+from .wrapping import Plan
+
+
+_KEY = "jitscope"  # in shell.meta, where a reloaded module finds its session again
+_CELLS = 10_000  # names of cells that are kept
+_DEEPEST = 32  # cells that run inside each other
+
+Place = tuple[str, str | None]  # label such as "In [3]", Jupyter's cell id
+
+
+@dataclasses.dataclass
+class Running:
+    """A cell that runs now."""
+
+    info: Any
+    place: Place
+    since: observe.Mark
+    plans: list[Plan] = dataclasses.field(default_factory=list)
+    quiet: bool = False
+
+
+class Session:
+    """What `%load_ext jitscope` puts into a shell, and `%unload_ext` takes out again."""
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        self.shell = shell
+        self.ledger = observe.ledger()
+        self.magics = JitscopeMagics(shell, self)
+        parser = JitscopeMagics.jit.parser  # pyright: ignore[reportFunctionMemberAccess]
+        self._text_step = TextStep(shell, parser, self.magics.jit)
+        self._tree_step = TreeStep(parser, self._found)
+        self._places: OrderedDict[str, Place] = OrderedDict()
+        self._threads = threading.local()
+        self._panel = Panel(lambda: observe.ledger_document(self.ledger))
+        self._undo: list[Callable[[], Any]] = []
+
+    # --- loading ------------------------------------------------------------------------------------------------------
+
+    def load(self) -> None:
+        shell = self.shell
+        self._undo.append(self._register_magics())
+        shell.input_transformers_cleanup.append(self._text_step)
+        self._undo.append(lambda: _remove(shell.input_transformers_cleanup, self._text_step))
+        shell.ast_transformers.insert(0, self._tree_step)
+        self._undo.append(lambda: _remove(shell.ast_transformers, self._tree_step))
+        for event, callback in (("pre_run_cell", self._before_cell), ("post_run_cell", self._after_cell)):
+            shell.events.register(event, callback)
+            self._undo.append(lambda event=event, callback=callback: shell.events.unregister(event, callback))
+        named, self.ledger.cell_of = self.ledger.cell_of, self.place_of
+        self._undo.append(lambda: setattr(self.ledger, "cell_of", named))
+        if getattr(shell, "kernel", None) is not None:
+            self._panel.open()
+            self._undo += [self._panel.close, self.ledger.listen(lambda row: self._panel.changed())]
+
+    def unload(self) -> None:
+        while self._undo:
+            self._undo.pop()()
+
+    def _register_magics(self) -> Callable[[], None]:
+        tables = self.shell.magics_manager.magics
+        before = {(kind, name): tables[kind].get(name) for kind, names in self.magics.magics.items() for name in names}
+        self.shell.register_magics(self.magics)
+        ours = {(kind, name): tables[kind][name] for kind, name in before}
+
+        def restore() -> None:
+            for (kind, name), function in ours.items():
+                if tables[kind].get(name) != function:
+                    continue  # someone else's by now
+                if (earlier := before[kind, name]) is None:
+                    del tables[kind][name]
+                else:
+                    tables[kind][name] = earlier
+
+        return restore
+
+    # --- cells --------------------------------------------------------------------------------------------------------
+
+    @property
+    def _stack(self) -> list[Running]:
+        """The cells that run in this thread, outermost first: `%%capture` runs one inside another."""
+        if not hasattr(self._threads, "stack"):
+            self._threads.stack = []
+        return self._threads.stack
+
+    def _before_cell(self, info: Any) -> None:
+        place = self._place_now(info)
+        self._name(self.shell.compile.get_code_name(info.raw_cell, self._transformed(info), self._number(info)), place)
+        self._stack.append(Running(info, place, self.ledger.mark()))
+        del self._stack[:-_DEEPEST]
+        watcher.set(Watch(self.label))
+
+    def _after_cell(self, result: Any) -> None:
+        running = self._leave(result)
+        if not self._stack:
+            watcher.set(None)
+        if running is None:
+            return
+        try:
+            error = (result.error_in_exec or result.error_before_exec) if result is not None else None
+            self._report(running, error)
+        finally:
+            for outer in self._stack:
+                outer.since = self.ledger.mark()  # what was said here is not said again
+            self._panel.flush()
+
+    def _leave(self, result: Any) -> Running | None:
+        """The cell that ended, taken from the stack; None for one that never began (an empty one)."""
+        stack = self._stack
+        for at in range(len(stack) - 1, -1, -1):
+            info = stack[at].info
+            if result is None or info is result.info or info.raw_cell == result.info.raw_cell:
+                running = stack[at]
+                del stack[at:]
+                return running
+        return None
+
+    def _found(self, plan: Plan, request: Request) -> None:
+        """A `%%jit` cell was read and is about to run."""
+        if self._stack:
+            self._stack[-1].plans.append(plan)
+            self._stack[-1].quiet |= request.quiet
+
+    def run(self, line: str, cell: str) -> Any:
+        """Run a `%%jit` cell inside what runs now; the value of its last expression."""
+        raw = f"%%jit {line}".rstrip() + f"\n{cell}"
+        text = self.shell.transform_cell(raw)
+        place = self._stack[-1].place if self._stack else (f"In [{self.shell.execution_count}]", None)
+        file = self.shell.compile.cache(text, int(re.sub(r"\D", "", place[0])), raw_code=raw)
+        self._name(file, place)
+        with self._alone(raw, place):
+            return execute(self.shell, text, file)
+
+    @contextmanager
+    def _alone(self, raw: str, place: Place) -> Iterator[None]:
+        """Makes a running cell where there is none: code outside any cell called the magic."""
+        if self._stack:
+            yield
+            return
+        running = Running(None, place, self.ledger.mark())
+        self._stack.append(running)
+        watcher.set(Watch(self.label))
+        error: BaseException | None = None
+        try:
+            yield
+        except BaseException as raised:
+            error = raised
+            raise
+        finally:
+            watcher.set(None)
+            self._stack.remove(running)
+            self._report(running, error)
+
+    # --- names of cells -----------------------------------------------------------------------------------------------
+
+    def place_of(self, file: str) -> Place | None:
+        """Label and id of the notebook cell that `file` names; None for other files."""
+        found = self._places.get(file)
+        if found is None and (named := self.shell.compile.format_code_name(file)):
+            found = (named[1].replace("[", " ["), None)  # a cell from before the extension was loaded
+        return found
+
+    def label(self, file: str) -> str:
+        """How a file is called in messages."""
+        found = self.place_of(file)
+        return found[0] if found else Path(file).name
+
+    def _name(self, file: str, place: Place) -> None:
+        self._places[file] = place
+        self._places.move_to_end(file)
+        while len(self._places) > _CELLS:
+            self._places.popitem(last=False)
+
+    def _place_now(self, info: Any) -> Place:
+        if self._stack and not info.store_history:
+            return self._stack[-1].place
+        return f"In [{self._number(info)}]", getattr(info, "cell_id", None)
+
+    def _number(self, info: Any) -> int:
+        return self.shell.execution_count - (1 if info.store_history and not info.silent else 0)
+
+    def _transformed(self, info: Any) -> str:
+        text = getattr(info, "transformed_cell", None)
+        return self.shell.transform_cell(info.raw_cell) if text is None else text
+
+    # --- what is shown ------------------------------------------------------------------------------------------------
+
+    @output.guarded("the report on this cell")
+    def _report(self, running: Running, error: BaseException | None) -> None:
+        if running.quiet:
+            return
+        if running.plans:
+            output.show(self._document(running, error), self._measurer(running, error))
+            return
+        for row in self.ledger.since(running.since):
+            if row.what == "recompiled" and not row.nested:
+                output.show_text(_recompiled(row))
+
+    def _document(self, running: Running, error: BaseException | None) -> Document:
+        label, cell_id = running.place
+        left_alone = [(one.name, one.reason) for plan in running.plans for one in plan.left_alone]
+        document = observe.cell_document(
+            running.since, cell=label, cell_id=cell_id, left_alone=left_alone, error=self._error(error), ledger=self.ledger
+        )
+        if not document["compilations"]:
+            document["note"] = _why_nothing(running, document)
+        return document
+
+    def _error(self, error: BaseException | None) -> Document | None:
+        if error is None:
+            return None
+        position = observe.position_document(_where(error.__traceback__, self.place_of), self.place_of)
+        return {"type": type(error).__name__, "message": str(error), "position": position}
+
+    def _measurer(self, running: Running, error: BaseException | None) -> Callable[[int], Document]:
+        """Answers the button: the cell's document with one program's steady time measured."""
+        document = self._document(running, error)
+
+        def measure(program: int) -> Document:
+            again = observe.measured(program, self.ledger)
+            compilations = [again if one["id"] == program else one for one in document["compilations"]]
+            document["compilations"] = compilations
+            return dict(document)
+
+        return measure
+
+
+def _why_nothing(running: Running, document: Document) -> str:
+    """One sentence for a cell in which nothing was compiled."""
+    compiled = [one.name for plan in running.plans for one in plan.compiled]
+    names = ", ".join(dict.fromkeys(compiled))
+    if document["error"]:
+        return f"Nothing was compiled: the cell stopped with {document['error']['type']}."
+    if document["reused"]:
+        return "Nothing had to be compiled: the programs were there already."
+    if compiled:
+        return f"Nothing was compiled yet: {names} will be when first called with arrays."
+    if document["left_alone"]:
+        return "Nothing was compiled: every definition in this cell stays Python."
+    return "Nothing was compiled: this cell defines no function and calls no compiled one."
+
+
+def _recompiled(row: observe.Row) -> str:
+    spent = sum(row.seconds.get(step, 0.0) for step in ("trace", "lower", "compile"))
+    return f"{row.function} was {row.because} ({jitscope_widgets.quantities.seconds(spent)}; %recompiles {row.function} shows it)"
+
+
+def _where(traceback: TracebackType | None, place_of: Callable[[str], Place | None]) -> source.Position | None:
+    """The innermost place of an error in a notebook cell, else in code that is not the library's own."""
+    in_cell = outside = None
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if not source.is_internal(code.co_filename):
+            position = source.position_in(code, traceback.tb_lasti)
+            outside = position
+            in_cell = position if place_of(code.co_filename) else in_cell
+        traceback = traceback.tb_next
+    return in_cell or outside
+
+
+def _remove(steps: list[Any], step: Any) -> None:
+    if step in steps:
+        steps.remove(step)
+
+
+# --- the extension ----------------------------------------------------------------------------------------------------
+
+
+def of(shell: InteractiveShell) -> Session | None:
+    """The session of a shell that loaded the extension."""
+    return shell.meta.get(_KEY)
+
+
+def load(shell: InteractiveShell) -> None:
+    unload(shell)
+    source.add_internal(str(Path(__file__).parent))
+    session = Session(shell)
+    session.load()
+    shell.meta[_KEY] = session
+    if problem := jitscope_widgets.view_problem():
+        output.say(problem)
+
+
+def unload(shell: InteractiveShell) -> None:
+    session = shell.meta.pop(_KEY, None)
+    if session is not None:
+        session.unload()

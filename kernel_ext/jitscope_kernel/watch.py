@@ -1,0 +1,165 @@
+"""A line of warning while a Python loop unrolls: tracing runs every pass of it, and each adds its equations.
+
+The compiler calls `Watch` every thousand equations of a growing program. It looks at a sample of them, finds the loop they
+come from, and says so once for each loop.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import linecache
+import sys
+import weakref
+from collections import Counter
+from collections.abc import Callable
+from types import CodeType
+from typing import Any
+
+from jitscope.core import source
+from jitscope.core.staging import trace_to_jaxpr
+from jitscope.xla import tracebacks
+
+
+PER_LINE = 1_000
+IN_ALL = 20_000
+_EVERY = 8  # of the equations, one in so many is looked at
+
+Line = tuple[str, int]
+
+
+class Watch:
+    """To be put into `jitscope.core.staging.watcher`. `tell` is given the warning; `label` names a file for people."""
+
+    def __init__(self, label: Callable[[str], str], tell: Callable[[str], None] | None = None) -> None:
+        self._label = label
+        self._tell = tell or _to_stderr
+        self._growing: weakref.WeakKeyDictionary[Any, _Growing] = weakref.WeakKeyDictionary()
+        self._said: set[Any] = set()
+
+    def __call__(self, trace: Any) -> None:
+        try:
+            self._look(trace)
+        except Exception as error:  # a view that fails never reaches the user's call
+            self._once("failed", f"jitscope cannot tell which loop unrolls here: {error!r}")
+
+    def _look(self, trace: Any) -> None:
+        growing = self._growing.get(trace)
+        if growing is None:
+            growing = self._growing[trace] = _Growing()
+        growing.look(trace.eqns)
+        function, count = trace.debug.name or "this function", len(trace.eqns)
+        line, of_line = growing.lines.most_common(1)[0] if growing.lines else (None, 0)
+        if line is None:
+            return
+        if of_line > PER_LINE:
+            loop = growing.loops.get(line)
+            self._once(loop or line, f"{self._where(line)}: {_unrolled(function, loop, of_line)} {_ADVICE}")
+        if count >= IN_ALL:
+            about = f"most of it from {self._where(line)}"
+            self._once(
+                (function, "size"), f"{function} has {count:,} equations so far, {about}. The more, the longer it compiles. {_STOP}"
+            )
+
+    def _where(self, line: Line) -> str:
+        file, number = line
+        return f"{self._label(file)}, line {number}"
+
+    def _once(self, what: Any, message: str) -> None:
+        if what not in self._said:
+            self._said.add(what)
+            self._tell(message)
+
+
+_STOP = "Interrupt the kernel (Ctrl-C) to stop."
+_ADVICE = f"Tracing runs a Python loop pass by pass, and each pass adds its equations. {_STOP}"
+
+
+def _unrolled(function: str, loop: Loop | None, count: int) -> str:
+    so_far = f"about {round(count, -2):,} equations of {function} so far"
+    if loop is None:
+        return f"this line made {so_far}."
+    return f"the loop in line {loop.line}, `{loop.text}`, unrolls; this line made {so_far}."
+
+
+def _to_stderr(message: str) -> None:
+    print(message, file=sys.stderr, flush=True)
+
+
+class _Growing:
+    """One program as it grows: how many equations each source line made, and the loop round the line."""
+
+    def __init__(self) -> None:
+        self.seen = 0
+        self.lines: Counter[Line] = Counter()
+        self.loops: dict[Line, Loop | None] = {}
+
+    def look(self, equations: list[Any]) -> None:
+        for equation in equations[self.seen :: _EVERY]:
+            frames = _frames_of_trace(equation.traceback)
+            if not frames:
+                continue
+            code, position = frames[0]
+            line = (code.co_filename, position)
+            self.lines[line] += _EVERY
+            if line not in self.loops:
+                self.loops[line] = next(filter(None, (_loop_at(code, at) for code, at in frames)), None)
+        self.seen = len(equations)
+
+
+def _frames_of_trace(handle: Any) -> list[tuple[CodeType, int]]:
+    """The user's (code, line) from the equation outwards to where the trace was begun."""
+    if handle is None:
+        return []
+    found = []
+    for code, lasti in tracebacks.frames(handle):
+        if code is trace_to_jaxpr.__code__:
+            break
+        if not source.is_internal(code.co_filename):
+            found.append((code, source.position_in(code, lasti).line))
+    return found
+
+
+class Loop(tuple):
+    """(file, line): a loop of the user's code."""
+
+    __slots__ = ()
+
+    @property
+    def line(self) -> int:
+        return self[1]
+
+    @property
+    def text(self) -> str:
+        text = linecache.getline(*self).strip()
+        return text if len(text) <= 60 else text[:59] + "…"
+
+
+_LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+def _loop_at(code: CodeType, line: int) -> Loop | None:
+    """The innermost loop round a line of `code`, within that function."""
+    found = None
+    for node in _nodes("".join(linecache.getlines(code.co_filename))):  # from the outside in
+        if isinstance(node, _SCOPES):
+            if _first_line(node) == code.co_firstlineno:
+                found = None
+        elif node.lineno <= line <= (node.end_lineno or node.lineno):
+            found = Loop((code.co_filename, node.lineno))
+    return found
+
+
+def _first_line(scope: Any) -> int:
+    return min([scope.lineno, *(decorator.lineno for decorator in getattr(scope, "decorator_list", ()))])
+
+
+@functools.lru_cache(16)
+def _nodes(text: str) -> tuple[Any, ...]:
+    """Loops and scopes of a program, outer ones before those inside them."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return ()
+    return tuple(node for node in ast.walk(tree) if isinstance(node, _LOOPS + _SCOPES))

@@ -1,0 +1,60 @@
+"""What a document gives to the notebook: a live view where there is a kernel for it, static HTML, text."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from . import words
+from .html import html
+from .plain import escape
+from .static_files import view_problem
+from .text import text
+from .words import Document
+
+
+Measure = Callable[[int], Document]
+
+
+def display_bundle(document: Document, on_measure: Measure | None = None) -> dict[str, Any]:
+    """The MIME bundle to display for `document`; making it never raises.
+
+    In a kernel it holds a live view, which asks `on_measure` with the id of a compilation for a document with its steady
+    time in it. Everywhere it holds static HTML (`text/html`) and the text twin (`text/plain`).
+    """
+    problem = view_problem()
+    if not in_kernel() or problem:
+        return static_bundle(document, problem)
+    try:
+        from .widget import View
+
+        return View(document, on_measure).bundle()
+    except Exception as error:
+        return static_bundle(document, words.failed("this document as a live widget", error))
+
+
+def static_bundle(document: Document, note: str = "") -> dict[str, Any]:
+    """The static HTML and the text twin; one that cannot be made is replaced by a sentence."""
+    return {"text/html": _static_html(document, note), "text/plain": _text(document)}
+
+
+def in_kernel() -> bool:
+    """Whether this process is a Jupyter kernel, so that a view can talk to it."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return getattr(shell, "kernel", None) is not None
+
+
+def _static_html(document: Document, note: str) -> str:
+    try:
+        return html(document, note=note)
+    except Exception as error:
+        return f'<div class="jitscope"><p>{escape(words.failed("this document as HTML", error))}</p></div>'
+
+
+def _text(document: Document) -> str:
+    try:
+        return text(document)
+    except Exception as error:
+        return words.failed("this document as text", error)

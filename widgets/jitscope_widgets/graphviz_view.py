@@ -1,0 +1,79 @@
+"""A graph document as a `graphviz` object: scopes as clusters. Drawing it needs the program `dot`; making it does not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import words
+from .plain import clean, shorten
+from .scopes import Scopes
+from .words import Document
+
+
+if TYPE_CHECKING:
+    import graphviz
+
+
+_SHAPES = {
+    "input": {"shape": "box", "style": "rounded"},
+    "output": {"shape": "box", "style": "rounded"},
+    "constant": {"shape": "box", "fontsize": "9", "height": "0.2"},
+    "library": {"shape": "box", "peripheries": "2"},
+}
+_LONGEST_LABEL, _LONGEST_HOVER = 48, 300
+
+
+def to_graphviz(graph: Document) -> graphviz.Digraph:
+    """`graph` for graphviz; in a notebook it shows itself when `dot` is installed, `.source` is its text."""
+    import graphviz
+
+    problem = words.not_viewable(graph)
+    if problem:
+        raise ValueError(problem)
+    scopes = Scopes(graph)
+    names = {ident: f"n{at}" for at, ident in enumerate(scopes.nodes)}
+    drawing = graphviz.Digraph(name="jitscope", comment=graphviz.escape(clean(graph["title"])))
+    drawing.attr(compound="true", fontname="monospace", rankdir="TB", tooltip=" ")
+    drawing.attr("node", fontname="monospace", fontsize="11", shape="box", height="0.3", margin="0.1,0.05")
+    drawing.attr("edge", fontname="monospace", fontsize="9", color="#57606a", fontcolor="#57606a")
+    _add(drawing, None, scopes, names)
+    for edge in scopes.edges:
+        _connect(drawing, edge, scopes, names)
+    return drawing
+
+
+def _add(drawing: graphviz.Digraph, scope: str | None, scopes: Scopes, names: dict[str, str]) -> None:
+    import graphviz
+
+    for ident in scopes.members.get(scope, ()):
+        node = scopes.nodes[ident]
+        label = graphviz.escape(shorten(clean(node["label"]), _LONGEST_LABEL) or "?")
+        if ident not in scopes.members:
+            drawing.node(names[ident], label=label, tooltip=_hover(node), **_SHAPES.get(node["kind"], {}))
+            continue
+        with drawing.subgraph(name=f"cluster_{names[ident]}") as cluster:
+            rounded = "rounded,filled" if node["kind"] == "fusion" else "filled"
+            cluster.attr(label=label, tooltip=_hover(node), style=rounded, fillcolor="#f1f4f8", color="#818b98")
+            cluster.node(names[ident], label="", shape="point", style="invis", width="0")
+            _add(cluster, ident, scopes, names)
+
+
+def _connect(drawing: graphviz.Digraph, edge: Document, scopes: Scopes, names: dict[str, str]) -> None:
+    import graphviz
+
+    ends: dict[str, str] = {}
+    for end, attribute, other in (("from", "ltail", "to"), ("to", "lhead", "from")):
+        if edge[end] in scopes.members and edge[end] not in scopes.outwards(edge[other]):
+            ends[attribute] = f"cluster_{names[edge[end]]}"
+    label = graphviz.escape(shorten(clean(edge["type"]), _LONGEST_LABEL))
+    drawing.edge(names[edge["from"]], names[edge["to"]], label=label, edgetooltip=label, **ends)
+
+
+def _hover(node: Document) -> str:
+    import graphviz
+
+    told = [
+        clean(node["text"].strip()) or clean(node["label"]),
+        *(words.where(place) for place in node["positions"][:3]),
+    ]
+    return graphviz.escape(shorten("; ".join(told), _LONGEST_HOVER))

@@ -1,0 +1,45 @@
+"""An executed notebook as one HTML file that works from the disk: no kernel, no network, views that can be clicked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from .page import enliven_notebook_html
+
+
+_PREFERRED = [  # nbconvert's order, but never the widget, which would want a kernel or the network
+    "text/html",
+    "application/javascript",
+    "text/markdown",
+    "image/svg+xml",
+    "text/latex",
+    "image/png",
+    "image/jpeg",
+    "text/plain",
+]
+
+
+def export_notebook(path_in: str | Path, path_out: str | Path) -> Path:
+    """Write the notebook at `path_in`, with the outputs it has, as an HTML page to `path_out`; return that path.
+
+    Formulas of Markdown cells stay as their TeX source: what would draw them is not part of the page.
+    """
+    target = Path(path_out)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(enliven_notebook_html(_converted(Path(path_in))), encoding="utf-8", errors="replace")
+    return target
+
+
+def _converted(path: Path) -> str:
+    try:
+        import nbformat
+        from nbconvert import HTMLExporter
+        from traitlets.config import Config
+    except ImportError as error:
+        raise ImportError(f"exporting a notebook needs nbconvert ({error}): pip install nbconvert") from error
+    notebook: Any = nbformat.read(path, as_version=4)
+    notebook.metadata.pop("widgets", None)
+    exporter = HTMLExporter(config=Config({"NbConvertBase": {"display_data_priority": _PREFERRED}}))
+    exported, _ = exporter.from_notebook_node(notebook, resources={"metadata": {"name": path.stem}})
+    return exported
