@@ -82,6 +82,7 @@ class Session:
     def unload(self) -> None:
         while self._undo:
             self._undo.pop()()
+        watcher.set(None)
 
     def _register_magics(self) -> Callable[[], None]:
         tables = self.shell.magics_manager.magics
@@ -111,7 +112,8 @@ class Session:
 
     def _before_cell(self, info: Any) -> None:
         place = self._place_now(info)
-        self._name(self.shell.compile.get_code_name(info.raw_cell, self._transformed(info), self._number(info)), place)
+        transformed = getattr(info, "transformed_cell", None) or ""
+        self._name(self.shell.compile.get_code_name(info.raw_cell, transformed, self._number(info)), place)
         self._stack.append(Running(info, place, self.ledger.mark()))
         del self._stack[:-_DEEPEST]
         watcher.set(Watch(self.label))
@@ -135,7 +137,7 @@ class Session:
         stack = self._stack
         for at in range(len(stack) - 1, -1, -1):
             info = stack[at].info
-            if result is None or info is result.info or info.raw_cell == result.info.raw_cell:
+            if result is None or info is not None and info.raw_cell == result.info.raw_cell:
                 running = stack[at]
                 del stack[at:]
                 return running
@@ -205,10 +207,6 @@ class Session:
     def _number(self, info: Any) -> int:
         return self.shell.execution_count - (1 if info.store_history and not info.silent else 0)
 
-    def _transformed(self, info: Any) -> str:
-        text = getattr(info, "transformed_cell", None)
-        return self.shell.transform_cell(info.raw_cell) if text is None else text
-
     # --- what is shown ------------------------------------------------------------------------------------------------
 
     @output.guarded("the report on this cell")
@@ -216,7 +214,8 @@ class Session:
         if running.quiet:
             return
         if running.plans:
-            output.show(self._document(running, error), self._measurer(running, error))
+            document = self._document(running, error)
+            output.show(document, self._measurer(document))
             return
         for row in self.ledger.since(running.since):
             if row.what == "recompiled" and not row.nested:
@@ -238,15 +237,14 @@ class Session:
         position = observe.position_document(_where(error.__traceback__, self.place_of), self.place_of)
         return {"type": type(error).__name__, "message": str(error), "position": position}
 
-    def _measurer(self, running: Running, error: BaseException | None) -> Callable[[int], Document]:
+    def _measurer(self, document: Document) -> Callable[[int], Document]:
         """Answers the button: the cell's document with one program's steady time measured."""
-        document = self._document(running, error)
+        compilations: list[Document] = document["compilations"]
 
         def measure(program: int) -> Document:
             again = observe.measured(program, self.ledger)
-            compilations = [again if one["id"] == program else one for one in document["compilations"]]
-            document["compilations"] = compilations
-            return dict(document)
+            compilations[:] = [again if one["id"] == program else one for one in compilations]
+            return document | {"compilations": list(compilations)}
 
         return measure
 

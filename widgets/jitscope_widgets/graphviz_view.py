@@ -51,11 +51,12 @@ def _add(drawing: graphviz.Digraph, scope: str | None, scopes: Scopes, names: di
         if ident not in scopes.members:
             drawing.node(names[ident], label=label, tooltip=_hover(node), **_SHAPES.get(node["kind"], {}))
             continue
-        with drawing.subgraph(name=f"cluster_{names[ident]}") as cluster:
-            rounded = "rounded,filled" if node["kind"] == "fusion" else "filled"
-            cluster.attr(label=label, tooltip=_hover(node), style=rounded, fillcolor="#f1f4f8", color="#818b98")
-            cluster.node(names[ident], label="", shape="point", style="invis", width="0")
-            _add(cluster, ident, scopes, names)
+        cluster = graphviz.Digraph(name=f"cluster_{names[ident]}")
+        style = "rounded,filled" if node["kind"] == "fusion" else "filled"
+        cluster.attr(label=label, tooltip=_hover(node), style=style, fillcolor="#f6f8fb", color="#8c959f")
+        cluster.node(names[ident], label="", shape="point", style="invis", width="0")
+        _add(cluster, ident, scopes, names)
+        drawing.subgraph(cluster)
 
 
 def _connect(drawing: graphviz.Digraph, edge: Document, scopes: Scopes, names: dict[str, str]) -> None:

@@ -100,7 +100,7 @@ class Array(Operators):
             return f"Array(deleted, {self.aval.short()})"
         if isinstance(self.aval.dtype, dtypes.ExtendedDType):
             below = Array(self.buf, physical(self.aval))
-            return f"Array({self.aval.short()}) overlaying:\n{np.asarray(below)}"
+            return f"Array({self.aval.shape}, dtype={self.aval.dtype.name}) overlaying:\n{np.asarray(below)}"
         weak = ", weak_type=True" if self.aval.weak_type else ""
         value = np.array2string(np.asarray(self), prefix="Array(", separator=", ") if self.aval.size else \
             f"[], shape={self.aval.shape}"

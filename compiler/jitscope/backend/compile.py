@@ -31,13 +31,19 @@ class Program:
     one under which it was compiled, `lowered` its MLIR bytecode.
     """
 
-    __slots__ = ("executable", "entry", "hidden", "kept", "out_avals", "reused", "takes_all", "__weakref__")
+    __slots__ = ("executable", "entry", "hidden", "kept", "out_avals", "reused", "takes_all", "donated", "__weakref__")
 
     def __init__(self, entry: _Entry, hidden: list[Any], kept: list[int], arguments: int,
-                 out_avals: list[ShapedArray], reused: bool):
+                 out_avals: list[ShapedArray], reused: bool, donated: Sequence[int] = ()):
         self.executable, self.entry, self.hidden, self.kept = entry.executable, entry, hidden, kept
         self.out_avals, self.reused = out_avals, reused
+        self.donated = tuple(i for i in donated if i in kept)
         self.takes_all = not hidden and kept == list(range(arguments))
+
+    def take(self, bufs: Sequence[Any]) -> None:
+        """Delete the donated arguments: XLA leaves those alive whose memory it could not use."""
+        for i in self.donated:
+            client.delete(bufs[i])
 
     @property
     def number(self) -> int:
@@ -49,6 +55,7 @@ class Program:
 
     def run(self, bufs: Sequence[Any]) -> list[Array]:
         """Run on the buffers of all arguments; raises DeletedArrayError and XlaError."""
+        given = bufs
         if not self.takes_all:
             bufs = [*self.hidden, *[bufs[i] for i in self.kept]]
         executable = self.executable
@@ -56,6 +63,7 @@ class Program:
             outs = executable.raw_execute(bufs).consume_with_handlers(executable.handlers)
         except RuntimeFailure as error:
             raise translate(error, bufs) from None
+        self.take(given)
         return [Array(buf, aval) for buf, aval in zip(outs, self.out_avals)]
 
 
@@ -106,7 +114,7 @@ def compile_jaxpr(closed: ClosedJaxpr, options: Options = (), device: Any = None
             _entries[where] = entry
             while len(_entries) > MAX_EXECUTABLES:
                 _entries.popitem(last=False)
-    return Program(entry, hidden, kept, len(closed.in_avals), closed.out_avals, reused)
+    return Program(entry, hidden, kept, len(closed.in_avals), closed.out_avals, reused, donated)
 
 
 def lower_closed(closed: ClosedJaxpr, donated: Sequence[int] = ()) -> bytes:

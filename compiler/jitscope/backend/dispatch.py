@@ -181,7 +181,7 @@ class JitFunction:
         ready = Ready(program, traced.out_tree)
         self._caches.ready[key] = ready
         plain = all(type(x) is Array for x in dynamic[0]) and not dynamic[1]
-        if plain and self._simple:
+        if plain and self._simple and not program.donated:
             self._caches.fast[(settings(), *avals)] = ready
         if program.reused:
             note.step, note.detail, note.payload = "reuse", {"first": program.number}, (traced, ready)

@@ -1,7 +1,7 @@
 """Lowering: a jaxpr becomes a StableHLO module.
 
 Each operation's location is the path of its equation (`e2`; inside a called function relative, XLA's inliner prefixes the
-caller's), so a module says nothing about files and lines and does not change when the code above it does.
+call's), so a module says nothing about files and lines and does not change when the code above it does.
 """
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ class Module:
         self.module.operation.attributes["sym_name"] = self.ir.StringAttr.get(_symbol(name))
         self.functions: dict[int, Any] = {}
         self.taken: set[str] = {"main"}
+        self.calls = 0
 
     def function_for(self, closed: ClosedJaxpr, name: str) -> Any:
         """The private function that runs `closed` (which captures nothing)."""
@@ -92,7 +93,8 @@ def lower_equations(module: Module, jaxpr: Jaxpr, values: Sequence[Any]) -> list
         return ctx.literal(atom) if type(atom) is Literal else env[atom]  # pyright: ignore[reportArgumentType]
 
     for i, eqn in live_indices(jaxpr):
-        with mlir.location(f"e{i}"):
+        ctx.path = f"e{i}"
+        with mlir.location(ctx.path):
             out = ctx.lower_equation(eqn, [read(a) for a in eqn.invars])
         if eqn.primitive.multiple_results:
             env.update(zip(eqn.outvars, out))
@@ -119,8 +121,9 @@ class LoweringContext:
     `hlo` and `chlo` are the builders of the dialects; `avals_in` and `avals_out` those of the equation being lowered.
     """
 
-    def __init__(self, module: Module):
+    def __init__(self, module: Module, path: str = ""):
         self.module = module
+        self.path = path
         self.ir = module.ir
         self.hlo, self.chlo = module.mlir.hlo, module.mlir.chlo
         self.avals_in: list[ShapedArray] = []
@@ -177,7 +180,7 @@ class LoweringContext:
         """Lower the equations of `closed` under the location of the present equation."""
         env: dict[Var, Any] = {v: self.constant(np.asarray(c)) for v, c in zip(closed.jaxpr.constvars, closed.consts)}
         env.update(zip(closed.jaxpr.invars, values))
-        inner = LoweringContext(self.module)
+        inner = LoweringContext(self.module, self.path)
         for _, eqn in live_indices(closed.jaxpr):
             args = [inner.literal(a) if isinstance(a, Literal) else env[a] for a in eqn.invars]
             out = inner.lower_equation(eqn, args)
@@ -185,9 +188,15 @@ class LoweringContext:
         return [inner.literal(a) if isinstance(a, Literal) else env[a] for a in closed.jaxpr.outvars]
 
     def call(self, closed: ClosedJaxpr, *values: Any, name: str = "fn") -> list[Any]:
-        """Call a held jaxpr as a function of its own; equal jaxprs share one."""
+        """Call a held jaxpr as a function of its own; equal jaxprs share one.
+
+        The call's location carries a number besides the path: XLA's inliner does not prefix names of the callee that
+        begin like the call's own (`e10` in a call at `e1`).
+        """
         function = self.module.function_for(closed, name)
-        return list(self.module.mlir.func.CallOp(function, list(values)).results)
+        self.module.calls += 1
+        with mlir.location(f"{self.path}({self.module.calls})"):
+            return list(self.module.mlir.func.CallOp(function, list(values)).results)
 
     def region(self, operation: Any, index: int, avals: Sequence[ShapedArray], body: Callable[..., Any]) -> None:
         """Fill region `index` of an operation: `body` gets the block's arguments and gives what the block returns."""

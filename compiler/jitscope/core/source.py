@@ -8,7 +8,7 @@ import linecache
 import os
 import sysconfig
 from contextvars import ContextVar
-from types import CodeType
+from types import CodeType, TracebackType
 
 from ..xla import tracebacks
 
@@ -105,6 +105,20 @@ def user_position(handle: tracebacks.Handle | None) -> Position | None:
 def here() -> Position | None:
     """The user's line that is running now."""
     return user_position(capture())
+
+
+def without_internal_frames(traceback: TracebackType | None) -> TracebackType | None:
+    """A traceback with the library's own frames left out (all of it if nothing else is in it)."""
+    kept = []
+    current = traceback
+    while current is not None:
+        if not is_internal(current.tb_frame.f_code.co_filename):
+            kept.append(current)
+        current = current.tb_next
+    shown = None
+    for tb in reversed(kept):
+        shown = TracebackType(shown, tb.tb_frame, tb.tb_lasti, tb.tb_lineno)
+    return shown or traceback
 
 
 def position_of_function(fun: object) -> Position | None:

@@ -60,17 +60,22 @@ def _no_graph(title: str, row: Row) -> Document:
 
 def headline(row: Row, fusion: Document | None) -> str:
     """`14 equations → 2 kernels (1 fusion of 13)`"""
-    count = f"{row.equations} equation{'s' * (row.equations != 1)}"
+    count = _counted(row.equations, "equation")
     if fusion is None:
         return count
-    kernels = fusion["kernels"]
+    kernels, total = fusion["kernels"], fusion["summary"]["kernels"]
     fused = [len(k["members"]) for k in kernels if k["kind"] == "fusion"]
-    library = sum(k["kind"] == "library" for k in kernels)
-    parts = [f"{len(fused)} fusion{'s' * (len(fused) != 1)} of {', '.join(map(str, fused))}"] if 0 < len(fused) <= 4 else \
-        [f"{len(fused)} fusions"] if fused else []
-    parts += [f"{library} library call{'s' * (library != 1)}"] if library else []
+    library, loops = (sum(k["kind"] == kind for k in kernels) for kind in ("library", "loop"))
+    sizes = f" of {', '.join(map(str, fused))}" if len(fused) <= 4 else ""
+    parts = [f"{_counted(len(fused), 'fusion')}{sizes}"] if fused else []
+    parts += [_counted(library, "library call")] if library else []
+    parts += [_counted(loops, "loop")] if loops else []
     inside = f" ({', '.join(parts)})" if parts else ""
-    return f"{count} → {len(kernels)} kernel{'s' * (len(kernels) != 1)}{inside}"
+    return f"{count} → {_counted(total, 'kernel')}{inside}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def _fusion(row: Row, positions: dict[str, Document]) -> Document | None:
@@ -123,7 +128,9 @@ def _against(row: Row, ledger: Ledger) -> str:
 
 
 def _cell(row: Row, ledger: Ledger) -> tuple[str | None, str | None]:
-    """Label and id of the cell that made the call (or defined the function)."""
+    """Label and id of the cell that was running (or whose code made the call, or defined the function)."""
+    if row.cell is not None:
+        return row.cell
     for position in (row.call_site, row.position):
         found = ledger.cell_of(position.file) if position else None
         if found:

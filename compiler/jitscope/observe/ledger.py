@@ -18,8 +18,8 @@ from ..core.jaxpr import Jaxpr, count
 from ..core.records import Record
 from ..core.source import Position
 from .differences import Difference, closest
-from .positions import CellOf, no_cell
 
+Cell = tuple[str, str | None]
 MAX_ROWS = 10_000
 MAX_EQUATIONS = 200_000
 MAX_HISTORY = 64
@@ -51,6 +51,7 @@ class Row:
     dropped: bool = False
     steady: Any = None
     at: float = 0.0
+    cell: Cell | None = None
     last_record: int = 0
     _ready: Any = None
     _entry: Any = None
@@ -92,11 +93,13 @@ class Mark:
 
 
 class Ledger:
-    """Rows by program, oldest first. `cell_of` translates file names to notebook cells (set by the notebook session)."""
+    """Rows by program, oldest first. A notebook session names the files of cells (`name_cell`) and says which cell is
+    `running`: rows written meanwhile belong to it."""
 
     def __init__(self) -> None:
         self.rows: OrderedDict[int, Row] = OrderedDict()
-        self.cell_of: CellOf = no_cell
+        self.running: Cell | None = None
+        self._cells: dict[str, Cell] = {}
         self._history: dict[Any, deque[Row]] = defaultdict(lambda: deque(maxlen=MAX_HISTORY))
         self._compilations: dict[Any, int] = defaultdict(int)
         self._kept: deque[Row] = deque()
@@ -121,6 +124,14 @@ class Ledger:
         """Call `listener` with each row that changed; gives the function that stops it."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener) if listener in self._listeners else None
+
+    def name_cell(self, file: str, label: str, cell_id: str | None = None) -> None:
+        """Say that `file` is a notebook cell; a later name for the same file wins."""
+        self._cells[file] = (label, cell_id)
+
+    def cell_of(self, file: str) -> Cell | None:
+        """Label and id of the cell that is `file`, or None."""
+        return self._cells.get(file)
 
     def mark(self) -> Mark:
         """This moment."""
@@ -164,7 +175,7 @@ class Ledger:
 
     def _new_row(self, record: Record) -> Row:
         row = Row(record.program, record.function, record.position, record.call_site, record.detail.get("signature"),
-                  at=record.at)
+                  at=record.at, cell=self.running)
         self.rows[row.id] = row
         while len(self.rows) > MAX_ROWS:
             self.rows.popitem(last=False)

@@ -13,7 +13,7 @@ export async function openBrowser() {
   return chromium.launch({ executablePath: browserPath(), args: FLAGS });
 }
 
-const root = new URL("../../", import.meta.url);
+const root = new URL("../../../", import.meta.url);
 export const viewCode = () => readFileSync(new URL("widgets/jitscope_widgets/static/view.iife.js", root), "utf8");
 export const fixture = (name) => JSON.parse(readFileSync(new URL(`tests/widgets/fixtures/${name}.json`, root), "utf8"));
 

@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { fixture, openBrowser, openPage, settled, show } from "./page.mjs";
 
-const folder = new URL("screenshots/", import.meta.url).pathname;
+const folder = new URL("../../browser/screenshots/", import.meta.url).pathname;
 mkdirSync(folder, { recursive: true });
 const only = process.argv[2];
 const browser = await openBrowser();

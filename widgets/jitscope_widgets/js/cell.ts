@@ -55,7 +55,7 @@ function asides(doc: CellDoc, host: Host): HTMLElement[] {
     found.push(
       h("details", { class: "jitscope-left-alone" },
         h("summary", {}, `${plural(doc.left_alone.length, "definition")} left as plain Python`),
-        h("ul", {}, ...doc.left_alone.map(({ name, reason }) => h("li", {}, h("code", {}, name), " ", reason)))),
+        h("ul", {}, ...doc.left_alone.map(({ name, reason }) => h("li", {}, h("code", {}, name), ` (${reason})`)))),
     );
   }
   if (!doc.compilations.length && !found.length) found.push(h("p", { class: "jitscope-note" }, "Nothing was compiled in this cell."));
@@ -95,7 +95,8 @@ export class CellView implements View {
       },
       level: (name: string) => view.opened().pane?.show(name),
       get graph() {
-        return view.panes?.pane?.graph?.api ?? null;
+        const pane = view.panes?.pane;
+        return pane?.graph ? { ...pane.graph.api, level: (name: string) => pane.show(name) } : null;
       },
     };
   }

@@ -6,6 +6,7 @@ import { touches, type Links, type Selected, type Selection } from "./links";
 
 const CONTEXT = 2; // unchanged lines kept beside a change
 const BLOCK = 300; // rows made at once
+const FUSED_SHOWN = 16; // operations of one kernel shown at first
 
 export type Run = { kind: "rows"; rows: DiffRow[] } | { kind: "folded"; rows: DiffRow[] } | { kind: "fused"; rows: DiffRow[]; caption: string };
 
@@ -53,21 +54,27 @@ function changed(text: string, other: string): Node {
   return fragment;
 }
 
-function side(line: DiffLine | null, other: DiffLine | null, which: "left" | "right", kind: string): HTMLElement[] {
-  const sign = !line || kind === "same" ? "" : which === "left" ? "−" : "+";
-  const cls = `jitscope-side jitscope-${which}`;
-  if (!line) return [h("span", { class: `${cls} jitscope-number`, "data-none": "" }), h("span", { class: cls, "data-none": "" })];
-  const body = kind === "changed" && other ? changed(line.text.trim(), other.text.trim()) : hlo(line.text.trim());
+function lineElements(line: DiffLine, other: DiffLine | null, kind: string, sign: string): HTMLElement[] {
+  const text = line.text.trim();
+  const body = kind === "changed" && other ? changed(text, other.text.trim()) : hlo(text);
   const indent = line.text.length - line.text.trimStart().length;
   return [
-    h("span", { class: `${cls} jitscope-number` }, line.number),
-    h("code", { class: cls, "data-sign": sign, style: { "--indent": `${indent}ch` } }, body),
+    h("span", { class: "jitscope-number" }, line.number),
+    h("code", { class: "jitscope-code", "data-sign": sign, style: { "--indent": `${indent}ch` } }, body),
   ];
+}
+
+type Side = "left" | "right";
+
+function side(which: Side, line: DiffLine | null, other: DiffLine | null, kind: string): HTMLElement {
+  const sign = kind === "same" ? "" : which === "left" ? "−" : "+";
+  const content = line ? lineElements(line, other, kind, sign) : [];
+  return h("div", { class: `jitscope-side jitscope-${which}`, role: "cell", "data-none": line === null }, ...content);
 }
 
 export class Diff {
   readonly element: HTMLElement;
-  private readonly made: { row: DiffRow; element: HTMLElement }[] = [];
+  private readonly made: { paths: string[]; element: HTMLElement }[] = [];
   private selected: Selected | null = null;
 
   constructor(rows: DiffRow[], private readonly links: Links, private readonly selection: Selection) {
@@ -83,9 +90,23 @@ export class Diff {
   private addRun(run: Run): void {
     if (run.kind === "folded") return this.element.append(this.folded(run.rows));
     if (run.kind === "rows") return this.fill(this.element, run.rows);
-    const group = h("div", { class: "jitscope-fused", role: "rowgroup" }, h("div", { class: "jitscope-fused-caption", role: "row" }, run.caption));
-    this.fill(group, run.rows);
-    this.element.append(group);
+    this.element.append(this.fused(run.caption, run.rows));
+  }
+
+  /** What went into one kernel on the left, the kernel on the right, a bracket between. */
+  private fused(caption: string, rows: DiffRow[]): HTMLElement {
+    const column = (which: Side) => {
+      const place = h("div", { class: `jitscope-fused-${which}` });
+      const lines = rows.flatMap((row) => row[which] ?? []);
+      this.inBlocks(place, lines, FUSED_SHOWN, (line) => this.watch(side(which, line, null, "fused"), line.paths));
+      return place;
+    };
+    return h(
+      "div",
+      { class: "jitscope-fused", role: "rowgroup" },
+      h("div", { class: "jitscope-fused-caption", role: "row" }, caption),
+      h("div", { class: "jitscope-fused-body" }, column("left"), column("right")),
+    );
   }
 
   private folded(rows: DiffRow[]): HTMLElement {
@@ -99,40 +120,44 @@ export class Diff {
     return button;
   }
 
-  /** Makes the first rows at once, and more when the end comes near. */
-  private fill(place: HTMLElement, rows: DiffRow[], from = 0): void {
-    for (const row of rows.slice(from, from + BLOCK)) place.append(this.row(row));
-    if (from + BLOCK >= rows.length) return;
-    const rest = rows.length - from - BLOCK;
-    const more = h("button", { type: "button", class: "jitscope-fold" }, `show ${plural(rest, "more line")}`);
+  private fill(place: HTMLElement, rows: DiffRow[]): void {
+    this.inBlocks(place, rows, BLOCK, (row) => this.row(row));
+  }
+
+  /** Makes the first elements at once, and more when asked. */
+  private inBlocks<T>(place: HTMLElement, all: T[], block: number, make: (one: T) => HTMLElement, from = 0): void {
+    const end = all.length - from - block < 4 ? all.length : from + block;
+    for (const one of all.slice(from, end)) place.append(make(one));
+    if (end >= all.length) return;
+    const more = h("button", { type: "button", class: "jitscope-fold" }, `${plural(all.length - end, "more line")}`);
     more.addEventListener("click", () => {
       more.remove();
-      this.fill(place, rows, from + BLOCK);
+      this.inBlocks(place, all, BLOCK, make, end);
       this.mark(this.selected);
     });
     place.append(more);
   }
 
   private row(row: DiffRow): HTMLElement {
-    const element = h(
-      "div",
-      { class: "jitscope-row", role: "row", "data-kind": row.kind, title: row.kind !== "fused" && row.caption ? row.caption : null },
-      ...side(row.left, row.right, "left", row.kind),
-      ...side(row.right, row.left, "right", row.kind),
-    );
-    const paths = [...(row.left?.paths ?? []), ...(row.right?.paths ?? [])];
-    if (paths.length) element.addEventListener("click", () => this.selection.set(this.links.fromPaths(paths)));
-    this.made.push({ row, element });
+    const element = h("div", { class: "jitscope-row", role: "row", "data-kind": row.kind, title: row.caption || null });
+    for (const which of ["left", "right"] as const) {
+      const other = which === "left" ? row.right : row.left;
+      element.append(this.watch(side(which, row[which], other, row.kind), row[which]?.paths ?? []));
+    }
+    return element;
+  }
+
+  /** A line that has an origin can be picked and is marked with its selection. */
+  private watch(element: HTMLElement, paths: string[]): HTMLElement {
+    if (!paths.length) return element;
+    this.made.push({ paths, element });
+    element.classList.add("jitscope-pickable");
+    element.addEventListener("click", () => this.selection.set(this.links.fromPaths(paths)));
     return element;
   }
 
   private mark(selected: Selected | null): void {
     this.selected = selected;
-    for (const { row, element } of this.made) {
-      const left = !!selected && touches(row.left?.paths ?? [], selected.paths);
-      const right = !!selected && touches(row.right?.paths ?? [], selected.paths);
-      element.toggleAttribute("data-left-related", left);
-      element.toggleAttribute("data-right-related", right);
-    }
+    for (const { paths, element } of this.made) element.toggleAttribute("data-related", !!selected && touches(paths, selected.paths));
   }
 }

@@ -35,6 +35,7 @@ export class GraphPane {
   readonly element: HTMLElement;
   graph: GraphView | null = null;
   level = "";
+  private height: number | undefined; // the same for all levels, so that nothing jumps
   /** Tells that another graph is shown. */
   changed: () => void = () => {};
   private readonly documents: Record<string, GraphDoc> = {};
@@ -87,7 +88,9 @@ export class GraphPane {
     );
   }
 
-  show(level: string): void {
+  /** Shows a level: jaxpr, before, after (also called hlo), text. */
+  show(name: string): void {
+    const level = name === "hlo" ? "after" : name;
     this.keep();
     this.graph?.dispose();
     this.graph = null;
@@ -104,15 +107,17 @@ export class GraphPane {
     const { links, selection, help, search } = this.options;
     const level = this.level;
     if (!document.nodes.length) return h("p", { class: "jitscope-empty" }, "This program has no operations.");
-    this.graph = new GraphView(document, {
+    const graph = (this.graph = new GraphView(document, {
       lines: links,
       memory: this.memories[level],
       help,
       search,
       back: () => (selection.clear(), this.graph?.api.search("")),
       pick: (id) => (id === null ? selection.clear() : selection.set(this.picked(document, level, id))),
-    });
-    return this.graph.element;
+    }));
+    this.height ??= graph.wishedHeight();
+    graph.element.style.setProperty("--height", `${this.height}px`);
+    return graph.element;
   }
 
   private picked(document: GraphDoc, level: string, id: string) {

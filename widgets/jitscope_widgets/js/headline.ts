@@ -21,17 +21,17 @@ export function groups(compilations: CompilationDoc[]): Group[] {
 }
 
 function compiledIn({ timing, cache }: CompilationDoc): HTMLElement | null {
-  if (cache === "reused") return h("span", {}, "compiled before");
+  if (cache === "reused") return h("span", { class: "jitscope-fact" }, "reused, nothing compiled");
   const stages = timing.stages.filter((stage) => stage.name !== "first run");
   if (!stages.length || stages.some((stage) => stage.seconds.value === null)) return null;
   const sum = stages.reduce((total, stage) => total + stage.seconds.value!, 0);
   const note = stages.map((stage) => `${stage.name} ${quantity(stage.seconds)}`).join(", ");
-  return h("span", { title: note }, "compiled in ", h("b", {}, quantity({ ...stages[0]!.seconds, value: sum })));
+  return h("span", { class: "jitscope-fact", title: note }, "compiled in ", h("b", {}, quantity({ ...stages[0]!.seconds, value: sum })));
 }
 
 function runsIn({ timing }: CompilationDoc): HTMLElement | null {
   if (!timing.steady) return null;
-  return h("span", { title: origin(timing.steady.median) }, "runs in ", h("b", {}, quantity(timing.steady.median)));
+  return h("span", { class: "jitscope-fact", title: origin(timing.steady.median) }, "runs in ", h("b", {}, quantity(timing.steady.median)));
 }
 
 function again({ recompilations }: CompilationDoc): HTMLElement | null {

@@ -23,7 +23,8 @@ function lineList(kernel: Kernel, links: Links): HTMLElement {
   return h(
     "span",
     { class: "jitscope-kernel-lines" },
-    ...(lines.length ? lines.flatMap((line) => [swatch(links.hue(line)), h("span", {}, `${line}`)]) : [h("span", { class: "jitscope-muted" }, "line unknown")]),
+    lines.length ? (lines.length > 1 ? "lines" : "line") : "line unknown",
+    ...lines.flatMap((line) => [swatch(links.hue(line)), h("span", {}, line)]),
   );
 }
 
@@ -34,7 +35,7 @@ function memberList(kernel: Kernel, links: Links, selection: Selection): HTMLEle
       {},
       h(
         "button",
-        { type: "button", class: "jitscope-member", "data-member": member.name, title: `${member.name}  ${member.type}`, onclick: () => selection.set(links.fromPaths(member.paths)) },
+        { type: "button", class: "jitscope-member", "data-member": member.name, "data-opcode": member.opcode, title: `${member.name}  ${member.type}`, onclick: () => selection.set(links.fromPaths(member.paths)) },
         h("span", {}, member.opcode),
         h("span", { class: "jitscope-muted" }, member.type),
       ),

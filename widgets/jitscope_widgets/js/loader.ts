@@ -36,7 +36,11 @@ function reply<T>(model: Model, wait: number, pick: (message: any) => T | undefi
 }
 
 async function fromKernel(model: Model): Promise<Code> {
-  const answer = reply(model, 30000, (m) => (m?.type === "view-code" ? String(m.code) : undefined));
+  const answer = reply(model, 30000, (m) => {
+    if (m?.type !== "view-code") return undefined;
+    if (!m.code) throw new Error(m.message || "the kernel has no view code");
+    return String(m.code);
+  });
   model.send({ type: "view-code?" });
   const url = URL.createObjectURL(new Blob([await answer], { type: "text/javascript" }));
   try {
@@ -80,7 +84,7 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
       if (!gone) live = mount(el, model.get("document"), { measure: (id: number) => measure(model, id) });
     })
     .catch((error) => {
-      el.textContent = `jitscope cannot show this view here: ${error?.message ?? error}.`;
+      el.textContent = `jitscope cannot show this view here: ${String(error?.message ?? error).replace(/\.$/, "")}.`;
     });
   return () => {
     gone = true;

@@ -43,10 +43,12 @@ function sorry(error: unknown): View {
 export function mount(
   element: HTMLElement,
   shown: AnyDocument,
-  host: Host = {},
+  given: Host = {},
   options: { strict?: boolean } = {},
 ): Live {
   const root = h("div", { class: "jitscope" });
+  // JupyterLab can show places in the notebook to whichever view asks
+  const host: Host = { goto: (globalThis as { jitscopeGoto?: Host["goto"] }).jitscopeGoto, ...given };
   let view: View | null = null;
 
   const show = (next: AnyDocument, memory: unknown) => {

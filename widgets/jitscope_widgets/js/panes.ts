@@ -60,7 +60,7 @@ export class Panes {
     return [
       { id: "graph", title: "Graph", make: () => this.makeGraph() },
       { id: "fusion", title: "Fusion", make: () => this.makeFusion() },
-      { id: "timing", title: "Timing", make: () => timingView(compilation.timing, host, compilation.id).element },
+      { id: "timing", title: "Timing", make: () => timingView(compilation.timing, host, compilation).element },
       { id: "recompiles", title: "Recompiles", badge: again ? String(again) : undefined, make: () => recompilesView(compilation.recompilations, host).element },
     ];
   }

@@ -6,7 +6,16 @@ import { place } from "./graph/tooltip";
 import type { View } from "./mount";
 
 export function isFirst(card: RecompilationCard): boolean {
-  return card.differences.some((difference) => difference.part === "first");
+  return card.number <= 1 || card.differences.some((difference) => difference.part === "first");
+}
+
+/** The reason as a sentence that says what happened. */
+export function because(card: RecompilationCard): string {
+  const reason = card.because.trim().replace(/\.$/, "");
+  const verb = isFirst(card) ? "compiled" : "recompiled";
+  if (!reason) return `${verb}.`;
+  if (/^((re)?compiled|first)\b/i.test(reason)) return `${reason}.`;
+  return `${verb} because ${reason}.`;
 }
 
 export function recompilationCount(doc: RecompilationsDoc): number {
@@ -55,7 +64,7 @@ function cardElement(card: RecompilationCard, host: Host): HTMLElement {
       where ? h("span", { class: "jitscope-muted" }, where) : null,
       h("span", { class: "jitscope-card-cost", title: origin(card.cost) }, "cost ", h("span", { class: "jitscope-figure" }, quantity(card.cost))),
     ),
-    h("p", { class: "jitscope-because" }, card.because),
+    h("p", { class: "jitscope-because" }, because(card)),
     differenceTable(card.differences),
     card.position?.text ? h("pre", { class: "jitscope-call" }, card.position.text.trim()) : null,
     card.against && !first ? h("p", { class: "jitscope-muted" }, "compared with ", card.against) : null,

@@ -18,7 +18,6 @@ function lineElement(text: string, number: number, links: Links): HTMLElement {
       "data-line": number,
       "data-marked": marked,
       role: "option",
-      id: null,
       "aria-selected": "false",
       tabindex: marked ? "-1" : null,
       "aria-disabled": marked ? null : "true",
@@ -68,7 +67,10 @@ export function sourcePane(source: SourceDoc, links: Links, selection: Selection
   });
 
   selection.onChange(({ lines: chosen }) => {
-    for (const line of lines) line.setAttribute("aria-selected", String(chosen.has(numberOf(line))));
+    for (const line of lines) {
+      line.setAttribute("aria-selected", String(chosen.has(numberOf(line))));
+      line.classList.toggle("jitscope-selected", chosen.has(numberOf(line)));
+    }
   });
   return { element };
 }

@@ -1,5 +1,5 @@
 // How long each stage took, and how long a run takes once compiled.
-import type { Host, Quantity, TimingDoc } from "./documents";
+import type { CompilationDoc, Host, Quantity, TimingDoc } from "./documents";
 import { h } from "./dom";
 import { origin, quantity } from "./numbers";
 import { sentence, type View } from "./mount";
@@ -36,7 +36,7 @@ function waterfall(timing: TimingDoc): HTMLElement {
   });
   const total = h(
     "div",
-    { class: "jitscope-stage jitscope-total", role: "row", "data-stage": "total", "data-seconds": timing.total.value },
+    { class: "jitscope-total", role: "row", "data-seconds": timing.total.value },
     h("span", { class: "jitscope-stage-name", role: "rowheader" }, "total"),
     h("span", { class: "jitscope-track", role: "presentation", "data-empty": "" }),
     h("span", { role: "cell", class: "jitscope-stage-time" }, figure(timing.total)),
@@ -75,14 +75,21 @@ function measureButton(id: number, host: Host): HTMLElement {
     try {
       await host.measure!(id);
     } catch (error) {
-      answer.textContent = `Not measured: ${sentence(error)}.`;
+      answer.textContent = sentence(error);
       button.disabled = false;
     }
   });
   return h("span", { class: "jitscope-measure" }, button, answer);
 }
 
-export function timingView(timing: TimingDoc, host: Host, id?: number): View {
+/** What the program costs by XLA's own account. */
+function costs(cost: CompilationDoc["cost"]): HTMLElement {
+  const entry = (name: string, q: Quantity) => [h("dt", {}, name), h("dd", {}, figure(q))];
+  return h("dl", { class: "jitscope-costs" }, ...entry("arithmetic", cost.flops), ...entry("moved", cost.bytes), ...entry("memory", cost.memory));
+}
+
+export function timingView(timing: TimingDoc, host: Host, compilation?: CompilationDoc): View {
+  const id = compilation?.id;
   const canMeasure = timing.can_measure && host.measure && id !== undefined;
   const element = h(
     "div",
@@ -91,6 +98,7 @@ export function timingView(timing: TimingDoc, host: Host, id?: number): View {
     waterfall(timing),
     h("h3", {}, "Every call after it"),
     h("div", { class: "jitscope-steady" }, steadyFigures(timing), canMeasure ? measureButton(id, host) : null),
+    ...(compilation ? [h("h3", {}, "Work of one call"), costs(compilation.cost)] : []),
     h("p", { class: "jitscope-legend jitscope-muted" }, "Plain numbers were measured, ≈ marks modelled ones, ? unknown ones; hover to see how."),
   );
   return { element, dispose() {} };

@@ -276,7 +276,8 @@ export class Painter {
       const text = String(line);
       const linePx = Math.max(SMALLEST_TEXT, 11 * scale);
       const wide = meter.width(text, linePx, family);
-      if (right - wide - 4 * k - left > Math.min(meter.width(arrow + look.main, px, family, weight) * 0.7, 60)) {
+      // the name goes before the number
+      if (right - wide - 5 * k - left >= meter.width(arrow + look.main, px, family, weight)) {
         this.pen.text(text, right, y, { px: linePx, family, colour: palette.colours.muted, align: "right", background }, { id: node.id, what: "line" });
         right -= wide + 6 * k;
       }

@@ -4,12 +4,14 @@ import { Painter } from "./draw";
 import { RecordingPen } from "./pen";
 import type { GraphView } from "./view";
 
+type Point = [number, number];
+
 export function inspection(graph: GraphView) {
   const { model, layout, camera } = graph;
   let hits: number[] = [];
   let hit = -1;
 
-  const screen = (x: number, y: number): [number, number] => [x * camera.k + camera.x, y * camera.k + camera.y];
+  const screen = (x: number, y: number): Point => [x * camera.k + camera.x, y * camera.k + camera.y];
   const index = (id: string): number => {
     const i = model.index.get(id);
     if (i === undefined) throw new Error(`no node “${id}” in this graph`);
@@ -22,6 +24,7 @@ export function inspection(graph: GraphView) {
     return pen.texts;
   }
 
+  /** Every text that is drawn now. */
   function labels() {
     return texts().map((text) => ({
       ...text,
@@ -29,6 +32,7 @@ export function inspection(graph: GraphView) {
     }));
   }
 
+  /** Every node that is shown now, also outside the picture. */
   function nodes() {
     const written = new Map(texts().filter((t) => t.what === "node" || t.what === "caption").map((t) => [t.id, t.fontPx]));
     return [...model.visible()].map((i) => {
@@ -42,21 +46,25 @@ export function inspection(graph: GraphView) {
     });
   }
 
-  /** The lines as drawn: every piece with its three straight or curved parts. */
+  /** What joins the shown nodes: one entry for each pair, as it follows from the document. */
   function edges() {
-    const found: { from: string; to: string; points: [number, number][] }[] = [];
+    const found = new Map<string, { from: string; to: string }>();
+    for (let e = 0; e < model.from.length; e++) {
+      if (model.from[e]! < 0 || model.to[e]! < 0) continue;
+      const [from, to] = [model.shown(model.from[e]!), model.shown(model.to[e]!)];
+      if (from !== to) found.set(`${from},${to}`, { from: model.node(from).id, to: model.node(to).id });
+    }
+    return [...found.values()];
+  }
+
+  /** The lines as drawn, piece by piece: down, across in the space between two rows, down. */
+  function strokes() {
+    const found: Point[][] = [];
     const walk = (scope: number, ox: number, oy: number) => {
       const placed = layout.level(scope);
-      const { chains, level } = layout.structure(scope);
-      const name = (item: number) => (item < level.children.length ? model.node(level.children[item]!).id : `port ${item}`);
-      placed.strokes.forEach((s, i) => {
-        const { line, end } = chains.segments[i]!;
-        const { from, ends } = chains.lines[line]!;
-        const to = end >= 0 ? name(ends[end]!.to) : "…";
-        const points = [[s.x1, s.y1], [s.x1, s.bottom], [s.x2, s.top], [s.x2, s.y2]] as const;
-        found.push({ from: name(from), to, points: points.map(([x, y]) => screen(x + ox, y + oy)) });
-      });
-      level.children.forEach((child, i) => {
+      for (const s of placed.strokes)
+        found.push(([[s.x1, s.y1], [s.x1, s.bottom], [s.x2, s.top], [s.x2, s.y2]] as Point[]).map(([x, y]) => screen(x + ox, y + oy)));
+      model.childrenOf(scope).forEach((child, i) => {
         if (!model.isScope(child) || !model.open(child)) return;
         const inset = layout.inset(child);
         walk(child, ox + placed.x[i]! + inset.x, oy + placed.y[i]! + inset.y);
@@ -70,6 +78,7 @@ export function inspection(graph: GraphView) {
     nodes,
     labels,
     edges,
+    strokes,
     perf: graph.perf,
     settled: () => graph.settled(),
     visibleCount: () => [...model.visible()].filter((i) => model.node(i).kind !== "hull").length,

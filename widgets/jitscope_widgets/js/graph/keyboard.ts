@@ -4,7 +4,7 @@ import type { GraphView } from "./view";
 export const KEYS: [string, string][] = [
   ["↓ ↑", "follow an edge to the next user or producer"],
   ["← →", "the neighbour to the left or right"],
-  ["Enter", "open or close a scope, select an operation"],
+  ["Enter", "open or close a scope"],
   ["Esc", "back: leave the scope, then the selection"],
   ["/", "search"],
   ["n  N", "next, previous match"],
@@ -63,7 +63,7 @@ export class Keyboard {
   }
 
   private go(node: number | undefined): void {
-    if (node !== undefined) this.graph.focus(node);
+    if (node !== undefined) this.graph.walk(node);
   }
 
   private inReadingOrder(): number[] {

@@ -1,6 +1,7 @@
 // Types beside the lines, where there is room and where they say something new.
 import type { Scene } from "./draw";
-import type { Stroke } from "./level";
+import { FRAME, type Stroke } from "./level";
+import { isQuiet } from "./looks";
 import { meter } from "./pen";
 import type { Pen } from "./pen";
 
@@ -60,6 +61,8 @@ export function edgeLabels(scene: Scene, pen: Pen, scope: number, first: number,
   const px = PX * Math.min(1.3, Math.max(1, camera.k));
   const toX = (x: number) => (x + ox) * camera.k + camera.x;
   const toY = (y: number) => (y + oy) * camera.k + camera.y;
+  const outside = scope === layout.model.root ? Infinity : FRAME.pad - 4;
+  const [left, right] = [toX(-outside), toX(placed.w + outside)];
   let written = 0;
   for (let row = first; row < last && written < MOST; row++) {
     const strokes = byRow[row]!.map((i) => {
@@ -74,6 +77,8 @@ export function edgeLabels(scene: Scene, pen: Pen, scope: number, first: number,
       if (segment.up !== line.from || line.from >= level.children.length || done.has(segment.line) || line.turned) continue;
       done.add(segment.line);
       const type = level.edges[line.ends[0]?.edge ?? -1]?.type ?? "";
+      const producer = layout.model.node(level.children[line.from]!);
+      if (isQuiet(producer)) continue;
       if (!type || type.length > 24 || s.x1 < 0 || s.x1 > view.w || !isNews(scene, scope, line.from, type)) continue;
       const w = meter.width(type, px, palette.code);
       const room = s.top - s.bottom;
@@ -84,12 +89,12 @@ export function edgeLabels(scene: Scene, pen: Pen, scope: number, first: number,
         { x: s.x2 + 6, y: s.top - px - 5, w, h: px },
         { x: s.x2 - 6 - w, y: s.top - px - 5, w, h: px },
       ];
-      const free = places.find((box) => !taken.some((other) => overlaps({ ...box, x: box.x - 4, w: box.w + 8 }, other)) && !strokes.some((other) => crosses(other.s, box)));
+      const free = places.find((box) => box.x >= left && box.x + w <= right && !taken.some((other) => overlaps({ ...box, x: box.x - 4, w: box.w + 8 }, other)) && !strokes.some((other) => crosses(other.s, box)));
       if (!free) continue;
       taken.push(free);
       written++;
       pen.text(type, free.x, free.y + px / 2, { px, family: palette.code, colour: palette.colours.muted, background },
-        { id: layout.model.node(level.children[line.from]!).id, what: "edge" });
+        { id: producer.id, what: "edge" });
     }
   }
 }

@@ -1,5 +1,5 @@
 // Where everything stands: one LevelLayout per open scope, sizes bubbling up from inner levels to outer ones.
-import { LevelLayout, type Placed, type Shape } from "./level";
+import { FRAME, LevelLayout, type Placed, type Shape } from "./level";
 import type { Model } from "./model";
 
 export interface Rect {
@@ -8,8 +8,6 @@ export interface Rect {
   w: number;
   h: number;
 }
-
-export const FRAME = { pad: 14, header: 30, bottom: 14 } as const;
 
 export type Measure = (node: number) => { w: number; h: number };
 

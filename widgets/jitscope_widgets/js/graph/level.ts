@@ -6,6 +6,9 @@ import { orderRows, type Ordered } from "./order";
 import { assignRanks } from "./rank";
 import { pool, straighten, type Pull } from "./straighten";
 
+/** Room that an open scope keeps free round its inside; lines run through it to the scope's border. */
+export const FRAME = { pad: 14, header: 30, bottom: 14 } as const;
+
 /** What a level must know about a child: its size, and where values enter and leave it if it is open. */
 export interface Shape {
   w: number;
@@ -112,11 +115,40 @@ export class LevelLayout {
     const width = new Float64Array(chains.count);
     for (let i = 0; i < chains.count; i++) width[i] = i < base ? shapes[i]!.w : 2;
     const pulls = this.pulls(shapes);
-    const runs = chains.lines.filter((line) => line.chain.length > 1).map((line) => line.chain);
+    const runs = this.straightRuns(shapes);
     const rounds = chains.count <= 500 ? 10 : chains.count <= 5000 ? 6 : 3;
     const isWaypoint = (item: number) => item >= base;
     const middle = straighten({ rows: ordered.rows, width, isWaypoint, ...pulls }, runs, rounds);
     return this.finish(shapes, middle, width);
+  }
+
+  /** Items one below the other, each joined to the next by its only line: they should stand exactly in line. */
+  private straightRuns(shapes: Shape[]): number[][] {
+    const { segments, count } = this.chains;
+    const down = new Int32Array(count).fill(-1);
+    const up = new Int32Array(count).fill(-1);
+    segments.forEach((segment, i) => {
+      down[segment.up] = down[segment.up] === -1 ? i : -2;
+      up[segment.down] = up[segment.down] === -1 ? i : -2;
+    });
+    const below = (item: number): number => {
+      const i = down[item]!;
+      if (i < 0 || up[segments[i]!.down]! < 0) return -1;
+      const next = segments[i]!.down;
+      const sideways = this.roughOut(item, segments[i]!.line, shapes) !== 0 || (next < this.items && this.roughIn(next, i, shapes) !== 0);
+      return sideways ? -1 : next;
+    };
+    const hasAbove = new Uint8Array(count);
+    const next = Int32Array.from({ length: count }, (_, item) => below(item));
+    for (const item of next) if (item >= 0) hasAbove[item] = 1;
+    const runs: number[][] = [];
+    for (let item = 0; item < count; item++) {
+      if (hasAbove[item] || next[item]! < 0) continue;
+      const run = [item];
+      for (let at = next[item]!; at >= 0; at = next[at]!) run.push(at);
+      runs.push(run);
+    }
+    return runs;
   }
 
   /** How far from the centre of `item` the segment enters, before the final places are known. */
@@ -211,7 +243,8 @@ export class LevelLayout {
         const { up, down } = this.chains.segments[i]!;
         far = Math.max(far, Math.abs(middle[up]! - middle[down]!));
       }
-      const space = tall ? 30 : 16;
+      const onlyLines = (items: number[] | undefined) => items?.every((item) => item >= base);
+      const space = !tall ? 6 : onlyLines(rows[r + 1]) ? 8 : 30;
       y += tall + (r + 1 < rows.length ? Math.min(90, space + far * 0.06) : 0);
     });
     return { top, bottom, height: y };
@@ -268,16 +301,17 @@ export class LevelLayout {
   ): Stroke[] {
     const { segments, rank } = this.chains;
     const base = this.level.children.length;
+    const ports = this.items; // items from `base` up to here are ports on the border of the scope
     return segments.map((segment, i) => {
       const upper = rank[segment.up]!;
       const lower = rank[segment.down]!;
       return {
         x1: ends.start[i]!,
-        y1: segment.up < base ? y[segment.up]! + shapes[segment.up]!.h : rows.top[upper]!,
+        y1: segment.up < base ? y[segment.up]! + shapes[segment.up]!.h : rows.top[upper]! - (segment.up < ports ? FRAME.header : 0),
         bottom: rows.bottom[upper]!,
         x2: ends.end[i]!,
         top: rows.top[lower]!,
-        y2: segment.down < base ? y[segment.down]! : rows.top[lower]!,
+        y2: segment.down < base ? y[segment.down]! : rows.top[lower]! + (segment.down < ports ? FRAME.bottom : 0),
       };
     });
   }

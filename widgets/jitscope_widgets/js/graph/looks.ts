@@ -40,23 +40,26 @@ export function lookOf(model: Model, i: number): Look {
   if (node.kind === "input" || node.kind === "output") return { shape: "pill", px: 12, main, sub: "", height: 26 };
   if (node.kind === "library") return { shape: "library", px: 13, main, sub: "library call", height: 42 };
   if (node.kind === "fusion") return { shape: "fusion", px: 13, main, sub: "", height: 32 };
-  if (node.kind === "constant" || QUIET.has(node.label)) return { shape: "small", px: 11, main, sub: "", height: 22 };
+  if (isQuiet(node)) return { shape: "small", px: 11, main, sub: "", height: 22 };
   return { shape: "box", px: 13, main, sub: "", height: 30 };
 }
 
-export function hasLine(node: ShownNode): boolean {
-  return node.positions.length > 0;
+export function isQuiet(node: ShownNode): boolean {
+  return node.kind === "constant" || (node.kind !== "input" && QUIET.has(node.label));
 }
+
+/** Sizes are for letters a little larger than drawn: they still fit when zoomed out as far as text stays legible. */
+const MEASURE_PX = 13;
 
 /** The width that the label, the colour stripe and the line number need. */
 export function sizeOf(model: Model, i: number, family: string, lineOf: (node: ShownNode) => number | null): { w: number; h: number } {
   const look = lookOf(model, i);
   const arrow = model.isScope(i) ? 16 : 0;
   const line = lineOf(model.node(i));
-  const badge = line === null ? 0 : meter.width(String(line), 11, family) + 8;
+  const badge = line === null ? 0 : meter.width(String(line), MEASURE_PX, family) + 8;
   const weight = look.shape === "scope" || look.shape === "fusion" ? 600 : 400;
-  const main = meter.width(look.main, look.px, family, weight) + arrow + badge;
-  const sub = look.sub ? meter.width(look.sub, 11, family) + arrow : 0;
-  const padding = look.shape === "small" ? 16 : look.shape === "library" ? 34 : 24;
+  const main = meter.width(look.main, MEASURE_PX, family, weight) + arrow + badge;
+  const sub = look.sub ? meter.width(look.sub, MEASURE_PX, family) + arrow : 0;
+  const padding = look.shape === "small" ? 20 : look.shape === "library" ? 36 : 25;
   return { w: Math.ceil(Math.max(main, sub, 18) + padding), h: look.height };
 }

@@ -82,7 +82,7 @@ function settle(row: number[], sums: Float64Array, x: Float64Array, pulls: Pull[
 function straightenRuns(input: Straight, x: Float64Array, runs: number[][]): void {
   const left = new Float64Array(x.length).fill(-Infinity);
   const right = new Float64Array(x.length).fill(Infinity);
-  for (let pass = 0; pass < 2; pass++) {
+  for (let pass = 0; pass < 3; pass++) {
     for (const row of input.rows)
       for (let i = 0; i < row.length; i++) {
         const item = row[i]!;

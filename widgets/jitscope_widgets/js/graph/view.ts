@@ -61,7 +61,7 @@ export class GraphView {
     this.remember(options.memory);
     const keyboard = new Keyboard(this);
     this.all.listen(this.outline.element, "keydown", (event) => keyboard.press(event));
-    this.all.listen(this.outline.element, "focus", () => this.focus(this.marks.focus ?? this.marks.selected ?? this.firstNode()));
+    this.all.listen(this.outline.element, "focus", () => this.focus(this.marks.selected ?? this.marks.focus ?? this.firstNode()));
     this.all.listen(this.outline.element, "blur", () => this.focus(null, false));
     new Pointer(this, this.all);
     const observer = new ResizeObserver(() => this.resize());
@@ -106,7 +106,10 @@ export class GraphView {
     if (!this.fitted) this.palette = null; // the first time in the page: only now are the colours known
     this.view = { w, h };
     this.sizeCanvas();
-    if (!this.fitted) this.fit(true);
+    if (!this.fitted) {
+      this.fitted = true;
+      this.fit(true);
+    }
     this.paint();
   }
 
@@ -117,6 +120,8 @@ export class GraphView {
   }
 
   fit(readable = false): void {
+    if (!this.view.w) this.resize(); // asked for before the first frame
+    if (!this.view.w) return;
     const start = performance.now();
     const size = this.layout.size();
     this.perf.layoutMs = performance.now() - start;
@@ -127,7 +132,7 @@ export class GraphView {
 
   /** Height that shows the whole graph at natural size, within reason. */
   wishedHeight(): number {
-    return Math.round(Math.min(560, Math.max(240, this.layout.size().h + 40)));
+    return Math.round(Math.min(580, Math.max(260, this.layout.size().h * 0.92 + 44)));
   }
 
   ask(): void {
@@ -212,8 +217,14 @@ export class GraphView {
   setAll(open: boolean): void {
     this.model.nodes.forEach((node, i) => this.model.setOpen(i, open || node.kind === "hull"));
     this.layout.allChanged();
-    this.fit();
+    this.fit(true);
     this.outline.refresh();
+  }
+
+  /** The keyboard moved: what it stands on is picked. */
+  walk(node: number): void {
+    this.focus(node);
+    this.options.pick(this.model.node(node).id);
   }
 
   /** Opens what is needed to see a node, and moves it into view. */

@@ -1,0 +1,289 @@
+"""Comparisons, logic, bits, and choosing by conditions, element by element."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes
+from ..core.avals import aval_of
+from ..ops.elementwise import (
+    abs_p,
+    and_p,
+    eq_p,
+    ge_p,
+    gt_p,
+    imag_p,
+    is_finite_p,
+    le_p,
+    lt_p,
+    ne_p,
+    not_p,
+    or_p,
+    population_count_p,
+    real_p,
+    shift_left_p,
+    shift_right_arithmetic_p,
+    shift_right_logical_p,
+    xor_p,
+)
+from ..ops.families import scalar_like
+from ..ops.linear import add_p, convert, full, mul_p, select_n_p, sub_p
+from ..ops.reduce import reduce_and_p
+from ._fused import fused
+from ._operands import broadcast, broadcast_shape, cast, checked, operand, operands, promoted, scalar_of
+from ._ufunc import binary, binary_of, kind_of, unary
+
+
+# Comparisons ---------------------------------------------------------------------------------------------------------
+
+
+def greater_complex(x: Any, y: Any) -> Any:
+    """The order of complex numbers: by real part, then by imaginary part."""
+    return _ordered(gt_p, gt_p, x, y)
+
+
+def _ordered(strict: Any, compare: Any, x: Any, y: Any) -> Any:
+    same = eq_p(real_p(x), real_p(y))
+    return or_p(strict(real_p(x), real_p(y)), and_p(same, compare(imag_p(x), imag_p(y))))
+
+
+_ORDER = "Complex numbers compare by real part, then by imaginary part."
+equal = binary_of("equal", eq_p, "x == y, as booleans.")
+not_equal = binary_of("not_equal", ne_p, "x != y, as booleans.")
+less = binary_of("less", lt_p, f"x < y, as booleans. {_ORDER}", complex_rule=lambda x, y: _ordered(lt_p, lt_p, x, y))
+less_equal = binary_of("less_equal", le_p, f"x <= y, as booleans. {_ORDER}",
+                       complex_rule=lambda x, y: _ordered(lt_p, le_p, x, y))
+greater = binary_of("greater", gt_p, f"x > y, as booleans. {_ORDER}", complex_rule=greater_complex)
+greater_equal = binary_of("greater_equal", ge_p, f"x >= y, as booleans. {_ORDER}",
+                          complex_rule=lambda x, y: _ordered(gt_p, ge_p, x, y))
+
+
+def _scale(y: Any) -> Any:
+    return abs_p(y) if kind_of(y) in "fci" else y
+
+
+def _isclose(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> Any:
+    x, y = operands("isclose", a, b)
+    if kind_of(x) not in "fc":
+        x, y = operands("isclose", a, b, inexact=True)
+    real = dtypes.real_part(aval_of(x).dtype)
+    rtol, atol = (cast(*checked("isclose", t), real) for t in (rtol, atol))
+    near = le_p(abs_p(sub_p(x, y)), add_p(atol, mul_p(rtol, abs_p(y))))
+    # An infinity is close to an equal one only: inf - inf is NaN, and inf <= inf would hold for any pair.
+    both = and_p(isfinite(x), isfinite(y))
+    close = select_n_p(both, eq_p(x, y), near)
+    if equal_nan:
+        close = or_p(close, and_p(ne_p(x, x), ne_p(y, y)))
+    return close
+
+
+@fused(static="equal_nan")
+def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
+    """|a - b| <= atol + rtol * |b|, as booleans. Equal infinities are close; NaN is only with `equal_nan`."""
+    return _isclose(a, b, rtol, atol, equal_nan)
+
+
+@fused(static="equal_nan")
+def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
+    """Whether all elements are close, see `isclose`: one boolean."""
+    return every(_isclose(a, b, rtol, atol, equal_nan))
+
+
+@fused(static="equal_nan")
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
+    """Whether shapes and all elements are equal: one boolean."""
+    if checked("array_equal", a1)[1].shape != checked("array_equal", a2, 1)[1].shape:
+        return full((), False, dtypes.bool_)
+    return every(_equal(a1, a2, equal_nan))
+
+
+@fused()
+def array_equiv(a1: Any, a2: Any) -> Any:
+    """Whether the shapes broadcast and all elements are then equal: one boolean."""
+    try:
+        broadcast_shape(checked("array_equiv", a1)[1].shape, checked("array_equiv", a2, 1)[1].shape)
+    except ValueError:
+        return full((), False, dtypes.bool_)
+    return every(_equal(a1, a2, False))
+
+
+def _equal(a1: Any, a2: Any, equal_nan: bool) -> Any:
+    x, y = operands("array_equal", a1, a2)
+    same = eq_p(x, y)
+    if equal_nan and kind_of(x) in "fc":
+        same = or_p(same, and_p(ne_p(x, x), ne_p(y, y)))
+    return same
+
+
+def every(x: Any) -> Any:
+    """Whether all of a boolean array holds."""
+    return reduce_and_p(x, axes=tuple(range(aval_of(x).ndim)))
+
+
+# Logic ---------------------------------------------------------------------------------------------------------------
+
+
+def truth(name: str, x: Any) -> Any:
+    """`x` as booleans: what is not zero holds."""
+    x = operand(name, x)
+    if kind_of(x) == "b":
+        return x
+    return ne_p(x, scalar_like(x, 0)) if hasattr(x, "aval") else (
+        np.asarray(x) != 0 if isinstance(x, np.ndarray) else np.bool_(x != 0))
+
+
+def _logical(name: str, primitive: Any, doc: str) -> Any:
+    def fun(x: Any, y: Any, /) -> Any:
+        return primitive.bind(*operands(name, truth(name, x), truth(name, y)))
+
+    fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
+    return binary(fun)
+
+
+logical_and = _logical("logical_and", and_p, "Whether both hold (are not zero), as booleans.")
+logical_or = _logical("logical_or", or_p, "Whether one holds (is not zero), as booleans.")
+logical_xor = _logical("logical_xor", xor_p, "Whether exactly one holds (is not zero), as booleans.")
+
+
+@unary
+def logical_not(x: Any, /) -> Any:
+    """Whether it is zero, as booleans."""
+    return not_p(truth("logical_not", x))
+
+
+@unary
+def isnan(x: Any, /) -> Any:
+    """Whether it is NaN, as booleans."""
+    x = operand("isnan", x)
+    return ne_p(x, x)
+
+
+@unary
+def isfinite(x: Any, /) -> Any:
+    """Whether it is neither infinite nor NaN, as booleans."""
+    x = operand("isfinite", x)
+    if kind_of(x) == "c":
+        return and_p(is_finite_p(real_p(x)), is_finite_p(imag_p(x)))
+    return is_finite_p(x) if kind_of(x) == "f" else full(aval_of(x).shape, True, dtypes.bool_)
+
+
+@unary
+def isinf(x: Any, /) -> Any:
+    """Whether it is infinite, as booleans."""
+    x = operand("isinf", x)
+    if kind_of(x) == "c":
+        return or_p(_infinite(real_p(x)), _infinite(imag_p(x)))
+    return _infinite(x) if kind_of(x) == "f" else full(aval_of(x).shape, False, dtypes.bool_)
+
+
+def _infinite(x: Any) -> Any:
+    return eq_p(abs_p(x), scalar_like(x, np.inf))
+
+
+def _signed_infinity(name: str, sign: int) -> Any:
+    def fun(x: Any, /) -> Any:
+        x = operand(name, x)
+        if kind_of(x) == "c":
+            raise ValueError(f"{name} is not defined for complex numbers")
+        return eq_p(x, scalar_like(x, sign * np.inf)) if kind_of(x) == "f" else full(aval_of(x).shape, False, dtypes.bool_)
+
+    fun.__name__ = fun.__qualname__ = name
+    fun.__doc__ = f"Whether it is {'' if sign > 0 else 'minus '}infinity, as booleans. Raises ValueError for complex."
+    return unary(fun)
+
+
+isposinf, isneginf = _signed_infinity("isposinf", 1), _signed_infinity("isneginf", -1)
+
+
+@unary
+def iscomplex(x: Any, /) -> Any:
+    """Whether the imaginary part is not zero, as booleans."""
+    x = operand("iscomplex", x)
+    if kind_of(x) != "c":
+        return full(aval_of(x).shape, False, dtypes.bool_)
+    part = imag_p(x)
+    return ne_p(part, scalar_like(part, 0))
+
+
+@unary
+def isreal(x: Any, /) -> Any:
+    """Whether the imaginary part is zero, as booleans."""
+    return not_p(iscomplex(x))
+
+
+# Bits ----------------------------------------------------------------------------------------------------------------
+
+bitwise_and = binary_of("bitwise_and", and_p, "x & y. Raises TypeError for floats.")
+bitwise_or = binary_of("bitwise_or", or_p, "x | y. Raises TypeError for floats.")
+bitwise_xor = binary_of("bitwise_xor", xor_p, "x ^ y. Raises TypeError for floats.")
+
+
+@unary
+def invert(x: Any, /) -> Any:
+    """All bits flipped; of booleans, not x. Raises TypeError for floats."""
+    return not_p(operand("invert", x))
+
+
+def _shift(name: str, doc: str, choose: Any) -> Any:
+    def fun(x: Any, y: Any, /) -> Any:
+        x, y = operands(name, x, y)
+        if kind_of(x) == "b":
+            to = dtypes.default_int()
+            x, y = (convert(v, to) if hasattr(v, "aval") else scalar_of(v, to, False) for v in (x, y))
+        return choose(kind_of(x)).bind(x, y)
+
+    fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
+    return binary(fun)
+
+
+left_shift = _shift("left_shift", "The bits of x moved y places up. Raises TypeError for floats.",
+                    lambda kind: shift_left_p)
+right_shift = _shift("right_shift", "The bits of x moved y places down; the sign stays. Raises TypeError for floats.",
+                     lambda kind: shift_right_logical_p if kind == "u" else shift_right_arithmetic_p)
+
+
+@unary
+def bitwise_count(x: Any, /) -> Any:
+    """The number of 1 bits of |x|, as uint8. Raises TypeError for floats."""
+    x = operand("bitwise_count", x)
+    if kind_of(x) == "b":
+        return convert(x, dtypes.uint8)
+    return convert(population_count_p(abs_p(x) if kind_of(x) == "i" else x), dtypes.uint8)
+
+
+# Choosing ------------------------------------------------------------------------------------------------------------
+
+
+def chosen(name: str, condition: Any, x: Any, y: Any) -> Any:
+    """`x` where `condition` holds, else `y`, after promotion and broadcasting."""
+    condition = truth(name, condition)
+    (x, y), avals, _, _ = promoted(name, (x, y))
+    try:
+        shape = broadcast_shape(aval_of(condition).shape, *[a.shape for a in avals])
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+    own = [aval_of(v).shape for v in (condition, x, y)]
+    condition, x, y = (broadcast(v, s, shape) if s else v for v, s in zip((condition, x, y), own))
+    if shape and not own[1] and not own[2] and not own[0]:
+        return broadcast(select_n_p(condition, y, x), (), shape)
+    return select_n_p(condition, y, x)
+
+
+@fused()
+def _where(condition: Any, x: Any, y: Any) -> Any:
+    return chosen("where", condition, x, y)
+
+
+@fused()
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
+    """From the first choice whose condition holds, else `default`. Raises ValueError if the lists differ in length."""
+    if len(condlist) != len(choicelist) or not condlist:
+        raise ValueError(f"select needs as many conditions as choices, at least one: {len(condlist)} and "
+                         f"{len(choicelist)} were given")
+    values, _, _, _ = promoted("select", [*choicelist, default])
+    result = values[-1]
+    for condition, choice in zip(reversed(condlist), reversed(values[:-1])):
+        result = chosen("select", condition, choice, result)
+    return result

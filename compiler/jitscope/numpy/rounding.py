@@ -1,0 +1,228 @@
+"""Rounding, limiting, signs, and the parts of complex and floating-point numbers."""
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes
+from ..core.avals import aval_of
+from ..core.dtypes import promote, to_inexact
+from ..ops.elementwise import (
+    abs_p,
+    and_p,
+    atan2_p,
+    bitcast_convert_type_p,
+    ceil_p,
+    complex_p,
+    conj_p,
+    div_p,
+    eq_p,
+    floor_p,
+    gt_p,
+    imag_p,
+    lt_p,
+    max_p,
+    min_p,
+    ne_p,
+    nextafter_p,
+    or_p,
+    real_p,
+    round_p,
+    shift_right_logical_p,
+    trunc as trunc_value,
+)
+from ..ops.families import scalar_like
+from ..ops.linear import convert, full, mul_p, neg_p, sub_p, where as choose
+from ._fused import fused
+from ._operands import cast, checked, finite_info, integer, operand, operands, promoted, unsupported
+from ._ufunc import binary, binary_of, kind_of, unary
+
+
+def _real(name: str, x: Any, error: type[Exception] = TypeError) -> Any:
+    if kind_of(x) == "c":
+        raise error(f"{name} is not defined for complex numbers")
+    return x
+
+
+# Rounding ------------------------------------------------------------------------------------------------------------
+
+
+def _rounding(name: str, apply: Any, doc: str) -> Any:
+    def fun(x: Any, /) -> Any:
+        x = _real(name, operand(name, x))
+        return apply(x) if kind_of(x) == "f" else x
+
+    fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc + " Raises TypeError for complex numbers."
+    return unary(fun)
+
+
+floor = _rounding("floor", floor_p, "The greatest whole number not above x. Integers stay as they are.")
+ceil = _rounding("ceil", ceil_p, "The least whole number not below x. Integers stay as they are.")
+trunc = _rounding("trunc", trunc_value, "x without its fraction. Integers stay as they are.")
+fix = _rounding("fix", trunc_value, "x without its fraction. Integers stay as they are.")
+
+
+def _nearest(x: Any) -> Any:
+    if kind_of(x) == "c":
+        return complex_p(_nearest(real_p(x)), _nearest(imag_p(x)))
+    return round_p(x, rounding_method=1)
+
+
+@unary
+def rint(x: Any, /) -> Any:
+    """The nearest whole number, halves to even; integers become floats."""
+    return _nearest(operand("rint", x, inexact=True))
+
+
+@fused(static="decimals out")
+def round(a: Any, decimals: int = 0, out: None = None) -> Any:
+    """`a` with so many decimals (negative: tens, hundreds, …), halves to even.
+
+    Raises ValueError for booleans, NotImplementedError for integers with negative `decimals`.
+    """
+    unsupported("round", out=out)
+    decimals, x = integer("round", decimals, "decimals"), operand("round", a)
+    kind = kind_of(x)
+    if kind == "b":
+        raise ValueError("round is not defined for booleans")
+    if kind in "iu":
+        if decimals < 0:
+            raise NotImplementedError("round: integers with negative decimals")
+        return x
+    if decimals == 0:
+        return _nearest(x)
+    narrow = aval_of(x).dtype.itemsize < 4
+    wide = convert(x, dtypes.float32, aval_of(x).weak_type) if narrow else x
+    factor = scalar_like(wide, 10.0 ** abs(decimals))
+    if decimals > 0:
+        rounded = div_p(_nearest(mul_p(wide, factor)), factor)
+    else:
+        rounded = mul_p(_nearest(div_p(wide, factor)), factor)
+    return convert(rounded, aval_of(x).dtype, aval_of(x).weak_type) if narrow else rounded
+
+
+# Limiting ------------------------------------------------------------------------------------------------------------
+
+
+@fused()
+def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Any:
+    """`arr` limited to [min, max]; None is no limit. Raises ValueError for complex numbers."""
+    limits = [v for v in (min, max) if v is not None]
+    if arr is None:
+        raise ValueError("clip needs an array")
+    values, avals, _, _ = promoted("clip", [arr, *limits])
+    if kind_of(values[0]) == "c":
+        raise ValueError("clip: complex numbers have no order; clip their parts (jnp.real, jnp.imag)")
+    x, rest = values[0], iter(values[1:])
+    if min is not None:
+        x = max_p(*operands("clip", next(rest), x))
+    if max is not None:
+        x = min_p(*operands("clip", next(rest), x))
+    return x
+
+
+@fused(static="copy")
+def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    """`x` with NaN as `nan`, and infinities as the greatest and least float (or `posinf`, `neginf`)."""
+    x = operand("nan_to_num", x)
+    if kind_of(x) == "c":
+        return complex_p(*[_finite(part(x), nan, posinf, neginf) for part in (real_p, imag_p)])
+    return _finite(x, nan, posinf, neginf) if kind_of(x) == "f" else x
+
+
+def _finite(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
+    dtype = aval_of(x).dtype
+    limits = finite_info(dtype)
+    nan, high, low = (cast(*checked("nan_to_num", default if v is None else v), dtype)
+                      for v, default in ((nan, 0.0), (posinf, limits.max), (neginf, limits.min)))
+    x = choose(ne_p(x, x), *_shaped(nan, x))
+    x = choose(eq_p(x, scalar_like(x, np.inf)), *_shaped(high, x))
+    return choose(eq_p(x, scalar_like(x, -np.inf)), *_shaped(low, x))
+
+
+def _shaped(value: Any, x: Any) -> list[Any]:
+    return operands("nan_to_num", value, x)
+
+
+# Parts ---------------------------------------------------------------------------------------------------------------
+
+
+@unary
+def real(val: Any, /) -> Any:
+    """The real part; real numbers are their own."""
+    x = operand("real", val)
+    return real_p(x) if kind_of(x) == "c" else x
+
+
+@unary
+def imag(val: Any, /) -> Any:
+    """The imaginary part: zero for real numbers."""
+    x = operand("imag", val)
+    return imag_p(x) if kind_of(x) == "c" else full(aval_of(x).shape, 0, aval_of(x).dtype)
+
+
+@unary
+def conjugate(x: Any, /) -> Any:
+    """The complex conjugate; real numbers are their own."""
+    x = operand("conjugate", x)
+    return conj_p(x, input_dtype=aval_of(x).dtype) if kind_of(x) == "c" else x
+
+
+@fused(static="deg")
+def angle(z: Any, deg: bool = False) -> Any:
+    """The angle of a complex number, in (-pi, pi], or in degrees; of a real one 0 or pi."""
+    z = operand("angle", z, inexact=True)
+    parts = (imag_p(z), real_p(z)) if kind_of(z) == "c" else (full(aval_of(z).shape, 0, aval_of(z).dtype), z)
+    result = atan2_p(*parts)
+    return mul_p(result, scalar_like(result, 180 / math.pi)) if deg else result
+
+
+def _bits_of(x: Any) -> tuple[Any, Any]:
+    unsigned = np.dtype(f"uint{aval_of(x).dtype.itemsize * 8}")
+    return bitcast_convert_type_p(x, new_dtype=unsigned), unsigned
+
+
+@unary
+def signbit(x: Any, /) -> Any:
+    """Whether the sign bit is set (of -0.0 too), as booleans. Raises ValueError for complex numbers."""
+    x = _real("signbit", operand("signbit", x), ValueError)
+    kind = kind_of(x)
+    if kind in "bu":
+        return full(aval_of(x).shape, False, dtypes.bool_)
+    if kind == "i":
+        return lt_p(x, scalar_like(x, 0))
+    bits, unsigned = _bits_of(x)
+    return ne_p(shift_right_logical_p(bits, scalar_like(bits, unsigned.itemsize * 8 - 1)), scalar_like(bits, 0))
+
+
+@binary
+def copysign(x1: Any, x2: Any, /) -> Any:
+    """|x1| with the sign of x2. Raises TypeError for complex numbers."""
+    x, y = operands("copysign", x1, x2, inexact=True)
+    size = abs_p(_real("copysign", x))
+    return choose(signbit(y), *operands("copysign", neg_p(size), size))
+
+
+nextafter = binary_of("nextafter", nextafter_p, "The next float after x1 towards x2. Raises TypeError for complex numbers.",
+                      inexact=True)
+
+
+@binary
+def heaviside(x1: Any, x2: Any, /) -> Any:
+    """0 for negative x1, x2 at 0, 1 for positive, NaN for NaN. Raises TypeError for complex numbers."""
+    x, y = operands("heaviside", x1, x2, inexact=True)
+    zero, one = scalar_like(x, 0), scalar_like(x, 1)
+    _real("heaviside", x)
+    step = choose(gt_p(x, zero), one, choose(lt_p(x, zero), zero, x))
+    return choose(eq_p(x, zero), y, step)
+
+
+@unary
+def modf(x: Any, /) -> Any:
+    """(fraction, whole part), both with the sign of x. Raises TypeError for complex numbers."""
+    x = _real("modf", operand("modf", x, inexact=True))
+    whole = trunc_value(x)
+    fraction = choose(eq_p(abs_p(x), scalar_like(x, np.inf)), scalar_like(x, 0), sub_p(x, whole))
+    return copysign(fraction, x), whole

@@ -1,0 +1,66 @@
+"""What an expression in a magic means: `f(x, y)` is a call to look at, anything else a function of the arrays it names."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import linecache
+from collections.abc import Callable
+from typing import Any
+
+from IPython.core.error import UsageError
+
+
+_ARGUMENTS = "__jitscope_arguments__"
+
+
+@dataclasses.dataclass(frozen=True)
+class Call:
+    """A function and the arguments it is looked at with."""
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+
+def read(text: str, names: dict[str, Any]) -> Call:
+    """The call that `text` stands for; `names` are those it may use. The call itself is not made.
+
+    Raises UsageError when `text` is no expression, and what evaluating the function and the arguments raises.
+    """
+    text = text.strip().removesuffix(";").rstrip()
+    if not text:
+        raise UsageError("an expression is needed, such as f(x)")
+    file = f"<{text}>" if len(text) <= 60 else f"<{text[:59]}…>"
+    linecache.cache[file] = (len(text), None, [text + "\n"], file)  # so that tracebacks and views have the line
+    try:
+        tree = ast.parse(text, file, "eval")
+    except SyntaxError as error:
+        raise UsageError(f"{text!r} is no expression: {error.msg}") from None
+    return _call(tree.body, names, file) if isinstance(tree.body, ast.Call) else _of_arrays(tree, names, file)
+
+
+def _call(node: ast.Call, names: dict[str, Any], file: str) -> Call:
+    function = eval(compile(ast.Expression(node.func), file, "eval"), dict(names))
+    if not callable(function):
+        raise UsageError(f"{ast.unparse(node.func)} is no function but a {type(function).__name__}")
+    taken = ast.Call(ast.copy_location(ast.Name(_ARGUMENTS, ast.Load()), node.func), node.args, node.keywords)
+    code = compile(ast.Expression(ast.copy_location(taken, node)), file, "eval")
+    args, kwargs = eval(code, names | {_ARGUMENTS: lambda *args, **kwargs: (args, kwargs)})
+    return Call(function, args, kwargs)
+
+
+def _of_arrays(tree: ast.Expression, names: dict[str, Any], file: str) -> Call:
+    used = dict.fromkeys(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+    arrays = {name: names[name] for name in used if _is_array(names.get(name))}
+    if not arrays:
+        raise UsageError(f"{ast.unparse(tree)} is no call and names no array, so there is nothing to trace")
+    parameters = ast.arguments(posonlyargs=[], args=[ast.arg(name) for name in arrays], kwonlyargs=[], kw_defaults=[], defaults=[])
+    function = ast.Expression(ast.copy_location(ast.Lambda(parameters, tree.body), tree.body))
+    made = eval(compile(ast.fix_missing_locations(function), file, "eval"), dict(names))
+    made.__name__ = made.__qualname__ = "expression"
+    return Call(made, tuple(arrays.values()), {})
+
+
+def _is_array(value: Any) -> bool:
+    return hasattr(value, "shape") and hasattr(value, "dtype") and not isinstance(value, type)

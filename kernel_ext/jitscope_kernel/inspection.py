@@ -1,0 +1,146 @@
+"""`jitscope.inspect(f)(x)`: what the compiler makes of a call, as an object. Nothing is run with the user's arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jitscope
+import jitscope_widgets
+from jitscope import observe
+
+
+Document = dict[str, Any]
+
+
+class Program(str):
+    """The text of a program; shows as it reads."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class Shown:
+    """A document that shows itself: as a view in a notebook, as text elsewhere."""
+
+    def __init__(self, document: Document, on_measure: Callable[[int], Document] | None = None) -> None:
+        self.document = document
+        self._on_measure = on_measure
+
+    def save(self, path: str | Path) -> Path:
+        """Write the view as a page of HTML that needs nothing else; gives its path."""
+        path = Path(path)
+        path.write_text(jitscope_widgets.page(self.document, self._title()), encoding="utf-8")
+        return path
+
+    def _title(self) -> str:
+        return self.document.get("title") or self.document.get("function") or self.document["kind"]
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return jitscope_widgets.display_bundle(self.document, self._on_measure)
+
+    def __repr__(self) -> str:
+        return jitscope_widgets.text(self.document)
+
+
+class Inspection(Shown):
+    """One function, traced and compiled for arguments of certain shapes and dtypes."""
+
+    def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self._traced = _jitted(function).trace(*args, **kwargs)
+        self._lowered = self._traced.lower()
+        self._compiled = self._lowered.compile()
+        self._row = _row(self._traced)
+        super().__init__(observe.compilation_document(self._row), observe.measured)
+
+    @property
+    def jaxpr(self) -> Any:
+        """The traced program."""
+        return self._traced.jaxpr
+
+    @property
+    def stablehlo(self) -> Program:
+        """The lowered program, before XLA's passes."""
+        return Program(self._lowered.as_text())
+
+    @property
+    def hlo_before(self) -> Program:
+        """The lowered program as HLO, before XLA's passes."""
+        return Program(self._lowered.as_text("hlo"))
+
+    @property
+    def hlo(self) -> Program:
+        """The program after XLA's passes."""
+        return Program(self._compiled.as_text())
+
+    @property
+    def graph(self) -> Shown:
+        """The jaxpr as a graph."""
+        return Shown(self.document["graph"])
+
+    @property
+    def fusion(self) -> Shown:
+        """The program before and after fusion, side by side."""
+        return Shown(self.document["fusion"])
+
+    @property
+    def kernels(self) -> list[Document]:
+        """What runs one after the other, each with the operations in it."""
+        return self.document["fusion"]["kernels"]
+
+    @property
+    def timing(self) -> Shown:
+        """How long each stage took."""
+        return Shown(self.document["timing"])
+
+    @property
+    def memory(self) -> dict[str, int]:
+        """Bytes of arguments, results, temporaries and code, as XLA planned them."""
+        return self._compiled.memory_analysis()
+
+    def measure(self) -> Inspection:
+        """Run the program again and again on random arguments, and keep the median time."""
+        self.document = observe.measured(self._row.id)
+        return self
+
+
+def inspect(function: Callable[..., Any]) -> Callable[..., Inspection]:
+    """`inspect(f)(x)` traces and compiles `f` for the arguments and gives an `Inspection`; `f` is not run."""
+
+    def inspect_call(*args: Any, **kwargs: Any) -> Inspection:
+        return Inspection(function, args, kwargs)
+
+    return inspect_call
+
+
+def trace(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Document]:
+    """The jaxpr of a call, and its graph document."""
+    traced = _jitted(function).trace(*args, **kwargs)
+    positions = observe.positions_of(traced.jaxpr.jaxpr, observe.ledger().cell_of)
+    return traced.jaxpr, observe.jaxpr_graph(traced.jaxpr.jaxpr, traced.fun_name, positions)
+
+
+def recompiles(function: Any = None) -> Shown:
+    """Why a function (by itself or by name; all for None) was compiled more than once."""
+    name = function if isinstance(function, str) or function is None else function.__name__
+    rows = observe.ledger().function_rows(name)
+    title = f"Recompilations of {name}" if name else "Recompilations in this session"
+    return Shown(observe.recompilations_document(rows, title))
+
+
+def ledger() -> Shown:
+    """All compilations of this session."""
+    return Shown(observe.ledger_document())
+
+
+def _jitted(function: Callable[..., Any]) -> Any:
+    return function if hasattr(function, "trace") else jitscope.jit(function, auto_static=True)
+
+
+def _row(traced: Any) -> observe.Row:
+    number = traced._traced.number
+    row = observe.ledger().rows.get(number)
+    if row is None:
+        raise LookupError(f"the ledger no longer holds program {number}; call clear_caches() and try again")
+    return row

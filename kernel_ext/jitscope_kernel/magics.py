@@ -1,0 +1,184 @@
+"""The magics. Each asks for a document or a text and shows it; `jitscope_kernel.inspection` has their Python twins."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, needs_local_scope, no_var_expand
+from IPython.core.magic_arguments import MagicArgumentParser, argument, magic_arguments
+
+from . import expressions, inspection, output, request as requests
+
+
+if TYPE_CHECKING:
+    from .session import Session
+
+
+HELP = argument("-h", "--help", action="store_true", help="Say this.")
+EXPRESSION = argument("expression", nargs="*", help="A call such as f(x), or an expression of arrays.")
+
+
+@magics_class
+class JitscopeMagics(Magics):
+    """The magics of one session."""
+
+    def __init__(self, shell: InteractiveShell, session: Session) -> None:
+        super().__init__(shell)
+        self._session = session
+
+    @magic_arguments()
+    @argument("names", nargs="*", metavar="NAME", help="Compile only these functions of the cell.")
+    @argument("--skip", action="append", default=[], metavar="NAME", help="Leave this function as it is.")
+    @argument(
+        "--static",
+        action="append",
+        default=[],
+        metavar="FUNCTION:PARAMETER[,PARAMETER]",
+        help="Make parameters part of the program: each of their values gets its own.",
+    )
+    @argument(
+        "--donate",
+        action="append",
+        default=[],
+        metavar="FUNCTION:PARAMETER[,PARAMETER]",
+        help="Let results take the memory of these arguments, which are gone after the call.",
+    )
+    @argument("--quiet", action="store_true", help="Show nothing below the cell.")
+    @HELP
+    @no_var_expand
+    @cell_magic
+    def jit(self, line: str, cell: str) -> Any:
+        """Compile the functions this cell defines, and show what became of them.
+
+        Plain functions at the cell's top level with at least one parameter are compiled: decorated and nested ones,
+        methods, lambdas, generators and async functions stay as they are. Otherwise the cell runs as without %%jit.
+        f.__wrapped__ is the Python function.
+        """
+        if requests.read(self.jit.parser, line).help:
+            return _help(self.jit)
+        return self._session.run(line, cell)
+
+    @magic_arguments()
+    @argument("--graph", action="store_true", help="Show it as a graph.")
+    @EXPRESSION
+    @HELP
+    @no_var_expand
+    @needs_local_scope
+    @line_magic
+    def jaxpr(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
+        """Show the traced program of a call; the function is traced, not run.
+
+        %jaxpr f(x)             the program of f
+        %jaxpr jx.grad(f)(x)    the program of its gradient
+        %jaxpr x @ w + b        an expression, as a function of the arrays it names
+        """
+        found = self._call(self.jaxpr, line, local_ns)
+        if found is None:
+            return
+        options, call = found
+        closed, graph = inspection.trace(call.function, call.args, call.kwargs)
+        if "--graph" in options:
+            output.show(graph)
+        else:
+            output.show_text(str(closed))
+
+    @magic_arguments()
+    @argument("--before", action="store_true", help="The HLO before XLA's passes.")
+    @argument("--stablehlo", action="store_true", help="The StableHLO that the compiler is given.")
+    @EXPRESSION
+    @HELP
+    @no_var_expand
+    @needs_local_scope
+    @line_magic
+    def hlo(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
+        """Show the compiled program of a call as text: the HLO after XLA's passes. The function is traced, not run."""
+        found = self._call(self.hlo, line, local_ns)
+        if found is None:
+            return
+        options, call = found
+        seen = inspection.Inspection(call.function, call.args, call.kwargs)
+        if "--stablehlo" in options:
+            output.show_text(seen.stablehlo)
+        else:
+            output.show_text(seen.hlo_before if "--before" in options else seen.hlo)
+
+    @magic_arguments()
+    @EXPRESSION
+    @HELP
+    @no_var_expand
+    @needs_local_scope
+    @line_magic
+    def fusion(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
+        """Show what XLA fused in the program of a call, before and after. The function is traced, not run."""
+        if found := self._call(self.fusion, line, local_ns):
+            call = found[1]
+            output.show(inspection.Inspection(call.function, call.args, call.kwargs).fusion.document)
+
+    @magic_arguments()
+    @EXPRESSION
+    @HELP
+    @no_var_expand
+    @needs_local_scope
+    @line_magic
+    def timejit(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
+        """Show how long a call takes to trace, lower and compile, and how long its program runs.
+
+        The program is run many times, on random arguments of the same shapes; the function's Python code is only traced.
+        """
+        if found := self._call(self.timejit, line, local_ns):
+            call = found[1]
+            seen = inspection.Inspection(call.function, call.args, call.kwargs).measure()
+            output.show(seen.timing.document)
+
+    @magic_arguments()
+    @argument("function", nargs="?", help="Only this function.")
+    @HELP
+    @line_magic
+    def recompiles(self, line: str) -> None:
+        """Show why functions were compiled more than once: one card for each time."""
+        options = self.recompiles.parser.parse_argstring(line)
+        if options.help:
+            return _help(self.recompiles)
+        output.show(inspection.recompiles(options.function).document)
+
+    @magic_arguments()
+    @HELP
+    @line_magic
+    def ledger(self, line: str) -> None:
+        """Show all compilations of this session."""
+        options = self.ledger.parser.parse_argstring(line)
+        if options.help:
+            return _help(self.ledger)
+        output.show(inspection.ledger().document)
+
+    def _call(
+        self, magic: Any, line: str, local_ns: dict[str, Any] | None
+    ) -> tuple[set[str], expressions.Call] | None:
+        """The options and the call in a magic's line; None when it only asked for help."""
+        options, text = _split(magic.parser, line)
+        if options & {"-h", "--help"}:
+            return _help(magic)
+        if not text:
+            raise UsageError(f"%{magic.__name__} needs an expression, such as %{magic.__name__} f(x)")
+        assert self.shell is not None
+        return options, expressions.read(text, self.shell.user_ns | (local_ns or {}))
+
+
+def _split(parser: MagicArgumentParser, line: str) -> tuple[set[str], str]:
+    """The options at the line's beginning, and the expression: it is Python, not words."""
+    options, rest = set(), line.strip()
+    while match := re.match(r"(--?[a-z][a-z-]*)(\s+|$)", rest):
+        if match[1] not in parser._option_string_actions:
+            if match[1].startswith("--"):
+                raise UsageError(f"there is no option {match[1]}; %{parser.prog} -h lists what there is")
+            break  # a minus sign
+        options.add(match[1])
+        rest = rest[match.end() :]
+    return options, rest
+
+
+def _help(magic: Any) -> None:
+    print(magic.parser.format_help())

@@ -1,0 +1,125 @@
+"""The text twins: what a terminal user reads, at most 100 columns wide, nothing cut off."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from jitscope_widgets import text
+from jitscope_widgets.plain import columns
+
+from tests.widgets import documents as made
+from tests.widgets.strategies import NASTY, documents
+
+
+def test_a_compiled_function_in_a_few_lines() -> None:
+    assert text(made.layer_cell()).splitlines() == [
+        "layer(x: f32[64,20], w: f32[20,7], b: f32[7]) -> f32[64,7]",
+        "  10 equations -> 2 kernels (1 fusion of 8)",
+        "  trace 2.1 ms, lower 3 ms, compile 61 ms, first run 400 µs, run 210 µs (median of 100)",
+        "  kernel 1  dot          f32[64,7]  library call  line 2",
+        "      On the CPU a matrix product is a call into a library, so it is no part of a fusion.",
+        "  kernel 2  fusion of 8  f32[64,7]                lines 2-4",
+        "      broadcast, add, compare, exponential, subtract, multiply ×2, select",
+        "  recompiled because x has another shape: f32[64,20] became f32[40,20], cost 61 ms",
+        "    shape: x: f32[64,20] -> f32[40,20] (axis 0: 64 -> 40)",
+        "    compared with compilation 1, In [2]",
+        "reused: step (3 calls)",
+        "left as Python: Model (a class), report (no parameters)",
+    ]
+
+
+def test_what_the_sentence_says_is_not_said_again() -> None:
+    compilation = made.layer_compilation()
+    card = compilation["recompilations"]["cards"][1]
+    card["because"] = "x: f32[64,20] → f32[40,20] (axis 0: 64 → 40)"
+    assert "shape: x" not in text(compilation)
+
+
+def test_headline_and_times_share_a_line_when_they_fit() -> None:
+    compilation = made.layer_compilation()
+    compilation["timing"] = made.timing(run=None)
+    compilation["timing"]["stages"] = compilation["timing"]["stages"][:2]
+    assert text(compilation).splitlines()[1] == (
+        "  10 equations -> 2 kernels (1 fusion of 8)   trace 2.1 ms, lower 3 ms"
+    )
+
+
+def test_positions_in_another_cell_are_told() -> None:
+    compilation = made.layer_compilation()
+    compilation["fusion"]["kernels"][0]["positions"] = [made.position(7, cell="In [1]"), made.position(2)]
+    assert "In [1] line 7; line 2" in text(compilation)
+
+
+def test_a_kernel_without_origin_says_so() -> None:
+    compilation = made.layer_compilation()
+    compilation["fusion"]["kernels"][0]["positions"] = []
+    assert "origin unknown" in text(compilation)
+
+
+def test_the_jaxpr_comes_when_asked_for() -> None:
+    assert "dot_general" not in text(made.layer_compilation())
+    assert "d:f32[64,7] = dot_general[dimension_numbers" in text(made.layer_compilation(), jaxpr=True)
+
+
+def test_a_failed_cell_and_an_empty_one() -> None:
+    error = {"type": "ValueError", "message": "shapes do not fit\n  x: f32[3]", "position": made.position(2, 8, 13)}
+    assert text(made.cell(error=error)).splitlines() == [
+        "In [3], line 2, columns 9-13: ValueError: shapes do not fit",
+        "  x: f32[3]",
+    ]
+    assert text(made.cell(note="Nothing was compiled: no function has parameters.")) == (
+        "Nothing was compiled: no function has parameters."
+    )
+    assert text(made.cell()) == "In [3]: nothing was compiled."
+
+
+def test_a_fused_group_is_told_as_one() -> None:
+    lines = text(made.layer_fusion()).splitlines()
+    at = lines.index("  8 operations became 1 kernel:")
+    assert [line[2] for line in lines[at + 1 : at + 10]] == list("--------+")
+    assert any(line.endswith("unchanged lines)") for line in lines)
+
+
+def test_timing_tells_what_was_not_measured() -> None:
+    assert "not measured" in text(made.timing(run=None))
+    assert "median of 100 runs, from 200 µs to 230 µs" in text(made.timing())
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        ({"kind": "novel", "version": 1}, "There is no view of documents of kind 'novel'."),
+        ({"kind": "graph", "version": 9}, "This graph is a document of version 9; these views know version 1."),
+        ([], "There is no view of this: a document is a dict, this is list."),
+    ],
+)
+def test_unknown_documents_get_a_sentence(document: Any, said: str) -> None:
+    assert text(document) == said
+
+
+@pytest.mark.parametrize("width", [40, 60, 100])
+@pytest.mark.parametrize("document", made.every_kind(), ids=lambda document: document["kind"])
+def test_no_line_is_too_wide_and_nothing_is_lost(document: dict[str, Any], width: int) -> None:
+    shown = text(document, width=width)
+    assert max(columns(line) for line in shown.splitlines()) <= width
+    squeezed = "".join(shown.split())
+    assert "".join(text(document, width=10_000).split()) == squeezed
+
+
+@settings(deadline=None, suppress_health_check=list(HealthCheck))
+@given(documents)
+def test_any_document_becomes_harmless_text(document: dict[str, Any]) -> None:
+    shown = text(document)
+    assert max((columns(line) for line in shown.split("\n")), default=0) <= 100
+    assert not {"\x1b", "\x07", "\x00", "\r", "\u202e", "\u2066"} & set(shown)
+    shown.encode()
+
+
+@pytest.mark.parametrize("name", NASTY)
+def test_a_nasty_name_stays_on_its_line(name: str) -> None:
+    document = copy.deepcopy(made.layer_cell())
+    document["compilations"][0] |= {"function": name, "signature": f"{name}(x) -> y"}
+    assert len(text(document, width=1000).splitlines()) == len(text(made.layer_cell(), width=1000).splitlines())
