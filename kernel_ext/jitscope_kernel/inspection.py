@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,9 +30,11 @@ class Shown:
         self._on_measure = on_measure
 
     def save(self, path: str | Path) -> Path:
-        """Write the view as a page of HTML that needs nothing else; gives its path."""
+        """Write the view as a page of HTML that needs nothing else, or the document itself as `….json`; gives the path."""
         path = Path(path)
-        path.write_text(jitscope_widgets.page(self.document, self._title()), encoding="utf-8")
+        as_json = path.suffix == ".json"
+        text = json.dumps(self.document) if as_json else jitscope_widgets.page(self.document, self._title())
+        path.write_text(text, encoding="utf-8")
         return path
 
     def _title(self) -> str:

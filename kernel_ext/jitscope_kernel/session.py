@@ -228,7 +228,8 @@ class Session:
             running.since, cell=label, cell_id=cell_id, left_alone=left_alone, error=self._error(error), ledger=self.ledger
         )
         if not document["compilations"]:
-            document["note"] = _why_nothing(running, document)
+            failed = [row.function for row in self.ledger.since(running.since) if row.what == "failed"]
+            document["note"] = _why_nothing(running, document, failed)
         return document
 
     def _error(self, error: BaseException | None) -> Document | None:
@@ -249,12 +250,12 @@ class Session:
         return measure
 
 
-def _why_nothing(running: Running, document: Document) -> str:
+def _why_nothing(running: Running, document: Document, failed: list[str]) -> str:
     """One sentence for a cell in which nothing was compiled."""
     compiled = [one.name for plan in running.plans for one in plan.compiled]
     names = ", ".join(dict.fromkeys(compiled))
     if document["error"]:
-        return f"Nothing was compiled: the cell stopped with {document['error']['type']}."
+        return f"{failed[-1]} could not be traced." if failed else "Nothing was compiled before the error."
     if document["reused"]:
         return "Nothing had to be compiled: the programs were there already."
     if compiled:

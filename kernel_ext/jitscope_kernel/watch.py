@@ -52,7 +52,7 @@ class Watch:
         line, of_line = growing.lines.most_common(1)[0] if growing.lines else (None, 0)
         if line is None:
             return
-        if of_line > PER_LINE:
+        if of_line >= PER_LINE:
             loop = growing.loops.get(line)
             self._once(loop or line, f"{self._where(line)}: {_unrolled(function, loop, of_line)} {_ADVICE}")
         if count >= IN_ALL:

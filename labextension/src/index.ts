@@ -1,6 +1,7 @@
 // The JupyterLab plugin: view code for widgets and saved outputs, and the side panel.
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from "@jupyterlab/application";
 import { INotebookTracker } from "@jupyterlab/notebook";
+import { provideGoTo } from "./cells";
 import { LedgerPanel } from "./panel";
 import { provideViewCode } from "./viewcode";
 import { watchOutputs } from "./outputs";
@@ -13,6 +14,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
   requires: [INotebookTracker],
   activate(app: JupyterFrontEnd, tracker: INotebookTracker) {
     provideViewCode();
+    provideGoTo(tracker);
     watchOutputs(tracker);
     const sessions = new Sessions(tracker);
     const panel = new LedgerPanel(sessions);

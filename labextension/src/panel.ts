@@ -1,10 +1,10 @@
 // The side panel: the session's compilations, newest first; a click goes to the cell.
 import type { NotebookPanel } from "@jupyterlab/notebook";
-import { Widget } from "@lumino/widgets";
 import type { Message } from "@lumino/messaging";
+import { Widget } from "@lumino/widgets";
 import type { Sessions } from "./sessions";
 import { viewCode } from "./viewcode";
-import { goToCell } from "./cells";
+import { goToCell, type Place } from "./cells";
 
 type Live = { update(document: unknown): void; dispose(): void };
 
@@ -44,7 +44,7 @@ export class LedgerPanel extends Widget {
       if (this.isDisposed) return;
       const document = this.shown();
       if (this.live) this.live.update(document);
-      else this.live = mount(this.node, document, { goto: (place) => this.goTo(place.file) });
+      else this.live = mount(this.node, document, { goto: (place) => this.goTo(place) });
     });
   }
 
@@ -58,8 +58,8 @@ export class LedgerPanel extends Widget {
     return { kind: "ledger", version: 1, rows: current?.ledger?.rows ?? [], note };
   }
 
-  private goTo(cellId: string): void {
+  private goTo(place: Place): void {
     const panel: NotebookPanel | undefined = this.sessions.current()?.panel;
-    if (panel) void goToCell(panel, cellId);
+    if (panel) void goToCell(panel, place);
   }
 }

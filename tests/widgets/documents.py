@@ -139,7 +139,16 @@ def layer_graph() -> Document:
 
 
 def hlo_after() -> Document:
-    members = ["broadcast.1", "add.1", "compare.1", "exponential.1", "subtract.1", "multiply.1", "select.1", "multiply.2"]
+    members = [
+        "broadcast.1",
+        "add.1",
+        "compare.1",
+        "exponential.1",
+        "subtract.1",
+        "multiply.1",
+        "select.1",
+        "multiply.2",
+    ]
     nodes = [
         node("p0", "input", "x", types=["f32[64,20]"]),
         node("p1", "input", "w", types=["f32[20,7]"]),
@@ -209,13 +218,22 @@ def layer_fusion() -> Document:
     dot = "dot.1 = f32[64,7]{1,0} dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}"
     rows.append({"kind": "changed", "left": line(9, dot), "right": line(9, "%" + dot), "caption": ""})
     for at, opcode in enumerate(opcodes):
-        said = f"{opcode}.{at} = f32[64,7]{{1,0}} {opcode}(dot.1), metadata={{op_name=\"e{at}\"}}"
+        said = f'{opcode}.{at} = f32[64,7]{{1,0}} {opcode}(dot.1), metadata={{op_name="e{at}"}}'
         right = line(10, kernels[1]["text"], "fusion.1") if at == 0 else None
         rows.append(
             {"kind": "fused", "left": line(10 + at, said), "right": right, "caption": "8 operations became 1 kernel"}
         )
-    rows.append({"kind": "removed", "left": line(18, "ROOT tuple = (f32[64,7]) tuple(multiply.7)"), "right": None, "caption": ""})
-    rows.append({"kind": "added", "left": None, "right": line(11, "ROOT %tuple = (f32[64,7]) tuple(%fusion.1)"), "caption": ""})
+    rows.append(
+        {
+            "kind": "removed",
+            "left": line(18, "ROOT tuple = (f32[64,7]) tuple(multiply.7)"),
+            "right": None,
+            "caption": "",
+        }
+    )
+    rows.append(
+        {"kind": "added", "left": None, "right": line(11, "ROOT %tuple = (f32[64,7]) tuple(%fusion.1)"), "caption": ""}
+    )
     return {
         "kind": "fusion",
         "version": 1,
@@ -320,7 +338,11 @@ def diagnostics() -> Document:
         "position": position(3, 11, 15),
         "fix": "write jnp.float32(1.05)",
     }
-    return {"kind": "diagnostics", "version": 1, "items": [item, item | {"severity": "info", "position": None, "fix": ""}]}
+    return {
+        "kind": "diagnostics",
+        "version": 1,
+        "items": [item, item | {"severity": "info", "position": None, "fix": ""}],
+    }
 
 
 def every_kind() -> list[Document]:
@@ -332,14 +354,29 @@ def every_kind() -> list[Document]:
 
 # --- a long program -----------------------------------------------------------------------------------------------------
 
-_PRIMITIVES = ["add", "mul", "exp", "tanh", "dot_general", "broadcast_in_dim", "reduce_sum", "transpose", "select_n", "sub"]
+_PRIMITIVES = [
+    "add",
+    "mul",
+    "exp",
+    "tanh",
+    "dot_general",
+    "broadcast_in_dim",
+    "reduce_sum",
+    "transpose",
+    "select_n",
+    "sub",
+]
 
 
 def long_program(equations: int = 300, scopes: int = 0) -> Document:
     """A cell with one compilation of `equations` equations on 40 lines, some of them in nested scopes."""
     chance = random.Random(7)
-    lines = [f"    h{at} = jnp.tanh(h{at - 1} @ params['layer_{at}']['w'] + params['layer_{at}']['b'])" for at in range(40)]
-    nodes = [node(f"in{at}", "input", f"params['layer_{at}']['w']", types=["f32[128,128]"], bytes=65536) for at in range(8)]
+    lines = [
+        f"    h{at} = jnp.tanh(h{at - 1} @ params['layer_{at}']['w'] + params['layer_{at}']['b'])" for at in range(40)
+    ]
+    nodes = [
+        node(f"in{at}", "input", f"params['layer_{at}']['w']", types=["f32[128,128]"], bytes=65536) for at in range(8)
+    ]
     nodes += [node(f"s{at}", "scope", "scan", text=f"s{at} = scan[length=10]") for at in range(scopes)]
     names = [n["id"] for n in nodes if n["kind"] == "input"]
     edges: list[Document] = []
@@ -393,7 +430,9 @@ def _long_fusion(program: Document, chance: random.Random) -> Document:
     for at, equation in enumerate(equations):
         opcode, kernel = equation["label"].replace("_", "-"), f"fusion.{at // 6}"
         name = f"{opcode}.{at}"
-        said = f"  %{name} = {equation['types'][0]}{{1,0}} {opcode}(%{chance.choice(_PRIMITIVES)}.{at - 1}, %p.{at % 8})"
+        said = (
+            f"  %{name} = {equation['types'][0]}{{1,0}} {opcode}(%{chance.choice(_PRIMITIVES)}.{at - 1}, %p.{at % 8})"
+        )
         said += f', metadata={{op_name="{equation["id"]}"}}'
         common = {"text": said, "paths": [equation["id"]], "positions": equation["positions"]}
         common |= {"types": equation["types"], "bytes": 32768}
@@ -403,9 +442,18 @@ def _long_fusion(program: Document, chance: random.Random) -> Document:
             after.append(node(kernel, "fusion", "fusion", text=text, positions=equation["positions"]))
             kernels.append(layer_fusion()["kernels"][1] | {"name": kernel, "text": text, "members": []})
         after.append(node(name, "instruction", opcode, scope=kernel, **common))
-        kernels[-1]["members"].append({"name": name, "opcode": opcode, "type": equation["types"][0], "paths": [equation["id"]]})
+        kernels[-1]["members"].append(
+            {"name": name, "opcode": opcode, "type": equation["types"][0], "paths": [equation["id"]]}
+        )
         right = line(at, kernels[-1]["text"], kernel) if at % 6 == 0 else None
-        rows.append({"kind": "fused", "left": line(at + 1, said, name, [equation["id"]]), "right": right, "caption": f"6 operations became {kernel}"})
+        rows.append(
+            {
+                "kind": "fused",
+                "left": line(at + 1, said, name, [equation["id"]]),
+                "right": right,
+                "caption": f"6 operations became {kernel}",
+            }
+        )
     ids = {n["id"]: f"{n['label'].replace('_', '-')}.{at}" for at, n in enumerate(equations)}
     kept = [e for e in program["edges"] if e["from"] in ids and e["to"] in ids]
     edges = [e | {"from": ids[e["from"]], "to": ids[e["to"]]} for e in kept]

@@ -46,7 +46,7 @@ def of_form(form: schema.Form, field: str = "") -> st.SearchStrategy[Any]:
         case schema.Maybe():
             return st.none() | of_form(form.form, field)
         case schema.Many():
-            return st.lists(of_form(form.form), max_size=4)
+            return st.lists(of_form(form.form), max_size=7 if form.form in ("node", "edge") else 3)
         case schema.Table():
             return st.dictionaries(texts, of_form(form.form), max_size=2)
         case schema.OneOf():

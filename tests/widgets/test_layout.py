@@ -93,7 +93,9 @@ def test_edges_run_beside_boxes_not_through_them(name: str) -> None:
         for (x1, y1), (x2, y2) in zip(route.points, route.points[1:]):
             if x1 == x2:
                 line = (x1 - 0.5, y1 + 2, x1 + 0.5, y2 - 2)
-                hit = [box.ident for box in closed if _overlap(line, (box.x, box.y, box.x + box.width, box.y + box.height))]
+                hit = [
+                    box.ident for box in closed if _overlap(line, (box.x, box.y, box.x + box.width, box.y + box.height))
+                ]
                 assert not hit, (route.value, hit)
 
 
@@ -106,7 +108,9 @@ def test_every_edge_is_drawn_from_its_source_to_its_target(name: str) -> None:
         pieces = [route.points for route in picture.routes if route.value == edge["from"]]
         starts = [points[0] for points in pieces]
         ends = [points[-1] for points in pieces]
-        assert any(source.x <= x <= source.x + source.width and abs(y - source.y - source.height) < 2 for x, y in starts)
+        assert any(
+            source.x <= x <= source.x + source.width and abs(y - source.y - source.height) < 2 for x, y in starts
+        )
         assert any(target.x <= x <= target.x + target.width and abs(y - target.y) < 2 for x, y in ends)
 
 

@@ -65,7 +65,11 @@ WRONG = [
     ((*GRAPH, "nodes", 3, "positions", 0, "line"), 0, "positions[0]: lines count from 1"),
     (("compilations", 0, "timing", "total", "value"), float("nan"), "timing.total.value: expected a finite number"),
     (("compilations", 0, "timing", "total", "value"), None, "timing.total: the value is None exactly when"),
-    (("compilations", 0, "source", "marks", 0, "nodes"), ["gone"], "source.marks[0].nodes: the graph has no node 'gone'"),
+    (
+        ("compilations", 0, "source", "marks", 0, "nodes"),
+        ["gone"],
+        "source.marks[0].nodes: the graph has no node 'gone'",
+    ),
     (("compilations", 0, "fusion", "rows", 0, "left"), {}, "fusion.rows[0].left: the field 'number' is missing"),
     (("surplus",), 1, "cell: there is no field 'surplus' here"),
     (("left_alone", 0), {"name": "f"}, "cell.left_alone[0]: the field 'reason' is missing"),

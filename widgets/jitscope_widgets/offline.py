@@ -14,9 +14,9 @@ _PIECES = re.compile(
 )
 _ADDRESS = r"[\"']?\s*(?:https?:)?//"
 _FETCHING_ATTRIBUTE = re.compile(
-    rf"\b(src|srcset|poster|data|xlink:href|href|action|background)(\s*=\s*{_ADDRESS})", re.IGNORECASE
+    rf"(?<![\w-])(src|srcset|poster|data|xlink:href|href|action|background)(\s*=\s*{_ADDRESS})", re.IGNORECASE
 )
-_EXTERNAL_SCRIPT = re.compile(rf"\bsrc\s*=\s*{_ADDRESS}", re.IGNORECASE)
+_EXTERNAL_SCRIPT = re.compile(rf"(?<![\w-])src\s*=\s*{_ADDRESS}", re.IGNORECASE)
 _FETCHING_CODE = re.compile(
     r"""\bimport\s*\(?\s*["'](?:https?:)?//|\bfrom\s*["'](?:https?:)?//|jupyter-widgets/html-manager"""
 )

@@ -9,6 +9,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from .plain import clean
+
 
 _TIME = ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s"))
 _SIZE = ((1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB"))
@@ -29,7 +31,7 @@ def show(quantity: Mapping[str, Any] | None) -> str:
     value = amount(quantity)
     if quantity is None or value is None:
         return "?"
-    shown = number(value, str(quantity.get("unit", "")))
+    shown = number(value, clean(quantity.get("unit", "")))
     return f"≈ {shown}" if quantity.get("origin") == "modelled" else shown
 
 

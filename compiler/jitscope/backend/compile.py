@@ -12,12 +12,12 @@ import numpy as np
 from ..core import records
 from ..core.avals import ShapedArray, physical
 from ..core.hashing import SMALL, StructuralHash, structural_hash
-from ..core.jaxpr import ClosedJaxpr, Jaxpr, Var
+from ..core.jaxpr import ClosedJaxpr, Jaxpr
 from ..core.trace import Tracer
 from ..xla import client, mlir
 from ..xla.program import Executable, RuntimeFailure, compile_options, translate
 from .array import Array, to_array
-from .lowering import live_indices, lower_jaxpr
+from .lowering import lower_jaxpr
 
 MAX_EXECUTABLES = 2048
 Options = tuple[tuple[str, Any], ...]
@@ -99,7 +99,7 @@ def compile_jaxpr(closed: ClosedJaxpr, options: Options = (), device: Any = None
     lifted, hidden, embedded = _split_constants(closed)
     key = structural_hash(lifted, embedded)
     lifted = ClosedJaxpr(lifted.jaxpr, embedded)
-    kept = _read_arguments(closed.jaxpr)
+    kept = closed.jaxpr.read_arguments()
     taken = tuple(len(hidden) + kept.index(i) for i in donated if i in kept)
     where = (key.digest, options, device, taken)
     with _lock:
@@ -120,7 +120,7 @@ def compile_jaxpr(closed: ClosedJaxpr, options: Options = (), device: Any = None
 def lower_closed(closed: ClosedJaxpr, donated: Sequence[int] = ()) -> bytes:
     """The MLIR bytecode of a jaxpr's program, as `compile_jaxpr` would compile it."""
     lifted, hidden, embedded = _split_constants(closed)
-    kept = _read_arguments(closed.jaxpr)
+    kept = closed.jaxpr.read_arguments()
     taken = tuple(len(hidden) + kept.index(i) for i in donated if i in kept)
     return mlir.to_bytecode(lower_jaxpr(ClosedJaxpr(lifted.jaxpr, embedded), closed.jaxpr.debug.name, taken))
 
@@ -140,23 +140,16 @@ def _split_constants(closed: ClosedJaxpr) -> tuple[ClosedJaxpr, list[Any], list[
         else:
             inner.append(var)
             embedded.append(np.asarray(array))
-    invars = [jaxpr.invars[i] for i in _read_arguments(jaxpr)]
+    invars = [jaxpr.invars[i] for i in jaxpr.read_arguments()]
     names = jaxpr.debug.arg_names
     debug = jaxpr.debug
     if names:
         shown = tuple(f"const{i}" for i in range(len(hoisted))) + tuple(
-            names[i] for i in _read_arguments(jaxpr) if i < len(names))
+            names[i] for i in jaxpr.read_arguments() if i < len(names))
         debug = type(debug)(debug.name, shown, debug.result_names, debug.defined)
     lifted = Jaxpr(inner, [*hoisted, *invars], jaxpr.outvars, jaxpr.eqns, jaxpr.effects, debug)
+    lifted._live = jaxpr.live()
     return ClosedJaxpr(lifted), hidden, embedded
-
-
-def _read_arguments(jaxpr: Jaxpr) -> list[int]:
-    """Indices of the arguments that some live equation or result reads."""
-    read = {a for a in jaxpr.outvars if isinstance(a, Var)}
-    for _, eqn in live_indices(jaxpr):
-        read.update(a for a in eqn.invars if isinstance(a, Var))
-    return [i for i, v in enumerate(jaxpr.invars) if v in read]
 
 
 def _build(lifted: ClosedJaxpr, key: StructuralHash, options: Options, device: Any, number: int,

@@ -44,16 +44,28 @@ class Traced:
 class Ready:
     """What a key answers with: a program, and how to put its results together. `calls` counts for the ledger."""
 
-    __slots__ = ("program", "execute", "single", "out_tree", "calls", "__weakref__")
+    __slots__ = ("program", "single", "out_tree", "calls", "__weakref__")
 
     def __init__(self, program: Program, out_tree: Any):
         self.program, self.out_tree, self.calls = program, out_tree, 0
-        self.single = out_tree == _LEAF
+        self.single = program.out_avals[0] if out_tree == _LEAF else None
 
     def run(self, bufs: list[Any]) -> Any:
+        """Run on the buffers of all arguments. The body of `Program.run` stands here again: this is every call's way."""
         self.calls += 1
-        outs = self.program.run(bufs)
-        return outs[0] if self.single else self.out_tree.unflatten(outs)
+        program, given = self.program, bufs
+        if not program.takes_all:
+            bufs = [*program.hidden, *[bufs[i] for i in program.kept]]
+        executable = program.executable
+        try:
+            outs = executable.raw_execute(bufs).consume_with_handlers(executable.handlers)
+        except RuntimeFailure as error:
+            raise translate(error, bufs) from None
+        if program.donated:
+            program.take(given)
+        if self.single is not None:
+            return Array(outs[0], self.single)
+        return self.out_tree.unflatten(list(map(Array, outs, program.out_avals)))
 
 
 _LEAF = tree.structure(0)
@@ -105,10 +117,11 @@ class JitFunction:
         self._fun, self._spec, self._options, self._device, self._auto = fun, spec, options, device, auto_static
         self._name = getattr(fun, "__name__", None) or getattr(getattr(fun, "func", None), "__name__", "<unnamed>")
         self._caches = caches_of(fun, (spec.key, options, device, auto_static))
-        self._simple = not spec.statics and device is None and len(client.cpu_devices()) == 1
+        self._one_device = len(client.cpu_devices()) == 1
+        self._simple = not spec.statics and self._one_device
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not kwargs and _current.get() is None and self._simple:
+        if not kwargs and self._simple and _current.get() is None:
             key: list[Any] = [settings()]
             bufs = []
             for x in args:
@@ -119,36 +132,37 @@ class JitFunction:
             else:
                 ready = self._caches.fast.get(tuple(key))
                 if ready is not None:
-                    ready.calls += 1
-                    program = ready.program
-                    if not program.takes_all:
-                        bufs = [*program.hidden, *[bufs[i] for i in program.kept]]
-                    executable = program.executable
-                    try:
-                        outs = executable.raw_execute(bufs).consume_with_handlers(executable.handlers)
-                    except RuntimeFailure as error:
-                        raise translate(error, bufs) from None
-                    if ready.single:
-                        return Array(outs[0], program.out_avals[0])
-                    return ready.out_tree.unflatten([Array(b, a) for b, a in zip(outs, program.out_avals)])
+                    return ready.run(bufs)
         return self._call(args, kwargs)
 
     def _call(self, args: tuple, kwargs: dict[str, Any]) -> Any:
-        if settings().disable_jit:
-            return self._fun(*args, **kwargs)
         dynamic, statics = self._spec.bind(self._fun, args, kwargs, self._auto)
         leaves, in_tree = tree.flatten_leaves(dynamic)
-        if self._auto and not leaves:
+        if self._one_device and _current.get() is None:
+            try:
+                # Only arrays have a buffer: anything else takes the long way.
+                bufs = [x.buf for x in leaves]
+                ready = self._caches.ready.get((settings(), in_tree, tuple([x.aval for x in leaves]), statics.key, None))
+            except AttributeError:
+                ready = None
+            if ready is not None:
+                return ready.run(bufs)
+        return self._resolve(args, kwargs, dynamic, statics, leaves, in_tree)
+
+    def _resolve(self, args: tuple, kwargs: dict[str, Any], dynamic: Any, statics: Any, leaves: list[Any],
+                 in_tree: Any) -> Any:
+        """The long way: values that are not arrays yet, tracers, devices, keys not met before."""
+        if settings().disable_jit or (self._auto and not leaves):
             return self._fun(*args, **kwargs)
         if not evaluating() or any(isinstance(x, Tracer) for x in leaves):
             return self._nested(dynamic, leaves, in_tree, statics)
         arrays = self._arrays(leaves, dynamic)
         avals = tuple([a.aval for a in arrays])
-        device = self._device or _device_of(arrays)
+        device = None if self._one_device else self._device or _device_of(arrays)
         key = (settings(), in_tree, avals, statics.key, device)
         ready = self._caches.ready.get(key)
         if ready is None:
-            return self._first(key, dynamic, arrays, in_tree, avals, statics, device)
+            return self._first(key, dynamic, arrays, in_tree, avals, statics, device or client.default_device())
         return ready.run([a.buf for a in arrays])
 
     def _arrays(self, leaves: list[Any], dynamic: Any) -> list[Array]:
@@ -181,7 +195,7 @@ class JitFunction:
         ready = Ready(program, traced.out_tree)
         self._caches.ready[key] = ready
         plain = all(type(x) is Array for x in dynamic[0]) and not dynamic[1]
-        if plain and self._simple and not program.donated:
+        if plain and self._simple:
             self._caches.fast[(settings(), *avals)] = ready
         if program.reused:
             note.step, note.detail, note.payload = "reuse", {"first": program.number}, (traced, ready)

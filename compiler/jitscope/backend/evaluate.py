@@ -9,6 +9,7 @@ from ..core.avals import ShapedArray
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Var
 from ..core.primitive import Primitive
 from ..core.trace import Trace, Tracer, install_evaluation, leaked
+from ..xla.program import RuntimeFailure, translate
 from .array import Array, to_array
 from .compile import Program, compile_jaxpr
 
@@ -22,11 +23,32 @@ class EvaluationTrace(Trace):
     __slots__ = ()
 
     def process(self, primitive: Primitive, args: tuple, params: dict[str, Any]) -> Any:
-        arrays = [x if type(x) is Array else _array(x) for x in args]
-        key = (primitive, tuple([a.aval for a in arrays]), tuple(params.items()) if params else None)
+        try:
+            # Arrays alone have both; scalars, NumPy values and tracers take the long way.
+            bufs = [x.buf for x in args]
+            program = _programs.get((primitive, *[x.aval for x in args], *params.items()))
+        except AttributeError:
+            program = None
+        if program is None or not program.takes_all:
+            return self._general(primitive, [x if type(x) is Array else _array(x) for x in args], params)
+        executable = program.executable
+        try:
+            outs = executable.raw_execute(bufs).consume_with_handlers(executable.handlers)
+        except RuntimeFailure as error:
+            raise translate(error, bufs) from None
+        if primitive.multiple_results:
+            return list(map(Array, outs, program.out_avals))
+        return Array(outs[0], program.out_avals[0])
+
+    def _general(self, primitive: Primitive, arrays: list[Array], params: dict[str, Any]) -> Any:
+        avals = [a.aval for a in arrays]
+        key = (primitive, *avals, *params.items())
         program = _programs.get(key)
         if program is None:
-            program = _program(primitive, [a.aval for a in arrays], params, key)
+            program = _call_program(params) if primitive is jit_p else _one_operation(primitive, avals, params)
+            if len(_programs) >= _MAX_PROGRAMS:
+                _programs.clear()
+            _programs[key] = program
         outs = program.run([a.buf for a in arrays])
         return outs if primitive.multiple_results else outs[0]
 
@@ -35,13 +57,6 @@ def _array(x: Any) -> Array:
     if isinstance(x, Tracer):
         raise leaked(x)
     return to_array(x)
-
-
-def _program(primitive: Primitive, avals: list[ShapedArray], params: dict[str, Any], key: Any) -> Program:
-    if len(_programs) >= _MAX_PROGRAMS:
-        _programs.clear()
-    program = _programs[key] = _call_program(params) if primitive is jit_p else _one_operation(primitive, avals, params)
-    return program
 
 
 def _call_program(params: dict[str, Any]) -> Program:

@@ -28,6 +28,7 @@ class Module:
         self.functions: dict[int, Any] = {}
         self.taken: set[str] = {"main"}
         self.calls = 0
+        self.builders: dict[str, Any] = {}
 
     def function_for(self, closed: ClosedJaxpr, name: str) -> Any:
         """The private function that runs `closed` (which captures nothing)."""
@@ -92,7 +93,7 @@ def lower_equations(module: Module, jaxpr: Jaxpr, values: Sequence[Any]) -> list
     def read(atom: Atom) -> Any:
         return ctx.literal(atom) if type(atom) is Literal else env[atom]  # pyright: ignore[reportArgumentType]
 
-    for i, eqn in live_indices(jaxpr):
+    for i, eqn in jaxpr.live()[0]:
         ctx.path = f"e{i}"
         with mlir.location(ctx.path):
             out = ctx.lower_equation(eqn, [read(a) for a in eqn.invars])
@@ -101,18 +102,6 @@ def lower_equations(module: Module, jaxpr: Jaxpr, values: Sequence[Any]) -> list
         else:
             env[eqn.outvars[0]] = out
     return [read(a) for a in jaxpr.outvars]
-
-
-def live_indices(jaxpr: Jaxpr) -> list[tuple[int, JaxprEqn]]:
-    """The equations that somebody reads or that have effects, with the index that names them."""
-    read = {a for a in jaxpr.outvars if isinstance(a, Var)}
-    live = []
-    for i in range(len(jaxpr.eqns) - 1, -1, -1):
-        eqn = jaxpr.eqns[i]
-        if eqn.effects or any(v in read for v in eqn.outvars):
-            live.append((i, eqn))
-            read.update(a for a in eqn.invars if isinstance(a, Var))
-    return live[::-1]
 
 
 class LoweringContext:
@@ -133,6 +122,14 @@ class LoweringContext:
         self.avals_in = [a.aval for a in eqn.invars]
         self.avals_out = [v.aval for v in eqn.outvars]
         return eqn.primitive.lower(self, *values, **eqn.params)
+
+    def builder(self, name: str) -> Any:
+        """A builder by name: of StableHLO, or of CHLO for `chlo.` and the name."""
+        found = self.module.builders.get(name)
+        if found is None:
+            dialect, _, short = name.rpartition(".")
+            found = self.module.builders[name] = getattr(self.chlo if dialect else self.hlo, short)
+        return found
 
     # Types and constants
 
@@ -181,7 +178,7 @@ class LoweringContext:
         env: dict[Var, Any] = {v: self.constant(np.asarray(c)) for v, c in zip(closed.jaxpr.constvars, closed.consts)}
         env.update(zip(closed.jaxpr.invars, values))
         inner = LoweringContext(self.module, self.path)
-        for _, eqn in live_indices(closed.jaxpr):
+        for _, eqn in closed.jaxpr.live()[0]:
             args = [inner.literal(a) if isinstance(a, Literal) else env[a] for a in eqn.invars]
             out = inner.lower_equation(eqn, args)
             env.update(zip(eqn.outvars, out if eqn.primitive.multiple_results else [out]))
@@ -209,11 +206,12 @@ class LoweringContext:
 
     def broadcast_scalars(self, values: Sequence[Any]) -> list[Any]:
         """Operands of an elementwise operation, scalars repeated to the shape of the others."""
-        shape = max((a.shape for a in self.avals_in), key=len)
-        if not shape:
+        avals = self.avals_in
+        if len({len(a.shape) for a in avals}) == 1:
             return list(values)
+        shape = max((a.shape for a in avals), key=len)
         return [value if aval.shape else self.broadcast_in_dim(value, aval.update(shape=shape), ())
-                for value, aval in zip(values, self.avals_in)]
+                for value, aval in zip(values, avals)]
 
     def convert(self, value: Any, old: Any, new: Any) -> Any:
         """`value` of dtype `old` in dtype `new` (no complex number to a real one)."""

@@ -68,17 +68,44 @@ class DebugInfo:
 class Jaxpr:
     """A program: `constvars` are its captured values, `invars` its arguments."""
 
-    __slots__ = ("constvars", "invars", "outvars", "eqns", "effects", "debug")
+    __slots__ = ("constvars", "invars", "outvars", "eqns", "effects", "debug", "_live")
 
     def __init__(self, constvars: list[Var], invars: list[Var], outvars: list[Atom], eqns: list[JaxprEqn],
                  effects: Effects = no_effects, debug: DebugInfo = DebugInfo()):
         self.constvars, self.invars, self.outvars, self.eqns = constvars, invars, outvars, eqns
         self.effects, self.debug = effects, debug
+        self._live: tuple[list[tuple[int, JaxprEqn]], set[Var]] | None = None
+
+    def live(self) -> tuple[list[tuple[int, JaxprEqn]], set[Var]]:
+        """The equations that somebody reads or that have effects, with their indices, and the variables that are read.
+        Computed once: a jaxpr does not change."""
+        if self._live is None:
+            self._live = _live(self)
+        return self._live
+
+    def read_arguments(self) -> list[int]:
+        """Indices of the arguments that a live equation or a result reads."""
+        read = self.live()[1]
+        return [i for i, v in enumerate(self.invars) if v in read]
 
     def __repr__(self) -> str:
         from .printing import format_jaxpr  # printing reads this file's classes
 
         return format_jaxpr(self)
+
+
+def _live(jaxpr: Jaxpr) -> tuple[list[tuple[int, JaxprEqn]], set[Var]]:
+    read = {a for a in jaxpr.outvars if type(a) is Var}
+    live = []
+    eqns = jaxpr.eqns
+    for i in range(len(eqns) - 1, -1, -1):
+        eqn = eqns[i]
+        if eqn.effects or not read.isdisjoint(eqn.outvars):
+            live.append((i, eqn))
+            for a in eqn.invars:
+                if type(a) is Var:
+                    read.add(a)
+    return live[::-1], read
 
 
 class ClosedJaxpr:

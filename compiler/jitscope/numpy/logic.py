@@ -60,10 +60,6 @@ greater_equal = binary_of("greater_equal", ge_p, f"x >= y, as booleans. {_ORDER}
                           complex_rule=lambda x, y: _ordered(gt_p, ge_p, x, y))
 
 
-def _scale(y: Any) -> Any:
-    return abs_p(y) if kind_of(y) in "fci" else y
-
-
 def _isclose(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> Any:
     x, y = operands("isclose", a, b)
     if kind_of(x) not in "fc":
@@ -266,14 +262,7 @@ def chosen(name: str, condition: Any, x: Any, y: Any) -> Any:
         raise ValueError(f"{name}: {error}") from None
     own = [aval_of(v).shape for v in (condition, x, y)]
     condition, x, y = (broadcast(v, s, shape) if s else v for v, s in zip((condition, x, y), own))
-    if shape and not own[1] and not own[2] and not own[0]:
-        return broadcast(select_n_p(condition, y, x), (), shape)
     return select_n_p(condition, y, x)
-
-
-@fused()
-def _where(condition: Any, x: Any, y: Any) -> Any:
-    return chosen("where", condition, x, y)
 
 
 @fused()

@@ -132,7 +132,7 @@ def hypot(x1: Any, x2: Any, /) -> Any:
     x, y = abs_p(x), abs_p(y)
     zero, one, infinity = (scalar_like(x, v) for v in (0, 1, np.inf))
     long = max_p(x, y)
-    short = choose(eq_p(long, x), y, x) if aval_of(x).shape or aval_of(y).shape else choose(eq_p(long, x), y, x)
+    short = choose(eq_p(long, x), y, x)
     nothing = eq_p(long, zero)
     ratio = div_p(short, choose(nothing, one, long))
     length = choose(nothing, long, mul_p(long, sqrt_p(add_p(one, mul_p(ratio, ratio)))))

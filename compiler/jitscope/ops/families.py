@@ -119,8 +119,7 @@ class Elementwise(Primitive):
         return pure(ShapedArray(shape, dtype, all(a.weak_type for a in avals) and dtype != dtypes.bool_))
 
     def lower(self, ctx, /, *values, **params):
-        space, _, name = self.builder.rpartition(".")
-        return getattr(ctx.chlo if space else ctx.hlo, name)(*ctx.broadcast_scalars(values))
+        return ctx.builder(self.builder)(*(ctx.broadcast_scalars(values) if len(values) > 1 else values))
 
     def jvp(self, primals, tangents, /, **params):
         out = self.bind(*primals, **params)

@@ -12,16 +12,18 @@ export async function decode(text: string): Promise<AnyDocument> {
 
 async function enlivenOne(element: HTMLElement): Promise<boolean> {
   element.dataset.jitscopeAlive = "trying"; // never twice, even while we wait
+  const place = document.createElement("div");
   try {
     const shown = await decode(element.dataset.jitscopeDocument ?? "");
-    const place = document.createElement("div");
+    element.append(place);
     mount(place, shown, {}, { strict: true });
     element.replaceChildren(place);
     element.classList.add("jitscope-live");
     element.dataset.jitscopeAlive = "yes";
     return true;
   } catch (error) {
-    element.dataset.jitscopeAlive = "no"; // the static picture stays
+    place.remove(); // the static picture stays
+    element.dataset.jitscopeAlive = "no";
     console.info("jitscope keeps the static picture:", error);
     return false;
   }

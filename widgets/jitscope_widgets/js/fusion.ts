@@ -23,7 +23,16 @@ function graphSide(title: string, caption: string, graph: GraphView): HTMLElemen
   return h("figure", { class: "jitscope-half" }, h("figcaption", {}, h("strong", {}, title), h("span", { class: "jitscope-muted" }, caption)), graph.element);
 }
 
-export function fusionView(doc: FusionDoc, links: Links, selection: Selection, memory: FusionMemory | undefined, help?: () => void): View {
+export interface FusionOptions {
+  doc: FusionDoc;
+  links: Links;
+  selection: Selection;
+  root: HTMLElement;
+  memory?: FusionMemory;
+  help(): void;
+}
+
+export function fusionView({ doc, links, selection, root, memory, help }: FusionOptions): View {
   let shown: FusionMemory["shown"] = memory?.shown ?? "program";
   let pair: Pair | null = null;
   let diff: Diff | null = null;
@@ -34,6 +43,7 @@ export function fusionView(doc: FusionDoc, links: Links, selection: Selection, m
   const makePair = (): Pair => {
     const make = (level: "before" | "after") => {
       const graph: GraphView = new GraphView(doc[level], {
+        root,
         lines: links,
         memory: memory?.[level],
         help,

@@ -22,6 +22,7 @@ export interface GraphPaneOptions {
   help(): void;
   search(): void;
   showFusion(): void;
+  root: HTMLElement;
 }
 
 const LEVELS: [string, string, string][] = [
@@ -104,10 +105,11 @@ export class GraphPane {
   }
 
   private makeGraph(document: GraphDoc): HTMLElement {
-    const { links, selection, help, search } = this.options;
+    const { links, selection, help, search, root } = this.options;
     const level = this.level;
     if (!document.nodes.length) return h("p", { class: "jitscope-empty" }, "This program has no operations.");
     const graph = (this.graph = new GraphView(document, {
+      root,
       lines: links,
       memory: this.memories[level],
       help,

@@ -75,6 +75,7 @@ export class Panes {
       help: () => this.help.show(),
       search: () => this.searchBox.focus(),
       showFusion: () => this.tabs.show("fusion"),
+      root: this.options.root,
     });
     this.pane.changed = () => this.search();
     return this.pane.element;
@@ -86,7 +87,8 @@ export class Panes {
       return h("p", { class: "jitscope-empty" }, compilation.cache === "reused"
         ? "This program was reused; its passes were recorded when it was compiled."
         : "What XLA did to this program was not recorded.");
-    this.fusion = fusionView(compilation.fusion, this.links, this.selection, memory?.fusion, () => this.help.show());
+    const { links, selection } = this;
+    this.fusion = fusionView({ doc: compilation.fusion, links, selection, root: this.options.root, memory: memory?.fusion, help: () => this.help.show() });
     return this.fusion.element;
   }
 

@@ -16,6 +16,7 @@ export function graphView(doc: GraphDoc, host: Host, memory: GraphMemory | undef
   const help = new Help(root);
   const search = h("input", { type: "search", class: "jitscope-search", placeholder: "search", "aria-label": "Search the graph" });
   const graph: GraphView = new GraphView(doc, {
+    root,
     lines: links,
     memory,
     help: () => help.show(),
@@ -43,7 +44,7 @@ export function graphView(doc: GraphDoc, host: Host, memory: GraphMemory | undef
 
 export function fusionAlone(doc: FusionDoc, _host: Host, memory: any, root: HTMLElement): View {
   const help = new Help(root);
-  return fusionView(doc, new Links(null, null, doc.kernels), new Selection(), memory, () => help.show());
+  return fusionView({ doc, links: new Links(null, null, doc.kernels), selection: new Selection(), root, memory, help: () => help.show() });
 }
 
 export function sourceView(doc: SourceDoc): View {

@@ -201,10 +201,12 @@ export class Painter {
     const look = lookOf(layout.model, i);
     const hull = layout.model.node(i).kind === "hull";
     const text = hull ? `becomes ${look.main} · ${look.sub}` : `▾ ${look.main} · ${look.sub}`;
-    const room = rect.w - 20 * camera.k;
+    // the caption stays in view while any of its frame does
+    const left = Math.max(rect.x + 10 * camera.k, Math.min(8, rect.x + rect.w - 60));
+    const room = rect.x + rect.w - 10 * camera.k - left;
     const shown = meter.width(text, px, palette.code, 600) <= room ? text : fitText(hull ? look.main : `▾ ${look.main}`, room, px, palette.code, 600);
     if (!shown) return;
-    this.pen.text(shown, rect.x + 10 * camera.k, rect.y + 15 * camera.k,
+    this.pen.text(shown, left, rect.y + 15 * camera.k,
       { px, family: palette.code, colour: palette.colours.fg, weight: 600, background, clear: true }, { id: layout.model.node(i).id, what: "caption" });
   }
 

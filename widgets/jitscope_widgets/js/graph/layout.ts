@@ -85,6 +85,12 @@ export class Layout {
     this.placed.clear();
   }
 
+  /** Another font: every box has another size. */
+  remeasure(): void {
+    this.leafSize.clear();
+    this.allChanged();
+  }
+
   size(): { w: number; h: number } {
     const { w, h } = this.level(this.model.root);
     return { w, h };

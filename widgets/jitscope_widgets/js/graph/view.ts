@@ -21,6 +21,7 @@ export interface GraphMemory {
 }
 
 export interface GraphOptions {
+  root: HTMLElement;
   lines: Lines;
   pick(node: string | null): void;
   memory?: GraphMemory;
@@ -87,12 +88,14 @@ export class GraphView {
   }
 
   colours(): Palette {
-    return (this.palette ??= readPalette(this.element?.closest<HTMLElement>(".jitscope") ?? document.body));
+    return (this.palette ??= readPalette(this.options.root));
   }
 
+  /** Colours and fonts are what they are only once the view is in the page, and change with the host's theme. */
   themed(): void {
+    const font = this.palette?.code;
     this.palette = null;
-    this.layout.allChanged();
+    if (this.colours().code !== font) this.layout.remeasure();
     this.ask();
   }
 
@@ -103,7 +106,7 @@ export class GraphView {
   private resize(): void {
     const { clientWidth: w, clientHeight: h } = this.element;
     if (!w || !h || (w === this.view.w && h === this.view.h)) return;
-    if (!this.fitted) this.palette = null; // the first time in the page: only now are the colours known
+    if (!this.view.w) this.themed();
     this.view = { w, h };
     this.sizeCanvas();
     if (!this.fitted) {

@@ -1,0 +1,247 @@
+"""Reductions and running reductions.
+
+`axis` is None (all), an int or a tuple; `keepdims` leaves axes of size 1; `where` picks elements, `initial` starts. All raise
+ValueError for axes that do not exist, and TypeError for what is no array. `out` must be None.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes
+from ..core.avals import aval_of
+from ..ops.elementwise import and_p, div_p, eq_p, max_p, min_p, ne_p, or_p
+from ..ops.families import scalar_like
+from ..ops.linear import (
+    add_p,
+    broadcast_in_dim,
+    broadcast_in_dim_p,
+    concatenate_p,
+    convert,
+    full,
+    mul_p,
+    reduce_sum_p,
+    reshape,
+    slice_in_dim,
+    sub_p,
+    transpose,
+    where as choose,
+)
+from ..ops.reduce import (
+    argmax_p,
+    argmin_p,
+    cumprod_p,
+    cumsum_p,
+    highest,
+    lowest,
+    reduce_and_p,
+    reduce_max_p,
+    reduce_min_p,
+    reduce_or_p,
+    reduce_prod_p,
+)
+from ._fused import fused
+from ._operands import axes_of, cast, checked, one_axis, operand, operands, unsupported
+from ._ufunc import kind_of
+from .dtypes import requested
+from .logic import chosen, greater_complex, truth
+
+
+_STATIC = "axis dtype out keepdims promote_integers"
+
+
+def keep(x: Any, shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool) -> Any:
+    """A result of a reduction over `axes` of an array of `shape`, with those axes of size 1 if `keepdims`."""
+    if not keepdims or not axes:
+        return x
+    wide = tuple(1 if i in axes else n for i, n in enumerate(shape))
+    return broadcast_in_dim_p(x, shape=wide, broadcast_dimensions=tuple(i for i in range(len(shape)) if i not in axes))
+
+
+def masked(name: str, x: Any, where: Any, filler: Any) -> Any:
+    """`x` with `filler` where the mask does not hold; the mask broadcasts to `x`, and `x` to it."""
+    if where is None:
+        return x
+    mask, aval = checked(name, where)
+    if aval.dtype != dtypes.bool_:
+        raise TypeError(f"{name}: where must be a boolean array, not {aval.short()}")
+    return chosen(name, mask, x, filler)
+
+
+def _strong(x: Any) -> Any:
+    """A reduction's result is no number the user wrote: it does not give way in promotion."""
+    aval = aval_of(x)
+    return convert(x, aval.dtype) if aval.weak_type else x
+
+
+def _sum_dtype(x: Any, dtype: Any, name: str, promote_integers: bool) -> Any:
+    """What is summed: small integers and booleans in the default width, as NumPy does."""
+    if dtype is not None:
+        return requested(dtype, name)
+    own = aval_of(x).dtype
+    kind = dtypes.kind(own)
+    if not promote_integers or kind not in "biu":
+        return dtypes.default_int() if kind == "b" else own
+    default = dtypes.default_int() if kind in "bi" else dtypes.canonicalize(np.uint64)
+    return default if kind == "b" or own.itemsize < default.itemsize else own
+
+
+def _accumulate(name: str, x: Any, primitive: Any, axes: tuple[int, ...]) -> Any:
+    """Half-precision floats are summed and multiplied in float32 and rounded once."""
+    dtype = aval_of(x).dtype
+    if dtypes.is_float(dtype) and dtype.itemsize < 4:
+        wide = convert(x, dtypes.float32)
+        return convert(primitive.bind(wide, axes=axes), dtype)
+    return primitive.bind(x, axes=axes)
+
+
+def _summing(name: str, primitive: Any, combine: Any, identity: int, doc: str) -> Callable[..., Any]:
+    def fun(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False, initial: Any = None,
+            where: Any = None, promote_integers: bool = True) -> Any:
+        unsupported(name, out=out)
+        x = operand(name, a)
+        x = cast(x, aval_of(x), _sum_dtype(x, dtype, name, promote_integers))
+        x = masked(name, x, where, scalar_like(x, identity))
+        shape = aval_of(x).shape
+        axes = axes_of(name, axis, len(shape))
+        result = _strong(_accumulate(name, x, primitive, axes) if axes else x)
+        if initial is not None:
+            result = combine(*operands(name, cast(*checked(name, initial), aval_of(x).dtype), result))
+        return keep(result, shape, axes, keepdims)
+
+    fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
+    return fused(static=_STATIC)(fun)
+
+
+sum = _summing("sum", reduce_sum_p, add_p, 0,
+               "The sum over `axis`. Booleans and small integers are summed in the default integer type.")
+prod = _summing("prod", reduce_prod_p, mul_p, 1,
+                "The product over `axis`. Booleans and small integers are multiplied in the default integer type.")
+
+
+def _choosing(name: str, primitive: Any, combine: Any, identity: Any, doc: str) -> Callable[..., Any]:
+    def fun(a: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None,
+            where: Any = None) -> Any:
+        unsupported(name, out=out)
+        x = operand(name, a)
+        shape = aval_of(x).shape
+        axes = axes_of(name, axis, len(shape))
+        if where is not None and initial is None:
+            raise ValueError(f"{name}: with where= the result of an empty choice must be given as initial=")
+        if initial is None and any(shape[i] == 0 for i in axes):
+            raise ValueError(f"{name} of {aval_of(x).short()} over axes {axes}: there are no elements; give initial=")
+        if kind_of(x) == "c":
+            return keep(_strong(_complex_choice(name, x, axes, initial, where)), shape, axes, keepdims)
+        x = masked(name, x, where, identity(aval_of(x).dtype))
+        shape = aval_of(x).shape
+        result = _strong(primitive.bind(x, axes=axes) if axes else x)
+        if initial is not None:
+            result = combine(*operands(name, cast(*checked(name, initial), aval_of(x).dtype), result))
+        return keep(result, shape, axes, keepdims)
+
+    fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
+    return fused(static=_STATIC.replace(" dtype", "").replace(" promote_integers", ""))(fun)
+
+
+def _complex_choice(name: str, x: Any, axes: tuple[int, ...], initial: Any, where: Any) -> Any:
+    """The greatest or least complex number: halves are compared until one element is left."""
+    if initial is not None or where is not None:
+        raise NotImplementedError(f"{name} of complex numbers with initial= or where=")
+    shape = aval_of(x).shape
+    kept = [i for i in range(len(shape)) if i not in axes]
+    order = tuple([*kept, *axes])
+    x = transpose(x, order)
+    x = reshape(x, (*[shape[i] for i in kept], math.prod(shape[i] for i in axes)))
+    last = len(kept)
+    while (n := aval_of(x).shape[last]) > 1:
+        left, right = (slice_in_dim(x, a, b, axis=last) for a, b in ((0, n // 2), (n // 2, n // 2 * 2)))
+        pick = greater_complex(left, right)
+        best = choose(pick, left, right) if name == "max" else choose(pick, right, left)
+        x = concatenate_p(best, slice_in_dim(x, n - 1, n, axis=last), dimension=last) if n % 2 else best
+    return reshape(x, tuple(shape[i] for i in kept))
+
+
+max = _choosing("max", reduce_max_p, max_p, lowest, "The greatest element over `axis`; NaN if one is.")
+min = _choosing("min", reduce_min_p, min_p, highest, "The least element over `axis`; NaN if one is.")
+
+
+def _deciding(name: str, primitive: Any, identity: bool, doc: str) -> Callable[..., Any]:
+    def fun(a: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = None) -> Any:
+        unsupported(name, out=out)
+        x = masked(name, truth(name, a), where, np.bool_(identity))
+        shape = aval_of(x).shape
+        axes = axes_of(name, axis, len(shape))
+        return keep(primitive.bind(x, axes=axes) if axes else x, shape, axes, keepdims)
+
+    fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
+    return fused(static="axis out keepdims")(fun)
+
+
+all = _deciding("all", reduce_and_p, True, "Whether all elements over `axis` hold (are not zero).")
+any = _deciding("any", reduce_or_p, False, "Whether some element over `axis` holds (is not zero).")
+
+
+def _finding(name: str, primitive: Any, doc: str) -> Callable[..., Any]:
+    def fun(a: Any, axis: int | None = None, out: None = None, keepdims: bool | None = None) -> Any:
+        unsupported(name, out=out)
+        x = operand(name, a)
+        shape = aval_of(x).shape
+        index = dtypes.default_int()
+        if axis is None or not shape:
+            if axis is not None:
+                one_axis(name, axis, 1)
+            found = primitive.bind(reshape(x, (aval_of(x).size,)), axes=(0,), index_dtype=index)
+            return reshape(found, (1,) * len(shape)) if keepdims else found
+        axis = one_axis(name, axis, len(shape))
+        found = primitive.bind(x, axes=(axis,), index_dtype=index)
+        return keep(found, shape, (axis,), bool(keepdims))
+
+    fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
+    return fused(static="axis out keepdims")(fun)
+
+
+argmax = _finding("argmax", argmax_p, "The index of the first greatest element along `axis` (None: of the raveled array); "
+                  "a NaN counts as greatest. Raises ValueError where there are no elements, TypeError for complex.")
+argmin = _finding("argmin", argmin_p, "The index of the first least element along `axis` (None: of the raveled array); "
+                  "a NaN counts as least. Raises ValueError where there are no elements, TypeError for complex.")
+
+
+@fused(static="axis keepdims")
+def count_nonzero(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """How many elements over `axis` are not zero."""
+    return sum(convert(truth("count_nonzero", a), dtypes.default_int()), axis, keepdims=keepdims)
+
+
+@fused(static="axis out keepdims")
+def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> Any:
+    """The greatest element minus the least, over `axis`."""
+    unsupported("ptp", out=out)
+    return sub_p(max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims))
+
+
+def _running(name: str, primitive: Any, doc: str) -> Callable[..., Any]:
+    def fun(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Any:
+        unsupported(name, out=out)
+        x = operand(name, a)
+        if axis is None or not aval_of(x).shape:
+            if axis is not None:
+                one_axis(name, axis, 1)
+            x, axis = reshape(x, (aval_of(x).size,)), 0
+        axis = one_axis(name, axis, aval_of(x).ndim)
+        own = aval_of(x).dtype
+        to = requested(dtype, name) if dtype is not None else dtypes.default_int() if own == dtypes.bool_ else own
+        return primitive.bind(_strong(cast(x, aval_of(x), to)), axis=axis, reverse=False)
+
+    fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
+    return fused(static="axis dtype out")(fun)
+
+
+cumsum = _running("cumsum", cumsum_p, "The running sum along `axis` (None: of the raveled array).")
+cumprod = _running("cumprod", cumprod_p, "The running product along `axis` (None: of the raveled array).")
+
+
+__all__ = ["all", "any", "argmax", "argmin", "count_nonzero", "cumprod", "cumsum", "keep", "masked", "max",
+           "min", "prod", "ptp", "sum"]

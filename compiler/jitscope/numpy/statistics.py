@@ -1,0 +1,223 @@
+"""Means, variances, medians and their kin, and reductions that leave NaN out."""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes
+from ..core.avals import aval_of
+from ..core.dtypes import to_inexact
+from ..ops.elementwise import abs_p, and_p, div_p, gt_p, ne_p, not_p, sqrt_p, square_p
+from ..ops.families import scalar_like
+from ..ops.linear import broadcast_in_dim_p, convert, mul_p, sub_p, where as choose
+from . import reductions
+from ._fused import fused
+from ._operands import axes_of, broadcast, cast, checked, one_axis, operand, operands, unsupported
+from ._ufunc import kind_of
+from .dtypes import requested
+from .reductions import keep, masked
+
+
+def _float_operand(name: str, a: Any, dtype: Any) -> tuple[Any, Any, Any]:
+    """The operand in the dtype of the computation, the dtype of the result, and that of the computation: half-precision
+    floats are averaged in float32."""
+    x = operand(name, a, inexact=dtype is None)
+    result = requested(dtype, name) if dtype is not None else aval_of(x).dtype
+    work = dtypes.float32 if dtypes.is_float(result) and result.itemsize < 4 else to_inexact(result)
+    return cast(x, aval_of(x), work), result, work
+
+
+def _count(name: str, shape: tuple[int, ...], axes: tuple[int, ...], where: Any, keepdims: bool, dtype: Any) -> Any:
+    """How many elements are averaged: a number, or an array where a mask picks them."""
+    if where is None:
+        return np.asarray(math.prod(shape[i] for i in axes)).astype(dtype)[()]
+    mask = broadcast(where, aval_of(where).shape, shape) if aval_of(where).shape != shape else where
+    return reductions.sum(mask, axes, dtype=dtype, keepdims=keepdims)
+
+
+@fused(static="axis dtype out keepdims")
+def mean(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False, *, where: Any = None) -> Any:
+    """The mean over `axis`; integers become floats. NaN where there are no elements."""
+    unsupported("mean", out=out)
+    x, result, work = _float_operand("mean", a, dtype)
+    x = masked("mean", x, where, scalar_like(x, 0))
+    shape = aval_of(x).shape
+    axes = axes_of("mean", axis, len(shape))
+    total = reductions.sum(x, axes, keepdims=keepdims)
+    return convert(div_p(*operands("mean", total, _count("mean", shape, axes, where, keepdims, work))), result)
+
+
+def _mean(x: Any, axes: tuple[int, ...], where: Any) -> Any:
+    return mean(x, axes, keepdims=True, where=where)
+
+
+def _variance(name: str, a: Any, axis: Any, dtype: Any, ddof: Any, keepdims: bool, where: Any, mean: Any,
+              correction: Any) -> Any:
+    if correction is not None:
+        if ddof != 0:
+            raise ValueError(f"{name}: ddof and correction mean the same; give one")
+        ddof = correction
+    x, result, work = _float_operand(name, a, None if dtype is None or dtypes.is_complex(checked(name, a)[1].dtype)
+                                     else dtype)
+    if dtype is not None:
+        result = requested(dtype, name)
+    real = dtypes.real_part(work)
+    shape = aval_of(x).shape
+    axes = axes_of(name, axis, len(shape))
+    centre = _mean(x, axes, where) if mean is None else cast(*checked(name, mean), work)
+    x = sub_p(*operands(name, x, centre))
+    squares = _squared_size(x)
+    squares = masked(name, squares, where, scalar_like(squares, 0))
+    ddof = cast(*checked(name, ddof), real)
+    rest = sub_p(_count(name, shape, axes, where, keepdims, real), ddof)
+    value = div_p(*operands(name, reductions.sum(squares, axes, keepdims=keepdims), rest))
+    enough = np.bool_(rest > 0) if isinstance(rest, np.generic) else gt_p(rest, scalar_like(rest, 0))
+    if not (isinstance(enough, np.generic) and enough):
+        value = choose(enough, *operands(name, value, scalar_like(value, np.nan)))
+    return convert(value, dtypes.real_part(result))
+
+
+def _squared_size(x: Any) -> Any:
+    return square_p(abs_p(x)) if kind_of(x) == "c" else square_p(x)
+
+
+@fused(static="axis dtype out keepdims")
+def var(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: Any = 0, keepdims: bool = False, *,
+        where: Any = None, mean: Any = None, correction: Any = None) -> Any:
+    """The mean squared distance from the mean over `axis`, divided by the count minus `ddof` (or `correction`)."""
+    unsupported("var", out=out)
+    return _variance("var", a, axis, dtype, ddof, keepdims, where, mean, correction)
+
+
+@fused(static="axis dtype out keepdims")
+def std(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: Any = 0, keepdims: bool = False, *,
+        where: Any = None, mean: Any = None, correction: Any = None) -> Any:
+    """The square root of the variance, see `var`."""
+    unsupported("std", out=out)
+    return sqrt_p(_variance("std", a, axis, dtype, ddof, keepdims, where, mean, correction))
+
+
+@fused(static="axis returned keepdims")
+def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, keepdims: bool = False) -> Any:
+    """The mean over `axis`, each element with its weight. With `returned`, (mean, sum of weights).
+
+    Weights have the array's shape, or are a vector along the one `axis`. Raises ValueError for other shapes.
+    """
+    if weights is None:
+        result = mean(a, axis, keepdims=keepdims)
+        if not returned:
+            return result
+        shape = checked("average", a)[1].shape
+        count = _count("average", shape, axes_of("average", axis, len(shape)), None, keepdims, aval_of(result).dtype)
+        return result, broadcast(count, (), aval_of(result).shape)
+    x, w = operand("average", a), operand("average", weights)
+    shape, own = aval_of(x).shape, aval_of(w).shape
+    if own != shape:
+        if axis is None or isinstance(axis, tuple) or len(own) != 1:
+            raise ValueError(f"average: weights of shape {own} for an array of shape {shape}: give the same shape, or a "
+                             "vector and one axis")
+        place = one_axis("average", axis, len(shape))
+        if own[0] != shape[place]:
+            raise ValueError(f"average: {own[0]} weights for axis {axis} of an array of shape {shape}")
+        w = broadcast_along(w, shape, place)
+    x, w = operands("average", x, w, inexact=True)
+    total = reductions.sum(w, axis, keepdims=keepdims)
+    result = div_p(reductions.sum(mul_p(x, w), axis, keepdims=keepdims), total)
+    return (result, total) if returned else result
+
+
+def broadcast_along(vector: Any, shape: tuple[int, ...], axis: int) -> Any:
+    """A vector along `axis` repeated to `shape`."""
+    return broadcast_in_dim_p(vector, shape=shape, broadcast_dimensions=(axis,))
+
+
+# Without NaN ---------------------------------------------------------------------------------------------------------
+
+
+def _without_nan(name: str, a: Any, filler: Any) -> tuple[Any, Any]:
+    """The operand with NaN replaced, and where NaN was (None if the dtype has none)."""
+    x = operand(name, a)
+    if kind_of(x) not in "fc":
+        return x, None
+    missing = ne_p(x, x)
+    return choose(missing, scalar_like(x, filler), x), missing
+
+
+def _nan_reduction(name: str, reduce: Callable[..., Any], filler: float, empty_is_nan: bool, doc: str) -> Any:
+    def with_dtype(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False,
+                   initial: Any = None, where: Any = None) -> Any:
+        x, _ = _without_nan(name, a, filler)
+        return reduce(x, axis, dtype, out, keepdims, initial, where)
+
+    def without_dtype(a: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None,
+                      where: Any = None) -> Any:
+        x, missing = _without_nan(name, a, filler)
+        result = reduce(x, axis, out, keepdims, initial, where)
+        if missing is None or initial is not None:
+            return result
+        gone = reductions.all(missing, axis, keepdims=keepdims, where=where)
+        return choose(gone, scalar_like(result, np.nan), result)
+
+    fun = without_dtype if empty_is_nan else with_dtype
+    fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
+    return fused(static="axis out keepdims" + ("" if empty_is_nan else " dtype"))(fun)
+
+
+nansum = _nan_reduction("nansum", reductions.sum, 0.0, False, "The sum over `axis`, NaN counted as 0.")
+nanprod = _nan_reduction("nanprod", reductions.prod, 1.0, False, "The product over `axis`, NaN counted as 1.")
+nanmax = _nan_reduction("nanmax", reductions.max, -np.inf, True, "The greatest element that is not NaN; NaN if all are.")
+nanmin = _nan_reduction("nanmin", reductions.min, np.inf, True, "The least element that is not NaN; NaN if all are.")
+
+
+@fused(static="axis dtype out keepdims")
+def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False,
+            where: Any = None) -> Any:
+    """The mean over `axis` of what is not NaN; NaN if all are."""
+    x = operand("nanmean", a)
+    if kind_of(x) not in "fc":
+        return mean(x, axis, dtype, out, keepdims, where=where)
+    return mean(x, axis, dtype, out, keepdims, where=_present(x, where))
+
+
+def _present(x: Any, where: Any) -> Any:
+    present = not_p(ne_p(x, x))
+    return present if where is None else and_p(*operands("where", present, where))
+
+
+@fused(static="axis dtype out keepdims")
+def nanvar(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: Any = 0, keepdims: bool = False,
+           where: Any = None, mean: Any = None) -> Any:
+    """The variance over `axis` of what is not NaN, see `var`."""
+    x = operand("nanvar", a)
+    present = _present(x, where) if kind_of(x) in "fc" else where
+    return var(choose(present, x, scalar_like(x, 0)) if kind_of(x) in "fc" else x, axis, dtype, out, ddof, keepdims,
+               where=present, mean=mean)
+
+
+@fused(static="axis dtype out keepdims")
+def nanstd(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: Any = 0, keepdims: bool = False,
+           where: Any = None, mean: Any = None) -> Any:
+    """The standard deviation over `axis` of what is not NaN, see `var`."""
+    return sqrt_p(nanvar(a, axis, dtype, out, ddof, keepdims, where, mean))
+
+
+def _nan_finding(name: str, find: Callable[..., Any], filler: float, doc: str) -> Any:
+    def fun(a: Any, axis: int | None = None, out: None = None, keepdims: bool | None = None) -> Any:
+        x, missing = _without_nan(name, a, filler)
+        found = find(x, axis, out, keepdims)
+        if missing is None:
+            return found
+        gone = reductions.all(missing, axis, keepdims=bool(keepdims))
+        return choose(gone, scalar_like(found, -1), found)
+
+    fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
+    return fused(static="axis out keepdims")(fun)
+
+
+nanargmax = _nan_finding("nanargmax", reductions.argmax, -np.inf,
+                         "The index of the greatest element that is not NaN; -1 if all are.")
+nanargmin = _nan_finding("nanargmin", reductions.argmin, np.inf,
+                         "The index of the least element that is not NaN; -1 if all are.")

@@ -1,0 +1,248 @@
+"""Sorting, and the greatest elements."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes
+from ..core.avals import ShapedArray, aval_of
+from ..core.config import enable_x64
+from ..core.primitive import Primitive
+from .elementwise import (
+    bitcast_convert_type_p,
+    eq_p,
+    ne_p,
+    or_p,
+    shift_left_p,
+    shift_right_arithmetic_p,
+    xor_p,
+    and_p,
+)
+from .families import check_kind, is_zero, pure, zero_of
+from .indexing import GatherDimensionNumbers, GatherScatterMode, gather_p, iota
+from .linear import convert, reshape, transpose, where
+
+
+PACKED_FROM = 512
+"""Sorts of several operands with at least so many elements are done on packed integers."""
+
+
+def take_along(x: Any, indices: Any, axis: int) -> Any:
+    """`x` at `indices`, all in bounds, along one axis; the other axes of both run together."""
+    shape, rank = aval_of(indices).shape, aval_of(x).ndim
+    others = tuple(i for i in range(rank) if i != axis)
+    numbers = GatherDimensionNumbers((), (axis,), (axis,), others, others)
+    return gather_p(x, reshape(indices, (*shape, 1)), dimension_numbers=numbers, indices_are_sorted=False,
+                    slice_sizes=tuple(min(n, 1) if i != axis else 1 for i, n in enumerate(aval_of(x).shape)),
+                    unique_indices=True, mode=GatherScatterMode.PROMISE_IN_BOUNDS, fill_value=None)  # fmt: skip
+
+
+class Sort(Primitive):
+    """The operands, all of one shape, reordered alike along `dimension`: ascending by the first `num_keys` of them, the
+    first one first. NaN comes last; -0.0 and 0.0 are equal, and so are all NaNs; complex numbers go by their real, then
+    their imaginary part. `is_stable`: equal elements stay in order (zeros sorted alone may change places)."""
+
+    multiple_results = True
+
+    def abstract(self, /, *avals, dimension, is_stable, num_keys):
+        shape = avals[0].shape
+        if any(a.shape != shape for a in avals):
+            raise TypeError(f"sort reorders arrays of one shape; it got {', '.join(a.short() for a in avals)}")
+        if not 0 <= dimension < len(shape):
+            raise ValueError(f"sort: {avals[0].short()} has no axis {dimension}")
+        if not 1 <= num_keys <= len(avals):
+            raise ValueError(f"sort by {num_keys} of {len(avals)} arrays: it must be at least one and at most all")
+        for aval in avals:
+            check_kind("sort", aval, "biufc")
+        return pure(list(avals))
+
+    def lower(self, ctx, /, *values, dimension, is_stable, num_keys):
+        key = ctx.avals_in[0]
+        kind = dtypes.kind(key.dtype)
+        if not key.size:
+            return list(values)
+        if len(values) == 1 and kind in "bf":
+            return ctx.inline(lambda x: [_sorted_alone(x, dimension, is_stable)], *values)
+        short = kind != "c" and key.dtype.itemsize <= 4 and key.shape[dimension] < 2**31
+        if len(values) > 1 and num_keys == 1 and short and key.size >= PACKED_FROM:
+            counts = [_counts_along(v, dimension) for v in values]
+            with enable_x64():
+                return ctx.inline(lambda *xs: _sorted_packed(xs, counts, dimension), *values)
+        return self._compare(ctx, values, dimension, is_stable, num_keys)
+
+    def _compare(self, ctx, values, dimension, is_stable, num_keys):
+        operation = ctx.hlo.SortOp([v.type for v in values], list(values), dimension=dimension, is_stable=is_stable)
+        scalars = [ShapedArray((), a.dtype) for a in ctx.avals_in for _ in range(2)]
+
+        def before(*elements):
+            pairs = [pair for i in range(num_keys)
+                     for pair in _compared(ctx, ctx.avals_in[i].dtype, *elements[2 * i: 2 * i + 2])]  # fmt: skip
+            result = None
+            for dtype, x, y in reversed(pairs):
+                less = _less(ctx, dtype, x, y)
+                equal = None if result is None else _equal(ctx, dtype, x, y)
+                result = less if equal is None else ctx.hlo.or_(less, ctx.hlo.and_(equal, result))
+            return result
+
+        ctx.region(operation, 0, scalars, before)
+        return list(operation.results)
+
+    def jvp(self, primals, tangents, /, *, dimension, is_stable, num_keys):
+        numbers = iota(dtypes.int32, aval_of(primals[0]).shape, dimension)
+        *outs, order = sort_p(*primals, numbers, dimension=dimension, is_stable=is_stable, num_keys=num_keys)
+        return outs, [zero_of(out) if is_zero(t) else take_along(t, order, dimension) for out, t in zip(outs, tangents)]
+
+    def batch(self, axis, args, dims, /, *, dimension, **same):
+        to = next(d for d in dims if d is not None)
+        moved = [axis.move(x, d, to) for x, d in zip(args, dims)]
+        return sort_p(*moved, dimension=dimension + (dimension >= to), **same), [to] * len(moved)
+
+
+sort_p = Sort("sort")
+
+
+def _compared(ctx, dtype, x, y):
+    """The real numbers that decide, most significant first: (dtype, one, other)."""
+    if not dtypes.is_complex(dtype):
+        return [(dtype, x, y)]
+    part = dtypes.real_part(dtype)
+    return [(part, ctx.hlo.real(x), ctx.hlo.real(y)), (part, ctx.hlo.imag(x), ctx.hlo.imag(y))]
+
+
+def _less(ctx, dtype, x, y):
+    less = ctx.compare(x, y, "LT")
+    if not dtypes.is_float(dtype):
+        return less
+    return ctx.hlo.or_(less, ctx.hlo.and_(ctx.compare(y, y, "NE"), ctx.compare(x, x, "EQ")))
+
+
+def _equal(ctx, dtype, x, y):
+    equal = ctx.compare(x, y, "EQ")
+    if not dtypes.is_float(dtype):
+        return equal
+    return ctx.hlo.or_(equal, ctx.hlo.and_(ctx.compare(x, x, "NE"), ctx.compare(y, y, "NE")))
+
+
+# XLA sorts single integers several times faster than floats, or several operands, by a comparison with NaN in it.
+
+
+def _counts_along(value, dimension):
+    """Whether an MLIR value is 0, 1, … along the axis, as in argsort."""
+    owner = value.owner
+    return getattr(owner, "name", None) == "stablehlo.iota" and int(owner.attributes["iota_dimension"]) == dimension
+
+
+def _integer_of(dtype):
+    return np.dtype(f"int{8 * dtype.itemsize}")
+
+
+def _flip(bits):
+    """From the bits of floats to integers in the same order, and back."""
+    dtype = aval_of(bits).dtype
+    width = 8 * dtype.itemsize - 1
+    negative = shift_right_arithmetic_p(bits, dtype.type(width))
+    return xor_p(bits, and_p(negative, dtype.type(np.iinfo(dtype).max)))
+
+
+def _signed(x):
+    """Signed integers in the order of integers."""
+    dtype = aval_of(x).dtype
+    if dtypes.kind(dtype) == "i":
+        return x
+    return bitcast_convert_type_p(xor_p(x, dtype.type(1 << (8 * dtype.itemsize - 1))), new_dtype=_integer_of(dtype))
+
+
+def _ordered(x):
+    """Signed integers in the order of `x`; all NaNs are one, the greatest."""
+    dtype = aval_of(x).dtype
+    if dtype == dtypes.bool_:
+        return convert(x, dtypes.int8)
+    if not dtypes.is_float(dtype):
+        return _signed(x)
+    x = where(ne_p(x, x), np.asarray(math.nan).astype(dtype)[()], x)
+    return _flip(bitcast_convert_type_p(x, new_dtype=_integer_of(dtype)))
+
+
+def _sorted_alone(x, dimension, is_stable):
+    dtype = aval_of(x).dtype
+    (bits,) = sort_p(_ordered(x), dimension=dimension, is_stable=is_stable, num_keys=1)
+    return convert(bits, dtype) if dtype == dtypes.bool_ else bitcast_convert_type_p(_flip(bits), new_dtype=dtype)
+
+
+def _sorted_packed(xs, counts, dimension):
+    """Sort by the key in the upper half of a 64-bit number and the place in the lower, then move the rest there. All
+    numbers differ, so equal keys stay in order."""
+    key, shape = xs[0], aval_of(xs[0]).shape
+    dtype = aval_of(key).dtype
+    if dtypes.is_float(dtype):
+        key = where(eq_p(key, dtype.type(0)), dtype.type(0), key)
+    upper = shift_left_p(convert(_ordered(key), dtypes.int64), np.int64(32))
+    packed = or_p(upper, iota(dtypes.int64, shape, dimension))
+    (packed,) = sort_p(packed, dimension=dimension, is_stable=False, num_keys=1)
+    order = convert(packed, dtypes.int32)
+    return [convert(order, aval_of(x).dtype) if c else take_along(x, order, dimension) for x, c in zip(xs, counts)]
+
+
+# The greatest --------------------------------------------------------------------------------------------------------
+
+
+class TopK(Primitive):
+    """The `k` greatest elements along `axis`, greatest first, and their indices (int32). The order is that of the bits: NaN
+    comes before all numbers (after them if its sign bit is set), 0.0 before -0.0. Of equal elements the first comes first."""
+
+    multiple_results = True
+
+    def abstract(self, x, /, *, k, axis):
+        check_kind("top_k", x, "biuf")
+        if not 0 <= axis < x.ndim:
+            raise ValueError(f"top_k: {x.short()} has no axis {axis}")
+        if not 0 <= k <= x.shape[axis]:
+            raise ValueError(f"top_k of {x.short()} along axis {axis}: k is {k}, it must be from 0 to {x.shape[axis]}")
+        shape = (*x.shape[:axis], k, *x.shape[axis + 1:])
+        return pure([ShapedArray(shape, x.dtype, x.weak_type), ShapedArray(shape, dtypes.int32)])
+
+    def lower(self, ctx, x, /, *, k, axis):
+        aval, (values, indices) = ctx.avals_in[0], ctx.avals_out
+        if not values.size:
+            return [ctx.full(0, values), ctx.full(0, indices)]
+        if aval.dtype != dtypes.float32 and aval.dtype.itemsize <= 4:
+            return ctx.inline(lambda x: _by_floats(x, k, axis), x)
+        order = [i for i in range(aval.ndim) if i != axis] + [axis]
+        if axis != aval.ndim - 1:
+            x = ctx.hlo.transpose(x, ctx.ints(order))
+        results = ctx.chlo.TopKOp(x, k).results
+        if axis == aval.ndim - 1:
+            return list(results)
+        return [ctx.hlo.transpose(r, ctx.ints(np.argsort(order))) for r in results]
+
+    def jvp(self, primals, tangents, /, *, k, axis):
+        (x,), (t,) = primals, tangents
+        values, indices = top_k_p(x, k=k, axis=axis)
+        tangent = zero_of(values) if is_zero(t) else take_along(t, indices, axis)
+        return [values, indices], [tangent, zero_of(indices)]
+
+    def batch(self, axis_data, args, dims, /, *, k, axis):
+        (x,), (dim,) = args, dims
+        return top_k_p(x, k=k, axis=axis + (axis >= dim)), [dim, dim]
+
+
+top_k_p = TopK("top_k")
+
+
+def _by_floats(x, k, axis):
+    """XLA has a quick routine for float32, which compares bits, and sorts everything else: small numbers are converted,
+    32-bit integers become the floats whose bits are in their order."""
+    dtype = aval_of(x).dtype
+    if dtype.itemsize <= 2:
+        values, indices = top_k_p(convert(x, dtypes.float32), k=k, axis=axis)
+        return [convert(values, dtype), indices]
+    bits = bitcast_convert_type_p(_flip(_signed(x)), new_dtype=dtypes.float32)
+    values, indices = top_k_p(bits, k=k, axis=axis)
+    values = _flip(bitcast_convert_type_p(values, new_dtype=dtypes.int32))
+    if dtype == dtypes.uint32:
+        values = xor_p(bitcast_convert_type_p(values, new_dtype=dtype), dtype.type(1 << 31))
+    return [values, indices]

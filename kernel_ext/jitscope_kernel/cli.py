@@ -1,0 +1,62 @@
+"""The command `jitscope`: run a notebook into a page, show a saved document, say the version."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+
+import jitscope_widgets
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="jitscope", description="A tracing compiler that shows every step it takes.")
+    parser.add_argument("--version", action="version", version=f"jitscope {version()}, {_jaxlib()}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    demo = commands.add_parser("demo", help="run a notebook and write it as a page of HTML")
+    demo.add_argument("notebook")
+    demo.add_argument("page")
+    show = commands.add_parser("show", help="show a document that .save() wrote as JSON")
+    show.add_argument("document", help="a file, or - for what comes in on the standard input")
+    show.add_argument("--html", metavar="PAGE", help="write it as a page of HTML instead of text")
+    given = parser.parse_args(arguments)
+    if given.command == "demo":
+        from . import demo as running
+
+        return running.main([given.notebook, given.page])
+    return _show(given.document, given.html)
+
+
+def version() -> str:
+    """The version of the installed distribution."""
+    try:
+        return metadata.version("jitscope")
+    except metadata.PackageNotFoundError:
+        return "(not installed)"
+
+
+def _jaxlib() -> str:
+    return f"jaxlib {metadata.version('jaxlib')}"
+
+
+def _show(file: str, page: str | None) -> int:
+    try:
+        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+        document = json.loads(text)
+        jitscope_widgets.validate(document)
+    except (OSError, ValueError, jitscope_widgets.DocumentError) as error:
+        print(f"jitscope: {file} cannot be shown: {error}", file=sys.stderr)
+        return 1
+    if page is None:
+        print(jitscope_widgets.text(document))
+    else:
+        Path(page).write_text(jitscope_widgets.page(document), encoding="utf-8")
+        print(f"{page} is written.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

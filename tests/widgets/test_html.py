@@ -1,0 +1,226 @@
+"""Static HTML: no script, balanced, escaped, small, and carrying its document."""
+
+from __future__ import annotations
+
+import copy
+import re
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from jitscope_widgets import html, validate
+from jitscope_widgets.envelope import pack, unpack
+from jitscope_widgets.html import allowance
+
+from tests.widgets import documents as made
+from tests.widgets.markup import Markup, check_still, font_sizes
+from tests.widgets.strategies import NASTY, documents
+
+
+def _said(markup: Markup) -> str:
+    return re.sub(r"\s+", " ", "".join(markup.text).replace("\xa0", " "))
+
+
+def _carried(shown: str) -> dict[str, Any]:
+    return unpack(re.findall(r'data-jitscope-document="([^"]*)"', shown)[0])
+
+
+def test_first_one_line_then_the_panes() -> None:
+    markup = check_still(html(made.layer_cell()))
+    said = _said(markup)
+    assert (
+        "layer 10 equations → 2 kernels (1 fusion of 8) · compiled in 66.1 ms · runs in 210 µs · ▲ 1 recompilation"
+        in said
+    )
+    for pane in ("Graph 10 equations", "Fusion 12 operations → 2 kernels", "Timing 66.5 ms", "Recompiles (1)", "Jaxpr"):
+        assert pane in said
+    assert "Reused: step (3 calls)" in said
+    assert "2 definitions left as Python" in said and "Model (a class), report (no parameters)" in said
+
+
+def test_panes_are_closed_until_they_are_asked_for() -> None:
+    shown = html(made.layer_cell())
+    assert shown.count("<details open") == 0
+    assert shown.count('<details class="pane" open>') == 1
+    assert shown.count('<details class="pane">') == 4
+
+
+def test_the_document_is_carried_whole_and_the_same_each_time() -> None:
+    shown = html(made.layer_cell())
+    assert shown.startswith('<div class="jitscope" data-jitscope-document="')
+    assert _carried(shown) == made.layer_cell()
+    assert pack(made.layer_cell()) == pack(made.layer_cell())
+    assert html(made.layer_cell()) == shown
+
+
+@pytest.mark.parametrize("document", made.every_kind(), ids=lambda document: document["kind"])
+def test_every_kind_has_a_view(document: dict[str, Any]) -> None:
+    shown = html(document)
+    said = _said(check_still(shown))
+    assert "could not be made" not in said
+    assert _carried(shown) == document
+    assert min(font_sizes(shown)) >= 11
+
+
+def test_the_diff_groups_what_became_one_kernel() -> None:
+    shown = html(made.layer_fusion())
+    row = next(row for row in re.findall(r"<tr>.*?</tr>", shown, re.DOTALL) if "8 operations became 1 kernel" in row)
+    left, right = re.findall(r"<td.*?</td>", row, re.DOTALL)
+    assert left.count("<span>") == 8 and right.count("<span>") == 1
+    assert "4 unchanged lines" in shown
+    assert "<b>exponential</b>" in left and "<em>f32[64,7]{1,0}</em>" in left
+
+
+def test_origin_of_numbers_is_told_on_hover() -> None:
+    shown = html(made.layer_compilation())
+    assert '<span title="modelled: XLA&#x27;s cost analysis">≈ 21.5 kflop</span>' in shown
+    assert '<span title="unknown">?</span>' in shown
+
+
+def test_lines_have_the_same_hue_in_source_and_graph() -> None:
+    shown = html(made.layer_compilation())
+    assert re.search(r'<span class="h0"><i>2</i>', shown)
+    assert re.search(r'<span class="h2"><i>4</i>', shown)
+    assert '<path class="h0"' in shown and '<path class="h2"' in shown
+
+
+def test_a_failed_cell_and_an_empty_one() -> None:
+    error = {
+        "type": "ValueError",
+        "message": "<b>shapes</b> do not fit\n  x: f32[3]",
+        "position": made.position(2, 8, 13),
+    }
+    failed = html(made.cell(error=error))
+    assert "✕ In [3], line 2, columns 9-13: ValueError: <b>shapes</b> do not fit" in _said(check_still(failed))
+    assert "<b>shapes" not in failed
+    assert "nothing was compiled" in html(made.cell())
+    assert "no function here" in html(made.cell(note="Nothing: no function here."))
+
+
+def test_unknown_kinds_get_a_sentence() -> None:
+    said = _said(check_still(html({"kind": "<novel>", "version": 1})))
+    assert "There is no view of documents of kind '<novel>'." in said
+
+
+def test_a_pane_that_fails_says_so_and_the_others_stand() -> None:
+    document = made.layer_cell()
+    document["compilations"][0]["fusion"]["kernels"] = 7
+    document["compilations"][0]["recompilations"]["cards"][1]["differences"] = 7
+    said = _said(check_still(html(document)))
+    assert "The view of the list of kernels could not be made (TypeError" in said
+    assert "The view of recompiles (1) could not be made (TypeError" in said
+    assert "8 operations became 1 kernel" in said and "dot_general" in said
+
+
+def test_a_compilation_that_fails_says_so_and_the_cell_stands() -> None:
+    document = made.layer_cell()
+    document["compilations"].append({"function": "g"})
+    said = _said(check_still(html(document)))
+    assert "The view of this compilation could not be made (KeyError" in said
+    assert "runs in 210 µs" in said and "Reused: step (3 calls)" in said
+
+
+def test_a_document_that_cannot_be_kept_is_still_shown() -> None:
+    document = made.timing()
+    document["title"] = object()
+    shown = html(document)
+    assert "data-jitscope-document" not in shown
+    assert "compile" in shown and "could not be made (TypeError" in shown
+
+
+# --- size ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scopes", [0, 10])
+def test_300_equations_fit_with_their_graph_and_all_data(scopes: int) -> None:
+    document = made.long_program(300, scopes)
+    validate(document)
+    shown = html(document)
+    assert len(shown.encode()) <= 150_000
+    assert _carried(shown) == document
+    said = _said(check_still(shown))
+    assert said.count("select_n") >= 20
+    assert "is left out here to keep the saved output small" in said
+
+
+def test_more_equations_may_take_more() -> None:
+    assert allowance(made.long_program(50)) == 150_000
+    assert allowance(made.long_program(1000)) == 500_000
+    assert allowance(made.timing()) == 150_000
+
+
+def test_what_is_left_out_of_the_data_is_said_in_view_and_data() -> None:
+    document = made.long_program(600)
+    shown = html(document, limit=60_000)
+    assert len(shown.encode()) <= 60_000
+    assert "Kept without the HLO programs" in shown or "Kept without the graphs" in shown
+    carried = _carried(shown)
+    validate(carried)
+    assert "Left out of the saved output" in carried["compilations"][0]["fusion"]["summary"]["sentence"]
+    assert carried["compilations"][0]["timing"] == document["compilations"][0]["timing"]
+
+
+def test_when_nothing_else_helps_the_still_view_is_kept() -> None:
+    shown = html(made.long_program(600), limit=35_000)
+    assert "data-jitscope-document" not in shown
+    assert "Too large to be kept in the saved output" in shown
+    check_still(shown)
+
+
+def test_the_style_sheet_is_there_once_and_small() -> None:
+    shown = html(made.layer_cell())
+    styles = re.findall(r"<style>(.*?)</style>", shown)
+    assert len(styles) == 1 and len(styles[0]) < 8_000
+    for selector in re.findall(r"([^{}]+)\{", re.sub(r"@media\([^)]*\)\{", "", styles[0])):
+        for one in selector.split(","):
+            assert ".jitscope" in one, one
+
+
+# --- escaping -----------------------------------------------------------------------------------------------------------
+
+
+def _everywhere(value: Any, name: str) -> Any:
+    """The document with `name` in the place of every text that user code can choose."""
+    if isinstance(value, dict):
+        kept = {
+            "kind",
+            "level",
+            "origin",
+            "unit",
+            "severity",
+            "what",
+            "part",
+            "id",
+            "scope",
+            "from",
+            "to",
+            "cache",
+            "source",
+        }
+        if value.get("name") in ("trace", "lower", "compile", "first run"):
+            kept.add("name")
+        return {
+            key: item if key in kept and not isinstance(item, dict | list) else _everywhere(item, name)
+            for key, item in value.items()
+        }
+    if isinstance(value, list):
+        return [_everywhere(item, name) for item in value]
+    return name if isinstance(value, str) else value
+
+
+@pytest.mark.parametrize("name", NASTY)
+@pytest.mark.parametrize("document", made.every_kind(), ids=lambda document: document["kind"])
+def test_names_are_text_everywhere(document: dict[str, Any], name: str) -> None:
+    shown = html(_everywhere(copy.deepcopy(document), name))
+    markup = check_still(shown)
+    styles = [text for text in markup.text if "--fg" in text]
+    assert len(styles) == 1 and "alert" not in styles[0]
+
+
+@settings(deadline=None, suppress_health_check=list(HealthCheck))
+@given(documents)
+def test_any_document_is_harmless_html(document: dict[str, Any]) -> None:
+    shown = html(document)
+    check_still(shown)
+    shown.encode()
+    assert _carried(shown) == document

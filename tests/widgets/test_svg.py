@@ -1,0 +1,151 @@
+"""Still pictures: well-formed, readable without styles, everything from the program escaped."""
+
+from __future__ import annotations
+
+import copy
+import re
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from jitscope_widgets import svg
+
+from tests.widgets import documents as made
+from tests.widgets.markup import check_still, font_sizes
+from tests.widgets.strategies import NASTY, graphs
+
+
+SPACE = "{http://www.w3.org/2000/svg}"
+
+
+def _texts(picture: str) -> list[str]:
+    root = ElementTree.fromstring(picture)
+    return ["".join(element.itertext()) for element in root.iter(f"{SPACE}text")]
+
+
+def test_nodes_types_and_lines_are_written() -> None:
+    texts = _texts(svg(made.layer_graph()))
+    assert {"x", "w", "b", "dot_general2", "exp4", "f32[64,20]", "where · line 3", "out"} <= set(texts)
+    assert (
+        len(
+            [
+                text
+                for text in texts
+                if re.fullmatch(r"(mul|add|gt|sub|exp|dot_general|broadcast_in_dim|select_n)\d", text)
+            ]
+        )
+        == 9
+    )
+
+
+def test_hover_tells_the_line_of_the_program_and_of_the_source() -> None:
+    root = ElementTree.fromstring(svg(made.layer_graph()))
+    hovers = [element.text or "" for element in root.iter(f"{SPACE}title")]
+    assert "f:f32[64,7] = add d e\nIn [3], line 2, columns 5-20: z = x @ w + b" in hovers
+    assert len(list(ElementTree.fromstring(svg(made.layer_graph(), hover=False)).iter(f"{SPACE}title"))) == 1
+
+
+def test_a_screen_reader_gets_title_and_summary() -> None:
+    root = ElementTree.fromstring(svg(made.hlo_after()))
+    assert root.get("role") == "img"
+    title, described = root.find(f"{SPACE}title"), root.find(f"{SPACE}desc")
+    assert title is not None and title.text == "layer after fusion: HLO graph"
+    assert described is not None and described.text is not None
+    assert described.text.startswith("10 operations, 3 inputs, 1 output, 1 fusion, 1 library call.")
+
+
+@pytest.mark.parametrize("options", [{}, {"hover": False, "types": False}])
+def test_shapes_tell_the_kinds_apart(options: dict[str, bool]) -> None:
+    root = ElementTree.fromstring(svg(made.hlo_after(), **options))
+    classes = {group.get("class") for group in root.iter(f"{SPACE}g")}
+    assert {"h", "l", "b"} <= classes
+
+
+def test_what_was_fused_is_marked_and_said() -> None:
+    graph = made.layer_graph()
+    graph["nodes"][4]["fused_into"] = "fusion.1"
+    picture = svg(graph)
+    assert "What is tinted became part of a fusion." in _texts(picture)
+    assert "became part of fusion.1" in picture
+    assert "tinted" not in svg(made.layer_graph())
+
+
+def test_attributes_are_readable_when_styles_are_stripped() -> None:
+    picture = re.sub(r"<style>.*?</style>| class=\"[^\"]*\"", "", svg(made.layer_graph()))
+    root = ElementTree.fromstring(picture)
+    paper = root.find(f"{SPACE}rect")
+    assert paper is not None and paper.get("fill") == "#ffffff"
+    for group in root.iter(f"{SPACE}g"):
+        if group.find(f"{SPACE}text") is not None:
+            assert group.get("fill") in ("#1f2328", "#59636e")
+
+
+def test_texts_are_large_enough() -> None:
+    sizes = font_sizes(svg(made.layer_graph()))
+    assert sizes and min(sizes) >= 11
+
+
+def test_large_graphs_are_drawn_closed_and_say_so() -> None:
+    graph = made.long_program(300, 10)["compilations"][0]["graph"]
+    picture = svg(graph, limit=60)
+    said = " ".join(_texts(picture))
+    closed = sum(int(count) for count in re.findall(r"· (\d+) inside", said))
+    drawn = len(
+        re.findall(r"\b(?:add|mul|exp|tanh|dot_general|broadcast_in_dim|reduce_sum|transpose|select_n|sub)\d", said)
+    )
+    assert closed and drawn and closed + drawn == 290
+    assert f"drawn closed, {closed} operations inside." in said
+    assert "drawn closed" not in svg(graph)
+
+
+def test_a_flat_graph_that_is_too_large_is_counted() -> None:
+    graph = made.long_program(500)["compilations"][0]["graph"]
+    said = " ".join(_texts(svg(graph)))
+    assert said.startswith("509 operations at the top level are too many for a still picture")
+    assert "dot_general" in said
+
+
+@pytest.mark.parametrize(
+    ("graph", "said"),
+    [
+        (made.graph([], []), "This graph is empty."),
+        ({"kind": "graph", "version": 2}, "This graph is a document of version 2"),
+        ("text", "There is no view of this"),
+    ],
+)
+def test_sad_graphs_are_sentences(graph: Any, said: str) -> None:
+    assert " ".join(_texts(svg(graph))).startswith(said)
+
+
+def test_edges_that_lead_nowhere_or_round_in_circles_are_survived() -> None:
+    nodes = [made.node("a"), made.node("b"), made.node("c", scope="c"), made.node("d", scope="gone")]
+    edges = [made.edge(a, b) for a, b in [("a", "b"), ("b", "a"), ("a", "a"), ("a", "gone"), ("gone", "b")]]
+    texts = _texts(svg(made.graph(nodes, edges)))
+    assert {"a", "b", "c", "d"} <= set(texts)
+
+
+@pytest.mark.parametrize("name", NASTY)
+def test_names_are_text(name: str) -> None:
+    graph = copy.deepcopy(made.layer_graph())
+    graph["title"] = name
+    for field in ("label", "text"):
+        graph["nodes"][5][field] = name
+    graph["nodes"][5]["types"] = [name]
+    picture = svg(graph)
+    check_still(picture)
+    ElementTree.fromstring(picture)
+
+
+def test_the_same_graph_gives_the_same_picture() -> None:
+    assert svg(made.layer_graph()) == svg(made.layer_graph())
+
+
+@settings(deadline=None, suppress_health_check=list(HealthCheck))
+@given(graphs)
+def test_any_graph_is_a_harmless_picture(graph: dict[str, Any]) -> None:
+    for options in ({}, {"hover": False, "types": False, "limit": 3}):
+        picture = svg(graph, **options)
+        ElementTree.fromstring(picture)
+        check_still(picture)
+        assert min(font_sizes(picture)) >= 11

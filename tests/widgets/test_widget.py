@@ -1,0 +1,194 @@
+"""The widget: what it displays, what it answers to the view, and that nothing of it raises into the kernel."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jitscope_widgets
+import pytest
+from jitscope_widgets import View, bundle, display_bundle, static_files, view_problem, widget
+
+from tests.widgets import documents as made
+
+
+WIDGET = "application/vnd.jupyter.widget-view+json"
+LOADER, VIEW_CODE = "export default {};", "export const mount = 1;"
+
+
+@pytest.fixture
+def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A built front end (a small one), and a kernel."""
+    for name, code in ((static_files.LOADER, LOADER), (static_files.VIEW, VIEW_CODE), (static_files.PAGE_VIEW, "1")):
+        (tmp_path / name).write_text(code, encoding="utf-8")
+    monkeypatch.setattr(static_files, "FOLDER", tmp_path)
+    for module in (bundle, widget):
+        monkeypatch.setattr(module, "in_kernel", lambda: True)
+    return tmp_path
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
+    """What views send."""
+    messages: list[Any] = []
+    monkeypatch.setattr(View, "send", lambda self, content, buffers=None: messages.append(content))
+    yield messages
+
+
+@pytest.mark.usefixtures("built")
+def test_a_view_displays_itself_live_still_and_as_text() -> None:
+    shown = display_bundle(made.layer_cell())
+    assert list(shown) == [WIDGET, "text/html", "text/plain"]
+    assert shown[WIDGET]["model_id"]
+    assert shown["text/html"].startswith('<div class="jitscope" data-jitscope-document="')
+    assert shown["text/plain"].startswith("layer(x: f32[64,20]")
+
+
+@pytest.mark.usefixtures("built")
+def test_the_state_of_a_widget_is_the_loader_and_the_document() -> None:
+    state = View(made.layer_cell()).get_state()
+    assert state["_esm"] == LOADER
+    assert state["document"] == made.layer_cell()
+
+
+def test_without_a_kernel_there_is_no_widget() -> None:
+    assert list(display_bundle(made.layer_cell())) == ["text/html", "text/plain"]
+    assert list(View(made.layer_cell()).bundle()) == ["text/html", "text/plain"]
+
+
+def test_without_the_built_front_end_one_sentence_says_so(built: Path) -> None:
+    assert view_problem() == ""
+    (built / static_files.VIEW).unlink()
+    assert view_problem().startswith("The interactive views are not part of this installation (view.js not built)")
+    shown = display_bundle(made.layer_cell())
+    assert list(shown) == ["text/html", "text/plain"]
+    assert "The interactive views are not part of this installation" in shown["text/html"]
+    assert "interactive" not in shown["text/plain"]
+    assert list(View(made.layer_cell()).bundle()) == ["text/html", "text/plain"]
+
+
+@pytest.mark.usefixtures("built")
+def test_what_cannot_be_shown_is_told_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> str:
+        raise RuntimeError("<oh> no")
+
+    monkeypatch.setattr(bundle, "html", broken)
+    monkeypatch.setattr(bundle, "text", broken)
+    shown = display_bundle(made.layer_cell())
+    assert "could not be made (RuntimeError: &lt;oh&gt; no)" in shown["text/html"]
+    assert "could not be made (RuntimeError: <oh> no)" in shown["text/plain"]
+    assert WIDGET in shown
+
+
+@pytest.mark.usefixtures("built")
+def test_a_widget_that_cannot_be_made_leaves_the_still_view(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("no comm")
+
+    monkeypatch.setattr(View, "__init__", broken)
+    shown = display_bundle(made.layer_cell())
+    assert list(shown) == ["text/html", "text/plain"]
+    assert "could not be made (RuntimeError: no comm)" in shown["text/html"]
+
+
+@pytest.mark.usefixtures("built")
+@pytest.mark.parametrize("document", [{"kind": "novel"}, {"kind": "cell", "version": 1}])
+def test_documents_that_are_none_do_not_raise(document: dict[str, Any]) -> None:
+    shown = display_bundle(document)
+    assert "no view of" in shown["text/plain"] or "could not be made" in shown["text/plain"]
+
+
+# --- messages -----------------------------------------------------------------------------------------------------------
+
+
+def _say(view: View, message: object) -> None:
+    view._handle_custom_msg(message, [])
+
+
+@pytest.mark.usefixtures("built")
+def test_the_view_code_is_sent_when_asked_for(sent: list[Any]) -> None:
+    _say(View(made.layer_cell()), {"type": "view-code?"})
+    assert sent == [{"type": "view-code", "code": VIEW_CODE}]
+
+
+def test_a_view_code_that_is_gone_is_told(built: Path, sent: list[Any]) -> None:
+    view = View(made.layer_cell())
+    (built / static_files.VIEW).unlink()
+    _say(view, {"type": "view-code?"})
+    assert sent[0]["code"] == "" and "view.js not built" in sent[0]["message"]
+
+
+@pytest.mark.usefixtures("built")
+def test_measuring_shows_the_new_document(sent: list[Any]) -> None:
+    asked: list[int] = []
+
+    def measure(ident: int) -> dict[str, Any]:
+        asked.append(ident)
+        return made.cell(note="measured")
+
+    view = View(made.layer_cell(), measure)
+    _say(view, {"type": "measure", "id": 2})
+    assert asked == [2]
+    assert view.document["note"] == "measured"
+    assert sent == []
+
+
+def _refuses(_: int) -> dict[str, Any]:
+    raise ValueError("f has callbacks;\nit is not run again")
+
+
+def _is_stopped(_: int) -> dict[str, Any]:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.usefixtures("built")
+@pytest.mark.parametrize(
+    ("measure", "ident", "said"),
+    [
+        (_refuses, 2, "This could not be measured: f has callbacks;\\nit is not run again"),
+        (_is_stopped, 2, "Measuring was stopped."),
+        (None, 2, "This could not be measured: this view has no kernel that could run the function"),
+        (_refuses, "2", "This could not be measured: the id of a compilation is a whole number, not '2'"),
+    ],
+)
+def test_a_failed_measurement_is_a_sentence(measure: Any, ident: object, said: str, sent: list[Any]) -> None:
+    view = View(made.layer_cell(), measure)
+    _say(view, {"type": "measure", "id": ident})
+    assert sent == [{"type": "measure-failed", "id": ident, "message": said}]
+    assert view.document == made.layer_cell()
+
+
+@pytest.mark.usefixtures("built")
+@pytest.mark.parametrize("message", [None, "text", [], {}, {"type": "novel"}, {"type": None}])
+def test_other_messages_are_let_pass(message: object, sent: list[Any]) -> None:
+    _say(View(made.layer_cell()), message)
+    assert sent == []
+
+
+# --- the package --------------------------------------------------------------------------------------------------------
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    code = (
+        "import sys, jitscope_widgets as w; w.html; w.text; w.svg; w.page;"
+        "heavy = {'ipywidgets', 'anywidget', 'graphviz', 'nbconvert', 'IPython', 'jitscope', 'numpy', 'traitlets'};"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_public_names_are_what_they_say() -> None:
+    assert all(callable(getattr(jitscope_widgets, name)) for name in jitscope_widgets.__all__)
+    assert set(jitscope_widgets.__all__) <= set(dir(jitscope_widgets))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        jitscope_widgets.nothing  # noqa: B018
+
+
+def test_the_views_know_nothing_of_the_compiler() -> None:
+    for path in Path(jitscope_widgets.__file__).parent.glob("*.py"):
+        code = path.read_text(encoding="utf-8")
+        assert "import jitscope\n" not in code and "from jitscope" not in code, path.name
