@@ -124,11 +124,10 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     paths = tree.leaf_paths(tuple(primals))
     moving = [_tangent(p, t, path) for p, t, path in zip(leaves, given, paths)]
     flat = _Flat(fun, in_tree, has_aux)
-    outs, ts = jvp_flat(flat, [_as_value(x) for x in leaves], moving)
-    if has_aux:
-        outs, aux = flat.split(outs)
-        ts = ts[: len(outs)]
-    result, tangent = flat.out_tree.unflatten(outs), flat.out_tree.unflatten([instantiate(t) for t in ts])
+    all_outs, ts = jvp_flat(flat, [_as_value(x) for x in leaves], moving)
+    outs, aux = flat.split(all_outs) if has_aux else (all_outs, None)
+    tangent = flat.out_tree.unflatten([instantiate(t) for t in ts[: len(outs)]])
+    result = flat.out_tree.unflatten(outs)
     return (result, tangent, aux) if has_aux else (result, tangent)
 
 
@@ -157,10 +156,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     leaves, in_tree = tree.flatten(primals)
     flat = _Flat(fun, in_tree, has_aux)
     linear = linearize_flat(flat, [_as_value(x) for x in leaves])
-    outs = linear.outs
-    aux = None
-    if has_aux:
-        outs, aux = flat.split(outs)
+    outs, aux = flat.split(linear.outs) if has_aux else (linear.outs, None)
     paths = tree.leaf_paths(primals)
 
     def f_jvp(*tangents: Any) -> Any:

@@ -23,6 +23,7 @@ from typing import Any
 
 from IPython.core.displayhook import DisplayHook
 from IPython.core.error import UsageError
+from IPython.core.inputtransformer2 import leading_indent
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic_arguments import MagicArgumentParser
 
@@ -54,7 +55,7 @@ class TextStep:
             return ["get_ipython().run_cell_magic('jit', '-h', '\\n')\n"]  # it would refuse an empty cell
         if not any(line.strip() for line in lines[1:]):
             return lines
-        return [f"{first!r}\n", *lines[1:]]
+        return [f"{first!r}\n", *leading_indent(lines[1:])]
 
 
 class TreeStep:

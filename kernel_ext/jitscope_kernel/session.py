@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -126,11 +127,19 @@ class Session:
             return
         try:
             error = (result.error_in_exec or result.error_before_exec) if result is not None else None
+            self._land(error)
             self._report(running, error)
         finally:
             for outer in self._stack:
                 outer.since = self.ledger.mark()  # what was said here is not said again
             self._panel.flush()
+
+    def _land(self, error: BaseException | None) -> None:
+        """`%debug` lands in the user's frame: the library's own are taken from the traceback it will look at."""
+        if error is None or isinstance(error, SyntaxError):
+            return
+        cut = source.without_internal_frames(error.__traceback__)
+        self.shell.InteractiveTB.tb = sys.last_traceback = error.__traceback__ = cut
 
     def _leave(self, result: Any) -> Running | None:
         """The cell that ended, taken from the stack; None for one that never began (an empty one)."""

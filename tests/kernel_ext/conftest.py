@@ -37,6 +37,7 @@ class Ran:
     shown: list[dict[str, Any]] = field(default_factory=list)
     result: Any = None
     error: str = ""
+    exception: BaseException | None = None
     traceback: str = ""
     count: int = 0
     order: list[str] = field(default_factory=list)
@@ -84,6 +85,7 @@ class Shell:
             shown=shown,
             result=result.result,
             error=f"{type(error).__name__}: {error}" if error else "",
+            exception=error,
             traceback=captured.stdout + captured.stderr if error else "",
             count=count,
         )

@@ -100,7 +100,7 @@ def test_names_and_skip_choose() -> None:
         (Request(names=("f",), skip=("f",)), "both named and skipped"),
         (Request(static={"k": ("n",)}), "--static k:…: no function 'k' is compiled"),
         (Request(static={"f": ("n",)}, skip=("f",)), "--static f:…: no function 'f' is compiled"),
-        (Request(static={"f": ("n",)}), "f has no parameter 'n'; it has x, more, mode"),
+        (Request(static={"f": ("n",)}), "f has no parameter 'n'; it has x, mode, more"),
         (Request(donate={"f": ("more",)}), "more stands for any number of arguments"),
     ],
 )

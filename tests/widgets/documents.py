@@ -135,7 +135,8 @@ def layer_graph() -> Document:
     nodes += [select | {"positions": [position(3)]}, node("out0", "output", "out")]
     edges += [edge("e3", "e7/e0", "bool[64,7]", 448), edge("e2", "e7/e0"), edge("e6", "e7/e0")]
     edges = [e for e in edges if e["from"] != "e7"] + [edge("e7/e0", "e8"), edge("e8", "out0")]
-    return graph(nodes, edges)
+    given = {n["id"]: {"type": n["types"][0], "bytes": n["bytes"]} for n in nodes}
+    return graph(nodes, [e | given[e["from"]] for e in edges])
 
 
 def hlo_after() -> Document:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, settings, strategies as st
+
 from jitscope_widgets import schema
 
 
@@ -27,6 +28,8 @@ NASTY = (
     "-> → %s {0} $x$",
 )
 IDS = ("e0", "e1", "e2/e0", "in0", "out0", "")
+
+patient = settings(deadline=None, suppress_health_check=(HealthCheck.too_slow, HealthCheck.data_too_large))
 
 texts = st.one_of(st.sampled_from(NASTY), st.text(max_size=12), st.sampled_from(("f32[64,7]", "add", "x = y")))
 idents = st.sampled_from(IDS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+
 from jitscope_widgets.html_style import html_style
 from jitscope_widgets.palette import HUES, INK, LINES, PAPER, hue_of, style
 from jitscope_widgets.svg_style import svg_style
@@ -55,7 +56,7 @@ def test_style_sheets_write_with_inks_on_papers(sheet: str) -> None:
     rules = re.sub(r"--\w+:[^;}]*[;}]", "", sheet)
     assert not re.findall(r"#[0-9a-f]{3,8}\b", rules)
     defined = set(re.findall(r"--(\w+):", sheet))
-    assert {name for name in re.findall(r"var\(--(\w+)\)", rules)} <= defined
+    assert set(re.findall(r"var\(--(\w+)\)", rules)) <= defined
 
 
 def test_the_host_decides_before_the_readers_preference() -> None:

@@ -7,11 +7,11 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from jitscope_widgets import to_graphviz
+from hypothesis import given, settings
 
+from jitscope_widgets import to_graphviz
 from tests.widgets import documents as made
-from tests.widgets.strategies import NASTY, graphs
+from tests.widgets.strategies import NASTY, graphs, patient
 
 
 needs_dot = pytest.mark.skipif(shutil.which("dot") is None, reason="the program dot is not installed")
@@ -60,7 +60,7 @@ def test_dot_draws_any_name_as_text(name: str) -> None:
     )
 
 
-@settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
+@settings(patient, max_examples=40)
 @given(graphs)
 def test_any_graph_becomes_source(graph: dict[str, Any]) -> None:
     source = to_graphviz(graph).source

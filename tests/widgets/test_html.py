@@ -7,14 +7,14 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
+
 from jitscope_widgets import html, validate
 from jitscope_widgets.envelope import pack, unpack
 from jitscope_widgets.html import allowance
-
 from tests.widgets import documents as made
 from tests.widgets.markup import Markup, check_still, font_sizes
-from tests.widgets.strategies import NASTY, documents
+from tests.widgets.strategies import NASTY, documents, patient
 
 
 def _said(markup: Markup) -> str:
@@ -34,8 +34,8 @@ def test_first_one_line_then_the_panes() -> None:
     )
     for pane in ("Graph 10 equations", "Fusion 12 operations → 2 kernels", "Timing 66.5 ms", "Recompiles (1)", "Jaxpr"):
         assert pane in said
-    assert "Reused: step (3 calls)" in said
-    assert "2 definitions left as Python" in said and "Model (a class), report (no parameters)" in said
+    assert "reused without compiling: step (3 calls)" in said
+    assert "2 definitions left as plain Python" in said and "Model (a class), report (no parameters)" in said
 
 
 def test_panes_are_closed_until_they_are_asked_for() -> None:
@@ -117,7 +117,7 @@ def test_a_compilation_that_fails_says_so_and_the_cell_stands() -> None:
     document["compilations"].append({"function": "g"})
     said = _said(check_still(html(document)))
     assert "The view of this compilation could not be made (KeyError" in said
-    assert "runs in 210 µs" in said and "Reused: step (3 calls)" in said
+    assert "runs in 210 µs" in said and "reused without compiling: step (3 calls)" in said
 
 
 def test_a_document_that_cannot_be_kept_is_still_shown() -> None:
@@ -217,7 +217,7 @@ def test_names_are_text_everywhere(document: dict[str, Any], name: str) -> None:
     assert len(styles) == 1 and "alert" not in styles[0]
 
 
-@settings(deadline=None, suppress_health_check=list(HealthCheck))
+@settings(patient)
 @given(documents)
 def test_any_document_is_harmless_html(document: dict[str, Any]) -> None:
     shown = html(document)

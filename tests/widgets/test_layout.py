@@ -6,13 +6,13 @@ from itertools import combinations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import given, settings, strategies as st
+
 from jitscope_widgets.layout import Picture, layout
 from jitscope_widgets.painter import SMALL_SIZE, Painter, text_width
 from jitscope_widgets.scopes import Scopes
-
 from tests.widgets import documents as made
-from tests.widgets.strategies import graphs
+from tests.widgets.strategies import graphs, patient
 
 
 Rectangle = tuple[float, float, float, float]
@@ -128,7 +128,7 @@ def test_closed_scopes_stand_for_what_is_in_them() -> None:
     assert any(route.value.startswith("e") for route in picture.routes)
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(patient, max_examples=60)
 @given(graphs, st.integers(0, 8))
 def test_any_graph_has_a_layout_without_overlaps(graph: dict[str, Any], limit: int) -> None:
     _, _, picture = _laid_out(graph, limit)

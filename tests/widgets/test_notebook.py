@@ -6,8 +6,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-import jitscope_widgets
 import pytest
+
+import jitscope_widgets
 from jitscope_widgets import export_notebook, static_files, view_problem
 
 

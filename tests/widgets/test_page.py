@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
+
 from jitscope_widgets import enliven_notebook_html, html, page, static_files
 from jitscope_widgets.offline import without_network
-
 from tests.widgets import documents as made
 from tests.widgets.markup import Markup
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given, strategies as st
-from jitscope_widgets.quantities import number, origin, show
 
+from jitscope_widgets.quantities import number, origin, show
 from tests.widgets.documents import quantity
 
 

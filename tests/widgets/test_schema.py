@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from jitscope_widgets import DocumentError, validate
 from jitscope_widgets.schema import FORMS, KINDS, Form, Many, Maybe, OneOf, Record, Table
-
 from tests.widgets import documents as made
 
 
@@ -85,7 +85,7 @@ def test_a_wrong_field_is_named_by_its_path(path: tuple[Any, ...], value: Any, m
 
 @pytest.mark.parametrize("document", [None, [], {}, {"kind": "novel"}, {"kind": ["cell"]}])
 def test_what_is_no_document_is_told(document: object) -> None:
-    with pytest.raises(DocumentError, match="a document is a dict|kind: expected one of"):
+    with pytest.raises(DocumentError, match=r"a document is a dict|kind: expected one of"):
         validate(document)
 
 

@@ -8,12 +8,12 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from jitscope_widgets import svg
+from hypothesis import given, settings
 
+from jitscope_widgets import svg
 from tests.widgets import documents as made
 from tests.widgets.markup import check_still, font_sizes
-from tests.widgets.strategies import NASTY, graphs
+from tests.widgets.strategies import NASTY, graphs, patient
 
 
 SPACE = "{http://www.w3.org/2000/svg}"
@@ -56,7 +56,7 @@ def test_a_screen_reader_gets_title_and_summary() -> None:
 
 
 @pytest.mark.parametrize("options", [{}, {"hover": False, "types": False}])
-def test_shapes_tell_the_kinds_apart(options: dict[str, bool]) -> None:
+def test_shapes_tell_the_kinds_apart(options: dict[str, Any]) -> None:
     root = ElementTree.fromstring(svg(made.hlo_after(), **options))
     classes = {group.get("class") for group in root.iter(f"{SPACE}g")}
     assert {"h", "l", "b"} <= classes
@@ -141,7 +141,7 @@ def test_the_same_graph_gives_the_same_picture() -> None:
     assert svg(made.layer_graph()) == svg(made.layer_graph())
 
 
-@settings(deadline=None, suppress_health_check=list(HealthCheck))
+@settings(patient)
 @given(graphs)
 def test_any_graph_is_a_harmless_picture(graph: dict[str, Any]) -> None:
     for options in ({}, {"hover": False, "types": False, "limit": 3}):

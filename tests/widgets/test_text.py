@@ -6,12 +6,12 @@ import copy
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
+
 from jitscope_widgets import text
 from jitscope_widgets.plain import columns
-
 from tests.widgets import documents as made
-from tests.widgets.strategies import NASTY, documents
+from tests.widgets.strategies import NASTY, documents, patient
 
 
 def test_a_compiled_function_in_a_few_lines() -> None:
@@ -26,8 +26,8 @@ def test_a_compiled_function_in_a_few_lines() -> None:
         "  recompiled because x has another shape: f32[64,20] became f32[40,20], cost 61 ms",
         "    shape: x: f32[64,20] -> f32[40,20] (axis 0: 64 -> 40)",
         "    compared with compilation 1, In [2]",
-        "reused: step (3 calls)",
-        "left as Python: Model (a class), report (no parameters)",
+        "reused without compiling: step (3 calls)",
+        "left as plain Python: Model (a class), report (no parameters)",
     ]
 
 
@@ -109,7 +109,7 @@ def test_no_line_is_too_wide_and_nothing_is_lost(document: dict[str, Any], width
     assert "".join(text(document, width=10_000).split()) == squeezed
 
 
-@settings(deadline=None, suppress_health_check=list(HealthCheck))
+@settings(patient)
 @given(documents)
 def test_any_document_becomes_harmless_text(document: dict[str, Any]) -> None:
     shown = text(document)

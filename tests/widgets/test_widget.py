@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import jitscope_widgets
 import pytest
-from jitscope_widgets import View, bundle, display_bundle, static_files, view_problem, widget
 
+import jitscope_widgets
+from jitscope_widgets import View, bundle, display_bundle, static_files, view_problem, widget
 from tests.widgets import documents as made
 
 

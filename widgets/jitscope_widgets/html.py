@@ -87,11 +87,11 @@ def _cell(cell: Document) -> Iterator[str | Part]:
     for compilation in cell["compilations"]:
         yield from attempt_all("this compilation", lambda item=compilation: _compilation(item))
     if cell["reused"]:
-        yield f'<p class="dim">Reused: {escape(", ".join(map(words.reused_words, cell["reused"])))}</p>'
+        yield f'<p class="dim">reused without compiling: {escape(", ".join(map(words.reused_words, cell["reused"])))}</p>'
     if cell["left_alone"]:
         names = ", ".join(map(words.left_alone_words, cell["left_alone"]))
         count = plural(len(cell["left_alone"]), "definition")
-        yield f'<details><summary class="dim">{count} left as Python</summary><p>{escape(names)}</p></details>'
+        yield f'<details><summary class="dim">{count} left as plain Python</summary><p>{escape(names)}</p></details>'
     if cell["note"]:
         yield f"<p>{escape(cell['note'])}</p>"
     if cell["error"]:

@@ -25,7 +25,7 @@ _RULES = (
         " .sign": "padding-left:20px",
         " code, pre, pre *": "font:12px/1.5 var(--code)",
         " code, pre": "color:var(--fg);background:none;padding:0;margin:0",
-        " pre": "white-space:pre-wrap;overflow-wrap:anywhere;border:0",
+        " pre": "white-space:pre-wrap;overflow-wrap:anywhere;word-break:normal;border:0",
         " pre span": "display:block;padding-left:52px;text-indent:-52px;border-left:4px solid transparent",
         " pre i": "display:inline-block;width:40px;margin-right:12px;text-indent:0;text-align:right;color:var(--dim);user-select:none",
         " pre b": "font-weight:600;color:var(--call)",

@@ -34,8 +34,8 @@ def _cell(cell: Document, width: int, jaxpr: bool) -> list[str]:
     for compilation in cell["compilations"]:
         lines += [*([""] if lines else []), *_compilation(compilation, width, jaxpr)]
     for label, entries in (
-        ("reused", [words.reused_words(entry) for entry in cell["reused"]]),
-        ("left as Python", [words.left_alone_words(entry) for entry in cell["left_alone"]]),
+        ("reused without compiling", [words.reused_words(entry) for entry in cell["reused"]]),
+        ("left as plain Python", [words.left_alone_words(entry) for entry in cell["left_alone"]]),
     ):
         if entries:
             lines += wrap(f"{label}: {', '.join(entries)}", width, "  ")

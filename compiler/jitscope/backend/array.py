@@ -89,7 +89,7 @@ class Array(Operators):
         if not self.aval.shape:
             raise TypeError("a scalar cannot be iterated over")
         if isinstance(self.aval.dtype, dtypes.ExtendedDType):
-            return iter([self[i] for i in range(self.aval.shape[0])])
+            return (self.__getitem__(i) for i in range(self.aval.shape[0]))
         weak = self.aval.weak_type
         return (array_from_numpy(np.asarray(row), weak) for row in np.asarray(self))
 

@@ -138,6 +138,7 @@ class JitFunction:
     def _call(self, args: tuple, kwargs: dict[str, Any]) -> Any:
         dynamic, statics = self._spec.bind(self._fun, args, kwargs, self._auto)
         leaves, in_tree = tree.flatten_leaves(dynamic)
+        bufs: list[Any] = []
         if self._one_device and _current.get() is None:
             try:
                 # Only arrays have a buffer: anything else takes the long way.

@@ -23,6 +23,7 @@ class EvaluationTrace(Trace):
     __slots__ = ()
 
     def process(self, primitive: Primitive, args: tuple, params: dict[str, Any]) -> Any:
+        bufs: list[Any] = []
         try:
             # Arrays alone have both; scalars, NumPy values and tracers take the long way.
             bufs = [x.buf for x in args]

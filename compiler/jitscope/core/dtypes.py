@@ -47,7 +47,8 @@ class ExtendedDType:
         return self.name
 
 
-DType = np.dtype | ExtendedDType
+DType = Any
+"""A `numpy.dtype` or an `ExtendedDType`. (The union would make every use of one of them a type error.)"""
 
 
 def is_extended(dtype: Any) -> bool:
@@ -106,7 +107,7 @@ def canonicalize(dtype: Any) -> DType:
 
 def real_part(dtype: DType) -> np.dtype:
     """The dtype of the real and imaginary parts of complex numbers; floats are their own."""
-    return {complex64: float32, complex128: float64}.get(dtype, dtype)
+    return float32 if dtype == complex64 else float64 if dtype == complex128 else dtype
 
 
 def complex_of(dtype: DType) -> np.dtype:

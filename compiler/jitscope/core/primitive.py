@@ -52,7 +52,7 @@ class Primitive:
 
     __call__ = bind
 
-    def abstract(self, /, *avals: ShapedArray, **params: Any) -> tuple[Any, Effects]:
+    def abstract(self, /, *avals: Any, **params: Any) -> tuple[Any, Effects]:
         """Result aval (a list for several) and effects. Raises TypeError or ValueError with the user's words for operands
         that do not fit: this is where shapes and dtypes are checked."""
         raise self.missing("abstract")
@@ -63,7 +63,7 @@ class Primitive:
         `ctx.call(jaxpr, *values)` a held jaxpr."""
         raise self.missing("lower")
 
-    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any], /, **params: Any) -> tuple[Any, Any]:
+    def jvp(self, primals: Any, tangents: Any, /, **params: Any) -> tuple[Any, Any]:
         """Primal and tangent results. Tangents may be `Zero` (at least one is not), and tangent results too."""
         raise self.missing("jvp")
 
@@ -72,7 +72,7 @@ class Primitive:
         `Linear(aval)`, the others as values and get None. Of several results, cotangents may be `Zero` (not all are)."""
         raise self.missing("transpose")
 
-    def batch(self, axis: Axis, args: Sequence[Any], dims: Sequence[int | None], /, **params: Any) -> tuple[Any, Any]:
+    def batch(self, axis: Axis, args: Any, dims: Any, /, **params: Any) -> tuple[Any, Any]:
         """Results on arguments that carry the mapped axis at `dims` (None: they do not), and the dims of the results."""
         raise self.missing("batch")
 
@@ -95,7 +95,7 @@ class HigherOrder(Primitive):
 
     multiple_results = True
 
-    def partial_eval(self, trace: Any, args: Sequence[Any], /, **params: Any) -> list[Any]:
+    def partial_eval(self, trace: Any, args: Any, /, **params: Any) -> list[Any]:
         """Split the operation where only some arguments are known: `trace.is_known(x)` tells; what is known is bound
         under `trace.parent`, the rest staged with `trace.stage`."""
         raise self.missing("partial_eval")

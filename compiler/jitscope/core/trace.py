@@ -79,7 +79,7 @@ class Tracer(Operators):
     """A value while tracing: an aval, and what its trace knows about it."""
 
     __slots__ = ("trace", "aval", "__weakref__")
-    trace: Trace
+    trace: Any
     aval: ShapedArray
 
     def known(self) -> Any:

@@ -70,19 +70,15 @@ class DotGeneral(Bilinear):
 
     def transpose_left(self, ct, aval, y, /, *, dimension_numbers, precision, preferred_element_type):
         (x_sum, y_sum), (x_shared, y_shared) = dimension_numbers
-        rank = aval.ndim - len(x_sum) - len(x_shared)
-        start = len(x_shared)
-        shared, x_free = tuple(range(start)), tuple(range(start, start + rank))
-        y_free = tuple(range(start + rank, aval_of(ct).ndim))
-        return _other_factor(ct, aval, y, (x_sum, y_sum), (x_shared, y_shared), (shared, x_free, y_free), precision)
+        start, end = aval.ndim - len(x_sum), aval_of(ct).ndim  # of the axes of y
+        numbers = (x_sum, y_sum), (x_shared, y_shared)
+        return _other_factor(ct, aval, y, *numbers, tuple(range(start, end)), precision)
 
     def transpose_right(self, ct, x, aval, /, *, dimension_numbers, precision, preferred_element_type):
         (x_sum, y_sum), (x_shared, y_shared) = dimension_numbers
-        rank = aval.ndim - len(y_sum) - len(y_shared)
-        start, end = len(y_shared), aval_of(ct).ndim
-        shared, y_free = tuple(range(start)), tuple(range(end - rank, end))
-        x_free = tuple(range(start, end - rank))
-        return _other_factor(ct, aval, x, (y_sum, x_sum), (y_shared, x_shared), (shared, y_free, x_free), precision)
+        start, end = len(x_shared), aval_of(x).ndim - len(x_sum)  # of the axes of x
+        numbers = (y_sum, x_sum), (y_shared, x_shared)
+        return _other_factor(ct, aval, x, *numbers, tuple(range(start, end)), precision)
 
     def batch(self, axis, args, dims, /, *, dimension_numbers, **params):
         (x, y), (x_dim, y_dim) = args, dims
@@ -200,10 +196,11 @@ def _shifted(axes: tuple[int, ...], dim: int | None) -> tuple[int, ...]:
     return axes if dim is None else tuple(a + (a >= dim) for a in axes)
 
 
-def _other_factor(ct, aval, y, summed, shared, parts, precision):
-    """The cotangent of the factor x (of `aval`) beside `y`: `parts` are the shared axes of the result, those of x and
-    those of y. Its axes come out in one of two orders; the one that needs no transpose is taken."""
-    (x_sum, y_sum), (x_shared, y_shared), (ct_shared, x_part, y_part) = summed, shared, parts
+def _other_factor(ct, aval, y, summed, shared, y_part, precision):
+    """The cotangent of the factor x (of `aval`) beside `y`, whose free axes are `y_part` in `ct`. The axes of the product
+    come out in one of two orders; the one that needs no transpose is taken."""
+    (x_sum, y_sum), (x_shared, y_shared) = summed, shared
+    ct_shared = tuple(range(len(x_shared)))
     y_free = free_axes(aval_of(y).ndim, y_sum, y_shared)
     x_free = free_axes(aval.ndim, x_sum, x_shared)
     by_y = tuple(x for _, x in sorted(zip(y_sum, x_sum)))  # axes of y come out in the order they have in y

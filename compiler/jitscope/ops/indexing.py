@@ -470,11 +470,10 @@ class ScatterSet(Scatter):
         return new
 
     def jvp(self, primals, tangents, /, **params):
-        (x, indices, updates), (t, _, tu) = primals, tangents
-        out = scatter_p(*primals, **params)
+        out, (t, _, tu) = scatter_p(*primals, **params), tangents
         if is_zero(t) and is_zero(tu):
             return out, zero_of(out)
-        return out, scatter_p(instantiate(t), indices, instantiate(tu), **params)
+        return out, scatter_p(instantiate(t), primals[1], instantiate(tu), **params)
 
     def transpose(self, ct, x, indices, updates, /, **params):
         aval, cts = aval_of(updates), [None, None, None]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from ..core.avals import ShapedArray, aval_of
 from ..core.config import enable_x64
 from ..core.primitive import Primitive
 from .elementwise import (
+    and_p,
     bitcast_convert_type_p,
     eq_p,
     ne_p,
@@ -20,11 +20,10 @@ from .elementwise import (
     shift_left_p,
     shift_right_arithmetic_p,
     xor_p,
-    and_p,
 )
 from .families import check_kind, is_zero, pure, zero_of
 from .indexing import GatherDimensionNumbers, GatherScatterMode, gather_p, iota
-from .linear import convert, reshape, transpose, where
+from .linear import convert, reshape, where
 
 
 PACKED_FROM = 512

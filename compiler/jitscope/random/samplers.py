@@ -55,7 +55,7 @@ def uniform(key: Any, shape: Shape = (), dtype: Any = float, minval: Any = 0.0, 
     if isinstance(low, np.generic) and isinstance(high, np.generic):
         if low == 0 and high == 1:
             return unit
-        span = high - low
+        span = np.subtract(high, low)
     else:
         span = sub_p(high, low)
     return max_p(low, add_p(mul_p(unit, span), low))

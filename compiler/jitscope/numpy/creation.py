@@ -1,0 +1,217 @@
+"""New arrays: from values, filled, and copies.
+
+Outside any trace small arrays are made by NumPy and put on the device, so that no program is compiled for each shape.
+"""
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import tree
+from ..backend.array import Array, array_from_numpy, to_array
+from ..core import dtypes
+from ..core.avals import ShapedArray, aval_of, is_python_scalar, not_an_array
+from ..core.config import settings
+from ..core.dtypes import canonicalize, default_float, promote
+from ..core.trace import Tracer, evaluating
+from ..ops.linear import broadcast_in_dim_p, convert, copy_p, full as full_value
+from ..xla import client
+from ._fused import fused
+from ._operands import cast, checked, real_if_needed, scalar_of, shape_of
+from .dtypes import requested
+from .joining import stack
+from .structure import array_operand, with_new_axes
+
+
+SMALL = 1 << 18
+"""Up to so many elements an eager array is filled by NumPy, above by a program."""
+
+
+def on_device(x: Any, device: Any) -> Any:
+    """`x` on a device; None leaves it where it is."""
+    if device is None or isinstance(x, Tracer) or x.device == device:
+        return x
+    return Array(client.copy_to_device(x.buf, device), x.aval)
+
+
+# From values ---------------------------------------------------------------------------------------------------------
+
+
+def array(object: Any, dtype: Any = None, *, copy: bool = True, order: str | None = "K", ndmin: int = 0,
+          device: Any = None) -> Any:
+    """An array of numbers, nested sequences of numbers and arrays, or anything with `__array__` or `__dlpack__`.
+
+    Python numbers make weak types, sequences do not. 64-bit values become 32-bit ones unless `enable_x64` is on. Raises
+    TypeError for objects and texts, ValueError for sequences of uneven length, OverflowError for too large ints.
+    """
+    if order not in (None, "K", "C", "A"):
+        raise NotImplementedError(f"array: order {order!r}; elements are always stored with the last axis fastest")
+    to = None if dtype is None else requested(dtype, "array")
+    result = _from_value(object, to, copy)
+    rank = aval_of(result).ndim
+    if ndmin > rank:
+        result = with_new_axes(result, range(ndmin - rank))
+    return on_device(result, device)
+
+
+def asarray(a: Any, dtype: Any = None, order: str | None = None, *, copy: bool | None = None, device: Any = None) -> Any:
+    """`a` as an array, see `array`; an array of that dtype is given back as it is unless `copy`."""
+    if type(a) is Array and dtype is None and not copy and device is None:
+        return a
+    return array(a, dtype, copy=bool(copy), order=order or "K", device=device)
+
+
+def _from_value(x: Any, to: Any, copy: bool) -> Any:
+    if hasattr(x, "__jitscope_array__"):
+        x = x.__jitscope_array__()
+    if isinstance(x, (Array, Tracer)):
+        if to is not None and aval_of(x).dtype != to:
+            return cast(x, aval_of(x), to)
+        strong = convert(x, to) if to is not None else x
+        return copy_p(strong) if copy and strong is x else strong
+    if is_python_scalar(x):
+        return _scalar(x, to)
+    if x is None:
+        raise ValueError("array: None is no array")
+    if isinstance(x, (list, tuple)):
+        return _from_sequence(x, to)
+    if not isinstance(x, (np.ndarray, np.generic)) and hasattr(x, "__dlpack__") and not hasattr(x, "__array__"):
+        return _from_numpy(np.from_dlpack(x), to)
+    return _from_numpy(np.asarray(x), to)
+
+
+def _scalar(x: Any, to: Any) -> Any:
+    if to is None:
+        return to_array(x) if evaluating() else array_operand("array", x)
+    value = scalar_of(x, to, False)
+    return array_from_numpy(value) if evaluating() else broadcast_in_dim_p(value, shape=(), broadcast_dimensions=())
+
+
+def _from_numpy(x: np.ndarray, to: Any) -> Any:
+    if not dtypes.is_supported(x.dtype) and x.dtype.byteorder != ">":
+        raise TypeError(f"array: {not_an_array(x)}")
+    to = canonicalize(x.dtype) if to is None else to
+    return array_from_numpy(real_if_needed(x, to).astype(to, copy=False))
+
+
+def _from_sequence(x: Any, to: Any) -> Any:
+    leaves = tree.leaves(x, is_leaf=lambda item: item is None)
+    if not leaves:
+        return array_from_numpy(np.asarray(x, default_float() if to is None else to))
+    kinds = set(map(type, leaves))
+    if kinds <= {bool, int, float, complex}:
+        to = to or promote(*[(dtypes.python_dtype(k), k is not bool) for k in kinds])[0]
+        return array_from_numpy(_built(x, to))
+    if type(None) in kinds:
+        raise TypeError("array: a sequence holds None, which is no number")
+    avals = [checked("array", leaf, i)[1] for i, leaf in enumerate(leaves)]
+    to = to or promote(*{(a.dtype, a.weak_type) for a in avals})[0]
+    if any(isinstance(leaf, Tracer) for leaf in leaves) or not evaluating():
+        return stack([_from_value(item, to, False) for item in x])
+    return array_from_numpy(_built(_on_host(x), to))
+
+
+def _on_host(x: Any) -> Any:
+    if isinstance(x, (list, tuple)):
+        return [_on_host(item) for item in x]
+    return np.asarray(x) if isinstance(x, Array) else x
+
+
+def _built(x: Any, to: Any) -> np.ndarray:
+    try:
+        return real_if_needed(np.array(x), to).astype(to) if dtypes.is_float(to) else np.array(x, to)
+    except ValueError as error:
+        raise ValueError(f"array: the sequences differ in length: {error}") from None
+
+
+def copy(a: Any, order: str | None = None) -> Any:
+    """A copy of `a` in memory of its own."""
+    return array(a, copy=True, order=order)
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
+    """An array with a copy of what `x`, an object with `__dlpack__` in host memory, holds."""
+    buf = client.from_dlpack(x)
+    found = client.to_numpy(buf)
+    return on_device(Array(buf, ShapedArray(found.shape, found.dtype)), device)
+
+
+def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0) -> Any:
+    """A vector of the numbers in the bytes of `buffer`."""
+    return asarray(np.frombuffer(buffer, canonicalize(dtype), count, offset))
+
+
+# Filled --------------------------------------------------------------------------------------------------------------
+
+
+def constant(name: str, shape: tuple[int, ...], value: Any, dtype: Any, device: Any = None) -> Any:
+    """An array of `shape` filled with a NumPy scalar of `dtype`."""
+    if not evaluating():
+        return broadcast_in_dim_p(value, shape=shape, broadcast_dimensions=())
+    size = math.prod(shape)
+    if size <= SMALL:
+        filled = np.zeros(shape, dtype) if not value else np.full(shape, value, dtype)
+        return Array(client.put(filled, device or settings().default_device), ShapedArray(shape, dtype))
+    return on_device(full_value(shape, value, dtype), device)
+
+
+def _maker(name: str, value: int, doc: str) -> Any:
+    def fun(shape: Any, dtype: Any = None, *, device: Any = None) -> Any:
+        to = default_float() if dtype is None else requested(dtype, name)
+        return constant(name, shape_of(name, shape), to.type(value), to, device)
+
+    fun.__name__, fun.__qualname__ = name, name
+    fun.__doc__ = f"{doc} of `shape` (an int or a sequence) and `dtype` (None: the default float)."
+    return fun
+
+
+zeros = _maker("zeros", 0, "Zeros")
+ones = _maker("ones", 1, "Ones")
+empty = _maker("empty", 0, "Zeros")
+
+
+def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None) -> Any:
+    """`fill_value` repeated to `shape`, in `dtype` (None: the value's, weak for a Python number)."""
+    sizes = shape_of("full", shape)
+    value, aval = checked("full", fill_value)
+    to = aval.dtype if dtype is None else requested(dtype, "full")
+    weak = dtype is None and aval.weak_type
+    if not hasattr(value, "aval") and not aval.shape and not weak:
+        return constant("full", sizes, scalar_of(value, to, False), to, device)
+    return on_device(_spread(value, sizes, to, weak), device)
+
+
+@fused(static="shape dtype weak")
+def _spread(value: Any, shape: tuple[int, ...], dtype: Any, weak: bool) -> Any:
+    aval = aval_of(value)
+    value = cast(value, aval, dtype, weak)
+    own = aval.shape
+    if len(own) > len(shape) or any(n not in (1, m) for n, m in zip(own[::-1], shape[::-1])):
+        raise ValueError(f"full: a value of shape {own} does not broadcast to shape {shape}")
+    offset = len(shape) - len(own)
+    return broadcast_in_dim_p(value, shape=shape, broadcast_dimensions=tuple(range(offset, len(shape))))
+
+
+def full_like(a: Any, fill_value: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Any:
+    """`fill_value` repeated to the shape of `a`, in its dtype; `shape` and `dtype` override them."""
+    aval = checked("full_like", a)[1] if not hasattr(a, "shape") or hasattr(a, "aval") else a
+    sizes = tuple(aval.shape) if shape is None else shape_of("full_like", shape)
+    if dtype is None and getattr(aval, "weak_type", False):
+        return _spread(checked("full_like", fill_value)[0], sizes, aval.dtype, True)
+    return full(sizes, fill_value, canonicalize(aval.dtype) if dtype is None else dtype, device=device)
+
+
+def _like(name: str, value: int, doc: str) -> Any:
+    def fun(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Any:
+        return full_like(a, value, dtype, shape, device=device)
+
+    fun.__name__, fun.__qualname__ = name, name
+    fun.__doc__ = f"{doc} of the shape and dtype of an array (or ShapeDtypeStruct); `shape` and `dtype` override them."
+    return fun
+
+
+zeros_like = _like("zeros_like", 0, "Zeros")
+ones_like = _like("ones_like", 1, "Ones")
+empty_like = _like("empty_like", 0, "Zeros")

@@ -1,0 +1,242 @@
+"""Joining, splitting and repeating arrays."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.avals import aval_of
+from ..core.dtypes import promote
+from ..ops.linear import (
+    broadcast_in_dim,
+    concatenate_p,
+    reshape,
+    slice_in_dim,
+)
+from ._fused import fused
+from ._operands import cast, checked, integer, one_axis, unsupported
+from .dtypes import requested
+from .structure import array_operand, atleast_1d, atleast_2d, atleast_3d, with_new_axes
+
+
+def _sequence(name: str, arrays: Any) -> list[Any]:
+    """The arrays to join; an array stands for its rows."""
+    if hasattr(arrays, "aval") or isinstance(arrays, np.ndarray):
+        if not aval_of(arrays).shape:
+            raise ValueError(f"{name} needs a sequence of arrays, not one of rank 0")
+        return unstack(arrays)
+    if not isinstance(arrays, (list, tuple)):
+        raise TypeError(f"{name} needs a sequence of arrays, not {type(arrays).__name__}")
+    if not arrays:
+        raise ValueError(f"{name} needs at least one array")
+    return list(arrays)
+
+
+def _alike(name: str, arrays: Sequence[Any], dtype: Any) -> list[Any]:
+    """The arrays in one dtype."""
+    pairs = [checked(name, x, i) for i, x in enumerate(arrays)]
+    to, weak = (requested(dtype, name), False) if dtype is not None else \
+        promote(*[(a.dtype, a.weak_type) for _, a in pairs])
+    return [array_operand(name, cast(x, a, to, weak)) for x, a in pairs]
+
+
+def join(name: str, xs: Sequence[Any], axis: int) -> Any:
+    """Arrays of one dtype one after another. Raises ValueError naming the shapes that do not agree."""
+    shapes = [aval_of(x).shape for x in xs]
+    rank = len(shapes[0])
+    if rank == 0:
+        raise ValueError(f"{name}: arrays of rank 0 have no axis to join along; use stack")
+    axis = one_axis(name, axis, rank)
+    if any(len(s) != rank or s[:axis] + s[axis + 1:] != shapes[0][:axis] + shapes[0][axis + 1:] for s in shapes):
+        raise ValueError(f"{name}: shapes {', '.join(map(str, shapes))} must agree in all axes but axis {axis}")
+    return xs[0] if len(xs) == 1 else concatenate_p(*xs, dimension=axis)
+
+
+@fused(static="axis dtype")
+def concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Any:
+    """The arrays one after another along an axis they have (None: of the raveled arrays), in their common dtype or
+    `dtype`. Raises ValueError, naming the shapes, if they do not agree in the other axes."""
+    xs = _alike("concatenate", _sequence("concatenate", arrays), dtype)
+    if axis is None:
+        xs, axis = [reshape(x, (aval_of(x).size,)) for x in xs], 0
+    return join("concatenate", xs, axis)
+
+
+@fused(static="axis")
+def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
+    """The arrays one after another along an axis, see `concatenate`."""
+    return concatenate(arrays, axis)
+
+
+@fused(static="axis out dtype")
+def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> Any:
+    """Arrays of one shape along a new axis. Raises ValueError, naming the shapes, if they differ."""
+    unsupported("stack", out=out)
+    xs = _alike("stack", _sequence("stack", arrays), dtype)
+    shapes = {aval_of(x).shape: None for x in xs}
+    if len(shapes) > 1:
+        raise ValueError(f"stack: all arrays must have one shape; these have {' and '.join(map(str, shapes))}")
+    place = one_axis("stack", axis, aval_of(xs[0]).ndim + 1)
+    return join("stack", [with_new_axes(x, [place]) for x in xs], place)
+
+
+def _joined(name: str, widen: Any, axis: Any, doc: str) -> Any:
+    def fun(tup: Any, dtype: Any = None) -> Any:
+        xs = [widen(x) for x in _alike(name, _sequence(name, tup), dtype)]
+        return join(name, xs, axis(xs))
+
+    fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
+    return fused(static="dtype")(fun)
+
+
+vstack = _joined("vstack", atleast_2d, lambda xs: 0, "Arrays one below another: along axis 0, vectors as rows.")
+hstack = _joined("hstack", atleast_1d, lambda xs: 0 if aval_of(xs[0]).ndim == 1 else 1,
+                 "Arrays side by side: along axis 1, vectors along axis 0.")
+dstack = _joined("dstack", atleast_3d, lambda xs: 2, "Arrays one behind another: along axis 2.")
+
+
+@fused()
+def column_stack(tup: Any) -> Any:
+    """Arrays side by side, vectors as columns."""
+    xs = _alike("column_stack", _sequence("column_stack", tup), None)
+    return join("column_stack", [x if aval_of(x).ndim > 1 else with_new_axes(
+        x, [1] if aval_of(x).ndim else [0, 1]) for x in xs], 1)
+
+
+@fused(static="axis")
+def append(arr: Any, values: Any, axis: int | None = None) -> Any:
+    """`arr` and then `values` along an axis (None: both raveled)."""
+    return concatenate([arr, values], axis)
+
+
+def block(arrays: Any) -> Any:
+    """Blocks, as nested lists, put together: the innermost lists along the last axis. Raises ValueError for lists of
+    uneven depth."""
+    depth = _depth(arrays)
+    flat: list[Any] = []
+    _collect(arrays, flat)
+    rank = max([depth, *[np.ndim(x) if not hasattr(x, "aval") else x.aval.ndim for x in flat]])
+
+    def build(part: Any, level: int) -> Any:
+        if not isinstance(part, list):
+            x = array_operand("block", part)
+            return with_new_axes(x, range(rank - aval_of(x).ndim))
+        return concatenate([build(item, level + 1) for item in part], rank - depth + level)
+
+    return build(arrays, 0)
+
+
+def _depth(x: Any) -> int:
+    if not isinstance(x, list):
+        return 0
+    depths = {_depth(item) for item in x}
+    if len(depths) != 1:
+        raise ValueError("block: the lists are nested to different depths" if x else "block: a list is empty")
+    return 1 + depths.pop()
+
+
+def _collect(x: Any, into: list[Any]) -> None:
+    for item in x if isinstance(x, list) else ():
+        _collect(item, into)
+    if not isinstance(x, list):
+        into.append(x)
+
+
+# Splitting -----------------------------------------------------------------------------------------------------------
+
+
+@fused(static="axis")
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
+    """The parts along one axis, without that axis."""
+    x = array_operand("unstack", x)
+    shape = aval_of(x).shape
+    axis = one_axis("unstack", axis, len(shape))
+    rest = shape[:axis] + shape[axis + 1:]
+    return tuple(reshape(slice_in_dim(x, i, i + 1, axis=axis), rest) for i in range(shape[axis]))
+
+
+def _pieces(name: str, ary: Any, sections: Any, axis: int, even: bool) -> list[Any]:
+    x = array_operand(name, ary)
+    axis = one_axis(name, axis, aval_of(x).ndim)
+    size = aval_of(x).shape[axis]
+    if isinstance(sections, (tuple, list)) or getattr(sections, "ndim", 0):
+        cuts = [integer(name, i, "every index") for i in sections]
+        edges = [0, *[min(max(i + size if i < 0 else i, 0), size) for i in cuts], size]
+    else:
+        count = integer(name, sections, "the number of sections")
+        if count <= 0:
+            raise ValueError(f"{name}: the number of sections must be positive, not {count}")
+        if even and size % count:
+            raise ValueError(f"{name}: axis {axis} of shape {aval_of(x).shape} cannot be split into {count} equal parts; "
+                             "array_split makes unequal ones")
+        edges = [0, *np.cumsum([size // count + (i < size % count) for i in range(count)]).tolist()]
+    return [slice_in_dim(x, a, max(a, b), axis=axis) for a, b in zip(edges, edges[1:])]
+
+
+@fused(static="indices_or_sections axis")
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    """A list of parts along an axis: so many equal ones, or cut at the indices. Raises ValueError if equal parts do not
+    come out even."""
+    return _pieces("split", ary, indices_or_sections, axis, True)
+
+
+@fused(static="indices_or_sections axis")
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    """Like `split`, but the parts may differ in size by one."""
+    return _pieces("array_split", ary, indices_or_sections, axis, False)
+
+
+@fused(static="indices_or_sections")
+def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+    """`split` along axis 0."""
+    return _pieces("vsplit", ary, indices_or_sections, 0, True)
+
+
+@fused(static="indices_or_sections")
+def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+    """`split` along axis 1, of vectors along axis 0."""
+    return _pieces("hsplit", ary, indices_or_sections, 0 if checked("hsplit", ary)[1].ndim == 1 else 1, True)
+
+
+@fused(static="indices_or_sections")
+def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+    """`split` along axis 2."""
+    return _pieces("dsplit", ary, indices_or_sections, 2, True)
+
+
+# Repeating -----------------------------------------------------------------------------------------------------------
+
+
+@fused(static="reps")
+def tile(A: Any, reps: Any) -> Any:
+    """The whole array repeated `reps` times along each axis (an int, or one for each of the last axes)."""
+    x = array_operand("tile", A)
+    counts = [integer("tile", n, "every repeat") for n in (reps if isinstance(reps, (tuple, list)) else (reps,))]
+    shape = aval_of(x).shape
+    rank = max(len(shape), len(counts))
+    shape, counts = (1,) * (rank - len(shape)) + shape, [1] * (rank - len(counts)) + counts
+    kept = tuple(2 * i + 1 for i in range(rank - aval_of(x).ndim, rank))
+    spread = tuple(n for pair in zip(counts, shape) for n in pair)
+    return reshape(broadcast_in_dim(x, spread, kept), tuple(n * m for n, m in zip(counts, shape)))
+
+
+@fused(static="shift axis")
+def _roll(a: Any, shift: Any, axis: Any = None) -> Any:
+    x = array_operand("roll", a)
+    shape = aval_of(x).shape
+    if axis is None:
+        return reshape(_roll(reshape(x, (aval_of(x).size,)), shift, 0), shape)
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    shifts = shift if isinstance(shift, (tuple, list)) else (shift,)
+    if len(axes) != len(shifts) and 1 not in (len(axes), len(shifts)):
+        raise ValueError(f"roll: {len(shifts)} shifts for {len(axes)} axes")
+    count = max(len(axes), len(shifts))
+    axes, shifts = (tuple(v) * (count // len(v)) for v in (axes, shifts))
+    for i, by in zip(axes, shifts):
+        i = one_axis("roll", i, len(shape))
+        by = integer("roll", by, "every shift") % max(shape[i], 1)
+        if by:
+            parts = slice_in_dim(x, shape[i] - by, shape[i], axis=i), slice_in_dim(x, 0, shape[i] - by, axis=i)
+            x = concatenate_p(*parts, dimension=i)
+    return x

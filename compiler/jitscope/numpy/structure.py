@@ -1,0 +1,277 @@
+"""Shapes and axes: the same elements seen otherwise."""
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.avals import aval_of
+from ..ops.linear import (
+    broadcast_in_dim_p,
+    convert_element_type_p,
+    reshape as reshape_value,
+    rev_p,
+    squeeze_p,
+    transpose as transpose_value,
+)
+from ._fused import fused
+from ._operands import broadcast, broadcast_shape, checked, integer, one_axis, operand, shape_of
+
+
+def array_operand(name: str, x: Any) -> Any:
+    """An operand that is an array: a Python number becomes one of rank 0, still weak."""
+    x = operand(name, x)
+    if hasattr(x, "aval") or isinstance(x, (np.ndarray, np.generic)):
+        return x
+    aval = aval_of(x)
+    return convert_element_type_p(x, new_dtype=aval.dtype, weak_type=aval.weak_type)
+
+
+# Shape ---------------------------------------------------------------------------------------------------------------
+
+
+def full_shape(name: str, shape: Any, own: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape asked for, with a -1 worked out. Raises TypeError if the number of elements differs."""
+    sizes = [integer(name, n, "every size") for n in (shape if isinstance(shape, (tuple, list)) or (
+        hasattr(shape, "__len__") and getattr(shape, "ndim", 1)) else (shape,))]
+    total = math.prod(own)
+    if sizes.count(-1) > 1:
+        raise TypeError(f"{name}: only one size may be -1, the shape given is {tuple(sizes)}")
+    if -1 in sizes:
+        known = math.prod(n for n in sizes if n != -1)
+        if known and total % known == 0:
+            sizes[sizes.index(-1)] = total // known
+    if math.prod(sizes) != total or any(n < 0 for n in sizes):
+        raise TypeError(f"{name}: an array of shape {own}, {total} elements, does not fit shape {tuple(sizes)}")
+    return tuple(sizes)
+
+
+@fused(static="shape order copy")
+def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None) -> Any:
+    """The elements of `a` in another shape; one size may be -1. `order`: "C" (last axis fastest) or "F".
+
+    Raises TypeError, naming both shapes, if the number of elements differs; ValueError for other orders.
+    """
+    x = array_operand("reshape", a)
+    own = aval_of(x).shape
+    sizes = full_shape("reshape", shape, own)
+    if order == "C":
+        return reshape_value(x, sizes)
+    if order != "F":
+        raise ValueError(f"reshape: order is 'C' or 'F', not {order!r}")
+    backwards = transpose_value(x, tuple(reversed(range(len(own)))))
+    return transpose_value(reshape_value(backwards, sizes[::-1]), tuple(reversed(range(len(sizes)))))
+
+
+@fused(static="order")
+def ravel(a: Any, order: str = "C") -> Any:
+    """All elements as a vector, in `order` "C" (last axis fastest) or "F"."""
+    return reshape(a, (checked("ravel", a)[1].size,), order)
+
+
+@fused(static="axis")
+def expand_dims(a: Any, axis: Any) -> Any:
+    """`a` with new axes of size 1 at the places `axis` (an int or several) of the result. Raises ValueError for places
+    that do not exist or stand twice."""
+    x = array_operand("expand_dims", a)
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    rank = aval_of(x).ndim + len(axes)
+    return with_new_axes(x, [one_axis("expand_dims", i, rank) for i in axes])
+
+
+def with_new_axes(x: Any, places: Sequence[int]) -> Any:
+    """`x` with axes of size 1 at the places of the result."""
+    if not places:
+        return x
+    if len(set(places)) != len(places):
+        raise ValueError(f"expand_dims: an axis stands twice in {tuple(places)}")
+    sizes = iter(aval_of(x).shape)
+    rank = aval_of(x).ndim + len(places)
+    shape = tuple(1 if i in places else next(sizes) for i in range(rank))
+    return broadcast_in_dim_p(x, shape=shape, broadcast_dimensions=tuple(i for i in range(rank) if i not in places))
+
+
+@fused(static="axis")
+def squeeze(a: Any, axis: Any = None) -> Any:
+    """`a` without the axes of size 1 in `axis` (None: all of them). Raises ValueError for axes of another size."""
+    x = array_operand("squeeze", a)
+    shape = aval_of(x).shape
+    if axis is None:
+        axes = [i for i, n in enumerate(shape) if n == 1]
+    else:
+        axes = sorted({one_axis("squeeze", i, len(shape)) for i in (axis if isinstance(axis, (tuple, list)) else (axis,))})
+        if wide := [i for i in axes if shape[i] != 1]:
+            raise ValueError(f"squeeze: axis {wide[0]} of shape {shape} has size {shape[wide[0]]}, not 1")
+    return squeeze_p(x, dimensions=tuple(axes)) if axes else x
+
+
+@fused(static="shape")
+def broadcast_to(array: Any, shape: Any) -> Any:
+    """`array` repeated to `shape`. Raises ValueError, naming both shapes, if it does not fit."""
+    x, target = array_operand("broadcast_to", array), shape_of("broadcast_to", shape)
+    own = aval_of(x).shape
+    if len(own) > len(target) or any(n not in (1, m) for n, m in zip(own[::-1], target[::-1])):
+        raise ValueError(f"broadcast_to: an array of shape {own} does not broadcast to shape {target}")
+    return broadcast(x, own, target)
+
+
+@fused()
+def broadcast_arrays(*args: Any) -> list[Any]:
+    """All arrays repeated to their common shape. Raises ValueError, naming the shapes, if there is none."""
+    xs = [array_operand("broadcast_arrays", x) for x in args]
+    shapes = [aval_of(x).shape for x in xs]
+    shape = broadcast_shape(*shapes) if xs else ()
+    return [broadcast(x, own, shape) for x, own in zip(xs, shapes)]
+
+
+def _at_least(name: str, rank: int, widen: Any) -> Any:
+    @fused()
+    def several(*arys: Any) -> list[Any]:
+        return [_widened(name, x, rank, widen) for x in arys]
+
+    @fused()
+    def one(ary: Any) -> Any:
+        return _widened(name, ary, rank, widen)
+
+    def fun(*arys: Any) -> Any:
+        return one(arys[0]) if len(arys) == 1 else several(*arys)
+
+    fun.__name__ = fun.__qualname__ = name
+    fun.__doc__ = f"The array with at least {rank} axes, new ones of size 1; for several arrays, a list."
+    return fun
+
+
+def _widened(name: str, x: Any, rank: int, widen: Any) -> Any:
+    x = array_operand(name, x)
+    own = aval_of(x).ndim
+    return x if own >= rank else with_new_axes(x, widen(own))
+
+
+atleast_1d = _at_least("atleast_1d", 1, lambda own: [0])
+atleast_2d = _at_least("atleast_2d", 2, lambda own: [0, 1] if own == 0 else [0])
+atleast_3d = _at_least("atleast_3d", 3, lambda own: [[0, 1, 2], [0, 2], [2]][own])
+
+
+# Order of axes -------------------------------------------------------------------------------------------------------
+
+
+def permuted(name: str, x: Any, axes: Sequence[Any]) -> Any:
+    """`x` with its axes in the order `axes`. Raises ValueError if they are no permutation."""
+    rank = aval_of(x).ndim
+    order = tuple(one_axis(name, i, rank) for i in axes)
+    if sorted(order) != list(range(rank)):
+        raise ValueError(f"{name}: axes {tuple(axes)} are no permutation of the axes of shape {aval_of(x).shape}")
+    return transpose_value(x, order)
+
+
+@fused(static="axes")
+def transpose(a: Any, axes: Sequence[int] | None = None) -> Any:
+    """`a` with its axes in the order `axes` (None: reversed). Raises ValueError if they are no permutation."""
+    x = array_operand("transpose", a)
+    return permuted("transpose", x, range(aval_of(x).ndim)[::-1] if axes is None else axes)
+
+
+@fused(static="axes")
+def permute_dims(a: Any, /, axes: tuple[int, ...]) -> Any:
+    """`a` with its axes in the order `axes`. Raises ValueError if they are no permutation."""
+    return permuted("permute_dims", array_operand("permute_dims", a), axes)
+
+
+@fused()
+def matrix_transpose(x: Any, /) -> Any:
+    """The last two axes swapped. Raises ValueError for arrays of fewer axes."""
+    x = array_operand("matrix_transpose", x)
+    rank = aval_of(x).ndim
+    if rank < 2:
+        raise ValueError(f"matrix_transpose needs two axes or more; the array has shape {aval_of(x).shape}")
+    return transpose_value(x, (*range(rank - 2), rank - 1, rank - 2))
+
+
+@fused(static="axis1 axis2")
+def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
+    """`a` with two axes exchanged."""
+    x = array_operand("swapaxes", a)
+    order = list(range(aval_of(x).ndim))
+    i, j = (one_axis("swapaxes", k, len(order)) for k in (axis1, axis2))
+    order[i], order[j] = order[j], order[i]
+    return transpose_value(x, tuple(order))
+
+
+@fused(static="source destination")
+def moveaxis(a: Any, source: Any, destination: Any) -> Any:
+    """`a` with the axes `source` (an int or several) at the places `destination`, the others in order.
+
+    Raises ValueError if their numbers differ.
+    """
+    x = array_operand("moveaxis", a)
+    rank = aval_of(x).ndim
+    old, new = ([one_axis("moveaxis", i, rank) for i in (places if isinstance(places, (tuple, list)) else (places,))]
+                for places in (source, destination))
+    if len(old) != len(new) or len(set(old)) != len(old) or len(set(new)) != len(new):
+        raise ValueError(f"moveaxis: {source} and {destination} must name equally many distinct axes")
+    order = [i for i in range(rank) if i not in old]
+    for place, axis in sorted(zip(new, old)):
+        order.insert(place, axis)
+    return transpose_value(x, tuple(order))
+
+
+@fused(static="axis start")
+def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
+    """`a` with one axis moved before the place `start`."""
+    x = array_operand("rollaxis", a)
+    rank = aval_of(x).ndim
+    axis = one_axis("rollaxis", axis, rank)
+    start = start + rank if start < 0 else start
+    if not 0 <= start <= rank:
+        raise ValueError(f"rollaxis: start {start} is out of bounds for an array of {rank} dimensions")
+    return moveaxis(x, axis, start - (axis < start))
+
+
+# Order of elements ---------------------------------------------------------------------------------------------------
+
+
+def flipped(x: Any, axes: Sequence[int]) -> Any:
+    """`x` reversed along axes of more than one element."""
+    shape = aval_of(x).shape
+    turned = tuple(i for i in sorted(axes) if shape[i] > 1)
+    return rev_p(x, dimensions=turned) if turned else x
+
+
+@fused(static="axis")
+def flip(m: Any, axis: Any = None) -> Any:
+    """The order of elements reversed along `axis` (an int or several; None: all)."""
+    x = array_operand("flip", m)
+    rank = aval_of(x).ndim
+    axes = range(rank) if axis is None else [
+        one_axis("flip", i, rank) for i in (axis if isinstance(axis, (tuple, list)) else (axis,))]
+    return flipped(x, sorted(set(axes)))
+
+
+@fused()
+def flipud(m: Any) -> Any:
+    """The order reversed along axis 0. Raises ValueError for arrays of rank 0."""
+    return flip(m, 0)
+
+
+@fused()
+def fliplr(m: Any) -> Any:
+    """The order reversed along axis 1. Raises ValueError for arrays of lower rank than 2."""
+    return flip(m, 1)
+
+
+@fused(static="k axes")
+def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
+    """Turned by 90 degrees `k` times, from the first of `axes` towards the second."""
+    x = array_operand("rot90", m)
+    rank = aval_of(x).ndim
+    i, j = (one_axis("rot90", a, rank) for a in axes)
+    if i == j:
+        raise ValueError("rot90 turns in a plane: the axes must differ")
+    k %= 4
+    if k == 0:
+        return x
+    if k == 2:
+        return flipped(x, (i, j))
+    return swapaxes(flipped(x, (j,)), i, j) if k == 1 else flipped(swapaxes(x, i, j), (j,))
