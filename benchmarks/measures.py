@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from contextlib import contextmanager
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,7 +46,7 @@ class Library(NamedTuple):
 
 
 def loop(statement: str, lib: Library, **names: Any) -> Burst:
-    """A burst that repeats a statement and waits for the last result; like `timeit`, but with the garbage collector on."""
+    """A burst that repeats a statement and waits for the last result; like `timeit`, but garbage is collected as always."""
     source = f"""
 def burst(count):
     start = clock()
@@ -54,13 +55,10 @@ def burst(count):
     block(result)
     return {{"": (clock() - start) / count}}
 """
-    from itertools import repeat
-
     scope = {"J": lib.J, "jnp": lib.jnp, "clock": time.perf_counter, "repeat": repeat, "block": lib.J.block_until_ready}
-    exec(source, scope | names)
-    namespace = scope | names
-    exec(source, namespace)
-    return namespace["burst"]
+    scope |= names
+    exec(source, scope)
+    return scope["burst"]
 
 
 # Calls of compiled functions ------------------------------------------------------------------------------------------
@@ -69,6 +67,17 @@ def burst(count):
 def call_1_array(lib: Library) -> Burst:
     x = lib.array(np.ones(8, np.float32))
     return loop("f(x)", lib, f=lib.J.jit(lambda x: x + 1), x=x)
+
+
+def execution(lib: Library) -> Burst:
+    """What is left of a call of one array if nothing is checked and nothing put together (of ours; theirs is a call)."""
+    x = lib.array(np.ones(8, np.float32))
+    f = lib.J.jit(lambda x: x + 1)
+    if lib.name == "jax":
+        return loop("f(x)", lib, f=f, x=x)
+    executable = f.lower(x).compile().runtime_executable()
+    return loop("run(bufs).consume_with_handlers(handlers) and f", lib, f=f(x), bufs=[x.buf], run=executable.raw_execute,
+                handlers=executable.handlers)  # fmt: skip
 
 
 def call_2_arrays(lib: Library) -> Burst:
@@ -114,20 +123,17 @@ def call_numpy(lib: Library) -> Burst:
 
 # One operation at a time ----------------------------------------------------------------------------------------------
 
-EAGER_OPERATIONS = {
-    "add": "a + b", "add_number": "a + 1", "multiply": "a * b", "negative": "-a", "sin": "jnp.sin(a)",
-    "less": "a < b", "where": "jnp.where(mask, a, b)", "matmul": "m @ m",
-}  # fmt: skip
-EAGER_STRUCTURE = {
-    "item": "a[0]", "row": "m[0]", "slice": "a[2:5]", "slice_2d": "m[1:3, ::2]", "newaxis": "a[None, :]",
-    "gather": "a[index]", "update": "a.at[0].set(1.0)",
-    "reshape": "jnp.reshape(m, (16, 4))", "method_reshape": "m.reshape(-1)", "transpose": "m.T",
-    "concatenate": "jnp.concatenate([a, b])", "stack": "jnp.stack([a, b])",
-    "zeros": "jnp.zeros((8, 8))", "ones": "jnp.ones(8)", "full": "jnp.full((8,), 2.0)", "arange": "jnp.arange(8)",
-    "linspace": "jnp.linspace(0.0, 1.0, 8)", "array": "jnp.array([1.0, 2.0, 3.0])", "asarray": "jnp.asarray(host)",
-    "sum": "jnp.sum(m)", "sum_axis": "jnp.sum(m, axis=0)", "mean": "jnp.mean(m, axis=1)", "max": "m.max()",
-    "argmax": "jnp.argmax(m, axis=1)", "any": "jnp.any(mask)", "astype": "a.astype(jnp.int32)",
-}  # fmt: skip
+EAGER_OPERATIONS = (
+    "a + b", "a + 1", "a * b", "-a", "jnp.sin(a)", "a < b", "jnp.where(mask, a, b)", "m @ m",
+)  # fmt: skip
+EAGER_STRUCTURE = (
+    "a[0]", "m[0]", "a[2:5]", "m[1:3, ::2]", "a[None, :]", "a[index]", "a.at[0].set(1.0)",
+    "jnp.reshape(m, (16, 4))", "m.reshape(-1)", "m.T", "jnp.concatenate([a, b])", "jnp.stack([a, b])",
+    "jnp.zeros((8, 8))", "jnp.ones(8)", "jnp.full((8,), 2.0)", "jnp.arange(8)", "jnp.linspace(0.0, 1.0, 8)",
+    "jnp.array([1.0, 2.0, 3.0])", "jnp.asarray(host)",
+    "jnp.sum(m)", "jnp.sum(m, axis=0)", "jnp.mean(m, axis=1)", "m.max()", "jnp.argmax(m, axis=1)", "jnp.any(mask)",
+    "a.astype(jnp.int32)",
+)  # fmt: skip
 
 
 def eager(statement: str) -> Callable[[Library], Burst]:
@@ -278,6 +284,7 @@ MEASURES: dict[str, Callable[[Library], Burst]] = {
     "call:static arguments": call_static,
     "call:array and number": call_scalar,
     "call:NumPy array": call_numpy,
+    "call:XLA's part of 1 array": execution,
     "grad:small function": eager_grad,
     "grad:3-layer MLP": eager_mlp_grad,
     "grad:jitted function": eager_jit_grad,
@@ -287,7 +294,7 @@ MEASURES: dict[str, Callable[[Library], Burst]] = {
     "ledger:call": with_and_without(call_2_arrays),
     "ledger:trace": with_and_without(stages("mlp"), "trace"),
 }
-MEASURES |= {f"eager:{text}": eager(text) for text in [*EAGER_OPERATIONS.values(), *EAGER_STRUCTURE.values()]}
+MEASURES |= {f"eager:{text}": eager(text) for text in EAGER_OPERATIONS + EAGER_STRUCTURE}
 MEASURES |= {f"stages:{name}": stages(name) for name in STAGED}
 MEASURES |= {f"compile:{name}": compilation(name) for name in STAGED}
 MEASURES |= {f"steady:{name}": steady(name) for name in PROGRAMS}

@@ -100,11 +100,11 @@ def test_rooms_import_downwards() -> None:
         assert not any(m.split(".")[0] in ("jitscope", "jitscope_kernel") for m, _ in imports(path)), path
 
 
-LATE_IMPORTS = {"core/jaxpr.py": {"jitscope.core.printing"}, "backend/dispatch.py": {"jitscope.backend.stages"}}
+LATE_IMPORTS = {"core/jaxpr.py": {"jitscope.core.printing"}}
 
 
 def test_no_imports_inside_functions() -> None:
-    """But in xla/, which delays the MLIR bindings until the first lowering, and two conveniences below one roof."""
+    """But in xla/, which delays the MLIR bindings until the first lowering, and `repr` of a jaxpr, which the printer makes."""
     for path in files(COMPILER):
         relative = str(path.relative_to(COMPILER))
         if own_layer(path) == "xla":

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import tree
 from .backend import evaluate  # noqa: F401  (puts the evaluating trace in place)
-from .backend.array import Array, to_array
+from .backend.array import Array, device_for, one_device, placed, to_array
 from .backend.compile import clear_executables
 from .backend.dispatch import JitFunction, clear_traces
 from .backend.evaluate import clear_programs
@@ -21,7 +21,7 @@ from .core.jaxpr import ClosedJaxpr, DebugInfo
 from .core.staging import eval_jaxpr, trace_to_jaxpr
 from .core.trace import Tracer
 from .core.zeros import Linear, Zero, is_zero
-from .ops.linear import instantiate
+from .ops.linear import convert, instantiate
 from .transforms.jvp import jvp_flat
 from .transforms.linearize import Linearized, linearize_flat
 from .transforms.transpose import backward_pass
@@ -108,8 +108,21 @@ def _check_array(x: Any, what: str) -> ShapedArray:
         raise TypeError(f"{what} something that is not an array: {not_an_array(x)}") from None
 
 
-def _as_value(x: Any) -> Any:
-    return x if isinstance(x, Tracer) else to_array(x)
+def _as_values(leaves: Sequence[Any]) -> list[Any]:
+    """Leaves as arrays (on one device) or tracers."""
+    if one_device():
+        return [x if isinstance(x, Tracer) else to_array(x) for x in leaves]
+    device = device_for(leaves)
+    return [x if isinstance(x, Tracer) else placed(x, device) for x in leaves]
+
+
+def _beside(x: Any, aval: ShapedArray, other: Any) -> Any:
+    """A tangent or cotangent of `aval`, where the value `other` is."""
+    if isinstance(x, Tracer):
+        return x if x.aval.dtype == aval.dtype else convert(x, aval.dtype)
+    array = to_array(np.asarray(x, aval.dtype) if aval_of(x).dtype != aval.dtype else x)
+    other = other.known() if isinstance(other, Tracer) else other
+    return placed(array, other.device) if isinstance(other, Array) and not one_device() else array
 
 
 def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> Any:
@@ -124,7 +137,7 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     paths = tree.leaf_paths(tuple(primals))
     moving = [_tangent(p, t, path) for p, t, path in zip(leaves, given, paths)]
     flat = _Flat(fun, in_tree, has_aux)
-    all_outs, ts = jvp_flat(flat, [_as_value(x) for x in leaves], moving)
+    all_outs, ts = jvp_flat(flat, _as_values(leaves), moving)
     outs, aux = flat.split(all_outs) if has_aux else (all_outs, None)
     tangent = flat.out_tree.unflatten([instantiate(t) for t in ts[: len(outs)]])
     result = flat.out_tree.unflatten(outs)
@@ -144,7 +157,7 @@ def _tangent(primal: Any, tangent: Any, path: str) -> Any:
     if aval.shape != wanted.shape or (aval.dtype != wanted.dtype and not aval.weak_type):
         raise TypeError(f"jvp: at {path} the primal is {aval_of(primal).short()} and the tangent {aval.short()}; "
                         "they must agree")
-    return _as_value(np.asarray(tangent, wanted.dtype) if aval.dtype != wanted.dtype else tangent)
+    return _beside(tangent, wanted, primal)
 
 
 def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
@@ -155,7 +168,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     """
     leaves, in_tree = tree.flatten(primals)
     flat = _Flat(fun, in_tree, has_aux)
-    linear = linearize_flat(flat, [_as_value(x) for x in leaves])
+    linear = linearize_flat(flat, _as_values(leaves))
     outs, aux = flat.split(linear.outs) if has_aux else (linear.outs, None)
     paths = tree.leaf_paths(primals)
 
@@ -181,7 +194,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """
     leaves, in_tree = tree.flatten(primals)
     flat = _Flat(fun, in_tree, has_aux)
-    linear = linearize_flat(flat, [_as_value(x) for x in leaves])
+    linear = linearize_flat(flat, _as_values(leaves))
     outs, aux = flat.split(linear.outs) if has_aux else (linear.outs, None)
 
     def f_vjp(cotangent: Any) -> tuple:
@@ -203,7 +216,7 @@ def _cotangent(ct: Any, out: Any) -> Any:
     aval = _check_array(ct, "the cotangent is")
     if aval.shape != wanted.shape or (aval.dtype != wanted.dtype and not aval.weak_type):
         raise TypeError(f"the result is {wanted.short()} and its cotangent {aval.short()}; they must agree")
-    return _as_value(np.asarray(ct, wanted.dtype) if aval.dtype != wanted.dtype else ct)
+    return _beside(ct, wanted, out)
 
 
 def pull_back(linear: Linearized, cts: Sequence[Any]) -> list[Any]:
@@ -323,7 +336,7 @@ def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, axis_name
         size = _mapped_size(fun, leaves, dims, names, axis_size)
         flat = _Flat(fun, in_tree, named=True)
         axis = BatchAxis(axis_name, size)
-        outs, out_dims = vmap_flat(flat, axis, [_as_value(x) for x in leaves], dims)
+        outs, out_dims = vmap_flat(flat, axis, _as_values(leaves), dims)
         wanted = tree.broadcast_prefix(out_axes, flat.out_tree, "vmap out_axes")
         return flat.out_tree.unflatten([_place(fun, axis, x, d, w) for x, d, w in zip(outs, out_dims, wanted)])
 
@@ -380,7 +393,7 @@ def make_jaxpr(fun: Callable[..., Any], static_argnums: Any = (), return_shape: 
 
     @functools.wraps(fun)
     def jaxpr_of(*args: Any, **kwargs: Any) -> Any:
-        dynamic, statics = spec.bind(fun, args, kwargs, False)
+        dynamic, statics = spec.bind(args, kwargs, False)
         leaves, in_tree = tree.flatten(dynamic)
         out_trees: list[Any] = []
 
@@ -390,7 +403,7 @@ def make_jaxpr(fun: Callable[..., Any], static_argnums: Any = (), return_shape: 
             out_trees.append(out_tree)
             return outs
 
-        debug = DebugInfo(name_of(fun), tuple(spec.leaf_names(fun, dynamic)))
+        debug = DebugInfo(name_of(fun), tuple(spec.leaf_names(dynamic, statics)))
         closed: ClosedJaxpr = trace_to_jaxpr(flat_fun, [aval_of(x) for x in leaves], debug)
         if return_shape:
             return closed, out_trees[0].unflatten([struct_of(a) for a in closed.out_avals])

@@ -49,7 +49,8 @@ def run(notebook: Path, page: Path) -> None:
 
 def summary(notebook: Any) -> str:
     """What was compiled in an executed notebook, as a table."""
-    compilations = [one for cell in documents(notebook) if cell["kind"] == "cell" for one in cell["compilations"]]
+    cells = [document for document in documents(notebook) if document["kind"] == "cell"]
+    compilations = [one for cell in cells for one in cell["compilations"] if one["cache"] == "compiled"]
     if not compilations:
         return "Nothing was compiled in this notebook."
     rows = [("compiled", "equations", "became", *_STAGES), *map(_row, compilations)]

@@ -236,10 +236,22 @@ class Session:
         document = observe.cell_document(
             running.since, cell=label, cell_id=cell_id, left_alone=left_alone, error=self._error(error), ledger=self.ledger
         )
+        self._add_reused(document, running.since)
         if not document["compilations"]:
             failed = [row.function for row in self.ledger.since(running.since) if row.what == "failed"]
             document["note"] = _why_nothing(running, document, failed)
         return document
+
+    def _add_reused(self, document: Document, since: observe.Mark) -> None:
+        """A cell that is run again traces its functions again and compiles nothing; it shows them all the same."""
+        there = {compilation["id"] for compilation in document["compilations"]}
+        again = [row for row in self.ledger.since(since) if row.what == "reused" and not row.nested and row.id not in there]
+        if not again:
+            return
+        document["compilations"] += [observe.compilation_document(row, self.ledger) for row in again]
+        document["compilations"].sort(key=lambda compilation: compilation["id"])
+        calls = self.ledger.called_since(since)
+        document["reused"] = [{"function": name, "calls": count} for name, count in calls.items()]
 
     def _error(self, error: BaseException | None) -> Document | None:
         if error is None:

@@ -1,5 +1,5 @@
 // The JupyterLab plugin: view code for widgets and saved outputs, and the side panel.
-import type { JupyterFrontEnd, JupyterFrontEndPlugin } from "@jupyterlab/application";
+import { ILayoutRestorer, type JupyterFrontEnd, type JupyterFrontEndPlugin } from "@jupyterlab/application";
 import { INotebookTracker } from "@jupyterlab/notebook";
 import { provideGoTo } from "./cells";
 import { LedgerPanel } from "./panel";
@@ -12,13 +12,15 @@ const plugin: JupyterFrontEndPlugin<void> = {
   description: "The compilations of the session, and the views of their outputs.",
   autoStart: true,
   requires: [INotebookTracker],
-  activate(app: JupyterFrontEnd, tracker: INotebookTracker) {
+  optional: [ILayoutRestorer],
+  activate(app: JupyterFrontEnd, tracker: INotebookTracker, restorer: ILayoutRestorer | null) {
     provideViewCode();
     provideGoTo(tracker);
     watchOutputs(tracker);
     const sessions = new Sessions(tracker);
     const panel = new LedgerPanel(sessions);
     app.shell.add(panel, "left", { rank: 900, type: "jitscope" });
+    restorer?.add(panel, panel.id);
   },
 };
 

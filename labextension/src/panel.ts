@@ -1,10 +1,21 @@
 // The side panel: the session's compilations, newest first; a click goes to the cell.
 import type { NotebookPanel } from "@jupyterlab/notebook";
+import { LabIcon } from "@jupyterlab/ui-components";
 import type { Message } from "@lumino/messaging";
 import { Widget } from "@lumino/widgets";
 import type { Sessions } from "./sessions";
 import { viewCode } from "./viewcode";
 import { goToCell, type Place } from "./cells";
+
+/** Two values into one. */
+const icon = new LabIcon({
+  name: "jitscope:panel",
+  svgstr: `<svg xmlns="http://www.w3.org/2000/svg" width="16" height="16" viewBox="0 0 16 16">
+    <g class="jp-icon3" fill="#616161">
+      <path d="M3.25 4.5h1.5v1.25c0 1.5.9 1.75 2 2.25.5.23.95.5 1.25.9.3-.4.75-.67 1.25-.9 1.1-.5 2-.75 2-2.25V4.5h1.5v1.25c0 2.45-1.6 3.05-2.87 3.62-.75.34-1.13.6-1.13 1.38h-1.5c0-.78-.38-1.04-1.13-1.380C4.85 8.8 3.25 8.2 3.25 5.750z"/>
+      <circle cx="4" cy="3" r="2"/><circle cx="12" cy="3" r="2"/><rect x="5" y="10.5" width="6" height="4.5" rx="1.2"/>
+    </g></svg>`,
+});
 
 type Live = { update(document: unknown): void; dispose(): void };
 
@@ -15,9 +26,8 @@ export class LedgerPanel extends Widget {
   constructor(private sessions: Sessions) {
     super();
     this.id = "jitscope-panel";
-    this.title.label = "";
     this.title.caption = "jitscope: compilations of this session";
-    this.title.iconClass = "jitscope-panel-icon";
+    this.title.icon = icon;
     this.addClass("jitscope-panel");
     this.node.setAttribute("aria-label", "jitscope compilations");
     this.node.tabIndex = -1;

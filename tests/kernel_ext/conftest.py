@@ -18,6 +18,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from traitlets.config import Config
 
+import jitscope
+from jitscope import observe
 from jitscope_widgets.envelope import unpack
 
 
@@ -100,6 +102,9 @@ def bare_shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shel
     """An IPython shell without the extension."""
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     config = Config({"HistoryManager": {"enabled": False}, "InteractiveShell": {"colors": "nocolor"}})
+    jitscope.clear_caches()
+    ledger = observe.Ledger()
+    monkeypatch.setattr(sys.modules["jitscope.observe.ledger"], "_session", ledger)
     main, hook = sys.modules["__main__"], sys.displayhook
     shell = InteractiveShell.instance(config=config)
     yield Shell(shell)
@@ -107,6 +112,7 @@ def bare_shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shel
     shell.restore_sys_module_state()
     sys.modules["__main__"], sys.displayhook = main, hook
     InteractiveShell.clear_instance()
+    ledger.close()
 
 
 @pytest.fixture

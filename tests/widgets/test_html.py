@@ -120,6 +120,11 @@ def test_a_compilation_that_fails_says_so_and_the_cell_stands() -> None:
     assert "runs in 210 µs" in said and "reused without compiling: step (3 calls)" in said
 
 
+@pytest.mark.parametrize("rest", [{}, {"compilations": 7}, {"compilations": [None]}])
+def test_a_cell_that_is_none_is_a_sentence(rest: dict[str, Any]) -> None:
+    assert "could not be made" in _said(check_still(html({"kind": "cell", "version": 1, **rest})))
+
+
 def test_a_document_that_cannot_be_kept_is_still_shown() -> None:
     document = made.timing()
     document["title"] = object()
@@ -224,3 +229,24 @@ def test_any_document_is_harmless_html(document: dict[str, Any]) -> None:
     check_still(shown)
     shown.encode()
     assert _carried(shown) == document
+
+
+# --- positions by path --------------------------------------------------------------------------------------------------
+
+
+def test_the_graph_after_fusion_gets_its_lines_by_path() -> None:
+    compilation = made.layer_compilation()
+    for node in compilation["fusion"]["after"]["nodes"]:
+        node |= {"positions": [], "paths": ["e0", "e4"] if node["id"] == "fusion.1" else []}
+    compilation["fusion"]["before"]["nodes"] = []
+    pictures = re.findall(r"<svg.*?</svg>", html(compilation), re.DOTALL)
+    assert len(pictures) == 2
+    assert "fusion of 8 · lines 2, 4" in pictures[1]
+    assert "In [3], line 4, columns 5-20" in pictures[1]
+    assert "dot</text>" in pictures[1]
+
+
+def test_a_note_is_told_once() -> None:
+    fusion = made.layer_fusion()
+    fusion["kernels"].append(fusion["kernels"][0] | {"name": "dot.2"})
+    assert html(fusion).count("a call into a library, so it is no part") == 1

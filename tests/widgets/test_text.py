@@ -59,6 +59,13 @@ def test_a_kernel_without_origin_says_so() -> None:
     assert "origin unknown" in text(compilation)
 
 
+def test_many_kernels_are_counted_in_the_summary_and_listed_in_full_elsewhere() -> None:
+    compilation = made.long_program(120)["compilations"][0]
+    assert text(compilation).count("fusion of 6") == 12
+    assert "  and 8 more kernels" in text(compilation)
+    assert text(compilation["fusion"]).count("fusion of 6") == 20
+
+
 def test_the_jaxpr_comes_when_asked_for() -> None:
     assert "dot_general" not in text(made.layer_compilation())
     assert "d:f32[64,7] = dot_general[dimension_numbers" in text(made.layer_compilation(), jaxpr=True)

@@ -40,7 +40,7 @@ def highlight(text: str) -> str:
 
 def _block(lines: Iterable[tuple[str, str, str]]) -> str:
     shown = "".join(
-        f"<span{f' class={chr(34)}{kind}{chr(34)}' if kind else ''}>{f'<i>{number}</i>' if number else ''}{markup}\n</span>"
+        f"<span{f' class={chr(34)}{kind}{chr(34)}' if kind else ''}>{f'<i>{number}</i> ' if number else ''}{markup}\n</span>"
         for number, markup, kind in lines
     )
     return f"<pre>{shown}</pre>"

@@ -41,13 +41,13 @@ def html(document: Document, *, limit: int | None = None, note: str = "") -> str
 
 def allowance(document: Document) -> int:
     """How many bytes the output of a document may have in a saved notebook."""
-    compilations = document["compilations"] if document["kind"] == "cell" else [document]
-    equations = sum(_size(compilation) for compilation in compilations)
+    compilations = document.get("compilations")
+    equations = sum(map(_size, compilations if isinstance(compilations, list) else [document]))
     return min(LARGEST_LIMIT, max(SMALLEST_LIMIT, PER_EQUATION * equations))
 
 
 def _size(document: Document) -> int:
-    known = document.get("equations", len(document.get("nodes", ())))
+    known = document.get("equations", len(document.get("nodes", ()))) if isinstance(document, dict) else 0
     return known if isinstance(known, int) else 0
 
 

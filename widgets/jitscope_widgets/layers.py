@@ -89,7 +89,11 @@ def arrange(
     reach: dict[Item, tuple[float, float]] = {**extent}
     reach |= {passing: (lane, lane) for way in ways.values() for passing in way}
     layers = _ordered(layers, near)
-    return Level(layers, _placed(layers, near, reach, apart), ways)
+    x = _placed(layers, near, reach, apart)
+    if not first and _starts_right(layers, x):
+        layers = [layer[::-1] for layer in layers]
+        x = _placed(layers, near, reach, apart)
+    return Level(layers, x, ways)
 
 
 # --- which layer ------------------------------------------------------------------------------------------------------
@@ -125,30 +129,54 @@ def _without_cycles(items: Sequence[str], links: Iterable[Link]) -> list[Link]:
 
 
 def _ranks(items: Sequence[str], links: list[Link], first: Sequence[Port], last: Sequence[Port]) -> dict[Node, int]:
-    """Longest path from above; an item that nothing leads to stands right above the first that needs it."""
+    """Longest path from above; what only inputs and constants lead to stands right above the first that needs it."""
     ends = {*first, *last}
-    inner = [link for link in links if link.source not in ends and link.target not in ends]
+    out: dict[Node, list[Node]] = {}
+    into: dict[Node, list[Node]] = {}
+    for link in links:
+        into.setdefault(link.target, []).append(link.source)
+        if link.source not in ends and link.target not in ends:
+            out.setdefault(link.source, []).append(link.target)
     lowest = 1 if first else 0
     rank: dict[Node, int] = dict.fromkeys(items, lowest)
-    out: dict[Node, list[Node]] = {}
-    missing: dict[Node, int] = dict.fromkeys(items, 0)
-    for link in inner:
-        out.setdefault(link.source, []).append(link.target)
-        missing[link.target] += 1
-    fed = {link.target for link in links}
-    ready: list[Node] = [item for item in items if not missing[item]]
-    while ready:
-        item = ready.pop()
+    order = _sources_first(items, out)
+    for item in order:
         for target in out.get(item, ()):
             rank[target] = max(rank[target], rank[item] + 1)
-            missing[target] -= 1
-            if not missing[target]:
-                ready.append(target)
-    for item in items:
-        if item not in fed and item in out:
+    loose = _loose(order, into, out)
+    for item in reversed(order):
+        if item in loose and item in out:
             rank[item] = max(rank[item], min(rank[target] for target in out[item]) - 1)
     bottom = max(rank.values(), default=lowest - 1) + 1
     return rank | dict.fromkeys(first, 0) | dict.fromkeys(last, bottom)
+
+
+def _sources_first(items: Sequence[str], out: Mapping[Node, list[Node]]) -> list[Node]:
+    """The items in an order in which everything comes before what it leads to."""
+    missing: dict[Node, int] = dict.fromkeys(items, 0)
+    for targets in out.values():
+        for target in targets:
+            missing[target] += 1
+    ready: list[Node] = [item for item in reversed(items) if not missing[item]]
+    order: list[Node] = []
+    while ready:
+        item = ready.pop()
+        order.append(item)
+        for target in out.get(item, ()):
+            missing[target] -= 1
+            if not missing[target]:
+                ready.append(target)
+    return order
+
+
+def _loose(order: list[Node], into: Mapping[Node, list[Node]], out: Mapping[Node, list[Node]]) -> set[Node]:
+    """Items that can move down without making links longer: what feeds them is a source, or moves down with them."""
+    loose: set[Node] = set()
+    for item in order:
+        feeding = into.get(item, ())
+        if all((other not in into and other in out) or (other in loose and len(out[other]) == 1) for other in feeding):
+            loose.add(item)
+    return loose
 
 
 def _downwards(items: Sequence[str], first: Sequence[Port], last: Sequence[Port], links: list[Link]) -> list[Node]:
@@ -242,6 +270,14 @@ def _crossings(layers: list[list[Item]], near: _Neighbours) -> int:
 
 
 # --- side by side -----------------------------------------------------------------------------------------------------
+
+
+def _starts_right(layers: list[list[Item]], x: Mapping[Item, float]) -> bool:
+    """Whether the first layer stands in the right half, where a reader who scrolls would not look first."""
+    if not layers or not layers[0]:
+        return False
+    middle = sum(x[item] for item in layers[0]) / len(layers[0])
+    return middle > (min(x.values()) + max(x.values())) / 2 + 1
 
 
 def _placed(

@@ -77,9 +77,8 @@ class Painter:
     def _look(self, node: Document) -> _Look:
         label = shorten(clean(node["label"]), _LONGEST_LABEL) or "?"
         if node["id"] in self.scopes.members:
-            label = f"{label} · {self.scopes.size(str(node['id']))} inside"
-        numbers = sorted({place["line"] for place in node["positions"]})
-        lines = "" if not numbers else str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]}–{numbers[-1]}"
+            label = f"{label} · {self.scopes.operations(self.scopes.inside(str(node['id'])))} inside"
+        lines = _line_numbers({place["line"] for place in node["positions"]})
         small = node["kind"] == "constant" or node["label"] in _SMALL_LABELS
         return _Look(label, lines, small, _PADS.get(node["kind"], 10.0))
 
@@ -105,7 +104,7 @@ class Painter:
             label = f"{label} of {self.scopes.operations(self.scopes.members[ident])}"
         if not lines:
             return label
-        return f"{label} · line{'s' if '–' in lines else ''} {lines}"
+        return f"{label} · line{'' if lines.isdigit() else 's'} {lines}"
 
     # --- the sheet ------------------------------------------------------------------------------------------------
 
@@ -260,7 +259,13 @@ class Painter:
         said += [f"{words.where(place)}: {clean(place['text'].strip())}" for place in node["positions"][:3]]
         if len(node["positions"]) > 3:
             said.append(f"and {plural(len(node['positions']) - 3, 'more place')}")
-        return f"<title>{'&#10;'.join(escape(shorten(line, _LONGEST_HOVER)) for line in said)}</title>"
+        return f"<title>{'&#10;'.join(escape(shorten(line, _LONGEST_HOVER)) for line in said)}</title>\n"
+
+
+def _line_numbers(numbers: set[int]) -> str:
+    """`2-4, 7`; of many, the first and the last."""
+    shown = words.runs(numbers)
+    return shown if len(shown) <= 12 else f"{min(numbers)} … {max(numbers)}"
 
 
 _CLASSES = {"bg": "p", "box": "b", "hull": "h", "frame": "r", "library": "l"}
@@ -272,8 +277,8 @@ def _sheet(width: float, height: float, title: str, described: str, drawn: str, 
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="{CLASS}" role="img" width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="monospace" font-size="{LABEL_SIZE}">'
-        f"<title>{title}</title>"
-        + (f"<desc>{described}</desc>" if described else "")
+        f"<title>{title}</title>\n"
+        + (f"<desc>{described}</desc>\n" if described else "")
         + (f"<style>{svg_style()}</style>" if styled else "")
         + f'<rect class="p" width="100%" height="100%" fill="{light("bg")}"/>{drawn}</svg>'
     )

@@ -9,12 +9,16 @@ from . import code, words
 from .budget import Part
 from .diff_html import diff
 from .guard import Pieces, attempt_all, part, said
+from .origins import placed
 from .painter import Hues, line_hues
 from .palette import hue_of
 from .plain import clean, clean_lines, escape
 from .quantities import amount, origin, seconds, show
 from .svg import svg
 from .words import Document, plural
+
+
+_MOST_LINES = 4000  # of a program; more would be laid out only to be left out
 
 
 def compilation_pieces(compilation: Document) -> Iterator[str | Part]:
@@ -37,7 +41,7 @@ def compilation_pieces(compilation: Document) -> Iterator[str | Part]:
     if compilation["fusion"]:
         summary = compilation["fusion"]["summary"]
         told = f"{plural(summary['before'], 'operation')} → {plural(summary['kernels'], 'kernel')}"
-        yield from _pane("Fusion", told, lambda: _fusion(compilation["fusion"], hues, here))
+        yield from _pane("Fusion", told, lambda: _fusion(compilation["fusion"], compilation["graph"], hues, here))
     total = show(compilation["timing"]["total"])
     yield from _pane("Timing", total, lambda: [*_timing(compilation["timing"]), _cost(compilation["cost"])])
     label = f"Recompiles ({count})" if count else "Recompiles"
@@ -94,27 +98,32 @@ def _picture(
 
 
 def _program(what: str, lines: list[str]) -> Part:
+    if len(lines) > _MOST_LINES:
+        return part(what)
     return part(what, lambda: code.numbered((str(at), line, "") for at, line in enumerate(lines, 1)), worth=0.5)
 
 
 # --- fusion -----------------------------------------------------------------------------------------------------------
 
 
-def _fusion(fusion: Document, hues: Hues, here: str) -> Pieces:
+def _fusion(fusion: Document, program: Document, hues: Hues, here: str) -> Pieces:
+    after, before = (placed(fusion[side], program) for side in ("after", "before"))
     pieces: Pieces = [said(fusion["summary"]["sentence"]), _kernels(fusion["kernels"], here)]
     if fusion["rows"]:
-        pieces.append(part("the comparison", lambda: diff(fusion["rows"]), lambda: diff(fusion["rows"], brief=True)))
-    if fusion["after"]["nodes"]:
-        pieces += [said("After fusion:"), _picture("the graph after fusion", fusion["after"], hues)]
-    if fusion["before"]["nodes"]:
+        forms = (lambda: diff(fusion["rows"]), lambda: diff(fusion["rows"], brief=True))
+        pieces.append(part("the comparison", *(forms if len(fusion["rows"]) <= _MOST_LINES else ())))
+    if after["nodes"]:
+        pieces += [said("After fusion:"), _picture("the graph after fusion", after, hues)]
+    if before["nodes"]:
         pieces.append("<details><summary>Before fusion</summary>")
-        pieces += [_picture("the graph before fusion", fusion["before"], hues, (150,), worth=0.5), "</details>"]
+        pieces += [_picture("the graph before fusion", before, hues, (150,), worth=0.5), "</details>"]
     return pieces
 
 
 def _kernels(kernels: list[Document], here: str) -> Part:
     def form(members: bool, most: int) -> str:
-        rows = "".join(_kernel(at, kernel, here, members) for at, kernel in enumerate(kernels[:most], 1))
+        noted: set[str] = set()
+        rows = "".join(_kernel(at, kernel, here, members, noted) for at, kernel in enumerate(kernels[:most], 1))
         more = said(f"and {plural(len(kernels) - most, 'more kernel')}") if len(kernels) > most else ""
         head = "<tr><th>kernel</th><th>is</th><th>gives</th><th>from</th></tr>"
         return f"<table><tbody>{head}{rows}</tbody></table>{more}"
@@ -122,11 +131,12 @@ def _kernels(kernels: list[Document], here: str) -> Part:
     return part("the list of kernels", lambda: form(True, 500), lambda: form(False, 500), lambda: form(False, 20))
 
 
-def _kernel(number: int, kernel: Document, here: str, members: bool) -> str:
+def _kernel(number: int, kernel: Document, here: str, members: bool, noted: set[str]) -> str:
     kind = f"{words.kernel_words(kernel)}{' (library call)' if kernel['kind'] == 'library' else ''}"
     place = words.lines(kernel["positions"], here) or "origin unknown"
     told = [words.member_words(kernel["members"])] if members and len(kernel["members"]) > 1 else []
-    told += [clean(kernel["note"])] if kernel["note"] else []
+    told += [clean(kernel["note"])] if kernel["note"] and kernel["note"] not in noted else []
+    noted.add(kernel["note"])
     below = "".join(f'<br><span class="dim">{escape(line)}</span>' for line in told)
     name = f"{number} <code>{escape(kernel['name'])}</code>"
     types = f"<code>{escape(kernel['type'])}</code>"
@@ -238,7 +248,7 @@ def _graph(graph: Document) -> Pieces:
 
 
 def _whole_fusion(fusion: Document) -> Pieces:
-    return _fusion(fusion, line_hues(fusion["before"], fusion["after"]), "")
+    return _fusion(fusion, fusion["before"], line_hues(fusion["before"], fusion["after"]), "")
 
 
 def _source(source: Document) -> Pieces:

@@ -42,14 +42,15 @@ class Scopes:
             yield ident
             ident = self.parent[ident]
 
-    def size(self, scope: str) -> int:
-        """How many nodes a scope contains, at any depth."""
-        count, todo = 0, list(self.members.get(scope, ()))
+    def inside(self, scope: str) -> list[str]:
+        """What a scope contains, at any depth."""
+        found: list[str] = []
+        todo = list(self.members.get(scope, ()))
         while todo:
             ident = todo.pop()
-            count += 1
+            found.append(ident)
             todo += self.members.get(ident, ())
-        return count
+        return found
 
     def open_within(self, limit: int) -> set[str]:
         """The scopes that can be open when at most `limit` nodes are drawn: outer ones first, then small ones."""
@@ -66,5 +67,5 @@ class Scopes:
         return opened
 
     def operations(self, idents: Iterable[str]) -> int:
-        """How many of these nodes are operations of the program (no inputs, no outputs)."""
-        return sum(1 for ident in idents if self.nodes[ident]["kind"] not in ("input", "output"))
+        """How many of these nodes are operations of the program (no inputs, constants, outputs)."""
+        return sum(1 for ident in idents if self.nodes[ident]["kind"] not in ("input", "constant", "output"))

@@ -45,7 +45,7 @@ def _closed_words(scopes: Scopes, opened: set[str]) -> str:
     drawn = [ident for ident in closed if scopes.parent[ident] is None or scopes.parent[ident] in opened]
     if not drawn:
         return ""
-    inside = sum(scopes.size(ident) for ident in drawn)
+    inside = sum(scopes.operations(scopes.inside(ident)) for ident in drawn)
     return f"{plural(len(drawn), 'scope')} drawn closed, {plural(inside, 'operation')} inside."
 
 

@@ -12,6 +12,9 @@ from .words import Document, plural
 from .wrap import table, wrap
 
 
+_MOST_KERNELS = 12  # in the summary of a compilation; the text of its fusion document has all
+
+
 def text(document: Document, *, width: int = 100, jaxpr: bool = False) -> str:
     """What `document` says, as plain text of at most `width` columns.
 
@@ -51,7 +54,9 @@ def _compilation(compilation: Document, width: int, jaxpr: bool) -> list[str]:
     lines = wrap(clean(compilation["signature"] or compilation["function"]), width, "    ")
     lines += _facts([clean(compilation["headline"]), _times(compilation)], width)
     if compilation["fusion"]:
-        lines += _kernels(compilation["fusion"], width, here)
+        lines += _kernels(compilation["fusion"]["kernels"][:_MOST_KERNELS], width, here)
+        more = len(compilation["fusion"]["kernels"]) - _MOST_KERNELS
+        lines += [f"  and {plural(more, 'more kernel')}"] if more > 0 else []
     for card in compilation["recompilations"]["cards"]:
         if card["number"] > 1:
             lines += [f"  {line}" for line in _card(card, width - 2)]
@@ -79,19 +84,21 @@ def _times(compilation: Document) -> str:
     return ", ".join(parts)
 
 
-def _kernels(fusion: Document, width: int, here: str) -> list[str]:
+def _kernels(kernels: list[Document], width: int, here: str) -> list[str]:
     rows = []
-    for number, kernel in enumerate(fusion["kernels"], 1):
+    for number, kernel in enumerate(kernels, 1):
         kind = "library call" if kernel["kind"] == "library" else ""
         place = words.lines(kernel["positions"], here) or "origin unknown"
         rows.append((f"kernel {number}", words.kernel_words(kernel), clean(kernel["type"]), kind, place))
     lines: list[str] = []
-    for kernel, line in zip(fusion["kernels"], table(rows, width)):
+    noted: set[str] = set()
+    for kernel, line in zip(kernels, table(rows, width)):
         lines += line
         if len(kernel["members"]) > 1:
             lines += wrap(f"      {words.member_words(kernel['members'])}", width, "      ")
-        if kernel["note"]:
+        if kernel["note"] and kernel["note"] not in noted:
             lines += wrap(f"      {clean(kernel['note'])}", width, "      ")
+            noted.add(kernel["note"])
     return lines
 
 
@@ -143,7 +150,7 @@ def _node(node: Document, depth: int, width: int) -> list[str]:
 def _fusion(fusion: Document, width: int) -> list[str]:
     summary = fusion["summary"]
     lines = wrap(f"{clean(fusion['title'])}: {clean(summary['sentence'])}", width, "  ")
-    lines += _kernels(fusion, width, "")
+    lines += _kernels(fusion["kernels"], width, "")
     if fusion["rows"]:
         lines += ["", "  before (-) and after (+):"]
     for group in groups(fusion["rows"]):

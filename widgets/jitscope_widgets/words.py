@@ -57,7 +57,10 @@ def lines(positions: Iterable[Document], here: str = "") -> str:
     found: dict[str, set[int]] = {}
     for position in positions:
         found.setdefault(home(position), set()).add(position["line"])
-    return "; ".join(f"{'' if place == here else place + ' '}{_runs(numbers)}" for place, numbers in found.items())
+    return "; ".join(
+        f"{'' if place == here else place + ' '}line{'s' * (len(numbers) > 1)} {runs(numbers)}"
+        for place, numbers in found.items()
+    )
 
 
 def here_of(compilation: Document) -> str:
@@ -87,7 +90,7 @@ def recompiled(compilation: Document) -> int:
 def because(card: Document) -> str:
     """`recompiled because x has another shape`."""
     reason = clean(card["because"]).strip().rstrip(".")
-    if re.match(r"(re)?compiled\b|first\b", reason, re.IGNORECASE):
+    if re.match(r"(re)?compiled\b|traced\b|first\b|failed\b|made by\b", reason, re.IGNORECASE):
         return reason[0].lower() + reason[1:]
     verb = "recompiled" if card["number"] > 1 else "compiled"
     return f"{verb} because {reason}" if reason else verb
@@ -147,13 +150,12 @@ def error_words(error: Document) -> list[str]:
     return [f"{place}{clean(error['type'])}: {first}", *more]
 
 
-def _runs(numbers: set[int]) -> str:
-    ordered = sorted(numbers)
-    runs: list[list[int]] = []
-    for number in ordered:
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
+def runs(numbers: set[int]) -> str:
+    """`2-4, 7`."""
+    found: list[list[int]] = []
+    for number in sorted(numbers):
+        if found and number == found[-1][1] + 1:
+            found[-1][1] = number
         else:
-            runs.append([number, number])
-    shown = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
-    return f"line{'' if len(ordered) == 1 else 's'} {shown}"
+            found.append([number, number])
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in found)

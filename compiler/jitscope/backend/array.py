@@ -1,7 +1,8 @@
 """`Array`: an immutable array on a device."""
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -191,6 +192,8 @@ def to_array(x: Any) -> Array:
     """
     if type(x) is Array:
         return x
+    if type(x) is np.ndarray:
+        return array_from_numpy(x)
     if isinstance(x, Array) or isinstance(x, Tracer):
         return x  # pyright: ignore[reportReturnType]
     if is_python_scalar(x) or isinstance(x, np.generic):
@@ -202,7 +205,9 @@ def to_array(x: Any) -> Array:
 
 
 def _scalar_array(x: Any) -> Array:
-    key = (type(x), x if x == x else "nan", str(x) if x == 0 else None, settings())
+    # Numbers that are equal need not be the same: 0.0 and -0.0, 1+0j and 1-0j; and NaN equals nothing.
+    exact = x == x and x != 0 and not isinstance(x, (complex, np.complexfloating))
+    key = (type(x), x if exact else repr(x), settings())
     found = _scalars.get(key)
     if found is None or found.is_deleted():
         aval = aval_of(x)
@@ -222,3 +227,28 @@ def _checked_int(x: int, dtype: Any) -> np.ndarray:
         raise OverflowError(f"{x} does not fit {dtype.name}: pass an array of a wider dtype"
                             + ("" if settings().enable_x64 else " with enable_x64 on"))
     return np.asarray(x, dtype)
+
+
+# Devices
+
+
+@cache
+def one_device() -> bool:
+    """Whether the process has a single device, so that nobody need ask where an array is."""
+    return len(client.cpu_devices()) == 1
+
+
+def device_for(values: Sequence[Any]) -> Any:
+    """Where a computation on `values` runs: the device of the arrays among them, else the default one. Raises ValueError
+    for arrays on different devices."""
+    devices = {x.device for x in values if type(x) is Array}
+    if len(devices) > 1:
+        raise ValueError(f"the arguments live on different devices ({', '.join(sorted(map(str, devices)))}): move them to "
+                         "one with device_put")
+    return devices.pop() if devices else settings().default_device or client.default_device()
+
+
+def placed(x: Any, device: Any) -> Array:
+    """Any value as an array on `device`."""
+    array = to_array(x)
+    return array if array.device == device else Array(client.copy_to_device(array.buf, device), array.aval)

@@ -13,10 +13,10 @@ from ..core import records
 from ..core.avals import ShapedArray, physical
 from ..core.hashing import SMALL, StructuralHash, structural_hash
 from ..core.jaxpr import ClosedJaxpr, Jaxpr
-from ..core.trace import Tracer
+from ..core.trace import Tracer, leaked
 from ..xla import client, mlir
 from ..xla.program import Executable, RuntimeFailure, compile_options, translate
-from .array import Array, to_array
+from .array import Array, one_device, placed, to_array
 from .lowering import lower_jaxpr
 
 MAX_EXECUTABLES = 2048
@@ -96,7 +96,7 @@ def compile_jaxpr(closed: ClosedJaxpr, options: Options = (), device: Any = None
     are the indices of arguments whose memory results may take.
     """
     device = device or client.default_device()
-    lifted, hidden, embedded = _split_constants(closed)
+    lifted, hidden, embedded = _split_constants(closed, device)
     key = structural_hash(lifted, embedded)
     lifted = ClosedJaxpr(lifted.jaxpr, embedded)
     kept = closed.jaxpr.read_arguments()
@@ -119,21 +119,21 @@ def compile_jaxpr(closed: ClosedJaxpr, options: Options = (), device: Any = None
 
 def lower_closed(closed: ClosedJaxpr, donated: Sequence[int] = ()) -> bytes:
     """The MLIR bytecode of a jaxpr's program, as `compile_jaxpr` would compile it."""
-    lifted, hidden, embedded = _split_constants(closed)
+    lifted, hidden, embedded = _split_constants(closed, None)
     kept = closed.jaxpr.read_arguments()
     taken = tuple(len(hidden) + kept.index(i) for i in donated if i in kept)
     return mlir.to_bytecode(lower_jaxpr(ClosedJaxpr(lifted.jaxpr, embedded), closed.jaxpr.debug.name, taken))
 
 
-def _split_constants(closed: ClosedJaxpr) -> tuple[ClosedJaxpr, list[Any], list[np.ndarray]]:
+def _split_constants(closed: ClosedJaxpr, device: Any) -> tuple[ClosedJaxpr, list[Any], list[np.ndarray]]:
     """The program with its large captured arrays as leading arguments and its unread arguments gone; the buffers of the
-    former; and the values of the small constants, which stay captured."""
+    former, on the device; and the values of the small constants, which stay captured."""
     jaxpr = closed.jaxpr
     hoisted, hidden, inner, embedded = [], [], [], []
     for var, value in zip(jaxpr.constvars, closed.consts):
         if isinstance(value, Tracer):
-            raise TypeError("a program that captures a tracer cannot be compiled")
-        array = to_array(value)
+            raise leaked(value)
+        array = to_array(value) if one_device() or device is None else placed(value, device)
         if var.aval.size > SMALL or physical(var.aval) is not var.aval:
             hoisted.append(var)
             hidden.append(array.buf)

@@ -6,12 +6,16 @@ positional arrays take a shorter way through the same cache.
 """
 from __future__ import annotations
 
+import dataclasses
 import functools
+import sys
 import time
 import weakref
 from collections.abc import Callable, Sequence
-from itertools import count
+from itertools import count, islice
 from typing import Any
+
+from numpy import ndarray
 
 from .. import tree
 from ..control.call import call
@@ -24,9 +28,10 @@ from ..core.staging import trace_to_jaxpr
 from ..core.trace import Tracer, _current, evaluating
 from ..xla import client
 from ..xla.program import RuntimeFailure, translate
-from .array import Array, to_array
+from .array import Array, device_for, one_device, placed, to_array
 from .compile import Options, Program, compile_jaxpr
-from .signature import Leaf, Signature, options_text, short_repr
+from .signature import ANY_DEVICE, Leaf, Signature, options_text, short_repr
+from .stages import trace_stage
 from .static import StaticSpec
 
 _function_numbers = count(1)
@@ -71,19 +76,33 @@ class Ready:
 _LEAF = tree.structure(0)
 
 
+MAX_KEYS = 4096
+"""So many kinds of arguments are remembered for one function, the oldest are forgotten first."""
+
+
 class Caches:
-    """The caches of one function under one set of jit options."""
+    """The caches of one function under one set of jit options. `number` is the function's; `cleared` and `dropped` count
+    how often its traces were forgotten."""
 
-    __slots__ = ("number", "traces", "ready", "fast", "__weakref__")
+    __slots__ = ("number", "cleared", "dropped", "traces", "ready", "fast", "mixed", "__weakref__")
 
-    def __init__(self):
-        self.number = next(_function_numbers)
+    def __init__(self, number: int):
+        self.number, self.cleared, self.dropped = number, -1, 0
         self.clear()
 
+    def remember(self, cache: dict[Any, Any], key: Any, value: Any) -> None:
+        if len(cache) >= MAX_KEYS:
+            for old in list(islice(cache, MAX_KEYS // 8)):
+                cache.pop(old, None)
+            self.dropped += cache is self.traces
+        cache[key] = value
+
     def clear(self) -> None:
+        self.cleared += 1
         self.traces: dict[Any, Traced] = {}
         self.ready: dict[Any, Ready] = {}
         self.fast: dict[Any, Ready] = {}
+        self.mixed: dict[Any, tuple[Ready, list[int]]] = {}
 
 
 _caches: weakref.WeakKeyDictionary[Any, dict[Any, Caches]] = weakref.WeakKeyDictionary()
@@ -94,9 +113,12 @@ def caches_of(fun: Any, configuration: Any) -> Caches:
     """The caches of a function object: two `jit` of one function under the same options share them."""
     try:
         by_configuration = _caches.setdefault(fun, {})
-        caches = by_configuration.setdefault(configuration, Caches())
+        caches = by_configuration.get(configuration)
+        if caches is None:
+            number = next((c.number for c in by_configuration.values()), None) or next(_function_numbers)
+            caches = by_configuration.setdefault(configuration, Caches(number))
     except TypeError:
-        caches = Caches()
+        caches = Caches(next(_function_numbers))
     _all_caches.add(caches)
     return caches
 
@@ -117,26 +139,83 @@ class JitFunction:
         self._fun, self._spec, self._options, self._device, self._auto = fun, spec, options, device, auto_static
         self._name = getattr(fun, "__name__", None) or getattr(getattr(fun, "func", None), "__name__", "<unnamed>")
         self._caches = caches_of(fun, (spec.key, options, device, auto_static))
-        self._one_device = len(client.cpu_devices()) == 1
+        self._one_device = one_device()
         self._simple = not spec.statics and self._one_device
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not kwargs and self._simple and _current.get() is None:
-            key: list[Any] = [settings()]
-            bufs = []
-            for x in args:
-                if type(x) is not Array:
-                    break
-                key.append(x.aval)
-                bufs.append(x.buf)
-            else:
-                ready = self._caches.fast.get(tuple(key))
-                if ready is not None:
-                    return ready.run(bufs)
-        return self._call(args, kwargs)
+        if self._one_device and _current.get() is None:
+            if not kwargs and self._simple:
+                key: list[Any] = [settings()]
+                bufs = []
+                for x in args:
+                    if type(x) is not Array:
+                        break
+                    key.append(x.aval)
+                    bufs.append(x.buf)
+                else:
+                    ready = self._caches.fast.get(tuple(key))
+                    if ready is not None:
+                        return ready.run(bufs)
+            flat = self._flat_key(args, kwargs)
+            if flat is not None:
+                found = self._caches.mixed.get(flat[0])
+                if found is None:
+                    return self._file_flat(flat, args, kwargs)
+                ready, order = found
+                return ready.run([flat[1][i] for i in order] if order else flat[1])
+        return self._call(args, kwargs)[0]
 
-    def _call(self, args: tuple, kwargs: dict[str, Any]) -> Any:
-        dynamic, statics = self._spec.bind(self._fun, args, kwargs, self._auto)
+    def _flat_key(self, args: tuple, kwargs: dict[str, Any]) -> tuple[Any, list[Any]] | None:
+        """Key and buffers of a call of arrays, numbers and static values, by position and by name; None for calls with
+        trees, which take the longer way."""
+        key: list[Any] = [settings(), len(args)]
+        bufs: list[Any] = []
+        static = self._spec.positions
+        for i, x in enumerate(args):
+            if not self._flat_part(key, bufs, x, i in static):
+                return None
+        static = self._spec.names
+        for name, x in kwargs.items():
+            key.append(name)
+            if not self._flat_part(key, bufs, x, name in static):
+                return None
+        try:
+            hash(key := tuple(key))
+        except TypeError:
+            return None
+        return key, bufs
+
+    @staticmethod
+    def _flat_part(key: list[Any], bufs: list[Any], x: Any, static: bool) -> bool:
+        kind = type(x)
+        if static:
+            key.append((kind, x))
+            return True
+        if kind is not Array:
+            if kind is not float and kind is not int and kind is not ndarray:
+                return False
+            x = to_array(x)
+        key.append(x.aval)
+        bufs.append(x.buf)
+        return True
+
+    def _file_flat(self, flat: tuple[Any, list[Any]], args: tuple, kwargs: dict[str, Any]) -> Any:
+        """Answer a call by the long way and file its program under the call's flat key, with the order in which it takes
+        the call's buffers (empty: the call's own)."""
+        out, ready = self._call(args, kwargs)
+        if ready is not None and not self._auto:
+            numbers = count()
+            markers = tuple([None if i in self._spec.positions else next(numbers) for i in range(len(args))])
+            named = {n: None if n in self._spec.names else next(numbers) for n in kwargs}
+            positional, by_name = self._spec.bind(markers, named, False)[0]
+            order = [*positional, *[by_name[n] for n in sorted(by_name)]]
+            in_order = order == list(range(len(order)))
+            self._caches.remember(self._caches.mixed, flat[0], (ready, [] if in_order else order))
+        return out
+
+    def _call(self, args: tuple, kwargs: dict[str, Any]) -> tuple[Any, Ready | None]:
+        """The result, and the program that gave it (None: it was run as Python, or became part of a trace)."""
+        dynamic, statics = self._spec.bind(args, kwargs, self._auto)
         leaves, in_tree = tree.flatten_leaves(dynamic)
         bufs: list[Any] = []
         if self._one_device and _current.get() is None:
@@ -147,57 +226,54 @@ class JitFunction:
             except AttributeError:
                 ready = None
             if ready is not None:
-                return ready.run(bufs)
+                return ready.run(bufs), ready
         return self._resolve(args, kwargs, dynamic, statics, leaves, in_tree)
 
     def _resolve(self, args: tuple, kwargs: dict[str, Any], dynamic: Any, statics: Any, leaves: list[Any],
-                 in_tree: Any) -> Any:
+                 in_tree: Any) -> tuple[Any, Ready | None]:
         """The long way: values that are not arrays yet, tracers, devices, keys not met before."""
         if settings().disable_jit or (self._auto and not leaves):
-            return self._fun(*args, **kwargs)
+            return self._fun(*args, **kwargs), None
         if not evaluating() or any(isinstance(x, Tracer) for x in leaves):
-            return self._nested(dynamic, leaves, in_tree, statics)
-        arrays = self._arrays(leaves, dynamic)
+            return self._nested(dynamic, leaves, in_tree, statics), None
+        device = None if self._one_device else self._device or device_for(leaves)
+        arrays = self._arrays(leaves, dynamic, statics, device)
         avals = tuple([a.aval for a in arrays])
-        device = None if self._one_device else self._device or _device_of(arrays)
         key = (settings(), in_tree, avals, statics.key, device)
         ready = self._caches.ready.get(key)
         if ready is None:
             return self._first(key, dynamic, arrays, in_tree, avals, statics, device or client.default_device())
-        return ready.run([a.buf for a in arrays])
+        return ready.run([a.buf for a in arrays]), ready
 
-    def _arrays(self, leaves: list[Any], dynamic: Any) -> list[Array]:
+    def _arrays(self, leaves: list[Any], dynamic: Any, statics: Any, device: Any) -> list[Array]:
         try:
-            arrays = [x if type(x) is Array else to_array(x) for x in leaves]
+            return [x if type(x) is Array and device is None else to_array(x) if device is None else placed(x, device)
+                    for x in leaves]
         except (TypeError, OverflowError) as error:
-            raise self._bad_argument(leaves, dynamic, error) from None
-        if self._device is not None:
-            arrays = [a if a.device == self._device else Array(client.copy_to_device(a.buf, self._device), a.aval)
-                      for a in arrays]
-        return arrays
+            raise self._bad_argument(leaves, dynamic, statics, error) from None
 
-    def _bad_argument(self, leaves: list[Any], dynamic: Any, error: Exception) -> Exception:
-        for name, leaf in zip(self._spec.leaf_names(self._fun, dynamic), leaves):
+    def _bad_argument(self, leaves: list[Any], dynamic: Any, statics: Any, error: Exception) -> Exception:
+        for name, leaf in zip(self._spec.leaf_names(dynamic, statics), leaves):
             try:
                 to_array(leaf)
             except (TypeError, OverflowError):
-                return type(error)(
-                    f"argument {name} of {self._name} cannot be traced: {error}. If it is not data but a choice made "
-                    f"before running, make it static: static_argnames={_root(name)!r}")
+                advice = "" if hasattr(leaf, "dtype") or isinstance(leaf, int) else \
+                    f". If it is not data but a choice made before running, make it static: static_argnames={_root(name)!r}"
+                return type(error)(f"argument {name} of {self._name} cannot be traced: {error}{advice}")
         return error
 
     def _first(self, key: Any, dynamic: Any, arrays: list[Array], in_tree: Any, avals: tuple, statics: Any,
-               device: Any) -> Any:
+               device: Any) -> tuple[Any, Ready]:
         traced = self.trace_avals(dynamic, in_tree, avals, statics, device)
         note = records.Record("", self._name, traced.number, position=traced.closed.jaxpr.debug.defined,
                               call_site=source.here())
         program = compile_jaxpr(traced.closed, self._options, device, traced.number, note,
-                                self._spec.donated_leaves(self._fun, dynamic))
+                                self._spec.donated_leaves(dynamic, statics))
         ready = Ready(program, traced.out_tree)
-        self._caches.ready[key] = ready
+        self._caches.remember(self._caches.ready, key, ready)
         plain = all(type(x) is Array for x in dynamic[0]) and not dynamic[1]
         if plain and self._simple:
-            self._caches.fast[(settings(), *avals)] = ready
+            self._caches.remember(self._caches.fast, (settings(), *avals), ready)
         if program.reused:
             note.step, note.detail, note.payload = "reuse", {"first": program.number}, (traced, ready)
             records.emit(note)
@@ -206,13 +282,13 @@ class JitFunction:
         client.block_until_ready([x.buf for x in tree.leaves(out)])
         records.emit(records.Record("run", self._name, traced.number, time.perf_counter() - start, note.position,
                                     note.call_site, payload=(traced, ready)))
-        return out
+        return out, ready
 
     def _nested(self, dynamic: Any, leaves: list[Any], in_tree: Any, statics: Any) -> Any:
         try:
             avals = tuple([aval_of(x) for x in leaves])
         except TypeError as error:
-            raise self._bad_argument(leaves, dynamic, error) from None
+            raise self._bad_argument(leaves, dynamic, statics, error) from None
         traced = self.trace_avals(dynamic, in_tree, avals, statics, None)
         return traced.out_tree.unflatten(call(traced.closed, leaves, self._name))
 
@@ -224,16 +300,29 @@ class JitFunction:
         if traced is None:
             traced = self._trace(dynamic, in_tree, avals, statics, device)
             if not any(isinstance(c, Tracer) for c in traced.closed.consts):
-                self._caches.traces[key] = traced
+                self._caches.remember(self._caches.traces, key, traced)
+        elif device is not None and traced.signature.device != str(device):
+            traced = self._traced_for(device, traced)
+            self._caches.remember(self._caches.traces, key, traced)
+        return traced
+
+    def _traced_for(self, device: Any, traced: Traced) -> Traced:
+        """A known trace on its way to another device than before (or to its first one): a program of its own."""
+        signature = dataclasses.replace(traced.signature, device=str(device))
+        traced = Traced(traced.closed, traced.out_tree, signature, records.new_program())
+        records.emit(records.Record("trace", self._name, traced.number, 0.0, traced.closed.jaxpr.debug.defined,
+                                    source.here(), {"nested": False, "known": True}, traced))
         return traced
 
     def _trace(self, dynamic: Any, in_tree: Any, avals: tuple, statics: Any, device: Any) -> Traced:
-        names = self._spec.leaf_names(self._fun, dynamic)
+        names = self._spec.leaf_names(dynamic, statics)
         position = source.position_of_function(self._fun)
+        caches, spec = self._caches, self._spec
         signature = Signature(
-            self._caches.number, tuple(map(Leaf.of, names, avals)), str(in_tree), statics.shown,
-            options_text(settings(), current_axes(), self._options, self._spec.donated), settings().enable_x64,
-            str(device or "any"))
+            caches.number, tuple(map(Leaf.of, names, avals)), sys.intern(str(in_tree)), spec.shown(statics),
+            options_text(settings(), current_axes(), self._options, donated=spec.donated, static=spec.declared,
+                         auto_static=self._auto), settings().enable_x64, str(device or ANY_DEVICE), caches.cleared,
+            caches.dropped)
         number, call_site, start = records.new_program(), source.here(), time.perf_counter()
         out_trees: list[Any] = []
 
@@ -249,11 +338,11 @@ class JitFunction:
         except Exception as error:
             records.emit(records.Record("error", self._name, number, time.perf_counter() - start, position, call_site,
                                         {"error": type(error).__name__, "message": short_repr(str(error)),
-                                         "signature": signature}))
+                                         "nested": device is None}, signature))
             raise
         traced = Traced(closed, out_trees[0], signature, number)
         records.emit(records.Record("trace", self._name, number, time.perf_counter() - start, position, call_site,
-                                    {"signature": signature, "nested": device is None}, traced))
+                                    {"nested": device is None}, traced))
         return traced
 
     def _check_results(self, leaves: Sequence[Any], out: Any) -> None:
@@ -272,8 +361,6 @@ class JitFunction:
 
     def trace(self, *args: Any, **kwargs: Any) -> Any:
         """Stage 1: the jaxpr for these arguments (arrays or ShapeDtypeStructs); nothing runs."""
-        from .stages import trace_stage
-
         return trace_stage(self, args, kwargs)
 
     def lower(self, *args: Any, **kwargs: Any) -> Any:
@@ -299,14 +386,6 @@ class JitFunction:
 
     def __repr__(self) -> str:
         return f"<jit of {getattr(self, '__qualname__', self._name)}>"
-
-
-def _device_of(arrays: list[Array]) -> Any:
-    devices = {a.device for a in arrays}
-    if len(devices) > 1:
-        raise ValueError(f"the arguments live on different devices ({', '.join(map(str, devices))}): "
-                         "move them to one with device_put")
-    return devices.pop() if devices else settings().default_device or client.default_device()
 
 
 def _root(path: str) -> str:

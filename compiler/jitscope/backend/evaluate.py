@@ -9,12 +9,15 @@ from ..core.avals import ShapedArray
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Var
 from ..core.primitive import Primitive
 from ..core.trace import Trace, Tracer, install_evaluation, leaked
+from ..ops.families import Elementwise
 from ..xla.program import RuntimeFailure, translate
-from .array import Array, to_array
+from .array import Array, device_for, one_device, placed, to_array
 from .compile import Program, compile_jaxpr
 
 _programs: dict[Any, Program] = {}
 _MAX_PROGRAMS = 8192
+_QUICK = (("xla_cpu_use_fusion_emitters", False),)
+"""XLA's older emitter compiles a single elementwise operation in half the time, to code as fast."""
 
 
 class EvaluationTrace(Trace):
@@ -31,7 +34,7 @@ class EvaluationTrace(Trace):
         except AttributeError:
             program = None
         if program is None or not program.takes_all:
-            return self._general(primitive, [x if type(x) is Array else _array(x) for x in args], params)
+            return self._general(primitive, args, params)
         executable = program.executable
         try:
             outs = executable.raw_execute(bufs).consume_with_handlers(executable.handlers)
@@ -41,12 +44,17 @@ class EvaluationTrace(Trace):
             return list(map(Array, outs, program.out_avals))
         return Array(outs[0], program.out_avals[0])
 
-    def _general(self, primitive: Primitive, arrays: list[Array], params: dict[str, Any]) -> Any:
+    def _general(self, primitive: Primitive, args: tuple, params: dict[str, Any]) -> Any:
+        device = None if one_device() else device_for(args)
+        arrays = [_array(x, device) for x in args]
         avals = [a.aval for a in arrays]
         key = (primitive, *avals, *params.items())
+        if device is not None:
+            key = (device, *key)  # not found without asking for the device
         program = _programs.get(key)
         if program is None:
-            program = _call_program(params) if primitive is jit_p else _one_operation(primitive, avals, params)
+            program = _call_program(params, device) if primitive is jit_p else \
+                _one_operation(primitive, avals, params, device)
             if len(_programs) >= _MAX_PROGRAMS:
                 _programs.clear()
             _programs[key] = program
@@ -54,30 +62,30 @@ class EvaluationTrace(Trace):
         return outs if primitive.multiple_results else outs[0]
 
 
-def _array(x: Any) -> Array:
+def _array(x: Any, device: Any) -> Array:
     if isinstance(x, Tracer):
         raise leaked(x)
-    return to_array(x)
+    return to_array(x) if device is None else placed(x, device)
 
 
-def _call_program(params: dict[str, Any]) -> Program:
+def _call_program(params: dict[str, Any], device: Any) -> Program:
     """The program of a nested call met outside any trace (a derivative of a jitted function, say)."""
     closed, name, number = params["jaxpr"], params["name"], records.new_program()
     position, call_site = closed.jaxpr.debug.defined, source.here()
     records.emit(records.Record("derive", name, number, 0.0, position, call_site, payload=closed))
     note = records.Record("", name, number, position=position, call_site=call_site)
-    program = compile_jaxpr(closed, number=number, note=note)
+    program = compile_jaxpr(closed, device=device, number=number, note=note)
     records.emit(records.Record("program", name, number, 0.0, position, call_site, payload=program.entry))
     return program
 
 
-def _one_operation(primitive: Primitive, avals: list[ShapedArray], params: dict[str, Any]) -> Program:
+def _one_operation(primitive: Primitive, avals: list[ShapedArray], params: dict[str, Any], device: Any) -> Program:
     out, effects = primitive.abstract(*avals, **params)
     invars = [Var(aval) for aval in avals]
     outvars = [Var(aval) for aval in (out if primitive.multiple_results else [out])]
     eqn = JaxprEqn(list(invars), outvars, primitive, params, effects)
     jaxpr = Jaxpr([], invars, list(outvars), [eqn], effects, DebugInfo(primitive.name))
-    return compile_jaxpr(ClosedJaxpr(jaxpr))
+    return compile_jaxpr(ClosedJaxpr(jaxpr), _QUICK if isinstance(primitive, Elementwise) else (), device)
 
 
 def clear_programs() -> None:

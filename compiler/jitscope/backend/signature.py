@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any
 
 from ..core.avals import ShapedArray
@@ -9,9 +10,10 @@ from ..core.config import Settings
 from ..core.dtypes import short_name
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Leaf:
-    """One array of the arguments: where it stands and what it is."""
+    """One array of the arguments: where it stands and what it is. Kept by many rows of the ledger, so equal ones are one
+    object as a rule."""
 
     path: str
     shape: tuple[int, ...]
@@ -19,6 +21,7 @@ class Leaf:
     weak_type: bool
 
     @staticmethod
+    @functools.lru_cache(1 << 16)
     def of(path: str, aval: ShapedArray) -> Leaf:
         return Leaf(path, aval.shape, short_name(aval.dtype), aval.weak_type)
 
@@ -26,20 +29,42 @@ class Leaf:
         return f"{self.dtype}[{','.join(map(str, self.shape))}]" + (" (weak)" if self.weak_type else "")
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, slots=True)
+class Static:
+    """One static argument; `token` differs between unequal values that print alike."""
+
+    name: str
+    type: str
+    text: str
+    token: int
+
+    @staticmethod
+    def of(name: str, value: Any) -> Static:
+        return Static(name, type(value).__name__, short_repr(value), hash(value))
+
+    def __str__(self) -> str:
+        return f"{self.text} ({self.type})"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Signature:
-    """Everything a program depends on beside the code: `function` numbers the function object, `statics` are (name,
-    type, repr) of static arguments, `options` (name, repr) of everything else."""
+    """Everything a program depends on beside the code: `function` numbers the function object, `options` are (name,
+    repr) of everything that is neither an argument nor named here. `cleared` and `dropped` count how often the function's
+    caches were emptied, and made room."""
 
     function: int
     leaves: tuple[Leaf, ...]
     tree: str
-    statics: tuple[tuple[str, str, str], ...]
+    statics: tuple[Static, ...]
     options: tuple[tuple[str, str], ...]
     x64: bool
     device: str
+    cleared: int
+    dropped: int
 
 
+ANY_DEVICE = "any"
+"""The device of a trace that was made for use inside another."""
 _LIMIT = 200
 
 
@@ -52,10 +77,11 @@ def short_repr(value: Any) -> str:
     return text if len(text) <= _LIMIT else f"{text[:_LIMIT]}…"
 
 
-def options_text(settings: Settings, axes: tuple, options: tuple, donated: tuple) -> tuple[tuple[str, str], ...]:
+def options_text(settings: Settings, axes: tuple, options: tuple, *, donated: tuple[str, ...], static: tuple[str, ...],
+                 auto_static: bool) -> tuple[tuple[str, str], ...]:
     """The options a program depends on, as (name, repr)."""
-    rows = [("numpy_dtype_promotion", settings.numpy_dtype_promotion), ("disable_jit", settings.disable_jit),
-            ("default_device", settings.default_device), ("donated arguments", donated)]
+    rows = [("numpy_dtype_promotion", settings.numpy_dtype_promotion), ("default_device", settings.default_device),
+            ("donated arguments", donated), ("static arguments", static), ("auto_static", auto_static)]
     rows += [(f"axis {name!r}", size) for name, size in axes]
     rows += [(f"compiler option {name}", value) for name, value in options]
     return tuple((name, short_repr(value)) for name, value in rows)

@@ -8,8 +8,9 @@ from ..core import records, source
 from ..core.avals import ShapedArray, aval_of
 from ..core.dtypes import canonicalize
 from ..core.jaxpr import ClosedJaxpr
-from ..xla import client, hlo_module, mlir
-from .array import to_array
+from ..core.trace import Tracer
+from ..xla import hlo_module, mlir
+from .array import Array, device_for, placed
 from .compile import Program, compile_jaxpr, lower_closed
 
 if TYPE_CHECKING:
@@ -66,12 +67,12 @@ def struct_of(aval: ShapedArray) -> ShapeDtypeStruct:
 
 def trace_stage(function: JitFunction, args: tuple, kwargs: dict[str, Any]) -> TracedStage:
     """Trace a jitted function for arguments or ShapeDtypeStructs."""
-    dynamic, statics = function._spec.bind(function._fun, args, kwargs, function._auto)
+    dynamic, statics = function._spec.bind(args, kwargs, function._auto)
     leaves, in_tree = tree.flatten(dynamic)
     avals = tuple(aval_of(x) for x in leaves)
-    device = function._device or client.default_device()
+    device = function._device or device_for(leaves)
     traced = function.trace_avals(dynamic, in_tree, avals, statics, device)
-    donated = function._spec.donated_leaves(function._fun, dynamic)
+    donated = function._spec.donated_leaves(dynamic, statics)
     return TracedStage(function, traced, in_tree, device, donated, statics)
 
 
@@ -162,19 +163,33 @@ class CompiledStage:
         return self._stage.out_info
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run. Raises TypeError if the arguments are not those it was compiled for."""
-        function = self._stage._function
-        dynamic, statics = function._spec.bind(function._fun, args, kwargs, function._auto)
-        leaves, in_tree = tree.flatten(dynamic)
-        if in_tree != self._stage._in_tree or statics.key != self._stage._statics.key:
-            raise TypeError(f"{self._stage.fun_name} was compiled for arguments of another structure: "
-                            f"{self._stage._in_tree}, now {in_tree}")
-        arrays = [to_array(x) for x in leaves]
-        for array, aval, path in zip(arrays, self._stage.in_avals, self._stage.jaxpr.jaxpr.debug.arg_names):
+        """Run on the arguments it was compiled for; static ones may be left out. Raises TypeError for others."""
+        stage, name = self._stage, self._stage.fun_name
+        leaves = self._leaves(args, kwargs)
+        if any(isinstance(x, Tracer) for x in leaves):
+            raise TypeError(f"{name} is compiled, it cannot be traced or transformed any more: call the function it was "
+                            "made from")
+        if any(type(x) is Array for x in leaves) and device_for(leaves) != stage._device:
+            raise TypeError(f"{name} was compiled for {stage._device}; its arguments are on {device_for(leaves)}")
+        arrays = [placed(x, stage._device) for x in leaves]
+        for array, aval, path in zip(arrays, stage.in_avals, stage.jaxpr.jaxpr.debug.arg_names):
             if (array.aval.shape, array.aval.dtype) != (aval.shape, aval.dtype):
-                raise TypeError(f"{self._stage.fun_name} was compiled for {path}: {aval.short()}; it got "
-                                f"{array.aval.short()}")
-        return self._stage._traced.out_tree.unflatten(self._program.run([a.buf for a in arrays]))
+                raise TypeError(f"{name} was compiled for {path}: {aval.short()}; it got {array.aval.short()}")
+        return stage._traced.out_tree.unflatten(self._program.run([a.buf for a in arrays]))
+
+    def _leaves(self, args: tuple, kwargs: dict[str, Any]) -> list[Any]:
+        stage = self._stage
+        leaves, in_tree = tree.flatten((args, kwargs))
+        if in_tree == stage._in_tree:
+            return leaves
+        dynamic, statics = stage._function._spec.bind(args, kwargs, stage._function._auto)
+        leaves, in_tree = tree.flatten(dynamic)
+        if statics.key != stage._statics.key:
+            raise TypeError(f"{stage.fun_name} was compiled for other values of its static arguments")
+        if in_tree != stage._in_tree:
+            raise TypeError(f"{stage.fun_name} was compiled for arguments of another structure: {stage._in_tree}, now "
+                            f"{in_tree}")
+        return leaves
 
     def as_text(self) -> str:
         """The optimised HLO."""

@@ -8,25 +8,9 @@ from enum import Enum
 from typing import Any
 
 from .. import tree
-from .signature import short_repr
+from .signature import Static
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-
-
-@functools.lru_cache(4096)
-def _signature(fun: Any) -> inspect.Signature | None:
-    try:
-        return inspect.signature(fun)
-    except (ValueError, TypeError):
-        return None
-
-
-def signature_of(fun: Any) -> inspect.Signature | None:
-    """The signature, or None for callables that have none."""
-    try:
-        return _signature(fun)
-    except TypeError:  # unhashable callables
-        return None
 
 
 def as_tuple(value: Any) -> tuple:
@@ -37,14 +21,14 @@ def as_tuple(value: Any) -> tuple:
 
 
 class Statics:
-    """The static arguments of one call: `key` is hashable, `shown` are (name, type, repr), `merge` puts them back."""
+    """The static arguments of one call, by position and by name: `key` is hashable, `merge` puts them back."""
 
-    __slots__ = ("positions", "names", "key", "shown")
+    __slots__ = ("positions", "names", "key")
 
-    def __init__(self, positions: dict[int, Any], names: dict[str, Any], shown: tuple[tuple[str, str, str], ...]):
-        self.positions, self.names, self.shown = positions, names, shown
-        self.key = (tuple((i, type(v), v) for i, v in positions.items()),
-                    tuple((n, type(v), v) for n, v in sorted(names.items())))
+    def __init__(self, positions: dict[int, Any], names: dict[str, Any]):
+        self.positions, self.names = positions, names
+        self.key = (tuple([(i, type(v), v) for i, v in positions.items()]),
+                    tuple([(n, type(v), v) for n, v in sorted(names.items())]) if names else ())
 
     def merge(self, dynamic: tuple[tuple, dict[str, Any]]) -> tuple[list[Any], dict[str, Any]]:
         """All arguments, from the dynamic ones and these."""
@@ -54,17 +38,18 @@ class Statics:
         return args, {**kwargs, **self.names}
 
 
-_NONE = Statics({}, {}, ())
+_NONE = Statics({}, {})
 
 
 class StaticSpec:
-    """Which arguments are static or donated, by position and by name; each follows from the other where the function's
-    signature tells."""
+    """Which arguments of `fun` are static or donated, by position and by name; each follows from the other where the
+    function's signature tells."""
 
     def __init__(self, fun: Callable[..., Any], static_argnums: Any = None, static_argnames: Any = None,
                  donate_argnums: Any = None, donate_argnames: Any = None):
-        self.positions, self.names = _complete(fun, static_argnums, static_argnames, "static")
-        donated = _complete(fun, donate_argnums, donate_argnames, "donate")
+        self._fun = fun
+        self.positions, self.names = self._complete(static_argnums, static_argnames, "static")
+        donated = self._complete(donate_argnums, donate_argnames, "donate")
         self.donated = tuple(sorted(map(str, donated[1])) or sorted(map(str, donated[0])))
         self._donated_positions, self._donated_names = donated
         both = self.names & donated[1] or {str(i) for i in self.positions & donated[0]}
@@ -74,51 +59,119 @@ class StaticSpec:
         self.key = (frozenset(self.positions), frozenset(self.names), frozenset(donated[0]), frozenset(donated[1]))
         self._plans: dict[Any, tuple[str, ...]] = {}
 
-    def bind(self, fun: Any, args: tuple, kwargs: dict[str, Any], auto: bool) -> tuple[tuple[tuple, dict], Statics]:
+    @property
+    def declared(self) -> tuple[str, ...]:
+        """The arguments declared static."""
+        return tuple(sorted({*map(self._name, self.positions), *self.names}))
+
+    @functools.cached_property
+    def _signature(self) -> inspect.Signature | None:
+        """The function's signature, or None for callables that have none."""
+        try:
+            return inspect.signature(self._fun)
+        except (ValueError, TypeError):
+            return None
+
+    @functools.cached_property
+    def _positional_names(self) -> list[str]:
+        signature = self._signature
+        return [p.name for p in signature.parameters.values() if p.kind in _POSITIONAL] if signature else []
+
+    @functools.cached_property
+    def _rest(self) -> str:
+        """The name of `*args`."""
+        parameters = self._signature.parameters.values() if self._signature else ()
+        return next((p.name for p in parameters if p.kind is inspect.Parameter.VAR_POSITIONAL), "args")
+
+    def _name(self, i: int) -> str:
+        """What the argument in position `i` is called in the function."""
+        known = self._positional_names
+        return known[i] if 0 <= i < len(known) else f"{self._rest}[{i - len(known) if i > 0 else i}]"
+
+    @property
+    def _called(self) -> str:
+        return getattr(self._fun, "__name__", None) or repr(self._fun)
+
+    def _complete(self, argnums: Any, argnames: Any, what: str) -> tuple[set[int], set[str]]:
+        """Positions and names of the arguments meant, each completed from the other. Raises ValueError for unknown
+        ones."""
+        numbers, names = set(as_tuple(argnums)), set(as_tuple(argnames))
+        if not all(isinstance(i, int) for i in numbers) or not all(isinstance(n, str) for n in names):
+            raise TypeError(f"{what}_argnums are ints and {what}_argnames are strings; got {argnums!r} and {argnames!r}")
+        if not numbers and not names or self._signature is None:
+            return numbers, names
+        parameters, known = self._signature.parameters, self._positional_names
+        kinds = {p.kind for p in parameters.values()}
+        if inspect.Parameter.VAR_POSITIONAL not in kinds:
+            wrong = [i for i in numbers if not -len(known) <= i < len(known)]
+            if wrong:
+                raise ValueError(f"{what}_argnums={argnums!r}: {self._called} takes {len(known)} positional arguments, "
+                                 f"there is no argument {wrong[0]}")
+            numbers = {i % len(known) for i in numbers}
+        if inspect.Parameter.VAR_KEYWORD not in kinds:
+            wrong_names = sorted(names - set(parameters))
+            if wrong_names:
+                raise ValueError(f"{what}_argnames={argnames!r}: {self._called} has no argument {wrong_names[0]!r}; it "
+                                 f"has {', '.join(parameters)}")
+        completed = numbers | {known.index(n) for n in names if n in known}
+        return completed, names | {known[i] for i in numbers if 0 <= i < len(known)}
+
+    def bind(self, args: tuple, kwargs: dict[str, Any], auto: bool) -> tuple[tuple[tuple, dict], Statics]:
         """The dynamic arguments (positional, by name) and the static ones.
 
         Arguments given by name that could stand in a position are moved there, so both ways of calling share a program.
         Raises TypeError for a call that does not fit the signature, ValueError for an unhashable static argument.
         """
         if kwargs:
-            args, kwargs = self._positional(fun, args, kwargs)
+            args, kwargs = self._positional(args, kwargs)
         if not self.statics and not auto:
             return (args, kwargs), _NONE
-        positions = {i: args[i] for i in sorted(self.positions) if -len(args) <= i < len(args)}
-        positions = {i % len(args): v for i, v in positions.items()} if positions else positions
-        names = {n: kwargs[n] for n in self.names if n in kwargs}
+        count = len(args)
+        positions = {i % count: args[i] for i in sorted(self.positions) if -count <= i < count}
+        names = {n: kwargs[n] for n in self.names if n in kwargs} if kwargs else {}
         if auto:
             positions.update((i, x) for i, x in enumerate(args) if is_static_kind(x))
             names.update((n, x) for n, x in kwargs.items() if is_static_kind(x))
-        shown = tuple(self._shown(fun, positions, names))
-        for (name, _, _), value in zip(shown, [*positions.values(), *names.values()]):
-            _check_hashable(fun, name, value)
+        statics = Statics(positions, names)
+        try:
+            hash(statics.key)
+        except TypeError:
+            raise self._unhashable(statics) from None
         dynamic = tuple([x for i, x in enumerate(args) if i not in positions])
-        return (dynamic, {n: x for n, x in kwargs.items() if n not in names}), Statics(positions, names, shown)
+        return (dynamic, {n: x for n, x in kwargs.items() if n not in names} if names else kwargs), statics
 
-    def _shown(self, fun: Any, positions: dict[int, Any], names: dict[str, Any]):
-        known = _positional_names(fun)
-        for i, value in positions.items():
-            yield (known[i] if i < len(known) else f"argument {i}"), type(value).__name__, short_repr(value)
-        for name, value in names.items():
-            yield name, type(value).__name__, short_repr(value)
+    def _unhashable(self, statics: Statics) -> ValueError:
+        name, value = next((name, value) for name, value in self._named(statics) if not _is_hashable(value))
+        return ValueError(
+            f"static argument {name} of {self._called} is a {type(value).__name__}, which cannot be hashed: a program is "
+            "found by the values of its static arguments. Pass something immutable (a tuple for a list, a frozen "
+            "dataclass for an object), or do not make it static")
 
-    def _positional(self, fun: Any, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
+    def _named(self, statics: Statics) -> list[tuple[str, Any]]:
+        return [(self._name(i), v) for i, v in sorted(statics.positions.items())] + sorted(statics.names.items())
+
+    def shown(self, statics: Statics) -> tuple[Static, ...]:
+        """The static arguments of a call as plain data."""
+        return tuple(Static.of(name, value) for name, value in self._named(statics))
+
+    def _positional(self, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
         key = (len(args), *kwargs)
         names = self._plans.get(key)
         if names is None:
-            names = self._plans[key] = self._plan(fun, args, kwargs)
+            names = self._plans[key] = self._plan(args, kwargs)
         if not names:
             return args, kwargs
         rest = {n: v for n, v in kwargs.items() if n not in names}
         return (*args, *[kwargs[n] for n in names]), rest
 
-    @staticmethod
-    def _plan(fun: Any, args: tuple, kwargs: dict[str, Any]) -> tuple[str, ...]:
-        signature = signature_of(fun)
+    def _plan(self, args: tuple, kwargs: dict[str, Any]) -> tuple[str, ...]:
+        signature = self._signature
         if signature is None:
             return ()
-        signature.bind(*args, **kwargs)
+        try:
+            signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{self._called}: {error}") from None
         names = []
         for parameter in list(signature.parameters.values())[len(args):]:
             if parameter.kind is not inspect.Parameter.POSITIONAL_OR_KEYWORD or parameter.name not in kwargs:
@@ -126,25 +179,26 @@ class StaticSpec:
             names.append(parameter.name)
         return tuple(names)
 
-    def leaf_names(self, fun: Any, dynamic: tuple[tuple, dict[str, Any]]) -> list[str]:
+    def leaf_names(self, dynamic: tuple[tuple, dict[str, Any]], statics: Statics) -> list[str]:
         """The path of each leaf as it reads in the function: `params['w']`."""
-        args, kwargs = dynamic
-        known = [n for i, n in enumerate(_positional_names(fun)) if i not in self.positions]
         names = []
-        for i, value in enumerate(args):
-            root = known[i] if i < len(known) else f"args[{i}]"
+        for root, value in self._dynamic(dynamic, statics):
             names += [root + path for path in tree.leaf_paths(value)]
-        for name in sorted(kwargs):
-            names += [name + path for path in tree.leaf_paths(kwargs[name])]
         return names
 
-    def donated_leaves(self, fun: Any, dynamic: tuple[tuple, dict[str, Any]]) -> tuple[int, ...]:
+    def _dynamic(self, dynamic: tuple[tuple, dict[str, Any]], statics: Statics) -> list[tuple[Any, Any]]:
+        """The dynamic arguments with their names, in the order of their leaves."""
+        return [*[(self._name(i), x) for i, x in zip(_places(dynamic, statics), dynamic[0])],
+                *[(n, dynamic[1][n]) for n in sorted(dynamic[1])]]
+
+    def donated_leaves(self, dynamic: tuple[tuple, dict[str, Any]], statics: Statics) -> tuple[int, ...]:
         """Indices of the leaves whose memory the program may take."""
         if not self._donated_positions and not self._donated_names:
             return ()
+        count = len(dynamic[0]) + len(statics.positions)
+        positions = {i % count for i in self._donated_positions if -count <= i < count}
         indices, start = [], 0
-        original = [i for i in range(len(dynamic[0]) + len(self.positions)) if i not in self.positions]
-        parts = [(original[i] in self._donated_positions, v) for i, v in enumerate(dynamic[0])]
+        parts = [(i in positions, x) for i, x in zip(_places(dynamic, statics), dynamic[0])]
         parts += [(n in self._donated_names, dynamic[1][n]) for n in sorted(dynamic[1])]
         for donated, value in parts:
             n = len(tree.leaves(value))
@@ -153,44 +207,17 @@ class StaticSpec:
         return tuple(indices)
 
 
-def _positional_names(fun: Any) -> list[str]:
-    signature = signature_of(fun)
-    return [p.name for p in signature.parameters.values() if p.kind in _POSITIONAL] if signature else []
+def _places(dynamic: tuple[tuple, dict[str, Any]], statics: Statics) -> list[int]:
+    """Where the dynamic positional arguments stand among all."""
+    return [i for i in range(len(dynamic[0]) + len(statics.positions)) if i not in statics.positions]
 
 
-def _complete(fun: Any, argnums: Any, argnames: Any, what: str) -> tuple[set[int], set[str]]:
-    """Positions and names of the arguments meant, each completed from the other. Raises ValueError for unknown ones."""
-    numbers, names = set(as_tuple(argnums)), set(as_tuple(argnames))
-    if not all(isinstance(i, int) for i in numbers) or not all(isinstance(n, str) for n in names):
-        raise TypeError(f"{what}_argnums are ints and {what}_argnames are strings; got {argnums!r} and {argnames!r}")
-    signature = signature_of(fun)
-    if signature is None:
-        return numbers, names
-    known = _positional_names(fun)
-    kinds = {p.kind for p in signature.parameters.values()}
-    if inspect.Parameter.VAR_POSITIONAL not in kinds:
-        wrong = [i for i in numbers if not -len(known) <= i < len(known)]
-        if wrong:
-            raise ValueError(f"{what}_argnums={argnums!r}: {getattr(fun, '__name__', fun)} takes {len(known)} "
-                             f"positional arguments, there is no argument {wrong[0]}")
-    if inspect.Parameter.VAR_KEYWORD not in kinds:
-        wrong_names = sorted(names - set(signature.parameters))
-        if wrong_names:
-            raise ValueError(f"{what}_argnames={argnames!r}: {getattr(fun, '__name__', fun)} has no argument "
-                             f"{wrong_names[0]!r}; it has {', '.join(signature.parameters)}")
-    numbers = {i % len(known) if known and i < 0 else i for i in numbers}
-    completed = numbers | {known.index(n) for n in names if n in known}
-    return completed, names | {known[i] for i in numbers if i < len(known)}
-
-
-def _check_hashable(fun: Any, name: str, value: Any) -> None:
+def _is_hashable(value: Any) -> bool:
     try:
         hash(value)
     except TypeError:
-        raise ValueError(
-            f"static argument {name} of {getattr(fun, '__name__', fun)} is a {type(value).__name__}, which cannot be "
-            "hashed: a program is found by the values of its static arguments. Pass something immutable (a tuple for a "
-            "list, a frozen dataclass for an object), or do not make it static") from None
+        return False
+    return True
 
 
 def is_static_kind(x: Any) -> bool:

@@ -32,6 +32,10 @@ _KIND = {bool_: "b", **dict.fromkeys(_SIGNED, "i"), **dict.fromkeys(_UNSIGNED, "
 _NARROW = {int64: int32, uint64: uint32, float64: float32, complex128: complex64}
 
 
+_CANONICAL = ({d: _NARROW.get(d, d) for d in _KIND}, {d: d for d in _KIND})
+_DTYPE_CLASSES = frozenset(map(type, _KIND))
+
+
 class ExtendedDType:
     """A dtype whose elements are arrays of another dtype below: base of key dtypes.
 
@@ -95,6 +99,9 @@ def short_name(dtype: DType) -> str:
 
 def canonicalize(dtype: Any) -> DType:
     """The dtype used for `dtype` under the current `enable_x64`. Raises TypeError for what cannot be an array."""
+    known = _CANONICAL[settings().enable_x64].get(dtype) if type(dtype) in _DTYPE_CLASSES else None
+    if known is not None:
+        return known
     if isinstance(dtype, ExtendedDType):
         return dtype
     dtype = python_dtype(dtype) if isinstance(dtype, type) and dtype in PYTHON_SCALARS else np.dtype(dtype)

@@ -6,6 +6,7 @@ the hash.
 """
 from __future__ import annotations
 
+import enum
 import hashlib
 from collections.abc import Sequence
 from typing import Any
@@ -56,8 +57,10 @@ class _Writer:
             return self._literal(atom) if type(atom) is Literal else numbers[atom]  # pyright: ignore
 
         out.append(f"({' '.join(map(define, jaxpr.constvars))};{' '.join(map(define, jaxpr.invars))}.")
-        for eqn in jaxpr.eqns:
-            out.append(f"\n{eqn.primitive.name}@{id(type(eqn.primitive))}<{' '.join(map(read, eqn.invars))}>")
+        # Dead equations are not compiled, and may read arguments that the program does not take; the others keep their
+        # number, which is the path of their operations.
+        for i, eqn in jaxpr.live()[0]:
+            out.append(f"\n{i}:{eqn.primitive.name}@{id(type(eqn.primitive))}<{' '.join(map(read, eqn.invars))}>")
             for name, value in eqn.params.items():
                 out.append(f"{name}=")
                 self.value(value)
@@ -84,6 +87,8 @@ class _Writer:
             self.out.append(f"{value.dtype}{value.shape}{value.tobytes().hex()},")
         elif isinstance(value, (np.dtype, ExtendedDType)):
             self.out.append(f"{value.name},")
+        elif isinstance(value, enum.Enum):
+            self.out.append(f"{type(value).__qualname__}.{value.name},")
         elif dataclass_fields := getattr(value, "__dataclass_fields__", None):
             self.out.append(type(value).__qualname__)
             self.value(tuple((name, getattr(value, name)) for name in dataclass_fields))

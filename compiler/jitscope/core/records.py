@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -59,9 +60,12 @@ def listen(listener: Callable[[Record], None]) -> Callable[[], None]:
 def emit(record: Record) -> None:
     """Hand a record to the listeners. What a listener raises never reaches the user's call."""
     for listener in tuple(_listeners):
-        try:
-            listener(record)
-        except Exception as error:  # noqa: BLE001
-            import warnings
+        tell(listener, record)
 
-            warnings.warn(f"a ledger listener failed: {error!r}", RuntimeWarning, stacklevel=2)
+
+def tell(listener: Callable[[Any], None], news: Any) -> None:
+    """Call a listener; what it raises is printed and goes no further."""
+    try:
+        listener(news)
+    except Exception as error:  # noqa: BLE001
+        print(f"jitscope: a listener of the ledger failed: {error!r}", file=sys.stderr)

@@ -16,6 +16,7 @@ from ..ops.elementwise import (
     and_p,
     div_p,
     eq_p,
+    gt_p,
     integer_pow,
     lt_p,
     max_p,
@@ -124,56 +125,56 @@ def fmin(x: Any, y: Any, /) -> Any:
 # Division with remainder ---------------------------------------------------------------------------------------------
 
 
-def _sign(x: Any) -> Any:
-    return np.sign(x) if isinstance(x, np.generic) else sign_p(x)
+def _off_side(rest: Any, y: Any) -> Any:
+    """Where a remainder with the sign of x does not have the sign of y."""
+    zero = scalar_like(rest, 0)
+    if isinstance(y, np.generic) and y != 0:
+        return lt_p(rest, zero) if y > 0 else gt_p(rest, zero)
+    return and_p(ne_p(lt_p(rest, zero), lt_p(y, zero)), ne_p(rest, zero))
 
 
-def _is_number_but_zero(x: Any) -> bool:
-    return isinstance(x, np.generic) and bool(x != 0)
+def _rounded_down(x: Any, y: Any, rest: Any, off_side: Any) -> Any:
+    """The quotient rounded down, from the remainder."""
+    if kind_of(x) != "f":
+        quotient = div_p(x, y)
+        return choose(off_side, sub_p(quotient, scalar_like(x, 1)), quotient)
+    whole = sub_p(x, rest)
+    if not (isinstance(y, np.generic) and y != 0):
+        whole = choose(eq_p(y, scalar_like(y, 0)), x, whole)
+    quotient = div_p(whole, y)
+    return round_p(choose(off_side, sub_p(quotient, scalar_like(x, 1)), quotient), rounding_method=0)
 
 
 @binary
 def floor_divide(x: Any, y: Any, /) -> Any:
     """x / y rounded down. An integer divided by 0 gives some integer, not an error. Raises TypeError for complex."""
     x, y = numeric("floor_divide", x, y)
-    return _floor_divide(x, y)
-
-
-def _floor_divide(x: Any, y: Any) -> Any:
     _no_complex("floor_divide", x)
-    kind = kind_of(x)
-    if kind == "f":
-        return _float_divmod(x, y)[0]
-    quotient = div_p(x, y)
-    if kind == "u":
-        return quotient
-    rounded_up = and_p(ne_p(_sign(x), _sign(y)), ne_p(rem_p(x, y), scalar_like(x, 0)))
-    return choose(rounded_up, sub_p(quotient, scalar_like(x, 1)), quotient)
-
-
-def _float_divmod(x: Any, y: Any) -> tuple[Any, Any]:
-    rest, zero = rem_p(x, y), scalar_like(x, 0)
-    whole = sub_p(x, rest)
-    quotient = div_p(whole if _is_number_but_zero(y) else choose(eq_p(y, zero), x, whole), y)
-    wrong_side = and_p(ne_p(rest, zero), ne_p(_sign(y), sign_p(rest)))
-    quotient = choose(wrong_side, sub_p(quotient, scalar_like(x, 1)), quotient)
-    return round_p(quotient, rounding_method=0), choose(wrong_side, add_p(rest, y), rest)
+    if kind_of(x) == "u":
+        return div_p(x, y)
+    rest = rem_p(x, y)
+    return _rounded_down(x, y, rest, _off_side(rest, y))
 
 
 @binary
 def remainder(x: Any, y: Any, /) -> Any:
     """x - floor(x / y) * y, with the sign of y. Of an integer and 0: 0 or x. Raises TypeError for complex numbers."""
-    return _remainder(*numeric("remainder", x, y))
-
-
-def _remainder(x: Any, y: Any) -> Any:
+    x, y = numeric("remainder", x, y)
     _no_complex("remainder", x)
-    rest, zero = rem_p(x, y), scalar_like(x, 0)
+    rest = rem_p(x, y)
+    return rest if kind_of(x) == "u" else choose(_off_side(rest, y), add_p(rest, y), rest)
+
+
+@binary
+def divmod(x: Any, y: Any, /) -> Any:
+    """(x // y, x % y). Raises TypeError for complex numbers."""
+    x, y = numeric("divmod", x, y)
+    _no_complex("divmod", x)
+    rest = rem_p(x, y)
     if kind_of(x) == "u":
-        return rest
-    below = np.bool_(y < 0) if isinstance(y, np.generic) else lt_p(y, zero)
-    wrong_side = and_p(ne_p(lt_p(rest, zero), below), ne_p(rest, zero))
-    return choose(wrong_side, add_p(rest, y), rest)
+        return div_p(x, y), rest
+    off_side = _off_side(rest, y)
+    return _rounded_down(x, y, rest, off_side), choose(off_side, add_p(rest, y), rest)
 
 
 @binary
@@ -182,14 +183,6 @@ def fmod(x: Any, y: Any, /) -> Any:
     x, y = numeric("fmod", x, y)
     _no_complex("fmod", x)
     return rem_p(x, y)
-
-
-@binary
-def divmod(x: Any, y: Any, /) -> Any:
-    """(x // y, x % y). Raises TypeError for complex numbers."""
-    x, y = numeric("divmod", x, y)
-    _no_complex("divmod", x)
-    return _float_divmod(x, y) if kind_of(x) == "f" else (_floor_divide(x, y), _remainder(x, y))
 
 
 # Powers --------------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from ..core import dtypes as _dtypes
 from ..core.avals import aval_of, is_python_scalar
 from ..core.dtypes import canonicalize, is_extended, python_dtype
 from ..core.trace import Tracer
+from ..ops.elementwise import bitcast_convert_type_p
 from ..ops.linear import convert_element_type_p
 from ._operands import broadcast_shape, checked, finite_info, integer, real_if_needed
 
@@ -95,6 +96,12 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
     if aval.dtype == dtype and not aval.weak_type and hasattr(x, "aval"):
         return x
     return convert_element_type_p(x, new_dtype=dtype, weak_type=False)
+
+
+def view(x: Any, dtype: Any) -> Any:
+    """The same bits read as another dtype of the same width. Raises TypeError for other widths."""
+    dtype = requested(dtype, "view")
+    return x if x.aval.dtype == dtype else bitcast_convert_type_p(x, new_dtype=dtype)
 
 
 def result_type(*args: Any) -> Any:

@@ -9,7 +9,6 @@ import numpy as np
 from ..core.avals import aval_of
 from ..core.dtypes import promote
 from ..ops.linear import (
-    broadcast_in_dim,
     concatenate_p,
     reshape,
     slice_in_dim,
@@ -203,40 +202,3 @@ def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
 def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     """`split` along axis 2."""
     return _pieces("dsplit", ary, indices_or_sections, 2, True)
-
-
-# Repeating -----------------------------------------------------------------------------------------------------------
-
-
-@fused(static="reps")
-def tile(A: Any, reps: Any) -> Any:
-    """The whole array repeated `reps` times along each axis (an int, or one for each of the last axes)."""
-    x = array_operand("tile", A)
-    counts = [integer("tile", n, "every repeat") for n in (reps if isinstance(reps, (tuple, list)) else (reps,))]
-    shape = aval_of(x).shape
-    rank = max(len(shape), len(counts))
-    shape, counts = (1,) * (rank - len(shape)) + shape, [1] * (rank - len(counts)) + counts
-    kept = tuple(2 * i + 1 for i in range(rank - aval_of(x).ndim, rank))
-    spread = tuple(n for pair in zip(counts, shape) for n in pair)
-    return reshape(broadcast_in_dim(x, spread, kept), tuple(n * m for n, m in zip(counts, shape)))
-
-
-@fused(static="shift axis")
-def _roll(a: Any, shift: Any, axis: Any = None) -> Any:
-    x = array_operand("roll", a)
-    shape = aval_of(x).shape
-    if axis is None:
-        return reshape(_roll(reshape(x, (aval_of(x).size,)), shift, 0), shape)
-    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
-    shifts = shift if isinstance(shift, (tuple, list)) else (shift,)
-    if len(axes) != len(shifts) and 1 not in (len(axes), len(shifts)):
-        raise ValueError(f"roll: {len(shifts)} shifts for {len(axes)} axes")
-    count = max(len(axes), len(shifts))
-    axes, shifts = (tuple(v) * (count // len(v)) for v in (axes, shifts))
-    for i, by in zip(axes, shifts):
-        i = one_axis("roll", i, len(shape))
-        by = integer("roll", by, "every shift") % max(shape[i], 1)
-        if by:
-            parts = slice_in_dim(x, shape[i] - by, shape[i], axis=i), slice_in_dim(x, 0, shape[i] - by, axis=i)
-            x = concatenate_p(*parts, dimension=i)
-    return x

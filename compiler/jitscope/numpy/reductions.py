@@ -131,7 +131,7 @@ def _choosing(name: str, primitive: Any, combine: Any, identity: Any, doc: str) 
         axes = axes_of(name, axis, len(shape))
         if where is not None and initial is None:
             raise ValueError(f"{name}: with where= the result of an empty choice must be given as initial=")
-        if initial is None and any(shape[i] == 0 for i in axes):
+        if initial is None and 0 in [shape[i] for i in axes]:
             raise ValueError(f"{name} of {aval_of(x).short()} over axes {axes}: there are no elements; give initial=")
         if kind_of(x) == "c":
             return keep(_strong(_complex_choice(name, x, axes, initial, where)), shape, axes, keepdims)

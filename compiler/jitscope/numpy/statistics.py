@@ -12,7 +12,7 @@ from ..core.avals import aval_of
 from ..core.dtypes import to_inexact
 from ..ops.elementwise import abs_p, and_p, div_p, gt_p, ne_p, not_p, sqrt_p, square_p
 from ..ops.families import scalar_like
-from ..ops.linear import broadcast_in_dim_p, convert, mul_p, sub_p, where as choose
+from ..ops.linear import broadcast_in_dim_p, convert, full, mul_p, sub_p, where as choose
 from . import reductions
 from ._fused import fused
 from ._operands import axes_of, broadcast, cast, checked, one_axis, operand, operands, unsupported
@@ -50,8 +50,8 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims
     return convert(div_p(*operands("mean", total, _count("mean", shape, axes, where, keepdims, work))), result)
 
 
-def _mean(x: Any, axes: tuple[int, ...], where: Any) -> Any:
-    return mean(x, axes, keepdims=True, where=where)
+def _mean(x: Any, axes: tuple[int, ...], where: Any, keepdims: bool) -> Any:
+    return mean(x, axes, keepdims=keepdims, where=where)
 
 
 def _variance(name: str, a: Any, axis: Any, dtype: Any, ddof: Any, keepdims: bool, where: Any, mean: Any,
@@ -67,16 +67,20 @@ def _variance(name: str, a: Any, axis: Any, dtype: Any, ddof: Any, keepdims: boo
     real = dtypes.real_part(work)
     shape = aval_of(x).shape
     axes = axes_of(name, axis, len(shape))
-    centre = _mean(x, axes, where) if mean is None else cast(*checked(name, mean), work)
+    whole = len(axes) == len(shape)
+    centre = _mean(x, axes, where, not whole) if mean is None else cast(*checked(name, mean), work)
     x = sub_p(*operands(name, x, centre))
     squares = _squared_size(x)
     squares = masked(name, squares, where, scalar_like(squares, 0))
-    ddof = cast(*checked(name, ddof), real)
-    rest = sub_p(_count(name, shape, axes, where, keepdims, real), ddof)
-    value = div_p(*operands(name, reductions.sum(squares, axes, keepdims=keepdims), rest))
-    enough = np.bool_(rest > 0) if isinstance(rest, np.generic) else gt_p(rest, scalar_like(rest, 0))
-    if not (isinstance(enough, np.generic) and enough):
-        value = choose(enough, *operands(name, value, scalar_like(value, np.nan)))
+    count, ddof = _count(name, shape, axes, where, keepdims, real), cast(*checked(name, ddof), real)
+    total = reductions.sum(squares, axes, keepdims=keepdims)
+    if isinstance(count, np.generic) and isinstance(ddof, np.generic):
+        rest = (count - ddof).astype(real)
+        value = div_p(total, rest) if rest > 0 else full(aval_of(total).shape, np.nan, real)
+    else:
+        rest = sub_p(count, ddof)
+        value = div_p(*operands(name, total, rest))
+        value = choose(gt_p(rest, scalar_like(rest, 0)), *operands(name, value, scalar_like(value, np.nan)))
     return convert(value, dtypes.real_part(result))
 
 
@@ -84,7 +88,7 @@ def _squared_size(x: Any) -> Any:
     return square_p(abs_p(x)) if kind_of(x) == "c" else square_p(x)
 
 
-@fused(static="axis dtype out keepdims")
+@fused(static="axis dtype out ddof keepdims correction")
 def var(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: Any = 0, keepdims: bool = False, *,
         where: Any = None, mean: Any = None, correction: Any = None) -> Any:
     """The mean squared distance from the mean over `axis`, divided by the count minus `ddof` (or `correction`)."""
@@ -92,7 +96,7 @@ def var(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: Any
     return _variance("var", a, axis, dtype, ddof, keepdims, where, mean, correction)
 
 
-@fused(static="axis dtype out keepdims")
+@fused(static="axis dtype out ddof keepdims correction")
 def std(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: Any = 0, keepdims: bool = False, *,
         where: Any = None, mean: Any = None, correction: Any = None) -> Any:
     """The square root of the variance, see `var`."""
@@ -187,7 +191,7 @@ def _present(x: Any, where: Any) -> Any:
     return present if where is None else and_p(*operands("where", present, where))
 
 
-@fused(static="axis dtype out keepdims")
+@fused(static="axis dtype out ddof keepdims")
 def nanvar(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: Any = 0, keepdims: bool = False,
            where: Any = None, mean: Any = None) -> Any:
     """The variance over `axis` of what is not NaN, see `var`."""
@@ -197,7 +201,7 @@ def nanvar(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: 
                where=present, mean=mean)
 
 
-@fused(static="axis dtype out keepdims")
+@fused(static="axis dtype out ddof keepdims")
 def nanstd(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: Any = 0, keepdims: bool = False,
            where: Any = None, mean: Any = None) -> Any:
     """The standard deviation over `axis` of what is not NaN, see `var`."""

@@ -5,7 +5,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from ..backend.signature import Leaf, Signature
+from ..backend.signature import ANY_DEVICE, Leaf, Signature
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,11 +33,11 @@ class Difference:
 
 def differences(old: Signature, new: Signature) -> list[Difference]:
     """All parts in which two keys differ; empty only if they are equal."""
-    found = _function(old, new) + _leaves(old, new) + _named("static value", _statics(old), _statics(new))
+    found = _function(old, new) + _leaves(old, new) + _statics(old, new)
     found += _named("option", dict(old.options), dict(new.options))
     if old.x64 != new.x64:
         found.append(Difference("x64", "enable_x64", str(old.x64), str(new.x64)))
-    if old.device != new.device and "any" not in (old.device, new.device):
+    if old.device != new.device and ANY_DEVICE not in (old.device, new.device):
         found.append(Difference("device", "device", old.device, new.device))
     return found
 
@@ -106,8 +106,12 @@ def _axes(old: tuple[int, ...], new: tuple[int, ...]) -> str:
     return f"{'axis' if len(changed) == 1 else 'axes'} {', '.join(changed)}"
 
 
-def _statics(signature: Signature) -> dict[str, str]:
-    return {name: f"{value} ({kind})" for name, kind, value in signature.statics}
+def _statics(old: Signature, new: Signature) -> list[Difference]:
+    before, after = ({static.name: static for static in s.statics} for s in (old, new))
+    found = _named("static value", {n: str(s) for n, s in before.items()}, {n: str(s) for n, s in after.items()})
+    alike = [s for name, s in after.items() if name in before and str(s) == str(before[name]) and s != before[name]]
+    return found + [Difference("static value", s.name, str(s), str(s), "the two are not equal, though they print alike")
+                    for s in alike]
 
 
 def _named(part: str, old: dict[str, str], new: dict[str, str]) -> list[Difference]:

@@ -20,7 +20,7 @@ def signature_text(row: Row) -> str:
     """`layer(x: f32[64,20], w: f32[20,7]) -> f32[64,7]`"""
     if row.signature is not None:
         ins = [f"{leaf.path}: {leaf}" for leaf in row.signature.leaves]
-        ins += [f"{name}={value}" for name, _, value in row.signature.statics]
+        ins += [f"{static.name}={static.text}" for static in row.signature.statics]
     else:
         ins = [v.aval.short() for v in row.jaxpr.invars] if row.jaxpr else []
     return f"{row.function}({', '.join(_shortened(ins))}) -> {_result_text(row.jaxpr)}"

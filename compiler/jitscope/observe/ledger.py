@@ -17,6 +17,7 @@ from ..core import records
 from ..core.jaxpr import Jaxpr, count
 from ..core.records import Record
 from ..core.source import Position
+from ..core.trace import Tracer
 from .differences import Difference, closest
 
 Cell = tuple[str, str | None]
@@ -25,7 +26,7 @@ MAX_EQUATIONS = 200_000
 MAX_HISTORY = 64
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(eq=False)
 class Row:
     """One program: a trace and what became of it.
 
@@ -37,10 +38,11 @@ class Row:
     function: str
     position: Position | None
     call_site: Position | None
-    signature: Signature | None
+    signature: Signature | None = None
     what: str = "traced"
     nested: bool = False
     derived: bool = False
+    captures: bool = False
     seconds: dict[str, float] = dataclasses.field(default_factory=dict)
     differences: list[Difference] = dataclasses.field(default_factory=list)
     against: Row | None = None
@@ -102,7 +104,7 @@ class Ledger:
         self._cells: dict[str, Cell] = {}
         self._history: dict[Any, deque[Row]] = defaultdict(lambda: deque(maxlen=MAX_HISTORY))
         self._compilations: dict[Any, int] = defaultdict(int)
-        self._kept: deque[Row] = deque()
+        self._kept: OrderedDict[int, Row] = OrderedDict()
         self._equations = 0
         self._last = 0
         self._lock = threading.RLock()
@@ -163,7 +165,7 @@ class Ledger:
             row = self._file(record)
             row.last_record = record.number
         for listener in tuple(self._listeners):
-            listener(row)
+            records.tell(listener, row)
 
     def _file(self, record: Record) -> Row:
         row = self.rows.get(record.program)
@@ -174,25 +176,41 @@ class Ledger:
         return row
 
     def _new_row(self, record: Record) -> Row:
-        row = Row(record.program, record.function, record.position, record.call_site, record.detail.get("signature"),
-                  at=record.at, cell=self.running)
+        row = Row(record.program, record.function, record.position, record.call_site, at=record.at, cell=self.running)
         self.rows[row.id] = row
         while len(self.rows) > MAX_ROWS:
-            self.rows.popitem(last=False)
+            self._forget(self.rows.popitem(last=False)[1])
         return row
 
+    def _forget(self, row: Row) -> None:
+        """Let go of what a row that is no longer listed holds on to, so that rows do not keep each other alive."""
+        self._drop_program(row)
+        row.against = None
+        identity = _identity(row)
+        history = self._history.get(identity)
+        if history is not None and row in history:
+            history.remove(row)
+        if not history:
+            self._history.pop(identity, None)
+            self._compilations.pop(identity, None)
+
     def _trace(self, row: Row, record: Record) -> None:
-        row.nested = record.detail.get("nested", False)
+        traced = record.payload
+        row.signature, row.nested = traced.signature, record.detail["nested"]
+        row.captures = any(isinstance(c, Tracer) for c in traced.closed.consts)
+        if record.detail.get("known"):
+            row.seconds.pop("trace")
         self._explain(row)
-        self._keep(row, record.payload.closed.jaxpr)
+        self._history[_identity(row)].append(row)
+        self._keep(row, traced.closed.jaxpr)
 
     def _explain(self, row: Row) -> None:
-        history = self._history[_identity(row)]
-        if row.signature is not None:
-            nearest = closest(history, row.signature)
-            if nearest is not None:
-                row.against, row.differences = nearest[0], nearest[1] or [_forgotten()]
-            history.append(row)
+        """Compare with the earlier rows of the function; those that were only parts of other programs count for such."""
+        assert row.signature is not None
+        earlier = [other for other in self._history[_identity(row)] if row.nested or not other.nested]
+        nearest = closest(earlier, row.signature)
+        if nearest is not None:
+            row.against, row.differences = nearest[0], nearest[1] or [_forgotten(nearest[0], row.signature)]
 
     def _lower(self, row: Row, record: Record) -> None:
         self._count(row)
@@ -228,6 +246,7 @@ class Ledger:
 
     def _error(self, row: Row, record: Record) -> None:
         row.what = "failed"
+        row.signature, row.nested = record.payload, record.detail["nested"]
         row.error = (record.detail["error"], record.detail["message"])
         self._explain(row)
 
@@ -238,12 +257,15 @@ class Ledger:
 
     def _keep(self, row: Row, jaxpr: Jaxpr) -> None:
         row.jaxpr, row.equations = jaxpr, count(jaxpr)
-        self._kept.append(row)
+        self._kept[row.id] = row
         self._equations += row.equations
         while self._equations > MAX_EQUATIONS and len(self._kept) > 1:
-            oldest = self._kept.popleft()
-            self._equations -= oldest.equations
-            oldest.jaxpr, oldest.dropped = None, True
+            self._drop_program(next(iter(self._kept.values())))
+
+    def _drop_program(self, row: Row) -> None:
+        if self._kept.pop(row.id, None) is not None:
+            self._equations -= row.equations
+            row.jaxpr, row.dropped = None, True
 
 
 def _identity(row: Row) -> Any:
@@ -253,9 +275,19 @@ def _identity(row: Row) -> Any:
     return row.function
 
 
-def _forgotten() -> Difference:
-    return Difference("option", "cache", "kept", "cleared", "the caches were cleared, or the earlier trace was only "
-                      "looked at or captured values of an outer trace")
+def _forgotten(old: Row, new: Signature) -> Difference:
+    """Why a trace with an equal key could not serve."""
+    assert old.signature is not None
+    if old.captures:
+        return Difference("option", "cache", "one trace", "another trace", "it captured values of an outer trace, so it "
+                          "holds within that one alone")
+    if old.signature.cleared != new.cleared:
+        return Difference("option", "cache", "kept", "cleared", "the caches were cleared")
+    if old.signature.dropped != new.dropped:
+        return Difference("option", "cache", "kept", "dropped", "the function was called with more kinds of arguments than "
+                          "are remembered")
+    return Difference("option", "thread", "one call", "another call", "both ran at the same time, and each traced the "
+                      "function")
 
 
 _session = Ledger()

@@ -132,7 +132,7 @@ def as_precision(precision: Any) -> tuple[Precision, Precision] | None:
     if len(pair) != 2 or any(not isinstance(p, Precision) and p not in _PRECISIONS and p is not None for p in pair):
         raise ValueError(f"precision is None, a Precision, one of {', '.join(map(repr, _PRECISIONS))}, or a pair of "
                          f"those; it was {precision!r}")
-    left, right = (Precision.DEFAULT if p is None else _PRECISIONS.get(p, p) for p in pair)
+    left, right = (p if isinstance(p, Precision) else _PRECISIONS[p or "default"] for p in pair)
     return (left, right)
 
 

@@ -13,6 +13,9 @@ const KINDS: Record<Kernel["kind"], [string, string]> = {
   other: ["□", "operation"],
 };
 
+const FIRST = 12; // kernels shown at first
+const AT_ONCE = 300; // kernels made before anyone asks
+
 function what(kernel: Kernel): string {
   const [, word] = KINDS[kernel.kind] ?? KINDS.other;
   return kernel.kind === "fusion" ? `fusion of ${kernel.members.length}` : `${word}: ${kernel.opcode}`;
@@ -75,5 +78,22 @@ function kernelElement(kernel: Kernel, number: number, links: Links, selection: 
 
 export function kernelList(kernels: Kernel[], links: Links, selection: Selection): HTMLElement {
   if (!kernels.length) return h("p", { class: "jitscope-empty" }, "This program needs no kernel: its results are its arguments or constants.");
-  return h("div", { class: "jitscope-kernels" }, ...kernels.map((kernel, i) => kernelElement(kernel, i + 1, links, selection)));
+  const make = (from: number, to: number) => kernels.slice(from, to).map((kernel, i) => kernelElement(kernel, from + i + 1, links, selection));
+  const list = h("div", { class: "jitscope-kernels" }, ...make(0, kernels.length > FIRST + 3 ? FIRST : kernels.length));
+  if (kernels.length > FIRST + 3) list.append(...rest(kernels.length, make));
+  return list;
+}
+
+/** The kernels after the first few, behind a button. */
+function rest(count: number, make: (from: number, to: number) => HTMLElement[]): HTMLElement[] {
+  const made = Math.min(count, AT_ONCE);
+  const more = h("div", { hidden: true }, ...make(FIRST, made));
+  const button = h("button", { type: "button", class: "jitscope-fold" }, plural(count - FIRST, "more kernel"));
+  button.addEventListener("click", () => {
+    button.remove();
+    more.hidden = false;
+    if (made < count) more.append(...make(made, count));
+    more.querySelector("summary")?.focus();
+  });
+  return [more, button];
 }

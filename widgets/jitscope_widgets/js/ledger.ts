@@ -8,14 +8,14 @@ const SIGNS: Record<LedgerRow["what"], string> = { compiled: "●", recompiled: 
 
 function rowElement(row: LedgerRow, host: Host): HTMLElement {
   const cost = row.seconds.trace + row.seconds.lower + row.seconds.compile;
+  const stages = `trace ${seconds(row.seconds.trace)}, lower ${seconds(row.seconds.lower)}, compile ${seconds(row.seconds.compile)}`;
+  const facts = [row.what, row.cell, plural(row.equations, "equation"), plural(row.calls, "call")];
   const parts = [
     h("span", { class: "jitscope-ledger-sign", "data-what": row.what, "aria-hidden": "true" }, SIGNS[row.what] ?? "●"),
-    h("span", { class: "jitscope-ledger-head" },
-      h("strong", {}, row.function),
-      h("span", { class: "jitscope-muted" }, [row.what, row.cell].filter(Boolean).join(" · ")),
-      h("span", { class: "jitscope-figure", title: `trace ${seconds(row.seconds.trace)}, lower ${seconds(row.seconds.lower)}, compile ${seconds(row.seconds.compile)}` }, seconds(cost))),
+    h("strong", {}, row.function),
+    h("span", { class: "jitscope-figure", title: stages }, seconds(cost)),
+    h("span", { class: "jitscope-muted" }, facts.filter(Boolean).join(" · ")),
     row.because ? h("span", { class: "jitscope-ledger-because" }, row.because) : null,
-    h("span", { class: "jitscope-muted" }, `${plural(row.equations, "equation")} · ${plural(row.calls, "call")}`),
   ];
   const attributes = { class: "jitscope-ledger-row", "data-id": row.id, "data-what": row.what, "data-cell": row.cell_id, title: row.signature };
   if (!row.cell_id || !host.goto) return h("div", attributes, ...parts);

@@ -39,6 +39,7 @@ export class Links implements Lines {
 
   constructor(private readonly source: SourceDoc | null, private readonly jaxpr: GraphDoc | null, private readonly kernels: Kernel[] = []) {
     for (const node of jaxpr?.nodes ?? []) for (const line of this.linesOf(node)) this.note(line, node.id);
+    if (!jaxpr) for (const kernel of kernels) for (const line of this.linesOf(kernel)) for (const path of kernelPaths(kernel)) this.note(line, path);
     for (const mark of source?.marks ?? []) for (const id of mark.nodes) this.note(mark.line, id);
     // colours in the order of the lines, so that neighbours differ and a re-run keeps them
     [...this.pathsOfLine.keys()].sort((a, b) => a - b).forEach((line, i) => this.hues.set(line, i));

@@ -18,11 +18,15 @@ type Page = { jitscopeView?: Code | Promise<Code>; jitscopeAsked?: Promise<Code>
 
 const page = globalThis as Page;
 
-/** Resolves with the first custom message that `pick` accepts. */
-function reply<T>(model: Model, wait: number, pick: (message: any) => T | undefined): Promise<T> {
+/** Resolves when `pick` accepts an event: a custom message, or that the document came anew. */
+function wait<T>(model: Model, limit: number, pick: (message: any) => T | undefined): Promise<T> {
   return new Promise((resolve, reject) => {
-    const stop = () => (clearTimeout(timer), model.off("msg:custom", read));
-    const read = (message: any) => {
+    const stop = () => {
+      clearTimeout(timer);
+      model.off("msg:custom", read);
+      model.off("change:document", change);
+    };
+    const attempt = (message: any) => {
       try {
         const found = pick(message);
         if (found !== undefined) stop(), resolve(found);
@@ -30,13 +34,16 @@ function reply<T>(model: Model, wait: number, pick: (message: any) => T | undefi
         stop(), reject(error);
       }
     };
-    const timer = setTimeout(() => (stop(), reject(new Error("the kernel did not answer"))), wait);
+    const read = (message: any) => attempt(message);
+    const change = () => attempt({ type: "document" });
+    const timer = setTimeout(() => (stop(), reject(new Error("The kernel did not answer."))), limit);
     model.on("msg:custom", read);
+    model.on("change:document", change);
   });
 }
 
 async function fromKernel(model: Model): Promise<Code> {
-  const answer = reply(model, 30000, (m) => {
+  const answer = wait(model, 30000, (m) => {
     if (m?.type !== "view-code") return undefined;
     if (!m.code) throw new Error(m.message || "the kernel has no view code");
     return String(m.code);
@@ -63,15 +70,12 @@ async function viewCode(model: Model): Promise<Code> {
 
 /** Ask the kernel for steady times; done when the document comes anew. */
 function measure(model: Model, id: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const done = () => (model.off("change:document", done), resolve());
-    model.on("change:document", done);
-    reply(model, 300000, (m) => {
-      if (m?.type === "measure-failed" && m.id === id) throw new Error(m.message);
-      return undefined;
-    }).catch(reject);
-    model.send({ type: "measure", id });
+  const answer = wait(model, 300000, (m) => {
+    if (m?.type === "measure-failed" && m.id === id) throw new Error(m.message);
+    return m?.type === "document" || undefined;
   });
+  model.send({ type: "measure", id });
+  return answer.then(() => undefined);
 }
 
 function render({ model, el }: { model: Model; el: HTMLElement }): () => void {

@@ -30,6 +30,7 @@ export function graphView(doc: GraphDoc, host: Host, memory: GraphMemory | undef
     if (event.key === "Enter") graph.api.nextHit(event.shiftKey ? -1 : 1);
     else if (event.key === "Escape") graph.api.takeFocus();
   });
+  graph.element.style.setProperty("--height", `${graph.wishedHeight()}px`);
   selection.onChange((selected) => graph.mark(selected.node?.id ?? null, links.related(doc, selected)));
   const element = h(
     "div",

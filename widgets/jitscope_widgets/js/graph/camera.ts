@@ -16,13 +16,15 @@ export class Camera {
   }
 
   /** Everything in view, though never so small that labels cannot be read: then the top is shown. */
-  fit(size: { w: number; h: number }, view: { w: number; h: number }, readable: boolean): void {
+  fit(size: { w: number; h: number }, view: { w: number; h: number }, readable: boolean, middle = size.w / 2): void {
     const margin = 20;
     const whole = Math.min((view.w - 2 * margin) / size.w, (view.h - 2 * margin) / size.h);
-    const least = readable ? 0.85 : ZOOM.least;
+    const least = readable ? (whole >= 0.72 ? whole : 0.85) : ZOOM.least;
     this.k = Math.min(1.1, Math.max(least, whole || 1));
     const [w, h] = [size.w * this.k, size.h * this.k];
     this.x = (view.w - w) / 2;
+    // too wide: the middle of what is there, but no more empty space than the margin
+    if (w > view.w) this.x = Math.max(view.w - margin - w, Math.min(margin, view.w / 2 - middle * this.k));
     this.y = h <= view.h - 2 * margin + 1 ? (view.h - h) / 2 : margin;
   }
 

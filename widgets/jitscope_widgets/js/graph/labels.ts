@@ -61,7 +61,7 @@ export function edgeLabels(scene: Scene, pen: Pen, scope: number, first: number,
   const px = PX * Math.min(1.3, Math.max(1, camera.k));
   const toX = (x: number) => (x + ox) * camera.k + camera.x;
   const toY = (y: number) => (y + oy) * camera.k + camera.y;
-  const outside = scope === layout.model.root ? Infinity : FRAME.pad - 4;
+  const outside = scope === layout.model.root ? 16 : FRAME.pad - 4;
   const [left, right] = [toX(-outside), toX(placed.w + outside)];
   let written = 0;
   for (let row = first; row < last && written < MOST; row++) {

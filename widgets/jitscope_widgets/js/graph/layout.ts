@@ -91,6 +91,16 @@ export class Layout {
     this.allChanged();
   }
 
+  /** Where most of the joined boxes are, from left to right. */
+  middle(): number {
+    const { root } = this.model;
+    const placed = this.level(root);
+    const { rank, segments } = this.structure(root).chains;
+    const joined = new Set(segments.flatMap(({ up, down }) => [up, down]));
+    const centres = this.model.childrenOf(root).flatMap((_, i) => (joined.has(i) && rank[i]! < 12 ? [placed.x[i]! + placed.childW[i]! / 2] : []));
+    return centres.length ? centres.reduce((sum, x) => sum + x, 0) / centres.length : placed.w / 2;
+  }
+
   size(): { w: number; h: number } {
     const { w, h } = this.level(this.model.root);
     return { w, h };

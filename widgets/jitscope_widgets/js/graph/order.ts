@@ -88,11 +88,14 @@ function exchange(rows: number[][], { up, down }: Links, place: Int32Array): boo
   return better;
 }
 
-function firstRows({ count, rank }: Chains): number[][] {
+function firstRows({ count, rank, segments }: Chains): number[][] {
   let last = 0;
   for (let i = 0; i < count; i++) last = Math.max(last, rank[i]!);
   const rows: number[][] = Array.from({ length: count ? last + 1 : 0 }, () => []);
-  for (let i = 0; i < count; i++) rows[rank[i]!]!.push(i);
+  const joined = new Uint8Array(count);
+  for (const { up, down } of segments) joined[up] = joined[down] = 1;
+  // items that nothing is joined to stand at the right end
+  for (const wanted of [1, 0]) for (let i = 0; i < count; i++) if (joined[i] === wanted) rows[rank[i]!]!.push(i);
   return rows;
 }
 

@@ -68,9 +68,9 @@ function topological(count: number, { out, in: into }: Neighbours): number[] {
   return order;
 }
 
-/** Items nobody is joined to stand in rows of about the same width and height. */
-function rankLoose(loose: number[], rank: Int32Array, first: number): void {
-  const perRow = Math.max(4, Math.ceil(Math.sqrt(loose.length * 2)));
+/** Items nobody is joined to: one beside each row of the others, or in rows of their own. */
+function rankLoose(loose: number[], rank: Int32Array, first: number, rows: number): void {
+  const perRow = rows > 2 ? Math.ceil(loose.length / (rows - 1)) : Math.max(4, Math.ceil(Math.sqrt(loose.length * 2)));
   loose.forEach((item, k) => (rank[item] = first + Math.floor(k / perRow)));
 }
 
@@ -95,6 +95,28 @@ function tighten(order: number[], rank: Int32Array, { out, in: into }: Neighbour
   }
 }
 
+const SOURCES_PER_ROW = 8;
+
+/** Many arguments side by side make a wide picture: they stand in several rows above their user instead. */
+function stackSources(order: number[], rank: Int32Array, { in: into }: Neighbours, fixed: Set<number>): void {
+  const sources = new Map<number, number[]>();
+  for (const item of order) {
+    if (into[item]!.length || fixed.has(item)) continue;
+    const row = sources.get(rank[item]!);
+    if (row) row.push(item);
+    else sources.set(rank[item]!, [item]);
+  }
+  const last = order.reduce((most, item) => Math.max(most, rank[item]!), 0);
+  const shift = new Int32Array(last + 1);
+  for (let r = 0, sum = 0; r <= last; r++) {
+    sum += Math.max(0, Math.ceil((sources.get(r)?.length ?? 0) / SOURCES_PER_ROW) - 1);
+    shift[r] = sum;
+  }
+  if (!shift[last]) return;
+  for (const item of order) rank[item]! += shift[rank[item]!]!;
+  for (const row of sources.values()) row.forEach((item, i) => (rank[item]! -= Math.floor(i / SOURCES_PER_ROW)));
+}
+
 export function assignRanks(input: RankInput): Ranks {
   const turned = turnCircles(input);
   const lists = neighbours(input, turned);
@@ -109,7 +131,9 @@ export function assignRanks(input: RankInput): Ranks {
   }
   tighten(order, rank, lists);
   sink(order, rank, lists, input.top);
-  rankLoose(loose, rank, first);
+  const rows = order.reduce((most, item) => Math.max(most, rank[item]! + 1), 0);
+  rankLoose(loose, rank, first, rows);
+  stackSources(order, rank, lists, new Set([...input.top, ...loose]));
   let last = 0;
   for (let i = 0; i < input.count; i++) if (!input.bottom.has(i)) last = Math.max(last, rank[i]!);
   for (const item of input.bottom) rank[item] = last + 1;

@@ -119,5 +119,16 @@ export function straighten(input: Straight, runs: number[][], rounds: number): F
     for (let r = rows.length - 1; r >= 0; r--) settle(rows[r]!, sums[r]!, x, both ? [input.up, input.down] : [input.down]);
   }
   straightenRuns(input, x, runs);
+  closeUp(input, x);
   return x;
+}
+
+/** Items that nothing pulls stand at the right end of their row: right beside their neighbour. */
+function closeUp(input: Straight, x: Float64Array): void {
+  for (const row of input.rows)
+    for (let i = 1; i < row.length; i++) {
+      const [before, item] = [row[i - 1]!, row[i]!];
+      if (input.up[item]!.length || input.down[item]!.length) continue;
+      x[item] = x[before]! + (input.width[before]! + input.width[item]!) / 2 + BOX_GAP;
+    }
 }

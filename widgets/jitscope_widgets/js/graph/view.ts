@@ -128,7 +128,7 @@ export class GraphView {
     const start = performance.now();
     const size = this.layout.size();
     this.perf.layoutMs = performance.now() - start;
-    this.camera.fit(size, this.view, readable);
+    this.camera.fit(size, this.view, readable, this.layout.middle());
     this.fitted = true;
     this.ask();
   }

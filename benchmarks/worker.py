@@ -1,0 +1,90 @@
+"""A process that measures one library. `worker.py LIBRARY` answers commands: lines of JSON on standard input and output;
+while nobody asks it waits and costs nothing. `worker.py LIBRARY PROGRAM` prints how long the first call of a program took.
+"""
+
+import importlib
+import json
+import os
+import sys
+import time
+from typing import Any
+
+
+IMPORTS = {
+    "jitscope": ("jitscope", "jitscope.numpy"),
+    "jax": ("jax", "jax.numpy"),
+    "floor": ("numpy", "ml_dtypes", "jaxlib.xla_client"),
+}
+"""What is imported to use each; `floor` is what nobody who uses jaxlib can avoid."""
+
+
+def library(name: str) -> Any:
+    from measures import Library
+
+    return Library(name, *[importlib.import_module(module) for module in IMPORTS[name]])
+
+
+def first_call(name: str, program: str) -> float:
+    """Seconds from the first call in the process to its results; imports are done before."""
+    from programs import PROGRAMS
+
+    lib, chosen = library(name), PROGRAMS[program]
+    fun, args = chosen.make(lib.J, lib.jnp), chosen.arguments()
+    start = time.perf_counter()
+    lib.J.block_until_ready(lib.J.jit(fun)(*args))
+    return time.perf_counter() - start
+
+
+def calibrated(burst: Any, seconds: float) -> int:
+    """How many repetitions last about so long."""
+    count = 1
+    while True:
+        start = time.perf_counter()
+        burst(count)
+        spent = time.perf_counter() - start
+        if spent >= seconds / 2 or count > 1_000_000:
+            return max(1, round(count * seconds / max(spent, 1e-9)))
+        count = max(count + 1, min(10 * count, round(count * seconds / max(spent, 1e-9))))
+
+
+def answer(command: dict[str, Any], lib: Any, bursts: dict[str, Any]) -> Any:
+    from measures import MEASURES
+
+    match command:
+        case {"calibrate": name, "seconds": seconds}:
+            burst = bursts[name] = MEASURES[name](lib)
+            burst(1)
+            return calibrated(burst, seconds)
+        case {"burst": name, "count": count, "best": best}:
+            rows = [bursts[name](count) for _ in range(best)]
+            return {figure: min(row[figure] for row in rows) for figure in rows[0]}
+        case {"forget": name}:
+            bursts.pop(name, None)
+            return None
+        case {"versions": _}:
+            import jaxlib
+            import numpy
+
+            return {"python": sys.version.split()[0], "jaxlib": jaxlib.__version__, "numpy": numpy.__version__,
+                    lib.name: getattr(lib.J, "__version__", "")}  # fmt: skip
+        case _:
+            raise ValueError(f"unknown command {command}")
+
+
+def serve(name: str) -> None:
+    replies = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)  # what a library prints must not get between the answers
+    lib, bursts = library(name), {}
+    for line in sys.stdin:
+        try:
+            reply = {"ok": answer(json.loads(line), lib, bursts)}
+        except Exception as error:
+            reply = {"error": f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"}
+        replies.write(json.dumps(reply) + "\n")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 2:
+        serve(sys.argv[1])
+    else:
+        print(first_call(*sys.argv[1:]))

@@ -1,0 +1,159 @@
+"""Einstein summation: products and sums by axis labels, contracted in pairs in a good order."""
+from __future__ import annotations
+
+import string
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from ..core.avals import aval_of
+from ..ops.linear import broadcast_in_dim_p, mul_p, reduce_sum_p, squeeze_p, transpose as permute
+from ._fused import fused
+from ._operands import promoted, unsupported
+from .linear import product
+from .triangles import diagonal
+from .structure import array_operand
+
+
+@lru_cache(1024)
+def _steps(subscripts: str, shapes: tuple[tuple[int, ...], ...], optimize: Any) -> tuple[tuple[tuple[int, ...], str], ...]:
+    """The contractions in order: which operands are taken, and what is done with them."""
+    import opt_einsum  # its import takes longer than most programs need it for
+
+    chosen = "auto" if optimize is True else optimize
+    if isinstance(chosen, tuple):
+        chosen = [chosen[0], *chosen[1:]] if chosen and isinstance(chosen[0], str) else list(chosen)
+    _, steps = opt_einsum.contract_path(subscripts, *shapes, shapes=True, einsum_call=True, optimize=chosen)
+    return tuple((tuple(step[0]), step[2]) for step in steps)
+
+
+@fused(static="subscripts out optimize precision preferred_element_type")
+def _einsum(subscripts: str, *operands: Any, out: None = None, optimize: Any = "auto", precision: Any = None,
+            preferred_element_type: Any = None) -> Any:
+    unsupported("einsum", out=out)
+    values, _, _, _ = promoted("einsum", operands)
+    xs = [array_operand("einsum", x) for x in values]
+    shapes = tuple(aval_of(x).shape for x in xs)
+    try:
+        steps = _steps(subscripts.replace(" ", ""), shapes, tuple(optimize) if isinstance(optimize, list) else optimize)
+    except ValueError as error:
+        raise ValueError(f"einsum {subscripts!r} of shapes {', '.join(map(str, shapes))}: {error}") from None
+    for taken, formula in steps:
+        inputs, result = formula.split("->")
+        parts = [xs[i] for i in taken]
+        xs = [x for i, x in enumerate(xs) if i not in taken]
+        xs.append(_contract(parts, inputs.split(","), result, precision, preferred_element_type))
+    return xs[0]
+
+
+def einsum(subscripts: Any, /, *operands: Any, out: None = None, optimize: Any = "auto", precision: Any = None,
+           preferred_element_type: Any = None) -> Any:
+    """The sum of products that `subscripts` names: "ij,jk->ik" is the matrix product, "ii" the trace.
+
+    Also einsum(x, [0, 1], y, [1, 2], [0, 2]). `optimize` chooses the order of contraction ("auto", "optimal", "greedy", or
+    a path). Raises ValueError for labels that do not fit the shapes.
+    """
+    if not isinstance(subscripts, str):
+        subscripts, operands = _as_text(subscripts, *operands)
+    return _einsum(subscripts, *operands, out=out, optimize=optimize, precision=precision,
+                   preferred_element_type=preferred_element_type)
+
+
+def _as_text(*args: Any) -> tuple[str, tuple[Any, ...]]:
+    labels = {n: letter for n, letter in enumerate(string.ascii_letters)}
+
+    def text(sublist: Sequence[Any]) -> str:
+        return "".join("..." if n is Ellipsis else labels[n] for n in sublist)
+
+    inputs = ",".join(text(sublist) for sublist in args[1::2]) if len(args) % 2 == 0 else \
+        ",".join(text(sublist) for sublist in args[1:-1:2])
+    operands = args[::2] if len(args) % 2 == 0 else args[:-1:2]
+    return (inputs if len(args) % 2 == 0 else f"{inputs}->{text(args[-1])}"), operands
+
+
+def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> tuple[list[tuple[int, ...]], Any]:
+    """The order of contraction, and a description with its cost."""
+    import opt_einsum
+
+    if not isinstance(subscripts, str):
+        subscripts, operands = _as_text(subscripts, *operands)
+    shapes = [aval_of(x).shape for x in operands]
+    return opt_einsum.contract_path(subscripts, *shapes, shapes=True, optimize="auto" if optimize is True else optimize)
+
+
+def _contract(parts: list[Any], inputs: list[str], result: str, precision: Any, preferred: Any) -> Any:
+    """One contraction of one or two operands."""
+    singles = [_without_repeats(x, names) for x, names in zip(parts, inputs)]
+    if len(singles) == 1:
+        (x, names), = singles
+        return _arranged(*_summed(x, names, result), result)
+    if len(singles) > 2:
+        left = _contract_pair(singles[0], singles[1], _needed(singles[2:], result), precision, preferred)
+        rest = [left, *singles[2:]]
+        return _contract([x for x, _ in rest], [n for _, n in rest], result, precision, preferred)
+    return _arranged(*_contract_pair(singles[0], singles[1], result, precision, preferred), result)
+
+
+def _needed(rest: Sequence[tuple[Any, str]], result: str) -> str:
+    return result + "".join(names for _, names in rest)
+
+
+def _without_repeats(x: Any, names: str) -> tuple[Any, str]:
+    """Labels that stand twice in one operand pick the diagonal."""
+    for name in dict.fromkeys(names):
+        while names.count(name) > 1:
+            i = names.index(name)
+            j = names.index(name, i + 1)
+            if aval_of(x).shape[i] != aval_of(x).shape[j]:
+                raise ValueError(f"einsum: label {name!r} stands for axes of sizes {aval_of(x).shape[i]} and "
+                                 f"{aval_of(x).shape[j]}")
+            x = diagonal(x, 0, i, j)
+            names = names[:i] + names[i + 1:j] + names[j + 1:] + name
+    return x, names
+
+
+def _summed(x: Any, names: str, kept: str) -> tuple[Any, str]:
+    """The sum over the axes whose labels are not kept."""
+    axes = tuple(i for i, name in enumerate(names) if name not in kept)
+    return (reduce_sum_p(x, axes=axes) if axes else x), "".join(name for name in names if name in kept)
+
+
+def _arranged(x: Any, names: str, result: str) -> Any:
+    return permute(x, tuple(names.index(name) for name in result))
+
+
+def _contract_pair(left: tuple[Any, str], right: tuple[Any, str], kept: str, precision: Any,
+                   preferred: Any) -> tuple[Any, str]:
+    (x, a), (y, b) = _thin(left, right[1], right[0]), right
+    (y, b) = _thin((y, b), a, x)
+    (x, a), (y, b) = _summed(x, a, kept + b), _summed(y, b, kept + a)
+    summed = [name for name in a if name in b and name not in kept]
+    shared = [name for name in a if name in b and name in kept]
+    only_a, only_b = ([n for n in own if n not in other] for own, other in ((a, b), (b, a)))
+    names = "".join([*shared, *only_a, *only_b])
+    if not summed and preferred is None:
+        shape = [aval_of(x).shape[a.index(n)] if n in a else aval_of(y).shape[b.index(n)] for n in names]
+        return mul_p(_spread(x, a, names, shape), _spread(y, b, names, shape)), names
+    swapped = "".join([*shared, *only_b, *only_a])
+    if swapped == kept != names:
+        (x, a), (y, b), names = (y, b), (x, a), swapped
+    out = product(x, y, ([a.index(n) for n in summed], [b.index(n) for n in summed]),
+                  ([a.index(n) for n in shared], [b.index(n) for n in shared]), precision, preferred)
+    return out, names
+
+
+def _thin(own: tuple[Any, str], other_names: str, other: Any) -> tuple[Any, str]:
+    """An axis of size 1 that meets a longer one of that label is left out."""
+    x, names = own
+    thin = tuple(i for i, name in enumerate(names) if name in other_names and aval_of(x).shape[i] == 1
+                 and aval_of(other).shape[other_names.index(name)] != 1)
+    if not thin:
+        return own
+    return squeeze_p(x, dimensions=thin), "".join(n for i, n in enumerate(names) if i not in thin)
+
+
+def _spread(x: Any, own: str, names: str, shape: Sequence[int]) -> Any:
+    order = tuple(own.index(name) for name in names if name in own)
+    x = permute(x, order)
+    places = tuple(i for i, name in enumerate(names) if name in own)
+    return x if len(places) == len(names) else broadcast_in_dim_p(x, shape=tuple(shape), broadcast_dimensions=places)

@@ -1,0 +1,225 @@
+"""Products of vectors and matrices.
+
+`precision` is None, "default", "high" or "highest" (or a pair); `preferred_element_type` is the dtype of sums and result.
+All raise ValueError or TypeError, naming both shapes, where they do not fit.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..core.avals import aval_of
+from ..ops.dot import dot_general
+from ..ops.linear import broadcast_in_dim_p, mul_p, neg_p, reshape, squeeze_p, sub_p, transpose as permute
+from ._fused import fused
+from ._operands import broadcast_shape, integer, one_axis, operands, promoted, unsupported
+from .joining import stack, unstack
+from .triangles import diagonal
+from .reductions import sum as sum_over
+from .rounding import conjugate
+from .structure import array_operand, moveaxis
+
+
+_STATIC = "precision preferred_element_type"
+
+
+def _pair(name: str, a: Any, b: Any) -> tuple[Any, Any]:
+    """Two arrays of one dtype."""
+    values, _, _, _ = promoted(name, (a, b))
+    x, y = (array_operand(name, v) for v in values)
+    return x, y
+
+
+def product(x: Any, y: Any, summed: Any, shared: Any = ((), ()), precision: Any = None, preferred: Any = None) -> Any:
+    """dot_general of two arrays of one dtype, its result in that dtype unless another is preferred."""
+    return dot_general(x, y, (summed, shared), precision, aval_of(x).dtype if preferred is None else preferred)
+
+
+def _mismatch(name: str, x: Any, y: Any, what: str) -> ValueError:
+    return ValueError(f"{name} of shapes {aval_of(x).shape} and {aval_of(y).shape}: {what}")
+
+
+@fused(static=_STATIC)
+def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
+    """The matrix product over the last axis of `a` and the second last of `b`; leading axes broadcast; a vector counts as
+    a row on the left, as a column on the right."""
+    x, y = _pair("matmul", a, b)
+    (left, right) = aval_of(x).shape, aval_of(y).shape
+    if not left or not right:
+        raise ValueError(f"matmul needs vectors or matrices; it got shapes {left} and {right} (use * for scalars)")
+    inner = len(right) - 2 if len(right) > 1 else 0
+    if left[-1] != right[inner]:
+        raise _mismatch("matmul", x, y, f"the last axis of the first has size {left[-1]}, the axis of the second that it "
+                                        f"meets has {right[inner]}; they must be equal")
+    if len(left) <= 2 and len(right) <= 2:
+        return product(x, y, ((len(left) - 1,), (inner,)), precision=precision, preferred=preferred_element_type)
+    return _batched_matmul(x, y, precision, preferred_element_type)
+
+
+def _batched_matmul(x: Any, y: Any, precision: Any, preferred: Any) -> Any:
+    left, right = aval_of(x).shape, aval_of(y).shape
+    row, column = len(left) > 1, len(right) > 1
+    outer_x, outer_y = left[:-2], right[:-2]
+    outer = broadcast_shape(outer_x, outer_y)
+    # An axis of size 1 that meets a longer one is left out: the longer one then is free, not shared.
+    places_x, places_y, thin_x, thin_y = {}, {}, [], []
+    for place in range(len(outer)):
+        i, j = place - len(outer) + len(outer_x), place - len(outer) + len(outer_y)
+        for k, sizes, places, thin in ((i, outer_x, places_x, thin_x), (j, outer_y, places_y, thin_y)):
+            if k >= 0 and sizes[k] == 1 and outer[place] != 1:
+                thin.append(k)
+            elif k >= 0:
+                places[place] = k
+    x = squeeze_p(x, dimensions=tuple(thin_x)) if thin_x else x
+    y = squeeze_p(y, dimensions=tuple(thin_y)) if thin_y else y
+    places_x = {p: k - sum(t < k for t in thin_x) for p, k in places_x.items()}
+    places_y = {p: k - sum(t < k for t in thin_y) for p, k in places_y.items()}
+    shared = [p for p in places_x if p in places_y]
+    rank_x, rank_y = aval_of(x).ndim, aval_of(y).ndim
+    out = product(x, y, ((rank_x - 1,), (rank_y - 2 if column else 0,)),
+                  ([places_x[p] for p in shared], [places_y[p] for p in shared]), precision, preferred)
+    # The result has: shared axes, other axes of x, its row, other axes of y, its column.
+    order = [*shared, *[p for p in sorted(places_x) if p not in shared]]
+    order += [len(outer)] if row else []
+    order += [p for p in sorted(places_y) if p not in shared]
+    order += [len(outer) + row] if column else []
+    return permute(out, tuple(order.index(p) for p in range(len(order))))
+
+
+@fused(static=_STATIC)
+def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
+    """The sum of products over the last axis of `a` and the second last (of a vector: the only) axis of `b`; a scalar
+    multiplies."""
+    x, y = _pair("dot", a, b)
+    left, right = aval_of(x).shape, aval_of(y).shape
+    if not left or not right:
+        return product(x, y, ((), ()), precision=precision, preferred=preferred_element_type)
+    inner = len(right) - 2 if len(right) > 1 else 0
+    if left[-1] != right[inner]:
+        raise _mismatch("dot", x, y, f"sizes {left[-1]} and {right[inner]} of the axes summed over must be equal")
+    return product(x, y, ((len(left) - 1,), (inner,)), precision=precision, preferred=preferred_element_type)
+
+
+@fused(static=_STATIC)
+def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
+    """The sum of conj(a) * b over all elements of both, raveled."""
+    x, y = _pair("vdot", conjugate(a), b)
+    x, y = (reshape(v, (aval_of(v).size,)) for v in (x, y))
+    return dot(x, y, precision=precision, preferred_element_type=preferred_element_type)
+
+
+@fused(static="axis " + _STATIC)
+def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, precision: Any = None, preferred_element_type: Any = None) -> Any:
+    """The sum of conj(x1) * x2 along one axis; the others broadcast."""
+    x, y = _pair("vecdot", conjugate(x1), x2)
+    x, y = (moveaxis(v, axis, -1) for v in (x, y))
+    if aval_of(x).shape[-1] != aval_of(y).shape[-1]:
+        raise _mismatch("vecdot", x, y, f"their axes {axis} must have one size")
+    return sum_over(mul_p(*operands("vecdot", x, y)), -1, dtype=preferred_element_type or aval_of(x).dtype)
+
+
+@fused()
+def matvec(x1: Any, x2: Any, /) -> Any:
+    """The product of matrices (last two axes) with vectors (last axis); leading axes broadcast."""
+    x, y = _pair("matvec", x1, x2)
+    y = reshape(y, (*aval_of(y).shape, 1))
+    out = matmul(x, y)
+    return squeeze_p(out, dimensions=(aval_of(out).ndim - 1,))
+
+
+@fused()
+def vecmat(x1: Any, x2: Any, /) -> Any:
+    """The product of conjugated vectors (last axis) with matrices (last two axes); leading axes broadcast."""
+    x, y = _pair("vecmat", conjugate(x1), x2)
+    shape = aval_of(x).shape
+    out = matmul(reshape(x, (*shape[:-1], 1, shape[-1])), y)
+    return squeeze_p(out, dimensions=(aval_of(out).ndim - 2,))
+
+
+@fused(static=_STATIC)
+def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
+    """The sum of products over the last axes of both; a scalar multiplies."""
+    x, y = _pair("inner", a, b)
+    left, right = aval_of(x).shape, aval_of(y).shape
+    if not left or not right:
+        return product(x, y, ((), ()), precision=precision, preferred=preferred_element_type)
+    if left[-1] != right[-1]:
+        raise _mismatch("inner", x, y, "the last axes must have one size")
+    return product(x, y, ((len(left) - 1,), (len(right) - 1,)), precision=precision, preferred=preferred_element_type)
+
+
+@fused(static="out")
+def outer(a: Any, b: Any, out: None = None) -> Any:
+    """All products of an element of `a` with one of `b`, both raveled: a matrix."""
+    unsupported("outer", out=out)
+    x, y = _pair("outer", a, b)
+    n, m = aval_of(x).size, aval_of(y).size
+    x = broadcast_in_dim_p(reshape(x, (n,)), shape=(n, m), broadcast_dimensions=(0,))
+    y = broadcast_in_dim_p(reshape(y, (m,)), shape=(n, m), broadcast_dimensions=(1,))
+    return mul_p(x, y)
+
+
+@fused(static="axes " + _STATIC)
+def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2, *, precision: Any = None,
+              preferred_element_type: Any = None) -> Any:
+    """The sum of products over pairs of axes: the last `axes` of `a` with the first of `b`, or (axes of a, axes of b)."""
+    x, y = _pair("tensordot", a, b)
+    rank_x, rank_y = aval_of(x).ndim, aval_of(y).ndim
+    if isinstance(axes, (tuple, list)):
+        if len(axes) != 2:
+            raise TypeError(f"tensordot: axes is an int or a pair, not {axes!r}")
+        pair = [list(v) if isinstance(v, (tuple, list)) else [v] for v in axes]
+        left = [one_axis("tensordot", i, rank_x) for i in pair[0]]
+        right = [one_axis("tensordot", i, rank_y) for i in pair[1]]
+    else:
+        count = integer("tensordot", axes, "axes")
+        if not 0 <= count <= min(rank_x, rank_y):
+            raise _mismatch("tensordot", x, y, f"they do not have {count} axes each")
+        left, right = list(range(rank_x - count, rank_x)), list(range(count))
+    if len(left) != len(right) or any(aval_of(x).shape[i] != aval_of(y).shape[j] for i, j in zip(left, right)):
+        raise _mismatch("tensordot", x, y, f"axes {tuple(left)} of the first and {tuple(right)} of the second must pair "
+                                           "up with equal sizes")
+    return product(x, y, (left, right), precision=precision, preferred=preferred_element_type)
+
+
+@fused(static="offset axis1 axis2 dtype out")
+def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: None = None) -> Any:
+    """The sum of the `offset`-th diagonal over two axes."""
+    unsupported("trace", out=out)
+    return sum_over(diagonal(a, offset, axis1, axis2), -1, dtype)
+
+
+@fused()
+def kron(a: Any, b: Any) -> Any:
+    """The Kronecker product: every element of `a` times all of `b`."""
+    x, y = _pair("kron", a, b)
+    rank = max(aval_of(x).ndim, aval_of(y).ndim)
+    left, right = ((1,) * (rank - aval_of(v).ndim) + aval_of(v).shape for v in (x, y))
+    wide = tuple(n for pair in zip(left, right) for n in pair)
+    x = broadcast_in_dim_p(reshape(x, left), shape=wide, broadcast_dimensions=tuple(range(0, 2 * rank, 2)))
+    y = broadcast_in_dim_p(reshape(y, right), shape=wide, broadcast_dimensions=tuple(range(1, 2 * rank, 2)))
+    return reshape(mul_p(x, y), tuple(n * m for n, m in zip(left, right)))
+
+
+@fused(static="axisa axisb axisc axis")
+def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
+    """The cross product of vectors of 2 or 3 elements along an axis (of two 2-vectors: its third element alone)."""
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    x, y = _pair("cross", a, b)
+    x, y = moveaxis(x, axisa, -1), moveaxis(y, axisb, -1)
+    n, m = aval_of(x).shape[-1], aval_of(y).shape[-1]
+    if n not in (2, 3) or m not in (2, 3):
+        raise _mismatch("cross", x, y, "the vectors must have 2 or 3 elements")
+    u, v = list(unstack(x, axis=-1)), list(unstack(y, axis=-1))
+
+    def minor(i: int, j: int) -> Any:
+        terms = [mul_p(*operands("cross", u[p], v[q])) if p < n and q < m else None for p, q in ((i, j), (j, i))]
+        if terms[0] is None:
+            return None if terms[1] is None else neg_p(terms[1])
+        return terms[0] if terms[1] is None else sub_p(*terms)
+
+    if n == m == 2:
+        return minor(0, 1)
+    parts = [minor(1, 2), minor(2, 0), minor(0, 1)]
+    return moveaxis(stack(parts), 0, axisc)

@@ -1,0 +1,181 @@
+"""Ranges and grids."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..backend.array import array_from_numpy
+from ..core import dtypes
+from ..core.avals import aval_of, is_python_scalar
+from ..core.dtypes import promote, to_inexact
+from ..core.trace import Tracer, evaluating
+from ..ops.elementwise import exp_p, floor_p, log_p
+from ..ops.indexing import iota
+from ..ops.linear import (
+    add_p,
+    convert,
+    mul_p,
+    reshape,
+)
+from ._fused import fused
+from ._operands import broadcast, broadcast_shape, cast, checked, integer, one_axis, scalar_of, shape_of
+from .creation import asarray, on_device
+from .dtypes import requested
+from .structure import array_operand, moveaxis, with_new_axes
+
+
+# Ranges --------------------------------------------------------------------------------------------------------------
+
+
+def _number(name: str, x: Any) -> Any:
+    """A concrete number. Raises ConcretizationTypeError for tracers: the size of the result would depend on them."""
+    if isinstance(x, Tracer):
+        return x.item()
+    checked(name, x)
+    return x if is_python_scalar(x) else np.asarray(x)[()]
+
+
+def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *, device: Any = None) -> Any:
+    """start, start + step, … before stop; with one argument, from 0. Integers unless an argument is a float.
+
+    All must be concrete, the size of the result depends on them. Raises ValueError for step 0.
+    """
+    if stop is None:
+        start, stop = 0, start
+    step = 1 if step is None else step
+    typed = [checked("arange", v)[1] for v in (start, stop, step)]
+    to = promote(*[(a.dtype, a.weak_type) for a in typed])[0] if dtype is None else requested(dtype, "arange")
+    start, stop, step = (_number("arange", v) for v in (start, stop, step))
+    if step == 0:
+        raise ValueError("arange: the step is 0")
+    if dtypes.is_complex(to):
+        raise ValueError("arange is not defined for complex numbers")
+    if evaluating() or not dtypes.is_integer(to):
+        return made(np.arange(start, stop, step).astype(to), device)
+    size = max(0, -(-(int(stop) - int(start)) // int(step)))
+    x = iota(to, (size,))
+    if step != 1:
+        x = mul_p(x, scalar_of(int(step), to, False))
+    return x if start == 0 else add_p(x, scalar_of(int(start), to, False))
+
+
+def made(x: np.ndarray, device: Any = None) -> Any:
+    """A NumPy array made here, on the device."""
+    return on_device(array_from_numpy(x), device)
+
+
+def _all_concrete(*xs: Any) -> bool:
+    return all(not isinstance(x, Tracer) and np.ndim(x) == 0 for x in xs)
+
+
+def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
+             axis: int = 0, *, device: Any = None) -> Any:
+    """`num` evenly spaced numbers from `start` to `stop` (without it unless `endpoint`), along a new `axis`.
+
+    With `retstep`, (numbers, distance). Raises ValueError for a negative `num`.
+    """
+    num = integer("linspace", num, "num")
+    if num < 0:
+        raise ValueError(f"linspace: num must not be negative, it is {num}")
+    work = _spaced_dtype("linspace", start, stop)
+    to = work if dtype is None else requested(dtype, "linspace")
+    parts = max(num - 1 if endpoint else num, 0)
+    if _all_concrete(start, stop):
+        wide = np.complex128 if dtypes.is_complex(work) else np.float64
+        values, step = np.linspace(np.asarray(start, wide), np.asarray(stop, wide), num, endpoint, retstep=True)
+        out = made(_whole(values, to).astype(to), device)
+        distance = np.asarray(step if parts else np.nan).astype(work)
+    else:
+        out, distance = _linspace(start, stop, num, parts, endpoint, work, to, axis), None
+    if not retstep:
+        return out
+    return out, array_from_numpy(distance) if distance is not None else (asarray(stop) - start) / parts
+
+
+def _whole(values: np.ndarray, to: Any) -> np.ndarray:
+    return np.floor(values) if dtypes.is_integer(to) else values
+
+
+def _spaced_dtype(name: str, start: Any, stop: Any) -> Any:
+    pairs = [checked(name, v)[1] for v in (start, stop)]
+    return to_inexact(promote(*[(a.dtype, a.weak_type) for a in pairs])[0])
+
+
+@fused(static="num parts endpoint work to axis")
+def _linspace(start: Any, stop: Any, num: int, parts: int, endpoint: bool, work: Any, to: Any, axis: int) -> Any:
+    start, stop = (cast(*checked("linspace", v), work) for v in (start, stop))
+    shape = broadcast_shape(aval_of(start).shape, aval_of(stop).shape)
+    first, last = (broadcast(array_operand("linspace", v), aval_of(v).shape, shape) for v in (start, stop))
+    axis = one_axis("linspace", axis, len(shape) + 1)
+    fraction = np.linspace(0, 1, num, endpoint).astype(work)
+    fraction = np.reshape(fraction, (num, *[1] * len(shape)))
+    rest = (1 - fraction).astype(work)
+    spread = (num, *shape)
+    first, last = (broadcast(with_new_axes(v, [0]), (1, *shape), spread) for v in (first, last))
+    low, high = (broadcast(v, v.shape, spread) for v in (rest, fraction))
+    # Exact at both ends.
+    out = add_p(mul_p(first, low), mul_p(last, high))
+    out = moveaxis(out, 0, axis)
+    return convert(out if not dtypes.is_integer(to) else floor_p(out), to)
+
+
+def logspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None,
+             axis: int = 0) -> Any:
+    """`base` to the power of evenly spaced exponents, see `linspace`."""
+    work = _spaced_dtype("logspace", start, stop)
+    to = work if dtype is None else requested(dtype, "logspace")
+    if _all_concrete(start, stop, base) and not dtypes.is_complex(work):
+        return made(np.logspace(float(start), float(stop), num, endpoint, float(base)).astype(to))
+    return convert(asarray(base, work) ** linspace(start, stop, num, endpoint, axis=axis), to)
+
+
+def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
+    """`num` numbers from `start` to `stop` with one ratio between neighbours."""
+    work = _spaced_dtype("geomspace", start, stop)
+    to = work if dtype is None else requested(dtype, "geomspace")
+    if _all_concrete(start, stop) and not dtypes.is_complex(work):
+        return made(np.geomspace(float(start), float(stop), num, endpoint).astype(to))
+    first, last = (array_operand("geomspace", cast(*checked("geomspace", v), work)) for v in (start, stop))
+    return convert(exp_p(linspace(log_p(first), log_p(last), num, endpoint, axis=axis)), to)
+
+
+# Grids ---------------------------------------------------------------------------------------------------------------
+
+
+@fused(static="copy sparse indexing")
+def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> list[Any]:
+    """Vectors spread over a grid: one array for each, all of one shape (`sparse`: of size 1 along the other axes).
+
+    `indexing` "xy": the first vector varies along axis 1; "ij": along axis 0. Raises ValueError for others and for
+    arrays that are no vectors.
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"meshgrid: indexing is 'xy' or 'ij', not {indexing!r}")
+    xs = [array_operand("meshgrid", x) for x in xi]
+    if any(aval_of(x).ndim > 1 for x in xs):
+        raise ValueError(f"meshgrid takes vectors; it got shapes {', '.join(str(aval_of(x).shape) for x in xs)}")
+    places = list(range(len(xs)))
+    if indexing == "xy" and len(xs) > 1:
+        places[:2] = [1, 0]
+    shape = [1] * len(xs)
+    for x, i in zip(xs, places):
+        shape[i] = aval_of(x).size
+    grids = []
+    for x, i in zip(xs, places):
+        thin = tuple(aval_of(x).size if j == i else 1 for j in range(len(xs)))
+        x = reshape(x, thin)
+        grids.append(x if sparse else broadcast(x, thin, tuple(shape)))
+    return grids
+
+
+def indices(dimensions: Sequence[int], dtype: Any = None, sparse: bool = False) -> Any:
+    """The index of every element along each axis of an array of that shape: of shape (rank, *dimensions), or with
+    `sparse` a tuple of arrays of size 1 along the others."""
+    shape = shape_of("indices", dimensions)
+    to = np.dtype(dtypes.default_int()) if dtype is None else requested(dtype, "indices")
+    grids = np.indices(shape, sparse=sparse)
+    if sparse:
+        return tuple(made(g.astype(to)) for g in grids)
+    return made(grids.astype(to))

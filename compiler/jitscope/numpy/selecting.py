@@ -1,0 +1,236 @@
+"""Taking elements by index or by condition."""
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..backend.array import Array, array_from_numpy
+from ..core import dtypes
+from ..core.avals import aval_of
+from ..core.errors import ConcretizationTypeError
+from ..core.trace import Tracer, evaluating
+from ..ops.elementwise import div_p, lt_p, rem_p
+from ..ops.indexing import GatherDimensionNumbers, GatherScatterMode, gather, iota
+from ..ops.linear import convert, reshape, slice_in_dim, where as choose
+from ..ops.reduce import cumsum_p
+from ..ops.sort import take_along
+from ._fused import fused
+from ._index import ARRAY, SCALAR, SLICE, Index, Item
+from ._operands import broadcast, broadcast_shape, cast, checked, integer, one_axis, operand, scalar_of, shape_of, unsupported
+from ._ufunc import kind_of
+from .arithmetic import remainder
+from .indexing import from_front, read
+from .joining import stack
+from .logic import chosen, truth
+from .sorting import search
+from .structure import array_operand, ravel
+
+
+_MODES = {None: GatherScatterMode.FILL_OR_DROP, "fill": GatherScatterMode.FILL_OR_DROP, "clip": GatherScatterMode.CLIP,
+          "wrap": "wrap", "promise_in_bounds": GatherScatterMode.PROMISE_IN_BOUNDS}
+
+
+def _mode(name: str, mode: Any) -> Any:
+    if isinstance(mode, GatherScatterMode):
+        return mode
+    if mode == "raise":
+        raise NotImplementedError(f"{name}: mode='raise'; a compiled program cannot raise. Use 'fill', 'clip' or 'wrap'")
+    if mode not in _MODES:
+        raise ValueError(f"{name}: mode is 'fill', 'clip', 'wrap' or 'promise_in_bounds', not {mode!r}")
+    return _MODES[mode]
+
+
+def _integer_indices(name: str, indices: Any) -> Any:
+    i = operand(name, indices)
+    if kind_of(i) not in "iu":
+        raise TypeError(f"{name}: indices must be integers, not {aval_of(i).short()}")
+    if isinstance(i, int):
+        i = np.asarray(i, np.int32)
+    return np.asarray(i) if isinstance(i, np.generic) else i
+
+
+@fused(static="axis out mode unique_indices indices_are_sorted fill_value")
+def take(a: Any, indices: Any, axis: int | None = None, out: None = None, mode: Any = None, unique_indices: bool = False,
+         indices_are_sorted: bool = False, fill_value: Any = None) -> Any:
+    """The elements of `a` at `indices` along `axis` (None: of the raveled array); the axis becomes those of `indices`.
+
+    `mode` for indices out of bounds: "fill" (the default: `fill_value`, or NaN or the dtype's extreme), "clip", "wrap".
+    Raises TypeError for indices that are no integers, ValueError for an unknown mode.
+    """
+    unsupported("take", out=out)
+    x, i, how = array_operand("take", a), _integer_indices("take", indices), _mode("take", mode)
+    if axis is None:
+        x, axis = reshape(x, (aval_of(x).size,)), 0
+    shape = aval_of(x).shape
+    axis = one_axis("take", axis, len(shape))
+    if how == "wrap":
+        i, how = _wrapped(i, shape[axis]), GatherScatterMode.PROMISE_IN_BOUNDS
+    elif how is GatherScatterMode.CLIP:
+        i = _not_negative(i)
+    items = [Item(SLICE, k, (0, n, 1)) if k != axis else Item(ARRAY if aval_of(i).ndim else SCALAR, k, i)
+             for k, n in enumerate(shape)]
+    if not aval_of(i).ndim and isinstance(i, np.ndarray):
+        i = np.reshape(i, (1,))
+        items[axis] = Item(ARRAY, axis, i)
+        picked = read(x, Index(tuple(items), shape, (), axis), how, fill_value, unique_indices, indices_are_sorted)
+        return reshape(picked, shape[:axis] + shape[axis + 1:])
+    return read(x, Index(tuple(items), shape, (), axis), how, fill_value, unique_indices, indices_are_sorted)
+
+
+def _not_negative(i: Any) -> Any:
+    """In mode "clip" negative indices are out of bounds, too."""
+    if kind_of(i) == "u":
+        return i
+    if isinstance(i, np.ndarray):
+        return np.maximum(i, 0)
+    zero = scalar_of(0, aval_of(i).dtype, False)
+    return choose(lt_p(i, zero), zero, i)
+
+
+def _wrapped(i: Any, size: int) -> Any:
+    if isinstance(i, np.ndarray):
+        return i % size
+    wide = i if aval_of(i).dtype.itemsize >= 4 else convert(i, dtypes.int32)
+    return remainder(wide, scalar_of(size, aval_of(wide).dtype, False))
+
+
+@fused(static="axis mode fill_value wrap_negative_indices")
+def take_along_axis(arr: Any, indices: Any, axis: int | None = -1, mode: Any = None, fill_value: Any = None, *,
+                    wrap_negative_indices: bool | None = None) -> Any:
+    """For every place of `indices` the element of `arr` at that index along `axis`; the other axes run together and
+    broadcast. See `take` for `mode`. Raises ValueError if the ranks differ."""
+    x, i = array_operand("take_along_axis", arr), _integer_indices("take_along_axis", indices)
+    how = _mode("take_along_axis", mode)
+    if axis is None:
+        x, axis = reshape(x, (aval_of(x).size,)), 0
+    own, given = aval_of(x).shape, aval_of(i).shape
+    if len(own) != len(given):
+        raise ValueError(f"take_along_axis: the array has shape {own} and the indices {given}; the ranks must be equal")
+    axis = one_axis("take_along_axis", axis, len(own))
+    rest = broadcast_shape(own[:axis] + (1,) + own[axis + 1:], given[:axis] + (1,) + given[axis + 1:])
+    x = broadcast(x, own, rest[:axis] + own[axis:axis + 1] + rest[axis + 1:])
+    i = array_operand("take_along_axis", i)
+    i = broadcast(i, given, rest[:axis] + given[axis:axis + 1] + rest[axis + 1:])
+    if how == "wrap":
+        i, how = _wrapped(i, own[axis]), GatherScatterMode.PROMISE_IN_BOUNDS
+    elif wrap_negative_indices is not False and how is not GatherScatterMode.CLIP:
+        i = from_front(i, own[axis])
+    if 0 in aval_of(i).shape:
+        return take_along(x, i, axis)
+    others = tuple(k for k in range(len(own)) if k != axis)
+    numbers = GatherDimensionNumbers((), (axis,), (axis,), others, others)
+    return gather(x, reshape(i, (*aval_of(i).shape, 1)), numbers, (1,) * len(own), mode=how, fill_value=fill_value)
+
+
+# By condition --------------------------------------------------------------------------------------------------------
+
+
+def _needs_size(name: str) -> ConcretizationTypeError:
+    return ConcretizationTypeError(
+        f"{name}: the size of the result depends on values, which are not known while tracing.\n  what to do: give the size, "
+        f"{name}(..., size=n), with fill_value= for what is missing; or keep the shape with jnp.where(condition, x, y)")
+
+
+def is_traced(*xs: Any) -> bool:
+    """Whether values are unknown, because they or the computation are being traced."""
+    return any(isinstance(x, Tracer) and x.known() is None for x in xs)
+
+
+def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple[Any, ...]:
+    """The indices of the elements that are not zero, one array for each axis.
+
+    With `size` exactly so many: further ones are left out, missing ones are `fill_value` (a number, or one for each axis;
+    default 0). Raises ConcretizationTypeError while tracing if `size` is not given.
+    """
+    x, aval = checked("nonzero", a)
+    if not aval.ndim:
+        raise ValueError("nonzero of a scalar: use jnp.atleast_1d(x).nonzero()")
+    if size is not None:
+        fills = fill_value if isinstance(fill_value, (tuple, list)) else [0 if fill_value is None else fill_value] * aval.ndim
+        return _nonzero(x, integer("nonzero", size, "size"), *fills)
+    if is_traced(x):
+        raise _needs_size("nonzero")
+    return tuple(array_from_numpy(i) for i in np.nonzero(np.asarray(_value(x))))
+
+
+def _value(x: Any) -> Any:
+    while isinstance(x, Tracer):
+        x = x.known()
+    return x
+
+
+@fused(static="size")
+def _nonzero(a: Any, size: int, *fills: Any) -> tuple[Any, ...]:
+    mask = truth("nonzero", array_operand("nonzero", a))
+    shape, total = aval_of(mask).shape, aval_of(mask).size
+    index = dtypes.default_int()
+    count = cumsum_p(convert(reshape(mask, (total,)), index), axis=0, reverse=False)
+    wanted = iota(index, (size,))
+    if total == 0:
+        return tuple(broadcast(cast(*checked("nonzero", f), index), (), (size,)) for f in fills)
+    # The n-th element that is not zero is the first with more than n such elements up to it.
+    flat = search(count, wanted, "right", index)
+    found = lt_p(wanted, reshape(_last(count), ()))
+    columns = []
+    for i, n in enumerate(shape):
+        rest = math.prod(shape[i + 1:])
+        column = flat if rest == 1 else div_p(flat, scalar_of(rest, index, False))
+        columns.append(column if i == 0 else rem_p(column, scalar_of(n, index, False)))
+    return tuple(chosen("nonzero", found, column, cast(*checked("nonzero", f), index)) for column, f in zip(columns, fills))
+
+
+def _last(x: Any) -> Any:
+    size = aval_of(x).size
+    return slice_in_dim(x, size - 1, size)
+
+
+def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
+    """The indices of the elements of the raveled array that are not zero, see `nonzero`."""
+    return nonzero(ravel(a), size=size, fill_value=fill_value)[0]
+
+
+def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
+    """The indices of the elements that are not zero, one row for each, see `nonzero`."""
+    if not checked("argwhere", a)[1].ndim:
+        raise ValueError("argwhere of a scalar: use jnp.atleast_1d(x)")
+    return stack(nonzero(a, size=size, fill_value=fill_value), axis=1)
+
+
+@fused()
+def _where(condition: Any, x: Any, y: Any) -> Any:
+    return chosen("where", condition, x, y)
+
+
+def where(condition: Any, x: Any = None, y: Any = None, /, *, size: int | None = None, fill_value: Any = None) -> Any:
+    """x where the condition holds, else y; all broadcast. With the condition alone, its `nonzero` indices.
+
+    Both x and y are computed everywhere; derivatives of the one not taken are multiplied by 0, and NaN there stays NaN: guard
+    its input, too. Raises ValueError if only one of x and y is given.
+    """
+    if x is None and y is None:
+        return nonzero(condition, size=size, fill_value=fill_value)
+    if x is None or y is None:
+        raise ValueError("where takes a condition and both x and y, or the condition alone")
+    if size is not None or fill_value is not None:
+        raise ValueError("where: size and fill_value are for where(condition)")
+    return _where(condition, x, y)
+
+
+def compress(condition: Any, a: Any, axis: int | None = None, *, size: int | None = None, fill_value: Any = 0,
+             out: None = None) -> Any:
+    """The slices of `a` along `axis` (None: elements of the raveled array) for which the vector `condition` holds."""
+    unsupported("compress", out=out)
+    x = array_operand("compress", a)
+    if axis is None:
+        x, axis = reshape(x, (aval_of(x).size,)), 0
+    length = aval_of(x).shape[one_axis("compress", axis, aval_of(x).ndim)]
+    kept = nonzero(condition, size=size, fill_value=length)[0]
+    return take(x, kept, axis, fill_value=fill_value if isinstance(fill_value, (int, float, complex)) else None)
+
+
+def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: Any = 0) -> Any:
+    """The elements for which the condition holds, as a vector."""
+    return compress(ravel(condition), ravel(arr), size=size, fill_value=fill_value)

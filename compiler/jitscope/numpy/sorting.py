@@ -1,0 +1,170 @@
+"""Sorting and searching."""
+from __future__ import annotations
+
+from typing import Any
+
+from ..core import dtypes
+from ..core.avals import aval_of
+from ..ops.elementwise import and_p, eq_p, ge_p, le_p, lt_p, ne_p, or_p, shift_right_logical_p
+from ..ops.families import scalar_like
+from ..ops.indexing import GatherDimensionNumbers, GatherScatterMode, gather, iota
+from ..ops.linear import add_p, convert, full, reduce_sum_p, reshape, sub_p, where as choose
+from ..ops.sort import sort_p
+from ._fused import fused
+from ._operands import broadcast, one_axis, operands, promoted, scalar_of
+from ._ufunc import kind_of
+from .dtypes import requested
+from .indexing import getitem
+from .joining import unstack
+from .structure import array_operand, flipped
+
+
+def _checked(name: str, a: Any, axis: int | None, kind: Any, order: Any) -> tuple[Any, int]:
+    if kind is not None or order is not None:
+        raise ValueError(f"{name}: kind and order are not supported; stable=True or False chooses the algorithm")
+    x = array_operand(name, a)
+    if axis is None:
+        return reshape(x, (aval_of(x).size,)), 0
+    if not aval_of(x).ndim:
+        raise ValueError(f"{name}: a scalar has no axis {axis}; sort x.ravel()")
+    return x, one_axis(name, axis, aval_of(x).ndim)
+
+
+@fused(static="axis kind order stable descending")
+def sort(a: Any, axis: int | None = -1, *, kind: None = None, order: None = None, stable: bool = True,
+         descending: bool = False) -> Any:
+    """The elements in ascending order along `axis` (None: of the raveled array), NaN last. Complex numbers go by their
+    real, then their imaginary part. Raises ValueError for scalars."""
+    x, axis = _checked("sort", a, axis, kind, order)
+    (result,) = sort_p(x, dimension=axis, is_stable=stable, num_keys=1)
+    return flipped(result, [axis]) if descending else result
+
+
+@fused(static="axis kind order stable descending dtype")
+def argsort(a: Any, axis: int | None = -1, *, kind: None = None, order: None = None, stable: bool = True,
+            descending: bool = False, dtype: Any = None) -> Any:
+    """The indices that sort along `axis` (None: the raveled array), see `sort`. Equal elements keep their order."""
+    x, axis = _checked("argsort", a, axis, kind, order)
+    # Read backwards, sorted, and turned round, equal elements keep their order in descending order, too.
+    turned = flipped(x, [axis]) if descending and stable else x
+    shape = aval_of(x).shape
+    index = iota(dtypes.default_int(), shape, axis)
+    _, places = sort_p(turned, index, dimension=axis, is_stable=stable, num_keys=1)
+    if descending:
+        places = flipped(places, [axis])
+        if stable:
+            places = sub_p(scalar_like(places, shape[axis] - 1), places)
+    return places if dtype is None else convert(places, requested(dtype, "argsort"))
+
+
+@fused()
+def sort_complex(a: Any) -> Any:
+    """The elements along the last axis in ascending order, as complex numbers."""
+    result = sort(a)
+    return convert(result, dtypes.complex_of(aval_of(result).dtype))
+
+
+@fused(static="axis")
+def lexsort(keys: Any, axis: int = -1) -> Any:
+    """The indices that sort by several keys, the last one first."""
+    if not isinstance(keys, (list, tuple)):
+        keys = [reshape(k, aval_of(keys).shape[1:]) for k in _rows(array_operand("lexsort", keys))]
+    xs = [array_operand("lexsort", k) for k in keys]
+    if not xs:
+        raise TypeError("lexsort needs at least one key")
+    if len({aval_of(x).shape for x in xs}) > 1:
+        raise ValueError(f"lexsort: the keys have shapes {', '.join(str(aval_of(x).shape) for x in xs)}")
+    axis = one_axis("lexsort", axis, aval_of(xs[0]).ndim)
+    index = iota(dtypes.default_int(), aval_of(xs[0]).shape, axis)
+    return sort_p(*xs[::-1], index, dimension=axis, is_stable=True, num_keys=len(xs))[-1]
+
+
+def _rows(x: Any) -> list[Any]:
+    return list(unstack(x))
+
+
+# Searching -----------------------------------------------------------------------------------------------------------
+
+
+def search(ordered: Any, values: Any, side: str, index: Any) -> Any:
+    """Where `values` go into a sorted vector, by halving: as many steps as the size has bits."""
+    size = aval_of(ordered).size
+    shape = aval_of(values).shape
+    low, high = full(shape, 0, index), full(shape, size, index)
+    if size == 0:
+        return low
+    one = scalar_of(1, index, False)
+    for _ in range(size.bit_length()):
+        middle = shift_right_logical_p(add_p(low, high), one)
+        element = _pick(ordered, middle)
+        before = _sorts_before(element, values) if side == "left" else not_after(element, values)
+        searching = lt_p(low, high)
+        low, high = (choose(and_p(searching, before), add_p(middle, one), low),
+                     choose(searching, choose(before, high, middle), high))
+    return low
+
+
+def _pick(vector: Any, places: Any) -> Any:
+    numbers = GatherDimensionNumbers((), (0,), (0,))
+    return gather(vector, reshape(places, (*aval_of(places).shape, 1)), numbers, (1,), mode=GatherScatterMode.CLIP)
+
+
+def _sorts_before(x: Any, y: Any) -> Any:
+    """x < y where NaN is greater than all else."""
+    if kind_of(x) != "f":
+        return lt_p(x, y)
+    return or_p(lt_p(x, y), and_p(eq_p(x, x), ne_p(y, y)))
+
+
+def not_after(x: Any, y: Any) -> Any:
+    """x <= y where NaN is greater than all else."""
+    if kind_of(x) != "f":
+        return le_p(x, y)
+    return or_p(le_p(x, y), ne_p(y, y))
+
+
+@fused(static="side method")
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None, *, method: str = "scan") -> Any:
+    """Where the values `v` go into the sorted vector `a` to keep it sorted: before equal elements (`side` "left") or after
+    them ("right"). `method` "compare_all" compares with every element, "sort" and "scan" search by halving.
+
+    Raises ValueError for other sides and methods and where `a` is no vector.
+    """
+    if side not in ("left", "right"):
+        raise ValueError(f"searchsorted: side is 'left' or 'right', not {side!r}")
+    if method not in ("scan", "scan_unrolled", "sort", "compare_all"):
+        raise ValueError(f"searchsorted: method {method!r} is none of 'scan', 'scan_unrolled', 'sort', 'compare_all'")
+    x, y = (array_operand("searchsorted", w) for w in operands_apart("searchsorted", a, v))
+    if aval_of(x).ndim != 1:
+        raise ValueError(f"searchsorted: the sorted array must be a vector; it has shape {aval_of(x).shape}")
+    if sorter is not None:
+        x = _pick(x, array_operand("searchsorted", sorter))
+    index = dtypes.default_int()
+    if method == "compare_all":
+        size, shape = aval_of(x).size, aval_of(y).shape
+        rows = broadcast(reshape(x, (size, *[1] * len(shape))), (size, *[1] * len(shape)), (size, *shape))
+        columns = broadcast(y, shape, (size, *shape))
+        before = _sorts_before(rows, columns) if side == "left" else not_after(rows, columns)
+        return reduce_sum_p(convert(before, index), axes=(0,))
+    return search(x, y, side, index)
+
+
+def operands_apart(name: str, *xs: Any) -> list[Any]:
+    """Operands of one dtype, each of its own shape."""
+    return promoted(name, xs)[0]
+
+
+@fused(static="right method")
+def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = None) -> Any:
+    """The number of the bin each element lies in: bins are given by ascending or descending edges."""
+    x, edges = array_operand("digitize", x), array_operand("digitize", bins)
+    if aval_of(edges).ndim != 1:
+        raise ValueError(f"digitize: bins must be a vector; they have shape {aval_of(edges).shape}")
+    size = aval_of(edges).size
+    if size == 0:
+        return full(aval_of(x).shape, 0, dtypes.default_int())
+    rising = searchsorted(edges, x, "left" if right else "right")
+    falling = searchsorted(flipped(edges, [0]), x, "right" if right else "left")
+    ascending = ge_p(*operands("digitize", getitem(edges, -1), getitem(edges, 0)))
+    falling = sub_p(scalar_like(falling, size), falling)
+    return choose(ascending, rising, falling)

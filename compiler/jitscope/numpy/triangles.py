@@ -1,0 +1,131 @@
+"""Triangles and diagonals."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes
+from ..core.avals import aval_of
+from ..core.dtypes import default_float
+from ..core.trace import evaluating
+from ..ops.elementwise import eq_p, ge_p
+from ..ops.indexing import iota
+from ..ops.linear import add_p, convert, pad_p, reshape, scalar_zero, slice_in_dim, where as choose
+from ._fused import fused
+from ._operands import broadcast, integer, one_axis, scalar_of, shape_of
+from .dtypes import requested
+from .ranges import made
+from .structure import array_operand, moveaxis
+
+
+def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, device: Any = None) -> Any:
+    """N × M (None: N) zeros with ones on the k-th diagonal."""
+    shape = shape_of("eye", (N, N if M is None else M))
+    to = default_float() if dtype is None else requested(dtype, "eye")
+    if evaluating():
+        return made(np.eye(*shape, integer("eye", k, "k")).astype(to), device)
+    row, column = _rows_and_columns(shape, k)
+    return convert(eq_p(row, column), to)
+
+
+def identity(n: int, dtype: Any = None) -> Any:
+    """n × n zeros with ones on the diagonal."""
+    return eye(n, dtype=dtype)
+
+
+def _rows_and_columns(shape: tuple[int, ...], k: int) -> tuple[Any, Any]:
+    """The numbers of rows, plus k, and of columns, over the last two axes."""
+    index = dtypes.default_int()
+    row, column = iota(index, shape, len(shape) - 2), iota(index, shape, len(shape) - 1)
+    return (add_p(row, scalar_of(k, index, False)) if k else row), column
+
+
+def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Any:
+    """N × M (None: N) ones on and below the k-th diagonal, zeros above."""
+    shape = shape_of("tri", (N, N if M is None else M))
+    to = default_float() if dtype is None else requested(dtype, "tri")
+    if evaluating():
+        return made(np.tri(*shape, integer("tri", k, "k")).astype(to))
+    return convert(ge_p(*_rows_and_columns(shape, k)), to)
+
+
+def _triangle(name: str, below: bool, doc: str) -> Any:
+    def fun(m: Any, k: int = 0) -> Any:
+        x = array_operand(name, m)
+        shape = aval_of(x).shape
+        if len(shape) < 2:
+            raise ValueError(f"{name} needs two axes or more; the array has shape {shape}")
+        row, column = _rows_and_columns(shape, integer(name, k, "k") - (not below))
+        under, zero = ge_p(row, column), scalar_zero(aval_of(x).dtype)
+        return choose(under, x, zero) if below else choose(under, zero, x)
+
+    fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
+    return fused(static="k")(fun)
+
+
+tril = _triangle("tril", True, "The elements on and below the k-th diagonal (of the last two axes), zeros above.")
+triu = _triangle("triu", False, "The elements on and above the k-th diagonal (of the last two axes), zeros below.")
+
+
+def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
+    """Row and column numbers of the elements on and below the k-th diagonal of an n × m array."""
+    rows, columns = np.tril_indices(n, k, m)
+    return made(rows), made(columns)
+
+
+def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
+    """Row and column numbers of the elements on and above the k-th diagonal of an n × m array."""
+    rows, columns = np.triu_indices(n, k, m)
+    return made(rows), made(columns)
+
+
+def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
+    """The index of the main diagonal of an array with `ndim` axes of size n."""
+    return (made(np.arange(n)),) * ndim
+
+
+# Diagonals -----------------------------------------------------------------------------------------------------------
+
+
+@fused(static="k")
+def diag(v: Any, k: int = 0) -> Any:
+    """A matrix with the vector `v` on its k-th diagonal, or the k-th diagonal of the matrix `v`.
+
+    Raises ValueError for other ranks.
+    """
+    x = array_operand("diag", v)
+    if aval_of(x).ndim == 2:
+        return diagonal(x, k)
+    if aval_of(x).ndim != 1:
+        raise ValueError(f"diag takes a vector or a matrix; it got shape {aval_of(x).shape}")
+    size = aval_of(x).size + abs(k)
+    zero = scalar_zero(aval_of(x).dtype)
+    row = pad_p(x, zero, padding_config=((max(0, k), max(0, -k), 0),))
+    row = broadcast(reshape(row, (1, size)), (1, size), (size, size))
+    return choose(eq_p(*_rows_and_columns((size, size), k)), row, zero)
+
+
+@fused(static="k")
+def diagflat(v: Any, k: int = 0) -> Any:
+    """A matrix with the raveled array on its k-th diagonal."""
+    x = array_operand("diagflat", v)
+    return diag(reshape(x, (aval_of(x).size,)), k)
+
+
+@fused(static="offset axis1 axis2")
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """The `offset`-th diagonal over two axes, as last axis of the result. Raises ValueError for lower ranks than 2."""
+    x = array_operand("diagonal", a)
+    rank = aval_of(x).ndim
+    i, j = (one_axis("diagonal", axis, rank) for axis in (axis1, axis2))
+    if i == j:
+        raise ValueError("diagonal: axis1 and axis2 must differ")
+    x = moveaxis(x, (i, j), (-2, -1))
+    *batch, n, m = aval_of(x).shape
+    size = max(0, min(n + min(offset, 0), m - max(offset, 0)))
+    # In the rows laid end to end, neighbours on a diagonal are m + 1 apart.
+    start = max(offset, 0) + max(-offset, 0) * m if size else 0
+    flat = reshape(x, (*batch, n * m))
+    edge = start + (size - 1) * (m + 1) + 1 if size else start
+    return slice_in_dim(flat, start, edge, m + 1 if size > 1 else 1, axis=rank - 2)

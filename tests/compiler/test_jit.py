@@ -1,0 +1,714 @@
+"""jit: a compiled function gives what the Python function gives, and compiles only what is new."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import inspect
+import pickle
+import weakref
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+import pytest
+
+import jitscope as jx
+from jitscope.backend import dispatch
+from jitscope.core.errors import DeletedArrayError
+from tests.compiler.programs import add, cos, div, exp, floats, in_new_process, log, mul, sin, steps, sub, tanh, total
+
+
+X = floats(3)
+BIG = floats(50)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_compiled() -> None:
+    jx.clear_caches()
+
+
+# Values ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.smoke
+def test_a_compiled_function_gives_what_the_operations_give():
+    def f(x, y):
+        return div(sub(mul(sin(x), y), exp(y)), add(log(x), cos(tanh(x))))
+
+    x, y = floats(4, 3), floats(4, 3, seed=1)
+    wanted = (np.sin(x) * y - np.exp(y)) / (np.log(x) + np.cos(np.tanh(x)))
+    np.testing.assert_allclose(jx.jit(f)(x, y), wanted, rtol=1e-5)
+    np.testing.assert_allclose(f(x, y), wanted, rtol=1e-5)
+
+
+Point = namedtuple("Point", "x y")
+
+
+def test_arguments_and_results_are_trees():
+    def f(tree, *, scale):
+        return {"sum": add(tree["p"].x, tree["p"].y), "rest": [tree["list"][1], (None, scale)], "p": tree["p"]}
+
+    tree = {"p": Point(X, X), "list": [1.0, X]}
+    out = jx.jit(f)(tree, scale=3)
+    np.testing.assert_array_equal(out["sum"], X + X)
+    np.testing.assert_array_equal(out["rest"][0], X)
+    assert type(out["rest"]) is list and out["rest"][1][0] is None and int(out["rest"][1][1]) == 3
+    assert type(out["p"]) is Point and isinstance(out["p"].x, jx.Array)
+
+
+def test_results_may_be_arguments_constants_and_numbers():
+    held = jx.device_put(X)
+
+    @jx.jit
+    def f(x):
+        return x, x, 2.5, True, 1j, np.float16(3), np.arange(3), held, np.zeros((0, 2))
+
+    same, again, *rest, kept, empty = f(held)
+    assert same.unsafe_buffer_pointer() != held.unsafe_buffer_pointer()
+    np.testing.assert_array_equal(same, again)
+    assert [(x.dtype if hasattr(x, "dtype") else x.aval.dtype).name for x in rest] == [
+        "float32", "bool", "complex64", "float16", "int32"]  # fmt: skip
+    assert [x.aval.weak_type for x in rest] == [True, False, True, False, False]
+    np.testing.assert_array_equal(kept, X)
+    assert empty.aval.shape == (0, 2)
+
+
+def test_functions_without_arguments_or_results():
+    assert jx.jit(lambda: None)() is None
+    assert jx.jit(lambda x: ())(X) == ()
+    assert float(jx.jit(lambda: 2.0)()) == 2.0
+    assert jx.jit(lambda *args, **kwargs: (args, kwargs))() == ((), {})
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0, 4)], ids=str)
+def test_arrays_without_elements(shape):
+    x = np.zeros(shape, np.float32)
+    out, number = jx.jit(lambda x: (add(sin(x), 1.0), total(x)))(x)
+    assert out.aval.shape == shape and float(number) == 0.0
+
+
+@pytest.mark.parametrize("value", [0.0, -0.0, float("inf"), float("nan"), 1e-40])
+def test_numbers_keep_their_exact_value(value):
+    assert np.asarray(jx.jit(lambda x: x)(value)).tobytes() == np.float32(value).tobytes()
+    assert np.asarray(jx.jit(lambda: value)()).tobytes() == np.float32(value).tobytes()
+
+
+def test_equal_numbers_that_are_not_the_same_keep_apart():
+    f = jx.jit(lambda x: x)
+    nan = float("nan")
+    for z in (complex(nan, 1), complex(2, nan), complex(-1, 0.0), complex(-1, -0.0), 0j, complex(-0.0, 0)):
+        assert np.asarray(f(z)).tobytes() == np.complex64(z).tobytes(), z
+    assert [f(x).aval.dtype.name for x in (True, 1, 1.0, np.int8(1))] == ["bool", "int32", "float32", "int8"]
+
+
+def test_numpy_scalars_and_other_byte_orders_are_arguments():
+    f = jx.jit(lambda x: add(x, x))
+    assert f(np.float16(1.5)).aval.short() == "f16[]" and not f(np.float32(1)).aval.weak_type
+    np.testing.assert_array_equal(f(np.arange(3, dtype=">i4")), [0, 2, 4])
+    np.testing.assert_array_equal(f(np.asfortranarray(floats(3, 4))), floats(3, 4) * 2)
+    np.testing.assert_array_equal(f(floats(6)[::2]), floats(6)[::2] * 2)
+
+
+# Calling --------------------------------------------------------------------------------------------------------------
+
+
+def power(x, n=2, *, flip=False):
+    out = x
+    for _ in range(n - 1):
+        out = mul(out, x)
+    return sub(0.0, out) if flip else out
+
+
+@pytest.mark.parametrize("options", [{"static_argnums": 1}, {"static_argnums": (-1,)}, {"static_argnames": "n"},
+                                     {"static_argnames": ["n"]}], ids=str)  # fmt: skip
+def test_a_static_argument_is_named_either_way_and_passed_either_way(options):
+    f = jx.jit(lambda x, n=2: power(x, n), **options)
+    with steps() as seen:
+        for out in (f(X, 3), f(X, n=3), f(n=3, x=X), f(X, 3)):
+            np.testing.assert_allclose(out, X**3, rtol=1e-6)
+        np.testing.assert_allclose(f(X), X**2, rtol=1e-6)
+    assert seen["trace"] == 2
+
+
+def test_static_arguments_by_keyword_alone():
+    f = jx.jit(power, static_argnames=("n", "flip"))
+    np.testing.assert_allclose(f(X, flip=True, n=1), -X)
+    np.testing.assert_allclose(f(X, flip=False), X**2, rtol=1e-6)
+
+
+def test_static_values_of_different_types_keep_apart():
+    seen = []
+    f = jx.jit(lambda x, s: seen.append(s) or x, static_argnums=1)
+    for value in (1, True, 1.0, "1", None, (1, 2), np.float32):
+        f(X, value)
+        f(X, value)
+    assert [type(v) for v in seen] == [int, bool, float, str, type(None), tuple, type]
+
+
+def test_static_and_donated_positions_reach_into_varargs():
+    f = jx.jit(lambda *xs, **k: (xs[0], xs[2], k), static_argnums=1, donate_argnums=2)
+    seen = jx.device_put(X)
+    first, second, named = f(X, "text", seen, k=1)
+    assert seen.is_deleted() and int(named["k"]) == 1
+    np.testing.assert_array_equal(first, second)
+
+
+def test_keyword_and_positional_calls_share_a_program():
+    f = jx.jit(lambda a, b, c: sub(add(a, b), c))
+    with steps() as seen:
+        outs = [f(X, BIG[:3], X), f(X, BIG[:3], c=X), f(c=X, b=BIG[:3], a=X), f(X, c=X, b=BIG[:3])]
+    assert seen["trace"] == seen["compile"] == 1
+    for out in outs[1:]:
+        np.testing.assert_array_equal(out, outs[0])
+
+
+def test_keywords_after_a_default_that_is_left_out():
+    f = jx.jit(lambda a, b=10.0, c=100.0: add(add(a, b), c))
+    assert [float(f(1.0, c=2.0)), float(f(1.0, b=2.0)), float(f(1.0))] == [13.0, 103.0, 111.0]
+
+
+def test_positional_only_and_bad_calls():
+    def f(x, /, y, *, z=0.0):
+        return add(add(x, y), z)
+
+    assert float(jx.jit(f)(1.0, y=2.0, z=3.0)) == 6.0
+    for args, kwargs in [((), {}), ((1.0,), {}), ((1.0, 2.0, 3.0), {}), ((1.0,), {"y": 1.0, "w": 1.0}),
+                         ((), {"x": 1.0, "y": 1.0})]:  # fmt: skip
+        with pytest.raises(TypeError, match="f"):
+            jx.jit(f)(*args, **kwargs)
+
+
+class Model:
+    def __init__(self, scale):
+        self.scale = scale
+
+    def apply(self, x):
+        return mul(x, self.scale)
+
+    @functools.partial(jx.jit, static_argnums=0)
+    def decorated(self, x):
+        return mul(x, self.scale)
+
+    @staticmethod
+    @jx.jit
+    def static(x):
+        return sin(x)
+
+    def __call__(self, x):
+        return mul(x, self.scale)
+
+
+def test_methods_partials_and_callable_objects():
+    model = Model(2.0)
+    for f in (jx.jit(model.apply), model.decorated, jx.jit(model), jx.jit(functools.partial(mul, 2.0)),
+              jx.jit(functools.partial(lambda a, b: mul(a, b), b=2.0))):  # fmt: skip
+        np.testing.assert_allclose(f(X), X * 2)
+    np.testing.assert_allclose(Model.static(X), np.sin(X), rtol=1e-6)
+    assert jx.jit(functools.partial(mul, 2.0)).__wrapped__.func is mul
+
+
+def plain(x: Any, y: float = 1.0) -> Any:
+    """Adds."""
+    return add(x, y)
+
+
+compiled = jx.jit(plain)
+
+
+@jx.jit
+def decorated(x):
+    """Doubles."""
+    return add(x, x)
+
+
+def test_the_wrapper_looks_like_the_function():
+    assert compiled.__wrapped__ is plain
+    assert (compiled.__name__, compiled.__doc__, compiled.__module__) == ("plain", "Adds.", __name__)
+    assert inspect.signature(compiled) == inspect.signature(plain)
+    assert "Adds." in inspect.getsource(compiled)
+    assert repr(decorated) == "<jit of decorated>"
+
+
+def test_decorated_functions_pickle_by_reference():
+    assert pickle.loads(pickle.dumps(decorated)) is decorated
+
+
+def test_as_decorator_with_and_without_arguments():
+    @jx.jit
+    def one(x):
+        return x
+
+    @jx.jit(static_argnames="n")
+    def two(x, n):
+        return mul(x, float(n))
+
+    assert float(one(1.0)) == 1.0 and float(two(2.0, n=3)) == 6.0
+
+
+def test_jit_of_jit_and_nested_calls_keep_one_equation_each():
+    inner = jx.jit(lambda x: mul(sin(x), 2.0))
+
+    @jx.jit
+    def outer(x):
+        return add(inner(x), inner(cos(x)))
+
+    np.testing.assert_allclose(outer(X), 2 * np.sin(X) + 2 * np.sin(np.cos(X)), rtol=1e-6)
+    jaxpr = outer.trace(X).jaxpr
+    assert [eqn.primitive.name for eqn in jaxpr.eqns] == ["jit", "cos", "jit", "add"]
+    assert jaxpr.eqns[0].params["jaxpr"] is jaxpr.eqns[2].params["jaxpr"]
+    assert outer.lower(X).as_text().count("func.func private") == 1
+    np.testing.assert_allclose(jx.jit(jx.jit(inner))(X), 2 * np.sin(X), rtol=1e-6)
+
+
+def test_deep_nesting():
+    f = sin
+    for _ in range(30):
+        f = jx.jit(functools.partial(lambda g, x: add(g(x), 1.0), f))
+    np.testing.assert_allclose(f(X), np.sin(X) + 30, rtol=1e-6)
+
+
+# What a function captures ---------------------------------------------------------------------------------------------
+
+
+def adder(held):
+    return lambda x: add(x, held)
+
+
+def test_small_captured_arrays_are_part_of_the_program_by_content():
+    with steps() as seen:
+        for held in (X, X.copy(), jx.device_put(X), X + 1):
+            np.testing.assert_allclose(jx.jit(adder(held))(X), X + np.asarray(held))
+    assert (seen["trace"], seen["compile"], seen["reuse"]) == (4, 2, 2)
+
+
+def test_large_captured_arrays_are_hidden_arguments():
+    with steps() as seen:
+        for held in (BIG, jx.device_put(BIG + 1), BIG * 2):
+            np.testing.assert_allclose(jx.jit(adder(held))(BIG), BIG + np.asarray(held))
+    assert (seen["trace"], seen["compile"], seen["reuse"]) == (3, 1, 2)
+    assert "dense<" not in jx.jit(adder(BIG)).lower(BIG).as_text()
+
+
+def test_one_array_captured_twice_is_one_constant():
+    jaxpr = jx.jit(lambda x: add(mul(x, BIG), BIG)).trace(BIG).jaxpr
+    assert len(jaxpr.consts) == 1
+
+
+def test_captured_numpy_arrays_are_read_when_traced():
+    held = BIG.copy()
+    f = jx.jit(lambda x: add(x, held))
+    before = np.asarray(f(BIG))
+    held[:] = 0
+    np.testing.assert_array_equal(f(BIG), before)
+
+
+def test_a_captured_tracer_of_an_outer_trace():
+    def outer(x):
+        inner = jx.jit(lambda y: mul(x, y))
+        return add(inner(x), inner(2.0))
+
+    np.testing.assert_allclose(jx.jit(outer)(3.0), 15.0)
+    np.testing.assert_allclose(jx.grad(outer)(3.0), 8.0)
+    np.testing.assert_allclose(jx.grad(jx.grad(jx.jit(outer)))(3.0), 2.0)
+    np.testing.assert_allclose(jx.vmap(outer)(X), X * X + 2 * X, rtol=1e-6)
+    np.testing.assert_allclose(jx.jit(jx.vmap(jx.grad(outer)))(X), 2 * X + 2, rtol=1e-6)
+
+
+# Weak types, x64, options ---------------------------------------------------------------------------------------------
+
+
+def test_weak_types_are_part_of_the_key_and_of_results():
+    seen = []
+    f = jx.jit(lambda x: seen.append(x.aval.weak_type) or add(x, x))
+    assert f(1.0).aval.weak_type and not f(np.float32(1)).aval.weak_type
+    assert f(2.0).aval.weak_type and f(f(1.0)).aval.weak_type
+    assert seen == [True, False]
+
+
+def test_x64_on_and_off_in_one_process():
+    f = jx.jit(lambda x: add(x, x))
+    assert f(1.0).aval.short() == "f32[]"
+    with jx.enable_x64():
+        assert f(1.0).aval.short() == "f64[]"
+        assert f(np.ones(2)).aval.short() == "f64[2]"
+        assert float(f(1.0 + 2**-40)) == 2 * (1.0 + 2**-40)
+        with jx.enable_x64(False):
+            assert f(1.0).aval.short() == "f32[]"
+        wide = f(2**40)
+    assert int(wide) == 2**41 and f(wide).aval.short() == "i64[]"
+    assert f(np.ones(2)).aval.short() == "f32[2]"
+    with pytest.raises(OverflowError, match="enable_x64"):
+        f(2**40)
+
+
+def test_disable_jit_runs_python():
+    seen = []
+    f = jx.jit(lambda x: seen.append(type(x)) or float(x))
+    with jx.disable_jit():
+        assert f(2.5) == 2.5 and f(2.5) == 2.5
+    assert seen == [float, float]
+    with pytest.raises(jx.core.errors.ConcretizationTypeError):
+        f(2.5)
+
+
+def test_compiler_options_reach_xla_and_wrong_ones_are_named():
+    fast = jx.jit(lambda x: sin(x), compiler_options={"xla_cpu_use_fusion_emitters": False})
+    np.testing.assert_allclose(fast(X), np.sin(X), rtol=1e-6)
+    with pytest.raises(ValueError, match="xla_no_such_option"):
+        jx.jit(sin, compiler_options={"xla_no_such_option": 1})(X)
+
+
+def test_axis_names_are_part_of_the_key():
+    seen = []
+
+    @jx.jit
+    def f(x):
+        seen.append(dispatch.current_axes())
+        return x
+
+    jx.vmap(f, axis_name="i")(X)
+    jx.vmap(f, axis_name="i")(X)
+    jx.vmap(f, axis_name="j")(X)
+    jx.vmap(f, axis_name="i")(BIG)
+    assert seen == [(("i", 3),), (("j", 3),), (("i", 50),)]
+
+
+# The helps of %%jit ---------------------------------------------------------------------------------------------------
+
+
+def activate(mode, x, then=None, *, kind="sin"):
+    out = {"sin": sin, "cos": cos}[mode](x)
+    out = {"sin": sin, "cos": cos}[kind](out)
+    return out if then is None else then(out)
+
+
+def test_auto_static_takes_text_none_callables_types_and_enums():
+    f = jx.jit(activate, auto_static=True)
+    np.testing.assert_allclose(f("cos", X, kind="cos"), np.cos(np.cos(X)), rtol=1e-6)
+    np.testing.assert_allclose(f("cos", X, sin), np.sin(np.sin(np.cos(X))), rtol=1e-6)
+    with steps() as seen:
+        f("cos", X, then=sin)
+        f(mode="cos", x=X, then=sin)
+    assert not seen["compile"]
+    with pytest.raises(TypeError, match="mode"):
+        jx.jit(activate)("cos", X)
+
+
+def test_auto_static_without_an_array_runs_python():
+    f = jx.jit(lambda name, then=None: f"hello {name}", auto_static=True)
+    assert f("you") == "hello you"
+
+
+def test_auto_static_keeps_numbers_dynamic_and_names_right():
+    f = jx.jit(lambda mode, x, flag: float(flag), auto_static=True)
+    with pytest.raises(jx.core.errors.ConcretizationTypeError, match="argument flag"):
+        f("a", X, True)
+
+
+def test_donation_counts_arguments_beside_static_ones():
+    f = jx.jit(lambda mode, a, b: (add(a, 1.0), b), auto_static=True, donate_argnums=1)
+    a, b = jx.device_put(X), jx.device_put(X)
+    f("mode", a, b)
+    assert (a.is_deleted(), b.is_deleted()) == (True, False)
+
+
+# Donation -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [{"donate_argnums": 1}, {"donate_argnames": "state"}, {"donate_argnums": (-1,)}])
+def test_donated_memory_is_taken_and_the_argument_gone(options):
+    f = jx.jit(lambda x, state: {"w": add(state["w"], x), "b": state["b"]}, **options)
+    for call in (lambda s: f(BIG, s), lambda s: f(BIG, state=s), lambda s: f(BIG, s)):
+        state = {"w": jx.device_put(BIG), "b": jx.device_put(X)}
+        place = state["w"].unsafe_buffer_pointer()
+        out = call(state)
+        assert out["w"].unsafe_buffer_pointer() == place
+        assert state["w"].is_deleted() and state["b"].is_deleted()
+        np.testing.assert_allclose(out["w"], BIG * 2)
+
+
+def test_donated_arguments_that_nothing_fits_are_deleted_all_the_same():
+    f = jx.jit(total, donate_argnums=0)
+    x = jx.device_put(BIG)
+    f(x)
+    assert x.is_deleted()
+
+
+def test_using_a_donated_array_is_a_clear_error():
+    f = jx.jit(lambda x: add(x, 1.0), donate_argnums=0)
+    x = jx.device_put(X)
+    f(x)
+    for use in (lambda: f(x), lambda: np.asarray(x), lambda: add(x, x), lambda: jx.jit(lambda y: y)(x),
+                lambda: float(x.item(0)), lambda: jx.jit(lambda y: add(x, y))(X), lambda: np.from_dlpack(x),
+                lambda: jx.block_until_ready(x), lambda: jx.vmap(sin)(x)):  # fmt: skip
+        with pytest.raises(DeletedArrayError, match="deleted or donated"):
+            use()
+    assert "deleted" in repr(x)
+
+
+def test_a_view_of_a_donated_array_stays_as_it_was():
+    x = jx.device_put(BIG)
+    view = np.asarray(x)
+    jx.jit(lambda x: add(x, 1.0), donate_argnums=0)(x)
+    np.testing.assert_array_equal(view, BIG)
+
+
+def test_donating_an_array_that_is_passed_twice():
+    x = jx.device_put(X)
+    with pytest.raises(RuntimeError, match="passed a second time"):
+        jx.jit(lambda a, b: (add(a, b), b), donate_argnums=0)(x, x)
+    assert not x.is_deleted()
+
+
+def test_donated_numpy_arrays_and_numbers_are_untouched():
+    x = X.copy()
+    f = jx.jit(lambda x, n: (add(x, n), n), donate_argnums=(0, 1))
+    for _ in range(3):
+        np.testing.assert_array_equal(f(x, 1.0)[0], X + 1)
+    np.testing.assert_array_equal(x, X)
+    assert float(jx.jit(lambda n: n)(1.0)) == 1.0
+
+
+def test_static_and_donated_at_once_is_refused():
+    with pytest.raises(ValueError, match="both static and donated"):
+        jx.jit(power, static_argnames="n", donate_argnums=1)
+
+
+# Caches ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.smoke
+def test_the_same_program_from_elsewhere_compiles_nothing():
+    """A re-run cell, a fresh lambda, a partial, a bound method: traced again, compiled never again."""
+
+    def cell():
+        scope = {"sin": sin, "mul": mul}
+        exec(compile("def f(x):\n    return mul(sin(x), 2.0)", "<cell>", "exec"), scope)
+        return scope["f"]
+
+    jx.jit(cell())(X)
+    with steps() as seen:
+        for fun in (cell(), lambda y: mul(sin(y), 2.0), functools.partial(lambda a, x: mul(sin(x), a), 2.0),
+                    Scaled(2.0).apply, Scaled(2.0)):  # fmt: skip
+            np.testing.assert_allclose(jx.jit(fun)(X), 2 * np.sin(X), rtol=1e-6)
+    assert (seen["trace"], seen["reuse"], seen["compile"]) == (5, 5, 0)
+
+
+class Scaled:
+    def __init__(self, scale):
+        self.scale = scale
+
+    def apply(self, x):
+        return mul(sin(x), self.scale)
+
+    __call__ = apply
+
+
+@pytest.mark.parametrize("transform", [lambda f: jx.grad(lambda x: total(f(x))), jx.vmap,
+                                       lambda f: lambda x: jx.jvp(f, (x,), (x,)),
+                                       lambda f: lambda x: jx.vjp(f, x)[1](x)])  # fmt: skip
+def test_jit_of_a_fresh_transformation_compiles_nothing_new(transform):
+    def f(x):
+        return mul(sin(x), cos(x))
+
+    jx.jit(transform(f))(X)
+    with steps() as seen:
+        jx.jit(transform(f))(X)
+        jx.jit(transform(lambda x: mul(sin(x), cos(x))))(X)
+    assert (seen["trace"], seen["compile"]) == (2, 0)
+
+
+def test_transformations_of_a_jitted_function_compile_once():
+    f = jx.jit(lambda x: total(mul(sin(x), x)))
+    for transform in (jx.grad, lambda f: jx.vmap(f, in_axes=None, axis_size=2), lambda f: lambda x: jx.jvp(f, (x,), (x,))):
+        first = transform(f)(X)
+        with steps() as seen:
+            second = transform(f)(X)
+        assert not seen["compile"] and not seen["trace"]
+        for a, b in zip(jx.tree.leaves(first), jx.tree.leaves(second)):
+            np.testing.assert_array_equal(a, b)
+
+
+def test_globals_are_seen_anew_when_a_function_is_made_again():
+    scope: dict[str, Any] = {"mul": mul, "scale": 2.0}
+    for scale in (2.0, 3.0):
+        scope["scale"] = scale
+        exec("f = lambda x: mul(x, scale)", scope)
+        np.testing.assert_allclose(jx.jit(scope["f"])(X), X * scale)
+
+
+def test_two_jits_of_one_function_share_its_traces():
+    def f(x):
+        return sin(x)
+
+    with steps() as seen:
+        jx.jit(f)(X)
+        jx.jit(f)(X)
+        jx.jit(f, donate_argnums=0)(X)
+    assert seen["trace"] == 2
+
+
+def test_traces_die_with_the_function():
+    def f(x, n=1):
+        return sin(x)
+
+    compiled = jx.jit(f, static_argnames="n")
+    compiled(X, n=2)
+    jx.grad(lambda x: total(compiled(x)))(X)
+    fun, caches = weakref.ref(f), weakref.ref(compiled._caches)
+    ready = weakref.ref(next(iter(compiled._caches.ready.values())))
+    del f, compiled
+    gc.collect()
+    assert (fun(), caches(), ready()) == (None, None, None)
+
+
+def test_captured_arrays_die_with_the_function():
+    held = jx.device_put(BIG)
+    alive = weakref.ref(held)
+    f = jx.jit(adder(held))
+    f(BIG)
+    del held, f
+    gc.collect()
+    assert alive() is None
+
+
+def test_the_caches_are_bounded(monkeypatch):
+    monkeypatch.setattr(dispatch, "MAX_KEYS", 16)
+    f = jx.jit(lambda x, n: x, static_argnums=1)
+    for n in range(60):
+        f(X, n)
+    assert 0 < len(f._caches.traces) <= 16 and 0 < f._cache_size() <= 16
+    g = jx.jit(lambda x: x)
+    for n in range(40):
+        g(jx.device_put(np.zeros(n, np.float32)))
+    assert max(map(len, (g._caches.traces, g._caches.ready, g._caches.fast))) <= 16
+    with steps() as seen:
+        f(X, 59)
+        f(X, 0)
+    assert seen["trace"] == 1
+
+
+def test_the_executable_cache_is_bounded(monkeypatch):
+    monkeypatch.setattr("jitscope.backend.compile.MAX_EXECUTABLES", 4)
+    functions = [jx.jit(functools.partial(lambda n, x: add(x, float(n)), n)) for n in range(8)]
+    for f in functions:
+        f(X)
+    from jitscope.backend import compile as programs
+
+    assert len(programs._entries) == 4
+    with steps() as seen:
+        jx.jit(lambda x: add(x, 7.0))(X)
+        jx.jit(lambda x: add(x, 0.0))(X)
+    assert (seen["compile"], seen["reuse"]) == (1, 1)
+
+
+def test_clear_caches_forgets_everything():
+    f = jx.jit(sin)
+    f(X)
+    jx.clear_caches()
+    assert f._cache_size() == 0
+    with steps() as seen:
+        f(X)
+    assert (seen["trace"], seen["compile"]) == (1, 1)
+    f.clear_cache()
+    with steps() as seen:
+        f(X)
+    assert (seen["trace"], seen["compile"], seen["reuse"]) == (1, 0, 1)
+
+
+def test_arguments_nobody_reads_are_not_passed_on():
+    f = jx.jit(lambda used, unused, tree: add(used, tree["a"]))
+    text = f.lower(X, BIG, {"a": X, "b": BIG}).as_text()
+    assert "tensor<50xf32>" not in text
+    np.testing.assert_array_equal(f(X, BIG, {"a": X, "b": BIG}), X + X)
+    assert float(jx.jit(lambda x: 1.0)(BIG)) == 1.0
+
+
+def test_dead_equations_are_not_compiled():
+    f = jx.jit(lambda x: (exp(x), sin(x))[1])
+    assert "exponential" not in f.lower(X).as_text()
+    assert [e.primitive.name for e in f.trace(X).jaxpr.eqns] == ["exp", "sin"]
+
+
+def test_python_runs_once_for_each_kind_of_argument():
+    runs = []
+    f = jx.jit(lambda x: runs.append(1) or sin(x))
+    for x in (X, X + 1, jx.device_put(X), X.tolist()[0], np.float64(1), 2.0, X.astype(np.float16)):
+        f(x)
+    assert len(runs) == 4
+
+
+def test_a_failed_trace_is_not_remembered():
+    fail = [True]
+
+    @jx.jit
+    def f(x):
+        if fail[0]:
+            raise KeyError("not yet")
+        return sin(x)
+
+    with pytest.raises(KeyError, match="not yet"):
+        f(X)
+    fail[0] = False
+    np.testing.assert_allclose(f(X), np.sin(X), rtol=1e-6)
+
+
+def test_records_of_a_first_call():
+    with steps() as seen:
+        jx.jit(sin)(X)
+    assert [r.step for r in seen.records] == ["trace", "lower", "compile", "run"]
+    assert all(r.seconds > 0 for r in seen.records) and len({r.program for r in seen.records}) == 1
+    assert seen.records[0].call_site is not None and seen.records[0].call_site.file == __file__
+
+
+def test_nobody_need_listen():
+    assert in_new_process(
+        """
+        import jitscope as jx, numpy as np
+        from jitscope.ops.elementwise import sin_p
+        f = jx.jit(lambda x: sin_p(x))
+        f(np.ones(3)), f(np.ones(3))
+        print(f._cache_size())
+        """
+    ) == "1"
+
+
+# Devices --------------------------------------------------------------------------------------------------------------
+
+
+def test_two_devices():
+    out = in_new_process(
+        """
+        import numpy as np, jitscope as jx
+        from jitscope.ops.elementwise import sin_p
+        from jitscope.ops.indexing import iota_p
+        from jitscope.ops.linear import add_p
+        first, second = jx.devices()
+        x = np.arange(20, dtype=np.float32)
+        a, b = jx.device_put(x, first), jx.device_put(x, second)
+        f = jx.jit(lambda x: add_p(x, x))
+        assert f(a).device == first and f(b).device == second and f(a).device == first
+        np.testing.assert_array_equal(f(b), 2 * x)
+        assert jx.jit(lambda x: sin_p(x), device=second)(a).device == second
+        assert sin_p(b).device == second, sin_p(b).device
+        assert add_p(b, np.float32(1)).device == second
+        with jx.default_device(second):
+            assert f(x).device == second and sin_p(x).device == second and sin_p(1.0).device == second
+            assert f(a).device == first
+        assert f(x).device == first
+        held = jx.jit(lambda y: add_p(y, a))
+        assert held(b).device == second and held(a).device == first
+        assert f(np.float32(1)).device == first and jx.jit(add_p)(b, 1.0).device == jx.jit(add_p)(b, x).device == second
+        with jx.default_device(second):
+            assert iota_p(dtype=np.dtype("int32"), shape=(3,), dimension=0).device == second
+        for call in (lambda: jx.jit(add_p)(a, b), lambda: add_p(a, b)):
+            try: call()
+            except ValueError as error: assert "different devices" in str(error), error
+            else: raise AssertionError
+        assert jx.grad(lambda x: add_p(sin_p(x), 1.0))(jx.device_put(np.float32(1), second)).device == second
+        print("good")
+        """,
+        JITSCOPE_CPU_DEVICES="2",
+    )
+    assert out == "good"

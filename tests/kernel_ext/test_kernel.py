@@ -1,0 +1,198 @@
+"""The extension in a real kernel, spoken to as a notebook speaks to it."""
+
+import time
+
+import pytest
+
+from jitscope_widgets import validate
+from tests.kernel_ext.conftest import WIDGET
+
+
+pytestmark = pytest.mark.timeout(300)
+
+LAYER = """%%jit
+def layer(x, w):
+    z = x @ w
+    return jnp.where(z > 0, z, jnp.exp(z) - 1)
+
+layer(jnp.ones((8, 3)), jnp.ones((3, 2)))"""
+
+
+@pytest.mark.smoke
+def test_a_cell_gives_its_result_then_one_view(kernel) -> None:
+    ran = kernel.cell(LAYER, cell_id="cell-a")
+    assert not ran.error, ran.traceback
+    assert ran.result.startswith("Array([[")
+    assert ran.order == ["result", "shown"]
+    (bundle,) = ran.shown
+    assert "text/html" in bundle and "<script" not in bundle["text/html"]
+    assert "layer(x: f32[8,3], w: f32[3,2]) -> f32[8,2]" in bundle["text/plain"]
+    document = ran.document
+    validate(document)
+    assert (document["cell"], document["cell_id"]) == (f"In [{ran.count}]", "cell-a")
+    positions = document["compilations"][0]["graph"]["nodes"][-2]["positions"]
+    assert positions[0]["file"] == "cell-a"
+    assert positions[0]["cell"] == f"In [{ran.count}]"
+
+
+def test_a_view_is_live_where_the_front_end_is_built(kernel) -> None:
+    ran = kernel.cell("import jitscope_widgets\njitscope_widgets.view_problem()")
+    shown = kernel.cell("%%jit\nlayer(jnp.ones((4, 3)), jnp.ones((3, 2)));").shown[-1]
+    assert (WIDGET in shown) == (ran.result == "''")
+
+
+def test_the_result_is_there_once_and_counted_once(kernel) -> None:
+    before = kernel.cell("0").count
+    ran = kernel.cell("%%jit\n20 + 1")
+    assert (ran.count, ran.result) == (before + 1, "21")
+    assert kernel.cell(f"Out[{ran.count}], _").result == "(21, 21)"
+    assert kernel.cell("%%jit\n20 + 1;").result is None
+
+
+def test_await_in_a_cell(kernel) -> None:
+    ran = kernel.cell(
+        "%%jit\nimport asyncio\nasync def later(x):\n    await asyncio.sleep(0.01)\n    return double(x)\n"
+        "def double(x):\n    return x * 2\nawait later(jnp.ones(2))"
+    )
+    assert not ran.error, ran.traceback
+    assert ran.result == "Array([2., 2.], dtype=float32)"
+    assert ran.functions == ["double"]
+    assert {"name": "later", "reason": "async"} in ran.document["left_alone"]
+    assert ran.order == ["result", "shown"]
+
+
+def test_magics_and_commands_in_a_cell(kernel) -> None:
+    ran = kernel.cell("%%jit\nout = !echo hello\n%time len(out)\n!echo printed\nout[0]")
+    assert "Wall time" in ran.stdout and "printed" in ran.stdout
+    assert ran.result == "'hello'"
+
+
+def test_an_error_is_the_cells_and_run_all_stops(kernel) -> None:
+    first = kernel.send("%%jit\ndef f(x):\n    if x > 0:\n        return x\n    return -x\n\nf(jnp.ones(()))")
+    second = kernel.send("reached = True")
+    ran = kernel.wait(first)
+    assert ran.error.startswith("TracerBoolConversionError")
+    assert ran.order == ["error", "shown"]
+    assert "line 7" in ran.traceback and "line 3, in f(x)" in ran.traceback
+    assert "dispatch.py" not in ran.traceback
+    assert ran.document["error"]["type"] == "TracerBoolConversionError"
+    assert ran.document["error"]["position"]["line"] == 3
+    time.sleep(0.2)
+    reply = kernel.client.get_shell_msg(timeout=20)
+    assert reply["parent_header"]["msg_id"] == second
+    assert reply["content"]["status"] == "aborted"
+    kernel.drain()
+    assert kernel.cell("'reached' in globals()").result == "False"
+
+
+def test_a_mistake_in_the_line_fails_the_cell(kernel) -> None:
+    ran = kernel.cell("%%jit --frob\nran = True", stop_on_error=False)
+    assert ran.error.startswith("UsageError")
+    assert "--frob" in ran.stderr
+    assert ran.shown == []
+
+
+def test_plots_come_before_the_view(kernel) -> None:
+    """matplotlib shows its figures when the cell has been executed; so would this hook."""
+    ran = kernel.cell(
+        "def flush():\n    print('figure')\nget_ipython().events.register('post_execute', flush)"
+    )
+    ran = kernel.cell("%%jit\ndef f(x):\n    return x + 1\nf(jnp.ones(2));")
+    assert ran.order == ["stdout", "shown"]
+    kernel.cell("get_ipython().events.unregister('post_execute', flush)")
+
+
+def test_recompiled_in_a_plain_cell(kernel) -> None:
+    kernel.cell(LAYER, cell_id="cell-a")
+    ran = kernel.cell("layer(jnp.ones((9, 3)), jnp.ones((3, 2)));", cell_id="cell-b")
+    (line,) = ran.texts
+    assert line.startswith("layer was recompiled because x changed shape")
+    ran = kernel.cell("%ledger")
+    rows = ran.document["rows"]
+    assert rows[-1]["cell_id"] == "cell-b"
+
+
+def test_captured(kernel) -> None:
+    ran = kernel.cell(f"%%capture kept\n{LAYER}")
+    assert ran.order == []
+    assert kernel.cell("len(kept.outputs)").result == "2"
+    assert kernel.cell("'jitscope' in kept.outputs[-1].data['text/html']").result == "True"
+
+
+# --- the side panel ---------------------------------------------------------------------------------------------------
+
+
+def test_the_side_panel_hears_of_compilations(kernel) -> None:
+    kernel.cell(LAYER, cell_id="cell-a")
+    kernel.drain()
+    opened = [message for message in kernel.comms if message["msg_type"] == "comm_open"]
+    assert [message["content"]["target_name"] for message in opened if message["content"]["target_name"] == "jitscope"]
+    ours = {message["content"]["comm_id"] for message in opened if message["content"]["target_name"] == "jitscope"}
+    sent = [message["content"]["data"] for message in kernel.comms if message["content"].get("comm_id") in ours]
+    assert all(data["type"] == "ledger" for data in sent)
+    validate(sent[-1]["document"])
+    assert "cell-a" in {row["cell_id"] for row in sent[-1]["document"]["rows"]}
+
+
+def test_a_page_that_connects_later_is_answered(kernel) -> None:
+    client = kernel.client
+    message = client.session.msg("comm_open", {"comm_id": "page", "target_name": "jitscope", "data": {}})
+    client.shell_channel.send(message)
+    kernel.comms.clear()
+    kernel.drain()
+    (answer,) = [one["content"]["data"] for one in kernel.comms if one["content"].get("comm_id") == "page"]
+    validate(answer["document"])
+    assert answer["document"]["rows"]
+    client.shell_channel.send(client.session.msg("comm_close", {"comm_id": "page", "data": {}}))
+
+
+# --- stopping ---------------------------------------------------------------------------------------------------------
+
+
+def test_ctrl_c_while_tracing(kernel) -> None:
+    kernel.cell("kept = jnp.ones(3)")
+    request = kernel.send(
+        "%%jit\ndef endless(x):\n    while True:\n        x = jnp.sin(x) + 1\n    return x\n\nendless(jnp.ones(3))",
+        stop_on_error=False,
+    )
+    warned = kernel.wait(request, until="unrolls")
+    assert "line 4: the loop in line 3, `while True:`, unrolls" in warned.stderr
+    kernel.interrupt()
+    ran = kernel.wait(request)
+    assert ran.error.startswith("KeyboardInterrupt")
+    assert ran.document["error"]["type"] == "KeyboardInterrupt"
+    assert kernel.cell("kept + 1").result == "Array([2., 2., 2.], dtype=float32)"
+    assert kernel.cell(LAYER).result.startswith("Array([[")
+
+
+def test_ctrl_c_while_compiling(kernel) -> None:
+    request = kernel.send(
+        "%%jit\ndef long(x):\n    for _ in range(20_000):\n        x = jnp.sin(x) + 1\n    return x\n\nlong(jnp.ones(3))",
+        stop_on_error=False,
+    )
+    kernel.wait(request, until="unrolls")
+    time.sleep(1.5)
+    kernel.interrupt()
+    ran = kernel.wait(request, timeout=200)
+    assert ran.error.startswith("KeyboardInterrupt")
+    assert kernel.cell("kept + 1").result == "Array([2., 2., 2.], dtype=float32)"
+    assert kernel.cell("%%jit\nlayer(jnp.ones((8, 3)), jnp.ones((3, 2)));").document["reused"]
+
+
+def test_endless_recursion(kernel) -> None:
+    ran = kernel.cell("%%jit\ndef again(x):\n    return again(x + 1)\n\nagain(jnp.ones(3))", stop_on_error=False)
+    assert ran.error.startswith("RecursionError")
+    assert kernel.cell("kept * 2").result == "Array([2., 2., 2.], dtype=float32)"
+
+
+# --- and out again ----------------------------------------------------------------------------------------------------
+
+
+def test_unloading_closes_the_side_panel(kernel) -> None:
+    kernel.comms.clear()
+    assert not kernel.cell("%unload_ext jitscope").error
+    kernel.drain()
+    assert "comm_close" in {message["msg_type"] for message in kernel.comms}
+    assert "not found" in kernel.cell("%%jit\n1", stop_on_error=False).error
+    assert not kernel.cell("%load_ext jitscope").error
+    assert kernel.cell("%%jit\nlayer(jnp.ones((8, 3)), jnp.ones((3, 2)));").document["reused"]

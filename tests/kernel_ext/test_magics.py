@@ -1,0 +1,207 @@
+"""The line magics and their Python twins."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from IPython.core.error import UsageError
+
+import jitscope
+from jitscope_kernel import expressions, inspection
+from jitscope_widgets import validate
+
+
+CELL = "%%jit --quiet\ndef layer(x, w, scale=2.0):\n    return jnp.tanh(x @ w) * scale\nx, w = jnp.ones((8, 3)), jnp.ones((3, 2))\n"
+
+
+@pytest.fixture
+def layer(shell):
+    shell.cell(CELL)
+    return shell
+
+
+# --- %jaxpr -----------------------------------------------------------------------------------------------------------
+
+
+def test_jaxpr_of_a_call(layer) -> None:
+    layer.cell("calls = []\ndef f(x, y):\n    calls.append(x)\n    return x * y + 1")
+    ran = layer.cell("%jaxpr f(x, y=jnp.float32(2))")
+    (text,) = ran.texts
+    assert re.match(r"\{ lambda ; a:f32\[8,3\] b:f32\[\]\. let", text)
+    assert "mul" in text and "add" in text
+    assert len(layer.names["calls"]) == 1
+    assert "Tracer" in repr(layer.names["calls"][0])
+
+
+def test_jaxpr_of_a_compiled_function_is_that_of_its_body(layer) -> None:
+    (text,) = layer.cell("%jaxpr layer(x, w)").texts
+    assert "dot_general" in text and "tanh" in text
+    assert "jit[" not in text
+
+
+def test_jaxpr_of_a_transformation(layer) -> None:
+    (text,) = layer.cell("%jaxpr jx.grad(lambda w: layer(x, w).sum())(w)").texts
+    assert "dot_general" in text
+    (text,) = layer.cell("%jaxpr jx.vmap(jnp.sin)(x)").texts
+    assert "sin" in text
+
+
+def test_jaxpr_of_an_expression_of_arrays(layer) -> None:
+    (text,) = layer.cell("%jaxpr x @ w + 1").texts
+    assert text.startswith("{ lambda ; a:f32[8,3] b:f32[3,2]. let")
+    (text,) = layer.cell("a = np.float32([1, 2])\n%jaxpr -a * 3").texts
+    assert "neg" in text
+
+
+def test_jaxpr_as_a_graph(layer) -> None:
+    document = layer.cell("%jaxpr --graph layer(x, w)").document
+    validate(document)
+    assert {"dot_general", "tanh", "mul"} <= {node["label"] for node in document["nodes"]}
+
+
+def test_jaxpr_inside_a_function_sees_its_names(layer) -> None:
+    ran = layer.cell("def look():\n    inside = jnp.ones(5)\n    get_ipython().run_line_magic('jaxpr', 'jnp.sin(inside)')\nlook()")
+    assert "f32[5]" in ran.texts[0]
+
+
+def test_jaxpr_runs_nothing_and_shows_the_users_error(layer) -> None:
+    ran = layer.cell("%jaxpr layer(x, x)")
+    assert ran.error
+    assert ran.shown == []
+
+
+# --- the others -------------------------------------------------------------------------------------------------------
+
+
+def test_hlo(layer) -> None:
+    (after,) = layer.cell("%hlo layer(x, w)").texts
+    assert after.startswith("HloModule layer")
+    assert "fusion(" in after
+    (before,) = layer.cell("%hlo --before layer(x, w)").texts
+    assert before.startswith("HloModule") and "fusion(" not in before
+    (given,) = layer.cell("%hlo --stablehlo layer(x, w)").texts
+    assert "stablehlo.dot_general" in given
+
+
+def test_fusion(layer) -> None:
+    document = layer.cell("%fusion layer(x, w)").document
+    validate(document)
+    assert (document["kind"], document["title"]) == ("fusion", "layer")
+    assert document["kernels"]
+
+
+def test_timejit(layer) -> None:
+    document = layer.cell("%timejit layer(x, w)").document
+    validate(document)
+    assert document["steady"]["median"]["value"] > 0
+    assert {"trace", "lower", "compile"} <= {stage["name"] for stage in document["stages"]}
+
+
+def test_recompiles_and_ledger(layer) -> None:
+    layer.cell("layer(x, w); layer(jnp.ones((5, 3)), w);")
+    document = layer.cell("%recompiles layer").document
+    validate(document)
+    assert "f32[5,3]" in document["cards"][-1]["because"]
+    assert layer.cell("%recompiles nothing_of_that_name").document["cards"] == []
+    assert layer.cell("%recompiles").document["cards"]
+    document = layer.cell("%ledger").document
+    validate(document)
+    assert "layer" in {row["function"] for row in document["rows"]}
+    assert document["rows"][-1]["cell"]
+
+
+@pytest.mark.parametrize("magic", ["jaxpr", "hlo", "fusion", "timejit", "recompiles", "ledger"])
+def test_every_magic_answers_to_help(layer, magic: str) -> None:
+    ran = layer.cell(f"%{magic} -h")
+    assert not ran.error
+    assert f"%{magic}" in ran.stdout
+    assert ran.shown == []
+    assert layer.cell(f"%{magic} --help").stdout == ran.stdout
+    assert not layer.cell(f"%{magic}?").error
+    assert layer.cell(f"%{magic} --frob").error.startswith("UsageError")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("", "%jaxpr needs an expression, such as %jaxpr f(x)"),
+        ("f(", "is no expression"),
+        ("x = 1", "is no expression"),
+        ("3 + 4", "names no array"),
+        ("scale(x)", "scale is no function but a int"),
+    ],
+)
+def test_what_is_no_expression_is_said(layer, line: str, said: str) -> None:
+    layer.cell("scale = 2")
+    ran = layer.cell(f"%jaxpr {line}")
+    assert ran.error.startswith("UsageError")
+    assert said in ran.error
+    assert "NameError" in layer.cell("%jaxpr undefined(x)").error
+
+
+def test_braces_and_dollars_are_python(layer) -> None:
+    assert "sin" in layer.cell("f = lambda d: jnp.sin(d['a'])\n%jaxpr f({'a': x})").texts[0]
+
+
+# --- expressions ------------------------------------------------------------------------------------------------------
+
+
+def test_a_call_is_read_but_not_made() -> None:
+    def never(*args, **kwargs):
+        raise AssertionError
+
+    names = {"f": never, "xs": [1, 2], "options": {"k": 3}}
+    call = expressions.read("f(*xs, 4, [x for x in xs if x in xs], **options, z=max(xs));", names)
+    assert call == expressions.Call(never, (1, 2, 4, [1, 2]), {"k": 3, "z": 2})
+    assert set(names) == {"f", "xs", "options"}
+
+
+def test_an_expression_becomes_a_function_of_its_arrays() -> None:
+    names = {"a": np.ones(2), "b": np.ones(2), "n": 3}
+    call = expressions.read("a * n + b.sum() - a", names)
+    assert call.function(2, np.ones(1)) == 5
+    assert len(call.args) == 2
+    with pytest.raises(UsageError):
+        expressions.read("n + 1", names)
+
+
+# --- inspect ----------------------------------------------------------------------------------------------------------
+
+
+def test_inspect(layer, tmp_path: Path) -> None:
+    names = layer.names
+    seen = jitscope.inspect(names["layer"])(names["x"], names["w"])
+    assert "dot_general" in str(seen.jaxpr)
+    assert "stablehlo" in repr(seen.stablehlo) and "\n" in repr(seen.stablehlo)
+    assert seen.hlo.startswith("HloModule")
+    assert len(seen.kernels) == len(seen.document["fusion"]["kernels"]) > 0
+    assert "trace" in repr(seen.timing)
+    assert repr(seen).startswith("layer(x: f32[8,3], w: f32[3,2]")
+    assert seen.memory["argument"] > 0
+    assert {"text/html", "text/plain"} <= set(seen._repr_mimebundle_())
+    page = seen.save(tmp_path / "seen.html").read_text()
+    assert "data-jitscope-document" in page
+    saved = json.loads(seen.save(tmp_path / "seen.json").read_text())
+    validate(saved)
+    assert saved == seen.document
+    assert seen.measure().document["timing"]["steady"]["runs"] > 0
+
+
+def test_inspect_runs_no_user_code_twice_and_takes_any_callable(layer) -> None:
+    calls = []
+
+    def f(x, mode="a"):
+        calls.append(mode)
+        return x + 1
+
+    seen = jitscope.inspect(f)(jitscope.ShapeDtypeStruct((4,), "float32"), mode="b")
+    assert calls == ["b"]
+    assert "f32[4]" in repr(seen)
+
+
+def test_the_twins_of_ledger_and_recompiles(layer) -> None:
+    layer.cell("layer(x, w); layer(jnp.ones((5, 3)), w);")
+    assert inspection.recompiles(layer.names["layer"]).document == inspection.recompiles("layer").document
+    assert "layer" in repr(inspection.ledger())

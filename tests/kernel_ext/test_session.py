@@ -1,0 +1,342 @@
+"""Loading and unloading, what each cell reports, names of cells, and the side panel."""
+
+import copy
+import threading
+
+import pytest
+
+from jitscope import observe
+from jitscope_widgets import validate
+
+
+CALL = "def double(x):\n    return x * 2\n\n"
+
+
+def state(ip) -> dict:
+    """Everything in a shell that the extension touches."""
+    magics = ip.magics_manager.magics
+    return {
+        "magics": {kind: set(table) for kind, table in magics.items()},
+        "events": {name: list(callbacks) for name, callbacks in ip.events.callbacks.items()},
+        "text": list(ip.input_transformers_cleanup),
+        "lines": list(ip.input_transformer_manager.line_transforms),
+        "trees": list(ip.ast_transformers),
+        "names": set(ip.user_ns),
+        "cells": observe.ledger().cell_of,
+        "meta": copy.copy(dict(ip.meta)),
+    }
+
+
+# --- loading ----------------------------------------------------------------------------------------------------------
+
+
+def test_unloading_leaves_everything_as_it_was(bare_shell) -> None:
+    before = state(bare_shell.ip)
+    for _ in range(2):
+        bare_shell.ip.run_line_magic("load_ext", "jitscope")
+        assert bare_shell.ip.find_cell_magic("jit")
+        bare_shell.ip.run_line_magic("unload_ext", "jitscope")
+        assert state(bare_shell.ip) == before
+
+
+def test_loading_twice_is_harmless(shell, capsys: pytest.CaptureFixture[str]) -> None:
+    before = state(shell.ip)
+    shell.ip.run_line_magic("load_ext", "jitscope")
+    assert "already loaded" in capsys.readouterr().out
+    assert state(shell.ip) == before
+    shell.ip.run_line_magic("reload_ext", "jitscope")
+    after = state(shell.ip)
+    assert {name: len(value) for name, value in after.items() if name != "cells"} == {
+        name: len(value) for name, value in before.items() if name != "cells"
+    }
+    ran = shell.cell(f"%%jit\n{CALL}double(jnp.ones(3))")
+    assert ran.functions == ["double"]
+
+
+def test_unloading_inside_a_cell(shell) -> None:
+    ran = shell.cell("%unload_ext jitscope\n1")
+    assert ran.result == 1
+    assert "Cell magic `%%jit` not found" in shell.cell("%%jit\n1").error
+    assert shell.cell("'%%jit'\n1").result == 1
+
+
+def test_a_magic_of_someone_else_stays(bare_shell) -> None:
+    def jit(line, cell):
+        return "theirs"
+
+    bare_shell.ip.register_magic_function(jit, "cell", "jit")
+    bare_shell.cell("%load_ext jitscope")
+    assert bare_shell.cell("%%jit --quiet\n1").result == 1
+    bare_shell.cell("%unload_ext jitscope")
+    assert bare_shell.cell("%%jit\n1").result == "theirs"
+
+    bare_shell.cell("%load_ext jitscope")
+    bare_shell.ip.register_magic_function(jit, "cell", "jit")
+    assert bare_shell.cell("%%jit\n1").result == "theirs"
+    bare_shell.cell("%unload_ext jitscope")
+    assert bare_shell.cell("%%jit\n1").result == "theirs"
+
+
+def test_functions_outlive_the_extension(shell) -> None:
+    shell.cell(f"%%jit\n{CALL}")
+    shell.cell("%unload_ext jitscope")
+    assert shell.cell("double(jnp.ones(2))").result.tolist() == [2, 2]
+
+
+def test_autoreload(shell) -> None:
+    shell.cell("%load_ext autoreload\n%autoreload 2")
+    ran = shell.cell(f"%%jit\n{CALL}double(jnp.ones(3))")
+    assert ran.functions == ["double"]
+    assert shell.cell("%%jit\ndouble(jnp.ones(3))").document["reused"] == [{"function": "double", "calls": 1}]
+    shell.cell("%autoreload 0\n%unload_ext autoreload")
+
+
+# --- reports ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_cell_that_compiles_shows_one_document(shell) -> None:
+    ran = shell.cell(f"%%jit\n{CALL}def unused(x): ...\ndef constant(): ...\ndouble(jnp.ones(3))\ndouble(jnp.ones(3))")
+    document = ran.document
+    validate(document)
+    assert ran.functions == ["double"]
+    assert document["cell"] == f"In [{ran.count}]"
+    assert document["left_alone"] == [{"name": "constant", "reason": "takes no arguments"}]
+    assert document["error"] is None
+    assert document["note"] == ""
+    assert "double(x: f32[3]) -> f32[3]" in ran.texts[-1]
+    compilation = document["compilations"][0]
+    assert compilation["source"]["lines"] == CALL.rstrip().splitlines()
+    assert (compilation["source"]["label"], compilation["source"]["first_line"]) == (f"In [{ran.count}]", 2)
+    (node,) = [node for node in compilation["graph"]["nodes"] if node["kind"] == "equation"]
+    assert node["positions"][0]["text"] == "    return x * 2"
+    assert node["positions"][0]["cell"] == f"In [{ran.count}]"
+
+
+def test_the_view_comes_last(shell) -> None:
+    ran = shell.cell(f"%%jit\nfrom IPython.display import display\n{CALL}display('mine')\ndouble(jnp.ones(3));")
+    assert ran.texts[0] == "'mine'"
+    assert "double" in ran.texts[1]
+    assert len(ran.shown) == 2
+
+
+@pytest.mark.parametrize(
+    ("body", "note"),
+    [
+        (CALL, "Nothing was compiled yet: double will be when first called with arrays."),
+        ("1 + 1", "Nothing was compiled: this cell defines no function and calls no compiled one."),
+        ("def f(): ...\nf()", "Nothing was compiled: every definition in this cell stays Python."),
+        ("1 / 0", "Nothing was compiled before the error."),
+    ],
+)
+def test_nothing_compiled_says_why(shell, body: str, note: str) -> None:
+    ran = shell.cell(f"%%jit\n{body}")
+    validate(ran.document)
+    assert ran.document["compilations"] == []
+    assert ran.document["note"] == note
+    assert note in " ".join(ran.texts[-1].split())
+
+
+def test_quiet_shows_nothing(shell) -> None:
+    ran = shell.cell(f"%%jit --quiet\n{CALL}double(jnp.ones(3));")
+    assert (ran.shown, ran.stdout, ran.stderr) == ([], "", "")
+    assert shell.cell("%%jit --quiet\n1 / 0").shown == []
+
+
+def test_a_cell_run_again_shows_its_programs_again(shell) -> None:
+    first = shell.cell(f"%%jit\n{CALL}double(jnp.ones(3));")
+    again = shell.cell(f"%%jit\n{CALL}double(jnp.ones(3))\ndouble(jnp.ones(3));")
+    validate(again.document)
+    assert again.functions == first.functions == ["double"]
+    assert [document["compilations"][0]["cache"] for document in (first.document, again.document)] == ["compiled", "reused"]
+    assert again.document["compilations"][0]["jaxpr"] == first.document["compilations"][0]["jaxpr"]
+    assert again.document["compilations"][0]["fusion"]["kernels"]
+    assert again.document["reused"] == []
+    assert again.document["note"] == ""
+
+
+def test_calls_of_earlier_functions_are_reported(shell) -> None:
+    shell.cell(f"%%jit --quiet\n{CALL}double(jnp.ones(3));")
+    ran = shell.cell("%%jit\ndouble(jnp.ones(3))\ndouble(jnp.ones(3));")
+    assert ran.document["reused"] == [{"function": "double", "calls": 2}]
+    assert ran.document["note"] == "Nothing had to be compiled: the programs were there already."
+    ran = shell.cell("%%jit\ndouble(jnp.ones((3, 2)));")
+    (card,) = ran.document["compilations"][0]["recompilations"]["cards"]
+    assert "f32[3]" in card["because"] and "f32[3,2]" in card["because"]
+
+
+def test_a_plain_cell_shows_only_a_line_when_a_function_recompiled(shell) -> None:
+    assert shell.cell("1 + 1").shown == []
+    shell.cell(f"%%jit --quiet\n{CALL}")
+    assert shell.cell("double(jnp.ones(3));").shown == []
+    assert shell.cell("double(jnp.ones(3));").shown == []
+    ran = shell.cell("double(jnp.ones(4));")
+    (line,) = ran.texts
+    assert line.startswith("double was recompiled because x changed shape: f32[3] → f32[4]")
+    assert "\n" not in line
+    assert shell.cell("1 + 1").shown == []
+
+
+def test_what_a_nested_cell_reported_is_not_said_again(shell) -> None:
+    shell.cell(f"%%jit --quiet\n{CALL}double(jnp.ones(3))")
+    ran = shell.cell("get_ipython().run_cell('double(jnp.ones(5));')\nNone")
+    assert len(ran.shown) == 1
+
+
+def test_a_view_that_fails_leaves_the_result(shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_, **__):
+        raise RuntimeError("no view today")
+
+    monkeypatch.setattr(observe, "cell_document", broken)
+    ran = shell.cell(f"%%jit\n{CALL}double(jnp.ones(3))")
+    assert ran.result.tolist() == [2, 2, 2]
+    assert not ran.error
+    assert "no view today" in ran.stderr
+
+
+def test_the_button_measures(shell) -> None:
+    from jitscope_kernel import session
+
+    ran = shell.cell(f"%%jit\n{CALL}double(jnp.ones(3));")
+    found = session.of(shell.ip)
+    assert found is not None
+    measure = found._measurer(ran.document)
+    again = measure(ran.document["compilations"][0]["id"])
+    validate(again)
+    assert again["kind"] == "cell"
+    assert again["compilations"][0]["timing"]["steady"]["median"]["value"] > 0
+    with pytest.raises(LookupError):
+        measure(10**9)
+
+
+def test_names_from_users_are_text(shell) -> None:
+    name = "<script>alert(1)</script>"
+    ran = shell.cell(f"%%jit\ndef f(d):\n    return d['{name}'] * 2\nf({{'{name}': jnp.ones(3)}});")
+    html = ran.shown[-1]["text/html"]
+    assert "<script" not in html
+    assert "&lt;script&gt;" in html
+    assert name in ran.document["compilations"][0]["signature"]
+
+
+# --- many at once -----------------------------------------------------------------------------------------------------
+
+
+def test_two_threads_trace_at_once(shell) -> None:
+    ran = shell.cell(
+        """%%jit
+import threading
+def f(x):
+    for _ in range(100):
+        x = jnp.sin(x) + 1
+    return x
+def g(x):
+    for _ in range(100):
+        x = jnp.cos(x) * 2
+    return x
+results = {}
+threads = [threading.Thread(target=lambda h=h: results.__setitem__(h.__name__, h(jnp.ones(4)))) for h in (f, g)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+sorted(results)"""
+    )
+    assert ran.result == ["f", "g"]
+    assert sorted(ran.functions) == ["f", "g"]
+    assert [one["equations"] for one in ran.document["compilations"]] == [200, 200]
+    assert ran.stderr == ""
+
+
+def test_cells_in_two_threads_do_not_see_each_others_reports(shell) -> None:
+    """As in a kernel with subshells."""
+    shell.cell(f"%%jit --quiet\n{CALL}")
+    started, stop = threading.Event(), threading.Event()
+    shell.names.update(started=started, stop=stop)
+    other = threading.Thread(target=shell.ip.run_cell, args=("started.set(); stop.wait(10)",))
+    other.start()
+    started.wait(10)
+    ran = shell.cell("%%jit\ndouble(jnp.ones(6))")
+    stop.set()
+    other.join()
+    assert ran.functions == ["double"]
+
+
+# --- the side panel ---------------------------------------------------------------------------------------------------
+
+
+class FakeComm:
+    def __init__(self, target_name="", data=None, **_):
+        self.comm_id = f"comm-{id(self)}"
+        self.sent = [data] if data else []
+        self.closed = False
+
+    def on_msg(self, callback):
+        self.message = callback
+
+    def on_close(self, callback):
+        self.close_callback = callback
+
+    def send(self, data):
+        if self.closed:
+            raise OSError("closed")
+        self.sent.append(data)
+
+    def close(self):
+        self.closed = True
+
+
+@pytest.fixture
+def panel(monkeypatch: pytest.MonkeyPatch):
+    import comm
+
+    from jitscope_kernel import panel
+
+    made = []
+    monkeypatch.setattr(comm, "create_comm", lambda **options: made.append(FakeComm(**options)) or made[-1])
+    monkeypatch.setattr(panel, "_PAUSE", 0.01)
+    rows = []
+    one = panel.Panel(lambda: {"kind": "ledger", "version": 1, "rows": list(rows)})
+    one.open()
+    yield one, rows, made[0]
+    one.close()
+
+
+def test_the_panel_sends_the_ledger_when_it_opens_and_when_it_changes(panel) -> None:
+    one, rows, first = panel
+    assert first.sent == [{"type": "ledger", "document": {"kind": "ledger", "version": 1, "rows": []}}]
+    rows.append("a")
+    one.changed()
+    one.changed()
+    one.flush()
+    assert [message["document"]["rows"] for message in first.sent] == [[], ["a"]]
+    one.flush()
+    assert len(first.sent) == 2
+
+
+def test_the_panel_sends_while_a_cell_runs(panel) -> None:
+    one, rows, first = panel
+    rows.append("a")
+    one.changed()
+    for _ in range(200):
+        if len(first.sent) == 2:
+            break
+        threading.Event().wait(0.01)
+    assert len(first.sent) == 2
+
+
+def test_a_page_that_connects_is_answered_at_once(panel) -> None:
+    one, _, first = panel
+    second = FakeComm()
+    one._opened(second, {})
+    assert second.sent[0]["type"] == "ledger"
+    first.close_callback({})
+    second.message({"content": {"data": {"type": "ledger?"}}})
+    assert len(second.sent) == 2
+    one.changed()
+    one.flush()
+    assert len(second.sent) == 3
+    assert len(first.sent) == 1
+
+
+def test_a_page_that_is_gone_is_no_error(panel) -> None:
+    one, _, first = panel
+    first.closed = True
+    one.changed()
+    one.flush()
