@@ -19,7 +19,7 @@ from .core import dtypes
 from .core.avals import ShapedArray, aval_of, not_an_array, tangent_aval
 from .core.jaxpr import ClosedJaxpr, DebugInfo
 from .core.staging import eval_jaxpr, trace_to_jaxpr
-from .core.trace import Tracer
+from .core.trace import Tracer, evaluating
 from .core.zeros import Linear, Zero, is_zero
 from .ops.linear import convert, instantiate
 from .transforms.jvp import jvp_flat
@@ -83,17 +83,18 @@ class _Flat:
                                 f"{type(out).__name__}")
             out, self.aux = out
         flat, self.out_tree = tree.flatten(out)
-        for i, leaf in enumerate(flat):
-            _check_array(leaf, f"{name_of(self.fun)} returned, at result{tree.leaf_paths(out)[i]},")
+        if any(not hasattr(leaf, "aval") for leaf in flat):
+            for leaf, path in zip(flat, tree.leaf_paths(out)):
+                _check_array(leaf, f"{name_of(self.fun)} returned, at result{path},")
         if not self.has_aux:
             return flat
-        aux, self.aux_tree = tree.flatten(self.aux)
         self.results = len(flat)
-        return [*flat, *aux]
+        return [*flat, *[x for x in tree.leaves(self.aux) if isinstance(x, Tracer)]]
 
     def split(self, outs: list[Any]) -> tuple[list[Any], Any]:
-        """The results, and aux as a tree."""
-        return outs[: self.results], self.aux_tree.unflatten(outs[self.results:])
+        """The results, and aux: what was traced in it comes out of the trace, anything else stays as it is."""
+        traced = iter(outs[self.results:])
+        return outs[: self.results], tree.map(lambda x: next(traced) if isinstance(x, Tracer) else x, self.aux)
 
 
 def name_of(fun: Any) -> str:
@@ -109,7 +110,9 @@ def _check_array(x: Any, what: str) -> ShapedArray:
 
 
 def _as_values(leaves: Sequence[Any]) -> list[Any]:
-    """Leaves as arrays (on one device) or tracers."""
+    """Leaves as arrays (on one device) or tracers. Inside a trace numbers stay numbers: they become literals there."""
+    if not evaluating():
+        return list(leaves)
     if one_device():
         return [x if isinstance(x, Tracer) else to_array(x) for x in leaves]
     device = device_for(leaves)
@@ -120,7 +123,10 @@ def _beside(x: Any, aval: ShapedArray, other: Any) -> Any:
     """A tangent or cotangent of `aval`, where the value `other` is."""
     if isinstance(x, Tracer):
         return x if x.aval.dtype == aval.dtype else convert(x, aval.dtype)
-    array = to_array(np.asarray(x, aval.dtype) if aval_of(x).dtype != aval.dtype else x)
+    x = x if aval_of(x).dtype == aval.dtype else np.asarray(x, aval.dtype)
+    if not evaluating():
+        return x
+    array = to_array(x)
     other = other.known() if isinstance(other, Tracer) else other
     return placed(array, other.device) if isinstance(other, Array) and not one_device() else array
 
@@ -145,18 +151,18 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
 
 
 def _tangent(primal: Any, tangent: Any, path: str) -> Any:
-    wanted = tangent_aval(_check_array(primal, f"jvp: the primal at {path} is"))
+    wanted = tangent_aval(_check_array(primal, f"the primal at {path} is"))
     if is_zero(tangent):
         return tangent
     if wanted.dtype == dtypes.float0:
         if getattr(tangent, "dtype", None) == dtypes.float0:
             return Zero(wanted)
-        raise TypeError(f"jvp: the primal at {path} is {aval_of(primal).short()}, which has no tangent: pass zeros of "
+        raise TypeError(f"the primal at {path} is {aval_of(primal).short()}, which has no tangent: pass zeros of "
                         "dtype float0 for it")
-    aval = _check_array(tangent, f"jvp: the tangent at {path} is")
+    aval = _check_array(tangent, f"the tangent at {path} is")
     if aval.shape != wanted.shape or (aval.dtype != wanted.dtype and not aval.weak_type):
-        raise TypeError(f"jvp: at {path} the primal is {aval_of(primal).short()} and the tangent {aval.short()}; "
-                        "they must agree")
+        error = ValueError if aval.shape != wanted.shape else TypeError
+        raise error(f"at {path} the primal is {aval_of(primal).short()} and the tangent {aval.short()}; they must agree")
     return _beside(tangent, wanted, primal)
 
 
@@ -200,7 +206,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     def f_vjp(cotangent: Any) -> tuple:
         cts, ct_tree = tree.flatten(cotangent)
         if ct_tree != flat.out_tree:
-            raise TypeError(f"the cotangent has structure {ct_tree}, the result of {name_of(fun)} {flat.out_tree}")
+            raise ValueError(f"the cotangent has structure {ct_tree}, the result of {name_of(fun)} {flat.out_tree}")
         given = [_cotangent(ct, out) for ct, out in zip(cts, outs)]
         given += [Zero(tangent_aval(aval_of(o))) for o in linear.outs[len(outs):]]
         return in_tree.unflatten([instantiate(ct) for ct in pull_back(linear, given)])
@@ -215,7 +221,7 @@ def _cotangent(ct: Any, out: Any) -> Any:
         return Zero(wanted)
     aval = _check_array(ct, "the cotangent is")
     if aval.shape != wanted.shape or (aval.dtype != wanted.dtype and not aval.weak_type):
-        raise TypeError(f"the result is {wanted.short()} and its cotangent {aval.short()}; they must agree")
+        raise ValueError(f"the result is {wanted.short()} and its cotangent {aval.short()}; they must agree")
     return _beside(ct, wanted, out)
 
 
@@ -254,7 +260,7 @@ def value_and_grad(fun: Callable[..., Any], argnums: int | Sequence[int] = 0, ha
         out = vjp(of_chosen, *[args[i] for i in chosen], has_aux=has_aux)
         value, f_vjp = out[0], out[1]
         _check_scalar(fun, value, holomorphic)
-        grads = f_vjp(np.asarray(1, aval_of(value).dtype))
+        grads = f_vjp(_one(aval_of(value)))
         gradient = grads if isinstance(argnums, (tuple, list)) else grads[0]
         return ((value, out[2]), gradient) if has_aux else (value, gradient)
 
@@ -277,17 +283,24 @@ def grad(fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: boo
 def _chosen(fun: Any, numbers: tuple, args: tuple) -> list[int]:
     wrong = [i for i in numbers if not isinstance(i, int) or not -len(args) <= i < len(args)]
     if wrong:
-        raise ValueError(f"grad of {name_of(fun)} with respect to argument {wrong[0]}, but it was called with "
-                         f"{len(args)} positional arguments")
-    return [i % len(args) for i in numbers]
+        raise TypeError(f"grad of {name_of(fun)} with respect to argument {wrong[0]!r}, but it was called with {len(args)} "
+                        "positional arguments")
+    chosen = [i % len(args) for i in numbers]
+    if len(set(chosen)) < len(chosen):
+        raise ValueError(f"grad of {name_of(fun)}: argnums {numbers} names an argument twice")
+    return chosen
+
+
+def _one(aval: ShapedArray) -> Any:
+    """The cotangent of a result itself: weak if the result is."""
+    one = aval.dtype.type(1)
+    return one.item() if aval.weak_type and dtypes.is_inexact(aval.dtype) else one
 
 
 def _check_differentiable(fun: Any, i: int, arg: Any, holomorphic: bool, allow_int: bool) -> None:
     for path, leaf in tree.leaves_with_path(arg):
         aval = _check_array(leaf, f"argument {i} of {name_of(fun)} has, at {tree.keystr(path) or 'its root'},")
         where = f"argument {i}{tree.keystr(path)} of {name_of(fun)} is {aval.short()}"
-        if dtypes.is_complex(aval.dtype) and not holomorphic:
-            raise TypeError(f"{where}: the gradient of a function of complex numbers needs holomorphic=True")
         if holomorphic and not dtypes.is_complex(aval.dtype):
             raise TypeError(f"{where}, but holomorphic=True needs complex arguments")
         if not dtypes.is_inexact(aval.dtype) and not allow_int:
@@ -307,6 +320,9 @@ def _check_scalar(fun: Any, value: Any, holomorphic: bool) -> None:
     if not dtypes.is_inexact(aval.dtype) or (dtypes.is_complex(aval.dtype) and not holomorphic):
         raise TypeError(f"grad needs {name_of(fun)} to return a real float; it returned {aval.short()}"
                         + (" (holomorphic=True allows complex)" if dtypes.is_complex(aval.dtype) else ""))
+    if holomorphic and not dtypes.is_complex(aval.dtype):
+        raise TypeError(f"grad with holomorphic=True needs {name_of(fun)} to return a complex number; it returned "
+                        f"{aval.short()}")
 
 
 # vmap ----------------------------------------------------------------------------------------------------------------

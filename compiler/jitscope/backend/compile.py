@@ -89,11 +89,11 @@ def clear_executables() -> None:
 
 
 def compile_jaxpr(closed: ClosedJaxpr, options: Options = (), device: Any = None, number: int | None = None,
-                  note: records.Record | None = None, donated: Sequence[int] = ()) -> Program:
+                  note: records.Record | None = None, donated: Sequence[int] = (), lowered: bytes | None = None) -> Program:
     """The program of a jaxpr on a device: from the cache if one of the same structure was compiled, else compiled now.
 
     `number` files the steps under a program number in the ledger; `note` gives their function and position. `donated`
-    are the indices of arguments whose memory results may take.
+    are the indices of arguments whose memory results may take. `lowered` is what `lower_closed` gave, if it was called.
     """
     device = device or client.default_device()
     lifted, hidden, embedded = _split_constants(closed, device)
@@ -109,7 +109,7 @@ def compile_jaxpr(closed: ClosedJaxpr, options: Options = (), device: Any = None
     reused = entry is not None
     if entry is None:
         number = number or records.new_program()
-        entry = _build(lifted, key, options, device, number, note, taken)
+        entry = _build(lifted, key, options, device, number, note, taken, lowered)
         with _lock:
             _entries[where] = entry
             while len(_entries) > MAX_EXECUTABLES:
@@ -153,11 +153,10 @@ def _split_constants(closed: ClosedJaxpr, device: Any) -> tuple[ClosedJaxpr, lis
 
 
 def _build(lifted: ClosedJaxpr, key: StructuralHash, options: Options, device: Any, number: int,
-           note: records.Record | None, donated: tuple[int, ...]) -> _Entry:
-    name = lifted.jaxpr.debug.name
+           note: records.Record | None, donated: tuple[int, ...], lowered: bytes | None) -> _Entry:
     start = time.perf_counter()
-    module = lower_jaxpr(lifted, name, donated)
-    lowered = mlir.to_bytecode(module)
+    if lowered is None:
+        lowered = mlir.to_bytecode(lower_jaxpr(lifted, lifted.jaxpr.debug.name, donated))
     middle = time.perf_counter()
     outputs = [(below.shape, below.dtype) for below in map(physical, lifted.out_avals)]
     executable = Executable.compile(lowered, outputs, device, compile_options(overrides=dict(options) or None))

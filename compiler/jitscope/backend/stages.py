@@ -145,7 +145,8 @@ class LoweredStage:
         traced = stage._traced
         note = records.Record("", function._name, traced.number, position=traced.closed.jaxpr.debug.defined,
                               call_site=source.here())
-        program = compile_jaxpr(traced.closed, function._options, stage._device, traced.number, note, stage._donated)
+        program = compile_jaxpr(traced.closed, function._options, stage._device, traced.number, note, stage._donated,
+                                self._bytecode)
         return CompiledStage(stage, program)
 
     def __repr__(self) -> str:

@@ -81,6 +81,7 @@ class Tracer(Operators):
     __slots__ = ("trace", "aval", "__weakref__")
     trace: Any
     aval: ShapedArray
+    refusal = "while tracing only shape and dtype are known"
 
     def known(self) -> Any:
         """The concrete value if the trace has one (derivatives of evaluated code do), else None."""
@@ -98,7 +99,7 @@ class Tracer(Operators):
     def _concrete(self, error: type[Exception], asked: str, advice: str) -> Any:
         value = self.known()
         if value is None:
-            raise error(_conversion_message(self, asked, advice))
+            raise error(conversion_message(self, asked, advice))
         return value
 
     def __bool__(self) -> bool:
@@ -120,7 +121,7 @@ class Tracer(Operators):
         return self._concrete(TracerIntegerConversionError, "its value as a Python index", _STATIC).__index__()
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        raise TracerArrayConversionError(_conversion_message(
+        raise TracerArrayConversionError(conversion_message(
             self, "its values as a NumPy array", "use the function of jitscope.numpy in place of numpy's"))
 
     def item(self, *args: Any) -> Any:
@@ -147,10 +148,11 @@ _STATIC = ("keep the computation in jitscope.numpy, or make the argument it stem
            "so that each value gets its own program")
 
 
-def _conversion_message(tracer: Tracer, asked: str, advice: str) -> str:
+def conversion_message(tracer: Tracer, asked: str, advice: str) -> str:
+    """What was asked of a tracer that it cannot give, in which line, and what to do."""
     where = source.here()
     line = f"\n  in line {where.line} of {where.function}: {where.text.strip()}" if where else ""
-    return (f"Python asked {asked}, but while tracing only shape and dtype are known.{line}\n"
+    return (f"Python asked {asked}, but {tracer.refusal}.{line}\n"
             f"  the value is {tracer.description()}\n  what to do: {advice}")
 
 

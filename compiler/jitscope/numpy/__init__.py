@@ -6,6 +6,7 @@ runs as one compiled program; while tracing it records its equations.
 
 from ..backend import evaluate as _evaluate  # noqa: F401  (puts the evaluating trace in place)
 from ..core.operators import Operators as ndarray
+from . import operators as _operators  # noqa: F401  (fills in the operators of arrays and tracers)
 from .arithmetic import (
     absolute,
     add,
@@ -244,10 +245,20 @@ from .transcendental import (
     tan,
     tanh,
 )
-from .triangles import diag, diag_indices, diagflat, diagonal, eye, identity, tri, tril, tril_indices, triu, triu_indices
+from .triangles import (
+    diag,
+    diag_indices,
+    diagflat,
+    diagonal,
+    eye,
+    identity,
+    tri,
+    tril,
+    tril_indices,
+    triu,
+    triu_indices,
+)
 
-
-from . import operators as _operators  # noqa: E402, F401, I001  (fills in the operators of arrays and tracers)
 
 # Names that mean the same.
 abs, true_divide, mod, pow = absolute, divide, remainder, power

@@ -23,7 +23,7 @@ class ScalarType:
     It equals, and hashes as, the NumPy dtype; `numpy.dtype(float32)` works.
     """
 
-    __slots__ = ("dtype", "__name__")
+    __slots__ = ("__name__", "dtype")
 
     def __init__(self, name: str, dtype: Any):
         self.__name__, self.dtype = name, np.dtype(dtype)

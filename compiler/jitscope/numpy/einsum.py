@@ -11,8 +11,8 @@ from ..ops.linear import broadcast_in_dim_p, mul_p, reduce_sum_p, squeeze_p, tra
 from ._fused import fused
 from ._operands import promoted, unsupported
 from .linear import product
-from .triangles import diagonal
 from .structure import array_operand
+from .triangles import diagonal
 
 
 @lru_cache(1024)

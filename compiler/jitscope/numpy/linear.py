@@ -14,10 +14,10 @@ from ..ops.linear import broadcast_in_dim_p, mul_p, neg_p, reshape, squeeze_p, s
 from ._fused import fused
 from ._operands import broadcast_shape, integer, one_axis, operands, promoted, unsupported
 from .joining import stack, unstack
-from .triangles import diagonal
 from .reductions import sum as sum_over
 from .rounding import conjugate
 from .structure import array_operand, moveaxis
+from .triangles import diagonal
 
 
 _STATIC = "precision preferred_element_type"

@@ -13,15 +13,13 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import aval_of
-from ..ops.elementwise import and_p, div_p, eq_p, max_p, min_p, ne_p, or_p
+from ..ops.elementwise import max_p, min_p
 from ..ops.families import scalar_like
 from ..ops.linear import (
     add_p,
-    broadcast_in_dim,
     broadcast_in_dim_p,
     concatenate_p,
     convert,
-    full,
     mul_p,
     reduce_sum_p,
     reshape,

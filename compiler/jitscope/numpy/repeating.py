@@ -1,16 +1,14 @@
 """Repeating, shifting, padding, and differences between neighbours."""
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..core import dtypes
 from ..core.avals import aval_of
-from ..core.dtypes import promote
 from ..core.trace import Tracer
-from ..ops.elementwise import ne_p, rem_p
+from ..ops.elementwise import ne_p
 from ..ops.families import scalar_like
 from ..ops.indexing import dynamic_slice_p
 from ..ops.linear import (
@@ -18,14 +16,11 @@ from ..ops.linear import (
     broadcast_in_dim,
     broadcast_in_dim_p,
     concatenate_p,
-    convert,
     mul_p,
     pad_p,
     reshape,
-    rev_p,
     slice_in_dim,
     sub_p,
-    where as choose,
 )
 from ._fused import fused
 from ._operands import broadcast, cast, checked, integer, one_axis, operand, operands

@@ -8,10 +8,8 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import aval_of
-from ..core.dtypes import promote, to_inexact
 from ..ops.elementwise import (
     abs_p,
-    and_p,
     atan2_p,
     bitcast_convert_type_p,
     ceil_p,
@@ -27,7 +25,6 @@ from ..ops.elementwise import (
     min_p,
     ne_p,
     nextafter_p,
-    or_p,
     real_p,
     round_p,
     shift_right_logical_p,

@@ -2,16 +2,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..backend.array import Array, array_from_numpy
+from ..backend.array import array_from_numpy
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.errors import ConcretizationTypeError
-from ..core.trace import Tracer, evaluating
+from ..core.trace import Tracer
 from ..ops.elementwise import div_p, lt_p, rem_p
 from ..ops.indexing import GatherDimensionNumbers, GatherScatterMode, gather, iota
 from ..ops.linear import convert, reshape, slice_in_dim, where as choose
@@ -19,7 +18,17 @@ from ..ops.reduce import cumsum_p
 from ..ops.sort import take_along
 from ._fused import fused
 from ._index import ARRAY, SCALAR, SLICE, Index, Item
-from ._operands import broadcast, broadcast_shape, cast, checked, integer, one_axis, operand, scalar_of, shape_of, unsupported
+from ._operands import (
+    broadcast,
+    broadcast_shape,
+    cast,
+    checked,
+    integer,
+    one_axis,
+    operand,
+    scalar_of,
+    unsupported,
+)
 from ._ufunc import kind_of
 from .arithmetic import remainder
 from .indexing import from_front, read

@@ -18,7 +18,7 @@ from ._fused import fused
 from ._operands import axes_of, broadcast, cast, checked, one_axis, operand, operands, unsupported
 from ._ufunc import kind_of
 from .dtypes import requested
-from .reductions import keep, masked
+from .reductions import masked
 
 
 def _float_operand(name: str, a: Any, dtype: Any) -> tuple[Any, Any, Any]:

@@ -26,8 +26,6 @@ from ..ops.elementwise import (
     exp2_p,
     exp_p,
     expm1_p,
-    gt_p,
-    imag_p,
     log1p_p,
     log_p,
     lt_p,
@@ -42,9 +40,8 @@ from ..ops.elementwise import (
 )
 from ..ops.families import scalar_like
 from ..ops.linear import add_p, mul_p, neg_p, sub_p, where as choose
-from ._fused import fused
 from ._operands import operand, operands
-from ._ufunc import binary, binary_of, kind_of, unary, unary_of
+from ._ufunc import binary, kind_of, unary, unary_of
 
 
 def _function(name: str, primitive: Any, doc: str) -> Any:

@@ -37,7 +37,7 @@ from ..ops.linear import (
     sub_p,
     where as choose,
 )
-from ._index import ARRAY, NEW, SCALAR, SLICE, INT, Index
+from ._index import ARRAY, INT, NEW, SCALAR, SLICE, Index
 from ._operands import broadcast, cast
 from .indexing import from_front, index_vectors, places_of_new, slices_before_arrays, window
 

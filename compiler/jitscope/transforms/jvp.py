@@ -5,16 +5,19 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core.avals import aval_of, tangent_aval
+from ..core.errors import ConcretizationTypeError
 from ..core.jaxpr import ClosedJaxpr
 from ..core.staging import jaxpr_as_fun, trace_to_jaxpr
-from ..core.trace import Trace, Tracer, current_trace, using
+from ..core.trace import Trace, Tracer, conversion_message, current_trace, using
 from ..core.zeros import Zero, is_zero, zero_of
 
 
 class JVPTracer(Tracer):
-    """A value with its tangent."""
+    """A value with its tangent. Where the value is known Python may ask whether it is true and for its integer, which
+    have derivative zero, but not for its float."""
 
     __slots__ = ("primal", "tangent")
+    refusal = "the value is being differentiated, and Python's number would carry no derivative"
 
     def __init__(self, trace: JVPTrace, primal: Any, tangent: Any):
         self.trace, self.primal, self.tangent = trace, primal, tangent
@@ -22,6 +25,19 @@ class JVPTracer(Tracer):
 
     def known(self) -> Any:
         return self.primal.known() if isinstance(self.primal, Tracer) else self.primal
+
+    def _refuse(self, asked: str) -> Any:
+        raise ConcretizationTypeError(conversion_message(
+            self, asked, "keep the computation in jitscope.numpy; if no derivative is meant, take lax.stop_gradient(x)"))
+
+    def __float__(self) -> float:
+        return self._refuse("its value as a float")
+
+    def __complex__(self) -> complex:
+        return self._refuse("its value as a complex")
+
+    def tolist(self) -> Any:
+        return self._refuse("its values as a list")
 
     def origin(self) -> str:
         return self.primal.origin() if isinstance(self.primal, Tracer) else "a value being differentiated"
