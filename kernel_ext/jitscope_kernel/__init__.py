@@ -23,5 +23,3 @@ def unload_ipython_extension(shell: InteractiveShell) -> None:
     from . import session
 
     session.unload(shell)
-
-

@@ -58,7 +58,7 @@ class TextStep:
         return [f"{first!r}\n", *leading_indent(lines[1:])]
 
 
-class TreeStep:
+class TreeStep(ast.NodeTransformer):
     """Among IPython's AST transformers: wraps the functions of a cell that the text step marked.
 
     `found` is called with the plan and the request of each such cell, before it runs.
@@ -67,19 +67,19 @@ class TreeStep:
     def __init__(self, parser: MagicArgumentParser, found: Callable[[Plan, Request], None]) -> None:
         self._parser, self._found = parser, found
 
-    def visit(self, tree: Any) -> Any:
+    def visit(self, node: Any) -> Any:
         """Never raises: IPython would drop the step."""
-        match tree:
+        match node:
             case ast.Module(body=[ast.Expr(value=ast.Constant(value=str() as line)), *rest]) if _LINE.match(line):
-                tree.body = rest
+                node.body = rest
                 try:
                     request = _read(self._parser, line)
-                    self._found(wrap(tree, request), request)
+                    self._found(wrap(node, request), request)
                 except (UsageError, Refused) as error:
-                    tree.body = [_refusal(str(error))]
+                    node.body = [_refusal(str(error))]
                 except Exception as error:
-                    tree.body = [_refusal(f"jitscope failed to look at this cell: {error!r}")]
-        return tree
+                    node.body = [_refusal(f"jitscope failed to look at this cell: {error!r}")]
+        return node
 
 
 def _read(parser: MagicArgumentParser, first: str) -> Request:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import sys
 import time
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from jitscope_widgets.envelope import unpack
-from jitscope_widgets.quantities import amount, number, seconds, show
+from jitscope_widgets.quantities import amount, number, seconds
 from jitscope_widgets.words import plural
 
 
@@ -28,11 +29,12 @@ def run(notebook: Path, page: Path) -> None:
     Raises nbclient.exceptions.CellExecutionError when a cell fails, ImportError when nbclient or nbconvert is missing.
     """
     import nbformat
-    from jitscope_widgets import export_notebook
     from nbclient import NotebookClient
 
+    from jitscope_widgets import export_notebook
+
     executed: Any = nbformat.read(notebook, as_version=4)
-    client = NotebookClient(executed, timeout=_TIMEOUT, kernel_name="python3")
+    client = NotebookClient(executed, timeout=_TIMEOUT, kernel_name="python3", extra_arguments=["--log-level=ERROR"])
     client.resources = {"metadata": {"path": str(notebook.parent)}}
     print(f"Running {notebook} …", flush=True)
     start = time.perf_counter()
@@ -44,26 +46,73 @@ def run(notebook: Path, page: Path) -> None:
     export_notebook(beside, page)
     print(summary(executed))
     print(f"\n{notebook} ran in {seconds(spent)}.")
-    print(f"{page} ({number(page.stat().st_size, 'B')}) shows it: open it in a browser, it needs no kernel and no network.")
+    print(
+        f"{page} ({number(page.stat().st_size, 'B')}) shows it: open it in a browser, it needs no kernel and no network."
+    )
 
 
 def summary(notebook: Any) -> str:
     """What was compiled in an executed notebook, as a table."""
-    cells = [document for document in documents(notebook) if document["kind"] == "cell"]
+    shown = list(documents(notebook))
+    cells = [document for document in shown if document["kind"] == "cell"]
     compilations = [one for cell in cells for one in cell["compilations"] if one["cache"] == "compiled"]
-    if not compilations:
+    ledger = next((document for document in reversed(shown) if document["kind"] == "ledger"), {"rows": ()})
+    elsewhere = _rows_of_ledger(ledger, {one["id"] for one in compilations})
+    rows = [*map(_row, compilations), *elsewhere]
+    if not rows:
         return "Nothing was compiled in this notebook."
-    rows = [("compiled", "equations", "became", *_STAGES), *map(_row, compilations)]
-    total = {stage: sum(_spent(one, stage) or 0.0 for one in compilations) for stage in _STAGES}
+    total = Row("together", sum(row.equations for row in rows), "", _sums(rows))
     fusions = sum(one["fusion"]["summary"]["fusions"] for one in compilations if one["fusion"])
-    again = sum(bool(one["recompilations"]["cards"]) for one in compilations)
-    rows.append(("together", str(sum(one["equations"] for one in compilations)), "", *map(seconds, total.values())))
-    lines = [*_table(rows), ""]
-    lines.append(
-        f"{plural(len(compilations), 'program')} compiled, {again} of them because a call differed from an earlier one; "
-        f"{plural(fusions, 'fusion')}."
-    )
-    return "\n".join(lines)
+    again = sum(row.again for row in rows)
+    said = f"{plural(len(rows), 'program')} compiled, {again} of them because a call differed from an earlier one"
+    lines = _table([HEAD, *(row.texts() for row in (*rows, total))])
+    return "\n".join([*lines, "", f"{said}; {plural(fusions, 'fusion')} in the programs of %%jit cells."])
+
+
+@dataclasses.dataclass
+class Row:
+    """A line of the table: one program."""
+
+    function: str
+    equations: int
+    became: str
+    seconds: dict[str, float | None]
+    again: bool = False
+
+    def texts(self) -> Sequence[str]:
+        name = self.function + (" (again)" if self.again else "")
+        times = (seconds(spent) if (spent := self.seconds[stage]) is not None else "" for stage in _STAGES)
+        return (name, str(self.equations), self.became, *times)
+
+
+HEAD = ("compiled", "equations", "became", *_STAGES)
+
+
+def _sums(rows: Sequence[Row]) -> dict[str, float | None]:
+    return {stage: sum(row.seconds[stage] or 0.0 for row in rows) for stage in _STAGES}
+
+
+def _row(compilation: Document) -> Row:
+    fusion = compilation["fusion"]
+    parts: list[str] = []
+    if fusion:
+        counts = fusion["summary"]
+        parts.append(plural(counts["kernels"], "kernel"))
+        parts += [plural(counts["fusions"], "fusion")] if counts["fusions"] else []
+        parts += [plural(counts["library"], "library call")] if counts["library"] else []
+    spent = {stage["name"]: amount(stage["seconds"]) for stage in compilation["timing"]["stages"]}
+    again = any(card["number"] > 1 for card in compilation["recompilations"]["cards"])
+    times = {stage: spent.get(stage) for stage in _STAGES}
+    return Row(compilation["function"], compilation["equations"], ", ".join(parts), times, again)
+
+
+def _rows_of_ledger(ledger: Document, known: set[int]) -> list[Row]:
+    """What was compiled outside `%%jit` cells, where the notebook shows its ledger."""
+    return [
+        Row(row["function"], row["equations"], "", row["seconds"], row["what"] == "recompiled")
+        for row in ledger["rows"]
+        if row["what"] in ("compiled", "recompiled") and row["id"] not in known
+    ]
 
 
 def documents(notebook: Any) -> Iterator[Document]:
@@ -75,27 +124,13 @@ def documents(notebook: Any) -> Iterator[Document]:
                 yield unpack(packed)
 
 
-def _row(compilation: Document) -> Sequence[str]:
-    fusion = compilation["fusion"]
-    became = fusion["summary"] if fusion else None
-    parts = [plural(became["kernels"], "kernel")] if became else ["?"]
-    if became and became["fusions"]:
-        parts.append(plural(became["fusions"], "fusion"))
-    if became and became["library"]:
-        parts.append(plural(became["library"], "library call"))
-    name = compilation["function"] + (" (again)" if compilation["recompilations"]["cards"] else "")
-    times = (next((show(one["seconds"]) for one in compilation["timing"]["stages"] if one["name"] == stage), "") for stage in _STAGES)
-    return (name, str(compilation["equations"]), ", ".join(parts), *times)
-
-
-def _spent(compilation: Document, stage: str) -> float | None:
-    return next((amount(one["seconds"]) for one in compilation["timing"]["stages"] if one["name"] == stage), None)
-
-
 def _table(rows: Sequence[Sequence[str]]) -> list[str]:
     sizes = [max(map(len, column)) for column in zip(*rows)]
     words = (0, 2)  # these columns begin at the left, numbers end at the right
-    return ["  ".join(f"{text:{'<' if at in words else '>'}{size}}" for at, (text, size) in enumerate(zip(row, sizes))) for row in rows]
+    return [
+        "  ".join(f"{text:{'<' if at in words else '>'}{size}}" for at, (text, size) in enumerate(zip(row, sizes)))
+        for row in rows
+    ]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -106,10 +141,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         run(Path(given[0]), Path(given[1]))
     except ImportError as error:
-        print(f"Running a notebook needs nbclient and nbconvert ({error}): pip install 'jitscope[demo]'", file=sys.stderr)
+        print(
+            f"Running a notebook needs nbclient and nbconvert ({error}): pip install 'jitscope[demo]'", file=sys.stderr
+        )
         return 1
     except Exception as error:
-        if type(error).__name__ not in ("CellExecutionError", "FileNotFoundError", "CellTimeoutError", "DeadKernelError"):
+        if type(error).__name__ not in (
+            "CellExecutionError",
+            "FileNotFoundError",
+            "CellTimeoutError",
+            "DeadKernelError",
+        ):
             raise
         print(f"{given[0]} did not run through:\n{error}", file=sys.stderr)
         return 1

@@ -55,7 +55,9 @@ def _of_arrays(tree: ast.Expression, names: dict[str, Any], file: str) -> Call:
     arrays = {name: names[name] for name in used if _is_array(names.get(name))}
     if not arrays:
         raise UsageError(f"{ast.unparse(tree)} is no call and names no array, so there is nothing to trace")
-    parameters = ast.arguments(posonlyargs=[], args=[ast.arg(name) for name in arrays], kwonlyargs=[], kw_defaults=[], defaults=[])
+    parameters = ast.arguments(
+        posonlyargs=[], args=[ast.arg(name) for name in arrays], kwonlyargs=[], kw_defaults=[], defaults=[]
+    )
     function = ast.Expression(ast.copy_location(ast.Lambda(parameters, tree.body), tree.body))
     made = eval(compile(ast.fix_missing_locations(function), file, "eval"), dict(names))
     made.__name__ = made.__qualname__ = "expression"

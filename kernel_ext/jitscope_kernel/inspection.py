@@ -10,6 +10,7 @@ from typing import Any
 import jitscope
 import jitscope_widgets
 from jitscope import observe
+from jitscope.core import records
 
 
 Document = dict[str, Any]
@@ -54,8 +55,19 @@ class Inspection(Shown):
         self._traced = _jitted(function).trace(*args, **kwargs)
         self._lowered = self._traced.lower()
         self._compiled = self._lowered.compile()
-        self._row = _row(self._traced)
+        self._row = self._filed()
         super().__init__(observe.compilation_document(self._row), observe.measured)
+
+    def _filed(self) -> observe.Row:
+        """The ledger's row. A program that never ran is made known to it."""
+        number = self._traced._traced.number
+        row = observe.ledger().rows.get(number)
+        if row is None:
+            raise LookupError(f"the ledger no longer holds program {number}; call clear_caches() and try again")
+        if row.entry is None:
+            entry = self._compiled._program.entry
+            records.emit(records.Record("program", self._traced.fun_name, number, payload=entry))
+        return row
 
     @property
     def jaxpr(self) -> Any:
@@ -139,11 +151,3 @@ def ledger() -> Shown:
 
 def _jitted(function: Callable[..., Any]) -> Any:
     return function if hasattr(function, "trace") else jitscope.jit(function, auto_static=True)
-
-
-def _row(traced: Any) -> observe.Row:
-    number = traced._traced.number
-    row = observe.ledger().rows.get(number)
-    if row is None:
-        raise LookupError(f"the ledger no longer holds program {number}; call clear_caches() and try again")
-    return row

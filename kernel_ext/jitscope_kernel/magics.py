@@ -57,7 +57,7 @@ class JitscopeMagics(Magics):
         methods, lambdas, generators and async functions stay as they are. Otherwise the cell runs as without %%jit.
         f.__wrapped__ is the Python function.
         """
-        if requests.read(self.jit.parser, line).help:
+        if requests.read(parser_of(self.jit), line).help:
             return _help(self.jit)
         return self._session.run(line, cell)
 
@@ -139,7 +139,7 @@ class JitscopeMagics(Magics):
     @line_magic
     def recompiles(self, line: str) -> None:
         """Show why functions were compiled more than once: one card for each time."""
-        options = self.recompiles.parser.parse_argstring(line)
+        options: Any = parser_of(self.recompiles).parse_argstring(line)
         if options.help:
             return _help(self.recompiles)
         output.show(inspection.recompiles(options.function).document)
@@ -149,22 +149,25 @@ class JitscopeMagics(Magics):
     @line_magic
     def ledger(self, line: str) -> None:
         """Show all compilations of this session."""
-        options = self.ledger.parser.parse_argstring(line)
+        options: Any = parser_of(self.ledger).parse_argstring(line)
         if options.help:
             return _help(self.ledger)
         output.show(inspection.ledger().document)
 
-    def _call(
-        self, magic: Any, line: str, local_ns: dict[str, Any] | None
-    ) -> tuple[set[str], expressions.Call] | None:
+    def _call(self, magic: Any, line: str, local_ns: dict[str, Any] | None) -> tuple[set[str], expressions.Call] | None:
         """The options and the call in a magic's line; None when it only asked for help."""
-        options, text = _split(magic.parser, line)
+        options, text = _split(parser_of(magic), line)
         if options & {"-h", "--help"}:
             return _help(magic)
         if not text:
             raise UsageError(f"%{magic.__name__} needs an expression, such as %{magic.__name__} f(x)")
         assert self.shell is not None
         return options, expressions.read(text, self.shell.user_ns | (local_ns or {}))
+
+
+def parser_of(magic: Any) -> MagicArgumentParser:
+    """What `magic_arguments` made of a magic's arguments."""
+    return magic.parser
 
 
 def _split(parser: MagicArgumentParser, line: str) -> tuple[set[str], str]:
@@ -181,4 +184,4 @@ def _split(parser: MagicArgumentParser, line: str) -> tuple[set[str], str]:
 
 
 def _help(magic: Any) -> None:
-    print(magic.parser.format_help())
+    print(parser_of(magic).format_help())

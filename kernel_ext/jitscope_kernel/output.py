@@ -7,8 +7,9 @@ import sys
 from collections.abc import Callable
 from typing import Any, ParamSpec
 
-import jitscope_widgets
 from IPython.display import display
+
+import jitscope_widgets
 
 
 Document = dict[str, Any]

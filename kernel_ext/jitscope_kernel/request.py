@@ -46,7 +46,9 @@ def _by_function(texts: list[str], option: str) -> dict[str, tuple[str, ...]]:
         function, colon, rest = text.partition(":")
         parameters = tuple(name.strip() for name in rest.split(","))
         if not colon or not function.strip().isidentifier() or not all(name.isidentifier() for name in parameters):
-            raise UsageError(f"%%jit: {option} takes FUNCTION:PARAMETER[,PARAMETER …], such as {option} f:n, not {text!r}")
+            raise UsageError(
+                f"%%jit: {option} takes FUNCTION:PARAMETER[,PARAMETER …], such as {option} f:n, not {text!r}"
+            )
         function = function.strip()
         found[function] = tuple(dict.fromkeys(found.get(function, ()) + parameters))
     return found

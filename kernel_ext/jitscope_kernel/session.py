@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -13,15 +12,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import jitscope_widgets
 from IPython.core.interactiveshell import InteractiveShell
+
+import jitscope_widgets
 from jitscope import observe
 from jitscope.core import source
 from jitscope.core.staging import watcher
 
-from . import output
+from . import output, tracebacks
 from .cell import TextStep, TreeStep, execute
-from .magics import JitscopeMagics
+from .magics import JitscopeMagics, parser_of
 from .output import Document
 from .panel import Panel
 from .request import Request
@@ -43,6 +43,7 @@ class Running:
     info: Any
     place: Place
     since: observe.Mark
+    compiled: frozenset[int]  # programs there were before
     plans: list[Plan] = dataclasses.field(default_factory=list)
     quiet: bool = False
 
@@ -54,7 +55,7 @@ class Session:
         self.shell = shell
         self.ledger = observe.ledger()
         self.magics = JitscopeMagics(shell, self)
-        parser = JitscopeMagics.jit.parser  # pyright: ignore[reportFunctionMemberAccess]
+        parser = parser_of(JitscopeMagics.jit)
         self._text_step = TextStep(shell, parser, self.magics.jit)
         self._tree_step = TreeStep(parser, self._found)
         self._places: OrderedDict[str, Place] = OrderedDict()
@@ -74,6 +75,7 @@ class Session:
         for event, callback in (("pre_run_cell", self._before_cell), ("post_run_cell", self._after_cell)):
             shell.events.register(event, callback)
             self._undo.append(lambda event=event, callback=callback: shell.events.unregister(event, callback))
+        self._undo.append(tracebacks.install(shell))
         named, self.ledger.cell_of = self.ledger.cell_of, self.place_of
         self._undo.append(lambda: setattr(self.ledger, "cell_of", named))
         if getattr(shell, "kernel", None) is not None:
@@ -115,7 +117,7 @@ class Session:
         place = self._place_now(info)
         transformed = getattr(info, "transformed_cell", None) or ""
         self._name(self.shell.compile.get_code_name(info.raw_cell, transformed, self._number(info)), place)
-        self._stack.append(Running(info, place, self.ledger.mark()))
+        self._stack.append(self._running(info, place))
         del self._stack[:-_DEEPEST]
         watcher.set(Watch(self.label))
 
@@ -127,26 +129,21 @@ class Session:
             return
         try:
             error = (result.error_in_exec or result.error_before_exec) if result is not None else None
-            self._land(error)
             self._report(running, error)
         finally:
             for outer in self._stack:
                 outer.since = self.ledger.mark()  # what was said here is not said again
             self._panel.flush()
 
-    def _land(self, error: BaseException | None) -> None:
-        """`%debug` lands in the user's frame: the library's own are taken from the traceback it will look at."""
-        if error is None or isinstance(error, SyntaxError):
-            return
-        cut = source.without_internal_frames(error.__traceback__)
-        self.shell.InteractiveTB.tb = sys.last_traceback = error.__traceback__ = cut
+    def _running(self, info: Any, place: Place) -> Running:
+        return Running(info, place, self.ledger.mark(), frozenset(row.id for row in self.ledger if row.number))
 
     def _leave(self, result: Any) -> Running | None:
         """The cell that ended, taken from the stack; None for one that never began (an empty one)."""
         stack = self._stack
         for at in range(len(stack) - 1, -1, -1):
             info = stack[at].info
-            if result is None or info is not None and info.raw_cell == result.info.raw_cell:
+            if result is None or (info is not None and info.raw_cell == result.info.raw_cell):
                 running = stack[at]
                 del stack[at:]
                 return running
@@ -174,7 +171,7 @@ class Session:
         if self._stack:
             yield
             return
-        running = Running(None, place, self.ledger.mark())
+        running = self._running(None, place)
         self._stack.append(running)
         watcher.set(Watch(self.label))
         error: BaseException | None = None
@@ -227,31 +224,24 @@ class Session:
             output.show(document, self._measurer(document))
             return
         for row in self.ledger.since(running.since):
-            if row.what == "recompiled" and not row.nested:
+            if row.what == "recompiled" and not row.nested and row.id not in running.compiled:
                 output.show_text(_recompiled(row))
 
     def _document(self, running: Running, error: BaseException | None) -> Document:
         label, cell_id = running.place
         left_alone = [(one.name, one.reason) for plan in running.plans for one in plan.left_alone]
         document = observe.cell_document(
-            running.since, cell=label, cell_id=cell_id, left_alone=left_alone, error=self._error(error), ledger=self.ledger
+            running.since,
+            cell=label,
+            cell_id=cell_id,
+            left_alone=left_alone,
+            error=self._error(error),
+            ledger=self.ledger,
         )
-        self._add_reused(document, running.since)
         if not document["compilations"]:
             failed = [row.function for row in self.ledger.since(running.since) if row.what == "failed"]
             document["note"] = _why_nothing(running, document, failed)
         return document
-
-    def _add_reused(self, document: Document, since: observe.Mark) -> None:
-        """A cell that is run again traces its functions again and compiles nothing; it shows them all the same."""
-        there = {compilation["id"] for compilation in document["compilations"]}
-        again = [row for row in self.ledger.since(since) if row.what == "reused" and not row.nested and row.id not in there]
-        if not again:
-            return
-        document["compilations"] += [observe.compilation_document(row, self.ledger) for row in again]
-        document["compilations"].sort(key=lambda compilation: compilation["id"])
-        calls = self.ledger.called_since(since)
-        document["reused"] = [{"function": name, "calls": count} for name, count in calls.items()]
 
     def _error(self, error: BaseException | None) -> Document | None:
         if error is None:

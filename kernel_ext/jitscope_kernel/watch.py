@@ -49,17 +49,14 @@ class Watch:
             growing = self._growing[trace] = _Growing()
         growing.look(trace.eqns)
         function, count = trace.debug.name or "this function", len(trace.eqns)
-        line, of_line = growing.lines.most_common(1)[0] if growing.lines else (None, 0)
-        if line is None:
-            return
-        if of_line >= PER_LINE:
-            loop = growing.loops.get(line)
-            self._once(loop or line, f"{self._where(line)}: {_unrolled(function, loop, of_line)} {_ADVICE}")
-        if count >= IN_ALL:
-            about = f"most of it from {self._where(line)}"
-            self._once(
-                (function, "size"), f"{function} has {count:,} equations so far, {about}. The more, the longer it compiles. {_STOP}"
-            )
+        for line, of_line in list(growing.lines.items()):
+            if of_line >= PER_LINE:
+                loop = growing.loops.get(line)
+                self._once(loop or line, f"{self._where(line)}: {_unrolled(function, loop, of_line)} {_ADVICE}")
+        if count >= IN_ALL and growing.lines:
+            most = self._where(growing.lines.most_common(1)[0][0])
+            message = f"{function} has {count:,} equations so far, most of them from {most}."
+            self._once((function, "size"), f"{message} The more there are, the longer it compiles. {_STOP}")
 
     def _where(self, line: Line) -> str:
         file, number = line

@@ -1,7 +1,7 @@
 """Fixtures of the kernel extension's tests.
 
-    shell     an IPython shell in this process with the extension loaded; `shell.cell(text)` runs a cell
-    kernel    a real Jupyter kernel, shared by a module; `kernel.cell(text)` runs a cell
+shell     an IPython shell in this process with the extension loaded; `shell.cell(text)` runs a cell
+kernel    a real Jupyter kernel, shared by a module; `kernel.cell(text)` runs a cell
 """
 
 import os
@@ -221,6 +221,8 @@ def fresh_kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
 
 @pytest.fixture(scope="module")
 def kernel(fresh_kernel: Kernel) -> Kernel:
-    ran = fresh_kernel.cell("%load_ext jitscope\n%colors nocolor\nimport numpy as np, jitscope as jx, jitscope.numpy as jnp")
+    ran = fresh_kernel.cell(
+        "%load_ext jitscope\n%colors nocolor\nimport numpy as np, jitscope as jx, jitscope.numpy as jnp"
+    )
     assert not ran.error, ran.traceback
     return fresh_kernel

@@ -64,7 +64,10 @@ def test_a_cell_behaves_as_without_the_magic(shell, body: str) -> None:
     assert jitted.count == plain.count + 2
     assert jitted.texts == plain.texts
     if not plain.error:
-        assert (jitted.stdout, jitted.stderr) == (plain.stdout.replace(f"Out[{plain.count}]", f"Out[{jitted.count}]"), plain.stderr)
+        assert (jitted.stdout, jitted.stderr) == (
+            plain.stdout.replace(f"Out[{plain.count}]", f"Out[{jitted.count}]"),
+            plain.stderr,
+        )
     outs = shell.names["Out"]
     assert outs.get(jitted.count) == outs.get(plain.count)
 
@@ -127,7 +130,9 @@ twice(jnp.ones(2))"""
 
 
 def test_redefined_in_the_same_cell(shell) -> None:
-    ran = shell.cell("%%jit\ndef f(x):\n    return x\na = f\ndef f(x):\n    return x * 3\nf(jnp.ones(1)) - a(jnp.ones(1))")
+    ran = shell.cell(
+        "%%jit\ndef f(x):\n    return x\na = f\ndef f(x):\n    return x * 3\nf(jnp.ones(1)) - a(jnp.ones(1))"
+    )
     assert ran.result.tolist() == [2]
     assert ran.functions == ["f", "f"]
 
@@ -223,7 +228,7 @@ def test_debug_lands_in_the_users_frame(shell) -> None:
         frames.append(traceback.tb_frame)
         traceback = traceback.tb_next
     assert frames[-1].f_locals["here"] == "in broken"
-    assert sys.last_value.__traceback__ is not None
+    assert isinstance(sys.last_value, TypeError | ValueError)
 
 
 def test_the_error_of_a_later_cell_is_in_that_cell(shell) -> None:
@@ -283,7 +288,10 @@ def test_awaiting_when_called_from_code(shell) -> None:
 
 def test_hooks_fire_once(shell) -> None:
     seen = []
-    hooks = {name: (lambda *_, name=name: seen.append(name)) for name in ("pre_execute", "pre_run_cell", "post_execute", "post_run_cell")}
+    hooks = {
+        name: (lambda *_, name=name: seen.append(name))
+        for name in ("pre_execute", "pre_run_cell", "post_execute", "post_run_cell")
+    }
     for name, hook in hooks.items():
         shell.ip.events.register(name, hook)
     shell.cell(f"%%jit\n{CALL}double(jnp.ones(1))")
@@ -310,3 +318,23 @@ def test_a_silent_cell_shows_nothing(shell) -> None:
     ran = shell.cell(f"%%jit\n{CALL}double(jnp.ones(1))", silent=True)
     assert ran.shown == []
     assert hasattr(shell.names["double"], "trace")
+
+
+def test_errors_of_operations_end_in_the_cell_too(shell) -> None:
+    ran = shell.cell("a = jnp.ones(3)\na @ jnp.ones(2)")
+    assert f"Cell In[{ran.count}], line 2" in ran.stdout
+    assert "/jitscope/" not in ran.stdout
+    assert ran.error.partition(":")[0] in ran.stdout
+
+
+def test_the_librarys_own_mistakes_are_shown_whole(shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    from jitscope.backend import dispatch
+
+    monkeypatch.delattr(dispatch, "trace_to_jaxpr")
+    ran = shell.cell("%%jit\ndef f(x):\n    return x\nf(jnp.ones(3))")
+    assert "dispatch.py" in ran.stdout
+
+
+def test_errors_of_users_are_shown_whole(shell) -> None:
+    ran = shell.cell("import json\njson.loads('{')")
+    assert "decoder.py" in ran.stdout

@@ -94,9 +94,7 @@ def test_a_mistake_in_the_line_fails_the_cell(kernel) -> None:
 
 def test_plots_come_before_the_view(kernel) -> None:
     """matplotlib shows its figures when the cell has been executed; so would this hook."""
-    ran = kernel.cell(
-        "def flush():\n    print('figure')\nget_ipython().events.register('post_execute', flush)"
-    )
+    ran = kernel.cell("def flush():\n    print('figure')\nget_ipython().events.register('post_execute', flush)")
     ran = kernel.cell("%%jit\ndef f(x):\n    return x + 1\nf(jnp.ones(2));")
     assert ran.order == ["stdout", "shown"]
     kernel.cell("get_ipython().events.unregister('post_execute', flush)")

@@ -62,7 +62,9 @@ def test_jaxpr_as_a_graph(layer) -> None:
 
 
 def test_jaxpr_inside_a_function_sees_its_names(layer) -> None:
-    ran = layer.cell("def look():\n    inside = jnp.ones(5)\n    get_ipython().run_line_magic('jaxpr', 'jnp.sin(inside)')\nlook()")
+    ran = layer.cell(
+        "def look():\n    inside = jnp.ones(5)\n    get_ipython().run_line_magic('jaxpr', 'jnp.sin(inside)')\nlook()"
+    )
     assert "f32[5]" in ran.texts[0]
 
 

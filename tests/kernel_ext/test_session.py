@@ -23,6 +23,7 @@ def state(ip) -> dict:
         "trees": list(ip.ast_transformers),
         "names": set(ip.user_ns),
         "cells": observe.ledger().cell_of,
+        "shown": "showtraceback" in vars(ip),
         "meta": copy.copy(dict(ip.meta)),
     }
 
@@ -46,8 +47,8 @@ def test_loading_twice_is_harmless(shell, capsys: pytest.CaptureFixture[str]) ->
     assert state(shell.ip) == before
     shell.ip.run_line_magic("reload_ext", "jitscope")
     after = state(shell.ip)
-    assert {name: len(value) for name, value in after.items() if name != "cells"} == {
-        name: len(value) for name, value in before.items() if name != "cells"
+    assert {name: len(value) for name, value in after.items() if name not in ("cells", "shown")} == {
+        name: len(value) for name, value in before.items() if name not in ("cells", "shown")
     }
     ran = shell.cell(f"%%jit\n{CALL}double(jnp.ones(3))")
     assert ran.functions == ["double"]
@@ -147,7 +148,10 @@ def test_a_cell_run_again_shows_its_programs_again(shell) -> None:
     again = shell.cell(f"%%jit\n{CALL}double(jnp.ones(3))\ndouble(jnp.ones(3));")
     validate(again.document)
     assert again.functions == first.functions == ["double"]
-    assert [document["compilations"][0]["cache"] for document in (first.document, again.document)] == ["compiled", "reused"]
+    assert [document["compilations"][0]["cache"] for document in (first.document, again.document)] == [
+        "compiled",
+        "reused",
+    ]
     assert again.document["compilations"][0]["jaxpr"] == first.document["compilations"][0]["jaxpr"]
     assert again.document["compilations"][0]["fusion"]["kernels"]
     assert again.document["reused"] == []
@@ -174,6 +178,7 @@ def test_a_plain_cell_shows_only_a_line_when_a_function_recompiled(shell) -> Non
     assert line.startswith("double was recompiled because x changed shape: f32[3] → f32[4]")
     assert "\n" not in line
     assert shell.cell("1 + 1").shown == []
+    assert len(shell.cell("%timejit double(jnp.ones(4))").shown) == 1
 
 
 def test_what_a_nested_cell_reported_is_not_said_again(shell) -> None:

@@ -9,10 +9,14 @@ def body(cell: str) -> str:
 
 def test_the_loop_is_named(shell) -> None:
     ran = shell.cell(
-        body("def f(x):\n    for i in range(700):\n        x = jnp.sin(x)\n        x = x + 1 * 2 - x\n    return x\nf(jnp.ones(3));")
+        body(
+            "def f(x):\n    for i in range(700):\n        x = jnp.sin(x)\n        x = x + 1 * 2 - x\n    return x\nf(jnp.ones(3));"
+        )
     )
     (line,) = ran.stderr.splitlines()
-    assert line.startswith(f"In [{ran.count}], line 5: the loop in line 3, `for i in range(700):`, unrolls; this line made about")
+    assert line.startswith(
+        f"In [{ran.count}], line 5: the loop in line 3, `for i in range(700):`, unrolls; this line made about"
+    )
     assert "of f so far" in line and "Ctrl-C" in line
 
 
@@ -26,7 +30,10 @@ def test_each_loop_once(shell) -> None:
     return x
 f(jnp.ones(3));"""
     ran = shell.cell(body(cell))
-    assert [line.partition(":")[0] for line in ran.stderr.splitlines()] == [f"In [{ran.count}], line 4", f"In [{ran.count}], line 6"]
+    assert [line.partition(":")[0] for line in ran.stderr.splitlines()] == [
+        f"In [{ran.count}], line 4",
+        f"In [{ran.count}], line 6",
+    ]
     assert "the loop in line 6" in ran.stderr.splitlines()[1]
 
 
@@ -53,7 +60,12 @@ def test_a_loop_outside_the_compiled_function_is_not_blamed(shell) -> None:
 
 
 def test_a_short_loop_is_not_mentioned(shell) -> None:
-    assert shell.cell(body("def f(x):\n    for _ in range(300):\n        x = jnp.sin(x)\n    return x\nf(jnp.ones(3));")).stderr == ""
+    assert (
+        shell.cell(
+            body("def f(x):\n    for _ in range(300):\n        x = jnp.sin(x)\n    return x\nf(jnp.ones(3));")
+        ).stderr
+        == ""
+    )
 
 
 @pytest.mark.timeout(120)
@@ -68,6 +80,8 @@ def test_a_watch_that_fails_says_so_and_the_trace_goes_on(shell, monkeypatch: py
     from jitscope_kernel import watch
 
     monkeypatch.setattr(watch, "_loop_at", lambda *_: 1 / 0)
-    ran = shell.cell(body("def f(x):\n    for i in range(1200):\n        x = jnp.sin(x)\n    return x\nf(jnp.ones(3)).shape"))
+    ran = shell.cell(
+        body("def f(x):\n    for i in range(1200):\n        x = jnp.sin(x)\n    return x\nf(jnp.ones(3)).shape")
+    )
     assert ran.result == (3,)
     assert "division by zero" in ran.stderr

@@ -5,12 +5,12 @@ import ast
 import pytest
 from IPython.core.error import UsageError
 
-from jitscope_kernel.magics import JitscopeMagics
+from jitscope_kernel.magics import JitscopeMagics, parser_of
 from jitscope_kernel.request import Request, read
 from jitscope_kernel.wrapping import Refused, plan, wrap
 
 
-MANY = '''
+MANY = """
 import functools
 
 def plain(x):
@@ -49,7 +49,7 @@ finally:
 match 1:
     case 1:
         def matched(x): ...
-'''
+"""
 
 
 def names(definitions):
@@ -123,7 +123,9 @@ def test_code_keeps_its_file_lines_and_columns() -> None:
 
     def code_of(tree: ast.Module):
         module = compile(tree, "cell", "exec")
-        return next(constant for constant in module.co_consts if hasattr(constant, "co_code") and constant.co_name == "f")
+        return next(
+            constant for constant in module.co_consts if hasattr(constant, "co_code") and constant.co_name == "f"
+        )
 
     before, after = code_of(ast.parse(text)), code_of(tree)
     assert after == before
@@ -133,19 +135,19 @@ def test_code_keeps_its_file_lines_and_columns() -> None:
 
 # --- the line ---------------------------------------------------------------------------------------------------------
 
-PARSER = JitscopeMagics.jit.parser
+PARSER = parser_of(JitscopeMagics.jit)
 
 
 def test_a_line_is_read() -> None:
     asked = read(PARSER, "f g --skip h --static f:n,mode --static f:k --static g:n --donate f:x --quiet")
-    assert asked == Request(
-        ("f", "g"), ("h",), {"f": ("n", "mode", "k"), "g": ("n",)}, {"f": ("x",)}, quiet=True
-    )
+    assert asked == Request(("f", "g"), ("h",), {"f": ("n", "mode", "k"), "g": ("n",)}, {"f": ("x",)}, quiet=True)
     assert read(PARSER, "") == Request()
     assert read(PARSER, "-h").help
 
 
-@pytest.mark.parametrize("line", ["--frob", "--static", "--static n", "--static f:", "--static f:1", "--donate :x", "'f"])
+@pytest.mark.parametrize(
+    "line", ["--frob", "--static", "--static n", "--static f:", "--static f:1", "--donate :x", "'f"]
+)
 def test_a_mistake_in_the_line_is_said(line: str) -> None:
     with pytest.raises(UsageError, match="%%jit: "):
         read(PARSER, line)

@@ -19,6 +19,8 @@ from ..transforms.vmap import vmap_jaxpr
 class Call(HigherOrder):
     """Runs the program in the parameter `jaxpr` (which captures nothing); `name` is the function's."""
 
+    shares_names = True
+
     def abstract(self, /, *avals, jaxpr: ClosedJaxpr, name: str):
         return jaxpr.out_avals, jaxpr.effects
 

@@ -26,7 +26,8 @@ class Var:
 
 
 class Literal:
-    """A scalar written into the equation."""
+    """A scalar written into the equation. `value` is a NumPy scalar, or a Python one if the aval is weak, so that the
+    equation gives the same aval when it is run anew."""
 
     __slots__ = ("value", "aval")
 

@@ -91,9 +91,11 @@ class Primitive:
 
 
 class HigherOrder(Primitive):
-    """A primitive that holds jaxprs; it has two more duties."""
+    """A primitive that holds jaxprs; it has two more duties. `shares_names`: when printed, arguments and results of the
+    program it holds are called what its operands and results are."""
 
     multiple_results = True
+    shares_names = False
 
     def partial_eval(self, trace: Any, args: Any, /, **params: Any) -> list[Any]:
         """Split the operation where only some arguments are known: `trace.is_known(x)` tells; what is known is bound

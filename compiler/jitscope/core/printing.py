@@ -2,15 +2,17 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..xla import layout
 from . import dtypes
-from .jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
+from .jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, subjaxprs
+from .primitive import HigherOrder
 
-_WIDTH = 88
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -27,40 +29,90 @@ def variable_names() -> Iterator[str]:
 
 
 class Names:
-    """Gives each variable a name when it is first met; results that nobody reads are `_`."""
+    """The names of a program's variables, in the order in which they are printed; results that nobody reads are `_`.
+
+    `shared`: programs that occur several times, with the names under which they are printed once, in front. Arguments and
+    results of the others have the names of the operands and results of the equation that holds them.
+    """
 
     def __init__(self, jaxpr: Jaxpr):
-        self._fresh = variable_names()
+        self.shared = _shared(jaxpr)
+        self._fresh = (name for name in variable_names() if name not in self.shared.values())
         self._names: dict[Var, str] = {}
-        self._read = set(_reads(jaxpr))
-
-    def define(self, var: Var) -> str:
-        if var not in self._read:
-            return "_"
-        return self.of(var)
+        self._read = _read(jaxpr)
+        for program in (*self.shared, jaxpr):
+            self._walk(program)
 
     def of(self, var: Var) -> str:
+        """The variable's name."""
         if var not in self._names:
-            self._names[var] = next(self._fresh)
+            self._names[var] = next(self._fresh) if var in self._read else "_"
         return self._names[var]
 
+    def _walk(self, jaxpr: Jaxpr) -> None:
+        for var in (*jaxpr.constvars, *jaxpr.invars):
+            self.of(var)
+        for eqn in jaxpr.eqns:
+            for var in eqn.outvars:
+                self.of(var)
+            for _, held in subjaxprs(eqn.params):
+                if held.jaxpr in self.shared:
+                    continue
+                if isinstance(eqn.primitive, HigherOrder) and eqn.primitive.shares_names:
+                    self._share(held.jaxpr.invars, eqn.invars)
+                    self._share(held.jaxpr.outvars, eqn.outvars)
+                self._walk(held.jaxpr)
 
-def _reads(jaxpr: Jaxpr) -> Iterator[Var]:
-    yield from jaxpr.constvars
-    yield from jaxpr.invars
-    for eqn in jaxpr.eqns:
-        yield from (a for a in eqn.invars if isinstance(a, Var))
-        for sub in _held(eqn.params):
-            yield from _reads(sub.jaxpr)
-    yield from (a for a in jaxpr.outvars if isinstance(a, Var))
+    def _share(self, inner: Sequence[Atom], outer: Sequence[Atom]) -> None:
+        taken = set()
+        for var, like in zip(inner, outer):
+            if isinstance(var, Var) and isinstance(like, Var) and like not in taken and var not in self._names:
+                taken.add(like)
+                self._names[var] = self.of(like)
 
 
-def _held(params: dict[str, Any]) -> Iterator[ClosedJaxpr]:
-    for value in params.values():
-        if isinstance(value, ClosedJaxpr):
-            yield value
-        elif isinstance(value, tuple):
-            yield from (v for v in value if isinstance(v, ClosedJaxpr))
+def _shared(jaxpr: Jaxpr) -> dict[Jaxpr, str]:
+    """The held programs that occur more than once, outer ones first, with names of their own."""
+    counts: Counter[Jaxpr] = Counter()
+    called: dict[Jaxpr, str] = {}
+    todo = deque([jaxpr])
+    while todo:
+        current = todo.popleft()
+        counts[current] += 1
+        if counts[current] > 2:
+            continue  # what it holds has been counted twice already
+        for eqn in current.eqns:
+            for _, held in subjaxprs(eqn.params):
+                called.setdefault(held.jaxpr, str(eqn.params.get("name", "jaxpr")).strip("<>"))
+                todo.append(held.jaxpr)
+    names: dict[Jaxpr, str] = {}
+    taken: Counter[str] = Counter()
+    for held, count in counts.items():
+        if count > 1:
+            name = called[held]
+            names[held] = f"{name}{taken[name]}" if taken[name] else name
+            taken[name] += 1
+    return names
+
+
+def _read(jaxpr: Jaxpr) -> set[Var]:
+    """The variables that are arguments or that somebody reads, at all levels."""
+    read: set[Var] = set()
+    seen: set[Jaxpr] = set()
+    todo = [jaxpr]
+    while todo:
+        current = todo.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        read.update(current.constvars, current.invars)
+        for atoms in (current.outvars, *[eqn.invars for eqn in current.eqns]):
+            read.update(a for a in atoms if isinstance(a, Var))
+        todo += [held.jaxpr for eqn in current.eqns for _, held in subjaxprs(eqn.params)]
+    return read
+
+
+# Parts as text -------------------------------------------------------------------------------------------------------
 
 
 def literal_text(literal: Literal) -> str:
@@ -72,6 +124,11 @@ def literal_text(literal: Literal) -> str:
 
 def atom_text(atom: Atom, names: Names) -> str:
     return literal_text(atom) if isinstance(atom, Literal) else names.of(atom)
+
+
+def binder_text(var: Var, names: Names) -> str:
+    """b:f32[3]"""
+    return f"{names.of(var)}:{var.aval.short()}"
 
 
 def param_text(value: Any) -> str:
@@ -86,53 +143,49 @@ def param_text(value: Any) -> str:
     return str(value)
 
 
-def equation_text(eqn: JaxprEqn, names: Names, indent: str = "") -> str:
-    """`c:f32[3] = sin b`; what does not fit in a line stands below, indented."""
-    outs = " ".join(f"{names.define(v)}:{v.aval.short()}" for v in eqn.outvars)
-    ins = "".join(f" {atom_text(a, names)}" for a in eqn.invars)
-    head = f"{outs} = {eqn.primitive.name}"
+# Layout --------------------------------------------------------------------------------------------------------------
+
+
+def _words(words: Sequence[str]) -> layout.Doc:
+    filled = layout.group(layout.line_break())  # a break of its own: as many words on each line as fit
+    return layout.nest(2, layout.group(layout.join(filled, [layout.text(word) for word in words])))
+
+
+def _brackets(opening: str, docs: Sequence[layout.Doc], closing: str) -> layout.Doc:
+    inside = [layout.text(opening), layout.line_break(""), layout.join(layout.line_break(), docs)]
+    return layout.group(layout.concat([layout.nest(2, layout.concat(inside)), layout.line_break(""), layout.text(closing)]))
+
+
+def _equation(eqn: JaxprEqn, names: Names) -> layout.Doc:
+    parts = [_words([binder_text(v, names) for v in eqn.outvars]), layout.text(f" = {eqn.primitive.name}")]
     params = eqn.primitive.shown_params(eqn.params)
-    if not params:
-        return head + ins
-    deeper = indent + "  "
-    texts = [f"{name}={_value_text(params[name], names, deeper)}" for name in params]
-    line = f"{head}[{' '.join(texts)}]{ins}"
-    if _fits(line, indent):
-        return line
-    rows = "".join(f"\n{deeper}{text}" for text in texts)
-    return f"{head}[{rows}\n{indent}]{ins}"
+    if params:
+        parts.append(_brackets("[", [layout.text(f"{name}=") + _value(params[name], names) for name in params], "]"))
+    return layout.concat([*parts, layout.text(" "), _words([atom_text(a, names) for a in eqn.invars])])
 
 
-def _fits(line: str, indent: str) -> bool:
-    return "\n" not in line and len(line) + len(indent) <= _WIDTH
-
-
-def _value_text(value: Any, names: Names, indent: str) -> str:
+def _value(value: Any, names: Names) -> layout.Doc:
     if isinstance(value, ClosedJaxpr):
-        return _body_text(value.jaxpr, names, indent)
-    if isinstance(value, tuple) and any(isinstance(v, ClosedJaxpr) for v in value):
-        deeper = indent + "  "
-        rows = "\n".join(deeper + _value_text(v, names, deeper) for v in value)
-        return f"(\n{rows}\n{indent})"
-    return param_text(value)
+        name = names.shared.get(value.jaxpr)
+        return _program(value.jaxpr, names) if name is None else layout.text(name)
+    if isinstance(value, tuple) and value and all(isinstance(v, ClosedJaxpr) for v in value):
+        return _brackets("(", [_value(v, names) for v in value], ")")
+    return layout.text(param_text(value))
 
 
-def _body_text(jaxpr: Jaxpr, names: Names, indent: str) -> str:
-    def binders(variables: list[Var]) -> str:
-        return "".join(f" {names.of(v)}:{v.aval.short()}" for v in variables)
-
-    head = f"{{ lambda{binders(jaxpr.constvars) or ' '};{binders(jaxpr.invars)}. let"
-    deeper = indent + "    "
-    eqns = [equation_text(eqn, names, deeper) for eqn in jaxpr.eqns]
+def _program(jaxpr: Jaxpr, names: Names) -> layout.Doc:
+    constants, arguments = ([binder_text(v, names) for v in variables] for variables in (jaxpr.constvars, jaxpr.invars))
     outs = ", ".join(atom_text(a, names) for a in jaxpr.outvars)
-    outs = f"({outs},)" if len(jaxpr.outvars) == 1 else f"({outs})"
-    line = f"{head} {'; '.join(eqns)} in {outs} }}"
-    if len(eqns) == 0 or (len(eqns) == 1 and indent and _fits(line, indent)):
-        return line
-    rows = "".join(f"\n{deeper}{eqn}" for eqn in eqns)
-    return f"{head}{rows}\n{indent}  in {outs} }}"
+    equations = [_equation(eqn, names) for eqn in jaxpr.eqns]
+    body = layout.concat([layout.line_break(), layout.join(layout.line_break("; "), equations)])
+    inside = [layout.text("{ lambda "), _words(constants), layout.text("; "), _words(arguments), layout.text(". let"),
+              layout.nest(2, body), layout.line_break(), layout.text(f"in ({outs}{',' * (len(jaxpr.outvars) == 1)})")]
+    return layout.group(layout.concat([layout.nest(2, layout.concat(inside)), layout.text(" }")]))
 
 
 def format_jaxpr(jaxpr: Jaxpr) -> str:
     """The whole program."""
-    return _body_text(jaxpr, Names(jaxpr), "")
+    names = Names(jaxpr)
+    shared = [layout.concat([layout.text(f"let {name} = "), _program(held, names), layout.text(" in"), layout.line_break()])
+              for held, name in names.shared.items()]
+    return layout.render(layout.concat([*shared, _program(jaxpr, names)]))

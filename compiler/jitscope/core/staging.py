@@ -79,7 +79,8 @@ class JaxprTrace(Trace):
                 raise leaked(x)
         elif is_python_scalar(x):
             aval = aval_of(x)
-            return Literal(aval.dtype.type(x), aval)
+            value = aval.dtype.type(x)
+            return Literal(value.item() if aval.weak_type else value, aval)
         elif isinstance(x, (np.ndarray, np.generic)) and x.ndim == 0:
             aval = aval_of(x)
             return Literal(np.asarray(x).astype(aval.dtype)[()], aval)

@@ -17,6 +17,7 @@ from ..core.config import settings
 from ..core.jaxpr import DebugInfo
 from ..core.staging import trace_to_jaxpr
 from ..core.trace import Tracer, evaluating
+from ..xla.program import RuntimeFailure, translate
 
 
 MAX_PROGRAMS = 4096
@@ -44,20 +45,29 @@ def remember(cache: dict[Any, Any], key: Any, program: Any) -> Any:
     return program
 
 
-class Compiled:
-    """A program with the shape of its result: one array, or a container of arrays."""
-
-    __slots__ = ("program", "rebuild")
-
-    def __init__(self, program: Program, rebuild: Callable[[list[Array]], Any] | None):
-        self.program, self.rebuild = program, rebuild
-
-    def __call__(self, bufs: Sequence[Any]) -> Any:
-        outs = self.program.run(bufs)
-        return outs[0] if self.rebuild is None else self.rebuild(outs)
+Runner = Callable[[list[Any]], Any]
+"""Runs a program on buffers: an array, or a container of arrays."""
 
 
-def compile_function(fun: Callable[..., Any], avals: Sequence[ShapedArray], name: str) -> Compiled:
+def runner(program: Program, rebuild: Callable[[list[Array]], Any] | None) -> Runner:
+    """The shortest way to run a program: the usual one, of one result, does in one frame what `Program.run` does."""
+    if rebuild is not None:
+        return lambda bufs: rebuild(program.run(bufs))
+    if not program.takes_all:
+        return lambda bufs: program.run(bufs)[0]
+    executable, (aval,) = program.executable, program.out_avals
+    handlers = executable.handlers
+
+    def run(bufs: list[Any]) -> Array:
+        try:
+            return Array(executable.raw_execute(bufs).consume_with_handlers(handlers)[0], aval)
+        except RuntimeFailure as error:
+            raise translate(error, bufs) from None
+
+    return run
+
+
+def compile_function(fun: Callable[..., Any], avals: Sequence[ShapedArray], name: str) -> Runner:
     """The program of a Python function of arrays; it gives an array, or a tuple or list of arrays."""
     rebuild: list[Any] = []
 
@@ -70,7 +80,7 @@ def compile_function(fun: Callable[..., Any], avals: Sequence[ShapedArray], name
         return list(out)
 
     closed = trace_to_jaxpr(flat, avals, DebugInfo(name))
-    return Compiled(compile_jaxpr(closed), rebuild[0])
+    return runner(compile_jaxpr(closed), rebuild[0])
 
 
 class _Hole:
@@ -151,19 +161,20 @@ def fused(*, static: str = "") -> Callable[[Callable[..., Any]], Any]:
                 for name, x in kwargs.items():
                     key.append(name)
                     key.append(_static(x) if name in names else (_dynamic(x, key, bufs),))
-                compiled = programs.get(tuple(key))
+                found = tuple(key)
+                run = programs.get(found)
             except (_Unfusable, TypeError):
                 return fun(*args, **kwargs)
-            if compiled is None:
-                compiled = remember(programs, tuple(key), _build(fun, names, fixed, args, kwargs))
-            return compiled(bufs)
+            if run is None:
+                run = remember(programs, found, _build(fun, names, fixed, args, kwargs))
+            return run(bufs)
 
         return wrapper
 
     return decorate
 
 
-def _build(fun: Callable[..., Any], names: frozenset, fixed: tuple[bool, ...], args: tuple, kwargs: dict) -> Compiled:
+def _build(fun: Callable[..., Any], names: frozenset, fixed: tuple[bool, ...], args: tuple, kwargs: dict) -> Runner:
     avals: list[Any] = []
     bufs: list[Any] = []
     flags = fixed + (False,) * (len(args) - len(fixed))

@@ -27,10 +27,10 @@ def unary(fun: Callable[[Any], Any]) -> Callable[..., Any]:
         if type(x) is not Array:
             x = concrete(name, x)
         key = (x.aval, settings())
-        compiled = programs.get(key)
-        if compiled is None:
-            compiled = remember(programs, key, compile_function(fun, [x.aval], name.strip("_")))
-        return compiled([x.buf])
+        run = programs.get(key)
+        if run is None:
+            run = remember(programs, key, compile_function(fun, [x.aval], name.strip("_")))
+        return run([x.buf])
 
     return ufunc
 
@@ -49,16 +49,26 @@ def binary(fun: Callable[[Any, Any], Any]) -> Callable[..., Any]:
         if type(y) is not Array:
             y = concrete(name, y, 1)
         key = (x.aval, y.aval, settings())
-        compiled = programs.get(key)
-        if compiled is None:
-            compiled = remember(programs, key, compile_function(fun, [x.aval, y.aval], name.strip("_")))
-        return compiled([x.buf, y.buf])
+        run = programs.get(key)
+        if run is None:
+            run = remember(programs, key, compile_function(fun, [x.aval, y.aval], name.strip("_")))
+        return run([x.buf, y.buf])
 
     return ufunc
 
 
+_numbers = program_cache()
+
+
 def concrete(name: str, x: Any, position: int = 0) -> Any:
     """An operand as an Array. Raises TypeError, with the function's name, for what is none, and for leaked tracers."""
+    kind = type(x)
+    if kind is int or (kind is float and x):  # 0.0 and -0.0 are equal
+        key = (kind, x, settings())
+        found = _numbers.get(key)
+        if found is None:
+            found = remember(_numbers, key, to_array(x))
+        return found
     x = checked(name, x, position)[0]
     if isinstance(x, Tracer):
         raise leaked(x)

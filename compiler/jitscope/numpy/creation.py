@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import tree
-from ..backend.array import Array, array_from_numpy, to_array
+from ..backend.array import Array, array_from_numpy
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of, is_python_scalar, not_an_array
 from ..core.config import settings
@@ -84,9 +84,14 @@ def _from_value(x: Any, to: Any, copy: bool) -> Any:
 
 def _scalar(x: Any, to: Any) -> Any:
     if to is None:
-        return to_array(x) if evaluating() else array_operand("array", x)
+        return _number(x) if evaluating() else array_operand("array", x)
     value = scalar_of(x, to, False)
     return array_from_numpy(value) if evaluating() else broadcast_in_dim_p(value, shape=(), broadcast_dimensions=())
+
+
+def _number(x: Any) -> Any:
+    aval = aval_of(x)
+    return array_from_numpy(scalar_of(x, aval.dtype, False), aval.weak_type)
 
 
 def _from_numpy(x: np.ndarray, to: Any) -> Any:

@@ -29,7 +29,7 @@ from ..ops.linear import (
     where as choose,
 )
 from ..xla import client
-from ._fused import Compiled, compile_function, program_cache, remember
+from ._fused import compile_function, program_cache, remember
 from ._index import ARRAY, INT, NEW, SCALAR, SLICE, Index, Item, parse
 from ._operands import broadcast_shape
 
@@ -47,13 +47,22 @@ def getitem(x: Any, index: Any) -> Any:
     if isinstance(index, (Array, np.ndarray)) and index.dtype == np.bool_ and index.ndim:
         parse(index, x.aval.shape)
         return array_from_numpy(np.asarray(x)[np.asarray(index)], x.aval.weak_type)
-    return read_eagerly(x, parse(index, x.aval.shape))
+    key = (x.aval, plain(index))
+    known = _known.get(key)
+    if known is None:
+        index = parse(index, x.aval.shape)
+        if key[1] is None:
+            return read_eagerly(x, index)
+        known = remember(_known, key, program_for(x.aval, index, {}))
+    run, bufs = known
+    return run([x.buf, *bufs])
 
 
 # Outside any trace ---------------------------------------------------------------------------------------------------
 
 _elements = program_cache()
 _programs = program_cache()
+_known = program_cache()
 _numbers: dict[int, Any] = {}
 
 
@@ -129,15 +138,32 @@ def opened(index: Index) -> tuple[tuple, list[Any], list[Any], Callable[[Sequenc
     return (tuple(structure), *index[1:]), avals, bufs, again
 
 
+def plain(index: Any) -> Any:
+    """An index of numbers and slices as a key; None for others."""
+    if type(index) is tuple:
+        parts = tuple([plain(part) for part in index])
+        return None if None in parts else parts
+    if type(index) is slice:
+        bounds = (index.start, index.stop, index.step)
+        return bounds if all([b is None or type(b) is int for b in bounds]) else None
+    return index if type(index) is int or index is Ellipsis else "new" if index is None else None
+
+
+def program_for(aval: Any, index: Index, options: dict[str, Any]) -> tuple[Any, list[Any]]:
+    """The program that reads at an index of that structure, and the buffers of the index's numbers and arrays."""
+    structure, avals, bufs, again = opened(index)
+    key = (aval, structure, *avals, *options.items())
+    run = _programs.get(key)
+    if run is None:
+        run = remember(_programs, key, compile_function(
+            lambda x, *values: read(x, again(values), **options), [aval, *avals], "getitem"))
+    return run, bufs
+
+
 def read_eagerly(x: Array, index: Index, **options: Any) -> Any:
     """The elements at an index, by a program for its structure."""
-    structure, avals, bufs, again = opened(index)
-    key = (x.aval, structure, *avals, *options.items())
-    compiled: Compiled | None = _programs.get(key)
-    if compiled is None:
-        compiled = remember(_programs, key, compile_function(
-            lambda x, *values: read(x, again(values), **options), [x.aval, *avals], "getitem"))
-    return compiled([x.buf, *bufs])
+    run, bufs = program_for(x.aval, index, options)
+    return run([x.buf, *bufs])
 
 
 # Anywhere ------------------------------------------------------------------------------------------------------------

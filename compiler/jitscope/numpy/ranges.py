@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from ..ops.linear import (
     reshape,
 )
 from ._fused import fused
-from ._operands import broadcast, broadcast_shape, cast, checked, integer, one_axis, scalar_of, shape_of
+from ._operands import broadcast, broadcast_shape, cast, checked, integer, one_axis, real_if_needed, scalar_of, shape_of
 from .creation import asarray, on_device
 from .dtypes import requested
 from .structure import array_operand, moveaxis, with_new_axes
@@ -45,6 +46,8 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *,
     if stop is None:
         start, stop = 0, start
     step = 1 if step is None else step
+    if type(start) is type(stop) is type(step) is int and dtype is None and step and evaluating():
+        return made(np.arange(start, stop, step, dtypes.default_int()), device)
     typed = [checked("arange", v)[1] for v in (start, stop, step)]
     to = promote(*[(a.dtype, a.weak_type) for a in typed])[0] if dtype is None else requested(dtype, "arange")
     start, stop, step = (_number("arange", v) for v in (start, stop, step))
@@ -83,10 +86,9 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, retste
     to = work if dtype is None else requested(dtype, "linspace")
     parts = max(num - 1 if endpoint else num, 0)
     if _all_concrete(start, stop):
-        wide = np.complex128 if dtypes.is_complex(work) else np.float64
-        values, step = np.linspace(np.asarray(start, wide), np.asarray(stop, wide), num, endpoint, retstep=True)
-        out = made(_whole(values, to).astype(to), device)
-        distance = np.asarray(step if parts else np.nan).astype(work)
+        values, distance = _spaced(*[v if is_python_scalar(v) else np.asarray(v).item() for v in (start, stop)], num,
+                                   bool(endpoint), work, to)
+        out = made(values, device)
     else:
         out, distance = _linspace(start, stop, num, parts, endpoint, work, to, axis), None
     if not retstep:
@@ -94,8 +96,13 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, retste
     return out, array_from_numpy(distance) if distance is not None else (asarray(stop) - start) / parts
 
 
-def _whole(values: np.ndarray, to: Any) -> np.ndarray:
-    return np.floor(values) if dtypes.is_integer(to) else values
+@lru_cache(256)
+def _spaced(start: Any, stop: Any, num: int, endpoint: bool, work: Any, to: Any) -> tuple[np.ndarray, np.ndarray]:
+    wide = np.complex128 if dtypes.is_complex(work) else np.float64
+    values, step = np.linspace(np.asarray(start, wide), np.asarray(stop, wide), num, endpoint, retstep=True)
+    values = np.floor(values.real) if dtypes.is_integer(to) else values
+    step = step if num > endpoint else np.nan
+    return real_if_needed(values, to).astype(to), real_if_needed(np.asarray(step), work).astype(work)
 
 
 def _spaced_dtype(name: str, start: Any, stop: Any) -> Any:

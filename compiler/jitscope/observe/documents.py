@@ -142,11 +142,10 @@ def cell_document(since: Mark, *, cell: str, cell_id: str | None = None, left_al
                   error: Document | None = None, note: str = "", ledger: Ledger | None = None) -> Document:
     """What happened since a mark, for one cell's output."""
     ledger = ledger or session_ledger()
-    rows = [row for row in ledger.since(since) if not row.nested and row.what in ("compiled", "recompiled")]
+    # A cell that is run again traces its functions again and compiles nothing; it shows them all the same.
+    shown = ("compiled", "recompiled", "reused")
+    rows = [row for row in ledger.since(since) if not row.nested and row.what in shown]
     calls = ledger.called_since(since)
-    again = [row for row in ledger.since(since) if row.what == "reused"]
-    for row in again:
-        calls[row.function] = calls.get(row.function, 0) + max(row.calls, 1)
     return {
         "kind": "cell", "version": 1, "cell": cell, "cell_id": cell_id,
         "compilations": [compilation_document(row, ledger) for row in rows],

@@ -5,7 +5,7 @@ from typing import Any
 
 from ..core.avals import ShapedArray
 from ..core.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, Var, subjaxprs, subpath
-from ..core.printing import Names, atom_text, param_text
+from ..core.printing import Names, atom_text, binder_text, param_text
 
 Document = dict[str, Any]
 
@@ -40,7 +40,7 @@ class _Builder:
 
     def _entry(self, node: str, kind: str, label: str, var: Var) -> None:
         self.sources[var] = node
-        self._node(node, kind, label, None, [var.aval], f"{self.names.of(var)}:{var.aval.short()}", {}, [])
+        self._node(node, kind, label, None, [var.aval], binder_text(var, self.names), {}, [])
 
     def _output(self, i: int, atom: Atom) -> None:
         text = atom_text(atom, self.names)
@@ -73,7 +73,7 @@ class _Builder:
             if isinstance(outer, Var) and outer in self.sources:
                 self.sources[var] = self.sources[outer]
             else:
-                text = f"{self.names.of(var)}:{var.aval.short()}"
+                text = binder_text(var, self.names)
                 self._node(f"{prefix}in{i}", "input", f"argument {i}", path, [var.aval], text, {}, [])
                 self.sources[var] = f"{prefix}in{i}"
         self.equations(inner, prefix, path)
@@ -86,7 +86,7 @@ class _Builder:
                 self._edge(atom, path)
 
     def _text(self, eqn: JaxprEqn, params: dict[str, str]) -> str:
-        outs = " ".join(f"{self.names.define(v)}:{v.aval.short()}" for v in eqn.outvars)
+        outs = " ".join(binder_text(v, self.names) for v in eqn.outvars)
         ins = "".join(f" {atom_text(a, self.names)}" for a in eqn.invars)
         inside = f"[{' '.join(f'{k}={v}' for k, v in params.items())}]" if params else ""
         return f"{outs} = {eqn.primitive.name}{inside}{ins}"

@@ -4,6 +4,7 @@ from functools import reduce
 
 from jaxlib.version import __version__ as JAXLIB
 
+from .layout import _printer
 from .runtime import _jax, xc
 
 
@@ -23,12 +24,13 @@ _USED = {
         ExecuteResults.consume_with_handlers Traceback.raw_frames Client.compile_and_load
         Client.deserialize_executable Client.live_arrays
         """,
+    "_pretty_printer": "text brk nest group concat nil Doc._format OutputFormat.TEXT",
 }
 
 
 def missing() -> list[str]:
     """What we use of jaxlib and the installed one lacks; empty when all is there."""
-    roots = {"xla_client": xc, "_jax": _jax}
+    roots = {"xla_client": xc, "_jax": _jax, "_pretty_printer": _printer}
     return [f"{root}.{name}" for root, names in _USED.items() for name in names.split() if not _has(roots[root], name)]
 
 

@@ -10,6 +10,19 @@ const FUSED_SHOWN = 16; // operations of one kernel shown at first
 
 export type Run = { kind: "rows"; rows: DiffRow[] } | { kind: "folded"; rows: DiffRow[] } | { kind: "fused"; rows: DiffRow[]; caption: string };
 
+/** Rows of one kind belong together; fused ones only while they lead to the same kernel. */
+function endOfRun(rows: DiffRow[], start: number): number {
+  const { kind, caption } = rows[start]!;
+  let kernels = rows[start]!.right ? 1 : 0;
+  let end = start + 1;
+  for (; end < rows.length && rows[end]!.kind === kind; end++) {
+    if (kind !== "fused") continue;
+    if (rows[end]!.caption && rows[end]!.caption !== caption) break;
+    if (rows[end]!.right && ++kernels > 1) break;
+  }
+  return end;
+}
+
 /** Rows grouped: long unchanged runs folded, neighbouring fused rows of one kernel together. */
 export function runs(rows: DiffRow[]): Run[] {
   const found: Run[] = [];
@@ -20,12 +33,10 @@ export function runs(rows: DiffRow[]): Run[] {
     else found.push({ kind, rows: [...list] });
   };
   for (let i = 0; i < rows.length; ) {
-    let end = i + 1;
+    const end = endOfRun(rows, i);
     const kind = rows[i]!.kind;
-    const caption = rows[i]!.caption;
-    while (end < rows.length && rows[end]!.kind === kind && (kind !== "fused" || !rows[end]!.caption || rows[end]!.caption === caption)) end++;
     const list = rows.slice(i, end);
-    if (kind === "fused") found.push({ kind: "fused", rows: list, caption });
+    if (kind === "fused") found.push({ kind: "fused", rows: list, caption: rows[i]!.caption });
     else if (kind === "same" && list.length > 2 * CONTEXT + 2) {
       const before = i === 0 ? 0 : CONTEXT;
       const after = end === rows.length ? 0 : CONTEXT;
@@ -66,9 +77,11 @@ function lineElements(line: DiffLine, other: DiffLine | null, kind: string, sign
 
 type Side = "left" | "right";
 
-function side(which: Side, line: DiffLine | null, other: DiffLine | null, kind: string): HTMLElement {
+/** One side of a row; `note` says what happened, beside the line or where there is none. */
+function side(which: Side, line: DiffLine | null, other: DiffLine | null, kind: string, note = ""): HTMLElement {
   const sign = kind === "same" ? "" : which === "left" ? "−" : "+";
   const content = line ? lineElements(line, other, kind, sign) : [];
+  if (note) content.push(h("span", { class: "jitscope-row-note" }, note));
   return h("div", { class: `jitscope-side jitscope-${which}`, role: "cell", "data-none": line === null }, ...content);
 }
 
@@ -139,10 +152,11 @@ export class Diff {
   }
 
   private row(row: DiffRow): HTMLElement {
-    const element = h("div", { class: "jitscope-row", role: "row", "data-kind": row.kind, title: row.caption || null });
+    const element = h("div", { class: "jitscope-row", role: "row", "data-kind": row.kind });
+    const noted: Side = row.left || !row.right ? "right" : "left"; // where there is room, or beside what came of it
     for (const which of ["left", "right"] as const) {
       const other = which === "left" ? row.right : row.left;
-      element.append(this.watch(side(which, row[which], other, row.kind), row[which]?.paths ?? []));
+      element.append(this.watch(side(which, row[which], other, row.kind, which === noted ? row.caption : ""), row[which]?.paths ?? []));
     }
     return element;
   }

@@ -1,5 +1,6 @@
 // Taking things home: the graph as SVG, the document as JSON.
 import { h } from "./dom";
+import { iconButton } from "./icons";
 
 function save(name: string, type: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }));
@@ -31,7 +32,7 @@ export function exportMenu(exports: () => Exports): HTMLElement {
     }),
     item("The document as JSON", ({ name, document }) => save(`${fileName(name)}.json`, "application/json", JSON.stringify(document, null, 1))),
   );
-  const button = h("button", { type: "button", class: "jitscope-icon-button", "aria-haspopup": "menu", "aria-expanded": "false", title: "export", "aria-label": "export" }, "⇩");
+  const button = iconButton("save", "export", { "aria-haspopup": "menu", "aria-expanded": "false" });
   const open = () => {
     menu.hidden = false;
     button.setAttribute("aria-expanded", "true");

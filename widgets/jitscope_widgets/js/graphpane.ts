@@ -4,6 +4,7 @@ import { h } from "./dom";
 import { detailsPane } from "./details";
 import { GraphView, type GraphMemory } from "./graph/view";
 import { hlo } from "./highlight";
+import { iconButton } from "./icons";
 import { Links, type Selection } from "./links";
 import { sourcePane } from "./source";
 import { choice } from "./tabs";
@@ -76,16 +77,14 @@ export class GraphPane {
   }
 
   private buttons(): HTMLElement {
-    const button = (text: string, label: string, action: () => void) =>
-      h("button", { type: "button", class: "jitscope-icon-button", "aria-label": label, title: label, onclick: action }, text);
     return h(
       "span",
       { class: "jitscope-graph-buttons" },
-      button("⊞", "open all scopes", () => this.graph?.setAll(true)),
-      button("⊟", "close all scopes", () => this.graph?.setAll(false)),
-      button("+", "larger", () => this.graph?.zoom(1.25)),
-      button("−", "smaller", () => this.graph?.zoom(0.8)),
-      button("⤢", "everything in view", () => this.graph?.fit()),
+      iconButton("open", "open all scopes", { onclick: () => this.graph?.setAll(true) }),
+      iconButton("close", "close all scopes", { onclick: () => this.graph?.setAll(false) }),
+      iconButton("larger", "larger", { onclick: () => this.graph?.zoom(1.25) }),
+      iconButton("smaller", "smaller", { onclick: () => this.graph?.zoom(0.8) }),
+      iconButton("fit", "everything in view", { onclick: () => this.graph?.fit() }),
     );
   }
 
@@ -117,9 +116,14 @@ export class GraphPane {
       back: () => (selection.clear(), this.graph?.api.search("")),
       pick: (id) => (id === null ? selection.clear() : selection.set(this.picked(document, level, id))),
     }));
-    this.height ??= graph.wishedHeight();
+    this.height ??= Math.max(graph.wishedHeight(), this.hasLong() ? 480 : 0);
     graph.element.style.setProperty("--height", `${this.height}px`);
     return graph.element;
+  }
+
+  /** Does any level need more room than the one shown first? */
+  private hasLong(): boolean {
+    return Object.values(this.documents).some((document) => document.nodes.length > 24);
   }
 
   private picked(document: GraphDoc, level: string, id: string) {

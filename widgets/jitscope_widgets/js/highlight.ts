@@ -7,8 +7,8 @@ type Rules = [string, RegExp][];
 const HLO: Rules = [
   ["comment", /\/\/.*|\/\*.*?\*\//y],
   ["string", /"(?:[^"\\]|\\.)*"/y],
-  ["name", /%[\w.\-]+/y],
   ["keyword", /\b(?:HloModule|ENTRY|ROOT|func\.func|func|module|return|let|in|lambda)\b/y],
+  ["name", /%[\w.\-]+|[\w.\-]+(?= = )/y],
   ["type", /\b(?:pred|bool|bf16|f(?:8\w*|16|32|64)|[suif](?:4|8|16|32|64)|c64|c128|token|key)\b(?:\[[^\]]*\])?(?:\{[\d,]*\})?/y],
   ["param", /[A-Za-z_][\w\-]*(?==)/y],
   ["op", /[a-z][\w\-.]*(?=[([])/y],

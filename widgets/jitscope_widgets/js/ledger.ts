@@ -14,7 +14,7 @@ function rowElement(row: LedgerRow, host: Host): HTMLElement {
     h("span", { class: "jitscope-ledger-sign", "data-what": row.what, "aria-hidden": "true" }, SIGNS[row.what] ?? "●"),
     h("strong", {}, row.function),
     h("span", { class: "jitscope-figure", title: stages }, seconds(cost)),
-    h("span", { class: "jitscope-muted" }, facts.filter(Boolean).join(" · ")),
+    h("span", { class: "jitscope-muted jitscope-ledger-facts" }, ...facts.flatMap((fact) => (fact ? [h("span", {}, fact), " "] : []))),
     row.because ? h("span", { class: "jitscope-ledger-because" }, row.because) : null,
   ];
   const attributes = { class: "jitscope-ledger-row", "data-id": row.id, "data-what": row.what, "data-cell": row.cell_id, title: row.signature };

@@ -1,7 +1,7 @@
 // What belongs together: lines of the user's code, equations, HLO instructions, kernels. The link is the equation path.
 import type { CompilationDoc, GraphDoc, GraphNode, Kernel, Position, SourceDoc } from "./documents";
 
-type Placed = Pick<GraphNode, "positions">;
+type Placed = Pick<GraphNode, "positions" | "paths"> & { id?: string };
 
 /** The line of a node and its colour. */
 export interface Lines {
@@ -38,6 +38,7 @@ export class Links implements Lines {
   private readonly pathsOfLine = new Map<number, Set<string>>();
 
   constructor(private readonly source: SourceDoc | null, private readonly jaxpr: GraphDoc | null, private readonly kernels: Kernel[] = []) {
+    for (const node of jaxpr?.nodes ?? []) this.ownLines.set(node.id, this.ownLinesOf(node));
     for (const node of jaxpr?.nodes ?? []) for (const line of this.linesOf(node)) this.note(line, node.id);
     if (!jaxpr) for (const kernel of kernels) for (const line of this.linesOf(kernel)) for (const path of kernelPaths(kernel)) this.note(line, path);
     for (const mark of source?.marks ?? []) for (const id of mark.nodes) this.note(mark.line, id);
@@ -59,7 +60,31 @@ export class Links implements Lines {
     return !this.source || position.file === this.source.file;
   }
 
-  linesOf = (node: Placed): number[] => [...new Set(node.positions.filter((p) => this.isHere(p)).map((p) => p.line))];
+  private readonly known = new WeakMap<Placed, number[]>();
+  private readonly ownLines = new Map<string, number[]>(); // of jaxpr nodes, by id
+
+  /** The lines of this source that a thing comes from. What a called function did belongs to the line of the call. */
+  linesOf = (node: Placed): number[] => {
+    let lines = this.known.get(node);
+    if (!lines) {
+      lines = this.ownLinesOf(node);
+      if (!lines.length) lines = [...new Set((node.paths.length ? node.paths : [node.id ?? ""]).flatMap((path) => this.linesAbove(path)))];
+      this.known.set(node, lines);
+    }
+    return lines;
+  };
+
+  private ownLinesOf(node: Placed): number[] {
+    return [...new Set(node.positions.filter((p) => this.isHere(p)).map((p) => p.line))];
+  }
+
+  private linesAbove(path: string): number[] {
+    for (let at = path; at; at = at.slice(0, Math.max(0, at.lastIndexOf("/")))) {
+      const lines = this.ownLines.get(at);
+      if (lines?.length) return lines;
+    }
+    return [];
+  }
 
   /** The one line a node comes from; null when there is none or it comes from several. */
   of = (node: Placed): number | null => {
@@ -106,9 +131,10 @@ export class Links implements Lines {
   }
 
   private linesOfPaths(paths: string[], known: number[]): Set<number> {
+    if (known.length) return new Set(known);
     const wanted = new Set(paths);
-    const lines = new Set(known);
-    if (wanted.size && this.jaxpr && !known.length)
+    const lines = new Set(paths.flatMap((path) => this.linesAbove(path)));
+    if (wanted.size && this.jaxpr)
       for (const node of this.jaxpr.nodes) if (touches([node.id], wanted)) for (const line of this.linesOf(node)) lines.add(line);
     return lines;
   }

@@ -5,6 +5,7 @@ import { exportMenu } from "./exporting";
 import { fusionView, type FusionMemory } from "./fusion";
 import { GraphPane, type GraphPaneMemory } from "./graphpane";
 import { Help } from "./help";
+import { iconButton } from "./icons";
 import { Links, Selection } from "./links";
 import type { View } from "./mount";
 import { recompilationCount, recompilesView } from "./recompiles";
@@ -123,12 +124,12 @@ export class Panes {
 
   private tools(): HTMLElement[] {
     const { compilation, exported, root } = this.options;
-    const full = h("button", { type: "button", class: "jitscope-icon-button", title: "full screen", "aria-label": "full screen" }, "⤢");
+    const full = iconButton("full", "full screen");
     full.addEventListener("click", () => {
       if (document.fullscreenElement === root) void document.exitFullscreen();
       else void root.requestFullscreen?.().catch(() => undefined);
     });
-    const help = h("button", { type: "button", class: "jitscope-icon-button", title: "keys", "aria-label": "keys", onclick: () => this.help.show() }, "?");
+    const help = iconButton("help", "keys", { onclick: () => this.help.show() });
     return [
       h("span", { class: "jitscope-search-place" }, this.searchBox, this.searchAnswer),
       full,

@@ -19,7 +19,7 @@ export class Camera {
   fit(size: { w: number; h: number }, view: { w: number; h: number }, readable: boolean, middle = size.w / 2): void {
     const margin = 20;
     const whole = Math.min((view.w - 2 * margin) / size.w, (view.h - 2 * margin) / size.h);
-    const least = readable ? (whole >= 0.72 ? whole : 0.85) : ZOOM.least;
+    const least = readable ? (whole >= 0.8 ? whole : 0.85) : ZOOM.least;
     this.k = Math.min(1.1, Math.max(least, whole || 1));
     const [w, h] = [size.w * this.k, size.h * this.k];
     this.x = (view.w - w) / 2;

@@ -4,7 +4,7 @@ import type { Palette } from "../theme";
 import type { Camera } from "./camera";
 import { edgeLabels } from "./labels";
 import type { Layout, Rect } from "./layout";
-import type { Stroke } from "./level";
+import type { Stroke } from "./placing";
 import { lookOf, STRIPE, type Look } from "./looks";
 import type { ShownNode } from "./hulls";
 import { fitText, meter, type Pen, type Style } from "./pen";
@@ -25,6 +25,7 @@ export interface Marks {
 export interface Motion {
   from: Map<number, Rect>;
   origin: Rect;
+  start: number; // ms
   t: number; // 0 … 1
 }
 
@@ -200,11 +201,11 @@ export class Painter {
     if (30 * camera.k < px + 4) return;
     const look = lookOf(layout.model, i);
     const hull = layout.model.node(i).kind === "hull";
-    const text = hull ? `becomes ${look.main} · ${look.sub}` : `▾ ${look.main} · ${look.sub}`;
+    const text = hull ? `▾ becomes ${look.main} · ${look.sub}` : `▾ ${look.main} · ${look.sub}`;
     // the caption stays in view while any of its frame does
     const left = Math.max(rect.x + 10 * camera.k, Math.min(8, rect.x + rect.w - 60));
     const room = rect.x + rect.w - 10 * camera.k - left;
-    const shown = meter.width(text, px, palette.code, 600) <= room ? text : fitText(hull ? look.main : `▾ ${look.main}`, room, px, palette.code, 600);
+    const shown = meter.width(text, px, palette.code, 600) <= room ? text : fitText(`▾ ${look.main}`, room, px, palette.code, 600);
     if (!shown) return;
     this.pen.text(shown, left, rect.y + 15 * camera.k,
       { px, family: palette.code, colour: palette.colours.fg, weight: 600, background, clear: true }, { id: layout.model.node(i).id, what: "caption" });

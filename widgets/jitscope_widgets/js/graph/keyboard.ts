@@ -129,7 +129,7 @@ export class Keyboard {
     if (this.at === null) return;
     const { model } = this.graph;
     this.graph.options.pick(model.node(this.at).id);
-    if (model.isScope(this.at) && model.node(this.at).kind !== "hull") this.graph.toggle(this.at);
+    if (model.isScope(this.at)) this.graph.toggle(this.at);
   }
 
   private back(): boolean | void {

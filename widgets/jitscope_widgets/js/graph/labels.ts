@@ -1,9 +1,8 @@
 // Types beside the lines, where there is room and where they say something new.
 import type { Scene } from "./draw";
-import { FRAME, type Stroke } from "./level";
 import { isQuiet } from "./looks";
-import { meter } from "./pen";
-import type { Pen } from "./pen";
+import { meter, type Pen } from "./pen";
+import { FRAME, type Stroke } from "./placing";
 
 interface Box {
   x: number;
@@ -61,8 +60,9 @@ export function edgeLabels(scene: Scene, pen: Pen, scope: number, first: number,
   const px = PX * Math.min(1.3, Math.max(1, camera.k));
   const toX = (x: number) => (x + ox) * camera.k + camera.x;
   const toY = (y: number) => (y + oy) * camera.k + camera.y;
-  const outside = scope === layout.model.root ? 16 : FRAME.pad - 4;
-  const [left, right] = [toX(-outside), toX(placed.w + outside)];
+  const outside = scope === layout.model.root ? 90 : FRAME.pad - 4;
+  const left = Math.max(4, toX(-outside));
+  const right = Math.min(view.w - 4, toX(placed.w + outside));
   let written = 0;
   for (let row = first; row < last && written < MOST; row++) {
     const strokes = byRow[row]!.map((i) => {

@@ -1,6 +1,7 @@
 // Where everything stands: one LevelLayout per open scope, sizes bubbling up from inner levels to outer ones.
-import { FRAME, LevelLayout, type Placed, type Shape } from "./level";
+import { LevelLayout } from "./level";
 import type { Model } from "./model";
+import { FRAME, type Placed, type Shape } from "./placing";
 
 export interface Rect {
   x: number;
@@ -20,7 +21,11 @@ export class Layout {
 
   structure(scope: number): LevelLayout {
     let level = this.levels.get(scope);
-    if (!level) this.levels.set(scope, (level = new LevelLayout(this.model.level(scope))));
+    if (!level) {
+      const { root, parent, slot } = this.model;
+      const arriving = scope === root ? [] : this.structure(parent[scope]!).arrivingAt(slot[scope]!);
+      this.levels.set(scope, (level = new LevelLayout(this.model.level(scope), arriving)));
+    }
     return level;
   }
 
@@ -91,13 +96,13 @@ export class Layout {
     this.allChanged();
   }
 
-  /** Where most of the joined boxes are, from left to right. */
-  middle(): number {
+  /** Where most of the joined boxes of the first rows are, from left to right. */
+  middle(height: number): number {
     const { root } = this.model;
     const placed = this.level(root);
-    const { rank, segments } = this.structure(root).chains;
+    const { segments } = this.structure(root).chains;
     const joined = new Set(segments.flatMap(({ up, down }) => [up, down]));
-    const centres = this.model.childrenOf(root).flatMap((_, i) => (joined.has(i) && rank[i]! < 12 ? [placed.x[i]! + placed.childW[i]! / 2] : []));
+    const centres = this.model.childrenOf(root).flatMap((_, i) => (joined.has(i) && placed.y[i]! < height ? [placed.x[i]! + placed.childW[i]! / 2] : []));
     return centres.length ? centres.reduce((sum, x) => sum + x, 0) / centres.length : placed.w / 2;
   }
 

@@ -17,11 +17,12 @@ export interface Look {
 const QUIET = new Set(["broadcast_in_dim", "broadcast", "convert_element_type", "convert", "reshape", "bitcast", "squeeze",
   "expand_dims", "copy", "get-tuple-element", "tuple", "parameter", "constant", "iota", "pjit_inputs", "stop_gradient"]);
 
-const LONGEST = 30;
+const LONGEST = 26;
 export const STRIPE = 5;
 
 function short(text: string): string {
-  return text.length > LONGEST ? text.slice(0, LONGEST - 1) + "…" : text;
+  // the end tells generated names apart: multiply_subtract_fusion.3
+  return text.length > LONGEST ? `${text.slice(0, 15)}…${text.slice(-10)}` : text;
 }
 
 function insideText(model: Model, node: number): string {
@@ -49,7 +50,7 @@ export function isQuiet(node: ShownNode): boolean {
 }
 
 /** Sizes are for letters a little larger than drawn: they still fit when zoomed out as far as text stays legible. */
-const MEASURE_PX = 13;
+const MEASURE_PX = 13.75;
 
 /** The width that the label, the colour stripe and the line number need. */
 export function sizeOf(model: Model, i: number, family: string, lineOf: (node: ShownNode) => number | null): { w: number; h: number } {

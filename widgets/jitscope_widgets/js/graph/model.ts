@@ -23,6 +23,8 @@ export interface LevelGraph {
   edges: LevelEdge[];
 }
 
+const SMALL = 60;
+
 export class Model {
   readonly nodes: ShownNode[];
   readonly index = new Map<string, number>();
@@ -58,7 +60,8 @@ export class Model {
     this.to = new Int32Array(document.edges.length);
     this.nest();
     this.connect();
-    for (let i = 0; i < size; i++) if (this.nodes[i]!.kind === "hull") this.isOpen[i] = 1;
+    // a small program shows at once what goes together; a big one is easier to read with closed hulls
+    if (document.nodes.length <= SMALL) for (let i = 0; i < size; i++) if (this.nodes[i]!.kind === "hull") this.isOpen[i] = 1;
   }
 
   private nest(): void {

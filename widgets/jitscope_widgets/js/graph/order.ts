@@ -73,9 +73,9 @@ function pairCrossings(left: number[], right: number[], place: Int32Array): numb
   return total;
 }
 
-function exchange(rows: number[][], { up, down }: Links, place: Int32Array): boolean {
+function exchange(rows: number[][], first: number, { up, down }: Links, place: Int32Array): boolean {
   let better = false;
-  for (const row of rows)
+  for (const row of rows.slice(first))
     for (let i = 0; i + 1 < row.length; i++) {
       const [a, b] = [row[i]!, row[i + 1]!];
       const now = pairCrossings(up[a]!, up[b]!, place) + pairCrossings(down[a]!, down[b]!, place);
@@ -99,8 +99,11 @@ function firstRows({ count, rank, segments }: Chains): number[][] {
   return rows;
 }
 
-export function orderRows(chains: Chains): Ordered {
+/** `top`: items of the first row whose order is given (values that enter a scope come as they stand outside). */
+export function orderRows(chains: Chains, top: number[] = []): Ordered {
   const rows = firstRows(chains);
+  if (top.length) rows[0] = top;
+  const first = top.length ? 1 : 0;
   const place = new Int32Array(chains.count);
   for (const row of rows) number(row, place);
   const lists = links(chains);
@@ -110,8 +113,8 @@ export function orderRows(chains: Chains): Ordered {
   let kept = rows.map((row) => [...row]);
   for (let round = 0; round < rounds && (best > 0 || !small); round++) {
     for (let r = 1; r < rows.length; r++) sweepRow(rows[r]!, lists.up, place);
-    for (let r = rows.length - 2; r >= 0; r--) sweepRow(rows[r]!, lists.down, place);
-    if (chains.count <= 800) for (let k = 0; k < 4 && exchange(rows, lists, place); k++);
+    for (let r = rows.length - 2; r >= first; r--) sweepRow(rows[r]!, lists.down, place);
+    if (chains.count <= 800) for (let k = 0; k < 4 && exchange(rows, first, lists, place); k++);
     if (!small) continue;
     const now = allCrossings(rows, lists, place);
     if (now < best) {

@@ -1,5 +1,5 @@
 // What the painter draws with: a canvas, an SVG text for export, or a recorder that notes every text for checks.
-import type { Stroke } from "./level";
+import type { Stroke } from "./placing";
 
 export interface Style {
   fill?: string;

@@ -1,5 +1,6 @@
 // Mouse and touch: drag moves, a click picks or opens, ctrl+wheel (or the wheel once the graph has the focus) zooms.
 import type { Disposables } from "../dom";
+import { FRAME } from "./placing";
 import type { GraphView } from "./view";
 
 const SLACK = 4;
@@ -84,7 +85,7 @@ export class Pointer {
     const { x, y } = this.at(event);
     const point = this.graph.camera.toPicture(x, y);
     const rect = this.graph.layout.rect(node);
-    return this.graph.model.node(node).kind !== "hull" && point.y - rect.y < 30;
+    return point.y - rect.y < FRAME.header;
   }
 
   private cancel(event: PointerEvent): void {

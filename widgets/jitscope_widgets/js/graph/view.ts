@@ -7,9 +7,10 @@ import { Camera } from "./camera";
 import { Painter, type Marks, type Motion, type Scene } from "./draw";
 import { inspection } from "./inspect";
 import { Keyboard } from "./keyboard";
-import { Layout, type Rect } from "./layout";
+import { Layout } from "./layout";
 import { sizeOf } from "./looks";
 import { Model } from "./model";
+import { advance, toggle } from "./opening";
 import { CanvasPen, SvgPen } from "./pen";
 import { Pointer } from "./pointer";
 import { Outline } from "./outline";
@@ -30,8 +31,6 @@ export interface GraphOptions {
   back?(): void;
 }
 
-const MOTION_MS = 150;
-
 export class GraphView {
   readonly element: HTMLElement;
   readonly model: Model;
@@ -44,12 +43,12 @@ export class GraphView {
   readonly api: ReturnType<typeof inspection>;
   view = { w: 0, h: 0 };
   private palette: Palette | null = null;
-  private motion: Motion | null = null;
+  motion: Motion | null = null;
   private frame = 0;
   private fitted = false;
   private waiting: (() => void)[] = [];
   private readonly all = new Disposables();
-  private readonly outline: Outline;
+  readonly outline: Outline;
   private readonly born = performance.now();
 
   constructor(readonly document: GraphDoc, readonly options: GraphOptions) {
@@ -62,7 +61,7 @@ export class GraphView {
     this.remember(options.memory);
     const keyboard = new Keyboard(this);
     this.all.listen(this.outline.element, "keydown", (event) => keyboard.press(event));
-    this.all.listen(this.outline.element, "focus", () => this.focus(this.marks.selected ?? this.marks.focus ?? this.firstNode()));
+    this.all.listen(this.outline.element, "focus", () => this.focus(this.marks.selected ?? this.marks.focus ?? this.firstNode(), false));
     this.all.listen(this.outline.element, "blur", () => this.focus(null, false));
     new Pointer(this, this.all);
     const observer = new ResizeObserver(() => this.resize());
@@ -128,7 +127,7 @@ export class GraphView {
     const start = performance.now();
     const size = this.layout.size();
     this.perf.layoutMs = performance.now() - start;
-    this.camera.fit(size, this.view, readable, this.layout.middle());
+    this.camera.fit(size, this.view, readable, this.layout.middle(this.view.h));
     this.fitted = true;
     this.ask();
   }
@@ -153,8 +152,7 @@ export class GraphView {
     const context = this.canvas.getContext("2d");
     if (!context || !this.view.w) return this.tellSettled();
     const start = performance.now();
-    if (this.motion) this.motion.t = Math.min(1, (start - this.motionStart) / MOTION_MS);
-    if (this.motion && this.motion.t >= 1) this.motion = null;
+    if (this.motion && !advance(this.motion, start)) this.motion = null;
     const ratio = this.canvas.width / this.view.w;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.fillStyle = this.colours().colours.bg;
@@ -176,49 +174,12 @@ export class GraphView {
     return new Promise((resolve) => this.waiting.push(resolve));
   }
 
-  // opening and closing
-
-  private motionStart = 0;
-
-  toggle(node: number, animate = true): void {
-    if (!this.model.isScope(node)) return;
-    const start = performance.now();
-    const before = this.layout.rect(node);
-    const moving = animate && !matchMedia("(prefers-reduced-motion: reduce)").matches;
-    const places = moving ? this.placesInView() : null;
-    this.model.setOpen(node, !this.model.open(node));
-    this.layout.changed(node);
-    const after = this.layout.rect(node);
-    // the box that was clicked stays where it is
-    const dx = after.x - before.x;
-    const dy = after.y - before.y;
-    this.camera.x -= dx * this.camera.k;
-    this.camera.y -= dy * this.camera.k;
-    if (places) {
-      for (const rect of places.values()) {
-        rect.x += dx;
-        rect.y += dy;
-      }
-      this.motion = { from: places, origin: { ...before, x: before.x + dx, y: before.y + dy }, t: 0 };
-      this.motionStart = start;
-    }
-    if (this.marks.focus !== null) this.marks.focus = this.model.shown(this.marks.focus);
-    this.perf.toggleMs = performance.now() - start;
-    this.outline.refresh();
-    this.ask();
-  }
-
-  private placesInView(): Map<number, Rect> {
-    const places = new Map<number, Rect>();
-    for (const node of this.model.visible()) {
-      places.set(node, this.layout.rect(node));
-      if (places.size > 1500) break;
-    }
-    return places;
+  toggle(node: number): void {
+    toggle(this, node);
   }
 
   setAll(open: boolean): void {
-    this.model.nodes.forEach((node, i) => this.model.setOpen(i, open || node.kind === "hull"));
+    this.model.nodes.forEach((_, i) => this.model.setOpen(i, open));
     this.layout.allChanged();
     this.fit(true);
     this.outline.refresh();

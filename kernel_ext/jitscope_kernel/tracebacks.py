@@ -1,0 +1,73 @@
+"""Tracebacks end in the user's code: the library's own frames are taken out before IPython shows them, and so `%debug` lands
+in the user's frame too."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+
+from jitscope.core import source
+
+
+# Raised inside the library these are its bugs, whose tracebacks must be seen whole.
+_BUGS = (AssertionError, AttributeError, KeyError, NameError)
+
+
+def install(shell: InteractiveShell) -> Callable[[], None]:
+    """Show shortened tracebacks from now on; gives the function that ends it."""
+    before = shell.showtraceback
+    had = "showtraceback" in vars(shell)
+
+    def showtraceback(exc_tuple: Any = None, *args: Any, **kwargs: Any) -> None:
+        return before(_shortened(exc_tuple), *args, **kwargs)
+
+    def restore() -> None:
+        if vars(shell).get("showtraceback") is not showtraceback:
+            return  # someone else's by now
+        del shell.showtraceback
+        if had:
+            shell.showtraceback = before
+
+    shell.showtraceback = showtraceback
+    return restore
+
+
+def _shortened(exc_tuple: Any) -> Any:
+    try:
+        kind, error, traceback = exc_tuple or sys.exc_info()
+        if (
+            not isinstance(error, BaseException)
+            or isinstance(error, (SyntaxError, UsageError))
+            or is_bug(error, traceback)
+        ):
+            return exc_tuple
+        for one in _chain(error):
+            one.__traceback__ = source.without_internal_frames(one.__traceback__)
+        return kind, error, source.without_internal_frames(traceback)
+    except Exception:  # showing an error must not make another
+        return exc_tuple
+
+
+def is_bug(error: BaseException, traceback: TracebackType | None) -> bool:
+    """Whether an error was raised by a mistake in the library, not in the code that uses it."""
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    return (
+        isinstance(error, _BUGS) and traceback is not None and source.is_internal(traceback.tb_frame.f_code.co_filename)
+    )
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    todo: list[BaseException | None] = [error]
+    while todo:
+        one = todo.pop()
+        if one is not None and id(one) not in seen:
+            seen.add(id(one))
+            yield one
+            todo += [one.__cause__, one.__context__]

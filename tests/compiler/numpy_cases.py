@@ -1,0 +1,384 @@
+"""Expressions over jitscope.numpy, tested for many dtypes and shapes, and written so that jax.numpy understands them, too.
+
+In an expression `x` is the array, `y` another of the same shape and dtype, `m` a boolean one, and `np` the module of functions:
+numpy itself for the reference, jitscope.numpy (or jax.numpy) otherwise.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import numpy
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """`expr` gives one array. `reference`: for plain numpy, where it spells it otherwise. `smooth`: how to bring arguments
+    to where the expression is smooth ("" : it has no derivative). `least_rank`: arrays of lower rank are not for it."""
+
+    expr: str
+    reference: str = ""
+    smooth: str = ""
+    least_rank: int = 0
+    tolerance: float = 1.0
+
+
+def table(text: str, **options: Any) -> list[Case]:
+    """One case for each line: the expression, and after ` = ` numpy's spelling."""
+    cases = []
+    for line in text.strip().splitlines():
+        expr, _, reference = line.strip().partition(" ~ ")
+        cases.append(Case(expr.strip(), reference.strip(), **options))
+    return cases
+
+
+def unary(names: str, **options: Any) -> list[Case]:
+    return [Case(f"np.{name}(x)", **options) for name in names.split()]
+
+
+def binary(names: str, **options: Any) -> list[Case]:
+    return [Case(f"np.{name}(x, y)", **options) for name in names.split()]
+
+
+# What brings arguments to where a function is smooth.
+DOMAINS = {"any": lambda v: v, "positive": lambda v: abs(v) + 0.5, "unit": lambda v: v / (1.1 + abs(v)),
+           "above one": lambda v: abs(v) + 1.5}
+
+GROUPS: dict[str, list[Case]] = {
+    "arithmetic": [
+        *binary("add subtract multiply", smooth="any"),
+        *binary("divide true_divide", smooth="positive"),
+        *unary("negative positive square", smooth="any"),
+        *unary("absolute abs fabs reciprocal sign", smooth="positive"),
+        *binary("maximum minimum fmax fmin", smooth="any"),
+        *binary("floor_divide remainder mod fmod", tolerance=4),
+        *binary("power float_power", smooth="positive", tolerance=8),
+        *table("""
+            np.divmod(x, y)[0] ~ np.floor_divide(x, y)
+            np.divmod(x, y)[1] ~ np.remainder(x, y)
+            x // 2
+            x % 3
+            x // 2.5
+            x % -2.5
+        """),
+        *table("""
+            x + 1
+            x - 2.5
+            2 * x
+            x / 2
+            x ** 2
+            x ** 3
+            x + 1j
+            1 - x
+            -x
+            +x
+            x * x - y
+        """, smooth="any"),
+        *table("""
+            x ** 0.5
+            2.0 ** x
+            2 ** x
+            1 / x
+            x ** -2
+        """, smooth="positive", tolerance=4),
+    ],
+    "transcendental": [
+        *unary("exp exp2 expm1 sin cos tan sinh cosh tanh arctan arcsinh sinc", smooth="any", tolerance=8),
+        *unary("log log2 log10 log1p sqrt cbrt", smooth="positive", tolerance=8),
+        *unary("arcsin arccos arctanh", smooth="unit", tolerance=8),
+        *unary("arccosh", smooth="above one", tolerance=8),
+        *unary("deg2rad rad2deg degrees radians", smooth="any"),
+        *binary("arctan2 hypot", smooth="positive", tolerance=4),
+        *binary("logaddexp logaddexp2", smooth="any", tolerance=8),
+    ],
+    "logic": [
+        *binary("equal not_equal less less_equal greater greater_equal"),
+        *binary("logical_and logical_or logical_xor"),
+        *unary("logical_not isnan isfinite isinf isposinf isneginf iscomplex isreal"),
+        *binary("bitwise_and bitwise_or bitwise_xor"),
+        *unary("invert bitwise_not bitwise_count"),
+        *binary("isclose allclose array_equal array_equiv"),
+        *table("""
+            np.left_shift(x, 2)
+            np.right_shift(x, 1)
+            x == y
+            x != 1
+            x < 0.5
+            x >= y
+            x & y
+            x | 1
+            x ^ y
+            ~x
+            x << 1
+            x >> 1
+            np.select([x > y, m], [x, y], 7)
+            np.array_equal(x, x)
+        """),
+        *table("""
+            np.where(m, x, y)
+            np.where(m, x, 0)
+            np.where(m, 1.5, x)
+        """, smooth="any"),
+    ],
+    "rounding": [
+        *unary("floor ceil trunc fix rint round signbit"),
+        *unary("real imag conj conjugate angle nan_to_num", smooth="positive"),
+        *binary("copysign heaviside nextafter"),
+        *table("""
+            np.round(x, 1)
+            np.modf(x)[0]
+            np.modf(x)[1]
+            np.angle(x, deg=True)
+        """),
+        *table("""
+            np.clip(x, 0, 1) ~ np.clip(x, *((np.asarray(0, x.dtype), np.asarray(1, x.dtype))))
+            np.clip(x, None, 1) ~ np.minimum(x, 1)
+            np.clip(x, y, None) ~ np.maximum(x, y)
+            np.clip(x, 0.25, 0.75)
+        """, smooth="any"),
+    ],
+    "reductions": [
+        *unary("sum mean prod var std", smooth="any", tolerance=8),
+        *unary("max min amax amin ptp nanmax nanmin", smooth="any"),
+        *unary("all any argmax argmin count_nonzero nanargmax nanargmin"),
+        *unary("nansum nanprod nanmean nanvar nanstd", smooth="any", tolerance=8),
+        *unary("cumsum cumprod", smooth="any", tolerance=8),
+        *unary("average median", smooth="any", tolerance=4),
+        *table("""
+            np.sum(x, axis=0)
+            np.sum(x, axis=-1, keepdims=True)
+            np.prod(x, axis=-1)
+            np.mean(x, axis=0, keepdims=True)
+            np.mean(x, where=m)
+            np.sum(x, where=m, initial=2)
+            np.var(x, axis=-1)
+            np.var(x, axis=0, ddof=1)
+            np.std(x, axis=0, ddof=1)
+            np.max(x, axis=-1, initial=0, where=m)
+            np.min(x, axis=0, keepdims=True)
+            np.cumsum(x, axis=0)
+            np.cumsum(x, axis=-1, dtype='float32')
+            np.cumprod(x, axis=-1)
+            np.average(x, axis=0, weights=y * y + 1)
+            np.sum(x, axis=0, dtype='float32')
+            np.median(x, axis=-1)
+            np.quantile(x, 0.3, axis=0)
+            np.percentile(x, 75)
+            x.sum(axis=0)
+            x.mean()
+            x.max(axis=0)
+            x.prod()
+            x.std()
+            x.cumsum(axis=0)
+        """, smooth="any", least_rank=1, tolerance=8),
+        *table("""
+            np.all(x, axis=0)
+            np.any(x, axis=-1, keepdims=True)
+            np.argmax(x, axis=-1)
+            np.argmin(x, axis=0, keepdims=True)
+            np.count_nonzero(x, axis=0)
+            x.argmax(axis=0)
+        """, least_rank=1),
+        *table("""
+            np.sum(x, axis=(0, 1))
+            np.var(x, axis=(0, 1))
+            np.mean(x, axis=(-1, 0), keepdims=True)
+        """, smooth="any", least_rank=2, tolerance=8),
+    ],
+    "structure": [
+        *unary("ravel atleast_1d atleast_2d atleast_3d transpose squeeze flip copy", smooth="any"),
+        *table("""
+            np.reshape(x, -1)
+            np.expand_dims(x, 0)
+            np.expand_dims(x, (0, -1))
+            np.broadcast_to(x, (2, *x.shape))
+            np.stack([x, y])
+            np.stack([x, y], axis=-1)
+            np.concatenate([np.ravel(x), np.ravel(y)])
+            np.concatenate([x, y], axis=None)
+            np.append(x, y)
+            np.hstack([x, y])
+            np.vstack([x, y])
+            np.dstack([x, y])
+            np.column_stack([np.ravel(x), np.ravel(y)])
+            np.tile(x, 2)
+            np.tile(x, (2, 1))
+            np.repeat(x, 2)
+            np.roll(x, 1)
+            np.meshgrid(np.ravel(x), np.ravel(y))[0]
+            np.broadcast_arrays(x, np.reshape(y, (1, *y.shape)))[0]
+            x.reshape(-1, 1)
+            x.T
+            x.flatten()
+            x.ravel()
+        """, smooth="any"),
+        *table("""
+            np.reshape(x, x.shape[::-1])
+            np.reshape(x, (-1,), order='F')
+            np.swapaxes(x, 0, -1)
+            np.moveaxis(x, 0, -1)
+            np.rollaxis(x, -1)
+            np.concatenate([x, y], axis=-1)
+            np.concatenate([x, y[:1]], axis=0)
+            np.flip(x, 0)
+            np.flipud(x)
+            np.roll(x, 1, axis=0)
+            np.repeat(x, 3, axis=0)
+            np.array_split(x, 2)[0]
+            np.array_split(x, [1, 1])[1]
+            np.split(x, [1], axis=-1)[1]
+            np.pad(x, 1)
+            np.pad(x, [(1, 2)] * x.ndim, constant_values=3)
+            np.diff(x, axis=0)
+            np.pad(x, 0, mode='edge')
+            x[np.newaxis, ..., 0:1]
+            np.trapezoid(x, axis=-1)
+        """, smooth="any", least_rank=1),
+        *table("""
+            np.matrix_transpose(x)
+            np.fliplr(x)
+            np.rot90(x)
+            np.rot90(x, 2)
+            np.rot90(x, -1)
+            np.roll(x, (1, 2), axis=(0, 1))
+            np.transpose(x, (1, 0, *range(2, x.ndim)))
+            np.moveaxis(x, (0, 1), (1, 0))
+            np.triu(x)
+            np.tril(x, -1)
+            np.triu(x, 1)
+            np.diagonal(x)
+            np.diagonal(x, 1, 0, -1)
+            np.diagonal(x, -1, 1, 0)
+            np.trace(x)
+            x.mT
+            x.swapaxes(0, 1)
+            x.diagonal()
+        """, smooth="any", least_rank=2),
+    ],
+    "products": [
+        *table("""
+            np.dot(np.ravel(x), np.ravel(y))
+            np.vdot(x, y)
+            np.inner(np.ravel(x), np.ravel(y))
+            np.outer(x, y)
+            np.kron(np.ravel(x), np.ravel(y))
+            np.dot(x, 2)
+            np.einsum('i,j->ij', np.ravel(x), np.ravel(y))
+            np.einsum('i,i', np.ravel(x), np.ravel(y))
+            np.einsum('i->', np.ravel(x))
+        """, smooth="any", tolerance=16),
+        *table("""
+            np.inner(x, y)
+            np.tensordot(x, y, axes=x.ndim)
+            np.tensordot(x, y, axes=(-1, -1))
+            np.vecdot(x, y)
+            np.einsum('...i,...i->...', x, y)
+            np.einsum('...i->i...', x)
+        """, smooth="any", least_rank=1, tolerance=16),
+        *table("""
+            np.matmul(x, np.swapaxes(y, -1, -2))
+            x @ np.swapaxes(y, -1, -2)
+            np.matmul(x, y[..., 0, :, None])
+            np.dot(x, np.swapaxes(y, -1, -2))
+            np.einsum('...ij,...kj->...ik', x, y)
+            np.einsum('ij...,ij...->j', x, y)
+            np.einsum('ij...->ji...', x)
+        """, smooth="any", least_rank=2, tolerance=16),
+    ],
+    "indexing": [
+        *table("""
+            x[...]
+            x[None]
+            x[()]
+            np.take(x, np.asarray([0]), mode='clip') ~ np.ravel(x)[[0]]
+        """, smooth="any"),
+        *table("""
+            x[:1]
+            x[1:]
+            x[::-1]
+            x[::2]
+            x[-1:]
+            x[..., None, :1]
+            x[None, :, None]
+            x[5:2]
+            np.take(x, np.asarray([0, 0]), axis=-1, mode='clip') ~ np.take(x, np.asarray([0, 0]), axis=-1)
+            np.take_along_axis(x, np.argsort(x, axis=-1), axis=-1)
+        """, smooth="any", least_rank=1),
+        *table("""
+            x[:, 0]
+            x[..., -1]
+            x[:, :1]
+            x[:, ::-1, ...]
+            x[:, np.asarray([0, 0])]
+            x[:, None, np.asarray([[0, 0]])]
+            x[:0]
+            x[:, 1:0:-1]
+        """, smooth="any", least_rank=2),
+        *table("""
+            np.sort(x)
+            np.sort(x, axis=0)
+            x.sort() ~ np.sort(x)
+            np.sort(x, axis=None)
+        """, smooth="any", least_rank=1),
+        *table("""
+            np.argsort(x) ~ np.argsort(x, kind='stable')
+            np.argsort(x, axis=0) ~ np.argsort(x, axis=0, kind='stable')
+            np.searchsorted(np.sort(np.ravel(x)), y)
+            np.searchsorted(np.sort(np.ravel(x)), y, side='right')
+            np.lexsort([np.ravel(x), np.ravel(m)])
+            np.nonzero(np.ravel(x), size=3, fill_value=9)[0] ~ np.concatenate([np.nonzero(np.ravel(x))[0], [9, 9, 9]])[:3]
+            np.flatnonzero(x, size=2) ~ np.concatenate([np.flatnonzero(x), [0, 0]])[:2]
+            np.digitize(x, np.asarray([-1, 0, 2]))
+        """, least_rank=1),
+    ],
+    "creation": [
+        *unary("zeros_like ones_like"),
+        *table("""
+            np.full_like(x, 1)
+            np.full_like(x, 2, dtype='int32')
+            np.zeros_like(x, dtype='float32')
+            np.asarray(x)
+            np.array(x)
+            np.full((2,), x.ravel()[0]) if x.size else np.zeros(2)
+            np.zeros(x.shape) + x
+            np.arange(3) * x.sum()
+            np.eye(2) * x.max(initial=1)
+        """),
+        *table("""
+            np.diag(np.ravel(x))
+            np.diag(np.ravel(x), 1)
+            np.diagflat(x)
+            np.linspace(np.sum(x), 1, 5)
+        """, smooth="any", tolerance=8),
+        *table("""
+            np.tril(x)
+            np.diag(x.reshape(x.shape[0], -1))
+        """, smooth="any", least_rank=2),
+    ],
+}
+
+DTYPES = ("float32", "bfloat16", "int32", "bool", "complex64")
+SHAPES = {"scalar": (), "empty": (0, 3), "rank 3": (2, 3, 4), "ones": (1, 3, 1), "vector": (5,), "matrix": (3, 3)}
+
+
+def cases() -> Iterator[tuple[str, Case]]:
+    for group, members in GROUPS.items():
+        for case in members:
+            yield group, case
+
+
+def arguments(dtype: str, shape: tuple[int, ...]) -> tuple[Any, Any, Any]:
+    """The x, y and m of all expressions, as numpy arrays (bfloat16 as float32, of values it has)."""
+    size = int(numpy.prod(shape))
+    generator = numpy.random.default_rng(size + len(shape))
+    steps = generator.permutation(2 * size).reshape(2, *shape)
+    base = {"int32": steps - size, "bool": steps % 2 == 0}.get(dtype, (steps - size + 0.5) * (4 / max(size, 1)))
+    if dtype == "complex64":
+        base = base + 1j * generator.permutation(base.ravel()).reshape(base.shape) * 0.75
+    if dtype == "bfloat16":
+        base = numpy.round(base * 8) / 8 + 0.0625
+    kind = {"bfloat16": "float32"}.get(dtype, dtype)
+    x, y = base.astype(kind)
+    return x, y, steps[0] % 3 != 0

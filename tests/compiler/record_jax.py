@@ -1,0 +1,63 @@
+"""Write down what JAX says about the expressions of numpy_cases: dtype, weak type, shape, or which error.
+
+Run it in an environment with jax: `python tests/compiler/record_jax.py`. The suite reads the result and needs no jax.
+"""
+
+import json
+import warnings
+from itertools import product
+from pathlib import Path
+
+import jax.numpy as jnp
+import numpy as np
+from numpy_cases import DTYPES, SHAPES, arguments, cases
+
+
+def described(value) -> str:
+    return f"{value.dtype.name}{'*' if value.weak_type else ''}{list(value.shape)}"
+
+
+def result_of(expr: str, dtype: str, shape: tuple[int, ...]) -> str:
+    x, y, m = arguments(dtype, shape)
+    names = {"np": jnp, "x": jnp.asarray(x, dtype), "y": jnp.asarray(y, dtype), "m": jnp.asarray(m)}
+    try:
+        return described(jnp.asarray(eval(expr, names)))
+    except Exception as error:
+        return type(error).__name__
+
+
+def expressions() -> dict[str, dict[str, list[str]]]:
+    found: dict[str, dict[str, list[str]]] = {}
+    for _, case in cases():
+        found[case.expr] = {dtype: [result_of(case.expr, dtype, shape) for shape in SHAPES.values()] for dtype in DTYPES}
+    return found
+
+
+PROMOTED = ("bool", "int4", "uint4", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "bfloat16",
+            "float16", "float32", "float64", "complex64", "complex128", "float8_e4m3fn", "float8_e5m2")
+WEAK = {"int*": 1, "float*": 1.0, "complex*": 1j}
+
+
+def promotion(x64: bool) -> dict[str, str]:
+    import jax
+
+    with jax.enable_x64(x64):
+        values = {name: jnp.zeros((), name) for name in PROMOTED} | {name: jnp.asarray(v) for name, v in WEAK.items()}
+        table = {}
+        for (a, x), (b, y) in product(values.items(), values.items()):
+            try:
+                out = jnp.promote_types(x.dtype, y.dtype) if False else jnp.add(x, y)
+                table[f"{a} {b}"] = f"{out.dtype.name}{'*' if out.weak_type else ''}"
+            except Exception as error:
+                table[f"{a} {b}"] = type(error).__name__
+    return table
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    folder = Path(__file__).parent / "recorded"
+    folder.mkdir(exist_ok=True)
+    np.seterr(all="ignore")
+    tables = {"numpy_results": expressions(), "promotion": {"x32": promotion(False), "x64": promotion(True)}}
+    for name, table in tables.items():
+        (folder / f"{name}.json").write_text(json.dumps(table, indent=0) + "\n")

@@ -1,0 +1,54 @@
+// Opening and closing a scope: the clicked box keeps its place, the others move there in 150 ms (at once for people
+// who want less motion).
+import type { Motion } from "./draw";
+import type { Rect } from "./layout";
+import type { GraphView } from "./view";
+
+const DURATION_MS = 150;
+const MOST_MOVED = 1500;
+
+export function toggle(graph: GraphView, node: number): void {
+  const { model, layout, camera, marks } = graph;
+  if (!model.isScope(node)) return;
+  const start = performance.now();
+  const before = layout.rect(node);
+  const moving = !matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const places = moving ? placesOf(graph) : null;
+  model.setOpen(node, !model.open(node));
+  layout.changed(node);
+  const after = layout.rect(node);
+  const dx = after.x - before.x;
+  const dy = after.y - before.y;
+  camera.x -= dx * camera.k;
+  camera.y -= dy * camera.k;
+  if (places) graph.motion = motionFrom(places, before, dx, dy, start);
+  if (marks.focus !== null) marks.focus = model.shown(marks.focus);
+  graph.perf.toggleMs = performance.now() - start;
+  graph.outline.refresh();
+  graph.ask();
+}
+
+/** Where the boxes were, seen from where the picture is now. */
+function motionFrom(places: Map<number, Rect>, clicked: Rect, dx: number, dy: number, start: number): Motion {
+  for (const rect of places.values()) {
+    rect.x += dx;
+    rect.y += dy;
+  }
+  return { from: places, origin: { ...clicked, x: clicked.x + dx, y: clicked.y + dy }, start, t: 0 };
+}
+
+function placesOf({ model, layout }: GraphView): Map<number, Rect> {
+  const places = new Map<number, Rect>();
+  for (const node of model.visible()) {
+    places.set(node, layout.rect(node));
+    if (places.size > MOST_MOVED) break;
+  }
+  return places;
+}
+
+/** False when the motion is over. */
+export function advance(motion: Motion, now: number): boolean {
+  const t = (now - motion.start) / DURATION_MS;
+  motion.t = t < 1 ? 1 - (1 - t) ** 2 : 1; // slows down at the end
+  return t < 1;
+}
