@@ -58,10 +58,10 @@ def summary(notebook: Any) -> str:
     compilations = [one for cell in cells for one in cell["compilations"] if one["cache"] == "compiled"]
     ledger = next((document for document in reversed(shown) if document["kind"] == "ledger"), {"rows": ()})
     elsewhere = _rows_of_ledger(ledger, {one["id"] for one in compilations})
-    rows = [*map(_row, compilations), *elsewhere]
+    rows = sorted([*map(_row, compilations), *elsewhere], key=lambda row: row.id)
     if not rows:
         return "Nothing was compiled in this notebook."
-    total = Row("together", sum(row.equations for row in rows), "", _sums(rows))
+    total = Row(0, "together", sum(row.equations for row in rows), "", _sums(rows))
     fusions = sum(one["fusion"]["summary"]["fusions"] for one in compilations if one["fusion"])
     again = sum(row.again for row in rows)
     said = f"{plural(len(rows), 'program')} compiled, {again} of them because a call differed from an earlier one"
@@ -73,6 +73,7 @@ def summary(notebook: Any) -> str:
 class Row:
     """A line of the table: one program."""
 
+    id: int
     function: str
     equations: int
     became: str
@@ -103,13 +104,13 @@ def _row(compilation: Document) -> Row:
     spent = {stage["name"]: amount(stage["seconds"]) for stage in compilation["timing"]["stages"]}
     again = any(card["number"] > 1 for card in compilation["recompilations"]["cards"])
     times = {stage: spent.get(stage) for stage in _STAGES}
-    return Row(compilation["function"], compilation["equations"], ", ".join(parts), times, again)
+    return Row(compilation["id"], compilation["function"], compilation["equations"], ", ".join(parts), times, again)
 
 
 def _rows_of_ledger(ledger: Document, known: set[int]) -> list[Row]:
     """What was compiled outside `%%jit` cells, where the notebook shows its ledger."""
     return [
-        Row(row["function"], row["equations"], "", row["seconds"], row["what"] == "recompiled")
+        Row(row["id"], row["function"], row["equations"], "", row["seconds"], row["what"] == "recompiled")
         for row in ledger["rows"]
         if row["what"] in ("compiled", "recompiled") and row["id"] not in known
     ]

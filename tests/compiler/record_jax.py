@@ -8,6 +8,7 @@ import warnings
 from itertools import product
 from pathlib import Path
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from numpy_cases import DTYPES, SHAPES, arguments, cases
@@ -19,9 +20,10 @@ def described(value) -> str:
 
 def result_of(expr: str, dtype: str, shape: tuple[int, ...]) -> str:
     x, y, m = arguments(dtype, shape)
-    names = {"np": jnp, "x": jnp.asarray(x, dtype), "y": jnp.asarray(y, dtype), "m": jnp.asarray(m)}
     try:
-        return described(jnp.asarray(eval(expr, names)))
+        return described(jax.eval_shape(
+            lambda x, y, m: jnp.asarray(eval(expr, {"np": jnp, "x": x, "y": y, "m": m})),
+            jnp.asarray(x, dtype), jnp.asarray(y, dtype), jnp.asarray(m)))
     except Exception as error:
         return type(error).__name__
 
@@ -39,14 +41,12 @@ WEAK = {"int*": 1, "float*": 1.0, "complex*": 1j}
 
 
 def promotion(x64: bool) -> dict[str, str]:
-    import jax
-
     with jax.enable_x64(x64):
         values = {name: jnp.zeros((), name) for name in PROMOTED} | {name: jnp.asarray(v) for name, v in WEAK.items()}
         table = {}
         for (a, x), (b, y) in product(values.items(), values.items()):
             try:
-                out = jnp.promote_types(x.dtype, y.dtype) if False else jnp.add(x, y)
+                out = jax.eval_shape(jnp.add, x, y)
                 table[f"{a} {b}"] = f"{out.dtype.name}{'*' if out.weak_type else ''}"
             except Exception as error:
                 table[f"{a} {b}"] = type(error).__name__

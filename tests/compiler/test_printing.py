@@ -69,7 +69,7 @@ def test_all_recorded_programs_are_compared():
 
 def test_long_lines_of_arguments_are_broken():
     text = str(jx.make_jaxpr(lambda *xs: mul(xs[0], xs[1]))(*[np.ones(3, np.float32)] * 20))
-    assert max(map(len, text.splitlines())) <= 80
+    assert max(map(len, text.splitlines())) < 88
     assert text.splitlines()[1].startswith("    i:f32[3]")
 
 

@@ -154,7 +154,7 @@ def _split_constants(closed: ClosedJaxpr, device: Any) -> tuple[ClosedJaxpr, lis
 
 def _build(lifted: ClosedJaxpr, key: StructuralHash, options: Options, device: Any, number: int,
            note: records.Record | None, donated: tuple[int, ...], lowered: bytes | None) -> _Entry:
-    start = time.perf_counter()
+    start, lowered_here = time.perf_counter(), lowered is None
     if lowered is None:
         lowered = mlir.to_bytecode(lower_jaxpr(lifted, lifted.jaxpr.debug.name, donated))
     middle = time.perf_counter()
@@ -162,6 +162,7 @@ def _build(lifted: ClosedJaxpr, key: StructuralHash, options: Options, device: A
     executable = Executable.compile(lowered, outputs, device, compile_options(overrides=dict(options) or None))
     end = time.perf_counter()
     if note is not None:
-        records.emit(records.Record("lower", note.function, number, middle - start, note.position, note.call_site))
-        records.emit(records.Record("compile", note.function, number, end - middle, note.position, note.call_site))
+        if lowered_here:
+            records.emit(note.step_of("lower", middle - start))
+        records.emit(note.step_of("compile", end - middle))
     return _Entry(executable, lowered, key, number, lifted.in_avals)

@@ -1,6 +1,7 @@
 """Ahead-of-time stages: `jit(f).trace(x)` → `.lower()` → `.compile()` → a call. Each shows what it holds."""
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 from .. import tree
@@ -96,6 +97,11 @@ class TracedStage:
     def out_info(self) -> Any:
         return self._traced.out_tree.unflatten([struct_of(a) for a in self._traced.closed.out_avals])
 
+    def note(self) -> records.Record:
+        """What the steps of this program have in common."""
+        return records.Record("", self.fun_name, self._traced.number, position=self.jaxpr.jaxpr.debug.defined,
+                              call_site=source.here())
+
     def lower(self) -> LoweredStage:
         """The StableHLO program."""
         return LoweredStage(self)
@@ -117,7 +123,9 @@ class LoweredStage:
     def bytecode(self) -> bytes:
         """The module as MLIR bytecode."""
         if self._bytecode is None:
+            start = time.perf_counter()
             self._bytecode = lower_closed(self._stage.jaxpr, self._stage._donated)
+            records.emit(self._stage.note().step_of("lower", time.perf_counter() - start))
         return self._bytecode
 
     @property
@@ -143,10 +151,8 @@ class LoweredStage:
         """Compile (or find the program of the same structure)."""
         stage, function = self._stage, self._stage._function
         traced = stage._traced
-        note = records.Record("", function._name, traced.number, position=traced.closed.jaxpr.debug.defined,
-                              call_site=source.here())
-        program = compile_jaxpr(traced.closed, function._options, stage._device, traced.number, note, stage._donated,
-                                self._bytecode)
+        program = compile_jaxpr(traced.closed, function._options, stage._device, traced.number, stage.note(),
+                                stage._donated, self._bytecode)
         return CompiledStage(stage, program)
 
     def __repr__(self) -> str:

@@ -53,15 +53,14 @@ class Names:
         for var in (*jaxpr.constvars, *jaxpr.invars):
             self.of(var)
         for eqn in jaxpr.eqns:
+            held = [sub.jaxpr for _, sub in subjaxprs(eqn.params) if sub.jaxpr not in self.shared]
+            if held and isinstance(eqn.primitive, HigherOrder) and eqn.primitive.shares_names:
+                self._share(held[0].invars, eqn.invars)
+                self._share(held[0].outvars, eqn.outvars)
             for var in eqn.outvars:
                 self.of(var)
-            for _, held in subjaxprs(eqn.params):
-                if held.jaxpr in self.shared:
-                    continue
-                if isinstance(eqn.primitive, HigherOrder) and eqn.primitive.shares_names:
-                    self._share(held.jaxpr.invars, eqn.invars)
-                    self._share(held.jaxpr.outvars, eqn.outvars)
-                self._walk(held.jaxpr)
+            for inner in held:
+                self._walk(inner)
 
     def _share(self, inner: Sequence[Atom], outer: Sequence[Atom]) -> None:
         taken = set()

@@ -36,6 +36,10 @@ class Record:
     at: float = dataclasses.field(default_factory=time.time)
     number: int = dataclasses.field(default_factory=lambda: next(_numbers))
 
+    def step_of(self, step: str, seconds: float) -> Record:
+        """Another step of the same program."""
+        return Record(step, self.function, self.program, seconds, self.position, self.call_site)
+
 
 _listeners: list[Callable[[Record], None]] = []
 _programs = itertools.count(1)
