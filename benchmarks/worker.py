@@ -1,5 +1,6 @@
-"""A process that measures one library. `worker.py LIBRARY` answers commands: lines of JSON on standard input and output;
-while nobody asks it waits and costs nothing. `worker.py LIBRARY PROGRAM` prints how long the first call of a program took.
+"""A process that measures one library. `worker.py serve LIBRARY CLOCK` answers commands: lines of JSON on standard input and
+output; while nobody asks it waits and costs nothing. `worker.py first LIBRARY PROGRAM` prints how long a program's first
+call took.
 """
 
 import importlib
@@ -18,10 +19,13 @@ IMPORTS = {
 """What is imported to use each; `floor` is what nobody who uses jaxlib can avoid."""
 
 
-def library(name: str) -> Any:
+CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
+
+
+def library(name: str, clock: str = "wall") -> Any:
     from measures import Library
 
-    return Library(name, *[importlib.import_module(module) for module in IMPORTS[name]])
+    return Library(name, *[importlib.import_module(module) for module in IMPORTS[name]], CLOCKS[clock])
 
 
 def first_call(name: str, program: str) -> float:
@@ -55,9 +59,8 @@ def answer(command: dict[str, Any], lib: Any, bursts: dict[str, Any]) -> Any:
             burst = bursts[name] = MEASURES[name](lib)
             burst(1)
             return calibrated(burst, seconds)
-        case {"burst": name, "count": count, "best": best}:
-            rows = [bursts[name](count) for _ in range(best)]
-            return {figure: min(row[figure] for row in rows) for figure in rows[0]}
+        case {"burst": name, "count": count}:
+            return bursts[name](count)
         case {"forget": name}:
             bursts.pop(name, None)
             return None
@@ -71,10 +74,10 @@ def answer(command: dict[str, Any], lib: Any, bursts: dict[str, Any]) -> Any:
             raise ValueError(f"unknown command {command}")
 
 
-def serve(name: str) -> None:
+def serve(name: str, clock: str) -> None:
     replies = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what a library prints must not get between the answers
-    lib, bursts = library(name), {}
+    lib, bursts = library(name, clock), {}
     for line in sys.stdin:
         try:
             reply = {"ok": answer(json.loads(line), lib, bursts)}
@@ -84,7 +87,8 @@ def serve(name: str) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 2:
-        serve(sys.argv[1])
+    what, *arguments = sys.argv[1:]
+    if what == "serve":
+        serve(*arguments)
     else:
-        print(first_call(*sys.argv[1:]))
+        print(first_call(*arguments))

@@ -426,7 +426,8 @@ def _converted(x, new):
 def _(draw, dtype):
     for label, shape in SHAPES.items():
         which = draw(shape, dtype=bool_)
-        yield Sample(label, [which, draw(shape), draw(shape)], lambda w, x, y: np.where(w, y, x), linear=[[1], [2], [1, 2]])
+        yield Sample(label, [which, draw(shape), draw(shape)], lambda w, x, y: np.where(w, y, x), linear=[[1], [2], [1, 2]],
+                     result=dtype)  # fmt: skip
     shape = (2, 3)
     three = lambda w, *cases: np.choose(w, np.broadcast_arrays(*cases, w)[: len(cases)])
     yield Sample("three cases", [draw(shape, 0, 2, int32), *[draw(shape) for _ in range(3)]], three, linear=[[1, 2, 3]],

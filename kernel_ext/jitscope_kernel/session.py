@@ -59,6 +59,7 @@ class Session:
         self._text_step = TextStep(shell, parser, self.magics.jit)
         self._tree_step = TreeStep(parser, self._found)
         self._places: OrderedDict[str, Place] = OrderedDict()
+        self._compiled: set[str] = set()  # names of functions that %%jit compiled
         self._threads = threading.local()
         self._panel = Panel(lambda: observe.ledger_document(self.ledger))
         self._undo: list[Callable[[], Any]] = []
@@ -75,7 +76,7 @@ class Session:
         for event, callback in (("pre_run_cell", self._before_cell), ("post_run_cell", self._after_cell)):
             shell.events.register(event, callback)
             self._undo.append(lambda event=event, callback=callback: shell.events.unregister(event, callback))
-        self._undo.append(tracebacks.install(shell))
+        self._undo.append(tracebacks.install(shell, self._compiled))
         named, self.ledger.cell_of = self.ledger.cell_of, self.place_of
         self._undo.append(lambda: setattr(self.ledger, "cell_of", named))
         if getattr(shell, "kernel", None) is not None:
@@ -151,6 +152,7 @@ class Session:
 
     def _found(self, plan: Plan, request: Request) -> None:
         """A `%%jit` cell was read and is about to run."""
+        self._compiled.update(definition.name for definition in plan.compiled)
         if self._stack:
             self._stack[-1].plans.append(plan)
             self._stack[-1].quiet |= request.quiet
@@ -247,16 +249,17 @@ class Session:
         if error is None:
             return None
         position = observe.position_document(_where(error.__traceback__, self.place_of), self.place_of)
-        return {"type": type(error).__name__, "message": str(error), "position": position}
+        return {"type": type(error).__name__, "message": str(error).partition("\n")[0], "position": position}
 
     def _measurer(self, document: Document) -> Callable[[int], Document]:
         """Answers the button: the cell's document with one program's steady time measured."""
         compilations: list[Document] = document["compilations"]
 
         def measure(program: int) -> Document:
+            nonlocal compilations
             again = observe.measured(program, self.ledger)
-            compilations[:] = [again if one["id"] == program else one for one in compilations]
-            return document | {"compilations": list(compilations)}
+            compilations = [again if one["id"] == program else one for one in compilations]
+            return document | {"compilations": compilations}  # the document on show must not change under its view
 
         return measure
 

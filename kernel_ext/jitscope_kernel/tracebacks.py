@@ -3,8 +3,9 @@ in the user's frame too."""
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from types import TracebackType
 from typing import Any
 
@@ -18,13 +19,16 @@ from jitscope.core import source
 _BUGS = (AssertionError, AttributeError, KeyError, NameError)
 
 
-def install(shell: InteractiveShell) -> Callable[[], None]:
-    """Show shortened tracebacks from now on; gives the function that ends it."""
+def install(shell: InteractiveShell, compiled: Container[str]) -> Callable[[], None]:
+    """Show shortened tracebacks from now on; gives the function that ends it.
+
+    `compiled` are the functions that `%%jit` compiled: errors say how to make an argument of them static.
+    """
     before = shell.showtraceback
     had = "showtraceback" in vars(shell)
 
     def showtraceback(exc_tuple: Any = None, *args: Any, **kwargs: Any) -> None:
-        return before(_shortened(exc_tuple), *args, **kwargs)
+        return before(_shortened(exc_tuple, compiled), *args, **kwargs)
 
     def restore() -> None:
         if vars(shell).get("showtraceback") is not showtraceback:
@@ -37,7 +41,7 @@ def install(shell: InteractiveShell) -> Callable[[], None]:
     return restore
 
 
-def _shortened(exc_tuple: Any) -> Any:
+def _shortened(exc_tuple: Any, compiled: Container[str]) -> Any:
     try:
         kind, error, traceback = exc_tuple or sys.exc_info()
         if (
@@ -48,9 +52,22 @@ def _shortened(exc_tuple: Any) -> Any:
             return exc_tuple
         for one in _chain(error):
             one.__traceback__ = source.without_internal_frames(one.__traceback__)
+        _advise(error, compiled)
         return kind, error, source.without_internal_frames(traceback)
     except Exception:  # showing an error must not make another
         return exc_tuple
+
+
+_FLAG = re.compile(r"the value is a traced (?:bool|u?i\d+)\[\]: argument (\w+) of (\w+)\b")
+
+
+def _advise(error: BaseException, compiled: Container[str]) -> None:
+    """A flag or a count whose value was needed: say how the cell is to be written."""
+    found = _FLAG.search(str(error))
+    if found and found[2] in compiled and "--static" not in str(error):
+        advice = f"If {found[1]} is a choice made before running: %%jit --static {found[2]}:{found[1]}"
+        if advice not in getattr(error, "__notes__", ()):
+            error.add_note(advice)
 
 
 def is_bug(error: BaseException, traceback: TracebackType | None) -> bool:

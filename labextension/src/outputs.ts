@@ -1,23 +1,64 @@
-// Saved outputs (a notebook opened without a kernel) come alive: their HTML carries the document.
+// Saved outputs of a notebook without a kernel come alive: their HTML carries the document.
+import type { CodeCell } from "@jupyterlab/cells";
 import type { INotebookTracker, NotebookPanel } from "@jupyterlab/notebook";
 import { viewCode } from "./viewcode";
 
 const CARRIER = "[data-jitscope-document]:not([data-jitscope-alive])";
+const WIDGET = "application/vnd.jupyter.widget-view+json";
+const RESCUED = "jitscope-rescued";
 
-function enlivenIn(node: HTMLElement): void {
+/** The element with the document in the HTML twin of a widget; a new one, nothing else of that HTML is used. */
+export function carrierIn(html: unknown): HTMLElement | null {
+  const text = Array.isArray(html) ? html.join("") : html;
+  if (typeof text !== "string" || !text.includes("data-jitscope-document")) return null;
+  const parsed = new DOMParser().parseFromString(text, "text/html");
+  const found = parsed.querySelector<HTMLElement>("[data-jitscope-document]")?.dataset.jitscopeDocument;
+  if (!found) return null;
+  const carrier = document.createElement("div");
+  carrier.dataset.jitscopeDocument = found;
+  return carrier;
+}
+
+/** A widget whose model is gone leaves a line of text where its view should be. */
+function isDead(node: HTMLElement): boolean {
+  return !node.classList.contains(RESCUED) && !node.querySelector(".jitscope") && /model not found|Loading widget/.test(node.textContent ?? "");
+}
+
+/** Puts the saved view in the place of every widget of ours that has no model any more. */
+function rescue(panel: NotebookPanel): void {
+  for (const cell of panel.content.widgets) {
+    if (cell.model.type !== "code") continue;
+    const { outputArea } = cell as CodeCell;
+    outputArea.widgets.forEach((output, i) => {
+      const node = output.node.querySelector<HTMLElement>(".jupyter-widgets, .jp-OutputArea-output") ?? output.node;
+      if (!isDead(node)) return;
+      const data = outputArea.model.get(i)?.data;
+      const carrier = data && WIDGET in data ? carrierIn(data["text/html"]) : null;
+      if (!carrier) return;
+      node.classList.add(RESCUED);
+      node.replaceChildren(carrier); // the observer brings it to life
+    });
+  }
+}
+
+function look(panel: NotebookPanel): void {
+  const kernel = panel.sessionContext.session?.kernel;
+  // with a kernel the widget may still be on its way
+  if (!kernel || /model not found/.test(panel.content.node.textContent ?? "")) rescue(panel);
+  const { node } = panel.content;
   if (node.querySelector(CARRIER)) void viewCode().then(({ enliven }) => enliven(node));
 }
 
 function watch(panel: NotebookPanel): void {
-  const node = panel.content.node;
   let waiting = 0;
-  const observer = new MutationObserver(() => {
+  const later = () => {
     // many changes come together; look once
-    if (!waiting) waiting = window.setTimeout(() => ((waiting = 0), enlivenIn(node)), 50);
-  });
-  observer.observe(node, { childList: true, subtree: true });
+    if (!waiting && !panel.isDisposed) waiting = window.setTimeout(() => ((waiting = 0), look(panel)), 50);
+  };
+  const observer = new MutationObserver(later);
+  observer.observe(panel.content.node, { childList: true, subtree: true });
   panel.disposed.connect(() => observer.disconnect());
-  enlivenIn(node);
+  void panel.context.ready.then(later);
 }
 
 export function watchOutputs(tracker: INotebookTracker): void {

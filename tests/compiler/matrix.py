@@ -207,7 +207,7 @@ class Checks:
         for operands in filter(None, sets):
             yield self._jvp(operands, self.differences)
         for i in self.sample.flat:
-            yield self._jvp([i], lambda operands, ts: [np.zeros_like(w) for w in self.wanted if _differentiable(w)])
+            yield self._jvp([i], lambda operands, ts: [np.zeros_like(w) for w in self._differentiable()])
 
     def _jvp(self, operands: Sequence[int], oracle: Callable[[Sequence[int], Arrays], Arrays]) -> Check:
         ts = self.tangents(operands)
@@ -231,8 +231,7 @@ class Checks:
         step = 1e-5
         high, low = (self._moved(operands, ts, s) for s in (step, -step))
         with np.errstate(invalid="ignore"):
-            slopes = [(h - l) / (2 * step) for h, l in zip(high, low)]
-        return [_narrowed(s, w.dtype) for s, w in zip(slopes, self.wanted) if _differentiable(w)]
+            return [_narrowed((h - l) / (2 * step), w.dtype) for h, l, w in zip(high, low, self._differentiable())]
 
     def _moved(self, operands: Sequence[int], ts: Arrays, step: float, more: Arrays | None = None, step2: float = 0) -> Arrays:
         """The oracle's floats at a point beside the arguments."""
@@ -241,10 +240,14 @@ class Checks:
             args[i] = args[i] + step * _widened(ts[j]) + (step2 * _widened(more[j]) if more else 0)
         out = self.sample.oracle(*args)
         outs = list(out) if isinstance(out, (list, tuple)) else [out]
-        return [np.asarray(o) * 1.0 if kind(w.dtype) in "fc" else np.asarray(o) for o, w in zip(outs, self.wanted)]
+        return [np.asarray(o) * 1.0 for o, w in zip(outs, self.wanted) if _differentiable(w)]
+
+    def _differentiable(self) -> Arrays:
+        """Those results that have tangents."""
+        return list(filter(_differentiable, self.wanted))
 
     def jvp_twice(self) -> Iterator[Check]:
-        if self.dtype.name not in ("float64", "complex128") or not self.smooth or not any(map(_differentiable, self.wanted)):
+        if self.dtype.name not in ("float64", "complex128") or not self.smooth or not self._differentiable():
             return
         operands, n = self.smooth, len(self.sample.args)
         vs, ws = self.tangents(operands), self.tangents(operands)
@@ -259,18 +262,18 @@ class Checks:
             at = [self._moved(operands, vs, a * h, ws, b * h) for a, b in ((1, 1), (1, -1), (-1, 1), (-1, -1))]
             with np.errstate(invalid="ignore"):
                 bends = [(a - b - c + d) / (4 * h * h) for a, b, c, d in zip(*at)]
-            wanted = [_narrowed(b, w.dtype) for b, w in zip(bends, self.wanted) if _differentiable(w)]
+            wanted = [_narrowed(b, w.dtype) for b, w in zip(bends, self._differentiable())]
             return all_close(outs, wanted, self.sample.loose * 1e-5, self.size())
 
         yield self.check("jvp twice", "", mapped(self.sample, fun), [*self.sample.args, *vs, *ws], verdict)
 
     def size(self) -> float:
         """How large the results are: what differences of them cannot be more exact than."""
-        finite = [np.abs(_widened(w)[np.isfinite(_widened(w))]) for w in self.wanted if _differentiable(w)]
+        finite = [np.abs(_widened(w)[np.isfinite(_widened(w))]) for w in self._differentiable()]
         return max([1.0, *[float(np.max(f, initial=0)) for f in finite]])
 
     def cotangents(self) -> Arrays:
-        return [self.draw(w.shape, -1, 1, w.dtype) for w in self.wanted if _differentiable(w)]
+        return [self.draw(w.shape, -1, 1, w.dtype) for w in self._differentiable()]
 
     def vjp(self) -> Iterator[Check]:
         operands, n = self.smooth, len(self.sample.args)
@@ -438,7 +441,8 @@ def run_together(checks: Sequence[Check]) -> list[Failure]:
     except Exception as error:
         if len(checks) == 1:
             return [*failures, Failure(checks[0].rule, checks[0].label, _described(error))]
-        return [failure for check in checks for failure in run_together([check])]
+        middle = len(checks) // 2
+        return run_together(checks[:middle]) + run_together(checks[middle:])
     return failures + _judged(traced, [outs[outs_of[id(c)]] for c in traced])
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+import jitscope.numpy  # noqa: F401  (operators)
 from jitscope.core import records
 from jitscope.ops import elementwise, linear
 from jitscope.ops.dot import dot_general

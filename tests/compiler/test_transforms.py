@@ -75,7 +75,7 @@ def random_program(seed: int):
     """A smooth function from a vector of N to another, as a function of (operations, x)."""
     rng = np.random.default_rng(seed)
     plan = []
-    for _ in range(rng.integers(4, 8)):
+    for _ in range(rng.integers(3, 6)):
         kind = rng.choice(["unary", "binary", "div", "matvec", "spread", "where", "jit", "closure", "scalar"])
         plan.append((kind, int(rng.integers(0, 100)), int(rng.integers(0, 100)), rng.uniform(-1, 1, (N, N)),
                      float(rng.uniform(0.3, 0.8))))  # fmt: skip
@@ -102,7 +102,7 @@ def random_program(seed: int):
             elif kind == "spread":
                 new = ops.unary("sin", ops.spread(a, N))
             elif kind == "where":
-                new = ops.where(ops.less(ops.unary("sin", a), ops.constant(5.0)), ops.binary["mul"](a, c), b)
+                new = ops.where(ops.less(ops.unary("sin", a), ops.constant(0.4)), ops.binary["mul"](a, c), b)
             elif kind == "jit":
                 new = ops.jit(lambda u, v, i=i, c=c: ops.binary["mul"](unary(i, u), ops.binary["add"](v, c)))(a, b)
             elif kind == "closure":
@@ -163,8 +163,8 @@ def test_transformations_in_every_nesting(outermost):
         rng = np.random.default_rng(seed)
         for name in reversed(chain):
             transform, by_hand = TRANSFORMS[name]
-            ours, wanted = transform(jx.jit(ours) if rng.integers(0, 3) == 0 else ours), by_hand(wanted)
-        ours = jx.jit(ours) if rng.integers(0, 2) else ours
+            ours, wanted = transform(jx.jit(ours) if rng.integers(0, 6) == 0 else ours), by_hand(wanted)
+        ours = jx.jit(ours) if rng.integers(0, 3) == 0 else ours
         x = rng.uniform(0.2, 0.9, N)
         with jx.enable_x64():
             found = np.asarray(ours(x))
@@ -176,7 +176,7 @@ def test_the_random_programs_differ_and_use_everything():
     """The check above would be idle if finite differences were not sensitive or programs were constants."""
     x = np.array([0.3, 0.5, 0.7], WIDE)
     jacobians = [numeric_jacobian(lambda x, p=random_program(i): p(Numpys, x), x) for i in range(len(CHAINS))]
-    assert len({np.round(j, 6).astype(float).tobytes() for j in jacobians}) > len(CHAINS) * 0.9
+    assert len({np.round(j, 6).astype(float).tobytes() for j in jacobians}) > len(CHAINS) * 0.85
 
 
 @pytest.mark.smoke
@@ -485,10 +485,12 @@ def test_a_number_without_its_derivative_is_refused(ask):
         jx.grad(lambda x: mul(x, np.sin(x)))(3.0)
 
 
-@pytest.mark.parametrize("wrap", [jx.vmap, jx.jit, lambda f: jx.jit(jx.grad(f)), lambda f: jx.vmap(jx.grad(f))])
-def test_values_that_are_not_known_are_refused(wrap):
+@pytest.mark.parametrize("transform, x", [
+    (jx.vmap, X), (jx.jit, 1.0), (lambda f: jx.jit(jx.grad(f)), 1.0), (lambda f: jx.vmap(jx.grad(f)), X),
+    (lambda f: jx.grad(lambda x: total(jx.vmap(f)(x))), X)])  # fmt: skip
+def test_values_that_are_not_known_are_refused(transform, x):
     with pytest.raises(TracerBoolConversionError, match="jnp.where"):
-        wrap(lambda x: x if lt(x, 1.0) else neg(x))(X if "vmap" in repr(wrap) else X[0])
+        transform(lambda x: x if lt(x, 1.0) else neg(x))(x)
 
 
 # Errors ---------------------------------------------------------------------------------------------------------------
@@ -506,7 +508,7 @@ ERRORS = {
     "two results": (lambda: jx.grad(lambda x: (x, x))(1.0), TypeError, "tuple with 2 arrays"),
     "no result": (lambda: jx.grad(lambda x: None)(1.0), TypeError, "NoneType"),
     "boolean result": (lambda: jx.grad(lambda x: lt(x, 1.0))(1.0), TypeError, "bool[]"),
-    "complex result": (lambda: jx.grad(f)(1j), TypeError, "holomorphic=True allows"),
+    "complex result": (lambda: jx.grad(sin)(1j), TypeError, "holomorphic=True allows"),
     "holomorphic of a real": (lambda: jx.grad(f, holomorphic=True)(1.0), TypeError, "needs complex arguments"),
     "holomorphic to a real": (lambda: jx.grad(elementwise.abs_p, holomorphic=True)(1j), TypeError, "a complex number"),
     "no such argument": (lambda: jx.grad(f, argnums=2)(1.0, 2.0), TypeError, "argument 2, but it was called with 2"),
@@ -561,5 +563,5 @@ def test_make_jaxpr_and_eval_shape_run_nothing():
     out = jx.eval_shape(lambda x, *, k: (x, [k]), struct, k=1.0)
     assert out[0] == struct and out[1][0].weak_type
     assert jx.eval_shape(jx.grad(lambda x: total(sin(x))), struct) == struct
-    with pytest.raises(TypeError, match="struct|Shape"):
-        jx.jit(sin)(struct)
+    with pytest.raises(TypeError, match="ShapeDtypeStruct"):
+        jx.jit(lambda x: sin(x))(struct)

@@ -338,3 +338,70 @@ def test_the_librarys_own_mistakes_are_shown_whole(shell, monkeypatch: pytest.Mo
 def test_errors_of_users_are_shown_whole(shell) -> None:
     ran = shell.cell("import json\njson.loads('{')")
     assert "decoder.py" in ran.stdout
+
+
+# --- bad input --------------------------------------------------------------------------------------------------------
+
+BAD = {
+    "a tracer's truth": (
+        "def f(x):\n    if x.sum() > 0:\n        return x\n    return -x\n\nf(jnp.ones(3))",
+        "TracerBoolConversionError",
+        3,
+    ),
+    "a flag": (
+        "def f(x, train):\n    return x if train else -x\n\nf(jnp.ones(3), True)",
+        "TracerBoolConversionError",
+        3,
+    ),
+    "a count": (
+        "def f(x, n):\n    return [x for _ in range(n)]\n\nf(jnp.ones(3), 3)",
+        "TracerIntegerConversionError",
+        3,
+    ),
+    "a tracer given to NumPy": ("def f(x):\n    return np.sin(x)\n\nf(jnp.ones(3))", "TracerArrayConversionError", 3),
+    "no array returned": ("def f(x):\n    return 'text'\n\nf(jnp.ones(3))", "TypeError", 5),
+    "a wrong shape": ("def f(x):\n    return x @ jnp.ones(7)\n\nf(jnp.ones(3))", "ValueError", 3),
+    "a wrong shape outside": ("x = jnp.ones(3) @ jnp.ones(7)", "ValueError", 2),
+    "an unhashable static argument": ("def f(x, n):\n    return x\n\nf(jnp.ones(3), [1])", "ValueError", 5),
+    "a deleted array": ("def f(x, n=0):\n    return x + 1\n\na = jnp.ones(3)\nf(a)\na + 1", "DeletedBufferError", 7),
+    "an object array": ("def f(x):\n    return x\n\nf(np.array([object()]))", "TypeError", 5),
+    "a set": ("def f(x):\n    return x\n\nf([1, {2}])", "TypeError", 5),
+    "a leaked tracer": (
+        "kept = []\ndef f(x):\n    kept.append(x)\n    return x\n\nf(jnp.ones(3))\nkept[0] + 1",
+        "UnexpectedTracerError",
+        8,
+    ),
+    "too few arguments": ("def f(x, y):\n    return x\n\nf(jnp.ones(3))", "TypeError", 5),
+}
+OPTIONS = {"an unhashable static argument": "--static f:n", "a deleted array": "--donate f:x"}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_a_clear_error_at_the_users_line(shell, case: str) -> None:
+    body, kind, line = BAD[case]
+    shell.cell("earlier = jnp.arange(3)")
+    ran = shell.cell(f"%%jit {OPTIONS.get(case, '')}\n{body}")
+    assert ran.error.startswith(f"{kind}: ")
+    assert f"Cell In[{ran.count}], line {line}" in ran.stdout
+    assert "/jitscope" not in ran.stdout
+    error = ran.document["error"]
+    assert error["type"] == kind
+    assert (error["position"]["cell"], error["position"]["line"]) == (f"In [{ran.count}]", line)
+    assert shell.cell("%%jit\ndef g(x):\n    return x * 2\ng(earlier)").result.tolist() == [0, 2, 4]
+
+
+def test_the_error_of_a_flag_names_the_option(shell) -> None:
+    for case, option in (("a flag", "f:train"), ("a count", "f:n")):
+        ran = shell.cell(f"%%jit\n{BAD[case][0]}")
+        assert f"%%jit --static {option}" in ran.stdout
+        assert not shell.cell(f"%%jit --static {option}\n{BAD[case][0]}").error
+    assert "--static" not in shell.cell(f"%%jit\n{BAD['a tracer given to NumPy'][0]}").stdout
+
+
+def test_debug(shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    shell.cell(f"%%jit\n{BAD['a wrong shape'][0]}")
+    answers = iter(["p 'in', x.shape, __name__", "u", "p 'up'", "q"])
+    monkeypatch.setattr("builtins.input", lambda *_: next(answers))
+    ran = shell.cell("%debug")
+    assert "('in', (3,), '__main__')" in ran.stdout
+    assert "'up'" in ran.stdout

@@ -194,3 +194,24 @@ def test_unloading_closes_the_side_panel(kernel) -> None:
     assert "not found" in kernel.cell("%%jit\n1", stop_on_error=False).error
     assert not kernel.cell("%load_ext jitscope").error
     assert kernel.cell("%%jit\nlayer(jnp.ones((8, 3)), jnp.ones((3, 2)));").document["reused"]
+
+
+def test_the_button_measures(kernel) -> None:
+    kernel.comms.clear()
+    ran = kernel.cell("%%jit\nlayer(jnp.ones((8, 3)), jnp.ones((3, 2)))\nlayer(jnp.ones((7, 3)), jnp.ones((3, 2)));")
+    if WIDGET not in ran.shown[-1]:
+        pytest.skip("the front end is not built")
+    model = ran.shown[-1][WIDGET]["model_id"]
+    identity = ran.document["compilations"][0]["id"]
+    data = {"method": "custom", "content": {"type": "measure", "id": identity}}
+    kernel.client.shell_channel.send(kernel.client.session.msg("comm_msg", {"comm_id": model, "data": data}))
+    kernel.comms.clear()
+    for _ in range(20):
+        kernel.drain()
+        sent = [one["content"]["data"] for one in kernel.comms if one["content"].get("comm_id") == model]
+        if sent:
+            break
+    (answer,) = sent
+    document = answer["state"]["document"]
+    validate(document)
+    assert document["compilations"][0]["timing"]["steady"]["median"]["value"] > 0

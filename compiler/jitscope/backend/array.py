@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
-from ..core.avals import ShapedArray, aval_of, is_python_scalar, physical
+from ..core.avals import ShapedArray, aval_of, is_python_scalar, not_an_array, physical
 from ..core.config import settings
 from ..core.dtypes import canonicalize
 from ..core.errors import DeletedArrayError
@@ -155,7 +155,8 @@ class Array(Operators):
         return self
 
     def __deepcopy__(self, memo: Any) -> Array:
-        return array_from_numpy(np.asarray(self), self.aval.weak_type)
+        make, values = self.__reduce__()
+        return make(*values)
 
     def __reduce__(self) -> Any:
         if isinstance(self.aval.dtype, dtypes.ExtendedDType):
@@ -200,8 +201,9 @@ def to_array(x: Any) -> Array:
         return _scalar_array(x)
     if hasattr(x, "__jitscope_array__"):
         return x.__jitscope_array__()
-    aval = aval_of(x)
-    return array_from_numpy(x, aval.weak_type)
+    if hasattr(x, "aval"):
+        raise TypeError(not_an_array(x))
+    return array_from_numpy(x, aval_of(x).weak_type)
 
 
 def _scalar_array(x: Any) -> Array:

@@ -104,6 +104,8 @@ def not_an_array(x: Any) -> str:
         hint = "give its elements one number type, e.g. np.asarray(x, dtype=float)" if x.dtype == object else \
             "convert it to a number type first"
         return f"a NumPy array of dtype {x.dtype} is not an array of numbers: {hint}"
+    if hasattr(x, "aval"):
+        return f"a {type(x).__name__} says what an array is like, it has no values"
     return f"a value of type {type(x).__module__}.{type(x).__qualname__} is not an array, a number or a tree of those"
 
 

@@ -69,7 +69,7 @@ class DebugInfo:
 class Jaxpr:
     """A program: `constvars` are its captured values, `invars` its arguments."""
 
-    __slots__ = ("constvars", "invars", "outvars", "eqns", "effects", "debug", "_live")
+    __slots__ = ("constvars", "invars", "outvars", "eqns", "effects", "debug", "_live", "__weakref__")
 
     def __init__(self, constvars: list[Var], invars: list[Var], outvars: list[Atom], eqns: list[JaxprEqn],
                  effects: Effects = no_effects, debug: DebugInfo = DebugInfo()):

@@ -155,6 +155,7 @@ from .logic import (
     right_shift,
     select,
 )
+from .quantiles import median, nanmedian, nanpercentile, nanquantile, percentile, quantile
 from .ranges import arange, geomspace, indices, linspace, logspace, meshgrid
 from .reductions import all, any, argmax, argmin, count_nonzero, cumprod, cumsum, max, min, prod, ptp, sum
 from .repeating import diff, pad, repeat, roll, tile, trapezoid
@@ -164,7 +165,6 @@ from .rounding import (
     clip,
     conjugate,
     copysign,
-    fix,
     floor,
     heaviside,
     imag,

@@ -125,6 +125,13 @@ def operand(name: str, x: Any, inexact: bool = False) -> Any:
     return x if dtype == aval.dtype and not isinstance(x, np.ndarray) else cast(x, aval, dtype, aval.weak_type)
 
 
+def weak_as(out: Any, *given: Any) -> Any:
+    """A result to which only numbers were added, as weakly typed as the operands."""
+    weak = all(aval_of(v).weak_type for v in given)
+    return convert_element_type_p(out, new_dtype=aval_of(out).dtype, weak_type=True) \
+        if weak and not aval_of(out).weak_type else out
+
+
 # Axes and shapes -----------------------------------------------------------------------------------------------------
 
 

@@ -25,13 +25,14 @@ from ..ops.elementwise import (
     pow_p,
     rem_p,
     round_p,
+    shift_right_logical_p,
     sign_p,
     square_p,
 )
 from ..ops.families import scalar_like
 from ..ops.linear import add_p, convert, convert_element_type_p, mul_p, neg_p, sub_p, where as choose
 from ._fused import fused
-from ._operands import operand, operands, scalar_of
+from ._operands import operand, operands, scalar_of, weak_as
 from ._ufunc import binary, binary_of, kind_of, unary, unary_of
 from .logic import greater_complex
 
@@ -153,7 +154,7 @@ def floor_divide(x: Any, y: Any, /) -> Any:
     if kind_of(x) == "u":
         return div_p(x, y)
     rest = rem_p(x, y)
-    return _rounded_down(x, y, rest, _off_side(rest, y))
+    return weak_as(_rounded_down(x, y, rest, _off_side(rest, y)), x, y)
 
 
 @binary
@@ -174,7 +175,7 @@ def divmod(x: Any, y: Any, /) -> Any:
     if kind_of(x) == "u":
         return div_p(x, y), rest
     off_side = _off_side(rest, y)
-    return _rounded_down(x, y, rest, off_side), choose(off_side, add_p(rest, y), rest)
+    return weak_as(_rounded_down(x, y, rest, off_side), x, y), choose(off_side, add_p(rest, y), rest)
 
 
 @binary
@@ -213,7 +214,21 @@ _fused_int_power = fused(static="y")(_int_power)
 @binary
 def _power(x: Any, y: Any, /) -> Any:
     x, y = numeric("power", x, y)
-    return pow_p(x, y)
+    return pow_p(x, y) if kind_of(x) in "fc" else _power_of_integers(x, y)
+
+
+def _power_of_integers(x: Any, y: Any) -> Any:
+    """By squaring, over the six low bits of the exponent: with more of them every result is wrong (it overflowed) or of
+    base -1, 0 or 1, for which the low bits suffice. A negative exponent gives 0, but for these bases."""
+    zero, one = scalar_like(x, 0), scalar_like(x, 1)
+    out = choose(and_p(eq_p(x, zero), ne_p(y, zero)), zero, one)
+    base, bits = x, y
+    for i in range(6):
+        out = choose(ne_p(and_p(bits, one), zero), mul_p(out, base), out)
+        base, bits = (mul_p(base, base), shift_right_logical_p(bits, one)) if i < 5 else (base, bits)
+    if kind_of(x) == "i":
+        out = choose(and_p(lt_p(y, zero), gt_p(abs_p(x), one)), zero, out)
+    return out
 
 
 @binary

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+from ..core import dtypes
 from ..core.avals import aval_of
 from ..ops.linear import broadcast_in_dim_p, mul_p, reduce_sum_p, squeeze_p, transpose as permute
+from ..ops.reduce import reduce_or_p
 from ._fused import fused
 from ._operands import promoted, unsupported
 from .linear import product
@@ -60,7 +62,7 @@ def einsum(subscripts: Any, /, *operands: Any, out: None = None, optimize: Any =
 
 
 def _as_text(*args: Any) -> tuple[str, tuple[Any, ...]]:
-    labels = {n: letter for n, letter in enumerate(string.ascii_letters)}
+    labels = dict(enumerate(string.ascii_letters))
 
     def text(sublist: Sequence[Any]) -> str:
         return "".join("..." if n is Ellipsis else labels[n] for n in sublist)
@@ -115,7 +117,8 @@ def _without_repeats(x: Any, names: str) -> tuple[Any, str]:
 def _summed(x: Any, names: str, kept: str) -> tuple[Any, str]:
     """The sum over the axes whose labels are not kept."""
     axes = tuple(i for i, name in enumerate(names) if name not in kept)
-    return (reduce_sum_p(x, axes=axes) if axes else x), "".join(name for name in names if name in kept)
+    add_up = reduce_or_p if aval_of(x).dtype == dtypes.bool_ else reduce_sum_p
+    return (add_up(x, axes=axes) if axes else x), "".join(name for name in names if name in kept)
 
 
 def _arranged(x: Any, names: str, result: str) -> Any:

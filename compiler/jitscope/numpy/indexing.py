@@ -145,7 +145,7 @@ def plain(index: Any) -> Any:
         return None if None in parts else parts
     if type(index) is slice:
         bounds = (index.start, index.stop, index.step)
-        return bounds if all([b is None or type(b) is int for b in bounds]) else None
+        return bounds if all(b is None or type(b) is int for b in bounds) else None
     return index if type(index) is int or index is Ellipsis else "new" if index is None else None
 
 

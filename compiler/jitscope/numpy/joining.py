@@ -1,6 +1,7 @@
 """Joining, splitting and repeating arrays."""
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -170,7 +171,7 @@ def _pieces(name: str, ary: Any, sections: Any, axis: int, even: bool) -> list[A
             raise ValueError(f"{name}: axis {axis} of shape {aval_of(x).shape} cannot be split into {count} equal parts; "
                              "array_split makes unequal ones")
         edges = [0, *np.cumsum([size // count + (i < size % count) for i in range(count)]).tolist()]
-    return [slice_in_dim(x, a, max(a, b), axis=axis) for a, b in zip(edges, edges[1:])]
+    return [slice_in_dim(x, a, max(a, b), axis=axis) for a, b in itertools.pairwise(edges)]
 
 
 @fused(static="indices_or_sections axis")

@@ -12,7 +12,7 @@ from ..core.avals import aval_of
 from ..ops.dot import dot_general
 from ..ops.linear import broadcast_in_dim_p, mul_p, neg_p, reshape, squeeze_p, sub_p, transpose as permute
 from ._fused import fused
-from ._operands import broadcast_shape, integer, one_axis, operands, promoted, unsupported
+from ._operands import broadcast_shape, integer, one_axis, operands, promoted, same_shape, unsupported
 from .joining import stack, unstack
 from .reductions import sum as sum_over
 from .rounding import conjugate
@@ -115,7 +115,9 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, precision: Any = None, prefer
     x, y = (moveaxis(v, axis, -1) for v in (x, y))
     if aval_of(x).shape[-1] != aval_of(y).shape[-1]:
         raise _mismatch("vecdot", x, y, f"their axes {axis} must have one size")
-    return sum_over(mul_p(*operands("vecdot", x, y)), -1, dtype=preferred_element_type or aval_of(x).dtype)
+    x, y = same_shape("vecdot", (x, y), (aval_of(x), aval_of(y)))
+    last = aval_of(x).ndim - 1
+    return product(x, y, ((last,), (last,)), (range(last), range(last)), precision, preferred_element_type)
 
 
 @fused()

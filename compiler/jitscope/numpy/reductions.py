@@ -13,13 +13,14 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import aval_of
-from ..ops.elementwise import max_p, min_p
+from ..ops.elementwise import eq_p, max_p, min_p
 from ..ops.families import scalar_like
 from ..ops.linear import (
     add_p,
     broadcast_in_dim_p,
     concatenate_p,
     convert,
+    full,
     mul_p,
     reduce_sum_p,
     reshape,
@@ -132,7 +133,13 @@ def _choosing(name: str, primitive: Any, combine: Any, identity: Any, doc: str) 
         if initial is None and 0 in [shape[i] for i in axes]:
             raise ValueError(f"{name} of {aval_of(x).short()} over axes {axes}: there are no elements; give initial=")
         if kind_of(x) == "c":
-            return keep(_strong(_complex_choice(name, x, axes, initial, where)), shape, axes, keepdims)
+            lowest_complex = scalar_like(x, complex(-np.inf, -np.inf) if name == "max" else complex(np.inf, np.inf))
+            x = masked(name, x, where, lowest_complex)
+            result = _strong(_complex_choice(name, x, axes))
+            if initial is not None:
+                first, result = operands(name, cast(*checked(name, initial), aval_of(x).dtype), result)
+                result = _better(name, first, result)
+            return keep(result, shape, axes, keepdims)
         x = masked(name, x, where, identity(aval_of(x).dtype))
         shape = aval_of(x).shape
         result = _strong(primitive.bind(x, axes=axes) if axes else x)
@@ -144,21 +151,25 @@ def _choosing(name: str, primitive: Any, combine: Any, identity: Any, doc: str) 
     return fused(static=_STATIC.replace(" dtype", "").replace(" promote_integers", ""))(fun)
 
 
-def _complex_choice(name: str, x: Any, axes: tuple[int, ...], initial: Any, where: Any) -> Any:
+def _better(name: str, x: Any, y: Any) -> Any:
+    return choose(greater_complex(x, y), *((x, y) if name == "max" else (y, x)))
+
+
+def _complex_choice(name: str, x: Any, axes: tuple[int, ...]) -> Any:
     """The greatest or least complex number: halves are compared until one element is left."""
-    if initial is not None or where is not None:
-        raise NotImplementedError(f"{name} of complex numbers with initial= or where=")
     shape = aval_of(x).shape
     kept = [i for i in range(len(shape)) if i not in axes]
-    order = tuple([*kept, *axes])
+    order = (*kept, *axes)
     x = transpose(x, order)
     x = reshape(x, (*[shape[i] for i in kept], math.prod(shape[i] for i in axes)))
     last = len(kept)
     while (n := aval_of(x).shape[last]) > 1:
         left, right = (slice_in_dim(x, a, b, axis=last) for a, b in ((0, n // 2), (n // 2, n // 2 * 2)))
-        pick = greater_complex(left, right)
-        best = choose(pick, left, right) if name == "max" else choose(pick, right, left)
+        best = _better(name, left, right)
         x = concatenate_p(best, slice_in_dim(x, n - 1, n, axis=last), dimension=last) if n % 2 else best
+    if n == 0:
+        x = full((*aval_of(x).shape[:last], 1), complex(-np.inf, -np.inf) if name == "max" else complex(np.inf, np.inf),
+                 aval_of(x).dtype)
     return reshape(x, tuple(shape[i] for i in kept))
 
 
@@ -188,6 +199,9 @@ def _finding(name: str, primitive: Any, doc: str) -> Callable[..., Any]:
         x = operand(name, a)
         shape = aval_of(x).shape
         index = dtypes.default_int()
+        if kind_of(x) == "c":
+            best = (max if name == "argmax" else min)(x, axis, keepdims=True)
+            return argmax(eq_p(*operands(name, x, best)), axis, keepdims=keepdims)
         if axis is None or not shape:
             if axis is not None:
                 one_axis(name, axis, 1)
@@ -226,7 +240,7 @@ def _running(name: str, primitive: Any, doc: str) -> Callable[..., Any]:
         x = operand(name, a)
         if axis is None or not aval_of(x).shape:
             if axis is not None:
-                one_axis(name, axis, 1)
+                one_axis(name, axis, 0)
             x, axis = reshape(x, (aval_of(x).size,)), 0
         axis = one_axis(name, axis, aval_of(x).ndim)
         own = aval_of(x).dtype

@@ -30,7 +30,7 @@ from .ranges import arange
 from .reductions import cumsum, sum as sum_over
 from .selecting import take
 from .sorting import searchsorted
-from .structure import array_operand
+from .structure import array_operand, atleast_1d
 
 
 @fused(static="reps")
@@ -121,7 +121,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None, *, total_repeat_length
 
 @fused(static="repeats axis")
 def _repeat_alike(a: Any, repeats: int, axis: int | None) -> Any:
-    x = array_operand("repeat", a)
+    x = atleast_1d(a)
     if axis is None:
         x, axis = reshape(x, (aval_of(x).size,)), 0
     shape = aval_of(x).shape

@@ -58,7 +58,6 @@ def _rounding(name: str, apply: Any, doc: str) -> Any:
 floor = _rounding("floor", floor_p, "The greatest whole number not above x. Integers stay as they are.")
 ceil = _rounding("ceil", ceil_p, "The least whole number not below x. Integers stay as they are.")
 trunc = _rounding("trunc", trunc_value, "x without its fraction. Integers stay as they are.")
-fix = _rounding("fix", trunc_value, "x without its fraction. Integers stay as they are.")
 
 
 def _nearest(x: Any) -> Any:
@@ -109,7 +108,7 @@ def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Any:
     limits = [v for v in (min, max) if v is not None]
     if arr is None:
         raise ValueError("clip needs an array")
-    values, avals, _, _ = promoted("clip", [arr, *limits])
+    values, _, _, _ = promoted("clip", [arr, *limits])
     if kind_of(values[0]) == "c":
         raise ValueError("clip: complex numbers have no order; clip their parts (jnp.real, jnp.imag)")
     x, rest = values[0], iter(values[1:])

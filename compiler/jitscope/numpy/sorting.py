@@ -5,17 +5,18 @@ from typing import Any
 
 from ..core import dtypes
 from ..core.avals import aval_of
-from ..ops.elementwise import and_p, eq_p, ge_p, le_p, lt_p, ne_p, or_p, shift_right_logical_p
+from ..ops.elementwise import and_p, eq_p, le_p, lt_p, ne_p, not_p, or_p, shift_right_logical_p
 from ..ops.families import scalar_like
 from ..ops.indexing import GatherDimensionNumbers, GatherScatterMode, gather, iota
 from ..ops.linear import add_p, convert, full, reduce_sum_p, reshape, sub_p, where as choose
 from ..ops.sort import sort_p
 from ._fused import fused
-from ._operands import broadcast, one_axis, operands, promoted, scalar_of
+from ._operands import broadcast, one_axis, promoted, scalar_of
 from ._ufunc import kind_of
 from .dtypes import requested
 from .indexing import getitem
 from .joining import unstack
+from .logic import greater_complex, greater_equal
 from .structure import array_operand, flipped
 
 
@@ -111,6 +112,8 @@ def _pick(vector: Any, places: Any) -> Any:
 
 def _sorts_before(x: Any, y: Any) -> Any:
     """x < y where NaN is greater than all else."""
+    if kind_of(x) == "c":
+        return greater_complex(y, x)
     if kind_of(x) != "f":
         return lt_p(x, y)
     return or_p(lt_p(x, y), and_p(eq_p(x, x), ne_p(y, y)))
@@ -118,6 +121,8 @@ def _sorts_before(x: Any, y: Any) -> Any:
 
 def not_after(x: Any, y: Any) -> Any:
     """x <= y where NaN is greater than all else."""
+    if kind_of(x) == "c":
+        return not_p(greater_complex(x, y))
     if kind_of(x) != "f":
         return le_p(x, y)
     return or_p(le_p(x, y), ne_p(y, y))
@@ -165,6 +170,6 @@ def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = Non
         return full(aval_of(x).shape, 0, dtypes.default_int())
     rising = searchsorted(edges, x, "left" if right else "right")
     falling = searchsorted(flipped(edges, [0]), x, "right" if right else "left")
-    ascending = ge_p(*operands("digitize", getitem(edges, -1), getitem(edges, 0)))
+    ascending = greater_equal(getitem(edges, -1), getitem(edges, 0))
     falling = sub_p(scalar_like(falling, size), falling)
     return choose(ascending, rising, falling)

@@ -49,6 +49,8 @@ def closest(earlier: Sequence[Any], new: Signature) -> tuple[Any, list[Differenc
         found = differences(candidate.signature, new)
         if best is None or len(found) < len(best[1]):
             best = (candidate, found)
+        if len(found) <= 1:
+            break
     return best
 
 
@@ -60,6 +62,8 @@ def _function(old: Signature, new: Signature) -> list[Difference]:
 
 
 def _leaves(old: Signature, new: Signature) -> list[Difference]:
+    if old.leaves == new.leaves and old.tree == new.tree:
+        return []
     before, after = ({leaf.path: leaf for leaf in s.leaves} for s in (old, new))
     found = []
     if old.tree != new.tree or before.keys() != after.keys():

@@ -4,11 +4,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..core.jaxpr import Jaxpr
 from ..xla import hlo_module
 from .fusion import fusion_document
 from .graph import jaxpr_graph
-from .ledger import Ledger, Mark, Row, ledger as session_ledger
+from .ledger import Ledger, Mark, Row, ledger as session_ledger, shortened
 from .positions import position_document, positions_of
 from .source import source_document
 from .timing import measure_steady, quantity, timing_document
@@ -23,18 +22,7 @@ def signature_text(row: Row) -> str:
         ins += [f"{static.name}={static.text}" for static in row.signature.statics]
     else:
         ins = [v.aval.short() for v in row.jaxpr.invars] if row.jaxpr else []
-    return f"{row.function}({', '.join(_shortened(ins))}) -> {_result_text(row.jaxpr)}"
-
-
-def _result_text(jaxpr: Jaxpr | None) -> str:
-    if jaxpr is None:
-        return "?"
-    outs = _shortened([a.aval.short() for a in jaxpr.outvars])
-    return outs[0] if len(outs) == 1 else f"({', '.join(outs)})"
-
-
-def _shortened(parts: Sequence[str], most: int = 12) -> list[str]:
-    return [*parts[:most], f"… {len(parts) - most} more"] if len(parts) > most else list(parts)
+    return f"{row.function}({', '.join(shortened(ins))}) -> {row.result}"
 
 
 def compilation_document(row: Row, ledger: Ledger | None = None) -> Document:

@@ -1,7 +1,8 @@
 """The ledger: the structured log of the session. It listens to the compiler's records and files them by program.
 
-Rows are small. What views need beside them (the jaxpr) is kept up to a total size, oldest dropped first; neither
-executables nor users' arrays are kept alive.
+Rows are small. What views need beside them (the jaxpr) is kept up to a total size, oldest dropped first (a program has
+many objects, and all of them cost the garbage collector time), and beyond that as long as its function remembers it.
+Neither executables nor users' arrays are kept alive.
 """
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ import dataclasses
 import threading
 import weakref
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..backend.signature import Signature
@@ -22,7 +23,7 @@ from .differences import Difference, closest
 
 Cell = tuple[str, str | None]
 MAX_ROWS = 10_000
-MAX_EQUATIONS = 200_000
+MAX_EQUATIONS = 20_000
 MAX_HISTORY = 64
 
 
@@ -49,15 +50,26 @@ class Row:
     number: int = 0
     equations: int = 0
     error: tuple[str, str] | None = None
-    jaxpr: Jaxpr | None = None
-    dropped: bool = False
+    result: str = "?"
     steady: Any = None
     at: float = 0.0
     cell: Cell | None = None
     last_record: int = 0
+    _kept_jaxpr: Jaxpr | None = None
+    _jaxpr: Any = None
     _ready: Any = None
     _entry: Any = None
     _calls: int = 0
+
+    @property
+    def jaxpr(self) -> Jaxpr | None:
+        """The program, while the ledger keeps it or the function remembers its trace; else None."""
+        return self._kept_jaxpr or (self._jaxpr() if self._jaxpr else None)
+
+    @property
+    def dropped(self) -> bool:
+        """Whether there was a jaxpr that is no longer kept."""
+        return self._jaxpr is not None and self.jaxpr is None
 
     @property
     def calls(self) -> int:
@@ -256,7 +268,8 @@ class Ledger:
         row._entry = weakref.ref(ready.program.entry)
 
     def _keep(self, row: Row, jaxpr: Jaxpr) -> None:
-        row.jaxpr, row.equations = jaxpr, count(jaxpr)
+        row._kept_jaxpr, row._jaxpr, row.equations = jaxpr, weakref.ref(jaxpr), count(jaxpr)
+        row.result = _result_text(jaxpr)
         self._kept[row.id] = row
         self._equations += row.equations
         while self._equations > MAX_EQUATIONS and len(self._kept) > 1:
@@ -265,7 +278,17 @@ class Ledger:
     def _drop_program(self, row: Row) -> None:
         if self._kept.pop(row.id, None) is not None:
             self._equations -= row.equations
-            row.jaxpr, row.dropped = None, True
+            row._kept_jaxpr = None
+
+
+def _result_text(jaxpr: Jaxpr) -> str:
+    outs = shortened([a.aval.short() for a in jaxpr.outvars])
+    return outs[0] if len(outs) == 1 else f"({', '.join(outs)})"
+
+
+def shortened(parts: Sequence[str], most: int = 12) -> list[str]:
+    """The first parts of a list, and how many more there are."""
+    return [*parts[:most], f"… {len(parts) - most} more"] if len(parts) > most else list(parts)
 
 
 def _identity(row: Row) -> Any:

@@ -121,7 +121,16 @@ def _square_sum(x, y):
 sqrt_p = Elementwise("sqrt", lambda t, y, x: div_p(t, times(y, 2)))
 rsqrt_p = Elementwise("rsqrt", lambda t, y, x: mul_p(t, times(div_p(y, x), -0.5)))
 cbrt_p = Elementwise("cbrt", lambda t, y, x: times(mul_p(t, div_p(y, x)), 1 / 3), accepts="f")
-square_p = Elementwise("square", lambda t, y, x: mul_p(t, times(x, 2)), accepts="iufc", hlo="chlo.square")
+
+
+class Square(Elementwise):
+    """x times x."""
+
+    def lower(self, ctx, x, /):
+        return ctx.hlo.multiply(x, x)
+
+
+square_p = Square("square", lambda t, y, x: mul_p(t, times(x, 2)), accepts="iufc")
 
 
 class IntegerPow(Elementwise):

@@ -394,6 +394,8 @@ class Scatter(Primitive):
         x_aval, indices_aval, updates_aval = ctx.avals_in
         if not x_aval.size or not updates_aval.size:
             return x
+        if not x_aval.ndim and updates_aval.ndim:  # XLA cannot scatter into a scalar
+            return ctx.inline(lambda *args: self._into_scalar(*args, unique_indices=unique_indices), x, indices, updates)
         indices, indices_aval = _wide_indices(ctx, indices, indices_aval)
         if mode is GatherScatterMode.CLIP and dimension_numbers.scatter_dims_to_operand_dims:
             sizes = _slice_shape(x_aval, updates_aval, dimension_numbers)
@@ -412,6 +414,12 @@ class Scatter(Primitive):
         scalar = ShapedArray((), physical(x_aval).dtype)
         ctx.region(operation, 0, [scalar, scalar], lambda old, new: self.combine(ctx, old, new))
         return operation.result
+
+    def _into_scalar(self, x, indices, updates, /, *, unique_indices):
+        zeros = full((*aval_of(indices).shape[:-1], 1), 0, dtypes.int32)
+        out = self.bind(reshape(x, (1,)), zeros, updates, dimension_numbers=ScatterDimensionNumbers((), (0,), (0,)),
+                        indices_are_sorted=True, unique_indices=unique_indices, mode=GatherScatterMode.PROMISE_IN_BOUNDS)
+        return reshape(out, ())
 
     def combine(self, ctx: Any, old: Any, new: Any) -> Any:
         """The element that takes the place of `old`."""

@@ -39,6 +39,9 @@ class KeyDType(ExtendedDType):
         self.impl = impl
         self.name = f"key<{tag}>"
 
+    def __reduce__(self) -> str:
+        return self.impl.removesuffix("2x32")  # the global below: each generator's dtype is one object
+
 
 threefry = KeyDType("threefry2x32", "fry")
 UINTS = {8: dtypes.uint8, 16: dtypes.uint16, 32: uint32, 64: uint64}

@@ -18,6 +18,7 @@ async function enlivenOne(element: HTMLElement): Promise<boolean> {
     element.append(place);
     mount(place, shown, {}, { strict: true });
     element.replaceChildren(place);
+    element.classList.remove("jitscope"); // the view inside has it now
     element.classList.add("jitscope-live");
     element.dataset.jitscopeAlive = "yes";
     return true;

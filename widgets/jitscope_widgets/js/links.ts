@@ -57,7 +57,9 @@ export class Links implements Lines {
   }
 
   private isHere(position: Position): boolean {
-    return !this.source || position.file === this.source.file;
+    if (!this.source) return true;
+    const { file, first_line: first, lines } = this.source;
+    return position.file === file && position.line >= first && position.line < first + lines.length;
   }
 
   private readonly known = new WeakMap<Placed, number[]>();

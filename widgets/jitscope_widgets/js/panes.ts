@@ -50,6 +50,7 @@ export class Panes {
       "div",
       { class: "jitscope-panes" },
       h("div", { class: "jitscope-toolbar" }, this.tabs.bar, h("span", { class: "jitscope-tools" }, options.picker, ...this.tools())),
+      h("div", { class: "jitscope-signature" }, h("code", { title: compilation.signature }, compilation.signature)),
       this.tabs.body,
     );
     this.tabs.show(options.memory?.tab ?? "graph");

@@ -1,0 +1,204 @@
+"""Array: values, interop, memory, text."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import pickle
+import weakref
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import jitscope as jx
+from jitscope.backend.array import Array, array_from_numpy, to_array
+from jitscope.core.errors import DeletedArrayError
+from tests.compiler.programs import add, floats, in_new_process, mul
+
+
+DTYPES = [np.dtype(t) for t in ("bool", "int8", "int32", "uint8", "uint32", "float16", "float32", "complex64")]
+DTYPES += [np.dtype(t) for t in (ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.int4)]
+
+
+def sample(dtype, shape=(2, 3)):
+    return (np.arange(int(np.prod(shape))) % 3).reshape(shape).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("shape", [(), (2, 3), (0, 2)], ids=str)
+def test_values_go_in_and_out(dtype, shape):
+    x = sample(dtype, shape)
+    a = jx.device_put(x)
+    assert isinstance(a, jx.Array) and (a.aval.shape, a.aval.dtype) == (shape, dtype)
+    out = np.asarray(a)
+    assert out.dtype == dtype and out.shape == shape and not out.flags.writeable
+    assert out.astype(np.float32 if dtype.kind != "c" else dtype).tolist() == x.astype(out.dtype).astype(
+        np.float32 if dtype.kind != "c" else dtype).tolist()  # fmt: skip
+    assert np.asarray(a, dtype=np.complex64).dtype == np.complex64
+
+
+def test_wide_dtypes_are_narrowed_unless_asked_for():
+    for wide, narrow in (("int64", "int32"), ("uint64", "uint32"), ("float64", "float32"), ("complex128", "complex64")):
+        assert jx.device_put(np.ones(2, wide)).aval.dtype == narrow
+        with jx.enable_x64():
+            assert jx.device_put(np.ones(2, wide)).aval.dtype == wide
+
+
+def test_the_source_may_change_afterwards():
+    x = np.zeros((64, 64), np.float32)
+    a = jx.device_put(x)
+    x[:] = 7
+    assert np.asarray(a).sum() == 0
+    out = np.array(a)
+    out[:] = 7
+    assert np.asarray(a).sum() == 0
+
+
+def test_a_view_holds_the_memory():
+    a = jx.device_put(floats(1000))
+    view, place = np.asarray(a), a.unsafe_buffer_pointer()
+    assert view.ctypes.data == place
+    del a
+    gc.collect()
+    np.testing.assert_array_equal(view, floats(1000))
+
+
+@pytest.mark.smoke
+def test_python_numbers():
+    one = to_array(1.5)
+    assert (float(one), int(to_array(3)), complex(to_array(1j)), bool(to_array(False))) == (1.5, 3, 1j, False)
+    assert [10, 20, 30][to_array(2)] == 30 and list(range(to_array(np.uint8(3)))) == [0, 1, 2]
+    assert float(jx.device_put(np.full((1, 1), 2.5, np.float32))) == 2.5
+    assert (one.item(), jx.device_put(sample("int32")).tolist()) == (1.5, [[0, 1, 2], [0, 1, 2]])
+    assert f"{one:.3f}" == "1.500" and f"{to_array(3)}" == "3"
+
+
+def test_what_is_no_number_says_so():
+    a = jx.device_put(floats(3))
+    for convert, kind in ((float, TypeError), (int, TypeError), (complex, TypeError), (bool, ValueError),
+                          (lambda x: [1][x], TypeError)):  # fmt: skip
+        with pytest.raises(kind, match=r"f32\[3\]"):
+            convert(a)
+    with pytest.raises(TypeError, match="index"):
+        [1, 2][to_array(1.0)]
+    with pytest.raises(TypeError, match="scalar"):
+        len(to_array(1.0))
+    with pytest.raises(TypeError, match="scalar"):
+        iter(to_array(1.0))
+    with pytest.raises(TypeError, match=r"\.at\["):
+        a[0] = 1.0
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(a)
+
+
+def test_length_and_iteration():
+    a = jx.device_put(floats(3, 2))
+    rows = list(a)
+    assert len(a) == 3 and all(isinstance(r, jx.Array) and r.aval.shape == (2,) for r in rows)
+    np.testing.assert_array_equal(np.stack([np.asarray(r) for r in rows]), floats(3, 2))
+
+
+@pytest.mark.parametrize("make", [
+    lambda: np.array([1, "a"], dtype=object), lambda: np.array(["a"]), lambda: np.array(["2020"], "M8[Y]"),
+    lambda: np.zeros(2, [("x", "f4")]), lambda: np.longdouble(1), lambda: {1, 2}, lambda: "text", lambda: object(),
+    lambda: b"bytes"])  # fmt: skip
+def test_what_cannot_be_an_array_is_a_type_error(make):
+    for use in (jx.device_put, to_array, jx.jit(lambda x: x), lambda x: add(x, 1.0), jx.grad(lambda x: 1.0),
+                lambda x: jx.jit(lambda: x)()):  # fmt: skip
+        with pytest.raises(TypeError):
+            use(make())
+
+
+def test_text():
+    a = jx.device_put(np.array([1.5, -2], np.float32))
+    assert repr(a) == "Array([ 1.5, -2. ], dtype=float32)" and str(a) == "[ 1.5 -2. ]"
+    assert repr(to_array(2)) == "Array(2, dtype=int32, weak_type=True)"
+    assert repr(jx.device_put(np.zeros((0, 3), np.int8))) == "Array([], shape=(0, 3), dtype=int8)"
+    assert "..." in repr(jx.device_put(floats(2000))) and len(repr(jx.device_put(floats(2000)))) < 300
+    key = jx.random.key(1)
+    assert repr(key).startswith("Array((), dtype=key<fry>) overlaying:") and str(key) == repr(key)
+
+
+def test_dlpack_both_ways():
+    a = jx.device_put(floats(4, 3))
+    shared = np.from_dlpack(a)
+    np.testing.assert_array_equal(shared, floats(4, 3))
+    assert shared.ctypes.data == a.unsafe_buffer_pointer() and a.__dlpack_device__() == (1, 0)
+
+
+def test_copies_and_pickles():
+    for a in (jx.device_put(floats(3)), to_array(2.0), jx.device_put(sample(ml_dtypes.bfloat16)), jx.random.key(3)):
+        assert copy.copy(a) is a
+        is_key = "key" in a.aval.dtype.name
+        values = [np.asarray(jx.random.key_data(x) if is_key else x) for x in (a, pickle.loads(pickle.dumps(a)),
+                                                                               copy.deepcopy(a))]  # fmt: skip
+        assert len({v.tobytes() for v in values}) == 1
+        assert pickle.loads(pickle.dumps(a)).aval is copy.deepcopy(a).aval is a.aval
+
+
+def test_memory():
+    a = jx.device_put(floats(100))
+    assert (a.nbytes, a.devices(), a.is_deleted()) == (400, {a.device}, False)
+    assert a.block_until_ready() is a and a.is_ready()
+    a.copy_to_host_async()
+    alive = len(jx.live_arrays())
+    a.delete()
+    a.delete()
+    assert a.is_deleted() and len(jx.live_arrays()) == alive - 1
+    for use in (lambda: np.asarray(a), lambda: a.block_until_ready(), lambda: a.is_ready(), lambda: pickle.dumps(a),
+                lambda: a.unsafe_buffer_pointer(), lambda: list(a), lambda: a.copy_to_host_async(), lambda: float(a),
+                lambda: str(a) and mul(a, a), lambda: np.from_dlpack(jx.device_put(a)), lambda: a.tolist()):  # fmt: skip
+        with pytest.raises((DeletedArrayError, TypeError), match="deleted|one element"):
+            use()
+    assert "deleted" in repr(a) and "deleted" in str(a)
+
+
+def test_arrays_nobody_holds_are_freed():
+    gc.collect()
+    a = jx.device_put(floats(1 << 16))
+    gone = weakref.ref(a)
+    out = add(a, a)
+    before = len(jx.live_arrays())
+    del a, out
+    gc.collect()
+    assert gone() is None and len(jx.live_arrays()) == before - 2
+
+
+def test_device_put_and_get_of_trees():
+    x = {"a": floats(3), "b": (1.0, None)}
+    there = jx.device_put(x, jx.devices()[0])
+    assert isinstance(there["a"], Array) and isinstance(there["b"][0], Array) and there["b"][1] is None
+    back = jx.device_get(there)
+    assert type(back["a"]) is np.ndarray and back["b"][0].dtype == np.float32
+    assert jx.block_until_ready(there) is there
+    with pytest.raises(RuntimeError, match="'cpu'"):
+        jx.devices("tpu")
+    traced = jx.jit(lambda x: jx.device_put(x))(floats(3))
+    np.testing.assert_array_equal(traced, floats(3))
+
+
+def test_dispatch_does_not_wait():
+    """A result is there before its values are; asking for them waits."""
+    out = in_new_process(
+        """
+        import numpy as np, jitscope as jx, time
+        from jitscope.ops.dot import dot_general
+        def f(x):
+            for _ in range(20):
+                x = dot_general(x, x, (((1,), (0,)), ((), ())))
+            return x
+        f = jx.jit(f)
+        x = jx.device_put(np.full((700, 700), 1e-3, np.float32))
+        f(x).block_until_ready()
+        start = time.perf_counter(); y = f(x); called = time.perf_counter() - start
+        y.block_until_ready(); whole = time.perf_counter() - start
+        print(called < whole / 2, y.is_ready())
+        """
+    )
+    assert out == "True True"
+
+
+def test_array_from_numpy_keeps_weak_types():
+    assert array_from_numpy(np.float32(1), True).aval.weak_type
+    assert not jx.device_put(np.float32(1)).aval.weak_type and jx.device_put(1.0).aval.weak_type

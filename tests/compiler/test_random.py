@@ -1,0 +1,253 @@
+"""Random numbers: the same bits as JAX's, recorded in recorded/random.json."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import jitscope as jx
+from jitscope import random
+from jitscope.backend.array import to_array
+from jitscope.ops import rng
+from tests.compiler.programs import steps
+from tests.compiler.random_cases import CASES, CASES64
+
+
+RECORDED = json.loads((Path(__file__).parent / "recorded" / "random.json").read_text(encoding="utf-8"))
+
+
+def values_of(x) -> np.ndarray:
+    return np.asarray(random.key_data(x) if isinstance(x.aval.dtype, rng.KeyDType) else x)
+
+
+def expected(name: str) -> np.ndarray:
+    entry = RECORDED[name]
+    return np.frombuffer(bytes.fromhex(entry["hex"]), np.dtype(entry["dtype"])).reshape(entry["shape"])
+
+
+def check(name: str, found: np.ndarray) -> None:
+    wanted = expected(name)
+    assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+    if "normal" not in name:
+        assert found.tobytes() == wanted.tobytes(), (found, wanted)
+        return
+    # The polynomial of erf_inv may be contracted otherwise: a few units in the last place.
+    parts = [found.real, found.imag] if found.dtype.kind == "c" else [found]
+    others = [wanted.real, wanted.imag] if found.dtype.kind == "c" else [wanted]
+    for a, b in zip(parts, others):
+        eps = float(ml_dtypes.finfo(a.dtype).eps)
+        np.testing.assert_allclose(a.astype(float), b.astype(float), rtol=4 * eps, atol=4 * eps)
+
+
+KNOWN = [name for name in CASES if RECORDED[name] is not None]
+KNOWN64 = [name for name in CASES64 if RECORDED[name] is not None]
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_bits_are_jaxs(name):
+    check(name, values_of(CASES[name](random)))
+
+
+@pytest.mark.parametrize("name", KNOWN64)
+def test_wide_bits_are_jaxs(name):
+    with jx.enable_x64():
+        check(name, values_of(CASES64[name](random)))
+
+
+def test_all_that_was_recorded_is_compared():
+    assert set(RECORDED) == {*CASES, *CASES64} and len(KNOWN) + len(KNOWN64) > 0.9 * len(RECORDED)
+
+
+@pytest.mark.parametrize("name", [n for n in RECORDED if RECORDED[n] is None])
+def test_bounds_that_jax_cannot_be_given(name):
+    """Numbers handed to a program are int32 or int64; where they are part of one they may be anything."""
+    draw = {**CASES, **CASES64}[name]
+    with jx.enable_x64(name.startswith("x64")):
+        with pytest.raises(OverflowError, match="does not fit"):
+            draw(random)
+        drawn = values_of(jx.jit(lambda: draw(random))())
+    assert drawn.shape == (30,) and len(set(drawn.tolist())) > 20
+
+
+@pytest.mark.smoke
+def test_compiled_bits_are_the_same():
+    for draw in (lambda: random.bits(random.key(5), (3, 2)), lambda: random.uniform(random.key(5), (7,)),
+                 lambda: random.uniform(random.key(5), (99,), minval=-2.5, maxval=7.25),
+                 lambda: random.randint(random.key(5), (9,), 0, 1000)):  # fmt: skip
+        np.testing.assert_array_equal(jx.jit(draw)(), draw())
+    key = random.key(5)
+    np.testing.assert_allclose(jx.jit(random.normal, static_argnums=1)(key, (40,)), random.normal(key, (40,)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("draw", [
+    lambda k: random.bits(k, (3,)), lambda k: random.uniform(k, (2, 2)), lambda k: random.normal(k),
+    lambda k: random.randint(k, (4,), 0, 9), lambda k: random.key_data(random.split(k, 3)),
+    lambda k: random.key_data(random.fold_in(k, 4)), lambda k: random.bernoulli(k, 0.4, (5,))])  # fmt: skip
+def test_mapped_over_keys_is_a_loop(draw):
+    keys = random.split(random.key(1), 4)
+    loop = np.stack([np.asarray(draw(k)) for k in keys])
+    np.testing.assert_array_equal(jx.vmap(draw)(keys), loop)
+    np.testing.assert_array_equal(jx.jit(jx.vmap(draw))(keys), loop)
+    old = random.split(random.PRNGKey(1), 4)
+    np.testing.assert_array_equal(jx.vmap(draw)(old), loop)
+
+
+def test_mapped_over_what_is_folded_in():
+    folded = jx.vmap(lambda i: random.key_data(random.fold_in(random.key(2), i)))(np.arange(4))
+    loop = [np.asarray(random.key_data(random.fold_in(random.key(2), i))) for i in range(4)]
+    np.testing.assert_array_equal(folded, np.stack(loop))
+
+
+def test_both_forms_of_keys_give_the_same():
+    old, new = random.PRNGKey(11), random.key(11)
+    assert old.aval.short() == "u32[2]" and new.aval.short() == "key<fry>[]"
+    np.testing.assert_array_equal(random.bits(old, (4,)), random.bits(new, (4,)))
+    np.testing.assert_array_equal(random.split(old), random.key_data(random.split(new)))
+    np.testing.assert_array_equal(random.key_data(random.wrap_key_data(old)), old)
+    assert random.key_impl(new) == "threefry2x32" and random.clone(new).aval is new.aval
+
+
+def test_keys_go_through_transformations():
+    noisy = lambda x, key: random.uniform(key, (), minval=x, maxval=2.0)
+    gradient = jx.grad(noisy, argnums=(0, 1), allow_int=True)(1.0, random.key(3))
+    u = float(random.uniform(random.key(3)))
+    np.testing.assert_allclose(gradient[0], 1 - u, rtol=1e-5)
+    assert gradient[1].dtype == jx.core.dtypes.float0
+
+    @jx.jit
+    def step(state):
+        key, own = random.split(state["key"])
+        return {"key": key, "x": random.uniform(own)}
+
+    state = {"key": random.key(0), "x": to_array(0.0)}
+    seen = []
+    with steps() as counted:
+        for _ in range(4):
+            state = step(state)
+            seen.append(float(state["x"]))
+    assert len(set(seen)) == 4 and counted["compile"] <= 2
+    mapped = jx.vmap(lambda k, x: k, in_axes=(0, None), out_axes=0)(random.split(random.key(0), 3), 1.0)
+    assert mapped.aval.short() == "key<fry>[3]" and len(list(mapped)) == 3
+
+
+# The counters ---------------------------------------------------------------------------------------------------------
+
+
+def both_words(shape):
+    high, low = (np.asarray(w).astype(np.uint64) for w in rng.counters(shape))
+    return (high << np.uint64(32)) | low
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (7,), (3, 5), (2, 3, 4), (0, 3)], ids=str)
+def test_counters_count(shape):
+    size = int(np.prod(shape))
+    np.testing.assert_array_equal(both_words(shape), np.arange(size, dtype=np.uint64).reshape(shape))
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (2, 3, 4), (7,)], ids=str)
+def test_the_way_for_many_elements_counts_the_same(shape):
+    high, low = rng._wide_counters(shape)
+    np.testing.assert_array_equal(low, np.arange(np.prod(shape)).reshape(shape))
+    assert not np.asarray(high).any()
+
+
+def test_counters_beyond_32_bits():
+    """Elements of arrays too large to make: what an index contributes, word by word."""
+    generator = np.random.default_rng(0)
+    indices = generator.integers(0, 2**32, 200, dtype=np.uint64)
+    strides = [1, 2**16, 2**31 + 7, 2**32 - 1, 12345678901 % 2**32]
+    for stride in strides:
+        high, low = rng._multiply_wide(to_array_of(indices), stride)
+        found = (np.asarray(high).astype(np.uint64) << np.uint64(32)) | np.asarray(low)
+        wanted = [int(i) * stride % 2**64 for i in indices]
+        assert found.tolist() == wanted
+
+
+def to_array_of(x: np.ndarray):
+    return jx.device_put(x.astype(np.uint32))
+
+
+def test_a_shape_of_more_than_2_to_the_32_elements_is_staged_right():
+    """Traced, not run: the program of a row taken out of a huge array of bits."""
+    shape = (2**20, 2**13)
+    jaxpr = jx.make_jaxpr(lambda: rng.counters(shape))()
+    assert [a.short() for a in jaxpr.out_avals] == ["u32[1048576,8192]"] * 2
+    assert "mul" in str(jaxpr)  # strides enter
+    sliced = both_words_at(shape, 2**20 - 1, 5)
+    assert sliced == (2**20 - 1) * 2**13 + 5
+
+
+def both_words_at(shape, row, column):
+    """Element [row, column] of the counters of `shape`, from the arithmetic of its axes on one index each."""
+    high, low, stride = 0, 0, int(np.prod(shape, dtype=object))
+    for size, index in zip(shape, (row, column)):
+        stride //= size
+        product_high, product_low = rng._multiply_wide(to_array_of(np.array([index])), stride & 0xFFFFFFFF)
+        product = (int(np.asarray(product_high)[0]) << 32) + int(np.asarray(product_low)[0])
+        total = (high << 32) + low + product + (index * (stride >> 32) << 32)
+        high, low = total >> 32, total & 0xFFFFFFFF
+    return (high << 32) + low
+
+
+def test_threefry_on_published_vectors():
+    """Known answers of Threefry-2x32 with 20 rounds (Salmon et al.)."""
+    vectors = {
+        (0, 0, 0, 0): (0x6B200159, 0x99BA4EFE),
+        (0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF): (0x1CB996FC, 0xBB002BE7),
+        (0x13198A2E, 0x03707344, 0x243F6A88, 0x85A308D3): (0xC4923A9C, 0x483DF7A0),
+    }
+    for words, wanted in vectors.items():
+        out = rng.threefry2x32_p(*[np.uint32(w) for w in words])
+        assert tuple(int(x) for x in out) == wanted
+
+
+# Distributions --------------------------------------------------------------------------------------------------------
+
+
+def test_uniform_numbers_fill_their_range():
+    for low, high in ((0.0, 1.0), (-3.0, 5.0), (2.0, 2.0)):
+        drawn = np.asarray(random.uniform(random.key(1), (20000,), minval=low, maxval=high))
+        assert drawn.min() >= low and (drawn.max() < high or low == high)
+        np.testing.assert_allclose(drawn.mean(), (low + high) / 2, atol=0.1)
+
+
+def test_normal_numbers_are_normal():
+    drawn = np.sort(np.asarray(random.normal(random.key(2), (20000,))))
+    assert abs(drawn.mean()) < 0.02 and abs(drawn.std() - 1) < 0.02
+    quantiles = np.quantile(drawn, [0.025, 0.16, 0.5, 0.84, 0.975])
+    np.testing.assert_allclose(quantiles, [-1.96, -0.994, 0, 0.994, 1.96], atol=0.04)
+
+
+def test_integers_are_uniform():
+    drawn = np.asarray(random.randint(random.key(3), (30000,), -3, 4))
+    values, counts = np.unique(drawn, return_counts=True)
+    assert values.tolist() == list(range(-3, 4)) and counts.min() > 4000
+
+
+# Errors ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("call, kind, text", [
+    (lambda: random.key(1.5), TypeError, "integer"), (lambda: random.key("a"), TypeError, "str"),
+    (lambda: random.key(True), TypeError, "bool"), (lambda: random.key(2**70), OverflowError, "64 bits"),
+    (lambda: random.key(1, impl="other"), ValueError, "threefry2x32"),
+    (lambda: random.bits(1.0), TypeError, "f32[]"), (lambda: random.uniform(np.zeros(3, np.uint32)), TypeError, "u32[3]"),
+    (lambda: random.bits(random.split(random.key(0))), TypeError, "one key"),
+    (lambda: random.split(random.split(random.key(0))), TypeError, "vmap"),
+    (lambda: random.fold_in(random.key(0), 1.5), TypeError, "integer"),
+    (lambda: random.fold_in(random.key(0), np.arange(3)), TypeError, "i32[3]"),
+    (lambda: random.uniform(random.key(0), (2,), int), TypeError, "floats"),
+    (lambda: random.normal(random.key(0), (2,), bool), TypeError, "floats"),
+    (lambda: random.randint(random.key(0), (2,), 0, 5, float), TypeError, "integers"),
+    (lambda: random.bits(random.key(0), (2,), np.int32), TypeError, "unsigned"),
+    (lambda: random.bits(random.key(0), (-1,)), ValueError, "negative"),
+    (lambda: np.asarray(random.key(0)), TypeError, "key_data"),
+])  # fmt: skip
+def test_wrong_use_is_explained(call, kind, text):
+    with pytest.raises(kind) as caught:
+        call()
+    assert text in str(caught.value), str(caught.value)

@@ -1,0 +1,194 @@
+"""Pytrees: flattening, paths, prefixes, and classes that users register."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import OrderedDict, defaultdict, namedtuple
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+
+import jitscope as jx
+from jitscope import tree
+from tests.compiler.programs import add, mul, total
+
+
+Point = namedtuple("Point", "x y")
+LEAVES = st.one_of(st.integers(), st.floats(allow_nan=False), st.text(max_size=3), st.booleans())
+KEYS = st.text(max_size=3)
+TREES = st.recursive(
+    LEAVES | st.none(),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.tuples(inner, inner), st.dictionaries(KEYS, inner, max_size=3),
+        st.builds(Point, inner, inner), st.lists(st.tuples(KEYS, inner), max_size=3).map(OrderedDict),
+        st.dictionaries(KEYS, inner, max_size=3).map(lambda d: defaultdict(list, d))),
+    max_leaves=12,
+)  # fmt: skip
+
+
+def by_hand(x, path=""):
+    """Paths and leaves, by the rules as documented."""
+    if x is None:
+        return []
+    if isinstance(x, OrderedDict):
+        return [r for k, v in x.items() for r in by_hand(v, f"{path}[{k!r}]")]
+    if isinstance(x, dict):
+        return [r for k in sorted(x) for r in by_hand(x[k], f"{path}[{k!r}]")]
+    if isinstance(x, Point):
+        return [*by_hand(x.x, f"{path}.x"), *by_hand(x.y, f"{path}.y")]
+    if isinstance(x, (list, tuple)):
+        return [r for i, v in enumerate(x) for r in by_hand(v, f"{path}[{i}]")]
+    return [(path, x)]
+
+
+@given(TREES)
+def test_flatten_gives_leaves_in_order_with_their_paths(x):
+    leaves, structure = tree.flatten(x)
+    expected = by_hand(x)
+    assert leaves == [leaf for _, leaf in expected] == tree.leaves(x)
+    assert tree.leaf_paths(x) == [path for path, _ in expected]
+    assert structure.num_leaves == len(leaves) and structure == tree.structure(x)
+
+
+@given(TREES)
+def test_unflatten_takes_it_back(x):
+    leaves, structure = tree.flatten(x)
+    again = tree.unflatten(structure, leaves)
+    assert again == x and type(again) is type(x)
+    assert tree.structure(again) == structure and hash(tree.structure(again)) == hash(structure)
+    assert tree.map(lambda leaf: leaf, x) == x
+    assert tree.leaves(tree.map_with_path(lambda path, leaf: tree.keystr(path), x)) == tree.leaf_paths(x)
+
+
+@given(TREES, TREES)
+def test_structures_are_equal_when_the_trees_differ_in_leaves_alone(x, y):
+    same = tree.structure(x) == tree.structure(y)
+    assert same == (repr(tree.structure(x)) == repr(tree.structure(y)))
+
+
+@pytest.mark.smoke
+def test_map_over_several_trees_follows_the_first():
+    x, y = {"a": 1, "b": (2, None)}, {"a": [10], "b": ({"c": 20}, None)}
+    assert tree.map(lambda a, b: (a, b), x, y) == {"a": (1, [10]), "b": ((2, {"c": 20}), None)}
+    with pytest.raises(ValueError):
+        tree.map(lambda a, b: a, x, {"a": 1})
+    with pytest.raises(ValueError):
+        tree.map(lambda a, b: a, (1, 2), (1, 2, 3))
+
+
+def test_is_leaf_stops_early():
+    x = {"a": (1, 2), "b": None}
+    assert tree.leaves(x, is_leaf=lambda v: isinstance(v, tuple)) == [(1, 2)]
+    assert tree.leaves(x, is_leaf=lambda v: v is None) == [1, 2, None]
+    assert tree.map(lambda v: len(v), x, is_leaf=lambda v: isinstance(v, tuple)) == {"a": 2, "b": None}
+
+
+def test_reduce_all_and_transpose():
+    assert tree.reduce(lambda a, b: a + b, {"a": 1, "b": [2, 3]}) == 6
+    assert tree.reduce(lambda a, b: a + b, (), 5) == 5
+    assert tree.all([True, {"a": 1}]) and not tree.all([True, 0]) and tree.all(None)
+    x = {"a": (1, 2), "b": (3, 4)}
+    turned = tree.transpose(tree.structure({"a": 0, "b": 0}), tree.structure((0, 0)), x)
+    assert turned == ({"a": 1, "b": 3}, {"a": 2, "b": 4})
+
+
+def test_dicts_with_keys_that_do_not_sort():
+    with pytest.raises((ValueError, TypeError)):
+        tree.flatten({1: 0, "a": 1})
+
+
+def test_broadcast_prefix():
+    structure = tree.structure({"a": (1, 2), "b": [3], "c": None})
+    assert tree.broadcast_prefix(7, structure, "p") == [7, 7, 7]
+    assert tree.broadcast_prefix({"a": (0, None), "b": 1, "c": 5}, structure, "p") == [0, None, 1]
+    assert tree.broadcast_prefix(None, structure, "p") == [None, None, None]
+    for wrong in ({"a": 0}, (0, 0), {"a": (0, 0, 0), "b": 1, "c": 0}):
+        with pytest.raises(ValueError, match="in_axes must be a prefix"):
+            tree.broadcast_prefix(wrong, structure, "in_axes")
+
+
+# Registration ---------------------------------------------------------------------------------------------------------
+
+
+@tree.register_pytree_node_class
+class Pair:
+    def __init__(self, left, right, label):
+        self.left, self.right, self.label = left, right, label
+
+    def tree_flatten(self):
+        return (self.left, self.right), self.label
+
+    @classmethod
+    def tree_unflatten(cls, label, children):
+        return cls(*children, label)
+
+
+@dataclasses.dataclass
+class State:
+    weights: object
+    step: object
+    name: str = dataclasses.field(default="s", metadata={"static": True})
+
+
+tree.register_dataclass(State)
+
+
+@tree.register_static
+@dataclasses.dataclass(frozen=True)
+class Config:
+    scale: float
+
+
+class Keyed:
+    def __init__(self, w):
+        self.w = w
+
+
+tree.register_pytree_with_keys(Keyed, lambda k: ([(tree.GetAttrKey("w"), k.w)], None), lambda _, xs: Keyed(*xs))
+
+
+def test_registered_classes_pass_through_transformations():
+    x = np.arange(3, dtype=np.float32)
+
+    @jx.jit
+    def step(state, pair, config):
+        assert isinstance(config, Config) and pair.label == "p"
+        return State(add(state.weights, mul(pair.left, config.scale)), add(state.step, 1), state.name), Keyed(pair.right)
+
+    state, keyed = step(State(x, 0, "n"), Pair(x, x, "p"), Config(2.0))
+    np.testing.assert_allclose(state.weights, 3 * x)
+    assert (int(state.step), state.name) == (1, "n") and isinstance(keyed, Keyed)
+    gradient = jx.grad(lambda s: total(mul(s.weights, s.weights)), allow_int=True)(State(x, 0))
+    np.testing.assert_allclose(gradient.weights, 2 * x)
+    mapped = jx.vmap(lambda p: Pair(p.right, p.left, "q"))(Pair(x, x + 1, "p"))
+    assert mapped.label == "q"
+    np.testing.assert_allclose(mapped.left, x + 1)
+
+
+def test_static_data_is_part_of_the_structure():
+    seen = []
+    f = jx.jit(lambda p, c: seen.append((p.label, c.scale)) or p.left)
+    for label, scale in (("a", 1.0), ("a", 1.0), ("b", 1.0), ("b", 2.0)):
+        f(Pair(1.0, 2.0, label), Config(scale))
+    assert seen == [("a", 1.0), ("b", 1.0), ("b", 2.0)]
+
+
+def test_paths_of_registered_classes():
+    assert tree.leaf_paths({"s": State(1, 2), "k": Keyed([1])}) == ["['k'].w[0]", "['s'].weights", "['s'].step"]
+
+
+def test_wrong_registrations():
+    with pytest.raises(ValueError):
+        tree.register_pytree_node(Pair, lambda x: ((), None), lambda a, b: None)
+    with pytest.raises(ValueError, match="step"):
+        tree.register_dataclass(dataclasses.make_dataclass("D", ["weights", "step"]), ["weights"], [])
+
+
+def test_our_registry_is_our_own():
+    """Registering here does not touch the trees of other users of jaxlib."""
+    from jitscope.xla import pytrees
+
+    other = pytrees.new_registry()
+    assert len(other.flatten(Pair(1, 2, "p"))[0]) == 1 and len(tree.leaves(Pair(1, 2, "p"))) == 2
