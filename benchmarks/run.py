@@ -39,7 +39,7 @@ CALLS = {
 }  # fmt: skip
 EAGER = dict.fromkeys(EAGER_OPERATIONS, 0.9) | dict.fromkeys(EAGER_STRUCTURE, 0.4)
 GRADIENTS = dict.fromkeys(("small function", "3-layer MLP", "jitted function"), 0.25)
-MAPPED = dict.fromkeys(("small function", "matrix times vectors", "of a gradient"), 0.25)
+MAPPED = dict.fromkeys(("small function", "one of two arguments", "of a gradient"), 0.25)
 TRACE_AND_LOWER = 0.5
 FIRST_CALL, FIRST_CALLS = 1.05, 0.8
 STEADY, STEADY_MEAN = 1.05, 0.98
@@ -237,7 +237,9 @@ class Bench:
             if self.wanted("first call", title):
                 with self.line("first call", title):
                     worker = str(HERE / "worker.py")
-                    commands = [[self.python(library), worker, "first", library, name] for library in LIBRARIES]
+                    commands = [
+                        [self.python(library), worker, "first", library, self.clock, name] for library in LIBRARIES
+                    ]
                     series.append(pairs_of_processes(*commands, self.plan.processes))
                     self.add("first call", title, [series[-1]], FIRST_CALL)
         if len(series) > 1:
@@ -291,7 +293,7 @@ def arguments() -> tuple[argparse.ArgumentParser, argparse.Namespace]:
     add("--quick", action="store_true", help="less than a minute: fewer programs, wider intervals")
     add("--only", metavar="TEXT", default="", help="only lines with this text, e.g. 'call' or 'eager: a + b'")
     add("--clock", choices=("wall", "cpu"), default="wall",
-        help="cpu, for a busy machine: CPU time of what runs on one thread")  # fmt: skip
+        help="cpu, for a busy machine: CPU time, but for programs that XLA runs on several threads")  # fmt: skip
     add("--rounds", type=int, help="how many pairs of bursts")
     add("--json", type=Path, default=HERE.parent / "build" / "benchmarks.json", help="where all samples go")
     add("--document", type=Path, help="a Markdown file whose table is to be replaced")

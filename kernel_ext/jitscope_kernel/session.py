@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import IPython
 from IPython.core.interactiveshell import InteractiveShell
 
 import jitscope_widgets
@@ -29,6 +30,7 @@ from .watch import Watch
 from .wrapping import Plan
 
 
+_COUNTS_FIRST = IPython.version_info[:2] >= (9, 8)  # a cell's number is passed on before the cell runs, not after it
 _KEY = "jitscope"  # in shell.meta, where a reloaded module finds its session again
 _CELLS = 10_000  # names of cells that are kept
 _DEEPEST = 32  # cells that run inside each other
@@ -213,7 +215,7 @@ class Session:
         return f"In [{self._number(info)}]", getattr(info, "cell_id", None)
 
     def _number(self, info: Any) -> int:
-        return self.shell.execution_count - (1 if info.store_history and not info.silent else 0)
+        return self.shell.execution_count - (_COUNTS_FIRST and info.store_history and not info.silent)
 
     # --- what is shown ------------------------------------------------------------------------------------------------
 

@@ -4,8 +4,7 @@ import type { INotebookTracker, NotebookPanel } from "@jupyterlab/notebook";
 import { viewCode } from "./viewcode";
 
 const CARRIER = "[data-jitscope-document]:not([data-jitscope-alive])";
-const WIDGET = "application/vnd.jupyter.widget-view+json";
-const RESCUED = "jitscope-rescued";
+const WIDGET = ".jp-OutputArea-output.jupyter-widgets";
 
 /** The element with the document in the HTML twin of a widget; a new one, nothing else of that HTML is used. */
 export function carrierIn(html: unknown): HTMLElement | null {
@@ -19,32 +18,28 @@ export function carrierIn(html: unknown): HTMLElement | null {
   return carrier;
 }
 
-/** A widget whose model is gone leaves a line of text where its view should be. */
+/** A widget whose model is gone leaves a line of text where its view should be (and may do so more than once). */
 function isDead(node: HTMLElement): boolean {
-  return !node.classList.contains(RESCUED) && !node.querySelector(".jitscope") && /model not found|Loading widget/.test(node.textContent ?? "");
+  return !node.querySelector(".jitscope") && /model not found/.test(node.textContent ?? "");
 }
 
 /** Puts the saved view in the place of every widget of ours that has no model any more. */
 function rescue(panel: NotebookPanel): void {
+  const dead = new Set([...panel.content.node.querySelectorAll<HTMLElement>(WIDGET)].filter(isDead));
+  if (!dead.size) return;
   for (const cell of panel.content.widgets) {
     if (cell.model.type !== "code") continue;
     const { outputArea } = cell as CodeCell;
     outputArea.widgets.forEach((output, i) => {
-      const node = output.node.querySelector<HTMLElement>(".jupyter-widgets, .jp-OutputArea-output") ?? output.node;
-      if (!isDead(node)) return;
-      const data = outputArea.model.get(i)?.data;
-      const carrier = data && WIDGET in data ? carrierIn(data["text/html"]) : null;
-      if (!carrier) return;
-      node.classList.add(RESCUED);
-      node.replaceChildren(carrier); // the observer brings it to life
+      const node = [...dead].find((one) => output.node.contains(one));
+      const carrier = node ? carrierIn(outputArea.model.get(i)?.data["text/html"]) : null;
+      if (carrier) node!.replaceChildren(carrier); // the observer brings it to life
     });
   }
 }
 
 function look(panel: NotebookPanel): void {
-  const kernel = panel.sessionContext.session?.kernel;
-  // with a kernel the widget may still be on its way
-  if (!kernel || /model not found/.test(panel.content.node.textContent ?? "")) rescue(panel);
+  rescue(panel);
   const { node } = panel.content;
   if (node.querySelector(CARRIER)) void viewCode().then(({ enliven }) => enliven(node));
 }

@@ -18,7 +18,10 @@ class Session {
   private comm: Kernel.IComm | null = null;
   private kernelId: string | undefined;
 
-  constructor(readonly panel: NotebookPanel, private changed: () => void) {
+  constructor(
+    readonly panel: NotebookPanel,
+    private changed: () => void,
+  ) {
     const context = panel.sessionContext;
     void context.ready.then(() => this.connect());
     context.kernelChanged.connect(() => this.connect());

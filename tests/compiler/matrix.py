@@ -1,7 +1,8 @@
 """Every rule of every primitive, checked on the samples; `python -m tests.compiler.matrix [NAME …]` prints the table.
 
 A check is one or several calls and what NumPy has to say about their results. All checks of a primitive and a dtype are
-traced into one program, compiled and run together. Derivatives are compared with finite differences of the oracle, in
+traced into one program, compiled and run together; some of them once more as users would, operation by operation and
+compiled with all optimizations (column "eager"). Derivatives are compared with finite differences of the oracle, in
 float64 and complex128; they never see our own evaluation.
 """
 
@@ -21,7 +22,7 @@ import numpy as np
 
 from jitscope.backend import evaluate  # noqa: F401  (installs evaluation)
 from jitscope.backend.array import to_array
-from jitscope.backend.compile import compile_jaxpr
+from jitscope.backend.compile import Options, compile_jaxpr
 from jitscope.core.avals import ShapedArray, aval_of
 from jitscope.core.axes import bind_axis
 from jitscope.core.config import enable_x64
@@ -42,6 +43,9 @@ EXAMPLES = 2
 """Size of mapped axes."""
 FEW = 6
 """Combinations of mapped axes tried where not all are."""
+
+QUICK = (("xla_backend_optimization_level", 0), ("xla_cpu_use_fusion_emitters", False))
+"""Options of XLA with which large programs compile several times faster."""
 
 Arrays = list[np.ndarray]
 
@@ -415,7 +419,7 @@ def check_abstract(primitive: Primitive, sample: Sample) -> str | None:
 # Running -------------------------------------------------------------------------------------------------------------
 
 
-def run_together(checks: Sequence[Check]) -> list[Failure]:
+def run_together(checks: Sequence[Check], options: Options = QUICK) -> list[Failure]:
     """Trace all checks into one program, compile and run it; the failures."""
     failures, traced = [], []
     arguments = [a for c in checks for a in c.args]
@@ -437,12 +441,12 @@ def run_together(checks: Sequence[Check]) -> list[Failure]:
 
     closed = trace_to_jaxpr(program, [aval_of(a) for a in arguments])
     try:
-        outs = [np.asarray(x) for x in compile_jaxpr(closed).run([to_array(a).buf for a in arguments])]
+        outs = [np.asarray(x) for x in compile_jaxpr(closed, options).run([to_array(a).buf for a in arguments])]
     except Exception as error:
         if len(checks) == 1:
             return [*failures, Failure(checks[0].rule, checks[0].label, _described(error))]
         middle = len(checks) // 2
-        return run_together(checks[:middle]) + run_together(checks[middle:])
+        return run_together(checks[:middle], options) + run_together(checks[middle:], options)
     return failures + _judged(traced, [outs[outs_of[id(c)]] for c in traced])
 
 
@@ -500,7 +504,7 @@ def report(primitive: Primitive, dtype: np.dtype) -> Report:
         failures += run_together(checks) if checks else []
         if thorough:
             few = _few(checks, _typical([s.label for s, _ in pairs]))
-            failures += run_eagerly(few)
+            failures += run_eagerly(few) + run_together(few, ())
             counts["eager"] += len(few)
     for check in checks:
         counts[check.rule] += 1

@@ -51,18 +51,24 @@ GROUPS: dict[str, list[Case]] = {
         *binary("add subtract multiply", smooth="any"),
         *binary("divide true_divide", smooth="positive"),
         *unary("negative positive square", smooth="any"),
-        *unary("absolute abs fabs reciprocal sign", smooth="positive"),
+        *unary("absolute abs fabs sign", smooth="positive"),
+        *table("np.reciprocal(x) ~ np.reciprocal(x * 1.0)", smooth="positive"),
         *binary("maximum minimum fmax fmin", smooth="any"),
-        *binary("floor_divide remainder mod fmod", tolerance=4),
         *binary("power float_power", smooth="positive", tolerance=8),
         *table("""
-            np.divmod(x, y)[0] ~ np.floor_divide(x, y)
-            np.divmod(x, y)[1] ~ np.remainder(x, y)
+            np.floor_divide(x, np.where(y == 0, 3, y))
+            np.remainder(x, y)
+            np.mod(x, -y * 1.0)
+            np.fmod(x, np.where(y == 0, 3, y))
+            np.divmod(x, np.where(y == 0, 3, y))[0]
+            np.divmod(x, y)[1]
             x // 2
+            x // -2
             x % 3
+            x % -3
             x // 2.5
             x % -2.5
-        """),
+        """, tolerance=4),
         *table("""
             x + 1
             x - 2.5
@@ -159,10 +165,8 @@ GROUPS: dict[str, list[Case]] = {
             np.max(x, axis=-1, initial=0, where=m)
             np.min(x, axis=0, keepdims=True)
             np.cumsum(x, axis=0)
-            np.cumsum(x, axis=-1, dtype='float32')
             np.cumprod(x, axis=-1)
             np.average(x, axis=0, weights=y * y + 1)
-            np.sum(x, axis=0, dtype='float32')
             np.median(x, axis=-1)
             np.quantile(x, 0.3, axis=0)
             np.percentile(x, 75)
@@ -174,6 +178,8 @@ GROUPS: dict[str, list[Case]] = {
             x.cumsum(axis=0)
         """, smooth="any", least_rank=1, tolerance=8),
         *table("""
+            np.cumsum(x, axis=-1, dtype='float32')
+            np.sum(x, axis=0, dtype='float32')
             np.all(x, axis=0)
             np.any(x, axis=-1, keepdims=True)
             np.argmax(x, axis=-1)

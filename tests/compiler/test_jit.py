@@ -154,6 +154,36 @@ def test_static_and_donated_positions_reach_into_varargs():
     np.testing.assert_array_equal(first, second)
 
 
+def test_static_positions_counted_from_the_end_of_varargs():
+    f = jx.jit(lambda *xs: mul(xs[0], float(xs[-1])), static_argnums=-1)
+    for n in (2, 3, 3, 2):
+        np.testing.assert_allclose(f(X, n), X * n)
+    np.testing.assert_allclose(f(X, X, 4), X * 4)
+
+
+@pytest.mark.parametrize("argument", [2**40, np.array([None]), "text", object()], ids=["wide", "object", "text", "thing"])
+def test_the_argument_that_cannot_be_traced_is_named(argument):
+    f = jx.jit(lambda first, second: first)
+    for call in (lambda: f(X, argument), lambda: f(X, second=argument), lambda: f((X,), [argument]),
+                 lambda: jx.jit(lambda x: f(x, argument))(X)):  # fmt: skip
+        with pytest.raises((TypeError, OverflowError), match="argument second|does not fit"):
+            call()
+
+
+def test_mixed_calls_take_the_right_arguments():
+    """Arrays, numbers and static values in any order, by position and by name, called again and again."""
+    f = jx.jit(lambda a, b, n, c=0.5, *, d=1.0, flag=False: (a, b, c, d, n, flag), static_argnames=("n", "flag"))
+    one, two = jx.device_put(X), jx.device_put(X + 1)
+    for n in (3, 4, 3):
+        for b in (2.0, 7, np.float32(3), X * 3):
+            calls = [f(one, b, n), f(n=n, b=b, a=one), f(one, n=n, d=two, b=b), f(two, b, n, one, d=b, flag=True)]
+            expected = [(one, b, 0.5, 1.0, n, False), (one, b, 0.5, 1.0, n, False), (one, b, 0.5, two, n, False),
+                        (two, b, one, b, n, True)]  # fmt: skip
+            for found, wanted in zip(calls * 2, expected * 2):
+                for x, y in zip(found, wanted):
+                    np.testing.assert_array_equal(np.asarray(x), np.asarray(y))
+
+
 def test_keyword_and_positional_calls_share_a_program():
     f = jx.jit(lambda a, b, c: sub(add(a, b), c))
     with steps() as seen:

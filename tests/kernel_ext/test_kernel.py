@@ -206,6 +206,7 @@ def test_the_button_measures(kernel) -> None:
     data = {"method": "custom", "content": {"type": "measure", "id": identity}}
     kernel.client.shell_channel.send(kernel.client.session.msg("comm_msg", {"comm_id": model, "data": data}))
     kernel.comms.clear()
+    sent: list[dict] = []
     for _ in range(20):
         kernel.drain()
         sent = [one["content"]["data"] for one in kernel.comms if one["content"].get("comm_id") == model]

@@ -27,7 +27,9 @@ try {
     metafile: true,
   });
   const files = Object.keys(built.metafile.outputs);
-  const { status } = spawnSync(process.execPath, ["--enable-source-maps", "--test", "--test-reporter=spec", ...files], { stdio: "inherit" });
+  const { status } = spawnSync(process.execPath, ["--enable-source-maps", "--test", "--test-reporter=spec", ...files], {
+    stdio: "inherit",
+  });
   process.exitCode = status ?? 1;
 } finally {
   rmSync(outdir, { recursive: true });

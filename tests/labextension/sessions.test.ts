@@ -29,7 +29,10 @@ class FakeKernel {
   made: FakeComm[] = [];
   target: ((comm: FakeComm, opening: unknown) => void) | null = null;
   isDisposed = false;
-  constructor(readonly id: string, private hasExtension: boolean) {}
+  constructor(
+    readonly id: string,
+    private hasExtension: boolean,
+  ) {}
   registerCommTarget(_: string, target: (comm: FakeComm, opening: unknown) => void) {
     this.target = target;
   }
@@ -47,13 +50,23 @@ class FakePanel {
   disposed = new Signal();
   sessionContext: any;
   constructor(kernel: FakeKernel) {
-    this.sessionContext = { ready: Promise.resolve(), kernelChanged: new Signal(), statusChanged: new Signal(), session: { kernel } };
+    this.sessionContext = {
+      ready: Promise.resolve(),
+      kernelChanged: new Signal(),
+      statusChanged: new Signal(),
+      session: { kernel },
+    };
   }
 }
 
 function open(kernel: FakeKernel) {
   const panel = new FakePanel(kernel);
-  const tracker = { widgetAdded: new Signal(), currentChanged: new Signal(), forEach: (f: (p: unknown) => void) => f(panel), currentWidget: panel };
+  const tracker = {
+    widgetAdded: new Signal(),
+    currentChanged: new Signal(),
+    forEach: (f: (p: unknown) => void) => f(panel),
+    currentWidget: panel,
+  };
   const sessions = new Sessions(tracker as any);
   const ids = () => sessions.current()?.ledger?.rows.map((row) => row.id) ?? null;
   return { panel, sessions, ids };

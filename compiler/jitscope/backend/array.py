@@ -226,8 +226,7 @@ def _scalar_array(x: Any) -> Array:
 def _checked_int(x: int, dtype: Any) -> np.ndarray:
     limits = np.iinfo(dtype)
     if not limits.min <= x <= limits.max:
-        raise OverflowError(f"{x} does not fit {dtype.name}: pass an array of a wider dtype"
-                            + ("" if settings().enable_x64 else " with enable_x64 on"))
+        raise dtypes.does_not_fit(x, dtype)
     return np.asarray(x, dtype)
 
 

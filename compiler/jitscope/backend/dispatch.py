@@ -194,7 +194,10 @@ class JitFunction:
         if kind is not Array:
             if kind is not float and kind is not int and kind is not ndarray:
                 return False
-            x = to_array(x)
+            try:
+                x = to_array(x)
+            except (TypeError, OverflowError):  # the longer way says which argument it is
+                return False
         key.append(x.aval)
         bufs.append(x.buf)
         return True
@@ -203,7 +206,8 @@ class JitFunction:
         """Answer a call by the long way and file its program under the call's flat key, with the order in which it takes
         the call's buffers (empty: the call's own)."""
         out, ready = self._call(args, kwargs)
-        if ready is not None and not self._auto:
+        counted_from_front = min(self._spec.positions, default=0) >= 0
+        if ready is not None and not self._auto and counted_from_front:
             numbers = count()
             markers = tuple([None if i in self._spec.positions else next(numbers) for i in range(len(args))])
             named = {n: None if n in self._spec.names else next(numbers) for n in kwargs}

@@ -189,13 +189,16 @@ class CompiledStage:
         leaves, in_tree = tree.flatten((args, kwargs))
         if in_tree == stage._in_tree:
             return leaves
-        dynamic, statics = stage._function._spec.bind(args, kwargs, stage._function._auto)
+        other = TypeError(f"{stage.fun_name} was compiled for arguments of another structure: {stage._in_tree}, now {in_tree}")
+        try:
+            dynamic, statics = stage._function._spec.bind(args, kwargs, stage._function._auto)
+        except (TypeError, ValueError):
+            raise other from None
         leaves, in_tree = tree.flatten(dynamic)
         if statics.key != stage._statics.key:
             raise TypeError(f"{stage.fun_name} was compiled for other values of its static arguments")
         if in_tree != stage._in_tree:
-            raise TypeError(f"{stage.fun_name} was compiled for arguments of another structure: {stage._in_tree}, now "
-                            f"{in_tree}")
+            raise other
         return leaves
 
     def as_text(self) -> str:

@@ -133,6 +133,12 @@ def python_dtype(scalar_type: type) -> np.dtype:
     return dtype if settings().enable_x64 else _NARROW.get(dtype, dtype)
 
 
+def does_not_fit(x: int, dtype: DType) -> OverflowError:
+    """The error for a Python int beyond its dtype."""
+    wide = "" if settings().enable_x64 else " with enable_x64 on"
+    return OverflowError(f"{x} does not fit {dtype.name}: pass an array of a wider dtype{wide}")
+
+
 def default_float() -> np.dtype:
     return python_dtype(float)
 

@@ -60,7 +60,7 @@ class _Writer:
         # Dead equations are not compiled, and may read arguments that the program does not take; the others keep their
         # number, which is the path of their operations.
         for i, eqn in jaxpr.live()[0]:
-            out.append(f"\n{i}:{eqn.primitive.name}@{id(type(eqn.primitive))}<{' '.join(map(read, eqn.invars))}>")
+            out.append(f"\n{i}:{eqn.primitive.name}@{eqn.primitive.generation}<{' '.join(map(read, eqn.invars))}>")
             for name, value in eqn.params.items():
                 out.append(f"{name}=")
                 self.value(value)

@@ -1,6 +1,7 @@
 """A primitive is one object whose methods are its rules."""
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import Any, Protocol
 
@@ -9,6 +10,9 @@ from .avals import ShapedArray
 from .effects import Effects
 from .errors import MissingRule
 from .trace import current_trace
+
+
+_made: Counter[str] = Counter()
 
 
 class Axis(Protocol):
@@ -34,14 +38,18 @@ class Primitive:
 
     Results: a rule gives one value, or a list where `multiple_results` is true. Arguments of the machinery come first and
     are positional-only, so that parameters may have any name. A rule that is missing raises MissingRule, which names the
-    primitive, the rule and the user's line.
+    primitive, the rule and the user's line. `generation` tells primitives of one name apart (a notebook cell that makes
+    one may be run again with other rules).
     """
 
     name: str
+    generation = 0
     multiple_results = False
 
     def __init__(self, name: str):
         self.name = name
+        self.generation = _made[name]
+        _made[name] += 1
 
     def __repr__(self) -> str:
         return self.name

@@ -10,7 +10,7 @@ import numpy as np
 from ..xla import tracebacks
 from . import source
 from .avals import ShapedArray, aval_of, is_python_scalar
-from .dtypes import PYTHON_SCALARS
+from .dtypes import PYTHON_SCALARS, does_not_fit
 from .effects import Effects, no_effects
 from .jaxpr import Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var
 from .primitive import Primitive
@@ -79,7 +79,10 @@ class JaxprTrace(Trace):
                 raise leaked(x)
         elif is_python_scalar(x):
             aval = aval_of(x)
-            value = aval.dtype.type(x)
+            try:
+                value = aval.dtype.type(x)
+            except OverflowError:
+                raise does_not_fit(x, aval.dtype) from None
             return Literal(value.item() if aval.weak_type else value, aval)
         elif isinstance(x, (np.ndarray, np.generic)) and x.ndim == 0:
             aval = aval_of(x)

@@ -126,10 +126,21 @@ def fmin(x: Any, y: Any, /) -> Any:
 # Division with remainder ---------------------------------------------------------------------------------------------
 
 
+def _is_nonzero_number(y: Any) -> bool:
+    return (isinstance(y, np.generic) or is_python_scalar(y)) and y != 0
+
+
+def _rest(x: Any, y: Any) -> Any:
+    """The remainder with the sign of x; of an integer and 0, 0."""
+    if kind_of(x) in "iu" and not _is_nonzero_number(y):
+        y = choose(eq_p(y, scalar_like(y, 0)), scalar_like(y, 1), y)
+    return rem_p(x, y)
+
+
 def _off_side(rest: Any, y: Any) -> Any:
     """Where a remainder with the sign of x does not have the sign of y."""
     zero = scalar_like(rest, 0)
-    if isinstance(y, np.generic) and y != 0:
+    if _is_nonzero_number(y):
         return lt_p(rest, zero) if y > 0 else gt_p(rest, zero)
     return and_p(ne_p(lt_p(rest, zero), lt_p(y, zero)), ne_p(rest, zero))
 
@@ -140,7 +151,7 @@ def _rounded_down(x: Any, y: Any, rest: Any, off_side: Any) -> Any:
         quotient = div_p(x, y)
         return choose(off_side, sub_p(quotient, scalar_like(x, 1)), quotient)
     whole = sub_p(x, rest)
-    if not (isinstance(y, np.generic) and y != 0):
+    if not _is_nonzero_number(y):
         whole = choose(eq_p(y, scalar_like(y, 0)), x, whole)
     quotient = div_p(whole, y)
     return round_p(choose(off_side, sub_p(quotient, scalar_like(x, 1)), quotient), rounding_method=0)
@@ -153,17 +164,17 @@ def floor_divide(x: Any, y: Any, /) -> Any:
     _no_complex("floor_divide", x)
     if kind_of(x) == "u":
         return div_p(x, y)
-    rest = rem_p(x, y)
+    rest = _rest(x, y)
     return weak_as(_rounded_down(x, y, rest, _off_side(rest, y)), x, y)
 
 
 @binary
 def remainder(x: Any, y: Any, /) -> Any:
-    """x - floor(x / y) * y, with the sign of y. Of an integer and 0: 0 or x. Raises TypeError for complex numbers."""
+    """x - floor(x / y) * y, with the sign of y. Of an integer and 0: 0. Raises TypeError for complex numbers."""
     x, y = numeric("remainder", x, y)
     _no_complex("remainder", x)
-    rest = rem_p(x, y)
-    return rest if kind_of(x) == "u" else choose(_off_side(rest, y), add_p(rest, y), rest)
+    rest = _rest(x, y)
+    return rest if kind_of(x) == "u" else weak_as(choose(_off_side(rest, y), add_p(rest, y), rest), x, y)
 
 
 @binary
@@ -171,11 +182,12 @@ def divmod(x: Any, y: Any, /) -> Any:
     """(x // y, x % y). Raises TypeError for complex numbers."""
     x, y = numeric("divmod", x, y)
     _no_complex("divmod", x)
-    rest = rem_p(x, y)
+    rest = _rest(x, y)
     if kind_of(x) == "u":
         return div_p(x, y), rest
     off_side = _off_side(rest, y)
-    return weak_as(_rounded_down(x, y, rest, off_side), x, y), choose(off_side, add_p(rest, y), rest)
+    return weak_as(_rounded_down(x, y, rest, off_side), x, y), \
+        weak_as(choose(off_side, add_p(rest, y), rest), x, y)
 
 
 @binary

@@ -119,7 +119,7 @@ def opened(index: Index) -> tuple[tuple, list[Any], list[Any], Callable[[Sequenc
         elif item.kind == SLICE:
             kept = item.value
         elif item.kind != NEW:
-            array = to_array(_counted_from_front(item.value, index.shape[item.axis]))
+            array = to_array(_narrowed(item.value) if isinstance(item.value, np.ndarray) else item.value)
             operand(array.aval, array.buf)
         structure.append((item.kind, item.axis, kept, item.clipped))
 
@@ -290,18 +290,18 @@ def _dynamic_window(x: Any, starts: list[Any], sizes: list[int], steps: list[int
     return dynamic_slice_p(x, *places, slice_sizes=tuple(sizes))
 
 
-def _counted_from_front(value: Any, size: int) -> Any:
-    """A NumPy index counted from the front, of a dtype indices have here; other values as they are."""
-    if not isinstance(value, np.ndarray):
-        return value
-    wide = np.minimum(value, np.iinfo(np.int32).max).astype(np.int64)
-    return np.where(wide < 0, np.maximum(wide + size, -1), wide).astype(np.int32)
+def _narrowed(value: np.ndarray) -> np.ndarray:
+    """A NumPy index as int32; what does not fit is out of bounds all the same."""
+    limits = np.iinfo(np.int32)
+    wide = value if value.dtype == np.uint64 else value.astype(np.int64)
+    return np.clip(wide, 0 if value.dtype == np.uint64 else limits.min, limits.max).astype(np.int32)
 
 
 def from_front(i: Any, size: int) -> Any:
     """An integer array of indices counted from the front, at least 32 bits wide."""
     if isinstance(i, np.ndarray):
-        return _counted_from_front(i, size)
+        narrow = _narrowed(i)
+        return np.where(narrow < 0, narrow + np.int32(size), narrow)
     aval = aval_of(i)
     to = dtypes.int64 if aval.dtype.itemsize == 8 else dtypes.int32
     i = convert(i, to)

@@ -137,16 +137,23 @@ def randint(key: Any, shape: Shape, minval: Any, maxval: Any, dtype: Any = int) 
 
 def _integers(key: Any, shape: tuple[int, ...], low: Any, high: Any, beyond: Any) -> Any:
     """Integers in [low, high), or [low, high] where `beyond` is true."""
-    dtype = aval_of(low).dtype
-    unsigned = UINTS[dtype.itemsize * 8]
-    first, second = (random_bits_p(k, bit_width=dtype.itemsize * 8, shape=shape) for k in pair(key))
-    span = convert(sub_p(high, low), unsigned)
-    if beyond is not None:
-        span = add_p(span, convert(beyond, unsigned))  # 0 where all numbers are meant, and x mod 0 is x
-    span = where(lt_p(low, high), span, unsigned.type(1))
+    dtype, bits = aval_of(low).dtype, aval_of(low).dtype.itemsize * 8
+    unsigned = UINTS[bits]
+    first, second = (random_bits_p(k, bit_width=bits, shape=shape) for k in pair(key))
     # 2**bits mod span, from the square of 2**(bits/2) mod span, joins two draws into one of twice the width.
-    half = rem_p(broadcast_to(unsigned.type(2 ** (dtype.itemsize * 4)), aval_of(span).shape), span)
-    wide = rem_p(mul_p(half, half), span)
+    if isinstance(low, np.generic) and isinstance(high, np.generic):
+        count = max(int(high) - int(low) + (beyond is not None), 1)
+        if count == 2**bits:
+            return add_p(low, convert(second, dtype))
+        half = 2 ** (bits // 2) % count
+        span, wide = unsigned.type(count), unsigned.type(half * half % 2**bits % count)
+    else:
+        span = convert(sub_p(high, low), unsigned)
+        if beyond is not None:
+            span = add_p(span, convert(beyond, unsigned))  # 0 where all numbers are meant, and x mod 0 is x
+        span = where(lt_p(low, high), span, unsigned.type(1))
+        half = rem_p(broadcast_to(unsigned.type(2 ** (bits // 2)), aval_of(span).shape), span)
+        wide = rem_p(mul_p(half, half), span)
     offset = rem_p(add_p(mul_p(rem_p(first, span), wide), rem_p(second, span)), span)
     return add_p(low, convert(offset, dtype))
 

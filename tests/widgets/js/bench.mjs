@@ -39,7 +39,10 @@ const expand = await page.evaluate(async () => {
 });
 console.log("expand to next frame", percentiles(expand));
 
-for (const [name, open] of [["as opened", false], ["everything open", true]]) {
+for (const [name, open] of [
+  ["as opened", false],
+  ["everything open", true],
+]) {
   const start = Date.now();
   if (open) await page.evaluate(async () => (graph.expandAll(), await graph.settled()));
   if (open) console.log("expand all", Date.now() - start, "ms");

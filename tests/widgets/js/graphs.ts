@@ -8,7 +8,20 @@ import { synthetic as make } from "../fixtures/synthetic.mjs";
 export const synthetic: (size: number, options?: object) => GraphDoc = make;
 
 export function node(id: string, scope: string | null = null, more: Partial<GraphNode> = {}): GraphNode {
-  return { id, kind: "equation", label: id, scope, types: ["f32[4]"], bytes: 16, text: "", params: {}, paths: [], positions: [], fused_into: null, ...more };
+  return {
+    id,
+    kind: "equation",
+    label: id,
+    scope,
+    types: ["f32[4]"],
+    bytes: 16,
+    text: "",
+    params: {},
+    paths: [],
+    positions: [],
+    fused_into: null,
+    ...more,
+  };
 }
 
 /** `graph(["a", "s", "s/b"], ["a>s/b"])`: a name before a slash is the scope. */

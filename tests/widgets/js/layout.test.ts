@@ -10,14 +10,21 @@ const SAMPLES = {
   nested: graph(["x", "s", "s/a", "s/t", "s/t/b", "y"], ["x>s/a", "s/a>s/t/b", "x>s/t/b", "s/t/b>y", "s/a>y"]),
   circle: graph(["a", "s", "s/b", "s/c"], ["a>s/b", "s/c>a"]),
   loop: graph(["a", "b", "c"], ["a>b", "b>c", "c>a", "b>b"]),
-  loose: graph(Array.from({ length: 40 }, (_, i) => `n${i}`), []),
+  loose: graph(
+    Array.from({ length: 40 }, (_, i) => `n${i}`),
+    [],
+  ),
   deep: synthetic(400),
   flat: synthetic(300, { branching: 0 }),
 };
 
 function boxes(layout: Layout): { node: number; rect: Rect; frame: boolean }[] {
   const { model } = layout;
-  return [...model.visible()].map((node) => ({ node, rect: layout.rect(node), frame: model.isScope(node) && model.open(node) }));
+  return [...model.visible()].map((node) => ({
+    node,
+    rect: layout.rect(node),
+    frame: model.isScope(node) && model.open(node),
+  }));
 }
 
 const crosses = (a: Rect, b: Rect, slack = 0.5) =>
@@ -30,7 +37,8 @@ for (const [name, document] of Object.entries(SAMPLES))
       const all = boxes(layout);
       const closed = all.filter((box) => !box.frame);
       for (let i = 0; i < closed.length; i++)
-        for (let j = i + 1; j < closed.length; j++) assert.ok(!crosses(closed[i]!.rect, closed[j]!.rect), `${closed[i]!.node} over ${closed[j]!.node}`);
+        for (let j = i + 1; j < closed.length; j++)
+          assert.ok(!crosses(closed[i]!.rect, closed[j]!.rect), `${closed[i]!.node} over ${closed[j]!.node}`);
       for (const { node, rect } of all) {
         const scope = layout.model.parent[node]!;
         if (scope === layout.model.root) continue;
@@ -48,7 +56,11 @@ for (const [name, document] of Object.entries(SAMPLES))
         for (const s of placed.strokes)
           for (const [x, y] of pointsOf(s))
             children.forEach((child, i) => {
-              const inside = x > placed.x[i]! + 0.5 && x < placed.x[i]! + placed.childW[i]! - 0.5 && y > placed.y[i]! + 0.5 && y < placed.y[i]! + placed.childH[i]! - 0.5;
+              const inside =
+                x > placed.x[i]! + 0.5 &&
+                x < placed.x[i]! + placed.childW[i]! - 0.5 &&
+                y > placed.y[i]! + 0.5 &&
+                y < placed.y[i]! + placed.childH[i]! - 0.5;
               assert.ok(!inside, `a line runs through ${layout.model.node(child).id}`);
             });
         for (const child of children) if (layout.model.isScope(child) && layout.model.open(child)) walk(child);
@@ -57,7 +69,14 @@ for (const [name, document] of Object.entries(SAMPLES))
     });
   }
 
-function* pointsOf(s: { x1: number; y1: number; bottom: number; x2: number; top: number; y2: number }): Generator<[number, number]> {
+function* pointsOf(s: {
+  x1: number;
+  y1: number;
+  bottom: number;
+  x2: number;
+  top: number;
+  y2: number;
+}): Generator<[number, number]> {
   for (let i = 0; i <= 10; i++) yield [s.x1, s.y1 + ((s.bottom - s.y1) * i) / 10];
   for (let i = 0; i <= 20; i++) {
     const t = i / 20;
@@ -89,7 +108,10 @@ test("opening and closing a scope gives the same picture again", () => {
     layout.changed(scope);
     layout.size();
   }
-  assert.deepEqual(boxes(layout).map(({ rect }) => rect), before);
+  assert.deepEqual(
+    boxes(layout).map(({ rect }) => rect),
+    before,
+  );
 });
 
 test("hit finds the innermost box", () => {

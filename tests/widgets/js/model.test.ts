@@ -46,8 +46,20 @@ test("edges to unknown nodes are ignored", () => {
 });
 
 test("a kernel's operations get a hull; a single one does not", () => {
-  const nodes = [node("a", null, { fused_into: "k" }), node("b", null, { fused_into: "k" }), node("c", null, { fused_into: "other" })];
+  const nodes = [
+    node("a", null, { fused_into: "k" }),
+    node("b", null, { fused_into: "k" }),
+    node("c", null, { fused_into: "other" }),
+  ];
   const shown = withHulls(nodes);
-  assert.deepEqual(shown.map((n) => [n.id, n.scope]), [["a", "hull::k"], ["b", "hull::k"], ["c", null], ["hull::k", null]]);
+  assert.deepEqual(
+    shown.map((n) => [n.id, n.scope]),
+    [
+      ["a", "hull::k"],
+      ["b", "hull::k"],
+      ["c", null],
+      ["hull::k", null],
+    ],
+  );
   assert.equal(nodes[0]!.scope, null); // the document is left as it was
 });

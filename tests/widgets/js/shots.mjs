@@ -25,12 +25,45 @@ for (const dark of [false, true])
       await shot(page, `${tag}-${name}`);
     };
     await open(cell, "1-lines");
-    await open(cell, "2-graph", () => scope.open("graph"), () => scope.select({ line: 3 }));
-    await open(cell, "3-graph-open", () => scope.open("graph"), () => scope.graph.expandAll(), () => scope.select({ node: "e8/e2" }), () => scope.graph.hover("e8/e0"));
-    await open(cell, "4-hlo-before", () => scope.open("graph"), () => scope.level("before"));
-    await open(cell, "5-hlo-after", () => scope.open("graph"), () => scope.level("after"), () => scope.graph.expandAll());
-    await open(cell, "6-fusion", () => scope.open("fusion"), () => scope.select({ line: 4 }));
-    await open(cell, "7-fusion-graphs", () => scope.open("fusion"), () => document.querySelectorAll('.jitscope-fusion input[value="graphs"]').forEach((i) => i.click()));
+    await open(
+      cell,
+      "2-graph",
+      () => scope.open("graph"),
+      () => scope.select({ line: 3 }),
+    );
+    await open(
+      cell,
+      "3-graph-open",
+      () => scope.open("graph"),
+      () => scope.graph.expandAll(),
+      () => scope.select({ node: "e8/e2" }),
+      () => scope.graph.hover("e8/e0"),
+    );
+    await open(
+      cell,
+      "4-hlo-before",
+      () => scope.open("graph"),
+      () => scope.level("before"),
+    );
+    await open(
+      cell,
+      "5-hlo-after",
+      () => scope.open("graph"),
+      () => scope.level("after"),
+      () => scope.graph.expandAll(),
+    );
+    await open(
+      cell,
+      "6-fusion",
+      () => scope.open("fusion"),
+      () => scope.select({ line: 4 }),
+    );
+    await open(
+      cell,
+      "7-fusion-graphs",
+      () => scope.open("fusion"),
+      () => document.querySelectorAll('.jitscope-fusion input[value="graphs"]').forEach((i) => i.click()),
+    );
     await open(cell, "8-timing", () => scope.open("timing"));
     await open(cell, "9-recompiles", () => scope.open("recompiles"));
     await open(fixture("error_cell"), "a-error");

@@ -8,7 +8,15 @@ import { because } from "../../../widgets/jitscope_widgets/js/recompiles";
 import { contrast, parseColour } from "../../../widgets/jitscope_widgets/js/theme";
 
 test("three significant digits with a unit", () => {
-  const written: [number, string][] = [[0, "0 s"], [0.000_000_5, "500 ns"], [0.00021, "210 µs"], [0.0009999, "1.00 ms"], [0.0613, "61.3 ms"], [2, "2.00 s"], [1234, "1234 s"]];
+  const written: [number, string][] = [
+    [0, "0 s"],
+    [0.000_000_5, "500 ns"],
+    [0.00021, "210 µs"],
+    [0.0009999, "1.00 ms"],
+    [0.0613, "61.3 ms"],
+    [2, "2.00 s"],
+    [1234, "1234 s"],
+  ];
   for (const [value, text] of written) assert.equal(seconds(value), text.replace("1234 s", "1230 s"));
   assert.deepEqual([0, 5, 999, 1792, 5120, 1e9].map(bytes), ["0 B", "5 B", "999 B", "1.79 kB", "5.12 kB", "1.00 GB"]);
   assert.equal(withUnit(21000, "flops"), "21.0 kflop");
@@ -22,7 +30,8 @@ test("modelled and unknown quantities are marked", () => {
 });
 
 test("a reason is a sentence that says what happened", () => {
-  const card = (number: number, text: string) => ({ number, because: text, differences: [] }) as unknown as RecompilationCard;
+  const card = (number: number, text: string) =>
+    ({ number, because: text, differences: [] }) as unknown as RecompilationCard;
   assert.equal(because(card(2, "x has another shape")), "recompiled because x has another shape.");
   assert.equal(because(card(2, "recompiled because of x.")), "recompiled because of x.");
   assert.equal(because(card(1, "first call")), "first call.");
@@ -30,7 +39,12 @@ test("a reason is a sentence that says what happened", () => {
 
 function rows(kinds: string): DiffRow[] {
   const names: Record<string, DiffRow["kind"]> = { s: "same", c: "changed", f: "fused", r: "removed" };
-  return [...kinds].map((k, i) => ({ kind: names[k]!, left: { number: i, text: `${i}`, name: "", paths: [] }, right: null, caption: "" }));
+  return [...kinds].map((k, i) => ({
+    kind: names[k]!,
+    left: { number: i, text: `${i}`, name: "", paths: [] },
+    right: null,
+    caption: "",
+  }));
 }
 
 test("long unchanged runs are folded, with lines kept beside a change", () => {
@@ -46,12 +60,20 @@ test("rows of two kernels do not run together", () => {
   const list = rows("ffff");
   list[0]!.caption = "2 operations became 1 kernel";
   list[2]!.caption = "another 2";
-  assert.deepEqual(runs(list).map((run) => run.rows.length), [2, 2]);
+  assert.deepEqual(
+    runs(list).map((run) => run.rows.length),
+    [2, 2],
+  );
 });
 
 test("tokens lose nothing", () => {
   const text = '  %add.4 = f32[64,7]{1,0} add(%a, %b), metadata={op_name="e3 <b>"} // note';
-  assert.equal(hloTokens(text).map(([, piece]) => piece).join(""), text);
+  assert.equal(
+    hloTokens(text)
+      .map(([, piece]) => piece)
+      .join(""),
+    text,
+  );
   const kinds = new Map(hloTokens(text).map(([kind, piece]) => [piece, kind]));
   assert.equal(kinds.get("%add.4"), "name");
   assert.equal(kinds.get("f32[64,7]{1,0}"), "type");

@@ -29,7 +29,8 @@ class Store {
 
   write({ open, name, panes }: CellMemory): void {
     try {
-      if (this.key) sessionStorage.setItem(this.key, JSON.stringify({ open, name, panes: panes && { tab: panes.tab } }));
+      if (this.key)
+        sessionStorage.setItem(this.key, JSON.stringify({ open, name, panes: panes && { tab: panes.tab } }));
     } catch {
       // a page without storage forgets
     }
@@ -41,9 +42,14 @@ function asides(doc: CellDoc, host: Host): HTMLElement[] {
   if (doc.error) {
     const { type, message, position } = doc.error;
     found.push(
-      h("div", { class: "jitscope-error", role: "status" },
+      h(
+        "div",
+        { class: "jitscope-error", role: "status" },
         h("p", {}, h("strong", {}, type), message ? `: ${message}` : ""),
-        position ? h("p", {}, positionLink(position, host), position.text ? h("code", {}, position.text.trim()) : null) : null),
+        position
+          ? h("p", {}, positionLink(position, host), position.text ? h("code", {}, position.text.trim()) : null)
+          : null,
+      ),
     );
   }
   if (doc.note) found.push(h("p", { class: "jitscope-note" }, doc.note));
@@ -53,12 +59,16 @@ function asides(doc: CellDoc, host: Host): HTMLElement[] {
   }
   if (doc.left_alone.length) {
     found.push(
-      h("details", { class: "jitscope-left-alone" },
+      h(
+        "details",
+        { class: "jitscope-left-alone" },
         h("summary", {}, `${plural(doc.left_alone.length, "definition")} left as plain Python`),
-        h("ul", {}, ...doc.left_alone.map(({ name, reason }) => h("li", {}, h("code", {}, name), ` (${reason})`)))),
+        h("ul", {}, ...doc.left_alone.map(({ name, reason }) => h("li", {}, h("code", {}, name), ` (${reason})`))),
+      ),
     );
   }
-  if (!doc.compilations.length && !found.length) found.push(h("p", { class: "jitscope-note" }, "Nothing was compiled in this cell."));
+  if (!doc.compilations.length && !found.length)
+    found.push(h("p", { class: "jitscope-note" }, "Nothing was compiled in this cell."));
   return found;
 }
 
@@ -73,7 +83,12 @@ export class CellView implements View {
   private panes: Panes | null = null;
   private shownAll = false;
 
-  constructor(private readonly doc: CellDoc, private readonly host: Host, memory: CellMemory | undefined, private readonly root: HTMLElement) {
+  constructor(
+    private readonly doc: CellDoc,
+    private readonly host: Host,
+    memory: CellMemory | undefined,
+    private readonly root: HTMLElement,
+  ) {
     this.groups = groups(doc.compilations);
     this.store = new Store(doc.cell_id ? `jitscope:${doc.cell_id}` : null);
     this.state = { open: false, name: this.groups[0]?.name ?? "", id: null, ...(memory ?? this.store.read()) };
@@ -128,7 +143,9 @@ export class CellView implements View {
 
   private toggle(name: string, open = !(this.state.open && this.state.name === name)): void {
     const other = name !== this.state.name;
-    this.state.panes = other ? { tab: this.panes?.tabs.current() ?? "graph" } : this.panes?.memory() ?? this.state.panes;
+    this.state.panes = other
+      ? { tab: this.panes?.tabs.current() ?? "graph" }
+      : (this.panes?.memory() ?? this.state.panes);
     if (other) this.state.id = null;
     Object.assign(this.state, { open, name });
     this.store.write(this.state);
@@ -143,7 +160,14 @@ export class CellView implements View {
     const lines = shown.map((group) => headline(group, open && group.name === name, () => this.toggle(group.name)));
     this.lines.replaceChildren(...lines);
     const more = this.groups.length - shown.length;
-    if (more) this.lines.append(h("button", { type: "button", class: "jitscope-link", onclick: () => ((this.shownAll = true), this.draw()) }, `${plural(more, "more function")}`));
+    if (more)
+      this.lines.append(
+        h(
+          "button",
+          { type: "button", class: "jitscope-link", onclick: () => ((this.shownAll = true), this.draw()) },
+          `${plural(more, "more function")}`,
+        ),
+      );
     if (inLine) lines.find((line) => line.dataset.function === inLine)?.focus();
     this.drawPanes();
   }
@@ -176,8 +200,13 @@ export class CellView implements View {
       const own = this.groups.find((group) => group.name === c.function)!.compilations;
       return own.length > 1 ? `${c.function}, compilation ${own.indexOf(c) + 1}` : c.function;
     };
-    const select = h("select", { "aria-label": "Function" },
-      ...this.doc.compilations.map((c) => h("option", { value: c.id, selected: c === now, title: c.signature }, name(c))));
+    const select = h(
+      "select",
+      { "aria-label": "Function" },
+      ...this.doc.compilations.map((c) =>
+        h("option", { value: c.id, selected: c === now, title: c.signature }, name(c)),
+      ),
+    );
     select.addEventListener("change", () => {
       const chosen = this.doc.compilations.find((c) => String(c.id) === select.value);
       if (!chosen) return;

@@ -18,7 +18,13 @@ export interface DetailsContext {
 function params(node: GraphNode): HTMLElement | null {
   const list = Object.entries(node.params).filter(([, value]) => value !== "");
   if (!list.length) return null;
-  return h("span", { class: "jitscope-params" }, ...list.map(([name, value]) => h("span", {}, h("span", { class: "jitscope-muted" }, `${name} `), h("code", {}, value))));
+  return h(
+    "span",
+    { class: "jitscope-params" },
+    ...list.map(([name, value]) =>
+      h("span", {}, h("span", { class: "jitscope-muted" }, `${name} `), h("code", {}, value)),
+    ),
+  );
 }
 
 function places(node: GraphNode, host: Host): HTMLElement {
@@ -31,7 +37,14 @@ function places(node: GraphNode, host: Host): HTMLElement {
   });
   const more = node.positions.length - 3;
   if (more > 0) links.push(h("span", { class: "jitscope-muted" }, `and ${plural(more, "more place")}`));
-  if (!links.length) links.push(h("span", { class: "jitscope-muted" }, node.kind === "input" || node.kind === "output" ? node.kind : "no line of code is known"));
+  if (!links.length)
+    links.push(
+      h(
+        "span",
+        { class: "jitscope-muted" },
+        node.kind === "input" || node.kind === "output" ? node.kind : "no line of code is known",
+      ),
+    );
   return h("span", { class: "jitscope-places" }, ...links);
 }
 
@@ -40,7 +53,12 @@ function kernelsOf(selected: Selected, context: DetailsContext): HTMLElement | n
   const found = kernels.flatMap((kernel, i) => (selected.kernels.has(kernel.name) ? [{ kernel, number: i + 1 }] : []));
   if (!found.length) return null;
   const names = found.slice(0, 3).map(({ kernel, number }) => {
-    const what = kernel.kind === "fusion" ? `fusion of ${kernel.members.length}` : kernel.kind === "library" ? "library call" : kernel.opcode;
+    const what =
+      kernel.kind === "fusion"
+        ? `fusion of ${kernel.members.length}`
+        : kernel.kind === "library"
+          ? "library call"
+          : kernel.opcode;
     return `kernel ${number} (${what})`;
   });
   const text = names.join(", ") + (found.length > 3 ? ` and ${found.length - 3} more` : "");
@@ -84,12 +102,21 @@ function groupDetails(selected: Selected, context: DetailsContext): HTMLElement[
 }
 
 export function detailsPane(context: DetailsContext, selection: Selection): HTMLElement {
-  const element = h("div", { class: "jitscope-details", role: "region", "aria-label": "Details of the selection", "aria-live": "polite" });
+  const element = h("div", {
+    class: "jitscope-details",
+    role: "region",
+    "aria-label": "Details of the selection",
+    "aria-live": "polite",
+  });
   selection.onChange((selected) => {
-    const node = selected.node && context.graphs[selected.node.level]?.nodes.find((other) => other.id === selected.node!.id);
+    const node =
+      selected.node && context.graphs[selected.node.level]?.nodes.find((other) => other.id === selected.node!.id);
     if (node) element.replaceChildren(...nodeDetails(node, selected, context));
     else if (selected.lines.size || selected.paths.size) element.replaceChildren(...groupDetails(selected, context));
-    else element.replaceChildren(h("span", { class: "jitscope-muted" }, "Pick an operation or a line to see what became of it."));
+    else
+      element.replaceChildren(
+        h("span", { class: "jitscope-muted" }, "Pick an operation or a line to see what became of it."),
+      );
   });
   return element;
 }

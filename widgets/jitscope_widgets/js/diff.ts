@@ -8,7 +8,10 @@ const CONTEXT = 2; // unchanged lines kept beside a change
 const BLOCK = 300; // rows made at once
 const FUSED_SHOWN = 16; // operations of one kernel shown at first
 
-export type Run = { kind: "rows"; rows: DiffRow[] } | { kind: "folded"; rows: DiffRow[] } | { kind: "fused"; rows: DiffRow[]; caption: string };
+export type Run =
+  | { kind: "rows"; rows: DiffRow[] }
+  | { kind: "folded"; rows: DiffRow[] }
+  | { kind: "fused"; rows: DiffRow[]; caption: string };
 
 /** Rows of one kind belong together; fused ones only while they lead to the same kernel. */
 function endOfRun(rows: DiffRow[], start: number): number {
@@ -32,7 +35,7 @@ export function runs(rows: DiffRow[]): Run[] {
     if (last?.kind === kind) last.rows.push(...list);
     else found.push({ kind, rows: [...list] });
   };
-  for (let i = 0; i < rows.length; ) {
+  for (let i = 0; i < rows.length;) {
     const end = endOfRun(rows, i);
     const kind = rows[i]!.kind;
     const list = rows.slice(i, end);
@@ -55,7 +58,8 @@ function changed(text: string, other: string): Node {
   let start = 0;
   while (start < a.length && start < b.length && a[start]![1] === b[start]![1]) start++;
   let end = 0;
-  while (end < a.length - start && end < b.length - start && a[a.length - 1 - end]![1] === b[b.length - 1 - end]![1]) end++;
+  while (end < a.length - start && end < b.length - start && a[a.length - 1 - end]![1] === b[b.length - 1 - end]![1])
+    end++;
   const fragment = document.createDocumentFragment();
   const join = (part: [string, string][]) => part.map(([, piece]) => piece).join("");
   fragment.append(hlo(join(a.slice(0, start))));
@@ -88,16 +92,48 @@ function side(which: Side, line: DiffLine | null, other: DiffLine | null, kind: 
 export class Diff {
   readonly element: HTMLElement;
   private readonly made: { paths: string[]; element: HTMLElement }[] = [];
+  private sides = 0; // how many sides of rows were made
   private selected: Selected | null = null;
 
-  constructor(rows: DiffRow[], private readonly links: Links, private readonly selection: Selection) {
+  constructor(
+    rows: DiffRow[],
+    private readonly links: Links,
+    private readonly selection: Selection,
+  ) {
     this.element = h("div", { class: "jitscope-diff", role: "table", "aria-label": "Program before and after fusion" });
     this.element.append(
-      h("div", { class: "jitscope-diff-head", role: "row" }, h("span", { role: "columnheader" }, "before"), h("span", { role: "columnheader" }, "after")),
+      h(
+        "div",
+        { class: "jitscope-diff-head", role: "row" },
+        h("span", { role: "columnheader" }, "before"),
+        h("span", { role: "columnheader" }, "after"),
+      ),
     );
-    for (const run of runs(rows)) this.addRun(run);
+    this.addRuns(runs(rows), 0);
     if (!rows.length) this.element.append(h("p", { class: "jitscope-empty" }, "The two programs are not known."));
     selection.onChange((selected) => this.mark(selected));
+  }
+
+  /** As many runs as a few screens hold; the others when the reader comes near the end. */
+  private addRuns(all: Run[], from: number): void {
+    const enough = this.sides + 2 * BLOCK;
+    let at = from;
+    while (at < all.length && this.sides < enough) this.addRun(all[at++]!);
+    if (at >= all.length) return;
+    const more = h("button", { type: "button", class: "jitscope-fold" }, "more");
+    const observer = new IntersectionObserver((seen) => seen.some((entry) => entry.isIntersecting) && go(), {
+      root: this.element,
+      rootMargin: "400px",
+    });
+    const go = () => {
+      observer.disconnect();
+      more.remove();
+      this.addRuns(all, at);
+      this.mark(this.selected);
+    };
+    more.addEventListener("click", go);
+    this.element.append(more);
+    observer.observe(more);
   }
 
   private addRun(run: Run): void {
@@ -156,13 +192,19 @@ export class Diff {
     const noted: Side = row.left || !row.right ? "right" : "left"; // where there is room, or beside what came of it
     for (const which of ["left", "right"] as const) {
       const other = which === "left" ? row.right : row.left;
-      element.append(this.watch(side(which, row[which], other, row.kind, which === noted ? row.caption : ""), row[which]?.paths ?? []));
+      element.append(
+        this.watch(
+          side(which, row[which], other, row.kind, which === noted ? row.caption : ""),
+          row[which]?.paths ?? [],
+        ),
+      );
     }
     return element;
   }
 
   /** A line that has an origin can be picked and is marked with its selection. */
   private watch(element: HTMLElement, paths: string[]): HTMLElement {
+    this.sides++;
     if (!paths.length) return element;
     this.made.push({ paths, element });
     element.classList.add("jitscope-pickable");
@@ -172,6 +214,7 @@ export class Diff {
 
   private mark(selected: Selected | null): void {
     this.selected = selected;
-    for (const { paths, element } of this.made) element.toggleAttribute("data-related", !!selected && touches(paths, selected.paths));
+    for (const { paths, element } of this.made)
+      element.toggleAttribute("data-related", !!selected && touches(paths, selected.paths));
   }
 }

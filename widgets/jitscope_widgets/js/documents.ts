@@ -30,15 +30,7 @@ export interface SourceDoc {
   marks: { line: number; nodes: string[] }[];
 }
 
-export type NodeKind =
-  | "input"
-  | "constant"
-  | "equation"
-  | "output"
-  | "instruction"
-  | "fusion"
-  | "library"
-  | "scope";
+export type NodeKind = "input" | "constant" | "equation" | "output" | "instruction" | "fusion" | "library" | "scope";
 
 export interface GraphNode {
   id: string;

@@ -30,7 +30,9 @@ export function exportMenu(exports: () => Exports): HTMLElement {
       const text = svg();
       if (text) save(`${fileName(name)}.svg`, "image/svg+xml", text);
     }),
-    item("The document as JSON", ({ name, document }) => save(`${fileName(name)}.json`, "application/json", JSON.stringify(document, null, 1))),
+    item("The document as JSON", ({ name, document }) =>
+      save(`${fileName(name)}.json`, "application/json", JSON.stringify(document, null, 1)),
+    ),
   );
   const button = iconButton("save", "export", { "aria-haspopup": "menu", "aria-expanded": "false" });
   const open = () => {

@@ -20,7 +20,12 @@ interface Pair {
 }
 
 function graphSide(title: string, caption: string, graph: GraphView): HTMLElement {
-  return h("figure", { class: "jitscope-half" }, h("figcaption", {}, h("strong", {}, title), h("span", { class: "jitscope-muted" }, caption)), graph.element);
+  return h(
+    "figure",
+    { class: "jitscope-half" },
+    h("figcaption", {}, h("strong", {}, title), h("span", { class: "jitscope-muted" }, caption)),
+    graph.element,
+  );
 }
 
 export interface FusionOptions {
@@ -48,15 +53,19 @@ export function fusionView({ doc, links, selection, root, memory, help }: Fusion
         memory: memory?.[level],
         help,
         back: () => selection.clear(),
-        pick: (id) => (id === null ? selection.clear() : selection.set(pickHull(level, id) ?? links.fromNode(doc[level], level, id))),
+        pick: (id) =>
+          id === null ? selection.clear() : selection.set(pickHull(level, id) ?? links.fromNode(doc[level], level, id)),
       });
-      selection.onChange((selected) => graph.mark(selected.node?.level === level ? selected.node.id : null, links.related(doc[level], selected)));
+      selection.onChange((selected) =>
+        graph.mark(selected.node?.level === level ? selected.node.id : null, links.related(doc[level], selected)),
+      );
       return graph;
     };
     return { before: make("before"), after: make("after") };
   };
   const pickHull = (level: string, id: string) => {
-    const kernel = level === "before" && id.startsWith("hull:") ? doc.kernels.find((k) => id.endsWith(":" + k.name)) : undefined;
+    const kernel =
+      level === "before" && id.startsWith("hull:") ? doc.kernels.find((k) => id.endsWith(":" + k.name)) : undefined;
     return kernel ? links.fromKernel(kernel) : null;
   };
   const show = (id: string) => {
@@ -66,7 +75,10 @@ export function fusionView({ doc, links, selection, root, memory, help }: Fusion
     if (shown === "program" && !diff) program.append((diff = new Diff(doc.rows, links, selection)).element);
     if (shown === "graphs" && !pair) {
       pair = makePair();
-      graphs.append(graphSide("before", `${summary.before} operations`, pair.before), graphSide("after", `${summary.kernels} kernels`, pair.after));
+      graphs.append(
+        graphSide("before", `${summary.before} operations`, pair.before),
+        graphSide("after", `${summary.kernels} kernels`, pair.after),
+      );
     }
   };
 
@@ -74,14 +86,24 @@ export function fusionView({ doc, links, selection, root, memory, help }: Fusion
     "div",
     { class: "jitscope-fusion" },
     h("p", { class: "jitscope-sentence" }, summary.sentence),
-    summary.fusions === 0 ? h("p", { class: "jitscope-empty" }, "Nothing was fused: every kernel is one operation or a library call.") : null,
+    summary.fusions === 0
+      ? h("p", { class: "jitscope-empty" }, "Nothing was fused: every kernel is one operation or a library call.")
+      : null,
     h("h3", {}, "Kernels"),
     kernelList(doc.kernels, links, selection),
     h(
       "div",
       { class: "jitscope-section" },
       h("h3", {}, "Before and after"),
-      choice("Show before and after as", [{ id: "program", title: "program" }, { id: "graphs", title: "graphs" }], shown, show),
+      choice(
+        "Show before and after as",
+        [
+          { id: "program", title: "program" },
+          { id: "graphs", title: "graphs" },
+        ],
+        shown,
+        show,
+      ),
     ),
     program,
     graphs,

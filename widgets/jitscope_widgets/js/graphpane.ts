@@ -54,7 +54,13 @@ export class GraphPane {
     }
     const levels = LEVELS.filter(([id]) => this.documents[id] || (id === "text" && compilation.jaxpr));
     const first = levels.some(([id]) => id === memory?.level) ? memory!.level : "jaxpr";
-    const context = { host, links, compilation, graphs: this.documents, showFusion: compilation.fusion ? options.showFusion : undefined };
+    const context = {
+      host,
+      links,
+      compilation,
+      graphs: this.documents,
+      showFusion: compilation.fusion ? options.showFusion : undefined,
+    };
     this.element = h(
       "div",
       { class: "jitscope-graphpane", "data-source": compilation.source !== null },
@@ -65,7 +71,12 @@ export class GraphPane {
         h(
           "div",
           { class: "jitscope-graph-bar" },
-          choice("Level of the program", levels.map(([id, title, hint]) => ({ id, title, hint })), first, (id) => this.show(id)),
+          choice(
+            "Level of the program",
+            levels.map(([id, title, hint]) => ({ id, title, hint })),
+            first,
+            (id) => this.show(id),
+          ),
           this.buttons(),
         ),
         this.place,
@@ -95,10 +106,14 @@ export class GraphPane {
     this.graph?.dispose();
     this.graph = null;
     this.level = level;
-    for (const input of this.element?.querySelectorAll<HTMLInputElement>(".jitscope-choice input") ?? []) input.checked = input.value === level;
+    for (const input of this.element?.querySelectorAll<HTMLInputElement>(".jitscope-choice input") ?? [])
+      input.checked = input.value === level;
     const document = this.documents[level];
     if (document) this.place.replaceChildren(this.makeGraph(document));
-    else this.place.replaceChildren(h("pre", { class: "jitscope-program jitscope-jaxpr", tabindex: "0" }, hlo(this.options.compilation.jaxpr)));
+    else
+      this.place.replaceChildren(
+        h("pre", { class: "jitscope-program jitscope-jaxpr", tabindex: "0" }, hlo(this.options.compilation.jaxpr)),
+      );
     this.mark();
     this.changed();
   }
@@ -128,7 +143,9 @@ export class GraphPane {
 
   private picked(document: GraphDoc, level: string, id: string) {
     const { links, compilation } = this.options;
-    const kernel = id.startsWith("hull:") ? compilation.fusion?.kernels.find((k) => id.endsWith(":" + k.name)) : undefined;
+    const kernel = id.startsWith("hull:")
+      ? compilation.fusion?.kernels.find((k) => id.endsWith(":" + k.name))
+      : undefined;
     return kernel ? links.fromKernel(kernel) : links.fromNode(document, level, id);
   }
 
@@ -136,7 +153,8 @@ export class GraphPane {
     const { links, selection } = this.options;
     const document = this.documents[this.level];
     const { node } = selection.current;
-    if (this.graph && document) this.graph.mark(node?.level === this.level ? node.id : null, links.related(document, selection.current));
+    if (this.graph && document)
+      this.graph.mark(node?.level === this.level ? node.id : null, links.related(document, selection.current));
   }
 
   private keep(): void {

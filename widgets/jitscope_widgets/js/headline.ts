@@ -26,12 +26,22 @@ function compiledIn({ timing, cache }: CompilationDoc): HTMLElement | null {
   if (!stages.length || stages.some((stage) => stage.seconds.value === null)) return null;
   const sum = stages.reduce((total, stage) => total + stage.seconds.value!, 0);
   const note = stages.map((stage) => `${stage.name} ${quantity(stage.seconds)}`).join(", ");
-  return h("span", { class: "jitscope-fact", title: note }, "compiled in ", h("b", {}, quantity({ ...stages[0]!.seconds, value: sum })));
+  return h(
+    "span",
+    { class: "jitscope-fact", title: note },
+    "compiled in ",
+    h("b", {}, quantity({ ...stages[0]!.seconds, value: sum })),
+  );
 }
 
 function runsIn({ timing }: CompilationDoc): HTMLElement | null {
   if (!timing.steady) return null;
-  return h("span", { class: "jitscope-fact", title: origin(timing.steady.median) }, "runs in ", h("b", {}, quantity(timing.steady.median)));
+  return h(
+    "span",
+    { class: "jitscope-fact", title: origin(timing.steady.median) },
+    "runs in ",
+    h("b", {}, quantity(timing.steady.median)),
+  );
 }
 
 function again({ recompilations }: CompilationDoc): HTMLElement | null {
@@ -41,10 +51,22 @@ function again({ recompilations }: CompilationDoc): HTMLElement | null {
 
 export function headline(group: Group, open: boolean, toggle: () => void): HTMLElement {
   const last = group.compilations[group.compilations.length - 1]!;
-  const facts = [h("span", { class: "jitscope-facts-program" }, last.headline), compiledIn(last), runsIn(last), again(last)];
+  const facts = [
+    h("span", { class: "jitscope-facts-program" }, last.headline),
+    compiledIn(last),
+    runsIn(last),
+    again(last),
+  ];
   return h(
     "button",
-    { type: "button", class: "jitscope-headline", "aria-expanded": String(open), "data-function": group.name, onclick: toggle, title: last.signature },
+    {
+      type: "button",
+      class: "jitscope-headline",
+      "aria-expanded": String(open),
+      "data-function": group.name,
+      onclick: toggle,
+      title: last.signature,
+    },
     h("span", { class: "jitscope-disclosure", "aria-hidden": "true" }, "▸"),
     h("strong", {}, group.name),
     ...facts,

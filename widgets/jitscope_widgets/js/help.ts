@@ -19,7 +19,11 @@ export class Help {
       { class: "jitscope-help", "aria-label": "Keys of the graph" },
       h("h3", {}, "Keys of the graph"),
       h("dl", {}, ...KEYS.flatMap(([key, text]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, text)])),
-      h("p", { class: "jitscope-muted" }, "Drag moves the picture; Ctrl + wheel zooms, the wheel alone once the graph has the focus."),
+      h(
+        "p",
+        { class: "jitscope-muted" },
+        "Drag moves the picture; Ctrl + wheel zooms, the wheel alone once the graph has the focus.",
+      ),
       h("form", { method: "dialog" }, h("button", { class: "jitscope-button" }, "Close")),
     );
     dialog.addEventListener("keydown", (event) => event.stopPropagation());

@@ -9,7 +9,10 @@ const HLO: Rules = [
   ["string", /"(?:[^"\\]|\\.)*"/y],
   ["keyword", /\b(?:HloModule|ENTRY|ROOT|func\.func|func|module|return|let|in|lambda)\b/y],
   ["name", /%[\w.\-]+|[\w.\-]+(?= = )/y],
-  ["type", /\b(?:pred|bool|bf16|f(?:8\w*|16|32|64)|[suif](?:4|8|16|32|64)|c64|c128|token|key)\b(?:\[[^\]]*\])?(?:\{[\d,]*\})?/y],
+  [
+    "type",
+    /\b(?:pred|bool|bf16|f(?:8\w*|16|32|64)|[suif](?:4|8|16|32|64)|c64|c128|token|key)\b(?:\[[^\]]*\])?(?:\{[\d,]*\})?/y,
+  ],
   ["param", /[A-Za-z_][\w\-]*(?==)/y],
   ["op", /[a-z][\w\-.]*(?=[([])/y],
   ["number", /-?\b\d+(?:\.\d*)?(?:e[+-]?\d+)?\b/y],
@@ -19,7 +22,10 @@ const HLO: Rules = [
 const PYTHON: Rules = [
   ["comment", /#.*/y],
   ["string", /[rbfuRBFU]{0,2}(?:"""[^]*?(?:"""|$)|'''[^]*?(?:'''|$)|"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?)/y],
-  ["keyword", /\b(?:def|return|for|in|if|else|elif|while|lambda|import|from|as|with|not|and|or|is|None|True|False|class|yield|await|async|pass|raise|try|except|finally|global|nonlocal|assert|del|break|continue)\b/y],
+  [
+    "keyword",
+    /\b(?:def|return|for|in|if|else|elif|while|lambda|import|from|as|with|not|and|or|is|None|True|False|class|yield|await|async|pass|raise|try|except|finally|global|nonlocal|assert|del|break|continue)\b/y,
+  ],
   ["op", /@[\w.]+/y],
   ["number", /\b\d[\d_]*(?:\.\d*)?(?:e[+-]?\d+)?\b/y],
   ["", /\w+|\s+|./y],
@@ -51,8 +57,11 @@ export function tokens(text: string, rules: Rules): [string, string][] {
 
 function coloured(text: string, rules: Rules): DocumentFragment {
   const fragment = document.createDocumentFragment();
-  if (text.length > 5000) fragment.append(text); // nobody reads the colours of such a line
-  else for (const [kind, piece] of tokens(text, rules)) fragment.append(kind ? h("span", { class: `jitscope-t-${kind}` }, piece) : piece);
+  if (text.length > 5000)
+    fragment.append(text); // nobody reads the colours of such a line
+  else
+    for (const [kind, piece] of tokens(text, rules))
+      fragment.append(kind ? h("span", { class: `jitscope-t-${kind}` }, piece) : piece);
   return fragment;
 }
 

@@ -38,7 +38,14 @@ function memberList(kernel: Kernel, links: Links, selection: Selection): HTMLEle
       {},
       h(
         "button",
-        { type: "button", class: "jitscope-member", "data-member": member.name, "data-opcode": member.opcode, title: `${member.name}  ${member.type}`, onclick: () => selection.set(links.fromPaths(member.paths)) },
+        {
+          type: "button",
+          class: "jitscope-member",
+          "data-member": member.name,
+          "data-opcode": member.opcode,
+          title: `${member.name}  ${member.type}`,
+          onclick: () => selection.set(links.fromPaths(member.paths)),
+        },
         h("span", {}, member.opcode),
         h("span", { class: "jitscope-muted" }, member.type),
       ),
@@ -66,9 +73,20 @@ function kernelElement(kernel: Kernel, number: number, links: Links, selection: 
       "div",
       { class: "jitscope-kernel-body" },
       kernel.note ? h("p", {}, kernel.note) : null,
-      h("p", { class: "jitscope-muted" }, h("code", {}, kernel.name), ` · ${plural(kernel.members.length, "operation")}`),
+      h(
+        "p",
+        { class: "jitscope-muted" },
+        h("code", {}, kernel.name),
+        ` · ${plural(kernel.members.length, "operation")}`,
+      ),
       kernel.members.length ? memberList(kernel, links, selection) : null,
-      kernel.text ? h("pre", { class: "jitscope-program" }, hlo(kernel.text.length > 4000 ? kernel.text.slice(0, 4000) + " …" : kernel.text)) : null,
+      kernel.text
+        ? h(
+            "pre",
+            { class: "jitscope-program" },
+            hlo(kernel.text.length > 4000 ? kernel.text.slice(0, 4000) + " …" : kernel.text),
+          )
+        : null,
     ),
   );
   summary.addEventListener("click", () => selection.set(links.fromKernel(kernel)));
@@ -77,8 +95,14 @@ function kernelElement(kernel: Kernel, number: number, links: Links, selection: 
 }
 
 export function kernelList(kernels: Kernel[], links: Links, selection: Selection): HTMLElement {
-  if (!kernels.length) return h("p", { class: "jitscope-empty" }, "This program needs no kernel: its results are its arguments or constants.");
-  const make = (from: number, to: number) => kernels.slice(from, to).map((kernel, i) => kernelElement(kernel, from + i + 1, links, selection));
+  if (!kernels.length)
+    return h(
+      "p",
+      { class: "jitscope-empty" },
+      "This program needs no kernel: its results are its arguments or constants.",
+    );
+  const make = (from: number, to: number) =>
+    kernels.slice(from, to).map((kernel, i) => kernelElement(kernel, from + i + 1, links, selection));
   const list = h("div", { class: "jitscope-kernels" }, ...make(0, kernels.length > FIRST + 3 ? FIRST : kernels.length));
   if (kernels.length > FIRST + 3) list.append(...rest(kernels.length, make));
   return list;

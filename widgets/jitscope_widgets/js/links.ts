@@ -37,10 +37,16 @@ export class Links implements Lines {
   private readonly hues = new Map<number, number>();
   private readonly pathsOfLine = new Map<number, Set<string>>();
 
-  constructor(private readonly source: SourceDoc | null, private readonly jaxpr: GraphDoc | null, private readonly kernels: Kernel[] = []) {
+  constructor(
+    private readonly source: SourceDoc | null,
+    private readonly jaxpr: GraphDoc | null,
+    private readonly kernels: Kernel[] = [],
+  ) {
     for (const node of jaxpr?.nodes ?? []) this.ownLines.set(node.id, this.ownLinesOf(node));
     for (const node of jaxpr?.nodes ?? []) for (const line of this.linesOf(node)) this.note(line, node.id);
-    if (!jaxpr) for (const kernel of kernels) for (const line of this.linesOf(kernel)) for (const path of kernelPaths(kernel)) this.note(line, path);
+    if (!jaxpr)
+      for (const kernel of kernels)
+        for (const line of this.linesOf(kernel)) for (const path of kernelPaths(kernel)) this.note(line, path);
     for (const mark of source?.marks ?? []) for (const id of mark.nodes) this.note(mark.line, id);
     // colours in the order of the lines, so that neighbours differ and a re-run keeps them
     [...this.pathsOfLine.keys()].sort((a, b) => a - b).forEach((line, i) => this.hues.set(line, i));
@@ -70,7 +76,10 @@ export class Links implements Lines {
     let lines = this.known.get(node);
     if (!lines) {
       lines = this.ownLinesOf(node);
-      if (!lines.length) lines = [...new Set((node.paths.length ? node.paths : [node.id ?? ""]).flatMap((path) => this.linesAbove(path)))];
+      if (!lines.length)
+        lines = [
+          ...new Set((node.paths.length ? node.paths : [node.id ?? ""]).flatMap((path) => this.linesAbove(path))),
+        ];
       this.known.set(node, lines);
     }
     return lines;
@@ -128,7 +137,11 @@ export class Links implements Lines {
   }
 
   fromKernel(kernel: Kernel): Selected {
-    const selected = this.complete(kernelPaths(kernel), this.linesOfPaths(kernelPaths(kernel), this.linesOf(kernel)), null);
+    const selected = this.complete(
+      kernelPaths(kernel),
+      this.linesOfPaths(kernelPaths(kernel), this.linesOf(kernel)),
+      null,
+    );
     return { ...selected, kernels: new Set([kernel.name]) };
   }
 
@@ -137,7 +150,8 @@ export class Links implements Lines {
     const wanted = new Set(paths);
     const lines = new Set(paths.flatMap((path) => this.linesAbove(path)));
     if (wanted.size && this.jaxpr)
-      for (const node of this.jaxpr.nodes) if (touches([node.id], wanted)) for (const line of this.linesOf(node)) lines.add(line);
+      for (const node of this.jaxpr.nodes)
+        if (touches([node.id], wanted)) for (const line of this.linesOf(node)) lines.add(line);
     return lines;
   }
 

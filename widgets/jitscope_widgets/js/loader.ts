@@ -29,9 +29,9 @@ function wait<T>(model: Model, limit: number, pick: (message: any) => T | undefi
     const attempt = (message: any) => {
       try {
         const found = pick(message);
-        if (found !== undefined) stop(), resolve(found);
+        if (found !== undefined) (stop(), resolve(found));
       } catch (error) {
-        stop(), reject(error);
+        (stop(), reject(error));
       }
     };
     const read = (message: any) => attempt(message);

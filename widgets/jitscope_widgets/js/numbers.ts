@@ -3,9 +3,26 @@
 import type { Quantity } from "./documents";
 
 type Scale = [number, string][];
-const TIME: Scale = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]];
-const SIZE: Scale = [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]];
-const WORK: Scale = [[1e12, "Tflop"], [1e9, "Gflop"], [1e6, "Mflop"], [1e3, "kflop"], [1, "flop"]];
+const TIME: Scale = [
+  [1, "s"],
+  [1e-3, "ms"],
+  [1e-6, "µs"],
+  [1e-9, "ns"],
+];
+const SIZE: Scale = [
+  [1e12, "TB"],
+  [1e9, "GB"],
+  [1e6, "MB"],
+  [1e3, "kB"],
+  [1, "B"],
+];
+const WORK: Scale = [
+  [1e12, "Tflop"],
+  [1e9, "Gflop"],
+  [1e6, "Mflop"],
+  [1e3, "kflop"],
+  [1, "flop"],
+];
 
 const SCALES: Record<string, Scale> = { s: TIME, seconds: TIME, B: SIZE, bytes: SIZE, flop: WORK, flops: WORK };
 

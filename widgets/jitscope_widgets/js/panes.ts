@@ -38,7 +38,11 @@ export class Panes {
   private fusion: View | null = null;
   private readonly help: Help;
   private readonly searchBox: HTMLInputElement;
-  private readonly searchAnswer = h("span", { class: "jitscope-muted jitscope-search-answer", role: "status", "aria-live": "polite" });
+  private readonly searchAnswer = h("span", {
+    class: "jitscope-muted jitscope-search-answer",
+    role: "status",
+    "aria-live": "polite",
+  });
 
   constructor(private readonly options: PanesOptions) {
     const { compilation, root } = options;
@@ -49,7 +53,12 @@ export class Panes {
     this.element = h(
       "div",
       { class: "jitscope-panes" },
-      h("div", { class: "jitscope-toolbar" }, this.tabs.bar, h("span", { class: "jitscope-tools" }, options.picker, ...this.tools())),
+      h(
+        "div",
+        { class: "jitscope-toolbar" },
+        this.tabs.bar,
+        h("span", { class: "jitscope-tools" }, options.picker, ...this.tools()),
+      ),
       h("div", { class: "jitscope-signature" }, h("code", { title: compilation.signature }, compilation.signature)),
       this.tabs.body,
     );
@@ -63,7 +72,12 @@ export class Panes {
       { id: "graph", title: "Graph", make: () => this.makeGraph() },
       { id: "fusion", title: "Fusion", make: () => this.makeFusion() },
       { id: "timing", title: "Timing", make: () => timingView(compilation.timing, host, compilation).element },
-      { id: "recompiles", title: "Recompiles", badge: again ? String(again) : undefined, make: () => recompilesView(compilation.recompilations, host).element },
+      {
+        id: "recompiles",
+        title: "Recompiles",
+        badge: again ? String(again) : undefined,
+        make: () => recompilesView(compilation.recompilations, host).element,
+      },
     ];
   }
 
@@ -86,16 +100,32 @@ export class Panes {
   private makeFusion(): HTMLElement {
     const { compilation, memory } = this.options;
     if (!compilation.fusion)
-      return h("p", { class: "jitscope-empty" }, compilation.cache === "reused"
-        ? "This program was reused; its passes were recorded when it was compiled."
-        : "What XLA did to this program was not recorded.");
+      return h(
+        "p",
+        { class: "jitscope-empty" },
+        compilation.cache === "reused"
+          ? "This program was reused; its passes were recorded when it was compiled."
+          : "What XLA did to this program was not recorded.",
+      );
     const { links, selection } = this;
-    this.fusion = fusionView({ doc: compilation.fusion, links, selection, root: this.options.root, memory: memory?.fusion, help: () => this.help.show() });
+    this.fusion = fusionView({
+      doc: compilation.fusion,
+      links,
+      selection,
+      root: this.options.root,
+      memory: memory?.fusion,
+      help: () => this.help.show(),
+    });
     return this.fusion.element;
   }
 
   private makeSearch(): HTMLInputElement {
-    const box = h("input", { type: "search", class: "jitscope-search", placeholder: "search", "aria-label": "Search the graph" });
+    const box = h("input", {
+      type: "search",
+      class: "jitscope-search",
+      placeholder: "search",
+      "aria-label": "Search the graph",
+    });
     box.addEventListener("input", () => {
       if (this.tabs.current() !== "graph") this.tabs.show("graph");
       this.search();
@@ -115,7 +145,11 @@ export class Panes {
 
   private search(): void {
     const found = this.pane?.graph?.api.search(this.searchBox.value) ?? [];
-    this.searchAnswer.textContent = this.searchBox.value.trim() ? (found.length ? `${found.length} found` : "none") : "";
+    this.searchAnswer.textContent = this.searchBox.value.trim()
+      ? found.length
+        ? `${found.length} found`
+        : "none"
+      : "";
   }
 
   private step(by: number): void {
@@ -134,7 +168,11 @@ export class Panes {
     return [
       h("span", { class: "jitscope-search-place" }, this.searchBox, this.searchAnswer),
       full,
-      exportMenu(() => ({ name: compilation.function, document: exported, svg: () => this.pane?.graph?.svg() ?? null })),
+      exportMenu(() => ({
+        name: compilation.function,
+        document: exported,
+        svg: () => this.pane?.graph?.svg() ?? null,
+      })),
       help,
     ];
   }
@@ -144,7 +182,11 @@ export class Panes {
   }
 
   memory(): PanesMemory {
-    return { tab: this.tabs.current(), graph: this.pane?.memory() ?? this.options.memory?.graph, fusion: (this.fusion?.memory?.() as FusionMemory) ?? this.options.memory?.fusion };
+    return {
+      tab: this.tabs.current(),
+      graph: this.pane?.memory() ?? this.options.memory?.graph,
+      fusion: (this.fusion?.memory?.() as FusionMemory) ?? this.options.memory?.fusion,
+    };
   }
 
   themed(): void {

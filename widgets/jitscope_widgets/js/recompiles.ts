@@ -34,7 +34,13 @@ function differenceRow({ part, path, before, after, detail }: Difference): HTMLE
     {},
     h("td", {}, part),
     h("td", {}, h("code", {}, path)),
-    h("td", {}, h("code", { class: "jitscope-before" }, before || "–"), h("span", { class: "jitscope-arrow", "aria-label": "became" }, " → "), h("code", { class: "jitscope-after" }, after || "–")),
+    h(
+      "td",
+      {},
+      h("code", { class: "jitscope-before" }, before || "–"),
+      h("span", { class: "jitscope-arrow", "aria-label": "became" }, " → "),
+      h("code", { class: "jitscope-after" }, after || "–"),
+    ),
     h("td", { class: "jitscope-muted" }, detail),
   );
 }
@@ -45,7 +51,11 @@ function differenceTable(differences: Difference[]): HTMLElement | null {
   return h(
     "table",
     { class: "jitscope-differences" },
-    h("thead", {}, h("tr", {}, ...["what", "where", "before → after", ""].map((title) => h("th", { scope: "col" }, title)))),
+    h(
+      "thead",
+      {},
+      h("tr", {}, ...["what", "where", "before → after", ""].map((title) => h("th", { scope: "col" }, title))),
+    ),
     h("tbody", {}, ...rows.map(differenceRow)),
   );
 }
@@ -62,7 +72,12 @@ function cardElement(card: RecompilationCard, host: Host): HTMLElement {
       h("span", { class: "jitscope-card-number", "aria-hidden": "true" }, first ? "●" : "▲"),
       h("strong", {}, `${card.function}, compilation ${card.number}`),
       where ? h("span", { class: "jitscope-muted" }, where) : null,
-      h("span", { class: "jitscope-card-cost", title: origin(card.cost) }, "cost ", h("span", { class: "jitscope-figure" }, quantity(card.cost))),
+      h(
+        "span",
+        { class: "jitscope-card-cost", title: origin(card.cost) },
+        "cost ",
+        h("span", { class: "jitscope-figure" }, quantity(card.cost)),
+      ),
     ),
     h("p", { class: "jitscope-because" }, because(card)),
     differenceTable(card.differences),

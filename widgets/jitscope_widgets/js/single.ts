@@ -14,7 +14,12 @@ export function graphView(doc: GraphDoc, host: Host, memory: GraphMemory | undef
   const links = new Links(null, doc);
   const selection = new Selection();
   const help = new Help(root);
-  const search = h("input", { type: "search", class: "jitscope-search", placeholder: "search", "aria-label": "Search the graph" });
+  const search = h("input", {
+    type: "search",
+    class: "jitscope-search",
+    placeholder: "search",
+    "aria-label": "Search the graph",
+  });
   const graph: GraphView = new GraphView(doc, {
     root,
     lines: links,
@@ -45,7 +50,14 @@ export function graphView(doc: GraphDoc, host: Host, memory: GraphMemory | undef
 
 export function fusionAlone(doc: FusionDoc, _host: Host, memory: any, root: HTMLElement): View {
   const help = new Help(root);
-  return fusionView({ doc, links: new Links(null, null, doc.kernels), selection: new Selection(), root, memory, help: () => help.show() });
+  return fusionView({
+    doc,
+    links: new Links(null, null, doc.kernels),
+    selection: new Selection(),
+    root,
+    memory,
+    help: () => help.show(),
+  });
 }
 
 export function sourceView(doc: SourceDoc): View {
@@ -54,10 +66,18 @@ export function sourceView(doc: SourceDoc): View {
 
 export function diagnosticsView(doc: DiagnosticsDoc, host: Host): View {
   const items = doc.items.map((item) =>
-    h("li", { class: "jitscope-diagnostic", "data-severity": item.severity },
-      h("strong", {}, item.severity), " ", item.message,
+    h(
+      "li",
+      { class: "jitscope-diagnostic", "data-severity": item.severity },
+      h("strong", {}, item.severity),
+      " ",
+      item.message,
       item.position ? h("span", {}, " ", positionLink(item.position, host)) : null,
-      item.fix ? h("p", { class: "jitscope-muted" }, item.fix) : null));
-  const element = items.length ? h("ul", { class: "jitscope-diagnostics" }, ...items) : h("p", { class: "jitscope-empty" }, "Nothing to report.");
+      item.fix ? h("p", { class: "jitscope-muted" }, item.fix) : null,
+    ),
+  );
+  const element = items.length
+    ? h("ul", { class: "jitscope-diagnostics" }, ...items)
+    : h("p", { class: "jitscope-empty" }, "Nothing to report.");
   return { element, dispose() {} };
 }

@@ -31,8 +31,17 @@ function lineElement(text: string, number: number, links: Links): HTMLElement {
 export function sourcePane(source: SourceDoc, links: Links, selection: Selection): SourcePane {
   const lines = source.lines.map((text, i) => lineElement(text, source.first_line + i, links));
   const marked = lines.filter((line) => line.dataset.marked !== undefined);
-  const list = h("div", { class: "jitscope-source-lines", role: "listbox", "aria-label": `Source of ${source.label}` }, ...lines);
-  const element = h("div", { class: "jitscope-source" }, h("div", { class: "jitscope-pane-title" }, source.label), list);
+  const list = h(
+    "div",
+    { class: "jitscope-source-lines", role: "listbox", "aria-label": `Source of ${source.label}` },
+    ...lines,
+  );
+  const element = h(
+    "div",
+    { class: "jitscope-source" },
+    h("div", { class: "jitscope-pane-title" }, source.label),
+    list,
+  );
   const numberOf = (line: HTMLElement) => Number(line.dataset.line);
   marked[0]?.setAttribute("tabindex", "0");
 

@@ -24,7 +24,15 @@ export function tabs(list: Tab[], first: string, label: string, changed: (id: st
   const buttons = list.map((tab) =>
     h(
       "button",
-      { type: "button", role: "tab", id: `${prefix}-${tab.id}`, "data-tab": tab.id, "aria-controls": `${prefix}-${tab.id}-panel`, class: "jitscope-tab", onclick: () => show(tab.id) },
+      {
+        type: "button",
+        role: "tab",
+        id: `${prefix}-${tab.id}`,
+        "data-tab": tab.id,
+        "aria-controls": `${prefix}-${tab.id}-panel`,
+        class: "jitscope-tab",
+        onclick: () => show(tab.id),
+      },
       tab.title,
       tab.badge ? h("span", { class: "jitscope-badge" }, tab.badge) : null,
     ),
@@ -43,7 +51,13 @@ export function tabs(list: Tab[], first: string, label: string, changed: (id: st
     for (const panel of panels.values()) panel.hidden = true;
     let panel = panels.get(now);
     if (!panel) {
-      panel = h("div", { role: "tabpanel", id: `${prefix}-${now}-panel`, "aria-labelledby": `${prefix}-${now}`, "data-panel": now, class: "jitscope-panel-body" });
+      panel = h("div", {
+        role: "tabpanel",
+        id: `${prefix}-${now}-panel`,
+        "aria-labelledby": `${prefix}-${now}`,
+        "data-panel": now,
+        class: "jitscope-panel-body",
+      });
       panels.set(now, panel);
       body.append(panel);
       panel.append(tab.make());
@@ -68,7 +82,12 @@ export function tabs(list: Tab[], first: string, label: string, changed: (id: st
 }
 
 /** A row of choices of which one holds: radio buttons that look like one switch. */
-export function choice(label: string, options: { id: string; title: string; hint?: string }[], first: string, changed: (id: string) => void): HTMLElement {
+export function choice(
+  label: string,
+  options: { id: string; title: string; hint?: string }[],
+  first: string,
+  changed: (id: string) => void,
+): HTMLElement {
   const name = `jitscope-choice-${++count}`;
   return h(
     "fieldset",

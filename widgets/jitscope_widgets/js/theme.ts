@@ -50,15 +50,35 @@ export function followTheme(root: HTMLElement, changed: () => void): Disposables
   const later = () => (look(), setTimeout(look, 300));
   const observer = new MutationObserver(later);
   for (const node of [document.documentElement, document.body])
-    observer.observe(node, { attributes: true, attributeFilter: ["class", "style", "data-jp-theme-name", "data-jp-theme-light", "data-theme"] });
+    observer.observe(node, {
+      attributes: true,
+      attributeFilter: ["class", "style", "data-jp-theme-name", "data-jp-theme-light", "data-theme"],
+    });
   all.add(() => observer.disconnect());
   all.listen(matchMedia("(prefers-color-scheme: dark)"), "change", later);
   look();
   return all;
 }
 
-const NAMES = ["bg", "panel", "fg", "muted", "border", "strong-border", "accent", "accent-soft", "edge", "node", "small-node",
-  "frame", "hull", "hull-border", "library", "hit", "focus"] as const;
+const NAMES = [
+  "bg",
+  "panel",
+  "fg",
+  "muted",
+  "border",
+  "strong-border",
+  "accent",
+  "accent-soft",
+  "edge",
+  "node",
+  "small-node",
+  "frame",
+  "hull",
+  "hull-border",
+  "library",
+  "hit",
+  "focus",
+] as const;
 export type ColourName = (typeof NAMES)[number];
 
 /** The colours of the theme as the browser resolves them, and the fonts. */

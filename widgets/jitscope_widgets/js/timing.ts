@@ -13,12 +13,22 @@ function bar(name: string, q: Quantity, start: number, whole: number): HTMLEleme
   const share = whole > 0 ? value / whole : 0;
   return h(
     "div",
-    { class: "jitscope-stage", role: "row", "data-stage": name, "data-seconds": q.value, title: `${name}: ${quantity(q)}, ${origin(q)}` },
+    {
+      class: "jitscope-stage",
+      role: "row",
+      "data-stage": name,
+      "data-seconds": q.value,
+      title: `${name}: ${quantity(q)}, ${origin(q)}`,
+    },
     h("span", { class: "jitscope-stage-name", role: "rowheader" }, name),
     h(
       "span",
       { class: "jitscope-track", role: "presentation" },
-      h("span", { class: "jitscope-bar", "data-stage": name, style: { "--start": `${(100 * start) / (whole || 1)}%`, "--share": `${100 * share}%` } }),
+      h("span", {
+        class: "jitscope-bar",
+        "data-stage": name,
+        style: { "--start": `${(100 * start) / (whole || 1)}%`, "--share": `${100 * share}%` },
+      }),
     ),
     h("span", { role: "cell", class: "jitscope-stage-time" }, figure(q)),
     h("span", { role: "cell", class: "jitscope-stage-share" }, q.value === null ? "" : `${Math.round(share * 100)} %`),
@@ -42,7 +52,12 @@ function waterfall(timing: TimingDoc): HTMLElement {
     h("span", { role: "cell", class: "jitscope-stage-time" }, figure(timing.total)),
     h("span", { role: "cell", class: "jitscope-stage-share" }, ""),
   );
-  return h("div", { class: "jitscope-waterfall", role: "table", "aria-label": "Time of the first call, stage by stage" }, ...rows, total);
+  return h(
+    "div",
+    { class: "jitscope-waterfall", role: "table", "aria-label": "Time of the first call, stage by stage" },
+    ...rows,
+    total,
+  );
 }
 
 function howMeasured(timing: TimingDoc): string {
@@ -62,7 +77,16 @@ function steadyFigures(timing: TimingDoc): HTMLElement {
     { class: "jitscope-steady-time", "data-seconds": steady.median.value },
     h("strong", {}, figure(steady.median)),
     " ",
-    h("span", { class: "jitscope-muted" }, "between ", figure(steady.low), " and ", figure(steady.high), " · ", howMeasured(timing)),
+    h(
+      "span",
+      { class: "jitscope-muted" },
+      "between ",
+      figure(steady.low),
+      " and ",
+      figure(steady.high),
+      " · ",
+      howMeasured(timing),
+    ),
   );
 }
 
@@ -85,7 +109,13 @@ function measureButton(id: number, host: Host): HTMLElement {
 /** What the program costs by XLA's own account. */
 function costs(cost: CompilationDoc["cost"]): HTMLElement {
   const entry = (name: string, q: Quantity) => [h("dt", {}, name), h("dd", {}, figure(q))];
-  return h("dl", { class: "jitscope-costs" }, ...entry("arithmetic", cost.flops), ...entry("moved", cost.bytes), ...entry("memory", cost.memory));
+  return h(
+    "dl",
+    { class: "jitscope-costs" },
+    ...entry("arithmetic", cost.flops),
+    ...entry("moved", cost.bytes),
+    ...entry("memory", cost.memory),
+  );
 }
 
 export function timingView(timing: TimingDoc, host: Host, compilation?: CompilationDoc): View {
@@ -99,7 +129,11 @@ export function timingView(timing: TimingDoc, host: Host, compilation?: Compilat
     h("h3", {}, "Every call after it"),
     h("div", { class: "jitscope-steady" }, steadyFigures(timing), canMeasure ? measureButton(id, host) : null),
     ...(compilation ? [h("h3", {}, "Work of one call"), costs(compilation.cost)] : []),
-    h("p", { class: "jitscope-legend jitscope-muted" }, "Plain numbers were measured, ≈ marks modelled ones, ? unknown ones; hover to see how."),
+    h(
+      "p",
+      { class: "jitscope-legend jitscope-muted" },
+      "Plain numbers were measured, ≈ marks modelled ones, ? unknown ones; hover to see how.",
+    ),
   );
   return { element, dispose() {} };
 }

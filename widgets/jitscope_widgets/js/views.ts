@@ -11,7 +11,17 @@ type Open = (document: any, host: Host, memory: any, root: HTMLElement) => View;
 
 /** A compilation alone is shown as a cell with just that one. */
 function compilationView(doc: CompilationDoc, host: Host, memory: any, root: HTMLElement): View {
-  const cell: CellDoc = { kind: "cell", version: 1, cell: "", cell_id: null, compilations: [doc], reused: [], left_alone: [], error: null, note: "" };
+  const cell: CellDoc = {
+    kind: "cell",
+    version: 1,
+    cell: "",
+    cell_id: null,
+    compilations: [doc],
+    reused: [],
+    left_alone: [],
+    error: null,
+    note: "",
+  };
   return new CellView(cell, host, memory ?? { open: true }, root);
 }
 

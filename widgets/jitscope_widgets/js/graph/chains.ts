@@ -69,8 +69,7 @@ export function makeChains(level: LevelGraph, ranks: Ranks): Chains {
   lines.forEach((line, l) => {
     const first = ranks.rank[line.from]!;
     const near = line.ends.filter((end) => ranks.rank[end.to]! - first <= limit);
-    for (const end of line.ends)
-      if (!near.includes(end)) stubs.push({ edge: end.edge, from: line.from, to: end.to });
+    for (const end of line.ends) if (!near.includes(end)) stubs.push({ edge: end.edge, from: line.from, to: end.to });
     line.ends = near;
     const last = Math.max(first, ...near.map((end) => ranks.rank[end.to]!));
     let at = line.from;

@@ -46,7 +46,10 @@ export function edgeWidth(bytes: number): number {
 }
 
 export class Painter {
-  constructor(private readonly scene: Scene, private readonly pen: Pen) {}
+  constructor(
+    private readonly scene: Scene,
+    private readonly pen: Pen,
+  ) {}
 
   draw(): void {
     this.level(this.scene.layout.model.root, 0, 0, this.scene.palette.colours.bg);
@@ -117,8 +120,12 @@ export class Painter {
       const line = chains.lines[segment.line]!;
       const width = Math.max(0.5, edgeWidth(line.bytes) * Math.min(1, camera.k * 1.2));
       // a piece of a line belongs to all ends that it leads to
-      const ends = segment.end >= 0 ? [line.ends[segment.end]!] : line.ends.filter((end) => chains.rank[end.to]! > chains.rank[segment.down]!);
-      const isMarked = marks.edges.size > 0 && ends.some((end) => level.edges[end.edge]!.edges.some((e) => marks.edges.has(e)));
+      const ends =
+        segment.end >= 0
+          ? [line.ends[segment.end]!]
+          : line.ends.filter((end) => chains.rank[end.to]! > chains.rank[segment.down]!);
+      const isMarked =
+        marks.edges.size > 0 && ends.some((end) => level.edges[end.edge]!.edges.some((e) => marks.edges.has(e)));
       const list = isMarked ? marked : plain;
       const key = Math.round(width * 4) / 4 + (line.turned ? 100 : 0);
       const known = list.get(key);
@@ -138,12 +145,18 @@ export class Painter {
   private stubs(scope: number, ox: number, oy: number): void {
     const { layout, camera, palette, view } = this.scene;
     for (const stub of layout.level(scope).stubs)
-      for (const [px, py, way] of [[stub.x1, stub.y1, 1], [stub.x2, stub.y2, -1]] as const) {
+      for (const [px, py, way] of [
+        [stub.x1, stub.y1, 1],
+        [stub.x2, stub.y2, -1],
+      ] as const) {
         const x = (px + ox) * camera.k + camera.x;
         const y = (py + oy) * camera.k + camera.y;
         if (x < 0 || x > view.w || y < 0 || y > view.h || camera.k < 0.3) continue;
         const far = y + way * 10 * camera.k;
-        this.pen.strokes([{ x1: x, y1: y, bottom: y, x2: x, top: far, y2: far }], { stroke: palette.colours.edge, dash: [2, 2] });
+        this.pen.strokes([{ x1: x, y1: y, bottom: y, x2: x, top: far, y2: far }], {
+          stroke: palette.colours.edge,
+          dash: [2, 2],
+        });
         this.pen.box(x - 2, far - 2, 4, 4, 2, { fill: palette.colours.edge });
       }
   }
@@ -154,13 +167,23 @@ export class Painter {
     const from = motion.from.get(node) ?? { ...motion.origin, h: Math.min(motion.origin.h, rect.h) };
     const t = motion.t;
     const between = (a: number, b: number) => a + (b - a) * t;
-    return { x: between(from.x, rect.x), y: between(from.y, rect.y), w: between(from.w, rect.w), h: between(from.h, rect.h) };
+    return {
+      x: between(from.x, rect.x),
+      y: between(from.y, rect.y),
+      w: between(from.w, rect.w),
+      h: between(from.h, rect.h),
+    };
   }
 
   private node(i: number, place: Rect): void {
     const { layout, camera, view } = this.scene;
     const at = this.moved(i, place);
-    const rect = { x: at.x * camera.k + camera.x, y: at.y * camera.k + camera.y, w: at.w * camera.k, h: at.h * camera.k };
+    const rect = {
+      x: at.x * camera.k + camera.x,
+      y: at.y * camera.k + camera.y,
+      w: at.w * camera.k,
+      h: at.h * camera.k,
+    };
     if (rect.x > view.w || rect.y > view.h || rect.x + rect.w < 0 || rect.y + rect.h < 0) return;
     const { model } = layout;
     if (model.isScope(i) && model.open(i)) this.frame(i, rect, place);
@@ -178,7 +201,10 @@ export class Painter {
 
   private focusRing(i: number, rect: Rect): void {
     if (this.scene.marks.focus !== i) return;
-    this.pen.box(rect.x - 4, rect.y - 4, rect.w + 8, rect.h + 8, 9, { stroke: this.scene.palette.colours.focus, width: 2 });
+    this.pen.box(rect.x - 4, rect.y - 4, rect.w + 8, rect.h + 8, 9, {
+      stroke: this.scene.palette.colours.focus,
+      width: 2,
+    });
   }
 
   private frame(i: number, rect: Rect, place: Rect): void {
@@ -187,7 +213,11 @@ export class Painter {
     const hull = node.kind === "hull" || node.kind === "fusion";
     const fill = hull ? palette.colours.hull : layout.model.depth[i]! % 2 ? palette.colours.frame : palette.colours.bg;
     const border = hull ? palette.colours["hull-border"] : palette.colours["strong-border"];
-    this.pen.box(rect.x, rect.y, rect.w, rect.h, 8 * camera.k, { fill, ...this.outline(i, border), dash: node.kind === "hull" ? [5, 4] : undefined });
+    this.pen.box(rect.x, rect.y, rect.w, rect.h, 8 * camera.k, {
+      fill,
+      ...this.outline(i, border),
+      dash: node.kind === "hull" ? [5, 4] : undefined,
+    });
     this.focusRing(i, rect);
     if (rect.h < 6) return; // too far away to see what is inside
     const inset = layout.inset(i);
@@ -205,10 +235,16 @@ export class Painter {
     // the caption stays in view while any of its frame does
     const left = Math.max(rect.x + 10 * camera.k, Math.min(8, rect.x + rect.w - 60));
     const room = rect.x + rect.w - 10 * camera.k - left;
-    const shown = meter.width(text, px, palette.code, 600) <= room ? text : fitText(`▾ ${look.main}`, room, px, palette.code, 600);
+    const shown =
+      meter.width(text, px, palette.code, 600) <= room ? text : fitText(`▾ ${look.main}`, room, px, palette.code, 600);
     if (!shown) return;
-    this.pen.text(shown, left, rect.y + 15 * camera.k,
-      { px, family: palette.code, colour: palette.colours.fg, weight: 600, background, clear: true }, { id: layout.model.node(i).id, what: "caption" });
+    this.pen.text(
+      shown,
+      left,
+      rect.y + 15 * camera.k,
+      { px, family: palette.code, colour: palette.colours.fg, weight: 600, background, clear: true },
+      { id: layout.model.node(i).id, what: "caption" },
+    );
   }
 
   private fillOf(look: Look): { fill: string; border: string } {
@@ -238,10 +274,14 @@ export class Painter {
     const { k } = this.scene.camera;
     if (look.shape === "library") {
       const cut = Math.min(10 * k, w / 4);
-      this.pen.polygon([x + cut, y, x + w - cut, y, x + w, y + h / 2, x + w - cut, y + h, x + cut, y + h, x, y + h / 2], style);
+      this.pen.polygon(
+        [x + cut, y, x + w - cut, y, x + w, y + h / 2, x + w - cut, y + h, x + cut, y + h, x, y + h / 2],
+        style,
+      );
       return;
     }
-    if (look.shape === "scope" || look.shape === "fusion") // a second sheet behind: there is more inside
+    if (look.shape === "scope" || look.shape === "fusion")
+      // a second sheet behind: there is more inside
       this.pen.box(x + 3 * k, y + 3 * k, w, h, 6 * k, { ...style, width: 1 });
     this.pen.box(x, y, w, h, look.shape === "pill" ? h / 2 : look.shape === "small" ? 4 * k : 6 * k, style);
   }
@@ -258,7 +298,8 @@ export class Painter {
     const inset = look.shape === "library" || look.shape === "pill" ? 12 * k : 4 * k;
     const [x, y, w, h] = [rect.x + inset, rect.y + 5 * k, STRIPE * 0.8 * k, rect.h - 10 * k];
     const pieces = 1 + 2 * (Math.floor(index / hues.length) % 3);
-    for (let piece = 0; piece < pieces; piece += 2) this.pen.box(x, y + (h * piece) / pieces, w, h / pieces, 1.5 * k, { fill });
+    for (let piece = 0; piece < pieces; piece += 2)
+      this.pen.box(x, y + (h * piece) / pieces, w, h / pieces, 1.5 * k, { fill });
   }
 
   private label(i: number, look: Look, rect: Rect, background: string): void {
@@ -271,7 +312,9 @@ export class Painter {
     const arrow = layout.model.isScope(i) ? "▸ " : "";
     const family = palette.code;
     const weight = look.shape === "scope" || look.shape === "fusion" ? 600 : 400;
-    const left = rect.x + (look.shape === "library" || look.shape === "pill" ? (line === null ? 12 : 20) : line === null ? 10 : 13) * k;
+    const left =
+      rect.x +
+      (look.shape === "library" || look.shape === "pill" ? (line === null ? 12 : 20) : line === null ? 10 : 13) * k;
     let right = rect.x + rect.w - (look.shape === "library" ? 14 : look.shape === "small" ? 6 : 9) * k;
     const two = look.sub !== "" && rect.h >= 2 * SMALLEST_TEXT + 8;
     const y = rect.y + rect.h * (two ? 0.33 : 0.5);
@@ -281,7 +324,13 @@ export class Painter {
       const wide = meter.width(text, linePx, family);
       // the name goes before the number
       if (right - wide - 5 * k - left >= meter.width(arrow + look.main, px, family, weight)) {
-        this.pen.text(text, right, y, { px: linePx, family, colour: palette.colours.muted, align: "right", background }, { id: node.id, what: "line" });
+        this.pen.text(
+          text,
+          right,
+          y,
+          { px: linePx, family, colour: palette.colours.muted, align: "right", background },
+          { id: node.id, what: "line" },
+        );
         right -= wide + 6 * k;
       }
     }
@@ -291,6 +340,13 @@ export class Painter {
     this.pen.text(main, left, y, { px, family, colour, weight, background }, { id: node.id, what: "node" });
     if (!two) return;
     const sub = fitText(look.sub, rect.x + rect.w - 9 * k - left, Math.max(SMALLEST_TEXT, 11 * scale), family);
-    if (sub) this.pen.text(sub, left + (arrow ? 16 * k : 0), rect.y + rect.h * 0.7, { px: Math.max(SMALLEST_TEXT, 11 * scale), family, colour: palette.colours.muted, background }, { id: node.id, what: "node" });
+    if (sub)
+      this.pen.text(
+        sub,
+        left + (arrow ? 16 * k : 0),
+        rect.y + rect.h * 0.7,
+        { px: Math.max(SMALLEST_TEXT, 11 * scale), family, colour: palette.colours.muted, background },
+        { id: node.id, what: "node" },
+      );
   }
 }

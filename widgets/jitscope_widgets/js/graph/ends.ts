@@ -45,22 +45,34 @@ export function finalEnds(level: LevelLayout, shapes: Shape[], middle: Float64Ar
   const end = Float64Array.from(segments, (segment) => middle[segment.down]!);
   for (let item = 0; item < level.base; item++) {
     const shape = shapes[item]!;
-    spread(middle[item]!, shape, level.into[item]!.map((i) => ({
-      wish: start[i]!,
-      fixed: fixedIn(level, shapes, i),
-      set: (x: number) => (end[i] = x),
-    })));
-    spread(middle[item]!, shape, (level.linesFrom.get(item) ?? []).map((l) => {
-      const first = level.firstSegments[l]!;
-      const wish = first.reduce((sum, i) => sum + end[i]!, 0) / Math.max(1, first.length);
-      return { wish, fixed: shape.outAt(lines[l]!.source), set: (x: number) => first.forEach((i) => (start[i] = x)) };
-    }));
+    spread(
+      middle[item]!,
+      shape,
+      level.into[item]!.map((i) => ({
+        wish: start[i]!,
+        fixed: fixedIn(level, shapes, i),
+        set: (x: number) => (end[i] = x),
+      })),
+    );
+    spread(
+      middle[item]!,
+      shape,
+      (level.linesFrom.get(item) ?? []).map((l) => {
+        const first = level.firstSegments[l]!;
+        const wish = first.reduce((sum, i) => sum + end[i]!, 0) / Math.max(1, first.length);
+        return { wish, fixed: shape.outAt(lines[l]!.source), set: (x: number) => first.forEach((i) => (start[i] = x)) };
+      }),
+    );
   }
   return { start, end };
 }
 
 /** Each end near where its line comes from, none on another, all within the middle of the side. */
-function spread(middle: number, shape: Shape, ends: { wish: number; fixed: number | null; set(x: number): void }[]): void {
+function spread(
+  middle: number,
+  shape: Shape,
+  ends: { wish: number; fixed: number | null; set(x: number): void }[],
+): void {
   const free = ends.filter((end) => {
     if (end.fixed !== null) end.set(middle - shape.w / 2 + end.fixed);
     return end.fixed === null;

@@ -34,15 +34,30 @@ export function inspection(graph: GraphView) {
 
   /** Every node that is shown now, also outside the picture. */
   function nodes() {
-    const written = new Map(texts().filter((t) => t.what === "node" || t.what === "caption").map((t) => [t.id, t.fontPx]));
+    const written = new Map(
+      texts()
+        .filter((t) => t.what === "node" || t.what === "caption")
+        .map((t) => [t.id, t.fontPx]),
+    );
     return [...model.visible()].map((i) => {
       const node = model.node(i);
       const rect = layout.rect(i);
       const [x, y] = screen(rect.x, rect.y);
       const [w, h] = [rect.w * camera.k, rect.h * camera.k];
       const onScreen = x < graph.view.w && y < graph.view.h && x + w > 0 && y + h > 0;
-      return { id: node.id, kind: node.kind, label: node.label, x, y, w, h, fontPx: written.get(node.id) ?? 0,
-        open: model.isScope(i) ? model.open(i) : null, depth: model.depth[i]!, onScreen };
+      return {
+        id: node.id,
+        kind: node.kind,
+        label: node.label,
+        x,
+        y,
+        w,
+        h,
+        fontPx: written.get(node.id) ?? 0,
+        open: model.isScope(i) ? model.open(i) : null,
+        depth: model.depth[i]!,
+        onScreen,
+      };
     });
   }
 
@@ -63,7 +78,16 @@ export function inspection(graph: GraphView) {
     const walk = (scope: number, ox: number, oy: number) => {
       const placed = layout.level(scope);
       for (const s of placed.strokes)
-        found.push(([[s.x1, s.y1], [s.x1, s.bottom], [s.x2, s.top], [s.x2, s.y2]] as Point[]).map(([x, y]) => screen(x + ox, y + oy)));
+        found.push(
+          (
+            [
+              [s.x1, s.y1],
+              [s.x1, s.bottom],
+              [s.x2, s.top],
+              [s.x2, s.y2],
+            ] as Point[]
+          ).map(([x, y]) => screen(x + ox, y + oy)),
+        );
       model.childrenOf(scope).forEach((child, i) => {
         if (!model.isScope(child) || !model.open(child)) return;
         const inset = layout.inset(child);

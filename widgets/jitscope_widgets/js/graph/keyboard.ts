@@ -32,7 +32,12 @@ export class Keyboard {
   }
 
   private panned(key: string): boolean {
-    const by: Record<string, [number, number]> = { ArrowLeft: [PAN, 0], ArrowRight: [-PAN, 0], ArrowUp: [0, PAN], ArrowDown: [0, -PAN] };
+    const by: Record<string, [number, number]> = {
+      ArrowLeft: [PAN, 0],
+      ArrowRight: [-PAN, 0],
+      ArrowUp: [0, PAN],
+      ArrowDown: [0, -PAN],
+    };
     if (!by[key]) return false;
     this.graph.pan(...by[key]);
     return true;

@@ -53,7 +53,16 @@ function isNews(scene: Scene, scope: number, from: number, type: string): boolea
   return !scene.layout.structure(scope).typesInto(from).includes(type);
 }
 
-export function edgeLabels(scene: Scene, pen: Pen, scope: number, first: number, last: number, ox: number, oy: number, background: string): void {
+export function edgeLabels(
+  scene: Scene,
+  pen: Pen,
+  scope: number,
+  first: number,
+  last: number,
+  ox: number,
+  oy: number,
+  background: string,
+): void {
   const { camera, palette, layout, view } = scene;
   const { chains, level, byRow } = layout.structure(scope);
   const placed = layout.level(scope);
@@ -67,14 +76,18 @@ export function edgeLabels(scene: Scene, pen: Pen, scope: number, first: number,
   for (let row = first; row < last && written < MOST; row++) {
     const strokes = byRow[row]!.map((i) => {
       const s = placed.strokes[i]!;
-      return { i, s: { x1: toX(s.x1), y1: toY(s.y1), bottom: toY(s.bottom), x2: toX(s.x2), top: toY(s.top), y2: toY(s.y2) } };
+      return {
+        i,
+        s: { x1: toX(s.x1), y1: toY(s.y1), bottom: toY(s.bottom), x2: toX(s.x2), top: toY(s.top), y2: toY(s.y2) },
+      };
     });
     const taken: Box[] = [];
     const done = new Set<number>();
     for (const { i, s } of strokes) {
       const segment = chains.segments[i]!;
       const line = chains.lines[segment.line]!;
-      if (segment.up !== line.from || line.from >= level.children.length || done.has(segment.line) || line.turned) continue;
+      if (segment.up !== line.from || line.from >= level.children.length || done.has(segment.line) || line.turned)
+        continue;
       done.add(segment.line);
       const type = level.edges[line.ends[0]?.edge ?? -1]?.type ?? "";
       const producer = layout.model.node(level.children[line.from]!);
@@ -89,12 +102,23 @@ export function edgeLabels(scene: Scene, pen: Pen, scope: number, first: number,
         { x: s.x2 + 6, y: s.top - px - 5, w, h: px },
         { x: s.x2 - 6 - w, y: s.top - px - 5, w, h: px },
       ];
-      const free = places.find((box) => box.x >= left && box.x + w <= right && !taken.some((other) => overlaps({ ...box, x: box.x - 4, w: box.w + 8 }, other)) && !strokes.some((other) => crosses(other.s, box)));
+      const free = places.find(
+        (box) =>
+          box.x >= left &&
+          box.x + w <= right &&
+          !taken.some((other) => overlaps({ ...box, x: box.x - 4, w: box.w + 8 }, other)) &&
+          !strokes.some((other) => crosses(other.s, box)),
+      );
       if (!free) continue;
       taken.push(free);
       written++;
-      pen.text(type, free.x, free.y + px / 2, { px, family: palette.code, colour: palette.colours.muted, background },
-        { id: producer.id, what: "edge" });
+      pen.text(
+        type,
+        free.x,
+        free.y + px / 2,
+        { px, family: palette.code, colour: palette.colours.muted, background },
+        { id: producer.id, what: "edge" },
+      );
     }
   }
 }

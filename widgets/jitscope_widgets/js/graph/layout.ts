@@ -17,7 +17,10 @@ export class Layout {
   private readonly placed = new Map<number, Placed>();
   private readonly leafSize = new Map<number, { w: number; h: number }>();
 
-  constructor(readonly model: Model, private readonly measure: Measure) {}
+  constructor(
+    readonly model: Model,
+    private readonly measure: Measure,
+  ) {}
 
   structure(scope: number): LevelLayout {
     let level = this.levels.get(scope);
@@ -102,7 +105,9 @@ export class Layout {
     const placed = this.level(root);
     const { segments } = this.structure(root).chains;
     const joined = new Set(segments.flatMap(({ up, down }) => [up, down]));
-    const centres = this.model.childrenOf(root).flatMap((_, i) => (joined.has(i) && placed.y[i]! < height ? [placed.x[i]! + placed.childW[i]! / 2] : []));
+    const centres = this.model
+      .childrenOf(root)
+      .flatMap((_, i) => (joined.has(i) && placed.y[i]! < height ? [placed.x[i]! + placed.childW[i]! / 2] : []));
     return centres.length ? centres.reduce((sum, x) => sum + x, 0) / centres.length : placed.w / 2;
   }
 

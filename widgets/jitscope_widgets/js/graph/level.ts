@@ -15,7 +15,10 @@ export class LevelLayout {
   readonly firstSegments: number[][]; // per line: the segments that leave its item
 
   /** `arriving`: the nodes outside whose values enter, in the order in which their lines arrive. */
-  constructor(readonly level: LevelGraph, arriving: number[] = []) {
+  constructor(
+    readonly level: LevelGraph,
+    arriving: number[] = [],
+  ) {
     const base = level.children.length;
     const bottom = base + level.inPorts.length;
     const items = bottom + level.outPorts.length;
@@ -38,7 +41,9 @@ export class LevelLayout {
     const { inPorts, children } = this.level;
     const wanted = new Map(arriving.map((node, i) => [node, i]));
     const order = inPorts.map((_, port) => port);
-    order.sort((a, b) => (wanted.get(inPorts[a]!) ?? inPorts.length) - (wanted.get(inPorts[b]!) ?? inPorts.length) || a - b);
+    order.sort(
+      (a, b) => (wanted.get(inPorts[a]!) ?? inPorts.length) - (wanted.get(inPorts[b]!) ?? inPorts.length) || a - b,
+    );
     return order.map((port) => children.length + port);
   }
 

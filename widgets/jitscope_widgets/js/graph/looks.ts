@@ -14,8 +14,24 @@ export interface Look {
 }
 
 /** Operations that only move or repeat values; drawn small so that the arithmetic stands out. */
-const QUIET = new Set(["broadcast_in_dim", "broadcast", "convert_element_type", "convert", "reshape", "bitcast", "squeeze",
-  "expand_dims", "copy", "get-tuple-element", "tuple", "parameter", "constant", "iota", "pjit_inputs", "stop_gradient"]);
+const QUIET = new Set([
+  "broadcast_in_dim",
+  "broadcast",
+  "convert_element_type",
+  "convert",
+  "reshape",
+  "bitcast",
+  "squeeze",
+  "expand_dims",
+  "copy",
+  "get-tuple-element",
+  "tuple",
+  "parameter",
+  "constant",
+  "iota",
+  "pjit_inputs",
+  "stop_gradient",
+]);
 
 const LONGEST = 26;
 export const STRIPE = 5;
@@ -53,7 +69,12 @@ export function isQuiet(node: ShownNode): boolean {
 const MEASURE_PX = 13.75;
 
 /** The width that the label, the colour stripe and the line number need. */
-export function sizeOf(model: Model, i: number, family: string, lineOf: (node: ShownNode) => number | null): { w: number; h: number } {
+export function sizeOf(
+  model: Model,
+  i: number,
+  family: string,
+  lineOf: (node: ShownNode) => number | null,
+): { w: number; h: number } {
   const look = lookOf(model, i);
   const arrow = model.isScope(i) ? 16 : 0;
   const line = lineOf(model.node(i));

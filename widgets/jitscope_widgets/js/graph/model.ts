@@ -61,7 +61,8 @@ export class Model {
     this.nest();
     this.connect();
     // a small program shows at once what goes together; a big one is easier to read with closed hulls
-    if (document.nodes.length <= SMALL) for (let i = 0; i < size; i++) if (this.nodes[i]!.kind === "hull") this.isOpen[i] = 1;
+    if (document.nodes.length <= SMALL)
+      for (let i = 0; i < size; i++) if (this.nodes[i]!.kind === "hull") this.isOpen[i] = 1;
   }
 
   private nest(): void {
@@ -78,7 +79,7 @@ export class Model {
       list.push(i);
     });
     // from the root downwards, so that a parent's depth is known
-    for (const queue = [root]; queue.length; ) {
+    for (const queue = [root]; queue.length;) {
       const scope = queue.pop()!;
       for (const child of this.children[scope] ?? []) {
         this.depth[child] = this.depth[scope]! + 1;
@@ -173,8 +174,7 @@ export class Model {
   /** The node that is drawn for `i`: itself, or the outermost closed scope around it. */
   shown(i: number): number {
     let result = i;
-    for (let at = this.parent[i]!; at !== this.root; at = this.parent[at]!)
-      if (!this.isOpen[at]) result = at;
+    for (let at = this.parent[i]!; at !== this.root; at = this.parent[at]!) if (!this.isOpen[at]) result = at;
     return result;
   }
 

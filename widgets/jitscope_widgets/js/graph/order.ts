@@ -13,7 +13,10 @@ interface Links {
 }
 
 function links({ count, segments }: Chains): Links {
-  const result = { up: Array.from({ length: count }, (): number[] => []), down: Array.from({ length: count }, (): number[] => []) };
+  const result = {
+    up: Array.from({ length: count }, (): number[] => []),
+    down: Array.from({ length: count }, (): number[] => []),
+  };
   for (const { up, down } of segments) {
     result.down[up]!.push(down);
     result.up[down]!.push(up);
@@ -34,7 +37,9 @@ function sweepRow(row: number[], beside: number[][], place: Int32Array): void {
     key.set(item, near.length ? sum / near.length : -1);
   }
   // items without neighbours there keep their place; the others are sorted among the places left
-  const free = row.filter((item) => key.get(item)! >= 0).sort((a, b) => key.get(a)! - key.get(b)! || place[a]! - place[b]!);
+  const free = row
+    .filter((item) => key.get(item)! >= 0)
+    .sort((a, b) => key.get(a)! - key.get(b)! || place[a]! - place[b]!);
   let next = 0;
   for (let i = 0; i < row.length; i++) if (key.get(row[i]!)! >= 0) row[i] = free[next++]!;
   number(row, place);

@@ -134,7 +134,12 @@ export class CanvasPen implements Pen {
   }
 }
 
-export function textBox(text: string, x: number, y: number, style: TextStyle): { x: number; y: number; w: number; h: number } {
+export function textBox(
+  text: string,
+  x: number,
+  y: number,
+  style: TextStyle,
+): { x: number; y: number; w: number; h: number } {
   const w = meter.width(text, style.px, style.family, style.weight ?? 400);
   const left = style.align === "center" ? x - w / 2 : style.align === "right" ? x - w : x;
   return { x: left, y: y - style.px / 2, w, h: style.px };
@@ -180,7 +185,9 @@ export class SvgPen implements Pen {
   }
 
   box(x: number, y: number, w: number, h: number, radius: number, style: Style): void {
-    this.parts.push(`<rect x="${number(x)}" y="${number(y)}" width="${number(w)}" height="${number(h)}" rx="${number(Math.min(radius, h / 2, w / 2))}"${this.style(style)}/>`);
+    this.parts.push(
+      `<rect x="${number(x)}" y="${number(y)}" width="${number(w)}" height="${number(h)}" rx="${number(Math.min(radius, h / 2, w / 2))}"${this.style(style)}/>`,
+    );
   }
 
   polygon(points: number[], style: Style): void {

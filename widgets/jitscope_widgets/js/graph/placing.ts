@@ -169,7 +169,13 @@ function strokes(level: LevelLayout, shapes: Shape[], y: Float64Array, rows: Row
   });
 }
 
-function stubs(level: LevelLayout, shapes: Shape[], middle: Float64Array, y: Float64Array, rows: Rows): Placed["stubs"] {
+function stubs(
+  level: LevelLayout,
+  shapes: Shape[],
+  middle: Float64Array,
+  y: Float64Array,
+  rows: Rows,
+): Placed["stubs"] {
   const { base, chains } = level;
   return chains.stubs.map(({ edge, from, to }) => ({
     edge,

@@ -9,7 +9,10 @@ export class Pointer {
   private start: { x: number; y: number; moved: boolean } | null = null;
   private readonly touches = new Map<number, { x: number; y: number }>();
 
-  constructor(private readonly graph: GraphView, all: Disposables) {
+  constructor(
+    private readonly graph: GraphView,
+    all: Disposables,
+  ) {
     const { canvas } = graph;
     all.listen(canvas, "pointerdown", (event) => this.down(event));
     all.listen(canvas, "pointermove", (event) => this.move(event));

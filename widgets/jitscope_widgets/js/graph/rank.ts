@@ -20,7 +20,10 @@ interface Neighbours {
 }
 
 function neighbours(input: RankInput, turned: Uint8Array): Neighbours {
-  const lists = { out: Array.from({ length: input.count }, (): number[] => []), in: Array.from({ length: input.count }, (): number[] => []) };
+  const lists = {
+    out: Array.from({ length: input.count }, (): number[] => []),
+    in: Array.from({ length: input.count }, (): number[] => []),
+  };
   input.edges.forEach(({ from, to }, i) => {
     const [a, b] = turned[i] ? [to, from] : [from, to];
     lists.out[a]!.push(b);
@@ -63,8 +66,7 @@ function topological(count: number, { out, in: into }: Neighbours): number[] {
   const waiting = into.map((list) => list.length);
   const order: number[] = [];
   for (let i = 0; i < count; i++) if (!waiting[i]) order.push(i);
-  for (let k = 0; k < order.length; k++)
-    for (const to of out[order[k]!]!) if (--waiting[to]! === 0) order.push(to);
+  for (let k = 0; k < order.length; k++) for (const to of out[order[k]!]!) if (--waiting[to]! === 0) order.push(to);
   return order;
 }
 
@@ -89,7 +91,9 @@ function tighten(order: number[], rank: Int32Array, { out, in: into }: Neighbour
     const item = order[k]!;
     const producers = into[item]!;
     // every producer with another user lower down draws its line there anyway: moving costs nothing
-    const free = producers.length > 0 && producers.every((p) => out[p]!.some((other) => other !== item && rank[other]! > rank[item]!));
+    const free =
+      producers.length > 0 &&
+      producers.every((p) => out[p]!.some((other) => other !== item && rank[other]! > rank[item]!));
     if (!free || !out[item]!.length) continue;
     rank[item] = Math.max(rank[item]!, Math.min(...out[item]!.map((user) => rank[user]!)) - 1);
   }

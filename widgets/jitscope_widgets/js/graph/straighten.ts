@@ -86,7 +86,8 @@ function straightenRuns(input: Straight, x: Float64Array, runs: number[][]): voi
     for (const row of input.rows)
       for (let i = 0; i < row.length; i++) {
         const item = row[i]!;
-        const room = (a: number, b: number) => (input.width[a]! + input.width[b]!) / 2 + gap(input.isWaypoint(a), input.isWaypoint(b));
+        const room = (a: number, b: number) =>
+          (input.width[a]! + input.width[b]!) / 2 + gap(input.isWaypoint(a), input.isWaypoint(b));
         left[item] = i ? x[row[i - 1]!]! + room(row[i - 1]!, item) : -Infinity;
         right[item] = i + 1 < row.length ? x[row[i + 1]!]! - room(item, row[i + 1]!) : Infinity;
       }
@@ -100,7 +101,8 @@ function straightenRuns(input: Straight, x: Float64Array, runs: number[][]): voi
       if (low > high) continue;
       const target = Math.min(Math.max(sum / run.length, low), high);
       // neighbours in the same pass were placed with the old bounds: move only within half of the room
-      for (const item of run) x[item] = Math.min(Math.max(target, (left[item]! + x[item]!) / 2), (right[item]! + x[item]!) / 2);
+      for (const item of run)
+        x[item] = Math.min(Math.max(target, (left[item]! + x[item]!) / 2), (right[item]! + x[item]!) / 2);
     }
   }
 }
@@ -116,7 +118,8 @@ export function straighten(input: Straight, runs: number[][], rounds: number): F
   for (let round = 0; round < rounds; round++) {
     const both = round >= rounds / 2;
     for (let r = 0; r < rows.length; r++) settle(rows[r]!, sums[r]!, x, both ? [input.up, input.down] : [input.up]);
-    for (let r = rows.length - 1; r >= 0; r--) settle(rows[r]!, sums[r]!, x, both ? [input.up, input.down] : [input.down]);
+    for (let r = rows.length - 1; r >= 0; r--)
+      settle(rows[r]!, sums[r]!, x, both ? [input.up, input.down] : [input.down]);
   }
   straightenRuns(input, x, runs);
   closeUp(input, x);

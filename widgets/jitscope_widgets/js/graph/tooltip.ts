@@ -4,9 +4,10 @@ import type { Position } from "../documents";
 import type { ShownNode } from "./hulls";
 
 export function place(position: Position): string {
-  const columns = position.line === position.end_line && position.end_column > position.column
-    ? `, columns ${position.column + 1}–${position.end_column}`
-    : "";
+  const columns =
+    position.line === position.end_line && position.end_column > position.column
+      ? `, columns ${position.column + 1}–${position.end_column}`
+      : "";
   return `${position.cell ?? position.file}, line ${position.line}${columns}`;
 }
 

@@ -36,7 +36,14 @@ export class GraphView {
   readonly model: Model;
   readonly layout: Layout;
   readonly camera = new Camera();
-  readonly marks: Marks = { selected: null, related: new Set(), hits: new Set(), focus: null, hover: null, edges: new Set() };
+  readonly marks: Marks = {
+    selected: null,
+    related: new Set(),
+    hits: new Set(),
+    focus: null,
+    hover: null,
+    edges: new Set(),
+  };
   readonly canvas = h("canvas", { "aria-hidden": "true" });
   readonly tooltip = new Tooltip();
   readonly perf = { modelMs: 0, layoutMs: 0, drawMs: 0, firstFrameMs: 0, toggleMs: 0 };
@@ -51,7 +58,10 @@ export class GraphView {
   readonly outline: Outline;
   private readonly born = performance.now();
 
-  constructor(readonly document: GraphDoc, readonly options: GraphOptions) {
+  constructor(
+    readonly document: GraphDoc,
+    readonly options: GraphOptions,
+  ) {
     const start = performance.now();
     this.model = new Model(document);
     this.perf.modelMs = performance.now() - start;
@@ -61,7 +71,9 @@ export class GraphView {
     this.remember(options.memory);
     const keyboard = new Keyboard(this);
     this.all.listen(this.outline.element, "keydown", (event) => keyboard.press(event));
-    this.all.listen(this.outline.element, "focus", () => this.focus(this.marks.selected ?? this.marks.focus ?? this.firstNode(), false));
+    this.all.listen(this.outline.element, "focus", () =>
+      this.focus(this.marks.selected ?? this.marks.focus ?? this.firstNode(), false),
+    );
     this.all.listen(this.outline.element, "blur", () => this.focus(null, false));
     new Pointer(this, this.all);
     const observer = new ResizeObserver(() => this.resize());
@@ -143,7 +155,16 @@ export class GraphView {
 
   scene(): Scene {
     const { layout, camera, view, marks, motion } = this;
-    return { layout, camera, view, palette: this.colours(), marks, motion, lineOf: this.options.lines.of, hueOf: this.options.lines.hue };
+    return {
+      layout,
+      camera,
+      view,
+      palette: this.colours(),
+      marks,
+      motion,
+      lineOf: this.options.lines.of,
+      hueOf: this.options.lines.hue,
+    };
   }
 
   private paint(): void {
@@ -217,9 +238,16 @@ export class GraphView {
   mark(selected: string | null, related: Iterable<string>): void {
     const index = (id: string) => this.model.index.get(id);
     this.marks.selected = selected === null ? null : (index(selected) ?? null);
-    this.marks.related = new Set([...related].map(index).filter((i): i is number => i !== undefined).map((i) => this.model.shown(i)));
+    this.marks.related = new Set(
+      [...related]
+        .map(index)
+        .filter((i): i is number => i !== undefined)
+        .map((i) => this.model.shown(i)),
+    );
     const picked = this.marks.selected;
-    this.marks.edges = new Set(picked === null ? [] : [...this.model.edgesOf(picked, "in"), ...this.model.edgesOf(picked, "out")]);
+    this.marks.edges = new Set(
+      picked === null ? [] : [...this.model.edgesOf(picked, "in"), ...this.model.edgesOf(picked, "out")],
+    );
     this.outline.refresh();
     this.ask();
   }

@@ -1,0 +1,129 @@
+"""`jitscope.lax`: the façade gives each operation under JAX's name, eager and compiled, and refuses to convert."""
+import math
+
+import numpy as np
+import pytest
+
+import jitscope as jx
+import jitscope.numpy as jnp
+from jitscope import lax
+
+
+X = np.linspace(0.1, 0.9, 6, dtype=np.float32).reshape(2, 3)
+Y = X[::-1] + np.float32(0.5)
+N = np.array([[5, 3, -8], [0, 7, 2]], np.int32)
+
+ONE = {
+    "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log, "log1p": np.log1p, "sin": np.sin, "cos": np.cos,
+    "tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh,
+    "tanh": np.tanh, "asinh": np.arcsinh, "atanh": np.arctanh, "sqrt": np.sqrt, "cbrt": np.cbrt, "square": np.square,
+    "neg": np.negative, "sign": np.sign, "floor": np.floor, "ceil": np.ceil, "is_finite": np.isfinite, "abs": np.abs,
+    "rsqrt": lambda x: 1 / np.sqrt(x), "logistic": lambda x: 1 / (1 + np.exp(-x)), "reciprocal": lambda x: 1 / x,
+    "erf": np.vectorize(math.erf), "erfc": np.vectorize(math.erfc), "lgamma": np.vectorize(math.lgamma),
+}
+TWO = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "rem": np.fmod, "max": np.maximum,
+    "min": np.minimum, "atan2": np.arctan2, "pow": np.power, "eq": np.equal, "ne": np.not_equal, "lt": np.less,
+    "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
+}
+BITS = {"bitwise_and": np.bitwise_and, "bitwise_or": np.bitwise_or, "bitwise_xor": np.bitwise_xor}
+FULL = {
+    "reduce_sum": (lambda x: lax.reduce_sum(x, (1,)), lambda x: x.sum(1)),
+    "reduce_prod": (lambda x: lax.reduce_prod(x, 0), lambda x: x.prod(0)),
+    "reduce_max": (lambda x: lax.reduce_max(x, (0, 1)), np.max),
+    "reduce_min": (lambda x: lax.reduce_min(x, (1, 0)), np.min),
+    "argmax": (lambda x: lax.argmax(x, 1, np.int32), lambda x: x.argmax(1)),
+    "argmin": (lambda x: lax.argmin(x, 0, np.int32), lambda x: x.argmin(0)),
+    "cumsum": (lambda x: lax.cumsum(x, axis=-1), lambda x: x.cumsum(-1)),
+    "cumprod": (lambda x: lax.cumprod(x, 1, reverse=True), lambda x: x[:, ::-1].cumprod(1)[:, ::-1]),
+    "cummax": (lambda x: lax.cummax(x, 0), lambda x: np.maximum.accumulate(x, 0)),
+    "cummin": (lambda x: lax.cummin(x, 0), lambda x: np.minimum.accumulate(x, 0)),
+    "clamp": (lambda x: lax.clamp(0.3, x, 0.6), lambda x: np.clip(x, 0.3, 0.6)),
+    "select": (lambda x: lax.select(x > 0.5, x, -x), lambda x: np.where(x > 0.5, x, -x)),
+    "select_n": (lambda x: lax.select_n(jnp.asarray(N % 3), x, x + 1, x + 2), lambda x: x + N % 3),
+    "round": (lambda x: lax.round(x * 10, 1), lambda x: np.round(x * 10)),
+    "integer_pow": (lambda x: lax.integer_pow(x, -3), lambda x: x**-3.0),
+    "broadcast": (lambda x: lax.broadcast(x, (2,)), lambda x: np.stack([x, x])),
+    "reshape": (lambda x: lax.reshape(x, (3, 2), (1, 0)), lambda x: x.T.reshape(3, 2)),
+    "collapse": (lambda x: lax.collapse(x, 0, 2), np.ravel),
+    "transpose": (lambda x: lax.transpose(x, (1, 0)), np.transpose),
+    "expand_dims": (lambda x: lax.expand_dims(x, (0, -1)), lambda x: x[None, :, :, None]),
+    "squeeze": (lambda x: lax.squeeze(x[None], (0,)), lambda x: x),
+    "rev": (lambda x: lax.rev(x, (1,)), lambda x: x[:, ::-1]),
+    "concatenate": (lambda x: lax.concatenate([x, x], 1), lambda x: np.concatenate([x, x], 1)),
+    "pad": (lambda x: lax.pad(x, 0.0, [(1, 0, 0), (-1, 2, 0)]), lambda x: np.pad(x[:, 1:], [(1, 0), (0, 2)])),
+    "full_like": (lambda x: lax.full_like(x, 3), lambda x: np.full_like(x, 3)),
+    "iota": (lambda x: lax.iota(np.int32, 4), lambda x: np.arange(4)),
+    "slice": (lambda x: lax.slice(x, (0, 1), (2, 3)), lambda x: x[0:2, 1:3]),
+    "slice_in_dim": (lambda x: lax.slice_in_dim(x, -2, None, axis=1), lambda x: x[:, -2:]),
+    "index_in_dim": (lambda x: lax.index_in_dim(x, -1, 0, keepdims=False), lambda x: x[-1]),
+    "dynamic_slice": (lambda x: lax.dynamic_slice(x, (0, jnp.int32(1)), (1, 2)), lambda x: x[:1, 1:]),
+    "dynamic_index_in_dim": (lambda x: lax.dynamic_index_in_dim(x, 1, 1, False), lambda x: x[:, 1]),
+    "dynamic_update_slice": (lambda x: lax.dynamic_update_slice(x, x[:1, :1], (1, -1)),
+                             lambda x: np.array([[*x[0]], [*x[1, :2], x[0, 0]]])),
+    "dynamic_update_index_in_dim": (lambda x: lax.dynamic_update_index_in_dim(x, x[0], 1, 0), lambda x: x[[0, 0]]),
+    "dot": (lambda x: lax.dot(x, x.T), lambda x: x @ x.T),
+    "batch_matmul": (lambda x: lax.batch_matmul(x[None], x.T[None]), lambda x: (x @ x.T)[None]),
+    "sort": (lambda x: lax.sort(-x, 1), lambda x: np.sort(-x, 1)),
+    "sort_key_val": (lambda x: lax.sort_key_val(-x, x)[1], lambda x: x[:, ::-1]),
+    "top_k": (lambda x: lax.top_k(x, 2)[0], lambda x: -np.sort(-x, 1)[:, :2]),
+    "convert_element_type": (lambda x: lax.convert_element_type(x * 10, int), lambda x: (x * 10).astype(int)),
+}  # fmt: skip
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("wrap", [lambda f: f, jx.jit], ids=["eager", "jit"])
+def test_elementwise_functions(wrap) -> None:
+    def all_of(x, y, n):
+        ones = {name: getattr(lax, name)(x) for name in ONE}
+        return ones, {name: getattr(lax, name)(x, y) for name in TWO}, {name: getattr(lax, name)(n, 6) for name in BITS}
+
+    ones, twos, bits = wrap(all_of)(jnp.asarray(X), jnp.asarray(Y), jnp.asarray(N))
+    for name, oracle in ONE.items():
+        np.testing.assert_allclose(ones[name], oracle(X), rtol=3e-6, atol=3e-6, err_msg=name)
+    for name, oracle in TWO.items():
+        np.testing.assert_allclose(twos[name], oracle(X, Y), rtol=3e-6, err_msg=name)
+    for name, oracle in BITS.items():
+        np.testing.assert_array_equal(bits[name], oracle(N, 6), err_msg=name)
+
+
+def test_functions_with_parameters() -> None:
+    eager = {name: function(jnp.asarray(X)) for name, (function, _) in FULL.items()}
+    compiled = jx.jit(lambda x: {name: function(x) for name, (function, _) in FULL.items()})(jnp.asarray(X))
+    for name, (_, oracle) in FULL.items():
+        np.testing.assert_allclose(eager[name], oracle(X), rtol=3e-6, atol=1e-6, err_msg=name)
+        np.testing.assert_allclose(compiled[name], oracle(X), rtol=3e-6, atol=1e-6, err_msg=name)
+
+
+def test_nothing_is_promoted() -> None:
+    x, n = jnp.asarray(X), jnp.asarray(N)
+    assert lax.add(x.astype(jnp.bfloat16), 1).dtype == jnp.bfloat16
+    with pytest.raises(TypeError, match=r"1\.5 does not fit i32"):
+        lax.add(n, 1.5)
+    with pytest.raises(TypeError, match=r"one dtype.*f32\[2,3\] and i32\[2,3\]"):
+        lax.mul(x, n)
+    with pytest.raises(TypeError, match=r"one shape.*f32\[2,3\] and f32\[3\]"):
+        lax.add(x, x[0])
+
+
+def test_stop_gradient_takes_trees() -> None:
+    def f(x):
+        held = lax.stop_gradient({"a": x, "n": jnp.arange(2)})
+        return (held["a"] * x).sum()
+
+    np.testing.assert_allclose(jx.grad(f)(jnp.asarray(X)), X)
+
+
+def test_collectives_over_a_named_axis() -> None:
+    out = jx.vmap(lambda v: (v - lax.pmean(v, "i"), lax.axis_index("i"), lax.pmax(v, "i")), axis_name="i")(jnp.asarray(X))
+    np.testing.assert_allclose(out[0], X - X.mean(0), rtol=1e-6, atol=1e-7)
+    np.testing.assert_array_equal(out[1], [0, 1])
+    np.testing.assert_allclose(out[2], np.broadcast_to(X.max(0), X.shape))
+
+
+def test_scatter_and_gather() -> None:
+    numbers = lax.ScatterDimensionNumbers((), (0,), (0,))
+    out = lax.scatter_add(jnp.zeros(3), jnp.array([[1], [1]]), jnp.array([2.0, 3.0]), numbers)
+    np.testing.assert_array_equal(out, [0, 5, 0])
+    rows = lax.GatherDimensionNumbers((1,), (0,), (0,))
+    np.testing.assert_array_equal(lax.gather(jnp.asarray(X), jnp.array([[1], [0]]), rows, (1, 3)), X[[1, 0]])
