@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
 
 TARGET = "jitscope"
-_PAUSE = 0.3  # seconds between two sendings while a cell runs
+_PAUSE = 0.3  # seconds between two sendings while a cell runs, at least
+_SHARE = 0.05  # of the time, that sending may take
 
 
 class Panel:
@@ -27,6 +29,7 @@ class Panel:
         self._timer: threading.Timer | None = None
         self._changed = False
         self._closed = False
+        self._spent = 0.0  # seconds, for the last sending
 
     def open(self) -> None:
         """Make the target known, and open a comm to the pages that are there now."""
@@ -56,7 +59,7 @@ class Panel:
         with self._lock:
             self._changed = True
             if self._timer is None and self._comms and not self._closed:
-                self._timer = threading.Timer(_PAUSE, self._after_pause)
+                self._timer = threading.Timer(max(_PAUSE, self._spent / _SHARE), self._after_pause)
                 self._timer.daemon = True
                 self._timer.start()
 
@@ -67,9 +70,11 @@ class Panel:
             comms = list(self._comms.values()) if changed else []
         if comms:
             with self._sending:
+                start = time.perf_counter()
                 message = self._message()
                 for one in comms:
                     self._send(one, message)
+                self._spent = time.perf_counter() - start
 
     def _after_pause(self) -> None:
         with self._lock:

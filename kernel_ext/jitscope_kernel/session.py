@@ -7,7 +7,7 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -30,7 +30,8 @@ from .watch import Watch
 from .wrapping import Plan
 
 
-_COUNTS_FIRST = IPython.version_info[:2] >= (9, 8)  # a cell's number is passed on before the cell runs, not after it
+_IPYTHON: tuple[Any, ...] = IPython.version_info
+_COUNTS_FIRST = _IPYTHON >= (9, 8)  # a cell's number is passed on before the cell runs, not after it
 _KEY = "jitscope"  # in shell.meta, where a reloaded module finds its session again
 _CELLS = 10_000  # names of cells that are kept
 _DEEPEST = 32  # cells that run inside each other
@@ -87,7 +88,8 @@ class Session:
 
     def unload(self) -> None:
         while self._undo:
-            self._undo.pop()()
+            with suppress(Exception):  # what someone else has taken out already
+                self._undo.pop()()
         watcher.set(None)
 
     def _register_magics(self) -> Callable[[], None]:

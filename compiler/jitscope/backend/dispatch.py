@@ -46,18 +46,27 @@ class Traced:
         self.closed, self.out_tree, self.signature, self.number = closed, out_tree, signature, number
 
 
-class Ready:
-    """What a key answers with: a program, and how to put its results together. `calls` counts for the ledger."""
+class Tally:
+    """How often a program ran. The ledger holds it, the program it may not hold."""
 
-    __slots__ = ("program", "single", "out_tree", "calls", "__weakref__")
+    __slots__ = ("calls",)
+
+    def __init__(self):
+        self.calls = 0
+
+
+class Ready:
+    """What a key answers with: a program, and how to put its results together. `tally` counts for the ledger."""
+
+    __slots__ = ("program", "single", "out_tree", "tally", "__weakref__")
 
     def __init__(self, program: Program, out_tree: Any):
-        self.program, self.out_tree, self.calls = program, out_tree, 0
+        self.program, self.out_tree, self.tally = program, out_tree, Tally()
         self.single = program.out_avals[0] if out_tree == _LEAF else None
 
     def run(self, bufs: list[Any]) -> Any:
         """Run on the buffers of all arguments. The body of `Program.run` stands here again: this is every call's way."""
-        self.calls += 1
+        self.tally.calls += 1
         program, given = self.program, bufs
         if not program.takes_all:
             bufs = [*program.hidden, *[bufs[i] for i in program.kept]]

@@ -59,8 +59,8 @@ class Signature:
     options: tuple[tuple[str, str], ...]
     x64: bool
     device: str
-    cleared: int
-    dropped: int
+    cleared: int = dataclasses.field(compare=False)
+    dropped: int = dataclasses.field(compare=False)
 
 
 ANY_DEVICE = "any"

@@ -122,11 +122,11 @@ def without_internal_frames(traceback: TracebackType | None) -> TracebackType | 
 
 
 def position_of_function(fun: object) -> Position | None:
-    """Where a Python function was defined, or None if it has no code."""
+    """Where a Python function was defined; None if it has no code, or is the library's own."""
     while hasattr(fun, "__wrapped__"):
         fun = fun.__wrapped__  # pyright: ignore[reportAttributeAccessIssue]
     fun = getattr(fun, "func", fun)
     code = getattr(fun, "__code__", None) or getattr(getattr(fun, "__call__", None), "__code__", None)
-    if code is None:
+    if code is None or is_internal(code.co_filename):
         return None
     return Position(code.co_filename, code.co_firstlineno, code.co_firstlineno, 0, 0, code.co_name)

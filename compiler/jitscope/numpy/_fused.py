@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..backend.array import Array, to_array
 from ..backend.compile import Program, compile_jaxpr
-from ..core.avals import ShapedArray, is_python_scalar
+from ..core.avals import ShapedArray
 from ..core.config import settings
-from ..core.jaxpr import DebugInfo
+from ..core.jaxpr import ClosedJaxpr, DebugInfo
 from ..core.staging import trace_to_jaxpr
 from ..core.trace import Tracer, evaluating
-from ..xla.program import RuntimeFailure, translate
+from ..xla import client
+from ..xla.errors import XlaError
+from ..xla.program import RuntimeFailure
 
 
 MAX_PROGRAMS = 4096
@@ -49,22 +51,42 @@ Runner = Callable[[list[Any]], Any]
 """Runs a program on buffers: an array, or a container of arrays."""
 
 
-def runner(program: Program, rebuild: Callable[[list[Array]], Any] | None) -> Runner:
+def runner(closed: ClosedJaxpr, rebuild: Callable[[list[Array]], Any] | None) -> Runner:
     """The shortest way to run a program: the usual one, of one result, does in one frame what `Program.run` does."""
-    if rebuild is not None:
-        return lambda bufs: rebuild(program.run(bufs))
-    if not program.takes_all:
-        return lambda bufs: program.run(bufs)[0]
+    program = compile_jaxpr(closed)
+    finish = rebuild or _first
+    if rebuild is not None or not program.takes_all:
+        return lambda bufs: finish(_run(closed, program, bufs))
     executable, (aval,) = program.executable, program.out_avals
     handlers = executable.handlers
 
     def run(bufs: list[Any]) -> Array:
         try:
             return Array(executable.raw_execute(bufs).consume_with_handlers(handlers)[0], aval)
-        except RuntimeFailure as error:
-            raise translate(error, bufs) from None
+        except RuntimeFailure:
+            return _run(closed, program, bufs)[0]
 
     return run
+
+
+def _first(outs: list[Array]) -> Array:
+    return outs[0]
+
+
+def _run(closed: ClosedJaxpr, program: Program, bufs: list[Any]) -> list[Array]:
+    """Run where the arrays are: on another device than the first, by a program for that one."""
+    try:
+        return program.run(bufs)
+    except XlaError:
+        elsewhere = {client.device_of(buf) for buf in bufs} - {program.executable.device}
+        if len(elsewhere) != 1:
+            raise
+    (device,) = elsewhere
+    if not any(buf.aval.shape for buf in bufs if client.device_of(buf) != device):
+        bufs = [buf if client.device_of(buf) == device else client.copy_to_device(buf, device) for buf in bufs]
+    found = closed.derived.setdefault(("on device", device), None) or compile_jaxpr(closed, device=device)
+    closed.derived["on device", device] = found
+    return found.run(bufs)
 
 
 def compile_function(fun: Callable[..., Any], avals: Sequence[ShapedArray], name: str) -> Runner:
@@ -80,7 +102,7 @@ def compile_function(fun: Callable[..., Any], avals: Sequence[ShapedArray], name
         return list(out)
 
     closed = trace_to_jaxpr(flat, avals, DebugInfo(name))
-    return runner(compile_jaxpr(closed), rebuild[0])
+    return runner(closed, rebuild[0])
 
 
 class _Hole:
@@ -96,8 +118,12 @@ class _Unfusable(Exception):
 
 def _dynamic(x: Any, avals: list[Any], bufs: list[Any]) -> Any:
     """Take the arrays out of an argument; what remains is its structure."""
+    if type(x) is Array:
+        avals.append(x.aval)
+        bufs.append(x.buf)
+        return _hole
     if isinstance(x, (list, tuple)):
-        return (type(x).__name__, *[_dynamic(item, avals, bufs) for item in x])
+        return (type(x), *[_dynamic(item, avals, bufs) for item in x])
     if x is None or isinstance(x, (str, slice)):
         return x
     if isinstance(x, Tracer):
@@ -108,12 +134,19 @@ def _dynamic(x: Any, avals: list[Any], bufs: list[Any]) -> Any:
     return _hole
 
 
+_PLAIN = frozenset((bool, int, str, type(None), type))
+"""Types of static values that stand for themselves in a key."""
+_INTS = frozenset((int,))
+
+
 def _static(x: Any) -> Any:
+    """A static value that is not plain, as part of a key. Raises TypeError if it is not hashable."""
     if isinstance(x, (list, tuple)):
-        return tuple(map(_static, x))
-    if isinstance(x, Array) or not isinstance(x, Hashable):
+        return tuple(x) if _INTS.issuperset(map(type, x)) else tuple(map(_static, x))
+    if isinstance(x, Array):
         raise _Unfusable
-    return (type(x), x) if is_python_scalar(x) and not isinstance(x, (bool, int)) else x
+    hash(x)
+    return (type(x), x) if isinstance(x, (float, complex)) else x  # 1.0 and 1 are equal
 
 
 def _restore(structure: Any, arrays: Any) -> Any:
@@ -147,20 +180,23 @@ def fused(*, static: str = "") -> Callable[[Callable[..., Any]], Any]:
             bufs: list[Any] = []
             try:
                 for x, still in zip(args, fixed):
-                    if type(x) is Array and not still:
+                    if still:
+                        key.append(x if type(x) in _PLAIN else _static(x))
+                    elif type(x) is Array:
                         key.append(x.aval)
                         bufs.append(x.buf)
-                    elif x is None:
-                        key.append(None)
                     else:
-                        key.append(_static(x) if still else (_dynamic(x, key, bufs),))
+                        key.append(None if x is None else (_dynamic(x, key, bufs),))
                 if len(args) > len(fixed):
                     if not rest:
                         return fun(*args, **kwargs)  # raises
                     key.append((_dynamic(args[len(fixed):], key, bufs),))
                 for name, x in kwargs.items():
                     key.append(name)
-                    key.append(_static(x) if name in names else (_dynamic(x, key, bufs),))
+                    if name in names:
+                        key.append(x if type(x) in _PLAIN else _static(x))
+                    else:
+                        key.append((_dynamic(x, key, bufs),))
                 found = tuple(key)
                 run = programs.get(found)
             except (_Unfusable, TypeError):

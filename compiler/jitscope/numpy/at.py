@@ -13,10 +13,10 @@ from ..core.trace import Tracer, evaluating
 from ..ops.indexing import GatherScatterMode
 from ..ops.linear import full
 from ._fused import compile_function, program_cache, remember
-from ._index import parse
+from ._index import Index, parse
 from ._operands import checked
 from .arithmetic import divide, power
-from .indexing import opened, read, read_eagerly
+from .indexing import opened, plain, read, read_eagerly
 from .updates import updated
 
 
@@ -127,22 +127,33 @@ class Place:
         x, aval = checked("at", self.array)
         values, given = checked(f"at[...].{how}", values)
         _check_dtype(how, aval, given)
-        index = parse(self.index, aval.shape)
         options = (how, mode_of(mode, GatherScatterMode.FILL_OR_DROP), bool(unique), bool(ordered))
         if not evaluating() or isinstance(x, Tracer) or isinstance(values, Tracer):
-            return updated(x, index, values, *options)
+            return updated(x, parse(self.index, aval.shape), values, *options)
         x, values = to_array(x), to_array(values)
-        structure, avals, bufs, again = opened(index)
-        key = (x.aval, values.aval, structure, *avals, *options)
-        compiled = _programs.get(key)
-        if compiled is None:
-            compiled = remember(_programs, key, compile_function(
-                lambda x, values, *places: updated(x, again(places), values, *options), [x.aval, values.aval, *avals],
-                f"at_{how}"))
-        return compiled([x.buf, values.buf, *bufs])
+        key = (x.aval, values.aval, plain(self.index), options)
+        known = _known.get(key)
+        if known is None:
+            known = _program_for(x.aval, values.aval, parse(self.index, aval.shape), options)
+            if key[2] is not None:
+                remember(_known, key, known)
+        run, bufs = known
+        return run([x.buf, values.buf, *bufs])
 
 
-_programs = program_cache()
+_programs, _known = program_cache(), program_cache()
+
+
+def _program_for(x: Any, values: Any, index: Index, options: tuple[Any, ...]) -> tuple[Any, list[Any]]:
+    """The program that writes at an index of that structure, and the buffers of the index's numbers and arrays."""
+    structure, avals, bufs, again = opened(index)
+    key = (x, values, structure, *avals, *options)
+    run = _programs.get(key)
+    if run is None:
+        run = remember(_programs, key, compile_function(
+            lambda x, values, *places: updated(x, again(places), values, *options), [x, values, *avals],
+            f"at_{options[0]}"))
+    return run, bufs
 
 
 def _ones(x: Any, values: Any) -> Any:

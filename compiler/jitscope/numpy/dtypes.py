@@ -14,6 +14,7 @@ from ..core.dtypes import canonicalize, is_extended, python_dtype
 from ..core.trace import Tracer
 from ..ops.elementwise import bitcast_convert_type_p
 from ..ops.linear import convert_element_type_p
+from ._fused import fused
 from ._operands import broadcast_shape, checked, finite_info, integer, real_if_needed
 
 
@@ -95,6 +96,11 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
     dtype = requested(float if dtype is None else dtype, "astype")
     if aval.dtype == dtype and not aval.weak_type and hasattr(x, "aval"):
         return x
+    return _converted(x, dtype)
+
+
+@fused(static="dtype")
+def _converted(x: Any, dtype: Any) -> Any:
     return convert_element_type_p(x, new_dtype=dtype, weak_type=False)
 
 

@@ -47,7 +47,7 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *,
         start, stop = 0, start
     step = 1 if step is None else step
     if type(start) is type(stop) is type(step) is int and dtype is None and step and evaluating():
-        return made(np.arange(start, stop, step, dtypes.default_int()), device)
+        return made(_integers(start, stop, step, dtypes.default_int()), device)
     typed = [checked("arange", v)[1] for v in (start, stop, step)]
     to = promote(*[(a.dtype, a.weak_type) for a in typed])[0] if dtype is None else requested(dtype, "arange")
     start, stop, step = (_number("arange", v) for v in (start, stop, step))
@@ -62,6 +62,15 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *,
     if step != 1:
         x = mul_p(x, scalar_of(int(step), to, False))
     return x if start == 0 else add_p(x, scalar_of(int(start), to, False))
+
+
+def _integers(start: int, stop: int, step: int, to: Any) -> np.ndarray:
+    """NumPy's range; short ones are kept."""
+    short = abs(stop - start) <= 1024
+    return (_short_range if short else np.arange)(start, stop, step, to)
+
+
+_short_range = lru_cache(256)(np.arange)
 
 
 def made(x: np.ndarray, device: Any = None) -> Any:

@@ -46,6 +46,9 @@ def closest(earlier: Sequence[Any], new: Signature) -> tuple[Any, list[Differenc
     """The earlier key (an object with `signature`) nearest to `new`, latest first among equals, and the differences."""
     best = None
     for candidate in reversed(earlier):
+        if candidate.signature == new:
+            return candidate, []
+    for candidate in reversed(earlier):
         found = differences(candidate.signature, new)
         if best is None or len(found) < len(best[1]):
             best = (candidate, found)

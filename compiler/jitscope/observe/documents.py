@@ -27,7 +27,7 @@ def signature_text(row: Row) -> str:
 
 def compilation_document(row: Row, ledger: Ledger | None = None) -> Document:
     """Everything known about one program."""
-    ledger = ledger or session_ledger()
+    ledger = session_ledger() if ledger is None else ledger
     jaxpr = row.jaxpr
     positions = positions_of(jaxpr, ledger.cell_of) if jaxpr else {}
     title = row.function
@@ -92,7 +92,7 @@ def _known(value: int | None) -> float | None:
 
 def recompilations_document(rows: Sequence[Row], title: str, ledger: Ledger | None = None) -> Document:
     """A card for each row that is a recompilation."""
-    ledger = ledger or session_ledger()
+    ledger = session_ledger() if ledger is None else ledger
     cards = [_card(row, ledger) for row in rows if row.what == "recompiled" and row.against is not None]
     return {"kind": "recompilations", "version": 1, "title": title, "cards": cards}
 
@@ -129,7 +129,7 @@ def _cell(row: Row, ledger: Ledger) -> tuple[str | None, str | None]:
 def cell_document(since: Mark, *, cell: str, cell_id: str | None = None, left_alone: Sequence[tuple[str, str]] = (),
                   error: Document | None = None, note: str = "", ledger: Ledger | None = None) -> Document:
     """What happened since a mark, for one cell's output."""
-    ledger = ledger or session_ledger()
+    ledger = session_ledger() if ledger is None else ledger
     # A cell that is run again traces its functions again and compiles nothing; it shows them all the same.
     shown = ("compiled", "recompiled", "reused")
     rows = [row for row in ledger.since(since) if not row.nested and row.what in shown]
@@ -143,7 +143,7 @@ def cell_document(since: Mark, *, cell: str, cell_id: str | None = None, left_al
 
 def ledger_document(ledger: Ledger | None = None) -> Document:
     """The session's list."""
-    ledger = ledger or session_ledger()
+    ledger = session_ledger() if ledger is None else ledger
     return {"kind": "ledger", "version": 1, "rows": [_ledger_row(row, ledger) for row in ledger if not row.nested]}
 
 
@@ -158,7 +158,7 @@ def _ledger_row(row: Row, ledger: Ledger) -> Document:
 
 def measured(row_id: int, ledger: Ledger | None = None) -> Document:
     """Measure the steady time of a row's program and give its compilation document anew. Raises LookupError."""
-    ledger = ledger or session_ledger()
+    ledger = session_ledger() if ledger is None else ledger
     row = ledger.rows.get(row_id)
     if row is None:
         raise LookupError(f"the ledger no longer holds program {row_id}")

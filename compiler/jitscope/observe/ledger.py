@@ -57,9 +57,8 @@ class Row:
     last_record: int = 0
     _kept_jaxpr: Jaxpr | None = None
     _jaxpr: Any = None
-    _ready: Any = None
     _entry: Any = None
-    _calls: int = 0
+    _tally: Any = None
 
     @property
     def jaxpr(self) -> Jaxpr | None:
@@ -74,10 +73,7 @@ class Row:
     @property
     def calls(self) -> int:
         """How often the program ran."""
-        ready = self._ready() if self._ready else None
-        if ready is not None:
-            self._calls = ready.calls
-        return self._calls
+        return self._tally.calls if self._tally else 0
 
     @property
     def entry(self) -> Any:
@@ -264,7 +260,7 @@ class Ledger:
 
     def _attach(self, row: Row, record: Record) -> None:
         _, ready = record.payload
-        row._ready = weakref.ref(ready)
+        row._tally = ready.tally
         row._entry = weakref.ref(ready.program.entry)
 
     def _keep(self, row: Row, jaxpr: Jaxpr) -> None:

@@ -1,5 +1,6 @@
 // Types beside the lines, where there is room and where they say something new.
-import type { Scene } from "./draw";
+import type { Ground, Scene } from "./draw";
+import { toScreen } from "./lines";
 import { isQuiet } from "./looks";
 import { meter, type Pen } from "./pen";
 import { FRAME, type Stroke } from "./placing";
@@ -13,6 +14,7 @@ interface Box {
 
 const PX = 11;
 const MOST = 300;
+const LONGEST = 24;
 
 function overlaps(a: Box, b: Box): boolean {
   return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
@@ -48,77 +50,63 @@ function crosses(stroke: Stroke, box: Box): boolean {
   return false;
 }
 
-/** A value's type is news when nothing that flows into its producer has that type. */
-function isNews(scene: Scene, scope: number, from: number, type: string): boolean {
-  return !scene.layout.structure(scope).typesInto(from).includes(type);
+/** The type to write below an item's line: news only, that is, when nothing that flows into the item has that type. */
+function typeOf({ layout }: Scene, scope: number, lineIndex: number): string {
+  const structure = layout.structure(scope);
+  const { from, ends, turned } = structure.chains.lines[lineIndex]!;
+  if (turned || from >= structure.base || isQuiet(layout.model.node(structure.level.children[from]!))) return "";
+  const type = structure.level.edges[ends[0]?.edge ?? -1]?.type ?? "";
+  return type.length <= LONGEST && !structure.typesInto(from).includes(type) ? type : "";
 }
 
-export function edgeLabels(
-  scene: Scene,
-  pen: Pen,
-  scope: number,
-  first: number,
-  last: number,
-  ox: number,
-  oy: number,
-  background: string,
-): void {
-  const { camera, palette, layout, view } = scene;
-  const { chains, level, byRow } = layout.structure(scope);
-  const placed = layout.level(scope);
-  const px = PX * Math.min(1.3, Math.max(1, camera.k));
-  const toX = (x: number) => (x + ox) * camera.k + camera.x;
-  const toY = (y: number) => (y + oy) * camera.k + camera.y;
+/** Right or left of the line, where it starts or where it ends. */
+function placesBeside({ x1, bottom, x2, top }: Stroke, w: number, px: number): Box[] {
+  return [
+    { x: x1 + 6, y: bottom + 4, w, h: px },
+    { x: x1 - 6 - w, y: bottom + 4, w, h: px },
+    { x: x2 + 6, y: top - px - 5, w, h: px },
+    { x: x2 - 6 - w, y: top - px - 5, w, h: px },
+  ];
+}
+
+/** From where to where labels of this level may go. */
+function bounds({ layout, camera, view }: Scene, { scope, x }: Ground): [number, number] {
   const outside = scope === layout.model.root ? 90 : FRAME.pad - 4;
-  const left = Math.max(4, toX(-outside));
-  const right = Math.min(view.w - 4, toX(placed.w + outside));
+  const toX = (value: number) => (value + x) * camera.k + camera.x;
+  return [Math.max(4, toX(-outside)), Math.min(view.w - 4, toX(layout.level(scope).w + outside))];
+}
+
+export function edgeLabels(scene: Scene, pen: Pen, ground: Ground): void {
+  const { camera, palette, layout, view } = scene;
+  const { chains, level, byRow } = layout.structure(ground.scope);
+  const placed = layout.level(ground.scope);
+  const px = PX * Math.min(1.3, Math.max(1, camera.k));
+  const [left, right] = bounds(scene, ground);
+  const style = { px, family: palette.code, colour: palette.colours.muted, background: ground.background };
   let written = 0;
-  for (let row = first; row < last && written < MOST; row++) {
-    const strokes = byRow[row]!.map((i) => {
-      const s = placed.strokes[i]!;
-      return {
-        i,
-        s: { x1: toX(s.x1), y1: toY(s.y1), bottom: toY(s.bottom), x2: toX(s.x2), top: toY(s.top), y2: toY(s.y2) },
-      };
-    });
+  for (let row = ground.first; row < ground.last && written < MOST; row++) {
+    const strokes = byRow[row]!.map((i) => ({ i, stroke: toScreen(placed.strokes[i]!, scene, ground) }));
     const taken: Box[] = [];
     const done = new Set<number>();
-    for (const { i, s } of strokes) {
+    for (const { i, stroke } of strokes) {
       const segment = chains.segments[i]!;
-      const line = chains.lines[segment.line]!;
-      if (segment.up !== line.from || line.from >= level.children.length || done.has(segment.line) || line.turned)
-        continue;
+      const { from } = chains.lines[segment.line]!;
+      if (segment.up !== from || done.has(segment.line) || stroke.x1 < 0 || stroke.x1 > view.w) continue;
       done.add(segment.line);
-      const type = level.edges[line.ends[0]?.edge ?? -1]?.type ?? "";
-      const producer = layout.model.node(level.children[line.from]!);
-      if (isQuiet(producer)) continue;
-      if (!type || type.length > 24 || s.x1 < 0 || s.x1 > view.w || !isNews(scene, scope, line.from, type)) continue;
-      const w = meter.width(type, px, palette.code);
-      const room = s.top - s.bottom;
-      if (room < px + 8) continue;
-      const places: Box[] = [
-        { x: s.x1 + 6, y: s.bottom + 4, w, h: px },
-        { x: s.x1 - 6 - w, y: s.bottom + 4, w, h: px },
-        { x: s.x2 + 6, y: s.top - px - 5, w, h: px },
-        { x: s.x2 - 6 - w, y: s.top - px - 5, w, h: px },
-      ];
-      const free = places.find(
+      const type = typeOf(scene, ground.scope, segment.line);
+      if (!type || stroke.top - stroke.bottom < px + 8) continue;
+      const free = placesBeside(stroke, meter.width(type, px, palette.code), px).find(
         (box) =>
           box.x >= left &&
-          box.x + w <= right &&
+          box.x + box.w <= right &&
           !taken.some((other) => overlaps({ ...box, x: box.x - 4, w: box.w + 8 }, other)) &&
-          !strokes.some((other) => crosses(other.s, box)),
+          !strokes.some((other) => crosses(other.stroke, box)),
       );
       if (!free) continue;
       taken.push(free);
       written++;
-      pen.text(
-        type,
-        free.x,
-        free.y + px / 2,
-        { px, family: palette.code, colour: palette.colours.muted, background },
-        { id: producer.id, what: "edge" },
-      );
+      const { id } = layout.model.node(level.children[from]!);
+      pen.text(type, free.x, free.y + px / 2, style, { id, what: "edge" });
     }
   }
 }

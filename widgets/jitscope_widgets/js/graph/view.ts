@@ -83,11 +83,9 @@ export class GraphView {
   }
 
   private remember(memory: GraphMemory | undefined): void {
-    for (const id of memory?.open ?? []) {
-      const node = this.model.index.get(id);
-      if (node !== undefined) this.model.setOpen(node, true);
-    }
     if (!memory) return;
+    const open = new Set(memory.open);
+    this.model.nodes.forEach((node, i) => this.model.setOpen(i, open.has(node.id)));
     Object.assign(this.camera, memory.camera);
     this.fitted = true;
   }
@@ -155,16 +153,8 @@ export class GraphView {
 
   scene(): Scene {
     const { layout, camera, view, marks, motion } = this;
-    return {
-      layout,
-      camera,
-      view,
-      palette: this.colours(),
-      marks,
-      motion,
-      lineOf: this.options.lines.of,
-      hueOf: this.options.lines.hue,
-    };
+    const { of: lineOf, hue: hueOf } = this.options.lines;
+    return { layout, camera, view, palette: this.colours(), marks, motion, lineOf, hueOf };
   }
 
   private paint(): void {

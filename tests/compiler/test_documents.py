@@ -1,0 +1,350 @@
+"""Documents made from the ledger: they have the form that docs/documents.md says, and say what the jaxpr says."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import jitscope as jx
+from jitscope import observe
+from jitscope.core.jaxpr import Jaxpr, Literal, Var
+from jitscope.observe.ledger import Ledger, Row
+from jitscope_widgets.schema import validate
+from tests.compiler.programs import add, cos, exp, floats, matmul, mul, sin, tanh, total
+from tests.compiler.test_stages import CELL, cell
+
+
+X = floats(3)
+
+
+@pytest.fixture
+def ledger() -> Iterator[Ledger]:
+    own = Ledger()
+    yield own
+    own.close()
+
+
+def checked(document: dict[str, Any]) -> dict[str, Any]:
+    """A document that has the right form and survives JSON."""
+    validate(document)
+    assert json.loads(json.dumps(document, allow_nan=False)) == document
+    return document
+
+
+def row_of(ledger: Ledger, fun: Any, *args: Any) -> Row:
+    """The row of a function's first call."""
+    jx.clear_caches()
+    jx.jit(fun)(*args)
+    return next(row for row in reversed(list(ledger)) if not row.nested and not row.derived)
+
+
+inner = jx.jit(lambda x: mul(sin(x), 2.0))
+big = floats(30)
+
+
+def plain(x, y):
+    return mul(sin(x), add(y, 1.0))
+
+
+def nested(x, y):
+    return add(inner(x), jx.jit(lambda z: inner(cos(z)))(y))
+
+
+def unread(x, y):
+    exp(y)
+    return sin(x), 2.0, x
+
+
+def captured(x, y):
+    return total(mul(x, X)), total(add(big, y[0] if hasattr(y, "__getitem__") else 0.0)), y
+
+
+def gradient(x, y):
+    return jx.grad(lambda x: total(tanh(matmul(x, y))))(x)
+
+
+PROGRAMS = {"plain": (plain, X, X), "nested": (nested, X, X), "unread": (unread, X, X), "captured": (captured, X, X),
+            "gradient": (gradient, floats(3, 3), floats(3, 3)), "identity": (lambda x: x, X),
+            "tree": (lambda t: {"a": sin(t["b"][0]), "c": t["b"][1]}, {"b": (X, 1.0)}),
+            "mapped": (jx.vmap(jx.grad(lambda x: mul(inner(x), x))), X)}  # fmt: skip
+
+
+# Graphs ---------------------------------------------------------------------------------------------------------------
+
+
+def count_equations(jaxpr: Jaxpr) -> int:
+    """Equations at all levels, counted without the library's own walk."""
+    total = 0
+    for eqn in jaxpr.eqns:
+        total += 1
+        for value in eqn.params.values():
+            held = getattr(value, "jaxpr", None)
+            if isinstance(held, Jaxpr):
+                total += count_equations(held)
+    return total
+
+
+def data_flow(jaxpr: Jaxpr, prefix: str = "", sources: dict[Var, str] | None = None) -> Counter[tuple[str, str]]:
+    """Who gives a value to whom: (producer, user) with calls seen through, as often as it is used."""
+    edges: Counter[tuple[str, str]] = Counter()
+    outermost = sources is None
+    sources = {} if sources is None else sources
+    if outermost:
+        sources.update({v: f"const{i}" for i, v in enumerate(jaxpr.constvars)})
+        sources.update({v: f"in{i}" for i, v in enumerate(jaxpr.invars)})
+    for i, eqn in enumerate(jaxpr.eqns):
+        path = f"{prefix}e{i}"
+        if eqn.primitive.name != "jit":
+            edges.update((sources[a], path) for a in eqn.invars if isinstance(a, Var))
+            sources.update((v, path) for v in eqn.outvars)
+            continue
+        held = eqn.params["jaxpr"].jaxpr
+        own = {v: sources[a] for v, a in zip(held.invars, eqn.invars) if isinstance(a, Var)}
+        own |= {v: f"{path}/in{n}" for n, (v, a) in enumerate(zip(held.invars, eqn.invars)) if isinstance(a, Literal)}
+        edges += data_flow(held, f"{path}/", own)
+        for v, a in zip(eqn.outvars, held.outvars):
+            sources[v] = own[a] if isinstance(a, Var) else path
+    if outermost:
+        edges.update((sources[a], f"out{i}") for i, a in enumerate(jaxpr.outvars) if isinstance(a, Var))
+    return edges
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_graphs_hold_the_equations_and_their_data_flow(ledger, name):
+    fun, *args = PROGRAMS[name]
+    row = row_of(ledger, fun, *args)
+    document = checked(observe.compilation_document(row, ledger))
+    graph, jaxpr = document["graph"], row.jaxpr
+    kinds = Counter(node["kind"] for node in graph["nodes"])
+    assert kinds["equation"] + kinds["scope"] == document["equations"] == count_equations(jaxpr)
+    assert (kinds["constant"], kinds["output"]) == (len(jaxpr.constvars), len(jaxpr.outvars))
+    nodes = {node["id"]: node for node in graph["nodes"]}
+    assert len(nodes) == len(graph["nodes"])
+    for node in nodes.values():
+        assert node["scope"] is None or nodes[node["scope"]]["kind"] == "scope"
+        assert node["scope"] == (node["id"].rpartition("/")[0] or None)
+    assert Counter((e["from"], e["to"]) for e in graph["edges"]) == data_flow(jaxpr)
+    for edge in graph["edges"]:
+        assert edge["type"] in nodes[edge["from"]]["types"] and edge["bytes"] > 0
+
+
+def test_nodes_read_like_the_printed_jaxpr(ledger):
+    document = observe.compilation_document(row_of(ledger, nested, X, X), ledger)
+    printed = {line.strip() for line in document["jaxpr"].splitlines()}
+    for node in document["graph"]["nodes"]:
+        if node["kind"] == "equation":
+            assert any(node["text"] in line for line in printed), (node["text"], document["jaxpr"])
+        if node["kind"] == "scope":
+            assert node["text"].split(" = ")[0] in document["jaxpr"]
+
+
+def test_scopes_are_called_by_the_functions_name(ledger):
+    def helper(x):
+        return sin(x)
+
+    def caller(x):
+        return jx.jit(helper)(x)
+
+    graph = observe.compilation_document(row_of(ledger, caller, X), ledger)["graph"]
+    (scope,) = [node for node in graph["nodes"] if node["kind"] == "scope"]
+    assert scope["label"] == "helper" and scope["id"] == "e0"
+    assert [node["id"] for node in graph["nodes"] if node["scope"] == "e0"] == ["e0/e0"]
+
+
+def test_inputs_are_called_by_their_paths(ledger):
+    document = observe.compilation_document(row_of(ledger, *PROGRAMS["tree"]), ledger)
+    assert [n["label"] for n in document["graph"]["nodes"] if n["kind"] == "input"] == ["t['b'][0]", "t['b'][1]"]
+    assert document["signature"] == "<lambda>(t['b'][0]: f32[3], t['b'][1]: f32[] (weak)) -> (f32[3], f32[])"
+
+
+# Source ---------------------------------------------------------------------------------------------------------------
+
+
+def test_source_and_marks_point_at_the_right_lines(ledger):
+    made = cell(CELL, "<documents>")
+    ledger.name_cell("<documents>", "In [3]", "cell-3")
+    row = row_of(ledger, made.model, floats(4, 3), floats(3, 3))
+    document = checked(observe.compilation_document(row, ledger))
+    shown, lines = document["source"], CELL.splitlines()
+    assert (shown["label"], shown["file"], shown["first_line"]) == ("In [3]", "cell-3", lines.index("def model(x, w):") + 1)
+    start = shown["first_line"] - 1
+    assert shown["lines"] == lines[start: start + len(shown["lines"])] and shown["lines"][-1].strip() == "exp(c)))"
+    marked = {mark["line"]: mark["nodes"] for mark in shown["marks"]}
+    nodes = {node["id"]: node for node in document["graph"]["nodes"]}
+    assert sorted(marked) == list(marked)
+    for line, ids in marked.items():
+        for i in ids:
+            (position,) = nodes[i]["positions"]
+            assert (position["line"], position["cell"], position["file"], position["text"]) == (
+                line, "In [3]", "cell-3", lines[line - 1])  # fmt: skip
+    everything = {i for ids in marked.values() for i in ids}
+    assert everything == {n["id"] for n in nodes.values() if n["kind"] in ("equation", "scope")}
+    assert {nodes[i]["label"] for i in marked[lines.index("    a = mul(h, h)") + 1]} == {"mul"}
+
+
+def test_functions_without_source(ledger):
+    scope = {"sin": sin}
+    exec("def f(x): return sin(x)", scope)
+    assert checked(observe.compilation_document(row_of(ledger, scope["f"], X), ledger))["source"] is None
+    jx.jit(sin)(floats(7))
+    row = [row for row in ledger][-1]
+    assert checked(observe.compilation_document(row, ledger))["source"] is None
+
+
+# Timing and cost ------------------------------------------------------------------------------------------------------
+
+
+def test_times_are_measured_and_add_up(ledger):
+    row = row_of(ledger, lambda x: mul(sin(x), 47.0), X)
+    timing = checked(observe.compilation_document(row, ledger)["timing"])
+    assert [stage["name"] for stage in timing["stages"]] == ["trace", "lower", "compile", "first run"]
+    seconds = [stage["seconds"]["value"] for stage in timing["stages"]]
+    assert all(0 < s < 60 for s in seconds) and timing["total"]["value"] == pytest.approx(sum(seconds))
+    assert all(stage["seconds"]["origin"] == "measured" and stage["seconds"]["unit"] == "s" for stage in timing["stages"])
+    assert timing["steady"] is None and timing["can_measure"]
+
+
+def test_steady_times_are_measured_when_asked_for(ledger):
+    row = row_of(ledger, lambda x, k: (mul(sin(x), 53.0), jx.random.bits(k), x), X, jx.random.key(0))
+    steady = checked(observe.measured(row.id, ledger))["timing"]["steady"]
+    assert 0 < steady["low"]["value"] <= steady["median"]["value"] <= steady["high"]["value"] < 1
+    assert steady["runs"] >= 5 and steady["source"] == "button"
+    assert row.calls == 1  # measuring is no call of the user's
+    with pytest.raises(LookupError, match="no longer holds"):
+        observe.measured(10**9, ledger)
+    jx.clear_caches()
+    with pytest.raises(LookupError, match="call the function again"):
+        observe.measured(row.id, ledger)
+
+
+def test_measuring_needs_no_argument_of_the_users_and_donates_nothing(ledger):
+    f = jx.jit(lambda x: add(x, 59.0), donate_argnums=0)
+    x = jx.device_put(X)
+    f(x)
+    observe.measured(list(ledger)[-1].id, ledger)
+    observe.measured(list(ledger)[-1].id, ledger)
+
+
+def test_costs_are_modelled(ledger):
+    document = observe.compilation_document(row_of(ledger, lambda x: matmul(x, x), floats(16, 16)), ledger)
+    cost = document["cost"]
+    assert (cost["flops"]["value"], cost["flops"]["origin"]) == (2 * 16**3, "modelled")
+    assert cost["memory"]["value"] >= 2 * 4 * 16**2 and cost["bytes"]["value"] > 0
+
+
+def test_what_is_gone_is_unknown_not_zero(ledger):
+    row = row_of(ledger, lambda x: mul(sin(x), 61.0), X)
+    jx.clear_caches()
+    document = checked(observe.compilation_document(row, ledger))
+    assert document["fusion"] is None and document["cost"]["flops"] == {
+        "value": None, "unit": "flop", "origin": "unknown", "note": "XLA's cost model of the optimised program"}  # fmt: skip
+    assert not document["timing"]["can_measure"]
+
+
+# Headlines and fusion -------------------------------------------------------------------------------------------------
+
+
+def test_headlines_count(ledger):
+    heads = {name: observe.compilation_document(row_of(ledger, *PROGRAMS[name]), ledger)["headline"] for name in ("plain", "gradient")}
+    assert heads["plain"] == "3 equations → 1 kernel (1 fusion of 4)"
+    assert "library call" in heads["gradient"] and heads["gradient"].startswith(f"{count_equations(list(ledger)[-1].jaxpr)} equations")
+
+
+def test_fusions_name_equations_that_exist(ledger):
+    row = row_of(ledger, gradient, floats(3, 3), floats(3, 3))
+    document = observe.compilation_document(row, ledger)
+    paths = {node["id"] for node in document["graph"]["nodes"]}
+    named = {p for kernel in document["fusion"]["kernels"] for p in kernel["paths"]}
+    assert named and named <= paths
+    positions = [p for kernel in document["fusion"]["kernels"] for p in kernel["positions"]]
+    assert positions and {p["file"] for p in positions} <= {__file__, programs_file()}
+
+
+def programs_file() -> str:
+    from tests.compiler import programs
+
+    return str(programs.__file__)
+
+
+# Cells ----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_cell_that_compiles_recompiles_reuses_and_fails(ledger):
+    def step(x, k):
+        return mul(sin(x), k) if k.aval.shape == () else missing_name  # noqa: F821
+
+    f = jx.jit(step)
+    f(floats(2), 67.0)
+    mark = ledger.mark()
+    f(floats(2), 67.0)
+    f(floats(2), 1.0)
+    f(floats(5), 67.0)
+    jx.jit(lambda x, k: mul(sin(x), k))(floats(2), 67.0)
+    with pytest.raises(NameError):
+        f(floats(2), floats(2))
+    error = {"type": "NameError", "message": "no <b>", "position": None}
+    document = checked(observe.cell_document(
+        mark, cell="In [2]", cell_id="c2", left_alone=[("g", "a generator")], error=error, ledger=ledger))  # fmt: skip
+    assert [c["function"] for c in document["compilations"]] == ["step"]
+    (card,) = document["compilations"][0]["recompilations"]["cards"]
+    assert card["number"] == 2 and [d["part"] for d in card["differences"]] == ["shape"]
+    assert card["against"].startswith("compilation 1") and card["because"].startswith("recompiled because x changed shape")
+    assert card["cost"]["value"] > 0 and card["position"]["file"] == __file__
+    assert sorted((r["function"], r["calls"]) for r in document["reused"]) == [("<lambda>", 1), ("step", 2)]
+    assert document["left_alone"] == [{"name": "g", "reason": "a generator"}] and document["error"] == error
+
+
+def test_a_cell_that_compiles_nothing(ledger):
+    document = checked(observe.cell_document(ledger.mark(), cell="In [1]", note="nothing to compile", ledger=ledger))
+    assert document["compilations"] == document["reused"] == [] and document["note"] == "nothing to compile"
+
+
+def test_recompilations_of_several_rows(ledger):
+    def again(x):
+        return mul(sin(x), 71.0)
+
+    f = jx.jit(again)
+    for n in (1, 2, 3):
+        f(floats(n))
+    document = checked(observe.recompilations_document(ledger.function_rows("again"), "again", ledger))
+    assert [card["number"] for card in document["cards"]] == [2, 3]
+    assert [d["after"] for card in document["cards"] for d in card["differences"]] == ["f32[2]", "f32[3]"]
+
+
+def test_the_sessions_list(ledger):
+    def listed(x):
+        return mul(sin(x), 73.0)
+
+    f = jx.jit(listed)
+    f(X), f(X), f(floats(2)), jx.jit(lambda x: f(x))(X)
+    with pytest.raises(TypeError):
+        jx.jit(lambda x: "text")(X)
+    rows = checked(observe.ledger_document(ledger))["rows"]
+    assert [(r["function"], r["what"], r["calls"]) for r in rows] == [
+        ("listed", "compiled", 2), ("listed", "recompiled", 1), ("<lambda>", "compiled", 1), ("<lambda>", "failed", 0)]  # fmt: skip
+    assert all(r["because"] and r["seconds"]["trace"] >= 0 for r in rows) and "text" not in rows[0]["because"]
+    assert rows[0]["equations"] == 2 and rows[0]["signature"] == "listed(x: f32[3]) -> f32[3]"
+
+
+def test_what_the_user_wrote_stays_text(ledger):
+    def f(x):
+        return {"<script>alert(1)</script>": sin(x)}
+
+    f.__name__ = "<img src=x onerror=alert(1)>"
+    document = checked(observe.compilation_document(row_of(ledger, f, X), ledger))
+    assert document["function"] == "<img src=x onerror=alert(1)>"
+
+
+def test_long_signatures_are_cut(ledger):
+    row = row_of(ledger, lambda t: t, [floats(1)] * 40)
+    text = observe.signature_text(row)
+    assert "… 28 more" in text and len(text) < 700
+
+
+def test_positions_as_documents():
+    assert observe.position_document(None) is None
