@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -141,7 +142,7 @@ class Bench:
     """The two workers, and the rows measured so far."""
 
     def __init__(self, peer: str, plan: Plan, only: str, clock: str):
-        self.peer, self.plan, self.only, self.clock = peer, plan, only.lower(), clock
+        self.peer, self.plan, self.only, self.clock = peer, plan, only, clock
         self.rows: list[table.Row] = []
         self.failures: list[tuple[str, str]] = []
         self._workers: dict[str, Worker] = {}
@@ -177,7 +178,7 @@ class Bench:
             print(table.failure(group, what, error), flush=True)
 
     def wanted(self, group: str, what: str) -> bool:
-        return self.only in f"{group}: {what}".lower()
+        return re.search(self.only, f"{group}: {what}") is not None
 
     def add(self, *fields: Any, **more: Any) -> None:
         self.rows.append(table.Row(*fields, **more))
@@ -291,7 +292,7 @@ def arguments() -> tuple[argparse.ArgumentParser, argparse.Namespace]:
     add = parser.add_argument
     add("--peer", required=True, help="a Python that has jax")
     add("--quick", action="store_true", help="less than a minute: fewer programs, wider intervals")
-    add("--only", metavar="TEXT", default="", help="only lines with this text, e.g. 'call' or 'eager: a + b'")
+    add("--only", metavar="PATTERN", default="", help="only lines that it is found in, e.g. '^call' or 'eager: jnp'")
     add("--clock", choices=("wall", "cpu"), default="wall",
         help="cpu, for a busy machine: CPU time, but for programs that XLA runs on several threads")  # fmt: skip
     add("--rounds", type=int, help="how many pairs of bursts")

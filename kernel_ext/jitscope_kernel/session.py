@@ -82,6 +82,8 @@ class Session:
         self._undo.append(tracebacks.install(shell, self._compiled))
         named, self.ledger.cell_of = self.ledger.cell_of, self.place_of
         self._undo.append(lambda: setattr(self.ledger, "cell_of", named))
+        before, self.ledger.place_now = self.ledger.place_now, lambda: self._stack[-1].place if self._stack else None
+        self._undo.append(lambda: setattr(self.ledger, "place_now", before))
         if getattr(shell, "kernel", None) is not None:
             self._panel.open()
             self._undo += [self._panel.close, self.ledger.listen(lambda row: self._panel.changed())]

@@ -24,6 +24,7 @@ def test_the_tour_runs_in_jupyterlab(lab: Lab, root: Path) -> None:
     for dark in (False, True):
         notebook.dark(dark)
         for i, view in enumerate(shown):
+            view.element.scroll_into_view_if_needed()
             assert_readable(view.element)
             notebook.screenshot(f"tour-{i}-{'dark' if dark else 'light'}")
 

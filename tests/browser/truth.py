@@ -26,6 +26,7 @@ def _jitscope_truth(f, *args):
                 elif hasattr(value, "eqns") or hasattr(value, "jaxpr"):
                     yield from equations(value)
 
+    f = getattr(f, "__wrapped__", f)  # what the magic wrapped would be one more equation
     text = jx.jit(f).lower(*args).compile().as_text()
     computations, entry = {}, ""
     for line in text.splitlines():

@@ -433,9 +433,9 @@ def test_rows_belong_to_the_running_cell(ledger):
     def here(x):
         return sin(x)
 
-    ledger.running = ("In [4]", "id4")
+    ledger.place_now = lambda: ("In [4]", "id4")
     jx.jit(here)(X)
-    ledger.running = None
+    ledger.place_now = lambda: None
     jx.jit(here)(floats(5))
     assert [row.cell for row in ledger.function_rows("here")] == [("In [4]", "id4"), None]
     ledger.name_cell(__file__, "In [7]", "id7")

@@ -144,14 +144,13 @@ def cell_document(since: Mark, *, cell: str, cell_id: str | None = None, left_al
 def ledger_document(ledger: Ledger | None = None) -> Document:
     """The session's list."""
     ledger = session_ledger() if ledger is None else ledger
-    return {"kind": "ledger", "version": 1, "rows": [_ledger_row(row, ledger) for row in ledger if not row.nested]}
+    return {"kind": "ledger", "version": 1, "rows": [_ledger_row(row, ledger) for row in ledger if not row.nested and row.what != "traced"]}
 
 
 def _ledger_row(row: Row, ledger: Ledger) -> Document:
     label, cell_id = _cell(row, ledger)
-    what = row.what if row.what != "traced" else "compiled" if row.number else "reused"
     return {"id": row.id, "function": row.function, "signature": signature_text(row), "cell": label, "cell_id": cell_id,
-            "what": what, "because": row.because,
+            "what": row.what, "because": row.because,
             "seconds": {step: row.seconds.get(step, 0.0) for step in ("trace", "lower", "compile")},
             "equations": row.equations, "calls": row.calls}
 

@@ -103,12 +103,12 @@ class Mark:
 
 
 class Ledger:
-    """Rows by program, oldest first. A notebook session names the files of cells (`name_cell`) and says which cell is
-    `running`: rows written meanwhile belong to it."""
+    """Rows by program, oldest first. A notebook session names the files of cells (`name_cell`) and sets `place_now`, which
+    says the cell that runs in this thread: rows written meanwhile belong to it."""
 
     def __init__(self) -> None:
         self.rows: OrderedDict[int, Row] = OrderedDict()
-        self.running: Cell | None = None
+        self.place_now: Callable[[], Cell | None] = lambda: None
         self._cells: dict[str, Cell] = {}
         self._history: dict[Any, deque[Row]] = defaultdict(lambda: deque(maxlen=MAX_HISTORY))
         self._compilations: dict[Any, int] = defaultdict(int)
@@ -184,7 +184,7 @@ class Ledger:
         return row
 
     def _new_row(self, record: Record) -> Row:
-        row = Row(record.program, record.function, record.position, record.call_site, at=record.at, cell=self.running)
+        row = Row(record.program, record.function, record.position, record.call_site, at=record.at, cell=self.place_now())
         self.rows[row.id] = row
         while len(self.rows) > MAX_ROWS:
             self._forget(self.rows.popitem(last=False)[1])
