@@ -302,10 +302,7 @@ elementwise(ew.div_p, _int_div, (-6, 6), (1, 3), linear=[[0]])
 elementwise(ew.rem_p, np.fmod, (-6, 6), (1, 3))
 elementwise(ew.sign_p, _sign, kinds="iuf")
 elementwise(ew.sign_p, _sign, kinds="c", flat=[0])
-elementwise(ew.floor_p, np.floor)
-elementwise(ew.ceil_p, np.ceil)
 elementwise(ew.is_finite_p, np.isfinite, **BOOLEAN)
-elementwise(ew.round_p, _round, params=[{"rounding_method": m} for m in (0, 1)])
 elementwise(ew.abs_p, np.abs, **REAL)
 elementwise(ew.max_p, np.maximum, (-5, 5), (-5, 5))
 elementwise(ew.min_p, np.minimum, (-5, 5), (-5, 5))
@@ -327,6 +324,18 @@ elementwise(li.add_p, np.add, (-2, 2), (-2, 2), linear=[[0], [1], [0, 1]])
 elementwise(li.sub_p, np.subtract, (3, 5), (0, 2), linear=[[0], [1], [0, 1]])
 elementwise(li.mul_p, np.multiply, (-2, 2), (-2, 2), linear=[[0], [1]])
 elementwise(li.copy_p, lambda x: x, kinds="biufc", linear=[[0]])
+
+
+for _primitive, _oracle, _params in (
+    (ew.floor_p, np.floor, {}), (ew.ceil_p, np.ceil, {}),
+    *[(ew.round_p, lambda x, m=m: _round(x, m), {"rounding_method": m}) for m in (0, 1)],
+):  # fmt: skip
+
+    @samples(_primitive, "f")
+    def _(draw, dtype, oracle=_oracle, params=_params):
+        for label, shape in SHAPES.items():  # away from the steps
+            x = draw.among(shape, [-1.75, -1.25, -0.375, 0.125, 0.625, 2.25])
+            yield Sample(f"{label} {params or ''}", [x], oracle, params)
 
 
 @samples(ew.nextafter_p, "f")
@@ -712,7 +721,8 @@ def _places(operand, indices, sizes, window, missing, indexed, shared, indices_s
         shape[a] = n
     for a, k in zip(window, kept):
         shape[a] = sizes[k]
-    for place in np.ndindex(*shape):
+    # One index after the other, as scatter goes through them.
+    for place in sorted(np.ndindex(*shape), key=lambda place: [place[a] for a in outer]):
         at = tuple(place[a] for a in outer)
         start = [0] * len(operand)
         for a, i in zip(shared, indices_shared):

@@ -18,7 +18,7 @@ def _jitscope_truth(f, *args):
 
     def equations(jaxpr):
         for equation in getattr(jaxpr, "jaxpr", jaxpr).eqns:
-            yield equation.primitive.name
+            yield equation.params.get("name", equation.primitive.name)  # a call goes by its function's name
             values = list(equation.params.values())
             for value in values:
                 if isinstance(value, (tuple, list)):
@@ -59,17 +59,18 @@ PASSIVE = {"parameter", "constant"}
 
 @dataclass
 class Truth:
-    equations: list[str]  # primitives, of every level, sorted
+    equations: list[str]  # primitives and functions called, of every level, sorted
     instructions: list[tuple[str, str, list[tuple[str, str]]]]  # of the entry: name, opcode or "library", members
     text: str
 
     def fusions(self) -> dict[str, list[str]]:
-        """The fusions of the compiled module: name → names of their members, sorted."""
-        return {
-            name: sorted(member for member, kind in members if kind not in PASSIVE)
-            for name, opcode, members in self.instructions
+        """The fusions of the compiled module: name → names of their members, sorted. Not those round one operation."""
+        members = {
+            name: sorted(member for member, kind in inside if kind not in PASSIVE)
+            for name, opcode, inside in self.instructions
             if opcode == "fusion"
         }
+        return {name: inside for name, inside in members.items() if len(inside) > 1}
 
 
 def ask(notebook: Notebook, call: str) -> Truth:

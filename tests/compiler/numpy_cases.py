@@ -237,7 +237,6 @@ GROUPS: dict[str, list[Case]] = {
             np.split(x, [1], axis=-1)[1]
             np.pad(x, 1)
             np.pad(x, [(1, 2)] * x.ndim, constant_values=3)
-            np.diff(x, axis=0)
             np.pad(x, 0, mode='edge')
             x[np.newaxis, ..., 0:1]
             np.trapezoid(x, axis=-1) ~ np.trapezoid(x * 1.0, axis=-1)
@@ -338,6 +337,78 @@ GROUPS: dict[str, list[Case]] = {
             np.flatnonzero(x, size=2) ~ np.concatenate([np.flatnonzero(x), [0, 0]])[:2]
             np.digitize(x, np.asarray([-1, 0, 2]))
         """, least_rank=1),
+    ],
+    "neighbours": [
+        *table("""
+            np.diff(x)
+            np.diff(x, axis=0)
+            np.ediff1d(x)
+            np.cumulative_sum(x, axis=0)
+            np.nancumsum(x)
+            np.nancumprod(x, axis=-1)
+            np.cumulative_prod(x, axis=-1, include_initial=True)
+            np.convolve(np.ravel(x), np.ravel(y))
+            np.convolve(np.ravel(x), np.asarray([1, 2, -1]), mode='same')
+            np.correlate(np.ravel(x), np.asarray([1, 2]), mode='valid')
+            np.correlate(np.ravel(x), np.asarray([1, 2]), mode='same')
+            np.convolve(np.ravel(x), np.ones(40))
+            np.vander(np.ravel(x), 3)
+            np.polyval(np.ravel(x)[:3], y)
+            np.polyadd(np.ravel(x), np.ravel(y)[:2])
+            np.polyder(np.ravel(x)) ~ np.polyder(np.ravel(x) * 1.0)
+            np.polyint(np.ravel(x), k=2) ~ np.polyint(np.ravel(x) * 1.0, k=2)
+            np.interp(x, np.asarray([-1.0, 0.3, 2.0]), np.asarray([1.0, 5.0, 2.0]))
+            np.interp(x, np.asarray([0.1, 0.9, 0.4]), np.asarray([1.0, 5.0, 2.0]), period=1.5)
+            np.unwrap(x * 3.0)
+        """, smooth="any", least_rank=1, tolerance=16),
+        *table("""
+            np.gradient(x, axis=-1) ~ np.gradient(x * 1.0, axis=-1)
+            np.gradient(x, 2.0, axis=-1) ~ np.gradient(x * 1.0, 2.0, axis=-1)
+            np.gradient(x, np.asarray([0.0, 1.0, 3.0, 3.5])[:x.shape[-1]], axis=-1) ~ np.gradient(x * 1.0, np.asarray([0.0, 1.0, 3.0, 3.5])[:x.shape[-1]], axis=-1)
+            np.cov(np.reshape(x, (x.shape[0], -1))) ~ np.cov(np.reshape(x * 1.0, (x.shape[0], -1)))
+            np.corrcoef(np.reshape(x, (x.shape[0], -1))) ~ np.corrcoef(np.reshape(x * 1.0, (x.shape[0], -1)))
+        """, smooth="any", least_rank=2, tolerance=64),
+        *table("""
+            np.bincount(abs(np.ravel(x)), length=6) ~ np.bincount(abs(np.ravel(x) * 1), minlength=6)[:6]
+            np.histogram(x * 0.93, bins=5)[0]
+            np.histogram(x * 0.93, bins=5)[1]
+            np.histogram(x, np.asarray([-1.0, 0.0, 0.5, 2.0]))[0]
+            np.isin(x, y)
+            np.isin(x, np.ravel(x)[:2], invert=True)
+            np.unique(x, size=4, fill_value=9) ~ np.concatenate([np.unique(x), [9] * 4])[:4]
+            np.unique(x, return_inverse=True, size=30)[1]
+            np.unique(x % 3, return_counts=True, size=2)[1] ~ np.concatenate([np.unique(x % 3, return_counts=True)[1], [0, 0]])[:2]
+            np.unique(x, return_index=True, size=1)[1] ~ np.concatenate([np.unique(x, return_index=True)[1], [0]])[:1]
+            np.union1d(x, y, size=2) ~ np.concatenate([np.union1d(x, y), np.repeat(np.union1d(x, y)[:1], 2)])[:2]
+            np.unravel_index(np.asarray([0, 1]), (2, 3))[1]
+            np.ravel_multi_index((np.asarray([0, 1]), np.asarray([2, 1])), (2, 3))
+        """, least_rank=1),
+    ],
+    "editing": [
+        *table("""
+            np.delete(x, 0)
+            np.delete(x, 0, axis=0)
+            np.delete(x, np.asarray([0, -1]), axis=-1)
+            np.insert(x, 1, y[..., :1], axis=-1)
+            np.insert(x, 0, 7)
+            np.insert(x, np.asarray([0, 1]), 7, axis=-1)
+            np.resize(x, (3, 5))
+            np.partition(x, 0) ~ np.sort(x)
+            np.repeat(x, np.asarray([2] * x.shape[0]), axis=0)
+            np.choose(np.asarray([0, 1, 1]), [x[..., :1], y[..., :1]])
+            np.piecewise(x, [x < 0, x > 2], [1, 3, 2])
+            np.compress(np.asarray([True] * x.shape[0]), x, axis=0)
+            np.apply_along_axis(lambda v: v[::-1] * 2, 0, x)
+            np.apply_over_axes(np.sum, x, [0])
+            np.vectorize(lambda a, b: a + 2 * b)(x, y) ~ x + 2 * y
+            np.vectorize(lambda a, b: np.dot(a, b), signature='(n),(n)->()')(x, y) ~ np.vecdot(np.conj(x), y)
+            np.pad(x, 2, mode='wrap')
+            np.pad(x, 2, mode='edge')
+            np.pad(x, 1, mode='symmetric')
+            np.pad(x, (2, 1), mode='reflect')
+            np.r_[np.ravel(x), 1, np.ravel(y)]
+            np.block([[np.ravel(x), np.ravel(y)], [np.ravel(y), np.ravel(x)]])
+        """, smooth="any", least_rank=1),
     ],
     "creation": [
         *unary("zeros_like ones_like"),

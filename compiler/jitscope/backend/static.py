@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import Any
 
@@ -17,7 +17,7 @@ def as_tuple(value: Any) -> tuple:
     """An int, a name, or a sequence of them, as a tuple."""
     if value is None:
         return ()
-    return (value,) if isinstance(value, (int, str)) else tuple(value)
+    return tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
 
 
 class Statics:

@@ -64,7 +64,8 @@ def runner(closed: ClosedJaxpr, rebuild: Callable[[list[Array]], Any] | None) ->
         try:
             return Array(executable.raw_execute(bufs).consume_with_handlers(handlers)[0], aval)
         except RuntimeFailure:
-            return _run(closed, program, bufs)[0]
+            pass  # told apart outside, so that the error shown is the only one
+        return _run(closed, program, bufs)[0]
 
     return run
 
@@ -82,11 +83,13 @@ def _run(closed: ClosedJaxpr, program: Program, bufs: list[Any]) -> list[Array]:
         if len(elsewhere) != 1:
             raise
     (device,) = elsewhere
-    if not any(buf.aval.shape for buf in bufs if client.device_of(buf) != device):
-        bufs = [buf if client.device_of(buf) == device else client.copy_to_device(buf, device) for buf in bufs]
-    found = closed.derived.setdefault(("on device", device), None) or compile_jaxpr(closed, device=device)
-    closed.derived["on device", device] = found
-    return found.run(bufs)
+    key = ("on device", device)
+    if key not in closed.derived:
+        closed.derived[key] = compile_jaxpr(closed, device=device)
+    # Numbers go where the arrays are.
+    placed = [buf if buf.aval.shape or client.device_of(buf) == device else client.copy_to_device(buf, device)
+              for buf in bufs]
+    return closed.derived[key].run(placed)
 
 
 def compile_function(fun: Callable[..., Any], avals: Sequence[ShapedArray], name: str) -> Runner:

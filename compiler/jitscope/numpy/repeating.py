@@ -1,33 +1,28 @@
-"""Repeating, shifting, padding, and differences between neighbours."""
+"""Repeating, shifting and padding."""
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
 
-from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.trace import Tracer
-from ..ops.elementwise import ne_p
 from ..ops.families import scalar_like
 from ..ops.indexing import dynamic_slice_p
 from ..ops.linear import (
-    add_p,
     broadcast_in_dim,
     broadcast_in_dim_p,
     concatenate_p,
-    mul_p,
     pad_p,
     reshape,
     slice_in_dim,
     sub_p,
 )
 from ._fused import fused
-from ._operands import broadcast, cast, checked, integer, one_axis, operand, operands
+from ._operands import broadcast, cast, checked, integer, one_axis
 from .arithmetic import remainder
-from .joining import concatenate
 from .ranges import arange
-from .reductions import cumsum, sum as sum_over
+from .reductions import cumsum
 from .selecting import take
 from .sorting import searchsorted
 from .structure import array_operand, atleast_1d
@@ -247,46 +242,3 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> An
         pad_width = np.asarray(pad_width).tolist()
     return _pad(array, pad_width, "constant" if mode == "empty" else mode, kwargs.get("constant_values", 0),
                 kwargs.get("reflect_type", "even"))
-
-
-# Neighbours ----------------------------------------------------------------------------------------------------------
-
-
-@fused(static="n axis")
-def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
-    """The differences of neighbours along `axis`, `n` times; `prepend` and `append` are joined on before."""
-    x = array_operand("diff", a)
-    axis = one_axis("diff", axis, aval_of(x).ndim)
-    ends = []
-    for extra in (prepend, append):
-        if extra is not None:
-            extra = array_operand("diff", extra)
-            thin = tuple(1 if i == axis else m for i, m in enumerate(aval_of(x).shape))
-            extra = broadcast(extra, aval_of(extra).shape, thin) if not aval_of(extra).shape else extra
-        ends.append(extra)
-    if ends != [None, None]:
-        x = concatenate([v for v in (ends[0], x, ends[1]) if v is not None], axis)
-    for _ in range(integer("diff", n, "n")):
-        size = aval_of(x).shape[axis]
-        high, low = (slice_in_dim(x, *edges, axis=axis) for edges in ((min(1, size), size), (0, max(size - 1, 0))))
-        x = ne_p(high, low) if aval_of(x).dtype == dtypes.bool_ else sub_p(high, low)
-    return x
-
-
-@fused(static="axis")
-def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
-    """The integral of `y` along `axis` by trapezoids, at the places `x` or at distances `dx`."""
-    y = operand("trapezoid", y, inexact=True)
-    axis = one_axis("trapezoid", axis, aval_of(y).ndim)
-    size = aval_of(y).shape[axis]
-    pairs = add_p(slice_in_dim(y, 1, size, axis=axis), slice_in_dim(y, 0, size - 1, axis=axis))
-    if x is None:
-        width = dx
-    elif checked("trapezoid", x)[1].ndim == 1:
-        step = diff(x)
-        shape = tuple(aval_of(step).size if i == axis else 1 for i in range(aval_of(y).ndim))
-        width = reshape(step, shape)
-    else:
-        width = diff(x, axis=axis)
-    terms = mul_p(*operands("trapezoid", pairs, width))
-    return mul_p(sum_over(terms, axis), scalar_like(terms, 0.5))

@@ -137,7 +137,8 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1, mode: Any = N
 # By condition --------------------------------------------------------------------------------------------------------
 
 
-def _needs_size(name: str) -> ConcretizationTypeError:
+def needs_size(name: str) -> ConcretizationTypeError:
+    """The error of a function whose result has no known size."""
     return ConcretizationTypeError(
         f"{name}: the size of the result depends on values, which are not known while tracing.\n  what to do: give the size, "
         f"{name}(..., size=n), with fill_value= for what is missing; or keep the shape with jnp.where(condition, x, y)")
@@ -161,11 +162,12 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
         fills = fill_value if isinstance(fill_value, (tuple, list)) else [0 if fill_value is None else fill_value] * aval.ndim
         return _nonzero(x, integer("nonzero", size, "size"), *fills)
     if is_traced(x):
-        raise _needs_size("nonzero")
-    return tuple(array_from_numpy(i) for i in np.nonzero(np.asarray(_value(x))))
+        raise needs_size("nonzero")
+    return tuple(array_from_numpy(i) for i in np.nonzero(np.asarray(concrete_value(x))))
 
 
-def _value(x: Any) -> Any:
+def concrete_value(x: Any) -> Any:
+    """The value below tracers of derivatives."""
     while isinstance(x, Tracer):
         x = x.known()
     return x

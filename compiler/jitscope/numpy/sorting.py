@@ -11,7 +11,7 @@ from ..ops.indexing import GatherDimensionNumbers, GatherScatterMode, gather, io
 from ..ops.linear import add_p, convert, full, reduce_sum_p, reshape, sub_p, where as choose
 from ..ops.sort import sort_p
 from ._fused import fused
-from ._operands import broadcast, one_axis, promoted, scalar_of
+from ._operands import broadcast, checked, one_axis, promoted, scalar_of
 from ._ufunc import kind_of
 from .dtypes import requested
 from .indexing import getitem
@@ -82,6 +82,18 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
 
 def _rows(x: Any) -> list[Any]:
     return list(unstack(x))
+
+
+def partition(a: Any, kth: int, axis: int = -1) -> Any:
+    """The elements along `axis` so that the kth is where it would be sorted, lesser ones before it: sorted, here."""
+    one_axis("partition", kth, checked("partition", a)[1].shape[axis])
+    return sort(a, axis)
+
+
+def argpartition(a: Any, kth: int, axis: int = -1) -> Any:
+    """The indices that `partition` along `axis`: those that sort, here."""
+    one_axis("argpartition", kth, checked("argpartition", a)[1].shape[axis])
+    return argsort(a, axis)
 
 
 # Searching -----------------------------------------------------------------------------------------------------------

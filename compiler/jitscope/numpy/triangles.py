@@ -25,7 +25,7 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, device: 
     to = default_float() if dtype is None else requested(dtype, "eye")
     if evaluating():
         return made(np.eye(*shape, integer("eye", k, "k")).astype(to), device)
-    row, column = _rows_and_columns(shape, k)
+    row, column = rows_and_columns(shape, k)
     return convert(eq_p(row, column), to)
 
 
@@ -34,7 +34,7 @@ def identity(n: int, dtype: Any = None) -> Any:
     return eye(n, dtype=dtype)
 
 
-def _rows_and_columns(shape: tuple[int, ...], k: int) -> tuple[Any, Any]:
+def rows_and_columns(shape: tuple[int, ...], k: int) -> tuple[Any, Any]:
     """The numbers of rows, plus k, and of columns, over the last two axes."""
     index = dtypes.default_int()
     row, column = iota(index, shape, len(shape) - 2), iota(index, shape, len(shape) - 1)
@@ -47,7 +47,7 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Any:
     to = default_float() if dtype is None else requested(dtype, "tri")
     if evaluating():
         return made(np.tri(*shape, integer("tri", k, "k")).astype(to))
-    return convert(ge_p(*_rows_and_columns(shape, k)), to)
+    return convert(ge_p(*rows_and_columns(shape, k)), to)
 
 
 def _triangle(name: str, below: bool, doc: str) -> Any:
@@ -56,7 +56,7 @@ def _triangle(name: str, below: bool, doc: str) -> Any:
         shape = aval_of(x).shape
         if len(shape) < 2:
             raise ValueError(f"{name} needs two axes or more; the array has shape {shape}")
-        row, column = _rows_and_columns(shape, integer(name, k, "k") - (not below))
+        row, column = rows_and_columns(shape, integer(name, k, "k") - (not below))
         under, zero = ge_p(row, column), scalar_zero(aval_of(x).dtype)
         return choose(under, x, zero) if below else choose(under, zero, x)
 
@@ -85,6 +85,31 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
     return (made(np.arange(n)),) * ndim
 
 
+def tril_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
+    """`tril_indices` for the shape of a matrix."""
+    return tril_indices(*_matrix_shape("tril_indices_from", arr, k))
+
+
+def triu_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
+    """`triu_indices` for the shape of a matrix."""
+    return triu_indices(*_matrix_shape("triu_indices_from", arr, k))
+
+
+def _matrix_shape(name: str, arr: Any, k: int) -> tuple[int, int, int]:
+    shape = tuple(arr.shape)
+    if len(shape) != 2:
+        raise ValueError(f"{name} needs a matrix; the array has shape {shape}")
+    return shape[0], k, shape[1]
+
+
+def diag_indices_from(arr: Any) -> tuple[Any, ...]:
+    """`diag_indices` for the shape of an array of two or more equal axes."""
+    shape = tuple(arr.shape)
+    if len(shape) < 2 or len(set(shape)) > 1:
+        raise ValueError(f"diag_indices_from needs two or more axes of one size; the array has shape {shape}")
+    return diag_indices(shape[0], len(shape))
+
+
 # Diagonals -----------------------------------------------------------------------------------------------------------
 
 
@@ -103,7 +128,7 @@ def diag(v: Any, k: int = 0) -> Any:
     zero = scalar_zero(aval_of(x).dtype)
     row = pad_p(x, zero, padding_config=((max(0, k), max(0, -k), 0),))
     row = broadcast(reshape(row, (1, size)), (1, size), (size, size))
-    return choose(eq_p(*_rows_and_columns((size, size), k)), row, zero)
+    return choose(eq_p(*rows_and_columns((size, size), k)), row, zero)
 
 
 @fused(static="k")

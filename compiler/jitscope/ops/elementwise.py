@@ -210,7 +210,16 @@ def _spread(t, out):
 
 # Sign, size, rounding ------------------------------------------------------------------------------------------------
 
-sign_p = DiscreteElementwise("sign", accepts="iufc")
+class Sign(DiscreteElementwise):
+    """-1, 0 or 1; of a complex number, the number of size 1 in its direction."""
+
+    def lower(self, ctx, x, /):
+        if dtypes.kind(ctx.avals_in[0].dtype) == "u":
+            return ctx.hlo.minimum(x, ctx.full(1, ctx.avals_in[0]))
+        return ctx.hlo.sign(x)
+
+
+sign_p = Sign("sign", accepts="iufc")
 floor_p = DiscreteElementwise("floor", accepts="f")
 ceil_p = DiscreteElementwise("ceil", accepts="f")
 is_finite_p = DiscreteElementwise("is_finite", accepts="f", result=_boolean)
@@ -234,6 +243,9 @@ def trunc(x):
 class Abs(Elementwise):
     """The absolute value; of a complex number, its modulus (a real number)."""
 
+    def lower(self, ctx, x, /):
+        return x if dtypes.kind(ctx.avals_in[0].dtype) == "u" else ctx.hlo.abs(x)
+
     def jvp(self, primals, tangents, /):
         (x,), (t,) = primals, tangents
         out = abs_p(x)
@@ -241,8 +253,9 @@ class Abs(Elementwise):
             return out, zero_of(out)
         if not dtypes.is_complex(aval_of(x).dtype):
             return out, mul_p(t, sign_p(x))
-        unit = sign_p(x)
-        return out, add_p(mul_p(real_p(t), real_p(unit)), mul_p(imag_p(t), imag_p(unit)))
+        along = add_p(mul_p(real_p(t), real_p(x)), mul_p(imag_p(t), imag_p(x)))
+        size = where(eq_p(out, scalar_like(out, 0)), scalar_like(out, 1), out)
+        return out, div_p(along, size)
 
 
 abs_p = Abs("abs", accepts="iufc", result=dtypes.real_part)

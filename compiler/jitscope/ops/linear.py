@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
-from ..core.avals import ShapedArray, aval_of
+from ..core.avals import ShapedArray, aval_of, physical
 from .families import (
     Bilinear,
     Elementwise,
@@ -490,20 +490,23 @@ class SelectN(Elementwise):
 
     def lower(self, ctx, which, /, *cases):
         which, *cases = ctx.broadcast_scalars((which, *cases))
-        aval = ctx.avals_in[0]
+        out = ctx.avals_out[0]
+        below = ShapedArray(physical(out).shape, ctx.avals_in[0].dtype)
         if len(cases) == 1:
             return cases[0]
-        if aval.dtype == dtypes.bool_:
+        if below.ndim > out.ndim:  # keys: one choice for all words
+            which = ctx.broadcast_in_dim(which, below, range(out.ndim))
+        if below.dtype == dtypes.bool_:
             return ctx.hlo.select(which, cases[1], cases[0])
-        return self._choose(ctx, which, list(cases), 0)
+        return self._choose(ctx, which, below, list(cases), 0)
 
-    def _choose(self, ctx, which, cases, offset):
+    def _choose(self, ctx, which, aval, cases, offset):
         if len(cases) == 1:
             return cases[0]
         mid = len(cases) // 2
-        bound = ctx.full(offset + mid, ShapedArray(ctx.avals_out[0].shape, dtypes.int32))
-        return ctx.hlo.select(ctx.compare(which, bound, "LT"), self._choose(ctx, which, cases[:mid], offset),
-                              self._choose(ctx, which, cases[mid:], offset + mid))
+        bound = ctx.full(offset + mid, aval)
+        return ctx.hlo.select(ctx.compare(which, bound, "LT"), self._choose(ctx, which, aval, cases[:mid], offset),
+                              self._choose(ctx, which, aval, cases[mid:], offset + mid))
 
     def jvp(self, primals, tangents, /):
         which, *cases = primals

@@ -26,7 +26,8 @@ export function roughIn(level: LevelLayout, shapes: Shape[], segment: number): n
   const fixed = fixedIn(level, shapes, segment);
   if (fixed !== null) return fixed - shape.w / 2;
   const list = level.into[item]!;
-  const space = Math.min(PORT_SPACE, (shape.w - 2 * EDGE_MARGIN) / Math.max(1, list.length - 1));
+  if (list.length < 2) return 0;
+  const space = Math.min(PORT_SPACE, (shape.w - 2 * EDGE_MARGIN) / (list.length - 1));
   return (list.indexOf(segment) - (list.length - 1) / 2) * space;
 }
 
@@ -40,46 +41,50 @@ export function roughOut(level: LevelLayout, shapes: Shape[], segment: number): 
 }
 
 export function finalEnds(level: LevelLayout, shapes: Shape[], middle: Float64Array): Ends {
-  const { segments, lines } = level.chains;
+  const { segments } = level.chains;
   const start = Float64Array.from(segments, (segment) => middle[segment.up]!);
   const end = Float64Array.from(segments, (segment) => middle[segment.down]!);
   for (let item = 0; item < level.base; item++) {
     const shape = shapes[item]!;
-    spread(
-      middle[item]!,
-      shape,
-      level.into[item]!.map((i) => ({
-        wish: start[i]!,
-        fixed: fixedIn(level, shapes, i),
-        set: (x: number) => (end[i] = x),
-      })),
-    );
-    spread(
-      middle[item]!,
-      shape,
-      (level.linesFrom.get(item) ?? []).map((l) => {
-        const first = level.firstSegments[l]!;
-        const wish = first.reduce((sum, i) => sum + end[i]!, 0) / Math.max(1, first.length);
-        return { wish, fixed: shape.outAt(lines[l]!.source), set: (x: number) => first.forEach((i) => (start[i] = x)) };
-      }),
-    );
+    const into = level.into[item]!;
+    const out = level.linesFrom.get(item);
+    if (into.length) spread(middle[item]!, shape, endsInto(level, shapes, into, start, end));
+    if (out) spread(middle[item]!, shape, endsOut(level, shape, out, start, end));
   }
   return { start, end };
 }
 
+/** One end of a line at a box: where it would like to be, or must be. */
+interface End {
+  wish: number;
+  fixed: number | null;
+  set(x: number): void;
+}
+
+function endsInto(level: LevelLayout, shapes: Shape[], into: number[], start: Float64Array, end: Float64Array): End[] {
+  return into.map((i) => ({ wish: start[i]!, fixed: fixedIn(level, shapes, i), set: (x) => (end[i] = x) }));
+}
+
+function endsOut(level: LevelLayout, shape: Shape, out: number[], start: Float64Array, end: Float64Array): End[] {
+  return out.map((l) => {
+    const first = level.firstSegments[l]!;
+    const wish = first.reduce((sum, i) => sum + end[i]!, 0) / Math.max(1, first.length);
+    const set = (x: number) => first.forEach((i) => (start[i] = x));
+    return { wish, fixed: shape.outAt(level.chains.lines[l]!.source), set };
+  });
+}
+
 /** Each end near where its line comes from, none on another, all within the middle of the side. */
-function spread(
-  middle: number,
-  shape: Shape,
-  ends: { wish: number; fixed: number | null; set(x: number): void }[],
-): void {
+function spread(middle: number, shape: Shape, ends: End[]): void {
+  // alone it leaves and enters in the middle, where it is already
+  if (ends.length === 1 && ends[0]!.fixed === null) return;
   const free = ends.filter((end) => {
     if (end.fixed !== null) end.set(middle - shape.w / 2 + end.fixed);
     return end.fixed === null;
   });
-  if (!free.length) return;
-  const reach = Math.min(shape.w / 2 - EDGE_MARGIN, free.length === 1 ? 0 : PORT_SPACE * free.length);
-  const space = Math.min(PORT_SPACE, (2 * reach) / Math.max(1, free.length - 1));
+  if (free.length < 2) return free[0]?.set(middle);
+  const reach = Math.min(shape.w / 2 - EDGE_MARGIN, PORT_SPACE * free.length);
+  const space = Math.min(PORT_SPACE, (2 * reach) / (free.length - 1));
   free.sort((a, b) => a.wish - b.wish);
   const [low, high] = [middle - reach, middle + reach];
   const wish = Float64Array.from(free, (end, i) => {

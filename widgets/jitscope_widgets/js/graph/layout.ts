@@ -12,10 +12,24 @@ export interface Rect {
 
 export type Measure = (node: number) => { w: number; h: number };
 
+/** A box without an inside: lines enter and leave anywhere. */
+class Closed implements Shape {
+  constructor(
+    readonly w: number,
+    readonly h: number,
+  ) {}
+  inAt(): null {
+    return null;
+  }
+  outAt(): null {
+    return null;
+  }
+}
+
 export class Layout {
   private readonly levels = new Map<number, LevelLayout>();
   private readonly placed = new Map<number, Placed>();
-  private readonly leafSize = new Map<number, { w: number; h: number }>();
+  private readonly closed = new Map<number, Closed>();
 
   constructor(
     readonly model: Model,
@@ -46,14 +60,17 @@ export class Layout {
     return this.model.isScope(node) && this.model.open(node);
   }
 
-  private closedSize(node: number): { w: number; h: number } {
-    let size = this.leafSize.get(node);
-    if (!size) this.leafSize.set(node, (size = this.measure(node)));
-    return size;
+  private closedSize(node: number): Closed {
+    let shape = this.closed.get(node);
+    if (!shape) {
+      const { w, h } = this.measure(node);
+      this.closed.set(node, (shape = new Closed(w, h)));
+    }
+    return shape;
   }
 
   private shape(node: number): Shape {
-    if (!this.isFrame(node)) return { ...this.closedSize(node), inAt: () => null, outAt: () => null };
+    if (!this.isFrame(node)) return this.closedSize(node);
     const inner = this.level(node);
     const graph = this.structure(node).level;
     const base = graph.children.length;
@@ -95,7 +112,7 @@ export class Layout {
 
   /** Another font: every box has another size. */
   remeasure(): void {
-    this.leafSize.clear();
+    this.closed.clear();
     this.allChanged();
   }
 

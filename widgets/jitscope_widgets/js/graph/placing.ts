@@ -1,7 +1,8 @@
 // The places in one level: computed anew whenever the size of a child changes because something in it was opened or closed.
+import { listsByOwner } from "./csr";
 import { finalEnds, roughIn, roughOut, type Ends } from "./ends";
 import type { LevelLayout } from "./level";
-import { straighten, type Pull } from "./straighten";
+import { straighten, type Pulls } from "./straighten";
 
 /** Room that an open scope keeps free round its inside; lines run through it to the scope's border. */
 export const FRAME = { pad: 14, header: 30, bottom: 14 } as const;
@@ -87,18 +88,17 @@ function middles(level: LevelLayout, shapes: Shape[], width: Float64Array): Floa
   return middle;
 }
 
-function pulls(level: LevelLayout, shapes: Shape[]): { up: Pull[][]; down: Pull[][] } {
+function pulls(level: LevelLayout, shapes: Shape[]): { up: Pulls; down: Pulls } {
   const { chains, items } = level;
-  const up: Pull[][] = Array.from({ length: chains.count }, () => []);
-  const down: Pull[][] = Array.from({ length: chains.count }, () => []);
-  chains.segments.forEach((segment, i) => {
-    const shift = roughOut(level, shapes, i) - roughIn(level, shapes, i);
-    // long lines should be straight, so waypoints hold on to each other
-    const weight = (segment.up >= items ? 2 : 1) * (segment.down >= items ? 2 : 1);
-    up[segment.down]!.push({ other: segment.up, shift, weight });
-    down[segment.up]!.push({ other: segment.down, shift: -shift, weight });
-  });
-  return { up, down };
+  const ups = Int32Array.from(chains.segments, ({ up }) => up);
+  const downs = Int32Array.from(chains.segments, ({ down }) => down);
+  const shift = Float64Array.from(chains.segments, (_, i) => roughOut(level, shapes, i) - roughIn(level, shapes, i));
+  // long lines should be straight, so waypoints hold on to each other
+  const weight = Float64Array.from(chains.segments, ({ up, down }) => (up >= items ? 2 : 1) * (down >= items ? 2 : 1));
+  return {
+    up: { lists: listsByOwner(chains.count, downs), other: ups, shift, weight },
+    down: { lists: listsByOwner(chains.count, ups), other: downs, shift: shift.map((x) => -x), weight },
+  };
 }
 
 /** Items one below the other, each joined to the next by its only line: they should stand exactly in line. */

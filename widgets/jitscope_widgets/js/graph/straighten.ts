@@ -1,20 +1,23 @@
 // Fourth step: how far left or right each item stands. Every item wants to stand in the middle of what it is joined
 // to; within a row the order and the gaps must hold. The best places for one row under these bounds are found
 // exactly (isotonic regression: pool adjacent violators).
+import type { Lists } from "./csr";
 
-export interface Pull {
-  /** The other end of the segment, and how far from the two centres the segment starts and ends. */
-  other: number;
-  shift: number;
-  weight: number;
+/** What pulls at each item from one side (above or below): segments, by item. */
+export interface Pulls {
+  lists: Lists;
+  /** Per segment: the item at its other end, how far to stand from it, and how strongly. */
+  other: Int32Array;
+  shift: Float64Array;
+  weight: Float64Array;
 }
 
 export interface Straight {
   rows: number[][];
   width: Float64Array;
   isWaypoint(item: number): boolean;
-  up: Pull[][];
-  down: Pull[][];
+  up: Pulls;
+  down: Pulls;
 }
 
 const BOX_GAP = 22;
@@ -35,9 +38,15 @@ function offsets(row: number[], input: Straight): Float64Array {
   return sums;
 }
 
+function isSorted(values: Float64Array): boolean {
+  for (let i = 1; i < values.length; i++) if (values[i - 1]! > values[i]!) return false;
+  return true;
+}
+
 /** The non-decreasing sequence nearest to `wish` in weighted squares; the result replaces `wish`. */
 export function pool(wish: Float64Array, weight: Float64Array): void {
   const size = wish.length;
+  if (isSorted(wish)) return;
   const mean = new Float64Array(size);
   const mass = new Float64Array(size);
   const length = new Int32Array(size);
@@ -58,24 +67,38 @@ export function pool(wish: Float64Array, weight: Float64Array): void {
   for (let b = 0, i = 0; b < blocks; b++) for (let k = 0; k < length[b]!; k++) wish[i++] = mean[b]!;
 }
 
-function settle(row: number[], sums: Float64Array, x: Float64Array, pulls: Pull[][][]): void {
-  const wish = new Float64Array(row.length);
-  const weight = new Float64Array(row.length);
-  for (let i = 0; i < row.length; i++) {
-    const item = row[i]!;
-    let sum = 0;
-    let mass = 0;
-    for (const side of pulls)
-      for (const pull of side[item]!) {
-        sum += (x[pull.other]! + pull.shift) * pull.weight;
-        mass += pull.weight;
-      }
-    // an item that nothing pulls stays about where it is, but gives way
-    wish[i] = (mass ? sum / mass : x[item]!) - sums[i]!;
-    weight[i] = mass || 0.01;
+/** Where an item would stand if it were alone, and how strongly it wants to; in `wished`. */
+const wished = { x: 0, weight: 0 };
+
+function wish(item: number, x: Float64Array, sides: Pulls[]): void {
+  let sum = 0;
+  let mass = 0;
+  for (const { lists, other, shift, weight } of sides)
+    for (let k = lists.start[item]!; k < lists.start[item + 1]!; k++) {
+      const segment = lists.at[k]!;
+      sum += (x[other[segment]!]! + shift[segment]!) * weight[segment]!;
+      mass += weight[segment]!;
+    }
+  // an item that nothing pulls stays about where it is, but gives way
+  wished.x = mass ? sum / mass : x[item]!;
+  wished.weight = mass || 0.01;
+}
+
+function settle(row: number[], sums: Float64Array, x: Float64Array, sides: Pulls[]): void {
+  if (row.length === 1) {
+    wish(row[0]!, x, sides);
+    x[row[0]!] = wished.x;
+    return;
   }
-  pool(wish, weight);
-  for (let i = 0; i < row.length; i++) x[row[i]!] = wish[i]! + sums[i]!;
+  const places = new Float64Array(row.length);
+  const weights = new Float64Array(row.length);
+  for (let i = 0; i < row.length; i++) {
+    wish(row[i]!, x, sides);
+    places[i] = wished.x - sums[i]!;
+    weights[i] = wished.weight;
+  }
+  pool(places, weights);
+  for (let i = 0; i < row.length; i++) x[row[i]!] = places[i]! + sums[i]!;
 }
 
 /** Puts runs of waypoints that nearly form a straight line exactly on one, where there is room. */
@@ -126,12 +149,14 @@ export function straighten(input: Straight, runs: number[][], rounds: number): F
   return x;
 }
 
+const isPulled = (item: number, { lists }: Pulls): boolean => lists.start[item + 1]! > lists.start[item]!;
+
 /** Items that nothing pulls stand at the right end of their row: right beside their neighbour. */
 function closeUp(input: Straight, x: Float64Array): void {
   for (const row of input.rows)
     for (let i = 1; i < row.length; i++) {
       const [before, item] = [row[i - 1]!, row[i]!];
-      if (input.up[item]!.length || input.down[item]!.length) continue;
+      if (isPulled(item, input.up) || isPulled(item, input.down)) continue;
       x[item] = x[before]! + (input.width[before]! + input.width[item]!) / 2 + BOX_GAP;
     }
 }

@@ -1,0 +1,135 @@
+"""Applying functions along axes, by signatures, and by pieces."""
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..api import vmap
+from ..core.avals import aval_of
+from ._operands import broadcast_shape, one_axis, shape_of
+from .logic import select
+from .ranges import indices
+from .structure import array_operand, expand_dims, squeeze
+
+
+def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
+    """`func1d(vector, *args, **kwargs)` on every vector along `axis`; its result takes the axis's place."""
+    x = array_operand("apply_along_axis", arr)
+    rank = aval_of(x).ndim
+    axis = one_axis("apply_along_axis", axis, rank)
+
+    def on_vector(v: Any) -> Any:
+        return func1d(v, *args, **kwargs)
+
+    mapped = on_vector
+    for _ in range(rank - axis - 1):
+        mapped = vmap(mapped, in_axes=-1, out_axes=-1)
+    for _ in range(axis):
+        mapped = vmap(mapped)
+    return mapped(x)
+
+
+def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: Sequence[int] | int) -> Any:
+    """`func(array, axis)` for each of the axes in turn; a reduction keeps its axis with size 1."""
+    x = array_operand("apply_over_axes", a)
+    for axis in axes if isinstance(axes, (tuple, list)) else (axes,):
+        axis = one_axis("apply_over_axes", axis, aval_of(x).ndim)
+        result = array_operand("apply_over_axes", func(x, axis))
+        if aval_of(result).ndim == aval_of(x).ndim - 1:
+            result = expand_dims(result, axis)
+        elif aval_of(result).ndim != aval_of(x).ndim:
+            raise ValueError(f"apply_over_axes: the function gave shape {aval_of(result).shape} for {aval_of(x).shape}")
+        x = result
+    return x
+
+
+def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Any:
+    """Where the first condition holds the value (or function of x) of the first piece, and so on; one more piece than
+    conditions is for the rest (default 0). All functions are computed everywhere."""
+    x = array_operand("piecewise", x)
+    conditions = list(condlist) if isinstance(condlist, (list, tuple)) or aval_of(condlist).ndim > aval_of(x).ndim \
+        else [condlist]
+    if len(funclist) not in (len(conditions), len(conditions) + 1):
+        raise ValueError(f"piecewise: {len(conditions)} conditions and {len(funclist)} pieces; there must be as many, or one "
+                         "piece more")
+    values = [f(x, *args, **kw) if callable(f) else f for f in funclist]
+    rest = values.pop() if len(values) > len(conditions) else 0
+    return select(conditions, values, rest).astype(aval_of(x).dtype)
+
+
+def fromfunction(function: Callable[..., Any], shape: Any, *, dtype: Any = float, **kwargs: Any) -> Any:
+    """`function` of the index along each axis, for all places of an array of `shape`."""
+    return function(*indices(shape_of("fromfunction", shape), dtype=dtype), **kwargs)
+
+
+# vectorize -----------------------------------------------------------------------------------------------------------
+
+_DIMENSIONS = r"\(\s*(?:\w+(?:\s*,\s*\w+)*)?\s*\)"
+_SIGNATURE = re.compile(rf"^\s*{_DIMENSIONS}(?:\s*,\s*{_DIMENSIONS})*\s*->\s*{_DIMENSIONS}(?:\s*,\s*{_DIMENSIONS})*\s*$")
+
+
+def _core_dims(signature: str) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
+    if not _SIGNATURE.match(signature):
+        raise ValueError(f"vectorize: {signature!r} is no signature such as '(n,m),(m)->(n)'")
+    sides = signature.split("->")
+    return tuple([tuple(re.findall(r"\w+", group)) for group in re.findall(_DIMENSIONS, side)]
+                 for side in sides)  # pyright: ignore[reportReturnType]
+
+
+def vectorize(pyfunc: Callable[..., Any], *, excluded: Any = frozenset(), signature: str | None = None) -> Callable[..., Any]:
+    """`pyfunc` on every element, or on the last axes that `signature` names ("(n,m),(m)->(n)"); all further axes broadcast.
+
+    It is mapped with vmap. Arguments in `excluded` (positions and names) are passed on as they are. Raises ValueError for
+    sizes that disagree.
+    """
+    names = frozenset(excluded)
+
+    @functools.wraps(pyfunc)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        given = [i for i in range(len(args)) if i not in names]
+
+        def of_arrays(*arrays: Any) -> Any:
+            full = list(args)
+            for i, x in zip(given, arrays):
+                full[i] = x
+            return pyfunc(*full, **kwargs)
+
+        if unexpected := set(kwargs) - {n for n in names if isinstance(n, str)}:
+            raise TypeError(f"vectorize: arguments by name must be excluded; {', '.join(sorted(unexpected))} is not")
+        inputs = _core_dims(signature)[0] if signature else [()] * len(given)
+        if len(inputs) != len(given):
+            raise TypeError(f"vectorize: the signature {signature!r} is for {len(inputs)} arguments, {len(given)} were given")
+        arrays = [array_operand("vectorize", args[i]) for i in given]
+        return _map_outer(of_arrays, arrays, inputs)
+
+    return wrapped
+
+
+def _map_outer(fun: Callable[..., Any], arrays: list[Any], core: list[tuple[str, ...]]) -> Any:
+    sizes: dict[str, int] = {}
+    outers = []
+    for x, dims in zip(arrays, core):
+        shape = aval_of(x).shape
+        if len(shape) < len(dims):
+            raise ValueError(f"vectorize: an array of shape {shape} has fewer axes than ({','.join(dims)})")
+        split = len(shape) - len(dims)
+        outers.append(shape[:split])
+        for name, n in zip(dims, shape[split:]):
+            if sizes.setdefault(name, n) != n:
+                raise ValueError(f"vectorize: dimension {name} is {sizes[name]} in one argument and {n} in another")
+    outer = broadcast_shape(*outers)
+    axes = []
+    for k, (x, own) in enumerate(zip(arrays, outers)):
+        # Axes that are missing or of size 1 are not mapped at all.
+        axes.append([None if i < len(outer) - len(own) or (own[i - len(outer)] == 1 != outer[i]) else 0
+                     for i in range(len(outer))])
+        thin = tuple(i for i, n in enumerate(own) if n == 1 != outer[i + len(outer) - len(own)])
+        arrays[k] = squeeze(x, thin) if thin else x
+    for place in reversed(range(len(outer))):
+        fun = vmap(fun, in_axes=tuple(a[place] for a in axes), axis_size=outer[place])
+    return fun(*arrays)
+
+
+__all__ = ["apply_along_axis", "apply_over_axes", "fromfunction", "piecewise", "vectorize"]

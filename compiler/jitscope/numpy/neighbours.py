@@ -1,0 +1,178 @@
+"""Differences, gradients and integrals along an axis, and running totals with options."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..core import dtypes
+from ..core.avals import aval_of
+from ..ops.elementwise import abs_p, and_p, div_p, eq_p, gt_p, lt_p, ne_p
+from ..ops.families import scalar_like
+from ..ops.linear import add_p, concatenate_p, full, mul_p, reshape, slice_in_dim, sub_p, where as choose
+from ._fused import fused
+from ._operands import broadcast, cast, checked, integer, one_axis, operand, operands
+from ._ufunc import kind_of
+from .arithmetic import remainder
+from .joining import concatenate
+from .reductions import cumprod, cumsum, sum as sum_over
+from .structure import array_operand
+
+
+@fused(static="n axis")
+def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
+    """The differences of neighbours along `axis`, `n` times; `prepend` and `append` are joined on before."""
+    x = array_operand("diff", a)
+    axis = one_axis("diff", axis, aval_of(x).ndim)
+    parts = [_end("diff", prepend, x, axis), x, _end("diff", append, x, axis)]
+    if prepend is not None or append is not None:
+        x = concatenate([part for part in parts if part is not None], axis)
+    for _ in range(integer("diff", n, "n")):
+        size = aval_of(x).shape[axis]
+        high, low = (slice_in_dim(x, *edges, axis=axis) for edges in ((min(1, size), size), (0, max(size - 1, 0))))
+        x = ne_p(high, low) if aval_of(x).dtype == dtypes.bool_ else sub_p(high, low)
+    return x
+
+
+def _end(name: str, extra: Any, x: Any, axis: int) -> Any:
+    """What is joined to `x`; a number stands for one slice."""
+    if extra is None:
+        return None
+    extra = array_operand(name, extra)
+    thin = tuple(1 if i == axis else m for i, m in enumerate(aval_of(x).shape))
+    return extra if aval_of(extra).shape else broadcast(extra, (), thin)
+
+
+@fused()
+def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+    """The differences of neighbours of the raveled array, between `to_begin` and `to_end`."""
+    x = array_operand("ediff1d", ary)
+    x = diff(reshape(x, (aval_of(x).size,)))
+    ends = [None if v is None else reshape(cast(*checked("ediff1d", v), aval_of(x).dtype), (aval_of(v).size,))
+            for v in (to_begin, to_end)]
+    return concatenate([v for v in (ends[0], x, ends[1]) if v is not None])
+
+
+@fused(static="axis")
+def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+    """The integral of `y` along `axis` by trapezoids, at the places `x` or at distances `dx`."""
+    y = operand("trapezoid", y, inexact=True)
+    axis = one_axis("trapezoid", axis, aval_of(y).ndim)
+    size = aval_of(y).shape[axis]
+    pairs = add_p(slice_in_dim(y, 1, size, axis=axis), slice_in_dim(y, 0, size - 1, axis=axis))
+    if x is None:
+        width = dx
+    elif checked("trapezoid", x)[1].ndim == 1:
+        step = diff(x)
+        width = reshape(step, tuple(aval_of(step).size if i == axis else 1 for i in range(aval_of(y).ndim)))
+    else:
+        width = diff(x, axis=axis)
+    terms = mul_p(*operands("trapezoid", pairs, width))
+    return mul_p(sum_over(terms, axis), scalar_like(terms, 0.5))
+
+
+@fused(static="axis edge_order")
+def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int | None = None) -> Any:
+    """The slopes of `f` along `axis` (an int or several; None: all, as a list), by central differences, one-sided at the
+    ends. `varargs`: nothing, one distance for all, or for each axis a distance or the places.
+
+    Raises ValueError for axes of fewer than two elements, NotImplementedError for `edge_order` 2.
+    """
+    if edge_order not in (None, 1):
+        raise NotImplementedError("gradient: edge_order 2")
+    x = operand("gradient", f, inexact=True)
+    rank = aval_of(x).ndim
+    axes = list(range(rank)) if axis is None else [
+        one_axis("gradient", i, rank) for i in (axis if isinstance(axis, (tuple, list)) else (axis,))]
+    steps: Sequence[Any] = varargs or (1.0,)
+    steps = list(steps) * len(axes) if len(steps) == 1 else list(steps)
+    if len(steps) != len(axes):
+        raise ValueError(f"gradient: {len(steps)} distances for {len(axes)} axes")
+    slopes = [_slope(x, i, operand("gradient", h)) for i, h in zip(axes, steps)]
+    return slopes[0] if len(slopes) == 1 else slopes
+
+
+def _slope(x: Any, axis: int, h: Any) -> Any:
+    size = aval_of(x).shape[axis]
+    if size < 2:
+        raise ValueError(f"gradient: axis {axis} of shape {aval_of(x).shape} needs two elements or more")
+    step = diff(x, axis=axis)
+    if not aval_of(h).ndim:
+        ends = slice_in_dim(step, 0, 1, axis=axis), slice_in_dim(step, size - 2, size - 1, axis=axis)
+        middle = add_p(slice_in_dim(step, 0, size - 2, axis=axis), slice_in_dim(step, 1, size - 1, axis=axis))
+        inner = mul_p(middle, scalar_like(middle, 0.5))
+        return div_p(*operands("gradient", concatenate_p(ends[0], inner, ends[1], dimension=axis), h))
+    if aval_of(h).shape != (size,):
+        raise ValueError(f"gradient: {aval_of(h).shape[0]} places for an axis of size {size}")
+    column = tuple(-1 if i == axis else 1 for i in range(aval_of(x).ndim))
+    width = reshape(diff(h), tuple(size - 1 if c == -1 else 1 for c in column))
+    slope = div_p(*operands("gradient", step, width))
+    left, right = (slice_in_dim(width, a, b, axis=axis) for a, b in ((0, size - 2), (1, size - 1)))
+    low, high = (slice_in_dim(slope, a, b, axis=axis) for a, b in ((0, size - 2), (1, size - 1)))
+    # Each side's slope counts by the other side's width.
+    total = mul_p(*operands("gradient", low, right)), mul_p(*operands("gradient", high, left))
+    inner = div_p(*operands("gradient", add_p(*total), add_p(left, right)))
+    return concatenate_p(slice_in_dim(slope, 0, 1, axis=axis), inner, slice_in_dim(slope, size - 2, size - 1, axis=axis),
+                         dimension=axis)
+
+
+@fused(static="axis")
+def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 6.283185307179586) -> Any:
+    """Phases made continuous along `axis`: jumps of more than `discont` (default: half a period) lose whole periods."""
+    x = operand("unwrap", p, inexact=kind_of(operand("unwrap", period)) == "f")
+    axis = one_axis("unwrap", axis, aval_of(x).ndim)
+    size = aval_of(x).shape[axis]
+    step = diff(x, axis=axis)
+    whole = cast(*checked("unwrap", period), aval_of(x).dtype)
+    half = div_p(whole, scalar_like(step, 2))
+    wrapped = sub_p(remainder(add_p(step, half), whole), half)
+    wrapped = choose(_edge(wrapped, step, half), half, wrapped)
+    jump = sub_p(wrapped, step)
+    limit = half if discont is None else cast(*checked("unwrap", discont), aval_of(x).dtype)
+    jump = choose(lt_p(abs_p(step), limit), scalar_like(jump, 0), jump)
+    fixed = add_p(slice_in_dim(x, min(1, size), size, axis=axis), cumsum(jump, axis))
+    return concatenate_p(slice_in_dim(x, 0, min(1, size), axis=axis), fixed, dimension=axis)
+
+
+def _edge(wrapped: Any, step: Any, half: Any) -> Any:
+    """Where half a period stands for minus half a one."""
+    low = eq_p(wrapped, sub_p(scalar_like(step, 0), half))
+    return and_p(low, gt_p(step, scalar_like(step, 0)))
+
+
+def _cumulative(name: str, running: Any, first: int, doc: str) -> Any:
+    def fun(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Any:
+        values = array_operand(name, x)
+        if axis is None:
+            if aval_of(values).ndim != 1:
+                raise ValueError(f"{name}: give the axis of an array of shape {aval_of(values).shape}")
+            axis = 0
+        axis = one_axis(name, axis, aval_of(values).ndim)
+        out = running(values, axis, dtype)
+        if not include_initial:
+            return out
+        thin = tuple(1 if i == axis else n for i, n in enumerate(aval_of(out).shape))
+        return concatenate_p(full(thin, first, aval_of(out).dtype), out, dimension=axis)
+
+    fun.__name__, fun.__qualname__ = name, name
+    fun.__doc__ = f"{doc} along `axis`; with `include_initial`, {first} stands before. Raises ValueError without axis for " \
+                  "arrays that are no vectors."
+    return fused(static="axis dtype include_initial")(fun)
+
+
+cumulative_sum = _cumulative("cumulative_sum", cumsum, 0, "The running sum")
+cumulative_prod = _cumulative("cumulative_prod", cumprod, 1, "The running product")
+
+
+def _nan_running(name: str, running: Any, filler: int, doc: str) -> Any:
+    def fun(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Any:
+        x = operand(name, a)
+        if kind_of(x) in "fc":
+            x = choose(ne_p(x, x), scalar_like(x, filler), x)
+        return running(x, axis, dtype, out)
+
+    fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
+    return fused(static="axis dtype out")(fun)
+
+
+nancumsum = _nan_running("nancumsum", cumsum, 0, "The running sum along `axis`, NaN counted as 0.")
+nancumprod = _nan_running("nancumprod", cumprod, 1, "The running product along `axis`, NaN counted as 1.")

@@ -1,0 +1,145 @@
+"""Polynomials by their coefficients, highest power first; convolutions of vectors."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.avals import aval_of
+from ..ops.indexing import iota
+from ..ops.linear import add_p, concatenate_p, convert, full, mul_p, pad_p, rev_p, scalar_zero, slice_in_dim
+from ._fused import fused
+from ._operands import broadcast, integer, operand, operands, promoted
+from .arithmetic import power
+from .linear import dot
+from .rounding import conjugate
+from .selecting import take
+from .structure import array_operand, atleast_1d, broadcast_to
+
+
+@fused(static="unroll")
+def polyval(p: Any, x: Any, *, unroll: int = 16) -> Any:
+    """The polynomial with coefficients `p` at `x`, by Horner's rule."""
+    (p, x), _, dtype, _ = promoted("polyval", (p, x))
+    p, x = atleast_1d(p), array_operand("polyval", x)
+    count = aval_of(p).shape[0]
+    shape = np.broadcast_shapes(aval_of(p).shape[1:], aval_of(x).shape)
+    value = full(shape, 0, dtype)
+    for i in range(count):
+        coefficient = take(p, i, 0, mode="clip")
+        value = add_p(*operands("polyval", mul_p(*operands("polyval", value, x)), coefficient))
+    return value
+
+
+def _same_length(name: str, a1: Any, a2: Any) -> list[Any]:
+    values, _, _, _ = promoted(name, (a1, a2))
+    x, y = (atleast_1d(v) for v in values)
+    size = max(aval_of(x).size, aval_of(y).size)
+    return [pad_p(v, scalar_zero(aval_of(v).dtype), padding_config=((size - aval_of(v).size, 0, 0),)) for v in (x, y)]
+
+
+@fused()
+def polyadd(a1: Any, a2: Any) -> Any:
+    """The coefficients of the sum of two polynomials."""
+    x, y = _same_length("polyadd", a1, a2)
+    return x + y
+
+
+@fused()
+def polysub(a1: Any, a2: Any) -> Any:
+    """The coefficients of the difference of two polynomials."""
+    x, y = _same_length("polysub", a1, a2)
+    return x - y
+
+
+@fused(static="trim_leading_zeros")
+def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Any:
+    """The coefficients of the product of two polynomials."""
+    if trim_leading_zeros:
+        raise NotImplementedError("polymul: trim_leading_zeros; the size of the result would depend on values")
+    return convolve(*[operand("polymul", v, inexact=True) for v in (a1, a2)])
+
+
+@fused(static="m")
+def polyder(p: Any, m: int = 1) -> Any:
+    """The coefficients of the m-th derivative."""
+    x = atleast_1d(operand("polyder", p, inexact=True))
+    for _ in range(integer("polyder", m, "m")):
+        size = aval_of(x).size
+        powers = np.arange(max(size - 1, 0), 0, -1).astype(aval_of(x).dtype)
+        x = mul_p(slice_in_dim(x, 0, max(size - 1, 0)), powers)
+    return x
+
+
+@fused(static="m")
+def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
+    """The coefficients of the m-th integral, with constants `k` (default 0)."""
+    x = atleast_1d(operand("polyint", p, inexact=True))
+    m = integer("polyint", m, "m")
+    dtype = aval_of(x).dtype
+    constants = full((m,), 0, dtype) if k is None else convert(broadcast_to(atleast_1d(k), (m,)), dtype)
+    for i in range(m):
+        powers = np.arange(aval_of(x).size, 0, -1).astype(dtype)
+        x = concatenate_p(x / powers, slice_in_dim(constants, i, i + 1), dimension=0)
+    return x
+
+
+@fused(static="N increasing")
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
+    """The powers of every element of a vector, N - 1 to 0 (or rising), one row for each."""
+    v = array_operand("vander", x)
+    if aval_of(v).ndim != 1:
+        raise ValueError(f"vander takes a vector; it got shape {aval_of(v).shape}")
+    size = aval_of(v).size
+    count = size if N is None else integer("vander", N, "N")
+    exponent = iota(np.int32, (count,))
+    powers = power(*operands("vander", broadcast(v.reshape(size, 1), (size, 1), (size, count)), exponent))
+    powers = convert(powers, aval_of(v).dtype)
+    return powers if increasing else rev_p(powers, dimensions=(1,))
+
+
+# Convolutions --------------------------------------------------------------------------------------------------------
+
+
+def _sliding(name: str, a: Any, v: Any, mode: str, precision: Any) -> Any:
+    """The sum of products of `v` with every stretch of `a`, which is at least as long."""
+    (x, y), _, _, _ = promoted(name, (a, v))
+    x, y = array_operand(name, x), array_operand(name, y)
+    if aval_of(x).ndim != 1 or aval_of(y).ndim != 1 or not aval_of(x).size or not aval_of(y).size:
+        raise ValueError(f"{name} takes vectors that are not empty; it got shapes {aval_of(x).shape} and {aval_of(y).shape}")
+    m = aval_of(y).size
+    if mode not in ("full", "same", "valid"):
+        raise ValueError(f"{name}: mode is 'full', 'same' or 'valid', not {mode!r}")
+    low, high = {"full": (m - 1, m - 1), "same": (m // 2, m - 1 - m // 2), "valid": (0, 0)}[mode]
+    x = pad_p(x, scalar_zero(aval_of(x).dtype), padding_config=((low, high, 0),))
+    count = aval_of(x).size - m + 1
+    if m <= 32:
+        terms = [mul_p(slice_in_dim(x, i, i + count), _element(y, i)) for i in range(m)]
+        total = terms[0]
+        for term in terms[1:]:
+            total = add_p(total, term)
+        return total
+    stretches = take(x, np.arange(count)[:, None] + np.arange(m)[None, :], mode="clip")
+    return dot(stretches, y, precision=precision)
+
+
+def _element(x: Any, i: int) -> Any:
+    return slice_in_dim(x, i, i + 1).reshape(())
+
+
+@fused(static="mode precision preferred_element_type")
+def convolve(a: Any, v: Any, mode: str = "full", *, precision: Any = None, preferred_element_type: Any = None) -> Any:
+    """The convolution of two vectors: `mode` "full", "same" (as long as the longer) or "valid" (where they overlap wholly)."""
+    x, y = atleast_1d(a), atleast_1d(v)
+    if aval_of(x).size < aval_of(y).size:
+        x, y = y, x
+    return _sliding("convolve", x, rev_p(y, dimensions=(0,)), mode, precision)
+
+
+@fused(static="mode precision preferred_element_type")
+def correlate(a: Any, v: Any, mode: str = "valid", *, precision: Any = None, preferred_element_type: Any = None) -> Any:
+    """The correlation of two vectors, the second conjugated; see `convolve` for `mode`."""
+    x, y = atleast_1d(a), conjugate(atleast_1d(v))
+    if aval_of(x).size < aval_of(y).size:
+        return rev_p(_sliding("correlate", y, x, mode, precision), dimensions=(0,))
+    return _sliding("correlate", x, y, mode, precision)

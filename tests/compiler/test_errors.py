@@ -1,0 +1,362 @@
+"""Bad input: each gives an error that says what, where in the user's code, and what to do; and nothing is broken after."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import linecache
+import math
+import sys
+import traceback
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import jitscope as jx
+import jitscope.numpy as jnp
+from jitscope.core import source
+from jitscope.core.errors import (
+    ConcretizationTypeError,
+    DeletedArrayError,
+    MissingRule,
+    TracerArrayConversionError,
+    TracerBoolConversionError,
+    TracerIntegerConversionError,
+    UnexpectedTracerError,
+)
+from jitscope.core.primitive import Primitive
+from jitscope.core.trace import evaluating
+from jitscope.ops.families import pure
+from tests.compiler.programs import add, floats, lt, mul, sin, total
+
+
+X = floats(3)
+
+
+@pytest.fixture(autouse=True)
+def _everything_works_afterwards():
+    yield
+    assert evaluating()
+    np.testing.assert_allclose(jx.jit(lambda x: mul(sin(x), 3.0))(X), 3 * np.sin(X), rtol=1e-6)
+    np.testing.assert_allclose(jx.grad(lambda x: total(mul(x, x)))(X), 2 * X, rtol=1e-6)
+
+
+# A value that is not known --------------------------------------------------------------------------------------------
+
+
+def branch(x, train):
+    if train:
+        return sin(x)
+    return x
+
+
+def loop(x, n):
+    for _ in range(n):
+        x = sin(x)
+    return x
+
+
+def numbers(x, y):
+    return mul(x, math.sqrt(total(y)))
+
+
+ASKED = {
+    "if": (branch, (X, True), TracerBoolConversionError, "if train:", "argument train of branch", "jnp.where"),
+    "while": (lambda x: [0 for _ in iter(lambda: bool(lt(x, 1.0)), False)], (1.0,), TracerBoolConversionError, "lt(x, 1.0)",
+              "argument x", "jnp.where"),
+    "and": (lambda a, b: a and b, (1.0, 2.0), TracerBoolConversionError, "a and b", "argument a", "& | ~"),
+    "not": (lambda flag: not flag, (True,), TracerBoolConversionError, "not flag", "argument flag", "static"),
+    "assert": (lambda x: x if lt(x, 0.0) else x, (1.0,), TracerBoolConversionError, "lt(x, 0.0)", "depends on argument x", "static"),
+    "range": (loop, (X, 3), TracerIntegerConversionError, "for _ in range(n):", "argument n of loop", "static_argnames"),
+    "list index": (lambda i: [1, 2][i], (1,), TracerIntegerConversionError, "[1, 2][i]", "argument i", "static_argnames"),
+    "int": (lambda x: int(x), (1.5,), ConcretizationTypeError, "int(x)", "argument x", "static_argnames"),
+    "float": (lambda x: float(x), (1.5,), ConcretizationTypeError, "float(x)", "argument x", "static_argnames"),
+    "complex": (lambda x: complex(x), (1.5,), ConcretizationTypeError, "complex(x)", "argument x", "static_argnames"),
+    "math": (numbers, (X, X), ConcretizationTypeError, "math.sqrt(total(y))", "depends on argument y of numbers", "jitscope.numpy"),
+    "item": (lambda x: x.item(), (1.5,), ConcretizationTypeError, "x.item()", "argument x", "static_argnames"),
+    "tolist": (lambda x: x.tolist(), (X,), ConcretizationTypeError, "x.tolist()", "argument x", "static_argnames"),
+    "numpy": (lambda x: np.sin(x), (X,), TracerArrayConversionError, "np.sin(x)", "argument x", "jitscope.numpy"),
+    "asarray": (lambda x: np.asarray(x) + 1, (X,), TracerArrayConversionError, "np.asarray(x)", "argument x", "jitscope.numpy"),
+    "in a tree": (lambda t: bool(t["a"][1]), ({"a": [X, True]},), TracerBoolConversionError, "bool(t", "argument t['a'][1]", "static"),
+    "keyword": (lambda x, *, flag: x if flag else x, (X,), TracerBoolConversionError, "if flag", "argument flag", "static"),
+}  # fmt: skip
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("name", ASKED)
+def test_python_asks_for_a_value_that_is_not_known(name):
+    fun, args, kind, line, subject, advice = ASKED[name]
+    kwargs = {"flag": True} if name == "keyword" else {}
+    with pytest.raises(kind) as caught:
+        jx.jit(fun)(*args, **kwargs)
+    message = str(caught.value)
+    assert line in message and subject in message and advice in message, message
+    assert "in line" in message and "what to do:" in message
+
+
+def test_the_chain_of_lines_that_led_to_the_value():
+    def f(a, b):
+        c = mul(a, b)
+        d = sin(c)
+        if lt(d, 0.0):
+            return a
+        return b
+
+    with pytest.raises(TracerBoolConversionError) as caught:
+        jx.jit(f)(1.0, 2.0)
+    message = str(caught.value)
+    places = [message.index(part) for part in ("if lt(d, 0.0):", "d = sin(c)", "c = mul(a, b)", "argument a of f, argument b of f")]
+    assert places == sorted(places), message
+
+
+def test_long_chains_are_cut():
+    def f(x):
+        for _ in range(3):
+            x = sin(x)
+        y = add(x, 1.0)
+        y = add(y, 2.0)
+        y = add(y, 3.0)
+        y = add(y, 4.0)
+        y = add(y, 5.0)
+        return float(y)
+
+    with pytest.raises(ConcretizationTypeError) as caught:
+        jx.jit(f)(1.0)
+    assert "…" in str(caught.value) and len(str(caught.value)) < 1500
+
+
+# Escaped tracers ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("transform", [jx.jit, jx.vmap, lambda f: jx.grad(lambda x: total(f(x))), lambda f: lambda x: jx.jvp(f, (x,), (x,))])
+def test_tracers_that_escape_are_met_with_a_reason(transform):
+    kept = SimpleNamespace()
+
+    def f(x):
+        kept.value = sin(x)
+        return x
+
+    transform(f)(X)
+    for use in (lambda: sin(kept.value), lambda: jx.jit(sin)(kept.value), lambda: jx.jit(lambda y: add(y, kept.value))(X[0]),
+                lambda: jx.vmap(lambda y: add(y, kept.value))(X), lambda: jx.grad(lambda y: total(add(y, kept.value)))(X),
+                lambda: jx.make_jaxpr(sin)(kept.value) and sin(kept.value)):  # fmt: skip
+        with pytest.raises(UnexpectedTracerError, match="after its trace had ended") as caught:
+            use()
+        assert "return the value from the function" in str(caught.value)
+    if transform is jx.jit:
+        assert "kept.value = sin(x)" in str(caught.value)
+
+
+# Wrong results and arguments ------------------------------------------------------------------------------------------
+
+
+def bad(x):
+    return {"fine": x, "wrong": [x, "text"]}
+
+
+@pytest.mark.parametrize("value", ["text", object(), {1, 2}, lambda: 1, np.array(["a"]), np.array([None]), int])
+def test_results_that_are_no_arrays(value):
+    for wrap in (jx.jit, jx.vmap, lambda f: jx.jit(jx.jit(f)), lambda f: jx.vmap(jx.jit(f))):
+        with pytest.raises(TypeError, match=r"wanted returned, at result\['deep'\]\[1\], something that is not an array"):
+            def wanted(x):
+                return {"deep": [x, value]}
+
+            wrap(wanted)(X)
+
+
+@pytest.mark.parametrize("call, texts", [
+    (lambda: jnp.ones(3) + jnp.ones(4), ["(3,)", "(4,)", "add"]),
+    (lambda: jx.jit(lambda a, b: a + b)(X, floats(4)), ["(3,)", "(4,)", "add"]),
+    (lambda: jx.jit(lambda a, b: add(a, b))(X, floats(4)), ["f32[3]", "f32[4]", "add"]),
+    (lambda: floats(2, 3) @ jnp.ones((2, 3)), ["(2, 3) and (2, 3)"]),
+    (lambda: jnp.ones((2, 3)).reshape(4), ["(2, 3)", "(4,)"]),
+    (lambda: jnp.concatenate([jnp.ones((2, 3)), jnp.ones((3, 2))]), ["(2, 3)", "(3, 2)"]),
+    (lambda: jnp.sum(jnp.ones(3), axis=2), ["axis 2"]),
+    (lambda: jnp.sin([1.0]), ["list", "jnp.array"]),
+    (lambda: jnp.ones(3) + "text", ["str"]),
+    (lambda: jnp.ones(3) + None, ["None"]),
+])  # fmt: skip
+def test_wrong_shapes_and_operands(call, texts):
+    with pytest.raises((TypeError, ValueError)) as caught:
+        call()
+    assert all(text in str(caught.value) for text in texts), str(caught.value)
+
+
+@pytest.mark.parametrize("value", [[1], {"a": 1}, {1}, X, np.zeros(2)])
+def test_static_arguments_that_cannot_be_hashed(value):
+    f = jx.jit(branch, static_argnames="train")
+    for call in (lambda: f(X, value), lambda: f(X, train=value), lambda: f(train=value, x=X)):
+        with pytest.raises(ValueError, match="static argument train of branch is a .* cannot be hashed.*a tuple for a list"):
+            call()
+    with pytest.raises(ValueError, match="static argument train"):
+        jx.jit(branch, static_argnums=1).lower(X, value)
+
+
+def test_deleted_arrays_and_what_was_made_from_them():
+    x = jx.device_put(floats(50))
+    y, closed_over = add(x, x), jx.jit(lambda y: add(y, x))
+    closed_over(floats(50))
+    x.delete()
+    np.testing.assert_allclose(y, 2 * floats(50))
+    for use in (lambda: closed_over(floats(50)), lambda: jx.jit(lambda y: mul(y, x))(floats(50)), lambda: add(x, 1.0),
+                lambda: jx.grad(lambda y: total(mul(y, x)))(floats(50)), lambda: jnp.sum(x)):  # fmt: skip
+        with pytest.raises(DeletedArrayError, match="deleted"):
+            use()
+
+
+def test_a_rule_that_is_missing_is_named_with_the_line():
+    class Bare(Primitive):
+        def abstract(self, x, /):
+            return pure(x)
+
+    bare_p = Bare("bare")
+    for name, call in {"batch": lambda: jx.vmap(lambda x: bare_p(x))(X), "jvp": lambda: jx.grad(lambda x: bare_p(x))(1.0),
+                       "lower": lambda: jx.jit(lambda x: bare_p(x))(X)}.items():  # fmt: skip
+        with pytest.raises(MissingRule, match=f"primitive 'bare' has no {name} rule") as caught:
+            call()
+        if name != "lower":
+            assert "bare_p(x)" in str(caught.value)
+
+
+def test_the_users_own_errors_pass_unchanged():
+    class Mine(Exception):
+        pass
+
+    def f(x):
+        sin(x)
+        raise Mine("here")
+
+    for transform in (jx.jit, jx.vmap, jx.grad, lambda f: jx.jit(jx.vmap(jx.grad(f))), lambda f: lambda x: jx.vjp(f, x)):
+        with pytest.raises(Mine, match="here") as caught:
+            transform(f)(X)
+        frames = traceback.extract_tb(caught.value.__traceback__)
+        assert (frames[-1].name, frames[-1].line) == ("f", 'raise Mine("here")')
+
+
+def test_internal_frames_can_be_left_out_of_tracebacks():
+    with pytest.raises(ValueError) as caught:
+        jx.jit(lambda a: jx.vmap(lambda b: b + jnp.ones(7))(a))(floats(2, 3))
+    tb = source.without_internal_frames(caught.value.__traceback__)
+    files = {frame.filename for frame in traceback.extract_tb(tb)}
+    assert files == {__file__}
+    assert source.without_internal_frames(None) is None
+
+
+# Endless recursion ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, jx.jit, lambda f: jx.jit(lambda x: total(f(x))),
+                                       lambda f: jx.vmap(f, in_axes=None, axis_size=1)])  # fmt: skip
+def test_endless_recursion(transform):
+    def endless(x):
+        return again(sin(x))
+
+    again = transform(endless)
+    for _ in range(2):
+        with pytest.raises(RecursionError) as caught:
+            jx.jit(endless)(X)
+        assert any(frame.name == "endless" for frame in traceback.extract_tb(caught.value.__traceback__))
+
+
+def test_recursion_that_ends():
+    @jx.jit
+    def power(x, n):
+        return x if n == 1 else mul(x, power(x, n - 1))
+
+    power = jx.jit(power.__wrapped__, static_argnums=1)
+
+    def factorial(x, n):
+        return x if n == 0 else mul(inner(x, n - 1), float(n))
+
+    inner = jx.jit(factorial, static_argnums=1)
+    assert float(inner(1.0, 6)) == 720.0
+    deep = 0
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), 3000))
+    deep = float(inner(1.0, 30))
+    assert deep == pytest.approx(math.factorial(30), rel=1e-5)
+
+
+# What execution itself does not check ---------------------------------------------------------------------------------
+
+
+def test_values_of_one_size_never_meet_the_wrong_program():
+    """Arguments are compared by size in bytes only, so the key must tell all kinds apart."""
+    values = [np.arange(4, dtype=np.int32), np.arange(4, dtype=np.uint32), np.arange(4, dtype=np.float32),
+              np.arange(4, dtype=np.float32).reshape(2, 2), np.arange(2, dtype=np.complex64), np.arange(8, dtype=np.int16),
+              np.arange(8, dtype=np.float16), np.arange(16, dtype=np.int8), np.arange(16) % 2 == 0]  # fmt: skip
+    f = jx.jit(lambda x: (x, add(x, x)) if x.aval.dtype != bool else (x, x))
+    for _ in range(2):
+        for value in values:
+            same, double = f(value)
+            assert np.asarray(same).dtype == value.dtype
+            np.testing.assert_array_equal(same, value)
+            np.testing.assert_array_equal(double, value if value.dtype == bool else value + value)
+    with jx.enable_x64():
+        for value in (np.arange(2.0), np.arange(2), np.arange(4, dtype=np.float32), np.arange(1, dtype=np.complex128)):
+            same, double = f(value)
+            assert np.asarray(same).dtype == value.dtype
+            np.testing.assert_array_equal(double, value + value)
+
+
+def test_key_arrays_are_not_their_words():
+    f = jx.jit(lambda x: x)
+    key, words = jx.random.key(3), jx.random.PRNGKey(3)
+    assert f(key).aval.short() == "key<fry>[]" and f(words).aval.short() == "u32[2]"
+    with pytest.raises(TypeError, match="key<fry>"):
+        add(key, key)
+
+
+def test_options_that_do_not_exist():
+    with pytest.raises(AttributeError, match="enable_x64"):
+        jx.config.update("no_such_option", True)
+    with pytest.raises(ValueError, match="'strict'"):
+        jx.config.update("numpy_dtype_promotion", "loose")
+    with pytest.raises(AttributeError):
+        jx.core.config.override(nothing=1).__enter__()
+    for options in ({"static_argnums": "a"}, {"static_argnames": 1}, {"donate_argnums": 1.5}):
+        with pytest.raises(TypeError, match="argnums are ints"):
+            jx.jit(branch, **options)
+    with pytest.raises(TypeError, match="jit compiles functions"):
+        jx.jit(3)
+
+
+def test_async_cells_do_not_see_each_others_traces():
+    async def run() -> list:
+        async def one(k):
+            seen = []
+
+            def f(x):
+                seen.append(x)
+                return mul(sin(x), float(k))
+
+            out = jx.jit(f)(X)
+            await asyncio.sleep(0)
+            return np.asarray(out)
+
+        return await asyncio.gather(*[one(k) for k in range(5)])
+
+    outs = asyncio.run(run())
+    for k, out in enumerate(outs):
+        np.testing.assert_allclose(out, np.sin(X) * k, rtol=1e-6)
+
+
+def test_another_context_evaluates():
+    """A generator or callback that runs in a context of its own while a trace is on."""
+    outside = contextvars.copy_context()
+
+    def f(x):
+        assert outside.run(evaluating)
+        assert not evaluating()
+        return sin(x)
+
+    jx.jit(f)(X)
+
+
+def test_lines_of_notebook_cells():
+    text = "def f(x):\n    y = sin(x)\n    return float(y)\n"
+    linecache.cache["<ipython-input-3>"] = (len(text), None, text.splitlines(keepends=True), "<ipython-input-3>")
+    scope = {"sin": sin}
+    exec(compile(text, "<ipython-input-3>", "exec"), scope)
+    with pytest.raises(ConcretizationTypeError, match=r"in line 3 of f: return float\(y\)"):
+        jx.jit(scope["f"])(1.0)
