@@ -117,7 +117,9 @@ class Draw:
     def bits(self, shape: Sequence[int], dtype: Any = None) -> np.ndarray:
         """Integers of all sizes."""
         dtype = np.dtype(dtype or self.dtype)
-        raw = self.random.integers(0, 2**32, shape, dtype=np.uint64) >> self.random.integers(0, 32, shape, dtype=np.uint64)
+        raw = self.random.integers(0, 2**32, shape, dtype=np.uint64) >> self.random.integers(
+            0, 32, shape, dtype=np.uint64
+        )
         return raw.astype(np.uint32).astype(dtype) if kind(dtype) != "b" else raw % 2 == 1
 
 
@@ -595,7 +597,12 @@ for _primitive, _oracle in ((re.argmax_p, np.argmax), (re.argmin_p, np.argmin)):
 
     @samples(_primitive, "biuf")
     def _(draw, dtype, oracle=_oracle):
-        for label, shape, axis in (("rank 1", (4,), 0), ("empty", (2, 0, 3), 0), ("rank 3", (2, 5, 3), 1), ("ones", (1, 3, 1), 2)):
+        for label, shape, axis in (
+            ("rank 1", (4,), 0),
+            ("empty", (2, 0, 3), 0),
+            ("rank 3", (2, 5, 3), 1),
+            ("ones", (1, 3, 1), 2),
+        ):
             for index in (int32, np.dtype(np.int8)):
                 yield Sample(f"{label} {index.name}", [draw(shape)], lambda x, axis=axis: oracle(x, axis),
                              {"axes": (axis,), "index_dtype": index}, result=index)  # fmt: skip
@@ -683,12 +690,21 @@ def _(draw, dtype):
 
 # Indexing ------------------------------------------------------------------------------------------------------------
 
-CLIP, FILL, PROMISE = ix.GatherScatterMode.CLIP, ix.GatherScatterMode.FILL_OR_DROP, ix.GatherScatterMode.PROMISE_IN_BOUNDS
+CLIP, FILL, PROMISE = (
+    ix.GatherScatterMode.CLIP,
+    ix.GatherScatterMode.FILL_OR_DROP,
+    ix.GatherScatterMode.PROMISE_IN_BOUNDS,
+)
 
 
 @samples(ix.iota_p, "iufc")
 def _(draw, dtype):
-    for label, shape, axis in (("rank 1", (3,), 0), ("empty", (2, 0), 1), ("rank 3", (2, 3, 4), 1), ("ones", (1, 3, 1), 0)):
+    for label, shape, axis in (
+        ("rank 1", (3,), 0),
+        ("empty", (2, 0), 1),
+        ("rank 3", (2, 3, 4), 1),
+        ("ones", (1, 3, 1), 0),
+    ):
         numbers = np.arange(shape[axis]).reshape([-1 if i == axis else 1 for i in range(len(shape))])
         yield Sample(label, [], lambda n=numbers, s=shape: np.broadcast_to(n, s), result=dtype,
                      params={"dtype": dtype, "shape": shape, "dimension": axis})  # fmt: skip
@@ -777,7 +793,9 @@ def _(draw, dtype):
                       "unique_indices": False, "mode": mode, "fill_value": fill}  # fmt: skip
             oracle = lambda x, i, n=numbers, s=sizes, m=mode, f=fill: _gather(x, i, n, s, m, f, dtype)
             linear = [[0]] if not (mode is FILL and fill) else []
-            yield Sample(f"{label} {mode.name.lower()} {fill}", [draw(shape), at], oracle, params, linear=linear, result=dtype)
+            yield Sample(
+                f"{label} {mode.name.lower()} {fill}", [draw(shape), at], oracle, params, linear=linear, result=dtype
+            )
     yield from _narrow_gathers(draw, dtype)
 
 
@@ -844,7 +862,12 @@ def _unique_scatters(draw, dtype, combine, linear):
 
 scatter(ix.scatter_p, lambda old, new: new, EVERYTHING, [[0], [2], [0, 2]])
 scatter(ix.scatter_add_p, lambda old, new: old + new, "biufc", [[0], [2], [0, 2]])
-scatter(ix.scatter_sub_p, lambda old, new: old - new if np.asarray(old).dtype != bool_ else old ^ new, "iufc", [[0], [2], [0, 2]])
+scatter(
+    ix.scatter_sub_p,
+    lambda old, new: old - new if np.asarray(old).dtype != bool_ else old ^ new,
+    "iufc",
+    [[0], [2], [0, 2]],
+)
 scatter(ix.scatter_mul_p, lambda old, new: old * new, "biufc", [[0], [2]], unique=True)
 scatter(ix.scatter_min_p, min, "biuf", [], distinct=True)
 scatter(ix.scatter_max_p, max, "biuf", [], distinct=True)
@@ -906,26 +929,42 @@ def _(draw, dtype):
         params = {"dimension": axis, "is_stable": True, "num_keys": num_keys}
         return Sample(label, args, _sort(num_keys, axis), params, result=[np.asarray(a).dtype for a in args], **more)
 
-    for label, shape, axis in (("rank 1", (6,), 0), ("rank 3", (2, 5, 3), 1), ("empty", (2, 0, 3), 1), ("ones", (1, 4, 1), 2)):
+    for label, shape, axis in (
+        ("rank 1", (6,), 0),
+        ("rank 3", (2, 5, 3), 1),
+        ("empty", (2, 0, 3), 1),
+        ("ones", (1, 4, 1), 2),
+    ):
         yield sample(label, [draw.distinct(shape)], axis, 1)
         if kind(dtype) == "c":
             tied = draw.among(shape, [0, 1 + 1j, 1 - 1j, 1 + 2j])
         else:
             tied = draw.among(shape, [0, 1, 2])
         numbers = np.arange(math.prod(shape), dtype=int32).reshape(shape)
-        yield sample(f"{label}, payload", [tied, draw(shape), numbers], axis, 1, smooth=[1] if kind(dtype) in "fc" else [])
+        yield sample(
+            f"{label}, payload", [tied, draw(shape), numbers], axis, 1, smooth=[1] if kind(dtype) in "fc" else []
+        )
         yield sample(f"{label}, two keys", [tied, draw.among(shape, [0, 1, 2]), numbers], axis, 2, smooth=[])
     big = (4, so.PACKED_FROM)
     yield sample("large", [draw.among(big, range(100))], 1, 1, smooth=[], rules=["abstract", "lower"])
     args = [draw.among(big, range(100)), draw(big), np.arange(math.prod(big), dtype=int32).reshape(big)]
-    yield sample("large, payload", args, 1, 1, smooth=[1] if kind(dtype) in "fc" else [], rules=["abstract", "lower", "jvp"])
+    yield sample(
+        "large, payload", args, 1, 1, smooth=[1] if kind(dtype) in "fc" else [], rules=["abstract", "lower", "jvp"]
+    )
     if kind(dtype) == "f":
         values = [np.nan, np.inf, -np.inf, 0, -0.0, 1, -1]
         odd = draw.among((20,), values)
         odd[3] = -np.float32(np.nan)
         yield sample("NaN and zeros", [odd, np.arange(20, dtype=int32)], 0, 1, smooth=[], rules=["lower"])
         odd = draw.among(big, values)
-        yield sample("large, NaN and zeros", [odd, np.arange(odd.size, dtype=int32).reshape(big)], 1, 1, smooth=[], rules=["lower"])
+        yield sample(
+            "large, NaN and zeros",
+            [odd, np.arange(odd.size, dtype=int32).reshape(big)],
+            1,
+            1,
+            smooth=[],
+            rules=["lower"],
+        )
         yield sample("large, NaN alone", [odd], 1, 1, smooth=[], rules=["lower"])
 
 
@@ -933,13 +972,16 @@ def _(draw, dtype):
 def _(draw, dtype):
     for label, shape, k, axis in (("rank 1", (7,), 3, 0), ("rank 3", (2, 5, 3), 2, 1), ("empty", (0, 3), 2, 1), ("ones", (1, 3, 1), 1, 2),
                                   ("none", (3,), 0, 0), ("all", (2, 4), 4, 1)):  # fmt: skip
+
         def oracle(x, k=k, axis=axis):
             order = np.take(np.argsort(-x.astype(float64), axis, kind="stable"), range(k), axis)
             return [np.take_along_axis(x, order, axis), order]
 
         yield Sample(label, [draw.distinct(shape)], oracle, {"k": k, "axis": axis}, result=[dtype, int32])
     if kind(dtype) in "iu":
-        yield Sample("large numbers", [draw.bits((30,))], lambda x: oracle(x, 5, 0), {"k": 5, "axis": 0}, result=[dtype, int32])
+        yield Sample(
+            "large numbers", [draw.bits((30,))], lambda x: oracle(x, 5, 0), {"k": 5, "axis": 0}, result=[dtype, int32]
+        )
 
 
 # Collectives: arguments and results of all examples along axis 0 -----------------------------------------------------
@@ -963,7 +1005,12 @@ def _collective(primitive, kinds, cases, **options):
 
 _ALL = {"axes": ("i",)}
 PLAIN_SHAPES = (("scalar", ()), ("empty", (2, 0)), ("rank 3", (2, 3, 2)), ("ones", (1, 3, 1)))
-_collective(col.psum_p, "iufc", [(n, s, _ALL, _stacked(lambda x: x.sum(0, dtype=x.dtype))) for n, s in PLAIN_SHAPES], linear=[[0]])
+_collective(
+    col.psum_p,
+    "iufc",
+    [(n, s, _ALL, _stacked(lambda x: x.sum(0, dtype=x.dtype))) for n, s in PLAIN_SHAPES],
+    linear=[[0]],
+)
 _collective(col.pmax_p, "biuf", [(n, s, _ALL, _stacked(lambda x: x.max(0))) for n, s in PLAIN_SHAPES], distinct=True)
 _collective(col.pmin_p, "biuf", [(n, s, _ALL, _stacked(lambda x: x.min(0))) for n, s in PLAIN_SHAPES], distinct=True)
 
@@ -1071,7 +1118,12 @@ KEY_SHAPES = (("scalar", ()), ("empty", (0,)), ("rank 2", (2, 3)), ("ones", (1,)
 def _(draw, dtype):
     for label, shape in SHAPES.items():
         yield Sample(label, [draw.bits(shape) for _ in range(4)], _cipher, result=[uint32, uint32])
-    yield Sample("scalar keys", [draw.bits(()), draw.bits(()), draw.bits((4,)), draw.bits((4,))], _cipher, result=[uint32, uint32])
+    yield Sample(
+        "scalar keys",
+        [draw.bits(()), draw.bits(()), draw.bits((4,)), draw.bits((4,))],
+        _cipher,
+        result=[uint32, uint32],
+    )
 
 
 @samples(rng.random_seed_p, "iu")
@@ -1093,6 +1145,7 @@ for _primitive in (rng.random_wrap_p, rng.random_unwrap_p):
 def _(draw, dtype):
     for label, shape in KEY_SHAPES:
         for width, result in ((8, np.uint8), (16, np.uint16), (32, np.uint32)):
+
             def oracle(words, result=result):
                 high, low = _counted(words, (2, 3))
                 return (high ^ low).astype(result)
@@ -1112,7 +1165,9 @@ def _(draw, dtype):
 def _(draw, dtype):
     for label, shape in KEY_SHAPES:
         oracle = lambda w, data: np.stack(_cipher(w[..., 0], w[..., 1], np.uint32(0), data), -1)
-        yield Sample(label, [draw.bits((*shape, 2)), draw.bits(shape)], oracle, fun=_on_keys(rng.random_fold_in_p), result=uint32)
+        yield Sample(
+            label, [draw.bits((*shape, 2)), draw.bits(shape)], oracle, fun=_on_keys(rng.random_fold_in_p), result=uint32
+        )
 
 
 def keyed(primitive: Any, shape: Sequence[int], params: dict[str, Any], oracle: Callable[..., Any],
@@ -1125,7 +1180,12 @@ def keyed(primitive: Any, shape: Sequence[int], params: dict[str, Any], oracle: 
         yield Sample("keys", [draw.bits((*shape, 2)), *others(draw)], oracle, fun=_on_keys(call), result=uint32)
 
 
-keyed(li.broadcast_in_dim_p, (3,), {"shape": (2, 3), "broadcast_dimensions": (1,)}, lambda w: np.broadcast_to(w, (2, 3, 2)))
+keyed(
+    li.broadcast_in_dim_p,
+    (3,),
+    {"shape": (2, 3), "broadcast_dimensions": (1,)},
+    lambda w: np.broadcast_to(w, (2, 3, 2)),
+)
 keyed(li.reshape_p, (2, 3), {"new_sizes": (6,)}, lambda w: w.reshape(6, 2))
 keyed(li.squeeze_p, (1, 3), {"dimensions": (0,)}, lambda w: w[0])
 keyed(li.transpose_p, (2, 3), {"permutation": (1, 0)}, lambda w: w.transpose(1, 0, 2))
@@ -1161,7 +1221,9 @@ def edge(primitive: Any, dtype: Any, args: Sequence[Any], result: Any, params: d
             want = result if isinstance(result, list) else np.asarray(result)
             dtypes_ = [w.dtype for w in want] if isinstance(result, list) else want.dtype
             operands = [np.asarray(a, None if np.asarray(a).dtype == bool_ else dtype) for a in args]
-            yield Sample(f"edge {args}", operands, lambda *_: want, params or {}, result=dtypes_, rules=["lower"], smooth=[])
+            yield Sample(
+                f"edge {args}", operands, lambda *_: want, params or {}, result=dtypes_, rules=["lower"], smooth=[]
+            )
 
 
 _NAN, _INF = np.float32(np.nan), np.float32(np.inf)
@@ -1186,7 +1248,19 @@ edge(ew.logistic_p, float32, [[-200, 0, 200]], np.float32([0, 0.5, 1]))
 edge(ew.tanh_p, float32, [[-100, 100, 1e-6]], np.float32([-1, 1, 1e-6]))
 edge(li.convert_element_type_p, float32, [[2.7, -2.7, 3e9, -3e9, _NAN]], np.int32([2, -2, 2**31 - 1, -(2**31), 0]),
      {"new_dtype": int32, "weak_type": False})  # fmt: skip
-edge(li.convert_element_type_p, float32, [[0, -0.0, 0.5, _NAN]], np.array([False, False, True, True]), {"new_dtype": bool_, "weak_type": False})
-edge(li.convert_element_type_p, int32, [[300, -1]], np.uint8([44, 255]), {"new_dtype": np.dtype(np.uint8), "weak_type": False})
+edge(
+    li.convert_element_type_p,
+    float32,
+    [[0, -0.0, 0.5, _NAN]],
+    np.array([False, False, True, True]),
+    {"new_dtype": bool_, "weak_type": False},
+)
+edge(
+    li.convert_element_type_p,
+    int32,
+    [[300, -1]],
+    np.uint8([44, 255]),
+    {"new_dtype": np.dtype(np.uint8), "weak_type": False},
+)
 edge(ew.nextafter_p, float32, [[0, 1, 1, _NAN], [1, 1, _INF, 1]], np.float32([1e-45, 1, 1 + 2**-23, _NAN]))
 edge(so.top_k_p, float32, [[1, _NAN, 3, _INF]], [np.float32([_NAN, _INF]), np.int32([1, 3])], {"k": 2, "axis": 0})

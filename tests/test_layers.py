@@ -1,4 +1,5 @@
 """The layout is the architecture: imports run one way, and three things alone are bound late."""
+
 import ast
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,8 +10,26 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 COMPILER = ROOT / "compiler" / "jitscope"
 # Each room imports only from those before it (DESIGN: "Inside the compiler").
-LAYERS = ["xla", "core", "tree", "ops", "transforms", "control", "special", "backend", "observe", "api",
-          "lax", "numpy", "random", "nn", "scipy", "optimizers", "advise", "__init__"]
+LAYERS = [
+    "xla",
+    "core",
+    "tree",
+    "ops",
+    "transforms",
+    "control",
+    "special",
+    "backend",
+    "observe",
+    "api",
+    "lax",
+    "numpy",
+    "random",
+    "nn",
+    "scipy",
+    "optimizers",
+    "advise",
+    "__init__",
+]
 # Façades that users see side by side; numpy is written over lax.
 OPS = ["families", "linear", "elementwise", "reduce", "dot", "indexing", "sort", "rng", "collective"]
 
@@ -23,9 +42,15 @@ def imports(path: Path) -> Iterator[tuple[str, bool]]:
     """Absolute names of the modules a file imports, and whether the import stands inside a function."""
     tree = ast.parse(path.read_text())
     package = package_of(path)
-    inside = {id(n) for f in ast.walk(tree) if isinstance(f, (ast.FunctionDef, ast.AsyncFunctionDef)) for n in ast.walk(f)}
-    typing = {id(n) for i in ast.walk(tree) if isinstance(i, ast.If) and "TYPE_CHECKING" in ast.dump(i.test)
-              for n in ast.walk(i)}
+    inside = {
+        id(n) for f in ast.walk(tree) if isinstance(f, (ast.FunctionDef, ast.AsyncFunctionDef)) for n in ast.walk(f)
+    }
+    typing = {
+        id(n)
+        for i in ast.walk(tree)
+        if isinstance(i, ast.If) and "TYPE_CHECKING" in ast.dump(i.test)
+        for n in ast.walk(i)
+    }
     for node in ast.walk(tree):
         if id(node) in typing:
             continue
@@ -66,8 +91,10 @@ def test_imports_run_one_way(path: Path) -> None:
     assert own in LAYERS, f"{own} has no place in the order of rooms"
     for module, _ in imports(path):
         target = layer_of(module)
-        if target is not None and path.name != "__init__.py" or target not in (None, own, "__init__"):
-            assert LAYERS.index(target) <= LAYERS.index(own), f"{path.name} in {own} imports {module}, which is above it"
+        if (target is not None and path.name != "__init__.py") or target not in (None, own, "__init__"):
+            assert LAYERS.index(target) <= LAYERS.index(own), (
+                f"{path.name} in {own} imports {module}, which is above it"
+            )
 
 
 @pytest.mark.parametrize("path", files(COMPILER / "ops"), ids=lambda p: p.name)
@@ -111,7 +138,9 @@ def test_no_imports_inside_functions() -> None:
             continue
         found = {module for module, inside in imports(path) if inside}
         allowed = LATE_IMPORTS.get(relative, set())
-        assert {m for m in found if m.startswith("jitscope")} <= allowed, f"{relative} imports {found} inside a function"
+        assert {m for m in found if m.startswith("jitscope")} <= allowed, (
+            f"{relative} imports {found} inside a function"
+        )
 
 
 @pytest.mark.smoke
@@ -123,8 +152,14 @@ def test_three_late_bindings_and_no_others() -> None:
             if isinstance(node, ast.FunctionDef) and node.name.startswith("install"):
                 installers[node.name] = str(path.relative_to(COMPILER))
     assert installers == {"install_evaluation": "core/trace.py", "install": "core/operators.py"}
-    callers = [str(p.relative_to(COMPILER)) for p in files(COMPILER)
-               if any(isinstance(n, ast.Call) and isinstance(n.func, (ast.Name, ast.Attribute))
-                      and (getattr(n.func, "id", None) or getattr(n.func, "attr", "")) in installers
-                      for n in ast.walk(ast.parse(p.read_text())))]
+    callers = [
+        str(p.relative_to(COMPILER))
+        for p in files(COMPILER)
+        if any(
+            isinstance(n, ast.Call)
+            and isinstance(n.func, (ast.Name, ast.Attribute))
+            and (getattr(n.func, "id", None) or getattr(n.func, "attr", "")) in installers
+            for n in ast.walk(ast.parse(p.read_text()))
+        )
+    ]
     assert sorted(callers) == ["backend/evaluate.py", "numpy/operators.py"]

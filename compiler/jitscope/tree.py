@@ -3,6 +3,7 @@
 Tuples, lists, dicts, namedtuples, OrderedDicts, defaultdicts and None (an empty tree) are known; other classes are
 registered with `register_pytree_node` and its kin.
 """
+
 from __future__ import annotations
 
 import builtins
@@ -42,7 +43,7 @@ def structure(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> PyTree
     return _registry.flatten(tree, is_leaf)[1]
 
 
-def map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: Callable[[Any], bool] | None = None) -> Any:  # noqa: A001
+def map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: Callable[[Any], bool] | None = None) -> Any:
     """`f` on corresponding leaves of trees; the first one's structure rules, the others may go deeper.
 
     Raises ValueError where a tree does not have that structure.
@@ -57,7 +58,7 @@ def reduce(function: Callable[[Any, Any], Any], tree: Any, *initializer: Any, is
     return functools.reduce(function, leaves(tree, is_leaf), *initializer)
 
 
-def all(tree: Any, *, is_leaf=None) -> bool:  # noqa: A001
+def all(tree: Any, *, is_leaf=None) -> bool:
     """Whether all leaves are true."""
     return builtins.all(bool(x) for x in leaves(tree, is_leaf))
 
@@ -115,8 +116,12 @@ def broadcast_prefix(prefix: Any, treedef: PyTreeDef, what: str) -> list[Any]:
 # Registration --------------------------------------------------------------------------------------------------------
 
 
-def register_pytree_node(nodetype: type, flatten_func: Callable[[Any], tuple[Iterable[Any], Hashable]],
-                         unflatten_func: Callable[[Any, Any], Any], flatten_with_keys_func=None) -> None:
+def register_pytree_node(
+    nodetype: type,
+    flatten_func: Callable[[Any], tuple[Iterable[Any], Hashable]],
+    unflatten_func: Callable[[Any, Any], Any],
+    flatten_with_keys_func=None,
+) -> None:
     """Make a class a node: `flatten_func(x)` gives (children, static data), `unflatten_func(data, children)` the object.
 
     Raises ValueError if the class is known already.
@@ -140,8 +145,12 @@ def register_pytree_node_class(cls: type) -> type:
     return cls
 
 
-def register_dataclass(nodetype: type, data_fields: Sequence[str] | None = None,
-                       meta_fields: Sequence[str] | None = None, drop_fields: Sequence[str] = ()) -> type:
+def register_dataclass(
+    nodetype: type,
+    data_fields: Sequence[str] | None = None,
+    meta_fields: Sequence[str] | None = None,
+    drop_fields: Sequence[str] = (),
+) -> type:
     """Make a dataclass a node: `data_fields` are children, `meta_fields` static data (hashable). Without them, fields
     marked `metadata={"static": True}` are static. Returns the class. Raises ValueError for fields that do not exist."""
     fields = [f for f in dataclasses.fields(nodetype) if f.init and f.name not in drop_fields]
@@ -175,7 +184,29 @@ def _default_keys(x: defaultdict) -> tuple[list, tuple]:
 
 register_pytree_with_keys(defaultdict, _default_keys, lambda data, xs: defaultdict(data[0], zip(data[1], xs)))
 
-__all__ = ["DictKey", "FlattenedIndexKey", "GetAttrKey", "PyTreeDef", "SequenceKey", "all", "broadcast_prefix",
-           "flatten", "flatten_with_path", "keystr", "leaf_paths", "leaves", "leaves_with_path", "map", "map_with_path",
-           "reduce", "register_dataclass", "register_pytree_node", "register_pytree_node_class",
-           "register_pytree_with_keys", "register_static", "structure", "transpose", "unflatten"]
+__all__ = [
+    "DictKey",
+    "FlattenedIndexKey",
+    "GetAttrKey",
+    "PyTreeDef",
+    "SequenceKey",
+    "all",
+    "broadcast_prefix",
+    "flatten",
+    "flatten_with_path",
+    "keystr",
+    "leaf_paths",
+    "leaves",
+    "leaves_with_path",
+    "map",
+    "map_with_path",
+    "reduce",
+    "register_dataclass",
+    "register_pytree_node",
+    "register_pytree_node_class",
+    "register_pytree_with_keys",
+    "register_static",
+    "structure",
+    "transpose",
+    "unflatten",
+]

@@ -1,7 +1,7 @@
 """Expressions over jitscope.numpy, tested for many dtypes and shapes, and written so that jax.numpy understands them, too.
 
 In an expression `x` is the array, `y` another of the same shape and dtype, `m` a boolean one, and `np` the module of functions:
-numpy itself for the reference, jitscope.numpy (or jax.numpy) otherwise.
+numpy itself for the reference, jitscope.numpy (or jax.numpy) otherwise; `onp` is always numpy.
 """
 
 from __future__ import annotations
@@ -381,23 +381,23 @@ GROUPS: dict[str, list[Case]] = {
             np.unique(x, return_index=True, size=1)[1] ~ np.concatenate([np.unique(x, return_index=True)[1], [0]])[:1]
             np.union1d(x, y, size=2) ~ np.concatenate([np.union1d(x, y), np.repeat(np.union1d(x, y)[:1], 2)])[:2]
             np.unravel_index(np.asarray([0, 1]), (2, 3))[1]
-            np.ravel_multi_index((np.asarray([0, 1]), np.asarray([2, 1])), (2, 3))
+            np.ravel_multi_index((np.asarray([0, 1]), np.asarray([2, 1])), (2, 3), mode='clip')
         """, least_rank=1),
     ],
     "editing": [
         *table("""
             np.delete(x, 0)
             np.delete(x, 0, axis=0)
-            np.delete(x, np.asarray([0, -1]), axis=-1)
+            np.delete(x, onp.asarray([0, -1]), axis=-1)
             np.insert(x, 1, y[..., :1], axis=-1)
             np.insert(x, 0, 7)
             np.insert(x, np.asarray([0, 1]), 7, axis=-1)
             np.resize(x, (3, 5))
             np.partition(x, 0) ~ np.sort(x)
-            np.repeat(x, np.asarray([2] * x.shape[0]), axis=0)
-            np.choose(np.asarray([0, 1, 1]), [x[..., :1], y[..., :1]])
+            np.repeat(x, onp.asarray([2] * x.shape[0]), axis=0)
+            np.choose(np.asarray([0, 1, 1]), [x[..., :1], y[..., :1]], mode='clip')
             np.piecewise(x, [x < 0, x > 2], [1, 3, 2])
-            np.compress(np.asarray([True] * x.shape[0]), x, axis=0)
+            np.compress(onp.asarray([True] * x.shape[0]), x, axis=0)
             np.apply_along_axis(lambda v: v[::-1] * 2, 0, x)
             np.apply_over_axes(np.sum, x, [0])
             np.vectorize(lambda a, b: a + 2 * b)(x, y) ~ x + 2 * y

@@ -22,7 +22,7 @@ def result_of(expr: str, dtype: str, shape: tuple[int, ...]) -> str:
     x, y, m = arguments(dtype, shape)
     try:
         return described(jax.eval_shape(
-            lambda x, y, m: jnp.asarray(eval(expr, {"np": jnp, "x": x, "y": y, "m": m})),
+            lambda x, y, m: jnp.asarray(eval(expr, {"np": jnp, "onp": np, "x": x, "y": y, "m": m})),
             jnp.asarray(x, dtype), jnp.asarray(y, dtype), jnp.asarray(m)))
     except Exception as error:
         return type(error).__name__

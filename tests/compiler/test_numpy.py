@@ -27,7 +27,7 @@ def compiled_expression(expr: str) -> Any:
 
 
 def value_of(expr: str, module: Any, x: Any, y: Any, m: Any) -> Any:
-    return eval(compiled_expression(expr), {"np": module, "x": x, "y": y, "m": m})
+    return eval(compiled_expression(expr), {"np": module, "onp": np, "x": x, "y": y, "m": m})
 
 
 def recorded(case: Case, dtype: str, shape: str) -> str:

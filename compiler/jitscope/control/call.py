@@ -1,14 +1,14 @@
 """The nested call: a jitted function called inside another stays one equation, and is compiled once."""
+
 from __future__ import annotations
 
 from typing import Any
 
+from ..core.avals import aval_of, tangent_aval
 from ..core.jaxpr import ClosedJaxpr, JaxprEqn
 from ..core.primitive import HigherOrder
 from ..core.staging import trace_to_jaxpr
-from ..core.avals import aval_of
 from ..core.zeros import Zero, is_linear, is_zero
-from ..core.avals import tangent_aval
 from ..transforms.dce import dce_jaxpr
 from ..transforms.jvp import jvp_jaxpr
 from ..transforms.linearize import partial_eval_jaxpr

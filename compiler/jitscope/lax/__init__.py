@@ -2,6 +2,7 @@
 
 A façade: the primitives and their rules live in `ops`.
 """
+
 from ..ops.collective import (
     all_gather as all_gather,
     all_to_all as all_to_all,

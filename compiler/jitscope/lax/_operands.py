@@ -1,4 +1,5 @@
 """Operands of `lax` functions: nothing is promoted, but Python scalars take the dtype of the arrays they meet."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -8,6 +9,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import aval_of, is_python_scalar
 from ..core.dtypes import python_dtype
+
 
 _RANK = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
 
@@ -25,8 +27,10 @@ def operands(name: str, *xs: Any) -> list[Any]:
 def _scalar(name: str, x: Any, dtype: Any) -> Any:
     own = python_dtype(type(x))
     if _RANK[dtypes.kind(own)] > _RANK.get(dtypes.kind(dtype), 9):
-        raise TypeError(f"lax.{name} does not convert: the number {x!r} does not fit {dtypes.short_name(dtype)}; convert the "
-                        "array with .astype(...), or use jitscope.numpy, which promotes")
+        raise TypeError(
+            f"lax.{name} does not convert: the number {x!r} does not fit {dtypes.short_name(dtype)}; convert the "
+            "array with .astype(...), or use jitscope.numpy, which promotes"
+        )
     return np.asarray(x).astype(dtype)[()]
 
 

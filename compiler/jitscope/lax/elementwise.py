@@ -1,4 +1,5 @@
 """Elementwise functions: operands of one shape (scalars go with any) and one dtype; the result has that shape."""
+
 from __future__ import annotations
 
 import builtins
@@ -26,14 +27,22 @@ def _binary(primitive: Primitive, what: str, of: str) -> Callable[[Any, Any], An
     def function(x: Any, y: Any) -> Any:
         return primitive(*operands(function.__name__, x, y))
 
-    return _named(function, primitive, f"{what}, element by element. x, y: {of}, of one shape (or scalars) and one dtype. "
-                  "Raises TypeError where they differ.")
+    return _named(
+        function,
+        primitive,
+        f"{what}, element by element. x, y: {of}, of one shape (or scalars) and one dtype. "
+        "Raises TypeError where they differ.",
+    )
 
 
 def _named(function: Callable[..., Any], primitive: Primitive, doc: str) -> Any:
     name = primitive.name + "_" * (primitive.name in ("and", "or", "not"))
-    function.__name__ = function.__qualname__ = {"and_": "bitwise_and", "or_": "bitwise_or", "not_": "bitwise_not",
-                                                 "xor": "bitwise_xor"}.get(name, name)
+    function.__name__ = function.__qualname__ = {
+        "and_": "bitwise_and",
+        "or_": "bitwise_or",
+        "not_": "bitwise_not",
+        "xor": "bitwise_xor",
+    }.get(name, name)
     function.__doc__ = doc
     return function
 
@@ -69,7 +78,7 @@ sign = _unary(ops.sign_p, "-1, 0 or 1; of a complex number, x / |x|", _NUMBER)
 floor = _unary(ops.floor_p, "The greatest integer not above x", _FLOAT)
 ceil = _unary(ops.ceil_p, "The least integer not below x", _FLOAT)
 is_finite = _unary(ops.is_finite_p, "Whether x is neither infinite nor NaN", _FLOAT)
-abs = _unary(ops.abs_p, "The absolute value; of a complex number, a float", _NUMBER)  # noqa: A001
+abs = _unary(ops.abs_p, "The absolute value; of a complex number, a float", _NUMBER)
 erf = _unary(ops.erf_p, "The error function", _FLOAT)
 erfc = _unary(ops.erfc_p, "1 - erf(x), exact for large x", _FLOAT)
 erf_inv = _unary(ops.erf_inv_p, "The inverse of erf", _FLOAT)
@@ -88,8 +97,8 @@ sub = _binary(linear.sub_p, "The difference", _NUMBER)
 mul = _binary(linear.mul_p, "The product", _NUMBER)
 div = _binary(ops.div_p, "The quotient; of integers, rounded towards zero", _NUMBER)
 rem = _binary(ops.rem_p, "The remainder, with the sign of x", "real numbers")
-max = _binary(ops.max_p, "The greater one; NaN if either is", "real numbers")  # noqa: A001
-min = _binary(ops.min_p, "The lesser one; NaN if either is", "real numbers")  # noqa: A001
+max = _binary(ops.max_p, "The greater one; NaN if either is", "real numbers")
+min = _binary(ops.min_p, "The lesser one; NaN if either is", "real numbers")
 atan2 = _binary(ops.atan2_p, "The angle of the point (y, x)", _FLOAT)
 nextafter = _binary(ops.nextafter_p, "The float after x towards y", _FLOAT)
 polygamma = _binary(ops.polygamma_p, "The x-th derivative of digamma at y", _FLOAT)
@@ -98,20 +107,21 @@ bitwise_or = _binary(ops.or_p, "Bitwise or", _BITS)
 bitwise_xor = _binary(ops.xor_p, "Bitwise exclusive or", _BITS)
 shift_left = _binary(ops.shift_left_p, "x moved y bits to the left", "integers")
 shift_right_logical = _binary(ops.shift_right_logical_p, "x moved y bits to the right, zeros coming in", "integers")
-shift_right_arithmetic = _binary(ops.shift_right_arithmetic_p, "x moved y bits to the right, the sign coming in",
-                                 "integers")
+shift_right_arithmetic = _binary(
+    ops.shift_right_arithmetic_p, "x moved y bits to the right, the sign coming in", "integers"
+)
 eq = _binary(ops.eq_p, "Whether x = y", _NUMBER)
 ne = _binary(ops.ne_p, "Whether x ≠ y", _NUMBER)
 lt = _binary(ops.lt_p, "Whether x < y", "real numbers")
 le = _binary(ops.le_p, "Whether x ≤ y", "real numbers")
 gt = _binary(ops.gt_p, "Whether x > y", "real numbers")
 ge = _binary(ops.ge_p, "Whether x ≥ y", "real numbers")
-complex = _binary(ops.complex_p, "x + i·y", _FLOAT)  # noqa: A001
+complex = _binary(ops.complex_p, "x + i·y", _FLOAT)
 
 # With parameters
 
 
-def pow(x: Any, y: Any) -> Any:  # noqa: A001
+def pow(x: Any, y: Any) -> Any:
     """x to the power y, element by element; an int y repeats multiplication. Raises TypeError for dtypes that differ."""
     if isinstance(y, int):
         return integer_pow(x, y)
@@ -128,7 +138,7 @@ def reciprocal(x: Any) -> Any:
     return integer_pow(x, -1)
 
 
-def clamp(min: Any, x: Any, max: Any) -> Any:  # noqa: A002
+def clamp(min: Any, x: Any, max: Any) -> Any:
     """x limited to [min, max]; the limits have x's shape or are scalars."""
     return ops.clamp_p(*_like(x, min, x, max))
 
@@ -147,7 +157,7 @@ def select_n(which: Any, *cases: Any) -> Any:
     return linear.select_n_p(which, *operands("select_n", *cases))
 
 
-def round(x: Any, rounding_method: Any = 0) -> Any:  # noqa: A001
+def round(x: Any, rounding_method: Any = 0) -> Any:
     """To the nearest integer: halves away from zero (rounding_method 0) or to the even one (1). x: floats."""
     return ops.round_p(x, rounding_method=int(getattr(rounding_method, "value", rounding_method)))
 

@@ -1,9 +1,9 @@
 """Reductions, running reductions, products, sorting."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
-
 
 from ..core import dtypes
 from ..core.avals import aval_of
@@ -92,5 +92,3 @@ def top_k(operand: Any, k: int) -> tuple[Any, Any]:
     """The k greatest elements along the last axis, descending, and their indices (int32)."""
     values, indices = sorting.top_k_p(operand, k=int(k), axis=aval_of(operand).ndim - 1)
     return values, indices
-
-

@@ -1,4 +1,5 @@
 """Functions that make, move and join elements."""
+
 from __future__ import annotations
 
 import builtins
@@ -104,12 +105,17 @@ def broadcasted_iota(dtype: Any, shape: Sequence[int], dimension: int) -> Any:
     return indexing.iota(dtypes.canonicalize(dtype), tuple(shape), dimension)
 
 
-def slice(operand: Any, start_indices: Sequence[int], limit_indices: Sequence[int],  # noqa: A001
-          strides: Sequence[int] | None = None) -> Any:
+def slice(
+    operand: Any, start_indices: Sequence[int], limit_indices: Sequence[int], strides: Sequence[int] | None = None
+) -> Any:
     """Elements from start to limit (excluded) by stride along every axis. Raises TypeError where that does not fit."""
     steps = None if strides is None or all(s == 1 for s in strides) else tuple(map(int, strides))
-    return linear.slice_p(operand, start_indices=tuple(map(int, start_indices)),
-                          limit_indices=tuple(map(int, limit_indices)), strides=steps)
+    return linear.slice_p(
+        operand,
+        start_indices=tuple(map(int, start_indices)),
+        limit_indices=tuple(map(int, limit_indices)),
+        strides=steps,
+    )
 
 
 def slice_in_dim(operand: Any, start_index: int | None, limit_index: int | None, stride: int = 1, axis: int = 0) -> Any:
@@ -172,7 +178,9 @@ def _starts(operand: Any, start_indices: Any) -> list[Any]:
     """Start indices as scalars of one dtype; negative numbers count from the end."""
     aval = aval_of(operand)
     if hasattr(start_indices, "aval") or isinstance(start_indices, np.ndarray):
-        start_indices = [index_in_dim(start_indices, i, 0, keepdims=False) for i in range(aval_of(start_indices).shape[0])]
+        start_indices = [
+            index_in_dim(start_indices, i, 0, keepdims=False) for i in range(aval_of(start_indices).shape[0])
+        ]
     if len(start_indices) != aval.ndim:
         raise TypeError(f"{aval.short()} needs {aval.ndim} start indices, it got {len(start_indices)}")
     kinds = {aval_of(i).dtype for i in start_indices if not isinstance(i, int)}
@@ -184,4 +192,3 @@ def _start(index: Any, size: int, dtype: Any) -> Any:
     if isinstance(index, int):
         return dtype.type(index + size if index < 0 else index)
     return linear.convert(index, dtype)
-

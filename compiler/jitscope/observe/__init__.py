@@ -1,4 +1,5 @@
 """What the compiler did: the ledger, and documents made from it (plain data; docs/documents.md describes them)."""
+
 from ..core.records import listen as listen
 from .differences import Difference as Difference, differences as differences
 from .documents import (

@@ -1,4 +1,5 @@
 """Why something was traced again: the parts in which its key differs from an earlier one."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -25,9 +26,15 @@ class Difference:
         """`x changed shape: f32[64,20] → f32[40,20] (axis 0)`."""
         remark = f" ({self.detail})" if self.detail else ""
         subject = {"function": "the function", "x64": "enable_x64", "device": "the device"}.get(self.part, self.path)
-        verb = {"shape": "changed shape", "dtype": "changed dtype", "weak type": "changed weak type",
-                "static value": "(static) changed", "tree structure": "changed structure",
-                "function": "is a new object", "arguments": "changed"}.get(self.part, "changed")
+        verb = {
+            "shape": "changed shape",
+            "dtype": "changed dtype",
+            "weak type": "changed weak type",
+            "static value": "(static) changed",
+            "tree structure": "changed structure",
+            "function": "is a new object",
+            "arguments": "changed",
+        }.get(self.part, "changed")
         return f"{subject} {verb}: {self.before} → {self.after}{remark}"
 
 
@@ -60,8 +67,15 @@ def closest(earlier: Sequence[Any], new: Signature) -> tuple[Any, list[Differenc
 def _function(old: Signature, new: Signature) -> list[Difference]:
     if old.function == new.function:
         return []
-    return [Difference("function", "function", f"function object {old.function}", f"function object {new.function}",
-                       "it was defined or wrapped again; each object is traced by itself")]
+    return [
+        Difference(
+            "function",
+            "function",
+            f"function object {old.function}",
+            f"function object {new.function}",
+            "it was defined or wrapped again; each object is traced by itself",
+        )
+    ]
 
 
 def _leaves(old: Signature, new: Signature) -> list[Difference]:
@@ -71,7 +85,9 @@ def _leaves(old: Signature, new: Signature) -> list[Difference]:
     found = []
     if old.tree != new.tree or before.keys() != after.keys():
         gone, come = sorted(before.keys() - after.keys()), sorted(after.keys() - before.keys())
-        detail = "; ".join(([f"new: {', '.join(come)}"] if come else []) + ([f"gone: {', '.join(gone)}"] if gone else []))
+        detail = "; ".join(
+            ([f"new: {', '.join(come)}"] if come else []) + ([f"gone: {', '.join(gone)}"] if gone else [])
+        )
         root = _common_root([*gone, *come]) or "arguments"
         found.append(Difference("tree structure", root, _structure(old), _structure(new), detail))
     for path in after:
@@ -97,8 +113,15 @@ def _leaf(old: Leaf, new: Leaf) -> list[Difference]:
     if old.dtype != new.dtype:
         found.append(Difference("dtype", new.path, old.dtype, new.dtype))
     if old.weak_type != new.weak_type:
-        found.append(Difference("weak type", new.path, _weakness(old), _weakness(new),
-                                "a Python number is weakly typed, an array is not"))
+        found.append(
+            Difference(
+                "weak type",
+                new.path,
+                _weakness(old),
+                _weakness(new),
+                "a Python number is weakly typed, an array is not",
+            )
+        )
     return found
 
 
@@ -117,10 +140,15 @@ def _statics(old: Signature, new: Signature) -> list[Difference]:
     before, after = ({static.name: static for static in s.statics} for s in (old, new))
     found = _named("static value", {n: str(s) for n, s in before.items()}, {n: str(s) for n, s in after.items()})
     alike = [s for name, s in after.items() if name in before and str(s) == str(before[name]) and s != before[name]]
-    return found + [Difference("static value", s.name, str(s), str(s), "the two are not equal, though they print alike")
-                    for s in alike]
+    return found + [
+        Difference("static value", s.name, str(s), str(s), "the two are not equal, though they print alike")
+        for s in alike
+    ]
 
 
 def _named(part: str, old: dict[str, str], new: dict[str, str]) -> list[Difference]:
-    return [Difference(part, name, old.get(name, "not given"), new.get(name, "not given"))
-            for name in [*old, *(n for n in new if n not in old)] if old.get(name) != new.get(name)]
+    return [
+        Difference(part, name, old.get(name, "not given"), new.get(name, "not given"))
+        for name in [*old, *(n for n in new if n not in old)]
+        if old.get(name) != new.get(name)
+    ]

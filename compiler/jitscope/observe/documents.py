@@ -1,4 +1,5 @@
 """Documents made from the ledger: one program, one cell, the recompilations, the whole session."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from .ledger import Ledger, Mark, Row, ledger as session_ledger, shortened
 from .positions import position_document, positions_of
 from .source import source_document
 from .timing import measure_steady, quantity, timing_document
+
 
 Document = dict[str, Any]
 
@@ -34,11 +36,22 @@ def compilation_document(row: Row, ledger: Ledger | None = None) -> Document:
     graph = jaxpr_graph(jaxpr, title, positions) if jaxpr else _no_graph(title, row)
     fusion = _fusion(row, positions)
     return {
-        "kind": "compilation", "version": 1, "id": row.id, "function": row.function, "signature": signature_text(row),
-        "equations": row.equations, "cache": "reused" if row.what == "reused" else "compiled",
-        "headline": headline(row, fusion), "source": source_document(row.position, graph, ledger.cell_of),
-        "jaxpr": str(jaxpr) if jaxpr else "", "graph": graph, "fusion": fusion, "timing": timing_document(row),
-        "recompilations": recompilations_document([row], title, ledger), "cost": _cost(row)}
+        "kind": "compilation",
+        "version": 1,
+        "id": row.id,
+        "function": row.function,
+        "signature": signature_text(row),
+        "equations": row.equations,
+        "cache": "reused" if row.what == "reused" else "compiled",
+        "headline": headline(row, fusion),
+        "source": source_document(row.position, graph, ledger.cell_of),
+        "jaxpr": str(jaxpr) if jaxpr else "",
+        "graph": graph,
+        "fusion": fusion,
+        "timing": timing_document(row),
+        "recompilations": recompilations_document([row], title, ledger),
+        "cost": _cost(row),
+    }
 
 
 def _no_graph(title: str, row: Row) -> Document:
@@ -80,10 +93,13 @@ def _cost(row: Row) -> Document:
     cost = entry.executable.cost_analysis() if entry else {}
     memory = entry.executable.memory_stats() if entry else {}
     note = "XLA's cost model of the optimised program"
-    return {"flops": quantity(cost.get("flops"), "flop", "modelled", note),
-            "bytes": quantity(cost.get("bytes accessed"), "B", "modelled", note),
-            "memory": quantity(_known(memory.get("peak")), "B", "modelled", "arguments, results and temporaries, as XLA "
-                               "planned them")}
+    return {
+        "flops": quantity(cost.get("flops"), "flop", "modelled", note),
+        "bytes": quantity(cost.get("bytes accessed"), "B", "modelled", note),
+        "memory": quantity(
+            _known(memory.get("peak")), "B", "modelled", "arguments, results and temporaries, as XLA planned them"
+        ),
+    }
 
 
 def _known(value: int | None) -> float | None:
@@ -103,10 +119,15 @@ def _card(row: Row, ledger: Ledger) -> Document:
     label = _cell(row, ledger)[0]
     cost = sum(row.seconds.get(step, 0.0) for step in ("trace", "lower", "compile"))
     return {
-        "function": row.function, "number": row.number, "because": row.because,
-        "differences": [d.document() for d in row.differences], "against": _against(row.against, ledger),
+        "function": row.function,
+        "number": row.number,
+        "because": row.because,
+        "differences": [d.document() for d in row.differences],
+        "against": _against(row.against, ledger),
         "cost": quantity(cost, "s", note="trace + lower + compile"),
-        "position": position_document(call_site, ledger.cell_of), "cell": label}
+        "position": position_document(call_site, ledger.cell_of),
+        "cell": label,
+    }
 
 
 def _against(row: Row, ledger: Ledger) -> str:
@@ -126,8 +147,16 @@ def _cell(row: Row, ledger: Ledger) -> tuple[str | None, str | None]:
     return None, None
 
 
-def cell_document(since: Mark, *, cell: str, cell_id: str | None = None, left_alone: Sequence[tuple[str, str]] = (),
-                  error: Document | None = None, note: str = "", ledger: Ledger | None = None) -> Document:
+def cell_document(
+    since: Mark,
+    *,
+    cell: str,
+    cell_id: str | None = None,
+    left_alone: Sequence[tuple[str, str]] = (),
+    error: Document | None = None,
+    note: str = "",
+    ledger: Ledger | None = None,
+) -> Document:
     """What happened since a mark, for one cell's output."""
     ledger = session_ledger() if ledger is None else ledger
     # A cell that is run again traces its functions again and compiles nothing; it shows them all the same.
@@ -135,24 +164,42 @@ def cell_document(since: Mark, *, cell: str, cell_id: str | None = None, left_al
     rows = [row for row in ledger.since(since) if not row.nested and row.what in shown]
     calls = ledger.called_since(since)
     return {
-        "kind": "cell", "version": 1, "cell": cell, "cell_id": cell_id,
+        "kind": "cell",
+        "version": 1,
+        "cell": cell,
+        "cell_id": cell_id,
         "compilations": [compilation_document(row, ledger) for row in rows],
         "reused": [{"function": name, "calls": n} for name, n in calls.items()],
-        "left_alone": [{"name": name, "reason": reason} for name, reason in left_alone], "error": error, "note": note}
+        "left_alone": [{"name": name, "reason": reason} for name, reason in left_alone],
+        "error": error,
+        "note": note,
+    }
 
 
 def ledger_document(ledger: Ledger | None = None) -> Document:
     """The session's list."""
     ledger = session_ledger() if ledger is None else ledger
-    return {"kind": "ledger", "version": 1, "rows": [_ledger_row(row, ledger) for row in ledger if not row.nested and row.what != "traced"]}
+    return {
+        "kind": "ledger",
+        "version": 1,
+        "rows": [_ledger_row(row, ledger) for row in ledger if not row.nested and row.what != "traced"],
+    }
 
 
 def _ledger_row(row: Row, ledger: Ledger) -> Document:
     label, cell_id = _cell(row, ledger)
-    return {"id": row.id, "function": row.function, "signature": signature_text(row), "cell": label, "cell_id": cell_id,
-            "what": row.what, "because": row.because,
-            "seconds": {step: row.seconds.get(step, 0.0) for step in ("trace", "lower", "compile")},
-            "equations": row.equations, "calls": row.calls}
+    return {
+        "id": row.id,
+        "function": row.function,
+        "signature": signature_text(row),
+        "cell": label,
+        "cell_id": cell_id,
+        "what": row.what,
+        "because": row.because,
+        "seconds": {step: row.seconds.get(step, 0.0) for step in ("trace", "lower", "compile")},
+        "equations": row.equations,
+        "calls": row.calls,
+    }
 
 
 def measured(row_id: int, ledger: Ledger | None = None) -> Document:

@@ -1,4 +1,5 @@
 """A jaxpr as a graph document."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -7,6 +8,7 @@ from ..core.avals import ShapedArray
 from ..core.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, Var, subjaxprs, subpath
 from ..core.printing import Names, atom_text, binder_text, param_text
 
+
 Document = dict[str, Any]
 
 
@@ -14,8 +16,14 @@ def jaxpr_graph(jaxpr: Jaxpr, title: str, positions: dict[str, Document]) -> Doc
     """The graph document of a jaxpr; `positions` are those of its equations by path."""
     builder = _Builder(jaxpr, positions)
     builder.program(jaxpr)
-    return {"kind": "graph", "version": 1, "level": "jaxpr", "title": title, "nodes": builder.nodes,
-            "edges": builder.edges}
+    return {
+        "kind": "graph",
+        "version": 1,
+        "level": "jaxpr",
+        "title": title,
+        "nodes": builder.nodes,
+        "edges": builder.edges,
+    }
 
 
 class _Builder:
@@ -53,11 +61,22 @@ class _Builder:
 
     def _equation(self, eqn: JaxprEqn, path: str, scope: str | None) -> None:
         held = list(subjaxprs(eqn.params))
-        params = {name: param_text(value) for name, value in eqn.primitive.shown_params(eqn.params).items()
-                  if not _holds(value)}
+        params = {
+            name: param_text(value)
+            for name, value in eqn.primitive.shown_params(eqn.params).items()
+            if not _holds(value)
+        }
         label = str(eqn.params.get("name") or eqn.primitive.name) if held else eqn.primitive.name
-        self._node(path, "scope" if held else "equation", label, scope, [v.aval for v in eqn.outvars],
-                   self._text(eqn, params), params, [path])
+        self._node(
+            path,
+            "scope" if held else "equation",
+            label,
+            scope,
+            [v.aval for v in eqn.outvars],
+            self._text(eqn, params),
+            params,
+            [path],
+        )
         self.sources.update((v, path) for v in eqn.outvars)
         for segment, sub in held:
             self._scope(eqn, path, subpath(path, segment), sub.jaxpr, alone=len(held) == 1)
@@ -91,18 +110,39 @@ class _Builder:
         inside = f"[{' '.join(f'{k}={v}' for k, v in params.items())}]" if params else ""
         return f"{outs} = {eqn.primitive.name}{inside}{ins}"
 
-    def _node(self, node: str, kind: str, label: str, scope: str | None, avals: list[ShapedArray], text: str,
-              params: dict[str, str], paths: list[str]) -> None:
-        self.nodes.append({
-            "id": node, "kind": kind, "label": label, "scope": scope, "types": [a.short() for a in avals],
-            "bytes": sum(a.bytes for a in avals), "text": text, "params": params, "paths": paths,
-            "positions": [self.positions[p] for p in paths if p in self.positions], "fused_into": None})
+    def _node(
+        self,
+        node: str,
+        kind: str,
+        label: str,
+        scope: str | None,
+        avals: list[ShapedArray],
+        text: str,
+        params: dict[str, str],
+        paths: list[str],
+    ) -> None:
+        self.nodes.append(
+            {
+                "id": node,
+                "kind": kind,
+                "label": label,
+                "scope": scope,
+                "types": [a.short() for a in avals],
+                "bytes": sum(a.bytes for a in avals),
+                "text": text,
+                "params": params,
+                "paths": paths,
+                "positions": [self.positions[p] for p in paths if p in self.positions],
+                "fused_into": None,
+            }
+        )
 
     def _edge(self, atom: Atom, target: str) -> None:
         if isinstance(atom, Literal) or atom not in self.sources:
             return
-        self.edges.append({"from": self.sources[atom], "to": target, "type": atom.aval.short(),
-                           "bytes": atom.aval.bytes})
+        self.edges.append(
+            {"from": self.sources[atom], "to": target, "type": atom.aval.short(), "bytes": atom.aval.bytes}
+        )
 
 
 def _holds(value: Any) -> bool:

@@ -4,6 +4,7 @@ Rows are small. What views need beside them (the jaxpr) is kept up to a total si
 many objects, and all of them cost the garbage collector time), and beyond that as long as its function remembers it.
 Neither executables nor users' arrays are kept alive.
 """
+
 from __future__ import annotations
 
 import dataclasses
@@ -20,6 +21,7 @@ from ..core.records import Record
 from ..core.source import Position
 from ..core.trace import Tracer
 from .differences import Difference, closest
+
 
 Cell = tuple[str, str | None]
 MAX_ROWS = 10_000
@@ -184,7 +186,9 @@ class Ledger:
         return row
 
     def _new_row(self, record: Record) -> Row:
-        row = Row(record.program, record.function, record.position, record.call_site, at=record.at, cell=self.place_now())
+        row = Row(
+            record.program, record.function, record.position, record.call_site, at=record.at, cell=self.place_now()
+        )
         self.rows[row.id] = row
         while len(self.rows) > MAX_ROWS:
             self._forget(self.rows.popitem(last=False)[1])
@@ -298,15 +302,26 @@ def _forgotten(old: Row, new: Signature) -> Difference:
     """Why a trace with an equal key could not serve."""
     assert old.signature is not None
     if old.captures:
-        return Difference("option", "cache", "one trace", "another trace", "it captured values of an outer trace, so it "
-                          "holds within that one alone")
+        return Difference(
+            "option",
+            "cache",
+            "one trace",
+            "another trace",
+            "it captured values of an outer trace, so it holds within that one alone",
+        )
     if old.signature.cleared != new.cleared:
         return Difference("option", "cache", "kept", "cleared", "the caches were cleared")
     if old.signature.dropped != new.dropped:
-        return Difference("option", "cache", "kept", "dropped", "the function was called with more kinds of arguments than "
-                          "are remembered")
-    return Difference("option", "thread", "one call", "another call", "both ran at the same time, and each traced the "
-                      "function")
+        return Difference(
+            "option",
+            "cache",
+            "kept",
+            "dropped",
+            "the function was called with more kinds of arguments than are remembered",
+        )
+    return Difference(
+        "option", "thread", "one call", "another call", "both ran at the same time, and each traced the function"
+    )
 
 
 _session = Ledger()

@@ -1,4 +1,5 @@
 """Positions as documents, and the map from equation paths to them."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -7,6 +8,7 @@ from typing import Any
 from ..core import source
 from ..core.jaxpr import Jaxpr, walk
 from ..core.source import Position
+
 
 CellOf = Callable[[str], tuple[str, str | None] | None]
 """From a file name to (label such as "In [3]", cell id), or None if the file is no notebook cell."""
@@ -21,9 +23,16 @@ def position_document(position: Position | None, cell_of: CellOf = no_cell) -> d
     if position is None:
         return None
     label, cell_id = cell_of(position.file) or (None, None)
-    return {"file": cell_id or position.file, "cell": label, "line": position.line, "end_line": position.end_line,
-            "column": position.column, "end_column": position.end_column, "function": position.function,
-            "text": position.text}
+    return {
+        "file": cell_id or position.file,
+        "cell": label,
+        "line": position.line,
+        "end_line": position.end_line,
+        "column": position.column,
+        "end_column": position.end_column,
+        "function": position.function,
+        "text": position.text,
+    }
 
 
 def positions_of(jaxpr: Jaxpr, cell_of: CellOf = no_cell) -> dict[str, dict[str, Any]]:

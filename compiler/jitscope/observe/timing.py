@@ -1,4 +1,5 @@
 """Timing documents, and steady-state measurements on request."""
+
 from __future__ import annotations
 
 import time
@@ -12,6 +13,7 @@ from ..core.avals import ShapedArray, physical
 from ..xla import client
 from .ledger import Row
 
+
 STAGES = (("trace", "trace"), ("lower", "lower"), ("compile", "compile"), ("run", "first run"))
 
 
@@ -22,12 +24,21 @@ def quantity(value: float | None, unit: str, origin: str = "measured", note: str
 
 def timing_document(row: Row) -> dict[str, Any]:
     """What each step of a row took."""
-    stages = [{"name": name, "seconds": quantity(row.seconds[step], "s", note="wall time of this step")}
-              for step, name in STAGES if step in row.seconds]
+    stages = [
+        {"name": name, "seconds": quantity(row.seconds[step], "s", note="wall time of this step")}
+        for step, name in STAGES
+        if step in row.seconds
+    ]
     total = sum(row.seconds.get(step, 0.0) for step, _ in STAGES)
-    return {"kind": "timing", "version": 1, "title": row.function, "stages": stages,
-            "total": quantity(total, "s", note="the sum of the steps"), "steady": row.steady,
-            "can_measure": row.entry is not None and row.jaxpr is not None}
+    return {
+        "kind": "timing",
+        "version": 1,
+        "title": row.function,
+        "stages": stages,
+        "total": quantity(total, "s", note="the sum of the steps"),
+        "steady": row.steady,
+        "can_measure": row.entry is not None and row.jaxpr is not None,
+    }
 
 
 def measure_steady(row: Row, budget: float = 0.5, most: int = 100) -> dict[str, Any]:
@@ -47,8 +58,13 @@ def measure_steady(row: Row, budget: float = 0.5, most: int = 100) -> dict[str, 
         seconds.append(run())
     note = f"{len(seconds)} runs on random arguments of the same shapes"
     low, median, high = np.percentile(seconds, [5, 50, 95])
-    row.steady = {"median": quantity(float(median), "s", note=note), "low": quantity(float(low), "s", note="5th percentile"),
-                  "high": quantity(float(high), "s", note="95th percentile"), "runs": len(seconds), "source": "button"}
+    row.steady = {
+        "median": quantity(float(median), "s", note=note),
+        "low": quantity(float(low), "s", note="5th percentile"),
+        "high": quantity(float(high), "s", note="95th percentile"),
+        "runs": len(seconds),
+        "source": "button",
+    }
     return timing_document(row)
 
 

@@ -1,4 +1,5 @@
 """Random numbers: pure functions of a key. Bits equal JAX's (partitionable threefry)."""
+
 from .keys import (
     PRNGKey as PRNGKey,
     clone as clone,

@@ -1,4 +1,5 @@
 """Making and splitting keys."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ from ..ops.rng import (
     random_wrap_p,
     threefry,
 )
+
 
 _IMPLEMENTATIONS = {None: threefry, "threefry2x32": threefry}
 
@@ -53,7 +55,7 @@ def _seed(seed: Any) -> Any:
     return seed
 
 
-def PRNGKey(seed: Any, *, impl: str | None = None) -> Any:  # noqa: N802
+def PRNGKey(seed: Any, *, impl: str | None = None) -> Any:
     """A key as its two words, uint32[2]: JAX's older form. All functions here take both."""
     return random_unwrap_p(key(seed, impl=impl))
 

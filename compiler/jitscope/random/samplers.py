@@ -2,6 +2,7 @@
 
 Outside any trace each sampler runs as one program: rounding must not depend on where a sum and a product meet.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -30,6 +31,7 @@ from ..ops.linear import add_p, broadcast_to, convert, mul_p, sub_p, where
 from ..ops.rng import UINTS, random_bits_p
 from .keys import pair, single
 
+
 Shape = int | Sequence[int]
 
 
@@ -54,8 +56,9 @@ def uniform(key: Any, shape: Shape = (), dtype: Any = float, minval: Any = 0.0, 
     """Floats uniform in [minval, maxval). Raises TypeError for a dtype that is no float."""
     dtype = _float(dtype, "uniform")
     key, shape = single(key, "uniform"), _shape(shape)
-    low, high = (broadcast_to(_number(v, dtype), shape) if aval_of(v).shape else _number(v, dtype)
-                 for v in (minval, maxval))
+    low, high = (
+        broadcast_to(_number(v, dtype), shape) if aval_of(v).shape else _number(v, dtype) for v in (minval, maxval)
+    )
     info = ml_dtypes.finfo(dtype)
     width, mantissa = info.bits, info.nmant
     drawn = 8 if mantissa < 8 else width
@@ -95,8 +98,11 @@ def normal(key: Any, shape: Shape = (), dtype: Any = float) -> Any:
         real, imag = (mul_p(normal(k, shape, part), scale) for k in pair(single(key, "normal")))
         return complex_p(real, imag)
     dtype = _float(dtype, "normal")
-    low = np.nextafter(dtype.type(-1), dtype.type(0), dtype=dtype) if dtype.kind == "f" and dtype.itemsize > 2 else \
-        ml_dtypes_nextafter(dtype)
+    low = (
+        np.nextafter(dtype.type(-1), dtype.type(0), dtype=dtype)
+        if dtype.kind == "f" and dtype.itemsize > 2
+        else ml_dtypes_nextafter(dtype)
+    )
     drawn = uniform(key, shape, dtype, low, dtype.type(1))
     return mul_p(dtype.type(np.sqrt(2)), erf_inv_p(drawn))
 
@@ -183,5 +189,7 @@ def _beyond(value: Any, dtype: Any, shape: tuple[int, ...]) -> Any:
 
 def _range(dtype: Any, least: int | None = None, most: int | None = None) -> tuple[int, int]:
     info = ml_dtypes.iinfo(dtype)
-    return (int(info.min) if least is None else max(least, int(info.min)),
-            int(info.max) if most is None else min(most, int(info.max)))
+    return (
+        int(info.min) if least is None else max(least, int(info.min)),
+        int(info.max) if most is None else min(most, int(info.max)),
+    )

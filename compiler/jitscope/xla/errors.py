@@ -46,6 +46,8 @@ def translate(error: BaseException, bufs: Iterable[Any] = ()) -> RuntimeError:
     if any(buf.is_deleted() for buf in bufs):
         return DeletedBufferError()
     if "previously donated in the same call" in message:
-        return XlaError("INVALID_ARGUMENT: an array was donated and passed a second time in the same call, f(donated=a, b=a): "
-                        "its memory cannot be given away and read as well. Pass a copy in one of the places")
+        return XlaError(
+            "INVALID_ARGUMENT: an array was donated and passed a second time in the same call, f(donated=a, b=a): "
+            "its memory cannot be given away and read as well. Pass a copy in one of the places"
+        )
     return XlaError(message)

@@ -1,5 +1,6 @@
 """Compiling and running XLA programs."""
 
+import ctypes
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
@@ -167,6 +168,15 @@ def _load(module: Any, device: Any, options: Any, callbacks: Sequence[Callable])
         return client.compile_and_load(module, xc.DeviceList((device,)), options, list(callbacks))
     except RuntimeFailure as error:
         raise _option_error(error) or translate(error) from None
+    except KeyboardInterrupt:
+        _outlive(client, module)
+        raise
+
+
+def _outlive(*used: Any) -> None:
+    """Keep what an interrupted compilation uses beyond the end of the interpreter: jaxlib goes on with it in a thread."""
+    for x in (*used, *[x.context for x in used if hasattr(x, "context")]):
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(x))
 
 
 def _load_text(client: Any, module: str | bytes, device: Any, options: Any, callbacks: Sequence[Callable]) -> Any:
