@@ -157,7 +157,8 @@ def kinds_of(primitive: Primitive) -> str:
 
 def dtypes_of(primitive: Primitive, wide: bool = False) -> list[np.dtype]:
     """The dtypes to try a primitive with."""
-    return [d for k in kinds_of(primitive) for d in (WIDE if wide else NATIVE).get(k, ())]
+    found = [d for k in kinds_of(primitive) for d in (WIDE if wide else NATIVE).get(k, ())]
+    return [d for d in found if samples_of(primitive, d)]
 
 
 def samples_of(primitive: Primitive, dtype: np.dtype, seed: int = 0) -> list[Sample]:
@@ -814,9 +815,10 @@ def _narrow_gathers(draw, dtype):
 def _scatter(combine):
     def oracle(x, indices, updates, numbers, sizes, mode):
         out = x.copy()
-        for place, target, _ in _places(x.shape, indices, sizes, *ix._fields(numbers), clip=mode is CLIP):
-            if target is not None:
-                out[target] = combine(out[target], updates[place])
+        with np.errstate(over="ignore"):
+            for place, target, _ in _places(x.shape, indices, sizes, *ix._fields(numbers), clip=mode is CLIP):
+                if target is not None:
+                    out[target] = combine(out[target], updates[place])
         return out
 
     return oracle

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from jitscope.backend import evaluate  # noqa: F401  (installs evaluation)
+from jitscope import clear_caches
 from jitscope.backend.array import to_array
 from jitscope.backend.compile import Options, compile_jaxpr
 from jitscope.core.avals import ShapedArray, aval_of
@@ -515,6 +515,7 @@ def report(primitive: Primitive, dtype: np.dtype) -> Report:
             counts["eager"] += len(few)
     for check in checks:
         counts[check.rule] += 1
+    clear_caches()  # the system limits how many pieces of code a process can hold
     return Report(primitive.name, dtype.name, counts, failures)
 
 

@@ -69,8 +69,11 @@ def complex_derivatives() -> dict[str, Any]:
     }
     z = np.complex64(0.6 - 0.8j)
     return {
-        name: [pair(jax.grad(f, holomorphic=True)(z)), pair(jax.jvp(f, (z,), (np.complex64(1j),))[1]),
-               pair(jax.vjp(f, z)[1](np.complex64(1 + 2j))[0])]  # fmt: skip
+        name: [
+            pair(jax.grad(f, holomorphic=True)(z)),
+            pair(jax.jvp(f, (z,), (np.complex64(1j),))[1]),
+            pair(jax.vjp(f, z)[1](np.complex64(1 + 2j))[0]),
+        ]
         for name, f in functions.items()
     }
 

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import pytest
 
 import jitscope as jx
@@ -171,9 +170,13 @@ def test_source_and_marks_point_at_the_right_lines(ledger):
     row = row_of(ledger, made.model, floats(4, 3), floats(3, 3))
     document = checked(observe.compilation_document(row, ledger))
     shown, lines = document["source"], CELL.splitlines()
-    assert (shown["label"], shown["file"], shown["first_line"]) == ("In [3]", "cell-3", lines.index("def model(x, w):") + 1)
+    assert (shown["label"], shown["file"], shown["first_line"]) == (
+        "In [3]",
+        "cell-3",
+        lines.index("def model(x, w):") + 1,
+    )
     start = shown["first_line"] - 1
-    assert shown["lines"] == lines[start: start + len(shown["lines"])] and shown["lines"][-1].strip() == "exp(c)))"
+    assert shown["lines"] == lines[start : start + len(shown["lines"])] and shown["lines"][-1].strip() == "exp(c)))"
     marked = {mark["line"]: mark["nodes"] for mark in shown["marks"]}
     nodes = {node["id"]: node for node in document["graph"]["nodes"]}
     assert sorted(marked) == list(marked)
@@ -192,7 +195,7 @@ def test_functions_without_source(ledger):
     exec("def f(x): return sin(x)", scope)
     assert checked(observe.compilation_document(row_of(ledger, scope["f"], X), ledger))["source"] is None
     jx.jit(sin)(floats(7))
-    row = [row for row in ledger][-1]
+    row = list(ledger)[-1]
     assert checked(observe.compilation_document(row, ledger))["source"] is None
 
 
@@ -205,7 +208,9 @@ def test_times_are_measured_and_add_up(ledger):
     assert [stage["name"] for stage in timing["stages"]] == ["trace", "lower", "compile", "first run"]
     seconds = [stage["seconds"]["value"] for stage in timing["stages"]]
     assert all(0 < s < 60 for s in seconds) and timing["total"]["value"] == pytest.approx(sum(seconds))
-    assert all(stage["seconds"]["origin"] == "measured" and stage["seconds"]["unit"] == "s" for stage in timing["stages"])
+    assert all(
+        stage["seconds"]["origin"] == "measured" and stage["seconds"]["unit"] == "s" for stage in timing["stages"]
+    )
     assert timing["steady"] is None and timing["can_measure"]
 
 
@@ -250,9 +255,14 @@ def test_what_is_gone_is_unknown_not_zero(ledger):
 
 
 def test_headlines_count(ledger):
-    heads = {name: observe.compilation_document(row_of(ledger, *PROGRAMS[name]), ledger)["headline"] for name in ("plain", "gradient")}
+    heads = {
+        name: observe.compilation_document(row_of(ledger, *PROGRAMS[name]), ledger)["headline"]
+        for name in ("plain", "gradient")
+    }
     assert heads["plain"] == "3 equations → 1 kernel (1 fusion of 4)"
-    assert "library call" in heads["gradient"] and heads["gradient"].startswith(f"{count_equations(list(ledger)[-1].jaxpr)} equations")
+    assert "library call" in heads["gradient"] and heads["gradient"].startswith(
+        f"{count_equations(list(ledger)[-1].jaxpr)} equations"
+    )
 
 
 def test_fusions_name_equations_that_exist(ledger):
@@ -290,10 +300,15 @@ def test_a_cell_that_compiles_recompiles_reuses_and_fails(ledger):
     error = {"type": "NameError", "message": "no <b>", "position": None}
     document = checked(observe.cell_document(
         mark, cell="In [2]", cell_id="c2", left_alone=[("g", "a generator")], error=error, ledger=ledger))  # fmt: skip
-    assert [(c["function"], c["cache"]) for c in document["compilations"]] == [("step", "compiled"), ("<lambda>", "reused")]
+    assert [(c["function"], c["cache"]) for c in document["compilations"]] == [
+        ("step", "compiled"),
+        ("<lambda>", "reused"),
+    ]
     (card,) = document["compilations"][0]["recompilations"]["cards"]
     assert card["number"] == 2 and [d["part"] for d in card["differences"]] == ["shape"]
-    assert card["against"].startswith("compilation 1") and card["because"].startswith("recompiled because x changed shape")
+    assert card["against"].startswith("compilation 1") and card["because"].startswith(
+        "recompiled because x changed shape"
+    )
     assert card["cost"]["value"] > 0 and card["position"]["file"] == __file__
     assert document["reused"] == [{"function": "step", "calls": 2}]
     assert document["left_alone"] == [{"name": "g", "reason": "a generator"}] and document["error"] == error

@@ -91,7 +91,7 @@ def test_literals(value, text):
 
 def test_programs_that_hold_each_other_many_times_are_printed_once():
     f = jx.jit(lambda x: sin(x))
-    for i in range(12):
+    for _ in range(12):
         f = jx.jit(functools.partial(lambda g, x: add(g(x), g(x)), f))
     text = str(jx.make_jaxpr(f)(1.0))
     assert text.count("= sin") == 1 and len(text.splitlines()) < 80

@@ -79,7 +79,10 @@ def test_compiled_bits_are_the_same():
                  lambda: random.randint(random.key(5), (9,), 0, 1000)):  # fmt: skip
         np.testing.assert_array_equal(jx.jit(draw)(), draw())
     key = random.key(5)
-    for draw in (lambda key: random.normal(key, (40,)), lambda key: random.uniform(key, (99,), minval=-2.5, maxval=7.25)):
+    for draw in (
+        lambda key: random.normal(key, (40,)),
+        lambda key: random.uniform(key, (99,), minval=-2.5, maxval=7.25),
+    ):
         np.testing.assert_allclose(jx.jit(draw)(key), draw(key), rtol=1e-6)  # contracted or not, as vectors fall
 
 

@@ -42,7 +42,10 @@ def stages():
 def test_tracing_shows_the_jaxpr_and_runs_nothing(stages):
     assert [e.primitive.name for e in stages.traced.jaxpr.eqns] == ["sin", "mul"]
     assert stages.traced.jaxpr.jaxpr.debug.arg_names == ("x", "tree['a']", "tree['b']")
-    assert stages.traced.out_info == {"out": jx.ShapeDtypeStruct((3,), np.float32), "rest": jx.ShapeDtypeStruct((2,), np.int8)}
+    assert stages.traced.out_info == {
+        "out": jx.ShapeDtypeStruct((3,), np.float32),
+        "rest": jx.ShapeDtypeStruct((2,), np.int8),
+    }
     assert stages.traced.fun_name == "scaled" and "2 equations" in repr(stages.traced)
     assert [a.short() for a in stages.traced.in_avals] == ["f32[3]", "f32[3]", "i8[2]"]
     assert jx.jit(sin).eval_shape(X) == jx.ShapeDtypeStruct((3,), np.float32)
@@ -53,7 +56,7 @@ def test_lowering_shows_stablehlo_and_hlo(stages):
     assert "module @scaled" in text and "stablehlo.sine %arg0 : tensor<3xf32>" in text and "loc(" not in text
     assert text.count("%arg") > 0 and "tensor<2xi8>" in text  # the unread argument is gone, the other stays
     assert 'loc("e0")' in stages.lowered.as_text(debug_info=True)
-    assert 'loc("tree[\'b\']")' in stages.lowered.as_text(debug_info=True)
+    assert "loc(\"tree['b']\")" in stages.lowered.as_text(debug_info=True)
     hlo = stages.lowered.as_text("hlo")
     assert "sine(" in hlo and "metadata" not in hlo
     assert 'op_name="e0"' in stages.lowered.as_text("hlo", debug_info=True)
@@ -107,7 +110,12 @@ def test_compiled_programs_check_their_arguments(stages, args, kwargs, text):
 
 def test_same_bytes_other_dtype_is_refused():
     compiled = jx.jit(lambda x: add(x, x)).lower(np.ones(4, np.float32)).compile()
-    for wrong in (np.ones(4, np.int32), np.ones((2, 2), np.float32), np.ones(2, np.complex64), jx.random.split(jx.random.key(0))):
+    for wrong in (
+        np.ones(4, np.int32),
+        np.ones((2, 2), np.float32),
+        np.ones(2, np.complex64),
+        jx.random.split(jx.random.key(0)),
+    ):
         with pytest.raises(TypeError, match=r"f32\[4\]"):
             compiled(wrong)
 
@@ -178,9 +186,9 @@ def cell(text: str, filename: str):
 
 def text_at(position) -> str:
     """The source from the beginning to the end of a position, on one line."""
-    lines = linecache.getlines(position["file"])[position["line"] - 1: position["end_line"]]
+    lines = linecache.getlines(position["file"])[position["line"] - 1 : position["end_line"]]
     if len(lines) == 1:
-        return lines[0][position["column"]: position["end_column"]]
+        return lines[0][position["column"] : position["end_column"]]
     return " ".join([lines[0][position["column"]:].strip(), *[line.strip() for line in lines[1:-1]],
                      lines[-1][: position["end_column"]].strip()])  # fmt: skip
 
@@ -198,7 +206,10 @@ def test_equations_stand_where_their_calls_are():
     assert positions["e9"]["function"] == "model" and text_at(positions["e9"]) == "inner(x, w)"
     assert positions["e9/e0"]["function"] == "layer" and positions["e9/e0"]["line"] == 3
     last = next(path for path, eqn in walk(jaxpr) if eqn.primitive.name == "reduce_sum")
-    assert text_at(positions[last]) == "total(mul(c, exp(c)))" and positions[last]["end_line"] == positions[last]["line"] + 1
+    assert (
+        text_at(positions[last]) == "total(mul(c, exp(c)))"
+        and positions[last]["end_line"] == positions[last]["line"] + 1
+    )
 
 
 def instructions(compiled) -> list[tuple[str, tuple[str, ...]]]:
@@ -235,8 +246,14 @@ def test_optimised_instructions_lead_back_to_their_lines(name):
             texts = [text_at(positions[p]) for p in paths]
             primitives = {equations[p].primitive.name for p in paths}
             # A derivative's cosine stands at the sine it is the derivative of.
-            assert any(OPCODES[opcode] in t for t in texts) or primitives & {"cos", "sin", "mul", "neg"}, (opcode, texts)
-            assert any(t.startswith(("sin(", "cos(", "tanh(", "exp(", "matmul(", "total(")) for t in texts), (opcode, texts)
+            assert any(OPCODES[opcode] in t for t in texts) or primitives & {"cos", "sin", "mul", "neg"}, (
+                opcode,
+                texts,
+            )
+            assert any(t.startswith(("sin(", "cos(", "tanh(", "exp(", "matmul(", "total(")) for t in texts), (
+                opcode,
+                texts,
+            )
             checked += 1
     assert checked > 3
 
@@ -291,11 +308,18 @@ def test_positions_after_a_hit_are_those_of_the_new_code():
     other = cell("\n\n\nf = lambda x: (\n    sin(x))", "<hit 2>")
     jx.jit(one.f)(X)
     position = positions_of(jx.jit(other.f).trace(X).jaxpr.jaxpr)["e0"]
-    assert (position["file"], position["line"], position["column"], position["text"]) == ("<hit 2>", 5, 4, "    sin(x))")
+    assert (position["file"], position["line"], position["column"], position["text"]) == (
+        "<hit 2>",
+        5,
+        4,
+        "    sin(x))",
+    )
 
 
 def test_internal_frames_are_left_out():
-    jaxpr = jx.make_jaxpr(lambda x: jx.numpy.mean(jx.numpy.where(x > 0, x, 0.0)) + jx.random.uniform(jx.random.key(0)))(X)
+    jaxpr = jx.make_jaxpr(lambda x: jx.numpy.mean(jx.numpy.where(x > 0, x, 0.0)) + jx.random.uniform(jx.random.key(0)))(
+        X
+    )
     positions = positions_of(jaxpr.jaxpr)
     assert {p["file"] for p in positions.values()} == {__file__} and len(positions) == len(list(walk(jaxpr.jaxpr)))
     assert not source.is_internal(__file__) and source.is_internal(source.__file__)
@@ -320,7 +344,7 @@ def test_programs_with_odd_names_lower():
     def f(x):
         return total(x)
 
-    for name in ("<lambda>", "a b", "ünï", "1st", "", "main", "x" * 500, "a\"b\\c\n"):
+    for name in ("<lambda>", "a b", "ünï", "1st", "", "main", "x" * 500, 'a"b\\c\n'):
         f.__name__ = name
         fresh = jx.jit(lambda x, f=f: f(x))
         fresh._name = name

@@ -155,7 +155,9 @@ def test_registered_classes_pass_through_transformations():
     @jx.jit
     def step(state, pair, config):
         assert isinstance(config, Config) and pair.label == "p"
-        return State(add(state.weights, mul(pair.left, config.scale)), add(state.step, 1), state.name), Keyed(pair.right)
+        return State(add(state.weights, mul(pair.left, config.scale)), add(state.step, 1), state.name), Keyed(
+            pair.right
+        )
 
     state, keyed = step(State(x, 0, "n"), Pair(x, x, "p"), Config(2.0))
     np.testing.assert_allclose(state.weights, 3 * x)

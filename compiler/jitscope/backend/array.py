@@ -223,7 +223,7 @@ def _scalar_array(x: Any) -> Array:
     return found
 
 
-def _checked_int(x: int, dtype: Any) -> np.ndarray:
+def _checked_int(x: Any, dtype: Any) -> np.ndarray:
     limits = np.iinfo(dtype)
     if not limits.min <= x <= limits.max:
         raise dtypes.does_not_fit(x, dtype)

@@ -156,15 +156,10 @@ def _build(lifted: ClosedJaxpr, key: StructuralHash, options: Options, device: A
            note: records.Record | None, donated: tuple[int, ...], lowered: bytes | None) -> _Entry:
     start, lowered_here = time.perf_counter(), lowered is None
     if lowered is None:
-        module = lower_jaxpr(lifted, lifted.jaxpr.debug.name, donated)
-        lowered = mlir.to_bytecode(module)
-    else:
-        module = mlir.parse(lowered)
+        lowered = mlir.to_bytecode(lower_jaxpr(lifted, lifted.jaxpr.debug.name, donated))
     middle = time.perf_counter()
     outputs = [(below.shape, below.dtype) for below in map(physical, lifted.out_avals)]
-    # The module, not its bytecode: after a Ctrl-C jaxlib goes on compiling, and would read what it parsed itself when that
-    # is gone.
-    executable = Executable.compile(module, outputs, device, compile_options(overrides=dict(options) or None))
+    executable = Executable.compile(lowered, outputs, device, compile_options(overrides=dict(options) or None))
     end = time.perf_counter()
     if note is not None:
         if lowered_here:

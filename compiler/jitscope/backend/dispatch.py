@@ -188,11 +188,12 @@ class JitFunction:
             key.append(name)
             if not self._flat_part(key, bufs, x, name in static):
                 return None
+        whole = tuple(key)
         try:
-            hash(key := tuple(key))
+            hash(whole)
         except TypeError:
             return None
-        return key, bufs
+        return whole, bufs
 
     @staticmethod
     def _flat_part(key: list[Any], bufs: list[Any], x: Any, static: bool) -> bool:

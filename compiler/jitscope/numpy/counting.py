@@ -7,6 +7,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import aval_of
+from ..core.dtypes import to_inexact
 from ..ops.elementwise import and_p, div_p, eq_p, lt_p, max_p, min_p, sqrt_p
 from ..ops.families import scalar_like
 from ..ops.linear import add_p, convert, full, mul_p, reshape, slice_in_dim, sub_p, transpose, where as choose
@@ -91,14 +92,15 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, weights: Any = None, de
 
 @fused(static="density")
 def _histogram(a: Any, edges: Any, weights: Any, density: bool) -> Any:
-    (x, edges), _, dtype, _ = promoted("histogram", (a, edges), inexact=True)
+    own = to_inexact(checked("histogram", a)[1].dtype)
+    (x, edges), _, _, _ = promoted("histogram", (a, edges), inexact=True)
     x, edges = ravel(x), array_operand("histogram", edges)
     count = aval_of(edges).size - 1
     place = sub_p(search(edges, x, "right", dtypes.default_int()), scalar_of(1, dtypes.default_int(), False))
     low, high = (reshape(slice_in_dim(edges, i, i + 1), ()) for i in (0, count))
     inside = and_p(less_equal(low, x), less_equal(x, high))
     place = min_p(place, scalar_like(place, count - 1))
-    w = full(aval_of(x).shape, 1, dtype) if weights is None else ravel(operand("histogram", weights))
+    w = full(aval_of(x).shape, 1, own) if weights is None else ravel(operand("histogram", weights))
     counts = At(full((count,), 0, aval_of(w).dtype))[choose(inside, place, scalar_like(place, count))].add(w)
     if not density:
         return counts

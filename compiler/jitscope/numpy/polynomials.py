@@ -103,7 +103,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
 
 def _sliding(name: str, a: Any, v: Any, mode: str, precision: Any) -> Any:
     """The sum of products of `v` with every stretch of `a`, which is at least as long."""
-    (x, y), _, _, _ = promoted(name, (a, v))
+    (x, y), _, _, _ = promoted(name, (a, v), inexact=True)
     x, y = array_operand(name, x), array_operand(name, y)
     if aval_of(x).ndim != 1 or aval_of(y).ndim != 1 or not aval_of(x).size or not aval_of(y).size:
         raise ValueError(f"{name} takes vectors that are not empty; it got shapes {aval_of(x).shape} and {aval_of(y).shape}")

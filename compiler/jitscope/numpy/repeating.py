@@ -109,7 +109,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None, *, total_repeat_length
         size = checked("repeat", a)[1].size if axis is None else checked("repeat", a)[1].shape[axis]
         if counts.size not in (1, size):
             raise ValueError(f"repeat: {counts.size} numbers of repeats for {size} elements")
-        source = np.repeat(np.arange(size), counts.ravel() if counts.size > 1 else int(counts.ravel()[0]))
+        source = np.repeat(np.arange(size), counts.ravel() if counts.size != 1 else int(counts.ravel()[0]))
         return _take_static(a, source, axis)
     return _repeat_by(a, repeats, axis, total_repeat_length)
 

@@ -1,6 +1,6 @@
 """Compiling and running XLA programs."""
 
-import ctypes
+import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
@@ -164,19 +164,41 @@ def _load(module: Any, device: Any, options: Any, callbacks: Sequence[Callable])
     client = get_client()
     try:
         if isinstance(module, str | bytes):
-            return _load_text(client, module, device, options, callbacks)
-        return client.compile_and_load(module, xc.DeviceList((device,)), options, list(callbacks))
+            return _to_the_end(lambda: _load_text(client, module, device, options, callbacks))
+        return _to_the_end(lambda: client.compile_and_load(module, xc.DeviceList((device,)), options, list(callbacks)))
     except RuntimeFailure as error:
         raise _option_error(error) or translate(error) from None
-    except KeyboardInterrupt:
-        _outlive(client, module)
-        raise
 
 
-def _outlive(*used: Any) -> None:
-    """Keep what an interrupted compilation uses beyond the end of the interpreter: jaxlib goes on with it in a thread."""
-    for x in (*used, *[x.context for x in used if hasattr(x, "context")]):
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(x))
+def _to_the_end(work: Callable[[], Any]) -> Any:
+    """What `work()` gives. After a Ctrl-C it goes on in a thread and its result is dropped.
+
+    jaxlib itself leaves a compilation running too, but frees what it works on: that crashes the process. Only the main
+    thread is interrupted.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+    done = threading.Event()
+    outcome: list[Any] = []
+
+    def run() -> None:
+        try:
+            outcome[:] = [work(), None]
+        except BaseException as error:
+            outcome[:] = [None, error]
+        done.set()
+
+    try:
+        threading.Thread(target=run, name="jitscope compiles").start()
+    except RuntimeError:  # the interpreter is shutting down
+        return work()
+    done.wait()
+    if outcome[1] is None:
+        return outcome[0]
+    try:
+        raise outcome[1]
+    finally:
+        outcome.clear()  # no cycle through the traceback
 
 
 def _load_text(client: Any, module: str | bytes, device: Any, options: Any, callbacks: Sequence[Callable]) -> Any:
