@@ -1,6 +1,7 @@
 """What a worker can measure: each measure prepares its data once and then gives bursts, in seconds per repetition."""
 
 import time
+from collections import deque
 from collections.abc import Callable
 from contextlib import contextmanager
 from itertools import repeat
@@ -205,12 +206,12 @@ def eager_vmap_grad(lib: Library) -> Burst:
 # The stages of a compilation ------------------------------------------------------------------------------------------
 
 
-def stages(program: str) -> Callable[[Library], Burst]:
-    """Tracing and lowering of a function object that was never seen."""
+def stages(program: str, alive: int = 0) -> Callable[[Library], Burst]:
+    """Tracing and lowering of a function object that was never seen; so many stay alive with their traces."""
 
     def prepare(lib: Library) -> Burst:
         make, args = PROGRAMS[program].make, lib.array(PROGRAMS[program].arguments())
-        clock = lib.clock
+        clock, kept = lib.clock, deque(maxlen=alive)
 
         def burst(count: int) -> dict[str, float]:
             trace = lower = 0.0
@@ -221,6 +222,7 @@ def stages(program: str) -> Callable[[Library], Burst]:
                 middle = clock()
                 lib.lowered(traced)
                 lower += clock() - middle
+                kept.append(traced)
                 trace += middle - start
             return {"trace": trace / count, "lower": lower / count, "both": (trace + lower) / count}
 
@@ -308,7 +310,7 @@ MEASURES: dict[str, Callable[[Library], Burst]] = {
     "vmap:one of two arguments": eager_vmap_two,
     "vmap:of a gradient": eager_vmap_grad,
     "ledger:call": with_and_without(call_2_arrays),
-    "ledger:trace": with_and_without(stages("mlp"), "trace"),
+    "ledger:trace": with_and_without(stages("mlp", alive=100), "trace"),
 }
 MEASURES |= {f"eager:{text}": eager(text) for text in EAGER_OPERATIONS + EAGER_STRUCTURE}
 MEASURES |= {f"stages:{name}": stages(name) for name in STAGED}

@@ -315,7 +315,8 @@ def main() -> None:
     began = time.perf_counter()
     try:
         bench.everything()
-        description = f"{table.machine()}; {bench.versions()}"
+        clock = "; CPU time" if options.clock == "cpu" else ""
+        description = f"{table.machine()}; {bench.versions()}{clock}"
     finally:
         bench.renew()
     if not bench.rows and not bench.failures:

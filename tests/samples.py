@@ -59,7 +59,8 @@ class Sample:
     numbers); those in `flat` count as constant though the oracle says otherwise. `linear`: sets of operands in which it is
     linear. `holomorphic`: whether complex derivatives are complex-linear. `axis`: the primitive runs inside a mapped axis of
     that name, along axis 0 of all arguments. `fun` stands for the primitive where its arguments are no arrays. `loose`
-    multiplies tolerances, `rules` are the only ones tried.
+    multiplies tolerances; results count as no smaller than `least`, as the rounding of sums is that of their terms. `rules`
+    are the only ones tried.
     """
 
     label: str
@@ -74,6 +75,7 @@ class Sample:
     axis: str | None = None
     fun: Callable[..., Any] | None = None
     loose: float = 1
+    least: float = 1e-3
     rules: Sequence[str] | None = None
 
     def __post_init__(self):
@@ -431,7 +433,7 @@ def _(draw, dtype):
 def _converted(x, new):
     if kind(x.dtype) == "c" and kind(new) not in "cb":
         x = x.real
-    return x.astype(new) if kind(new) not in "f" else x
+    return x.astype(new) if kind(new) in "biu" else x + 0j if kind(new) == "c" else x
 
 
 @samples(li.select_n_p, "biufc")
@@ -577,7 +579,7 @@ def _greatest(dtype):
     return np.inf if kind(dtype) == "f" else True if kind(dtype) == "b" else ml_dtypes.iinfo(dtype).max
 
 
-reduction(li.reduce_sum_p, _sum, linear=[[0]])
+reduction(li.reduce_sum_p, _sum, linear=[[0]], least=1)
 reduction(re.reduce_max_p, lambda x, axes, dtype: np.max(x, axes, initial=_least(dtype)), distinct=True)
 reduction(re.reduce_min_p, lambda x, axes, dtype: np.min(x, axes, initial=_greatest(dtype)), distinct=True)
 reduction(re.reduce_prod_p, lambda x, axes, dtype: np.prod(x, axes).astype(x.dtype), loose=4)
@@ -632,7 +634,7 @@ def _accumulated(ufunc, x, axis, reverse):
     return np.flip(out, axis) if reverse else out
 
 
-cumulative(re.cumsum_p, np.add, linear=[[0]])
+cumulative(re.cumsum_p, np.add, linear=[[0]], least=1)
 cumulative(re.cumprod_p, np.multiply, loose=4)
 cumulative(re.cummax_p, np.maximum)
 cumulative(re.cummin_p, np.minimum)
@@ -686,7 +688,7 @@ def _(draw, dtype):
             params = {"dimension_numbers": numbers, "precision": precision, "preferred_element_type": wanted}
             yield Sample(label + text, [draw(x, -3, 3), draw(y, -3, 3)],
                          lambda x, y, n=numbers, d=wanted or dtype: _dot(x, y, n, d), params, result=wanted or dtype,
-                         linear=[[0], [1]], loose=2, holomorphic=kind(dtype) == "c")  # fmt: skip
+                         linear=[[0], [1]], least=1, holomorphic=kind(dtype) == "c")  # fmt: skip
 
 
 # Indexing ------------------------------------------------------------------------------------------------------------
@@ -825,12 +827,13 @@ def _scatter(combine):
 
 
 def scatter(primitive: Any, combine: Callable[[Any, Any], Any], kinds: str, linear: Sequence[Sequence[int]], unique: bool = False,
-            distinct: bool = False) -> None:  # fmt: skip
+            distinct: bool = False, labels: Sequence[str] = ("rows", "rank 3", "one", "empty", "scalar")) -> None:  # fmt: skip
     """Register a scatter; `unique`: its derivative in the updates needs indices that differ."""
 
     @samples(primitive, kinds)
     def _(draw, dtype):
-        for label, (shape, indices, sizes, numbers) in GATHERS.items():
+        for label in labels:
+            shape, indices, sizes, numbers = GATHERS[label]
             axes = ix.scatter_numbers(numbers)
             for mode in (CLIP, FILL, PROMISE):
                 if mode is PROMISE and label not in ("rows", "empty"):
@@ -844,7 +847,7 @@ def scatter(primitive: Any, combine: Callable[[Any, Any], Any], kinds: str, line
                 params = {"dimension_numbers": axes, "indices_are_sorted": False, "unique_indices": False, "mode": mode}
                 oracle = lambda x, i, u, a=axes, s=sizes, m=mode: _scatter(combine)(x, i, u, a, s, m)
                 yield Sample(f"{label} {mode.name.lower()}", [x, at, updates], oracle, params, result=dtype,
-                             linear=[s for s in linear if not (unique and 2 in s)], smooth=[0] if unique else None)  # fmt: skip
+                             linear=[s for s in linear if not (unique and 2 in s)], smooth=[0] if unique else None, least=1)  # fmt: skip
         if unique and kind(dtype) in "fc":
             yield from _unique_scatters(draw, dtype, combine, linear)
 
@@ -862,8 +865,8 @@ def _unique_scatters(draw, dtype, combine, linear):
     yield Sample("single index", [draw((5, 3)), np.array([2], np.int32), draw((3,))], oracle, single, linear=linear)
 
 
-scatter(ix.scatter_p, lambda old, new: new, EVERYTHING, [[0], [2], [0, 2]])
-scatter(ix.scatter_add_p, lambda old, new: old + new, "biufc", [[0], [2], [0, 2]])
+scatter(ix.scatter_p, lambda old, new: new, EVERYTHING, [[0], [2], [0, 2]], labels=list(GATHERS))
+scatter(ix.scatter_add_p, lambda old, new: old + new, "biufc", [[0], [2], [0, 2]], labels=list(GATHERS))
 scatter(
     ix.scatter_sub_p,
     lambda old, new: old - new if np.asarray(old).dtype != bool_ else old ^ new,
