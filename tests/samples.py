@@ -758,8 +758,8 @@ def _places(operand, indices, sizes, window, missing, indexed, shared, indices_s
 
 def _gather(x, indices, numbers, sizes, mode, fill_value, dtype):
     found, shape = {}, None
-    for place, source, shape in _places(x.shape, indices, sizes, *ix._fields(numbers), clip=mode is not FILL):
-        found[place] = x[source] if source is not None else fill_value
+    for place, source, whole in _places(x.shape, indices, sizes, *ix._fields(numbers), clip=mode is not FILL):
+        found[place], shape = (x[source] if source is not None else fill_value), whole
     if shape is None:
         shape = _gather_shape(x, indices, numbers, sizes)
     out = np.zeros(shape, x.dtype)

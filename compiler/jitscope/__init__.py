@@ -3,6 +3,7 @@
 `import jitscope as jx; import jitscope.numpy as jnp`: the names and the semantics are JAX's. In a notebook,
 `%load_ext jitscope` and `%%jit`.
 """
+
 import importlib
 from typing import Any
 

@@ -1,4 +1,5 @@
 """The transformations, as users call them."""
+
 from __future__ import annotations
 
 import functools
@@ -32,9 +33,17 @@ from .xla import client
 # jit -----------------------------------------------------------------------------------------------------------------
 
 
-def jit(fun: Callable[..., Any] | None = None, *, static_argnums: Any = None, static_argnames: Any = None,
-        donate_argnums: Any = None, donate_argnames: Any = None, device: Any = None,
-        compiler_options: dict[str, Any] | None = None, auto_static: bool = False) -> Any:
+def jit(
+    fun: Callable[..., Any] | None = None,
+    *,
+    static_argnums: Any = None,
+    static_argnames: Any = None,
+    donate_argnums: Any = None,
+    donate_argnames: Any = None,
+    device: Any = None,
+    compiler_options: dict[str, Any] | None = None,
+    auto_static: bool = False,
+) -> Any:
     """`fun` compiled: the first call for each kind of argument traces and compiles it, later ones run the program.
 
     Arguments are pytrees of arrays and numbers. Those in `static_argnums` or `static_argnames` are part of the program
@@ -47,8 +56,15 @@ def jit(fun: Callable[..., Any] | None = None, *, static_argnums: Any = None, st
     """
     if fun is None:
         return functools.partial(
-            jit, static_argnums=static_argnums, static_argnames=static_argnames, donate_argnums=donate_argnums,
-            donate_argnames=donate_argnames, device=device, compiler_options=compiler_options, auto_static=auto_static)
+            jit,
+            static_argnums=static_argnums,
+            static_argnames=static_argnames,
+            donate_argnums=donate_argnums,
+            donate_argnames=donate_argnames,
+            device=device,
+            compiler_options=compiler_options,
+            auto_static=auto_static,
+        )
     if not callable(fun):
         raise TypeError(f"jit compiles functions; it got {type(fun).__name__}")
     spec = StaticSpec(fun, static_argnums, static_argnames, donate_argnums, donate_argnames)
@@ -79,8 +95,9 @@ class _Flat:
         out = self.fun(*args[0], **args[1]) if self.named else self.fun(*args)
         if self.has_aux:
             if not isinstance(out, tuple) or len(out) != 2:
-                raise TypeError(f"with has_aux=True {name_of(self.fun)} must return (result, aux); it returned "
-                                f"{type(out).__name__}")
+                raise TypeError(
+                    f"with has_aux=True {name_of(self.fun)} must return (result, aux); it returned {type(out).__name__}"
+                )
             out, self.aux = out
         flat, self.out_tree = tree.flatten(out)
         if any(not hasattr(leaf, "aval") for leaf in flat):
@@ -93,7 +110,7 @@ class _Flat:
 
     def split(self, outs: list[Any]) -> tuple[list[Any], Any]:
         """The results, and aux: what was traced in it comes out of the trace, anything else stays as it is."""
-        traced = iter(outs[self.results:])
+        traced = iter(outs[self.results :])
         return outs[: self.results], tree.map(lambda x: next(traced) if isinstance(x, Tracer) else x, self.aux)
 
 
@@ -157,12 +174,16 @@ def _tangent(primal: Any, tangent: Any, path: str) -> Any:
     if wanted.dtype == dtypes.float0:
         if getattr(tangent, "dtype", None) == dtypes.float0:
             return Zero(wanted)
-        raise TypeError(f"the primal at {path} is {aval_of(primal).short()}, which has no tangent: pass zeros of "
-                        "dtype float0 for it")
+        raise TypeError(
+            f"the primal at {path} is {aval_of(primal).short()}, which has no tangent: pass zeros of "
+            "dtype float0 for it"
+        )
     aval = _check_array(tangent, f"the tangent at {path} is")
     if aval.shape != wanted.shape or (aval.dtype != wanted.dtype and not aval.weak_type):
         error = ValueError if aval.shape != wanted.shape else TypeError
-        raise error(f"at {path} the primal is {aval_of(primal).short()} and the tangent {aval.short()}; they must agree")
+        raise error(
+            f"at {path} the primal is {aval_of(primal).short()} and the tangent {aval.short()}; they must agree"
+        )
     return _beside(tangent, wanted, primal)
 
 
@@ -185,8 +206,10 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
         moving = [_tangent(p, t, path) for p, t, path in zip(leaves, given, paths)]
         wanted = [instantiate(t) for t, m in zip(moving, linear.moving_in) if m]
         found = iter(eval_jaxpr(linear.jaxpr.jaxpr, linear.jaxpr.consts, *wanted))
-        ts = [next(found) if m else instantiate(Zero(tangent_aval(aval_of(o))))
-              for m, o in zip(linear.moving_out, linear.outs)]
+        ts = [
+            next(found) if m else instantiate(Zero(tangent_aval(aval_of(o))))
+            for m, o in zip(linear.moving_out, linear.outs)
+        ]
         return flat.out_tree.unflatten(ts[: len(outs)])
 
     result = flat.out_tree.unflatten(outs)
@@ -208,7 +231,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
         if ct_tree != flat.out_tree:
             raise ValueError(f"the cotangent has structure {ct_tree}, the result of {name_of(fun)} {flat.out_tree}")
         given = [_cotangent(ct, out) for ct, out in zip(cts, outs)]
-        given += [Zero(tangent_aval(aval_of(o))) for o in linear.outs[len(outs):]]
+        given += [Zero(tangent_aval(aval_of(o))) for o in linear.outs[len(outs) :]]
         return in_tree.unflatten([instantiate(ct) for ct in pull_back(linear, given)])
 
     result = flat.out_tree.unflatten(outs)
@@ -234,8 +257,13 @@ def pull_back(linear: Linearized, cts: Sequence[Any]) -> list[Any]:
     return [next(found) if m else Zero(tangent_aval(aval)) for m, aval in zip(linear.moving_in, linear.in_avals)]
 
 
-def value_and_grad(fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False,
-                   holomorphic: bool = False, allow_int: bool = False) -> Callable[..., Any]:
+def value_and_grad(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> Callable[..., Any]:
     """The function that gives `fun`'s result and its gradient with respect to the positional arguments `argnums`.
 
     `fun` returns a real scalar (complex with `holomorphic=True`), or (scalar, aux) with `has_aux`. The gradient has the
@@ -267,8 +295,13 @@ def value_and_grad(fun: Callable[..., Any], argnums: int | Sequence[int] = 0, ha
     return value_and_grad_of
 
 
-def grad(fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, holomorphic: bool = False,
-         allow_int: bool = False) -> Callable[..., Any]:
+def grad(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> Callable[..., Any]:
     """The gradient of `fun`, see `value_and_grad`; with `has_aux`, (gradient, aux)."""
     both = value_and_grad(fun, argnums, has_aux, holomorphic, allow_int)
 
@@ -283,8 +316,10 @@ def grad(fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: boo
 def _chosen(fun: Any, numbers: tuple, args: tuple) -> list[int]:
     wrong = [i for i in numbers if not isinstance(i, int) or not -len(args) <= i < len(args)]
     if wrong:
-        raise TypeError(f"grad of {name_of(fun)} with respect to argument {wrong[0]!r}, but it was called with {len(args)} "
-                        "positional arguments")
+        raise TypeError(
+            f"grad of {name_of(fun)} with respect to argument {wrong[0]!r}, but it was called with {len(args)} "
+            "positional arguments"
+        )
     chosen = [i % len(args) for i in numbers]
     if len(set(chosen)) < len(chosen):
         raise ValueError(f"grad of {name_of(fun)}: argnums {numbers} names an argument twice")
@@ -304,32 +339,46 @@ def _check_differentiable(fun: Any, i: int, arg: Any, holomorphic: bool, allow_i
         if holomorphic and not dtypes.is_complex(aval.dtype):
             raise TypeError(f"{where}, but holomorphic=True needs complex arguments")
         if not dtypes.is_inexact(aval.dtype) and not allow_int:
-            raise TypeError(f"{where}, and gradients are of floats: convert it with .astype(float), choose other "
-                            "argnums, or pass allow_int=True")
+            raise TypeError(
+                f"{where}, and gradients are of floats: convert it with .astype(float), choose other "
+                "argnums, or pass allow_int=True"
+            )
 
 
 def _check_scalar(fun: Any, value: Any, holomorphic: bool) -> None:
     leaves = tree.leaves(value)
-    if len(leaves) != 1 or not hasattr(value, "aval") and not isinstance(value, (int, float, complex, np.generic)):
-        raise TypeError(f"grad needs {name_of(fun)} to return one number; it returned {type(value).__name__} with "
-                        f"{len(leaves)} arrays. Return aux values with has_aux=True")
+    if len(leaves) != 1 or (not hasattr(value, "aval") and not isinstance(value, (int, float, complex, np.generic))):
+        raise TypeError(
+            f"grad needs {name_of(fun)} to return one number; it returned {type(value).__name__} with "
+            f"{len(leaves)} arrays. Return aux values with has_aux=True"
+        )
     aval = aval_of(value)
     if aval.shape:
-        raise TypeError(f"grad needs {name_of(fun)} to return a scalar; it returned {aval.short()}. Sum it, or use "
-                        "jacrev or vmap(grad(...)) for a derivative of every element")
+        raise TypeError(
+            f"grad needs {name_of(fun)} to return a scalar; it returned {aval.short()}. Sum it, or use "
+            "jacrev or vmap(grad(...)) for a derivative of every element"
+        )
     if not dtypes.is_inexact(aval.dtype) or (dtypes.is_complex(aval.dtype) and not holomorphic):
-        raise TypeError(f"grad needs {name_of(fun)} to return a real float; it returned {aval.short()}"
-                        + (" (holomorphic=True allows complex)" if dtypes.is_complex(aval.dtype) else ""))
+        raise TypeError(
+            f"grad needs {name_of(fun)} to return a real float; it returned {aval.short()}"
+            + (" (holomorphic=True allows complex)" if dtypes.is_complex(aval.dtype) else "")
+        )
     if holomorphic and not dtypes.is_complex(aval.dtype):
-        raise TypeError(f"grad with holomorphic=True needs {name_of(fun)} to return a complex number; it returned "
-                        f"{aval.short()}")
+        raise TypeError(
+            f"grad with holomorphic=True needs {name_of(fun)} to return a complex number; it returned {aval.short()}"
+        )
 
 
 # vmap ----------------------------------------------------------------------------------------------------------------
 
 
-def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, axis_name: Hashable = None,
-         axis_size: int | None = None) -> Callable[..., Any]:
+def vmap(
+    fun: Callable[..., Any],
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    axis_name: Hashable = None,
+    axis_size: int | None = None,
+) -> Callable[..., Any]:
     """`fun` mapped over an axis of its arguments, as one operation on all examples instead of a loop.
 
     `in_axes`: which axis of each positional argument is mapped (an int, None for none, or a tree of those that is a
@@ -344,8 +393,10 @@ def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, axis_name
     def mapped(*args: Any, **kwargs: Any) -> Any:
         leaves, in_tree = tree.flatten((args, kwargs))
         if isinstance(in_axes, tuple) and len(in_axes) != len(args):
-            raise ValueError(f"vmap of {name_of(fun)}: in_axes has {len(in_axes)} entries, but it was called with "
-                             f"{len(args)} positional arguments")
+            raise ValueError(
+                f"vmap of {name_of(fun)}: in_axes has {len(in_axes)} entries, but it was called with "
+                f"{len(args)} positional arguments"
+            )
         dims = tree.broadcast_prefix((in_axes, 0), in_tree, "vmap in_axes")
         names = [_argument_name(path) for path, _ in tree.leaves_with_path((args, kwargs))]
         dims = [_checked_dim(fun, x, d, n) for x, d, n in zip(leaves, dims, names)]
@@ -473,6 +524,21 @@ def live_arrays() -> list[Any]:
     return client.live_buffers()
 
 
-__all__ = ["ShapeDtypeStruct", "block_until_ready", "clear_caches", "device_get", "device_put",
-           "devices", "eval_shape", "grad", "jit", "jvp", "linearize", "live_arrays", "make_jaxpr", "value_and_grad",
-           "vjp", "vmap"]
+__all__ = [
+    "ShapeDtypeStruct",
+    "block_until_ready",
+    "clear_caches",
+    "device_get",
+    "device_put",
+    "devices",
+    "eval_shape",
+    "grad",
+    "jit",
+    "jvp",
+    "linearize",
+    "live_arrays",
+    "make_jaxpr",
+    "value_and_grad",
+    "vjp",
+    "vmap",
+]

@@ -107,12 +107,18 @@ def close(got: np.ndarray, want: np.ndarray, tolerance: float, least: float = 1e
     finite = np.isfinite(b)
     size = np.max(np.abs(b[finite]), initial=0)
     with np.errstate(invalid="ignore"):
-        wrong = np.where(finite, np.abs(a - b) > tolerance * (np.abs(b) + 0.1 * size + least), ~((a == b) | (np.isnan(a) & np.isnan(b))))
+        wrong = np.where(
+            finite,
+            np.abs(a - b) > tolerance * (np.abs(b) + 0.1 * size + least),
+            ~((a == b) | (np.isnan(a) & np.isnan(b))),
+        )
     return f"{_short(got)}, expected {_short(want)}" if np.any(wrong | (finite & ~np.isfinite(a))) else None
 
 
 def _short(x: np.ndarray) -> str:
-    return np.array2string(x.astype(np.float64) if x.dtype.name == "bfloat16" else x, threshold=12, precision=6).replace("\n", "")
+    return np.array2string(
+        x.astype(np.float64) if x.dtype.name == "bfloat16" else x, threshold=12, precision=6
+    ).replace("\n", "")
 
 
 def all_close(got: Arrays, want: Arrays, tolerance: float, least: float = 1e-3) -> str | None:
@@ -158,7 +164,9 @@ def mapped(sample: Sample, fun: Callable[..., list[Any]]) -> Callable[..., list[
     return fun if sample.axis is None else over(fun, sample.axis)
 
 
-def over(fun: Callable[..., list[Any]], name: str | None, dims: Sequence[int | None] | None = None) -> Callable[..., list[Any]]:
+def over(
+    fun: Callable[..., list[Any]], name: str | None, dims: Sequence[int | None] | None = None
+) -> Callable[..., list[Any]]:
     """`fun` mapped over an axis of its arguments; results carry it along axis 0."""
 
     def mapped_fun(*args):
@@ -186,7 +194,9 @@ class Checks:
         self.combinations = combinations
         self.fun = call(primitive, sample)
         self.wanted = expected(sample, sample.args)
-        self.tolerance = sample.loose * max([_PRECISION.get(w.dtype.name, 0) for w in self.wanted] + [_PRECISION.get(dtype.name, 0)])
+        self.tolerance = sample.loose * max(
+            [_PRECISION.get(w.dtype.name, 0) for w in self.wanted] + [_PRECISION.get(dtype.name, 0)]
+        )
         self.draw = Draw(dtype, (primitive.name, sample.label))
         self.smooth = list(sample.smooth or ())
 
@@ -225,7 +235,9 @@ class Checks:
 
         loose = 1e4 if self.dtype.itemsize >= 8 and self.dtype.name != "complex64" else 20
         verdict = lambda outs: all_close(outs, oracle(operands, ts), self.tolerance * loose, self.size())
-        return self.check("jvp", f"operands {list(operands)}", mapped(self.sample, fun), [*self.sample.args, *ts], verdict)
+        return self.check(
+            "jvp", f"operands {list(operands)}", mapped(self.sample, fun), [*self.sample.args, *ts], verdict
+        )
 
     def forward(self, fun, args, operands, ts) -> tuple[list[Any], list[Any]]:
         tangents = [zero_of(x) for x in args]
@@ -240,7 +252,9 @@ class Checks:
         with np.errstate(invalid="ignore"):
             return [_narrowed((h - l) / (2 * step), w.dtype) for h, l, w in zip(high, low, self._differentiable())]
 
-    def _moved(self, operands: Sequence[int], ts: Arrays, step: float, more: Arrays | None = None, step2: float = 0) -> Arrays:
+    def _moved(
+        self, operands: Sequence[int], ts: Arrays, step: float, more: Arrays | None = None, step2: float = 0
+    ) -> Arrays:
         """The oracle's floats at a point beside the arguments."""
         args = [_widened(a) for a in self.sample.args]
         for j, i in enumerate(operands):
@@ -355,7 +369,9 @@ class Checks:
             linear = [_widened(a) - _widened(b) for a, b in zip(outs[:k], outs[k : 2 * k])]
             return self._pairing(xs, cts)([*linear, *outs[2 * k :]])
 
-        return self.check("transpose", f"operands {operands}", mapped(self.sample, fun), [*self.sample.args, *cts], verdict)
+        return self.check(
+            "transpose", f"operands {operands}", mapped(self.sample, fun), [*self.sample.args, *cts], verdict
+        )
 
     def batch(self) -> Iterator[Check]:
         extra = self.sample.axis is not None
@@ -480,7 +496,9 @@ def _judged(checks: Sequence[Check], results: Sequence[Arrays]) -> list[Failure]
 
 def _described(error: Exception) -> str:
     last = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''} ({last.name}, line {last.lineno})"
+    return (
+        f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''} ({last.name}, line {last.lineno})"
+    )
 
 
 def x64(dtype: np.dtype) -> Any:

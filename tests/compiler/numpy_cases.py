@@ -43,8 +43,12 @@ def binary(names: str, **options: Any) -> list[Case]:
 
 
 # What brings arguments to where a function is smooth.
-DOMAINS = {"any": lambda v: v, "positive": lambda v: abs(v) + 0.5, "unit": lambda v: v / (1.1 + abs(v)),
-           "above one": lambda v: abs(v) + 1.5}
+DOMAINS = {
+    "any": lambda v: v,
+    "positive": lambda v: abs(v) + 0.5,
+    "unit": lambda v: v / (1.1 + abs(v)),
+    "above one": lambda v: abs(v) + 1.5,
+}
 
 GROUPS: dict[str, list[Case]] = {
     "arithmetic": [
@@ -55,7 +59,8 @@ GROUPS: dict[str, list[Case]] = {
         *table("np.reciprocal(x) ~ np.reciprocal(x * 1.0)", smooth="positive"),
         *binary("maximum minimum fmax fmin", smooth="any"),
         *binary("power float_power", smooth="positive", tolerance=8),
-        *table("""
+        *table(
+            """
             np.floor_divide(x, np.where(y == 0, 3, y))
             np.remainder(x, y)
             np.mod(x, -y * 1.0)
@@ -68,8 +73,11 @@ GROUPS: dict[str, list[Case]] = {
             x % -3
             x // 2.5
             x % -2.5
-        """, tolerance=4),
-        *table("""
+        """,
+            tolerance=4,
+        ),
+        *table(
+            """
             x + 1
             x - 2.5
             2 * x
@@ -81,14 +89,20 @@ GROUPS: dict[str, list[Case]] = {
             -x
             +x
             x * x - y
-        """, smooth="any"),
-        *table("""
+        """,
+            smooth="any",
+        ),
+        *table(
+            """
             x ** 0.5
             2.0 ** x
             2 ** x
             1 / x
             x ** -2
-        """, smooth="positive", tolerance=4),
+        """,
+            smooth="positive",
+            tolerance=4,
+        ),
     ],
     "transcendental": [
         *unary("exp exp2 expm1 sin cos tan sinh cosh tanh arctan arcsinh sinc", smooth="any", tolerance=8),
@@ -122,11 +136,14 @@ GROUPS: dict[str, list[Case]] = {
             np.select([x > y, m], [x, y], 7)
             np.array_equal(x, x)
         """),
-        *table("""
+        *table(
+            """
             np.where(m, x, y)
             np.where(m, x, 0)
             np.where(m, 1.5, x)
-        """, smooth="any"),
+        """,
+            smooth="any",
+        ),
     ],
     "rounding": [
         *unary("floor ceil trunc rint round signbit"),
@@ -138,12 +155,15 @@ GROUPS: dict[str, list[Case]] = {
             np.modf(x)[1]
             np.angle(x, deg=True)
         """),
-        *table("""
+        *table(
+            """
             np.clip(x, 0, 1) ~ np.clip(x, *((np.asarray(0, x.dtype), np.asarray(1, x.dtype))))
             np.clip(x, None, 1) ~ np.minimum(x, 1)
             np.clip(x, y, None) ~ np.maximum(x, y)
             np.clip(x, 0.25, 0.75)
-        """, smooth="any"),
+        """,
+            smooth="any",
+        ),
     ],
     "reductions": [
         *unary("sum mean prod var std", smooth="any", tolerance=8),
@@ -152,7 +172,8 @@ GROUPS: dict[str, list[Case]] = {
         *unary("nansum nanprod nanmean nanvar nanstd", smooth="any", tolerance=8),
         *unary("cumsum cumprod", smooth="any", tolerance=8),
         *unary("average median", smooth="any", tolerance=4),
-        *table("""
+        *table(
+            """
             np.sum(x, axis=0)
             np.sum(x, axis=-1, keepdims=True)
             np.prod(x, axis=-1)
@@ -176,8 +197,13 @@ GROUPS: dict[str, list[Case]] = {
             x.prod()
             x.std()
             x.cumsum(axis=0)
-        """, smooth="any", least_rank=1, tolerance=8),
-        *table("""
+        """,
+            smooth="any",
+            least_rank=1,
+            tolerance=8,
+        ),
+        *table(
+            """
             np.cumsum(x, axis=-1, dtype='float32')
             np.sum(x, axis=0, dtype='float32')
             np.all(x, axis=0)
@@ -186,16 +212,24 @@ GROUPS: dict[str, list[Case]] = {
             np.argmin(x, axis=0, keepdims=True)
             np.count_nonzero(x, axis=0)
             x.argmax(axis=0)
-        """, least_rank=1),
-        *table("""
+        """,
+            least_rank=1,
+        ),
+        *table(
+            """
             np.sum(x, axis=(0, 1))
             np.var(x, axis=(0, 1))
             np.mean(x, axis=(-1, 0), keepdims=True)
-        """, smooth="any", least_rank=2, tolerance=8),
+        """,
+            smooth="any",
+            least_rank=2,
+            tolerance=8,
+        ),
     ],
     "structure": [
         *unary("ravel atleast_1d atleast_2d atleast_3d transpose squeeze flip copy", smooth="any"),
-        *table("""
+        *table(
+            """
             np.reshape(x, -1)
             np.expand_dims(x, 0)
             np.expand_dims(x, (0, -1))
@@ -219,8 +253,11 @@ GROUPS: dict[str, list[Case]] = {
             x.T
             x.flatten()
             x.ravel()
-        """, smooth="any"),
-        *table("""
+        """,
+            smooth="any",
+        ),
+        *table(
+            """
             np.reshape(x, x.shape[::-1])
             np.reshape(x, (-1,), order='F')
             np.swapaxes(x, 0, -1)
@@ -240,8 +277,12 @@ GROUPS: dict[str, list[Case]] = {
             np.pad(x, 0, mode='edge')
             x[np.newaxis, ..., 0:1]
             np.trapezoid(x, axis=-1) ~ np.trapezoid(x * 1.0, axis=-1)
-        """, smooth="any", least_rank=1),
-        *table("""
+        """,
+            smooth="any",
+            least_rank=1,
+        ),
+        *table(
+            """
             np.matrix_transpose(x)
             np.fliplr(x)
             np.rot90(x)
@@ -260,10 +301,14 @@ GROUPS: dict[str, list[Case]] = {
             x.mT
             x.swapaxes(0, 1)
             x.diagonal()
-        """, smooth="any", least_rank=2),
+        """,
+            smooth="any",
+            least_rank=2,
+        ),
     ],
     "products": [
-        *table("""
+        *table(
+            """
             np.dot(np.ravel(x), np.ravel(y))
             np.vdot(x, y)
             np.inner(np.ravel(x), np.ravel(y))
@@ -273,16 +318,25 @@ GROUPS: dict[str, list[Case]] = {
             np.einsum('i,j->ij', np.ravel(x), np.ravel(y))
             np.einsum('i,i', np.ravel(x), np.ravel(y))
             np.einsum('i->', np.ravel(x))
-        """, smooth="any", tolerance=16),
-        *table("""
+        """,
+            smooth="any",
+            tolerance=16,
+        ),
+        *table(
+            """
             np.inner(x, y)
             np.tensordot(x, y, axes=x.ndim)
             np.tensordot(x, y, axes=(-1, -1))
             np.vecdot(x, y)
             np.einsum('...i,...i->...', x, y)
             np.einsum('...i->i...', x)
-        """, smooth="any", least_rank=1, tolerance=16),
-        *table("""
+        """,
+            smooth="any",
+            least_rank=1,
+            tolerance=16,
+        ),
+        *table(
+            """
             np.matmul(x, np.swapaxes(y, -1, -2))
             x @ np.swapaxes(y, -1, -2)
             np.matmul(x, y[..., 0, :, None])
@@ -290,16 +344,24 @@ GROUPS: dict[str, list[Case]] = {
             np.einsum('...ij,...kj->...ik', x, y)
             np.einsum('ij...,ij...->j...', x, y)
             np.einsum('ij...->ji...', x)
-        """, smooth="any", least_rank=2, tolerance=16),
+        """,
+            smooth="any",
+            least_rank=2,
+            tolerance=16,
+        ),
     ],
     "indexing": [
-        *table("""
+        *table(
+            """
             x[...]
             x[None]
             x[()]
             np.take(x, np.asarray([0]), mode='clip') ~ np.ravel(x)[[0]]
-        """, smooth="any"),
-        *table("""
+        """,
+            smooth="any",
+        ),
+        *table(
+            """
             x[:1]
             x[1:]
             x[::-1]
@@ -310,8 +372,12 @@ GROUPS: dict[str, list[Case]] = {
             x[5:2]
             np.take(x, np.asarray([0, 0]), axis=-1, mode='clip') ~ np.take(x, np.asarray([0, 0]), axis=-1)
             np.take_along_axis(x, np.argsort(x, axis=-1), axis=-1)
-        """, smooth="any", least_rank=1),
-        *table("""
+        """,
+            smooth="any",
+            least_rank=1,
+        ),
+        *table(
+            """
             x[:, 0]
             x[..., -1]
             x[:, :1]
@@ -320,14 +386,22 @@ GROUPS: dict[str, list[Case]] = {
             x[:, None, np.asarray([[0, 0]])]
             x[:0]
             x[:, 1:0:-1]
-        """, smooth="any", least_rank=2),
-        *table("""
+        """,
+            smooth="any",
+            least_rank=2,
+        ),
+        *table(
+            """
             np.sort(x)
             np.sort(x, axis=0)
             x.sort() ~ np.sort(x)
             np.sort(x, axis=None)
-        """, smooth="any", least_rank=1),
-        *table("""
+        """,
+            smooth="any",
+            least_rank=1,
+        ),
+        *table(
+            """
             np.argsort(x) ~ np.argsort(x, kind='stable')
             np.argsort(x, axis=0) ~ np.argsort(x, axis=0, kind='stable')
             np.searchsorted(np.sort(np.ravel(x)), y)
@@ -336,10 +410,13 @@ GROUPS: dict[str, list[Case]] = {
             np.nonzero(np.ravel(x), size=3, fill_value=9)[0] ~ np.concatenate([np.nonzero(np.ravel(x))[0], [9, 9, 9]])[:3]
             np.flatnonzero(x, size=2) ~ np.concatenate([np.flatnonzero(x), [0, 0]])[:2]
             np.digitize(x, np.asarray([-1, 0, 2]))
-        """, least_rank=1),
+        """,
+            least_rank=1,
+        ),
     ],
     "neighbours": [
-        *table("""
+        *table(
+            """
             np.diff(x)
             np.diff(x, axis=0)
             np.ediff1d(x)
@@ -360,15 +437,25 @@ GROUPS: dict[str, list[Case]] = {
             np.interp(x, np.asarray([-1.0, 0.3, 2.0]), np.asarray([1.0, 5.0, 2.0]))
             np.interp(x, np.asarray([0.1, 0.9, 0.4]), np.asarray([1.0, 5.0, 2.0]), period=1.5)
             np.unwrap(x * 3.0)
-        """, smooth="any", least_rank=1, tolerance=16),
-        *table("""
+        """,
+            smooth="any",
+            least_rank=1,
+            tolerance=16,
+        ),
+        *table(
+            """
             np.gradient(x, axis=-1) ~ np.gradient(x * 1.0, axis=-1)
             np.gradient(x, 2.0, axis=-1) ~ np.gradient(x * 1.0, 2.0, axis=-1)
             np.gradient(x, np.asarray([0.0, 1.0, 3.0, 3.5])[:x.shape[-1]], axis=-1) ~ np.gradient(x * 1.0, np.asarray([0.0, 1.0, 3.0, 3.5])[:x.shape[-1]], axis=-1)
             np.cov(np.reshape(x, (x.shape[0], -1))) ~ np.cov(np.reshape(x * 1.0, (x.shape[0], -1)))
             np.corrcoef(np.reshape(x, (x.shape[0], -1))) ~ np.corrcoef(np.reshape(x * 1.0, (x.shape[0], -1)))
-        """, smooth="any", least_rank=2, tolerance=64),
-        *table("""
+        """,
+            smooth="any",
+            least_rank=2,
+            tolerance=64,
+        ),
+        *table(
+            """
             np.bincount(abs(np.ravel(x)), length=6) ~ np.bincount(abs(np.ravel(x) * 1), minlength=6)[:6]
             np.histogram(x * 0.93, bins=5)[0]
             np.histogram(x * 0.93, bins=5)[1]
@@ -382,10 +469,13 @@ GROUPS: dict[str, list[Case]] = {
             np.union1d(x, y, size=2) ~ np.concatenate([np.union1d(x, y), np.repeat(np.union1d(x, y)[:1], 2)])[:2]
             np.unravel_index(np.asarray([0, 1]), (2, 3))[1]
             np.ravel_multi_index((np.asarray([0, 1]), np.asarray([2, 1])), (2, 3), mode='clip')
-        """, least_rank=1),
+        """,
+            least_rank=1,
+        ),
     ],
     "editing": [
-        *table("""
+        *table(
+            """
             np.delete(x, 0)
             np.delete(x, 0, axis=0)
             np.delete(x, onp.asarray([0, -1]), axis=-1)
@@ -408,7 +498,10 @@ GROUPS: dict[str, list[Case]] = {
             np.pad(x, (2, 1), mode='reflect')
             np.r_[np.ravel(x), 1, np.ravel(y)]
             np.block([[np.ravel(x), np.ravel(y)], [np.ravel(y), np.ravel(x)]])
-        """, smooth="any", least_rank=1),
+        """,
+            smooth="any",
+            least_rank=1,
+        ),
     ],
     "creation": [
         *unary("zeros_like ones_like"),
@@ -423,16 +516,24 @@ GROUPS: dict[str, list[Case]] = {
             np.arange(3) * x.sum()
             np.eye(2) * x.max(initial=1)
         """),
-        *table("""
+        *table(
+            """
             np.diag(np.ravel(x))
             np.diag(np.ravel(x), 1)
             np.diagflat(x)
             np.linspace(np.sum(x), 1, 5)
-        """, smooth="any", tolerance=8),
-        *table("""
+        """,
+            smooth="any",
+            tolerance=8,
+        ),
+        *table(
+            """
             np.tril(x)
             np.diag(x.reshape(x.shape[0], -1))
-        """, smooth="any", least_rank=2),
+        """,
+            smooth="any",
+            least_rank=2,
+        ),
     ],
 }
 

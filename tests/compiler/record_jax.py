@@ -21,9 +21,14 @@ def described(value) -> str:
 def result_of(expr: str, dtype: str, shape: tuple[int, ...]) -> str:
     x, y, m = arguments(dtype, shape)
     try:
-        return described(jax.eval_shape(
-            lambda x, y, m: jnp.asarray(eval(expr, {"np": jnp, "onp": np, "x": x, "y": y, "m": m})),
-            jnp.asarray(x, dtype), jnp.asarray(y, dtype), jnp.asarray(m)))
+        return described(
+            jax.eval_shape(
+                lambda x, y, m: jnp.asarray(eval(expr, {"np": jnp, "onp": np, "x": x, "y": y, "m": m})),
+                jnp.asarray(x, dtype),
+                jnp.asarray(y, dtype),
+                jnp.asarray(m),
+            )
+        )
     except Exception as error:
         return type(error).__name__
 
@@ -31,12 +36,33 @@ def result_of(expr: str, dtype: str, shape: tuple[int, ...]) -> str:
 def expressions() -> dict[str, dict[str, list[str]]]:
     found: dict[str, dict[str, list[str]]] = {}
     for _, case in cases():
-        found[case.expr] = {dtype: [result_of(case.expr, dtype, shape) for shape in SHAPES.values()] for dtype in DTYPES}
+        found[case.expr] = {
+            dtype: [result_of(case.expr, dtype, shape) for shape in SHAPES.values()] for dtype in DTYPES
+        }
     return found
 
 
-PROMOTED = ("bool", "int4", "uint4", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "bfloat16",
-            "float16", "float32", "float64", "complex64", "complex128", "float8_e4m3fn", "float8_e5m2")
+PROMOTED = (
+    "bool",
+    "int4",
+    "uint4",
+    "int8",
+    "uint8",
+    "int16",
+    "uint16",
+    "int32",
+    "uint32",
+    "int64",
+    "uint64",
+    "bfloat16",
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+    "float8_e4m3fn",
+    "float8_e5m2",
+)
 WEAK = {"int*": 1, "float*": 1.0, "complex*": 1j}
 
 

@@ -1,4 +1,5 @@
 """`jitscope.lax`: the façade gives each operation under JAX's name, eager and compiled, and refuses to convert."""
+
 import math
 
 import numpy as np
@@ -14,17 +15,54 @@ Y = X[::-1] + np.float32(0.5)
 N = np.array([[5, 3, -8], [0, 7, 2]], np.int32)
 
 ONE = {
-    "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log, "log1p": np.log1p, "sin": np.sin, "cos": np.cos,
-    "tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh,
-    "tanh": np.tanh, "asinh": np.arcsinh, "atanh": np.arctanh, "sqrt": np.sqrt, "cbrt": np.cbrt, "square": np.square,
-    "neg": np.negative, "sign": np.sign, "floor": np.floor, "ceil": np.ceil, "is_finite": np.isfinite, "abs": np.abs,
-    "rsqrt": lambda x: 1 / np.sqrt(x), "logistic": lambda x: 1 / (1 + np.exp(-x)), "reciprocal": lambda x: 1 / x,
-    "erf": np.vectorize(math.erf), "erfc": np.vectorize(math.erfc), "lgamma": np.vectorize(math.lgamma),
+    "exp": np.exp,
+    "exp2": np.exp2,
+    "expm1": np.expm1,
+    "log": np.log,
+    "log1p": np.log1p,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tanh": np.tanh,
+    "asinh": np.arcsinh,
+    "atanh": np.arctanh,
+    "sqrt": np.sqrt,
+    "cbrt": np.cbrt,
+    "square": np.square,
+    "neg": np.negative,
+    "sign": np.sign,
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "is_finite": np.isfinite,
+    "abs": np.abs,
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+    "logistic": lambda x: 1 / (1 + np.exp(-x)),
+    "reciprocal": lambda x: 1 / x,
+    "erf": np.vectorize(math.erf),
+    "erfc": np.vectorize(math.erfc),
+    "lgamma": np.vectorize(math.lgamma),
 }
 TWO = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "rem": np.fmod, "max": np.maximum,
-    "min": np.minimum, "atan2": np.arctan2, "pow": np.power, "eq": np.equal, "ne": np.not_equal, "lt": np.less,
-    "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "div": np.divide,
+    "rem": np.fmod,
+    "max": np.maximum,
+    "min": np.minimum,
+    "atan2": np.arctan2,
+    "pow": np.power,
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
 }
 BITS = {"bitwise_and": np.bitwise_and, "bitwise_or": np.bitwise_or, "bitwise_xor": np.bitwise_xor}
 FULL = {
@@ -115,7 +153,9 @@ def test_stop_gradient_takes_trees() -> None:
 
 
 def test_collectives_over_a_named_axis() -> None:
-    out = jx.vmap(lambda v: (v - lax.pmean(v, "i"), lax.axis_index("i"), lax.pmax(v, "i")), axis_name="i")(jnp.asarray(X))
+    out = jx.vmap(lambda v: (v - lax.pmean(v, "i"), lax.axis_index("i"), lax.pmax(v, "i")), axis_name="i")(
+        jnp.asarray(X)
+    )
     np.testing.assert_allclose(out[0], X - X.mean(0), rtol=1e-6, atol=1e-7)
     np.testing.assert_array_equal(out[1], [0, 1])
     np.testing.assert_allclose(out[2], np.broadcast_to(X.max(0), X.shape))

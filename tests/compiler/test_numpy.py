@@ -8,11 +8,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import jitscope as jx
-import jitscope.numpy as jnp
 import numpy as np
 import pytest
 
+import jitscope as jx
+import jitscope.numpy as jnp
 from tests.compiler.numpy_cases import DOMAINS, DTYPES, GROUPS, SHAPES, Case, arguments
 
 
@@ -38,8 +38,12 @@ def recorded(case: Case, dtype: str, shape: str) -> str:
 def applicable(group: str, dtype: str) -> list[tuple[Case, str]]:
     """The cases of a group for which JAX gives a result, with the shapes for which it does."""
     shapes = list(SHAPES) if dtype == "float32" else list(SHAPES)[:4]
-    return [(case, shape) for case in GROUPS[group] for shape in shapes
-            if not recorded(case, dtype, shape).isidentifier() and len(SHAPES[shape]) >= case.least_rank]
+    return [
+        (case, shape)
+        for case in GROUPS[group]
+        for shape in shapes
+        if not recorded(case, dtype, shape).isidentifier() and len(SHAPES[shape]) >= case.least_rank
+    ]
 
 
 def device_arguments(dtype: str, shape: str) -> tuple[Any, Any, Any]:
@@ -108,8 +112,11 @@ def test_results_have_the_dtype_and_shape_that_jax_gives(group: str) -> None:
 def differs_on_purpose(case: Case, found: str, wanted: str) -> bool:
     """Booleans are never weak here (it makes no difference in promotion), and three slips of JAX are not copied: 2.0 ** x is
     not weak there, gradient(x, 2.0) is, and the angle of a bfloat16 scalar, but not of an array, is a float32."""
-    return wanted.replace("bool*", "bool") == found or case.expr in ("2.0 ** x", "np.gradient(x, 2.0, axis=-1)") or \
-        case.expr.startswith("np.angle(x")
+    return (
+        wanted.replace("bool*", "bool") == found
+        or case.expr in ("2.0 ** x", "np.gradient(x, 2.0, axis=-1)")
+        or case.expr.startswith("np.angle(x")
+    )
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -139,8 +146,10 @@ def test_eager_values(group: str) -> None:
     failures = []
     for i, case in enumerate(GROUPS[group]):
         turns = [SPREAD[(i + k) % len(SPREAD)] for k in range(len(SPREAD))]
-        dtype, shape = next(((d, s) for d, s in turns if not recorded(case, d, s).isidentifier()
-                             and len(SHAPES[s]) >= case.least_rank), ("float32", "rank 3"))
+        dtype, shape = next(
+            ((d, s) for d, s in turns if not recorded(case, d, s).isidentifier() and len(SHAPES[s]) >= case.least_rank),
+            ("float32", "rank 3"),
+        )
         found = jnp.asarray(value_of(case.expr, jnp, *device_arguments(dtype, shape)))
         expected = reference(case, dtype, shape, arguments(dtype, SHAPES[shape]))
         if expected is not None and (problem := mismatch(case, dtype, found, expected)):
@@ -156,8 +165,13 @@ def test_mapped_values(group: str, dtype: str) -> None:
     rows = {axis: (3, 2, 4)[axis] for axis in axes}
     shapes = {0: (2, 4), 1: (3, 4), 2: (3, 2)}
     x, y, m = arguments(dtype, (3, 2, 4))
-    chosen = [case for case in GROUPS[group] if case.least_rank <= 2
-              and not recorded(case, dtype, "rank 3").isidentifier() and not recorded(case, dtype, "matrix").isidentifier()]
+    chosen = [
+        case
+        for case in GROUPS[group]
+        if case.least_rank <= 2
+        and not recorded(case, dtype, "rank 3").isidentifier()
+        and not recorded(case, dtype, "matrix").isidentifier()
+    ]
     traced = tuple(jnp.asarray(v, d) for v, d in ((x, dtype), (y, dtype), (m, bool)))
 
     def one_example(x: Any, y: Any, m: Any) -> list[Any]:
@@ -191,8 +205,10 @@ def test_derivatives(group: str) -> None:
     tx, ty = (generator.uniform(-1, 1, v.shape) for v in (x, y))
 
     def outputs(x: Any, y: Any) -> list[Any]:
-        return [value_of(case.expr, jnp, DOMAINS[case.smooth](x), DOMAINS[case.smooth](y), jnp.asarray(m))
-                for case in chosen]
+        return [
+            value_of(case.expr, jnp, DOMAINS[case.smooth](x), DOMAINS[case.smooth](y), jnp.asarray(m))
+            for case in chosen
+        ]
 
     def everything(x: Any, y: Any) -> Any:
         def slope(x: Any, y: Any) -> Any:
@@ -211,18 +227,23 @@ def test_derivatives(group: str) -> None:
         first, second, pulled = jx.jit(everything, compiler_options=QUICK)(jnp.asarray(x), jnp.asarray(y))
     failures = []
     for case, a, b, (back, forth) in zip(chosen, first, second, pulled):
+
         def along(t: float, case: Case = case) -> np.ndarray:
             move = DOMAINS[case.smooth]
             return np.asarray(value_of(case.reference or case.expr, np, move(x + t * tx), move(y + t * ty), m))
 
         h = 1e-4
         low, middle, high = along(-h), along(0), along(h)
-        for order, found, expected, tolerance in ((1, a, (high - low) / (2 * h), 1e-5),
-                                                  (2, b, (high - 2 * middle + low) / h**2, 1e-3)):
+        for order, found, expected, tolerance in (
+            (1, a, (high - low) / (2 * h), 1e-5),
+            (2, b, (high - 2 * middle + low) / h**2, 1e-3),
+        ):
             scale = np.max(np.abs(expected), initial=1)
             if not np.allclose(as_numpy(found), expected, rtol=tolerance, atol=tolerance * scale):
-                failures.append(f"{case.expr}, derivative {order}: {as_numpy(found).ravel()[:5]}, differences give "
-                                f"{expected.ravel()[:5]}")
+                failures.append(
+                    f"{case.expr}, derivative {order}: {as_numpy(found).ravel()[:5]}, differences give "
+                    f"{expected.ravel()[:5]}"
+                )
         if not np.allclose(back, forth, rtol=1e-9, atol=1e-9 * max(1, abs(float(forth)))):
             failures.append(f"{case.expr}: vjp gives {back}, jvp {forth}")
     report(failures)

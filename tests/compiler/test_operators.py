@@ -5,11 +5,12 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-import jitscope as jx
-import jitscope.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+
+import jitscope as jx
+import jitscope.numpy as jnp
 from jitscope.core.errors import ConcretizationTypeError, UnexpectedTracerError
 
 
@@ -67,12 +68,41 @@ def test_properties_and_methods() -> None:
     calls = {
         "reshape": lambda a: [a.reshape(3, 2), a.reshape((6,)), a.reshape(-1, 2), a.reshape(3, -1, order="F")],
         "transpose": lambda a: [a.transpose(), a.transpose(1, 0), a.transpose((0, 1))],
-        "views": lambda a: [a.ravel(), a.flatten(), a.swapaxes(0, 1), a[None].squeeze(), a.diagonal(), a.repeat(2, axis=0)],
-        "reductions": lambda a: [a.sum(), a.sum(0), a.prod(axis=1), a.mean(axis=0, keepdims=True), a.std(), a.var(1), a.max(),
-                                 a.min(axis=1), a.argmax(), a.argmin(axis=0), a.all(), a.any(axis=0), a.cumsum(axis=1),
-                                 a.cumprod(0), a.trace()],
-        "values": lambda a: [a.clip(0, 2), a.round(), a.astype("int32"), a.copy(), a.argsort(axis=1), a.take(np.asarray([0, 2])),
-                             a.nonzero()[0], a.dot(a.T)],
+        "views": lambda a: [
+            a.ravel(),
+            a.flatten(),
+            a.swapaxes(0, 1),
+            a[None].squeeze(),
+            a.diagonal(),
+            a.repeat(2, axis=0),
+        ],
+        "reductions": lambda a: [
+            a.sum(),
+            a.sum(0),
+            a.prod(axis=1),
+            a.mean(axis=0, keepdims=True),
+            a.std(),
+            a.var(1),
+            a.max(),
+            a.min(axis=1),
+            a.argmax(),
+            a.argmin(axis=0),
+            a.all(),
+            a.any(axis=0),
+            a.cumsum(axis=1),
+            a.cumprod(0),
+            a.trace(),
+        ],
+        "values": lambda a: [
+            a.clip(0, 2),
+            a.round(),
+            a.astype("int32"),
+            a.copy(),
+            a.argsort(axis=1),
+            a.take(np.asarray([0, 2])),
+            a.nonzero()[0],
+            a.dot(a.T),
+        ],
     }
     for call in calls.values():
         for found, wanted in zip(call(x), call(X)):
@@ -85,7 +115,7 @@ def test_rows_of_arrays_and_tracers() -> None:
     x = jnp.asarray(X)
     assert [row.tolist() for row in x] == X.tolist()
     np.testing.assert_array_equal(jx.jit(lambda x: sum(row * i for i, row in enumerate(x)))(x), X[1])
-    first, second = x
+    first, _ = x
     np.testing.assert_array_equal(first, X[0])
     assert jx.jit(lambda x: len(x) + jnp.sum(x) * 0)(x) == 2
     for scalar in (jnp.float32(1),):
@@ -101,7 +131,7 @@ def test_rows_of_arrays_and_tracers() -> None:
 def test_operators_leave_other_types_to_python(other: Any) -> None:
     x = jnp.ones(3)
     for name in ("add", "sub", "mul", "truediv", "matmul", "pow", "lt", "and_"):
-        with pytest.raises(TypeError, match="not supported between|unsupported operand"):
+        with pytest.raises(TypeError, match=r"not supported between|unsupported operand|integer scalar"):
             getattr(operator, name)(x, other)
     assert (x == other) is False and (x != other) is True
 
@@ -122,8 +152,10 @@ def test_arrays_of_ours_win_over_numpys() -> None:
 
 FLOATS = st.floats(width=32, allow_nan=True, allow_infinity=True)
 SPECIAL = "add subtract multiply divide maximum minimum fmax fmin arctan2 hypot logaddexp copysign fmod power".split()
-SINGLE = ("absolute negative sign floor ceil trunc rint sqrt exp log isnan isinf isfinite signbit square tanh arctan sin cos log1p "
-          "expm1 cbrt reciprocal isposinf isneginf").split()
+SINGLE = (
+    "absolute negative sign floor ceil trunc rint sqrt exp log isnan isinf isfinite signbit square tanh arctan sin cos log1p "
+    "expm1 cbrt reciprocal isposinf isneginf"
+).split()
 
 
 @settings(max_examples=60)
@@ -172,7 +204,7 @@ def test_division_by_zero_and_powers_of_integers() -> None:
     assert (n % 0).tolist() == [0, 0, 0]
     assert (jnp.asarray([1.0, -1.0, 0.0]) // 0).tolist()[:2] == [np.inf, -np.inf]
     base, exponent = np.asarray([2, -3, 0, 0, 1, -1, 7]), np.asarray([10, 3, 0, 5, 99, 63, 11])
-    np.testing.assert_array_equal(jnp.asarray(base) ** jnp.asarray(exponent), base ** exponent)
+    np.testing.assert_array_equal(jnp.asarray(base) ** jnp.asarray(exponent), base**exponent)
     assert (jnp.asarray([2, 1, -1]) ** jnp.asarray([-1, -2, -3])).tolist() == [0, 1, -1]
     with pytest.raises(TypeError, match="negative power -1"):
         jnp.asarray([2]) ** -1
@@ -184,17 +216,34 @@ def test_division_by_zero_and_powers_of_integers() -> None:
 
 def test_creation() -> None:
     pairs = [
-        (jnp.zeros((2, 3)), np.zeros((2, 3))), (jnp.ones(4, int), np.ones(4, int)), (jnp.full((2, 2), 7.5), np.full((2, 2), 7.5)),
-        (jnp.full((2, 3), np.arange(3)), np.full((2, 3), np.arange(3))), (jnp.arange(5), np.arange(5)),
-        (jnp.arange(2, 9, 3), np.arange(2, 9, 3)), (jnp.arange(5, 0, -2), np.arange(5, 0, -2)), (jnp.arange(3.0), np.arange(3.0)),
-        (jnp.arange(0, 1, 0.25), np.arange(0, 1, 0.25)), (jnp.linspace(0, 1, 5), np.linspace(0, 1, 5)),
-        (jnp.linspace(0, 1, 4, endpoint=False), np.linspace(0, 1, 4, endpoint=False)), (jnp.logspace(0, 2, 3), np.logspace(0, 2, 3)),
-        (jnp.geomspace(1, 8, 4), np.geomspace(1, 8, 4)), (jnp.eye(3, 4, 1), np.eye(3, 4, 1)), (jnp.identity(2), np.identity(2)),
-        (jnp.tri(3, 4, -1), np.tri(3, 4, -1)), (jnp.indices((2, 3)), np.indices((2, 3))), (jnp.tril_indices(3)[1], np.tril_indices(3)[1]),
-        (jnp.array([[1, 2], [3, 4]]), np.array([[1, 2], [3, 4]])), (jnp.array([1, 2], ndmin=3), np.array([1, 2], ndmin=3)),
-        (jnp.array([]), np.array([])), (jnp.array([jnp.float32(1), 2]), np.array([1.0, 2])), (jnp.mgrid[0:3, 0:2], np.mgrid[0:3, 0:2]),
-        (jnp.array([[True], [False]]), np.array([[True], [False]])), (jnp.hanning(5), np.hanning(5)), (jnp.frombuffer(b"\0\0\0\0", "int32"), [0]),
-        (jnp.asarray(memoryview(np.arange(3.0))), np.arange(3.0)), (jnp.from_dlpack(np.arange(3.0, dtype=np.float32)), np.arange(3.0)),
+        (jnp.zeros((2, 3)), np.zeros((2, 3))),
+        (jnp.ones(4, int), np.ones(4, int)),
+        (jnp.full((2, 2), 7.5), np.full((2, 2), 7.5)),
+        (jnp.full((2, 3), np.arange(3)), np.full((2, 3), np.arange(3))),
+        (jnp.arange(5), np.arange(5)),
+        (jnp.arange(2, 9, 3), np.arange(2, 9, 3)),
+        (jnp.arange(5, 0, -2), np.arange(5, 0, -2)),
+        (jnp.arange(3.0), np.arange(3.0)),
+        (jnp.arange(0, 1, 0.25), np.arange(0, 1, 0.25)),
+        (jnp.linspace(0, 1, 5), np.linspace(0, 1, 5)),
+        (jnp.linspace(0, 1, 4, endpoint=False), np.linspace(0, 1, 4, endpoint=False)),
+        (jnp.logspace(0, 2, 3), np.logspace(0, 2, 3)),
+        (jnp.geomspace(1, 8, 4), np.geomspace(1, 8, 4)),
+        (jnp.eye(3, 4, 1), np.eye(3, 4, 1)),
+        (jnp.identity(2), np.identity(2)),
+        (jnp.tri(3, 4, -1), np.tri(3, 4, -1)),
+        (jnp.indices((2, 3)), np.indices((2, 3))),
+        (jnp.tril_indices(3)[1], np.tril_indices(3)[1]),
+        (jnp.array([[1, 2], [3, 4]]), np.array([[1, 2], [3, 4]])),
+        (jnp.array([1, 2], ndmin=3), np.array([1, 2], ndmin=3)),
+        (jnp.array([]), np.array([])),
+        (jnp.array([jnp.float32(1), 2]), np.array([1.0, 2])),
+        (jnp.mgrid[0:3, 0:2], np.mgrid[0:3, 0:2]),
+        (jnp.array([[True], [False]]), np.array([[True], [False]])),
+        (jnp.hanning(5), np.hanning(5)),
+        (jnp.frombuffer(b"\0\0\0\0", "int32"), [0]),
+        (jnp.asarray(memoryview(np.arange(3.0))), np.arange(3.0)),
+        (jnp.from_dlpack(np.arange(3.0, dtype=np.float32)), np.arange(3.0)),
     ]
     for found, expected in pairs:
         assert found.shape == np.shape(expected)
@@ -203,9 +252,21 @@ def test_creation() -> None:
 
 def test_creation_while_tracing_gives_the_same() -> None:
     def made(x: Any) -> list[Any]:
-        return [jnp.zeros((2, 3)) + x, jnp.arange(5) + x, jnp.arange(2, 9, 3) * x, jnp.eye(3, k=1) * x, jnp.tri(3) * x,
-                jnp.linspace(0, x, 5), jnp.full((2,), x), jnp.array([x, 2 * x]), jnp.array([[x], [1.0]]), jnp.ones_like(x),
-                jnp.arange(0, 1, 0.25) * x, jnp.full_like(jnp.ones(3), x), jnp.asarray([1, 2]) * x]
+        return [
+            jnp.zeros((2, 3)) + x,
+            jnp.arange(5) + x,
+            jnp.arange(2, 9, 3) * x,
+            jnp.eye(3, k=1) * x,
+            jnp.tri(3) * x,
+            jnp.linspace(0, x, 5),
+            jnp.full((2,), x),
+            jnp.array([x, 2 * x]),
+            jnp.array([[x], [1.0]]),
+            jnp.ones_like(x),
+            jnp.arange(0, 1, 0.25) * x,
+            jnp.full_like(jnp.ones(3), x),
+            jnp.asarray([1, 2]) * x,
+        ]
 
     for found, expected in zip(jx.jit(made)(3.0), made(jnp.float32(3))):
         np.testing.assert_allclose(found, expected, rtol=1e-6)
@@ -231,49 +292,52 @@ def test_large_arrays_are_filled_on_the_device() -> None:
 # Bad input ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("call", "error", "words"), [
-    (lambda: jnp.ones((2, 3)) + jnp.ones(4), ValueError, r"add: shapes \(2, 3\) and \(4,\)"),
-    (lambda: jnp.where(True, jnp.ones(2), jnp.ones(3)), ValueError, r"\(2,\) and \(3,\)"),
-    (lambda: jnp.ones((2, 3)) @ jnp.ones((2, 3)), ValueError, r"\(2, 3\) and \(2, 3\)"),
-    (lambda: jnp.dot(jnp.ones(2), jnp.ones(3)), ValueError, r"\(2,\) and \(3,\)"),
-    (lambda: jnp.ones(2) @ 3.0, ValueError, "use \\* for scalars"),
-    (lambda: jnp.concatenate([jnp.ones((2, 3)), jnp.ones((2, 4))]), ValueError, r"\(2, 3\), \(2, 4\)"),
-    (lambda: jnp.stack([jnp.ones(2), jnp.ones(3)]), ValueError, r"\(2,\) and \(3,\)"),
-    (lambda: jnp.ones(6).reshape(4, 2), TypeError, r"\(6,\), 6 elements, does not fit shape \(4, 2\)"),
-    (lambda: jnp.ones(6).reshape(-1, -1), TypeError, "only one size may be -1"),
-    (lambda: jnp.broadcast_to(jnp.ones(3), (2, 4)), ValueError, r"\(3,\).*\(2, 4\)"),
-    (lambda: jnp.sum(jnp.ones(3), axis=2), ValueError, "axis 2 is out of bounds"),
-    (lambda: jnp.sum(jnp.ones((3, 1)), axis=(0, -2)), ValueError, "twice"),
-    (lambda: jnp.max(jnp.ones((0, 3))), ValueError, "no elements"),
-    (lambda: jnp.argmax(jnp.ones(0)), ValueError, "no elements"),
-    (lambda: jnp.split(jnp.ones(5), 2), ValueError, "equal parts"),
-    (lambda: jnp.squeeze(jnp.ones((2, 1)), 0), ValueError, "has size 2"),
-    (lambda: jnp.transpose(jnp.ones((2, 3)), (0, 0)), ValueError, "no permutation"),
-    (lambda: jnp.einsum("ij,jk", jnp.ones((2, 3)), jnp.ones((4, 2))), ValueError, r"\(2, 3\), \(4, 2\)"),
-    (lambda: jnp.sin("text"), TypeError, "sin takes arrays and numbers.*str"),
-    (lambda: jnp.sum([1, 2]), TypeError, "sum takes.*list"),
-    (lambda: jnp.sin(None), TypeError, "None"),
-    (lambda: jnp.add(np.array([object()]), 1), TypeError, "dtype object"),
-    (lambda: jnp.asarray(np.array(["a"])), TypeError, "array of numbers"),
-    (lambda: jnp.asarray(object()), TypeError, "object"),
-    (lambda: jnp.asarray(None), ValueError, "None"),
-    (lambda: jnp.array([[1], [1, 2]]), ValueError, "differ in length"),
-    (lambda: jnp.array([1, None]), TypeError, "None"),
-    (lambda: jnp.zeros((2, -1)), ValueError, "negative size"),
-    (lambda: jnp.zeros(2.5), TypeError, "must be an int"),
-    (lambda: jnp.arange(0, 3, 0), ValueError, "step is 0"),
-    (lambda: -jnp.asarray([True]), TypeError, "neg works on"),
-    (lambda: jnp.ones(2) & 1, TypeError, "and works on"),
-    (lambda: jnp.clip(jnp.ones(2) * 1j, 0), ValueError, "no order"),
-    (lambda: jnp.sum(jnp.ones(2), out=np.ones(1)), NotImplementedError, "out="),
-    (lambda: jnp.take(jnp.ones(2), 1.0), TypeError, "indices must be integers"),
-    (lambda: jnp.take(jnp.ones(2), 1, mode="raise"), NotImplementedError, "cannot raise"),
-    (lambda: jnp.ones(3).sort(kind="quicksort"), ValueError, "stable"),
-    (lambda: jnp.floor(1j), TypeError, "complex"),
-    (lambda: jnp.ones(2).reshape(2, order="X"), ValueError, "'C' or 'F'"),
-    (lambda: jnp.sum(jnp.ones(2), 0, None, None, False, None, None, True, 9), TypeError, "positional"),
-    (lambda: jnp.sin(), TypeError, "missing"),
-])
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: jnp.ones((2, 3)) + jnp.ones(4), ValueError, r"add: shapes \(2, 3\) and \(4,\)"),
+        (lambda: jnp.where(True, jnp.ones(2), jnp.ones(3)), ValueError, r"\(2,\) and \(3,\)"),
+        (lambda: jnp.ones((2, 3)) @ jnp.ones((2, 3)), ValueError, r"\(2, 3\) and \(2, 3\)"),
+        (lambda: jnp.dot(jnp.ones(2), jnp.ones(3)), ValueError, r"\(2,\) and \(3,\)"),
+        (lambda: jnp.ones(2) @ 3.0, ValueError, "use \\* for scalars"),
+        (lambda: jnp.concatenate([jnp.ones((2, 3)), jnp.ones((2, 4))]), ValueError, r"\(2, 3\), \(2, 4\)"),
+        (lambda: jnp.stack([jnp.ones(2), jnp.ones(3)]), ValueError, r"\(2,\) and \(3,\)"),
+        (lambda: jnp.ones(6).reshape(4, 2), TypeError, r"\(6,\), 6 elements, does not fit shape \(4, 2\)"),
+        (lambda: jnp.ones(6).reshape(-1, -1), TypeError, "only one size may be -1"),
+        (lambda: jnp.broadcast_to(jnp.ones(3), (2, 4)), ValueError, r"\(3,\).*\(2, 4\)"),
+        (lambda: jnp.sum(jnp.ones(3), axis=2), ValueError, "axis 2 is out of bounds"),
+        (lambda: jnp.sum(jnp.ones((3, 1)), axis=(0, -2)), ValueError, "twice"),
+        (lambda: jnp.max(jnp.ones((0, 3))), ValueError, "no elements"),
+        (lambda: jnp.argmax(jnp.ones(0)), ValueError, "no elements"),
+        (lambda: jnp.split(jnp.ones(5), 2), ValueError, "equal parts"),
+        (lambda: jnp.squeeze(jnp.ones((2, 1)), 0), ValueError, "has size 2"),
+        (lambda: jnp.transpose(jnp.ones((2, 3)), (0, 0)), ValueError, "no permutation"),
+        (lambda: jnp.einsum("ij,jk", jnp.ones((2, 3)), jnp.ones((4, 2))), ValueError, r"\(2, 3\), \(4, 2\)"),
+        (lambda: jnp.sin("text"), TypeError, "sin takes arrays and numbers.*str"),
+        (lambda: jnp.sum([1, 2]), TypeError, "sum takes.*list"),
+        (lambda: jnp.sin(None), TypeError, "None"),
+        (lambda: jnp.add(np.array([object()]), 1), TypeError, "dtype object"),
+        (lambda: jnp.asarray(np.array(["a"])), TypeError, "array of numbers"),
+        (lambda: jnp.asarray(object()), TypeError, "object"),
+        (lambda: jnp.asarray(None), ValueError, "None"),
+        (lambda: jnp.array([[1], [1, 2]]), ValueError, "differ in length"),
+        (lambda: jnp.array([1, None]), TypeError, "None"),
+        (lambda: jnp.zeros((2, -1)), ValueError, "negative size"),
+        (lambda: jnp.zeros(2.5), TypeError, "must be an int"),
+        (lambda: jnp.arange(0, 3, 0), ValueError, "step is 0"),
+        (lambda: -jnp.asarray([True]), TypeError, "neg works on"),
+        (lambda: jnp.ones(2) & 1, TypeError, "and works on"),
+        (lambda: jnp.clip(jnp.ones(2) * 1j, 0), ValueError, "no order"),
+        (lambda: jnp.sum(jnp.ones(2), out=np.ones(1)), NotImplementedError, "out="),
+        (lambda: jnp.take(jnp.ones(2), 1.0), TypeError, "indices must be integers"),
+        (lambda: jnp.take(jnp.ones(2), 1, mode="raise"), NotImplementedError, "cannot raise"),
+        (lambda: jnp.ones(3).sort(kind="quicksort"), ValueError, "stable"),
+        (lambda: jnp.floor(1j), TypeError, "complex"),
+        (lambda: jnp.ones(2).reshape(2, order="X"), ValueError, "'C' or 'F'"),
+        (lambda: jnp.sum(jnp.ones(2), 0, None, None, False, None, None, True, 9), TypeError, "positional"),
+        (lambda: jnp.sin(), TypeError, "missing"),
+    ],
+)
 def test_bad_input(call: Any, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         call()
@@ -282,8 +346,13 @@ def test_bad_input(call: Any, error: type[Exception], words: str) -> None:
 
 
 def test_values_that_are_needed_while_tracing() -> None:
-    for call in (lambda x: jnp.arange(x), lambda x: jnp.nonzero(jnp.ones(3) * x), lambda x: jnp.unique(jnp.ones(2) * x),
-                 lambda x: jnp.repeat(jnp.ones(2), x), lambda x: jnp.zeros(3).reshape(x, 1)):
+    for call in (
+        lambda x: jnp.arange(x),
+        lambda x: jnp.nonzero(jnp.ones(3) * x),
+        lambda x: jnp.unique(jnp.ones(2) * x),
+        lambda x: jnp.repeat(jnp.ones(2), x),
+        lambda x: jnp.zeros(3).reshape(x, 1),
+    ):
         with pytest.raises(TypeError):
             jx.jit(call)(3)
     with pytest.raises(ConcretizationTypeError, match="size=n"):
@@ -293,7 +362,14 @@ def test_values_that_are_needed_while_tracing() -> None:
 def test_leaked_tracers() -> None:
     kept = []
     jx.jit(lambda x: kept.append(x) or x)(jnp.ones(3))
-    for use in (jnp.sin, lambda x: x + 1, jnp.sum, lambda x: x[0], lambda x: jnp.concatenate([x, x]), lambda x: x.at[0].set(1)):
+    for use in (
+        jnp.sin,
+        lambda x: x + 1,
+        jnp.sum,
+        lambda x: x[0],
+        lambda x: jnp.concatenate([x, x]),
+        lambda x: x.at[0].set(1),
+    ):
         with pytest.raises(UnexpectedTracerError):
             use(kept[0])
 
@@ -309,5 +385,7 @@ def test_deleted_arrays() -> None:
 @pytest.mark.smoke
 def test_a_walk_through() -> None:
     x = jnp.arange(6.0).reshape(2, 3)
-    assert float(jx.jit(lambda x: (jnp.sin(x) * 2 + x[0]).sum())(x)) == pytest.approx(2 * np.sin(np.arange(6)).sum() + 6, rel=1e-5)
+    assert float(jx.jit(lambda x: (jnp.sin(x) * 2 + x[0]).sum())(x)) == pytest.approx(
+        2 * np.sin(np.arange(6)).sum() + 6, rel=1e-5
+    )
     assert jx.grad(lambda x: (x**2).sum())(x).tolist() == [[0, 2, 4], [6, 8, 10]]

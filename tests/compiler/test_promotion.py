@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import hypothesis.strategies as st
-import jitscope as jx
-import jitscope.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given
+
+import jitscope as jx
+import jitscope.numpy as jnp
 from jitscope.core.errors import TypePromotionError
 
 
@@ -48,11 +49,23 @@ def test_every_pair_promotes_as_in_jax(bits: str) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize(("array", "number", "result"), [
-    ("bfloat16", 2, "bfloat16"), ("bfloat16", 2.5, "bfloat16"), ("bfloat16", 1j, "complex64"), ("int8", 2, "int8"),
-    ("int8", 2.5, "float32*"), ("uint8", -1, "uint8"), ("bool", 2, "int32*"), ("bool", True, "bool"), ("float16", True, "float16"),
-    ("int32", np.float32(2), "float32"), ("int8", np.int16(2), "int16"), ("float16", np.float64(1), "float32"),
-])
+@pytest.mark.parametrize(
+    ("array", "number", "result"),
+    [
+        ("bfloat16", 2, "bfloat16"),
+        ("bfloat16", 2.5, "bfloat16"),
+        ("bfloat16", 1j, "complex64"),
+        ("int8", 2, "int8"),
+        ("int8", 2.5, "float32*"),
+        ("uint8", -1, "uint8"),
+        ("bool", 2, "int32*"),
+        ("bool", True, "bool"),
+        ("float16", True, "float16"),
+        ("int32", np.float32(2), "float32"),
+        ("int8", np.int16(2), "int16"),
+        ("float16", np.float64(1), "float32"),
+    ],
+)
 @pytest.mark.parametrize("shape", [(), (2,)])
 def test_numbers_give_way_to_arrays(array: str, number: Any, result: str, shape: tuple[int, ...]) -> None:
     x = jnp.ones(shape, array)
@@ -78,7 +91,11 @@ def test_weak_types_last_through_operations_on_numbers_alone() -> None:
     assert described(jnp.zeros_like(weak)) == "float32*"
 
 
-@given(st.lists(st.sampled_from(["int8", "uint8", "int32", "float16", "bfloat16", "float32", "bool"]), min_size=2, max_size=4))
+@given(
+    st.lists(
+        st.sampled_from(["int8", "uint8", "int32", "float16", "bfloat16", "float32", "bool"]), min_size=2, max_size=4
+    )
+)
 def test_result_type_is_that_of_adding_all(names: list[str]) -> None:
     from functools import reduce
 
@@ -109,9 +126,17 @@ def test_64_bits_when_enabled() -> None:
     assert jnp.zeros(2).dtype == np.float32
 
 
-@pytest.mark.parametrize("make", [lambda: jnp.zeros(2, "float64"), lambda: jnp.asarray([1], np.int64), lambda: jnp.ones(1, jnp.float64),
-                                  lambda: jnp.ones(2).astype("float64"), lambda: jnp.arange(2, dtype=np.uint64),
-                                  lambda: jnp.sum(jnp.ones(2), dtype="complex128")])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: jnp.zeros(2, "float64"),
+        lambda: jnp.asarray([1], np.int64),
+        lambda: jnp.ones(1, jnp.float64),
+        lambda: jnp.ones(2).astype("float64"),
+        lambda: jnp.arange(2, dtype=np.uint64),
+        lambda: jnp.sum(jnp.ones(2), dtype="complex128"),
+    ],
+)
 def test_asking_for_64_bits_warns_when_they_are_off(make: Any) -> None:
     with pytest.warns(UserWarning, match="enable_x64"):
         assert make().dtype.itemsize <= 8 and make().dtype.name in ("float32", "int32", "uint32", "complex64")
@@ -123,8 +148,14 @@ def test_python_types_and_64_bit_data_become_32_bits_silently() -> None:
 
 
 def test_numbers_too_large() -> None:
-    for make in (lambda: jnp.asarray(2**31), lambda: jnp.array([2**31]), lambda: jnp.arange(3) + 2**40,
-                 lambda: jx.jit(lambda x: x + 2**40)(jnp.arange(3)), lambda: jnp.int32(2**40)):
+    for make in (
+        lambda: jnp.asarray(2**31),
+        lambda: jnp.array([2**31]),
+        lambda: jnp.arange(3) + 2**40,
+        lambda: jx.jit(lambda x: x + 2**40)(jnp.arange(3)),
+        lambda: jnp.int32(2**40),
+        lambda: jnp.array(300, "uint8"),
+    ):
         with pytest.raises(OverflowError):
             make()
     assert (jnp.arange(3, dtype="uint8") + 300).tolist() == [44, 45, 46]
@@ -135,19 +166,41 @@ def test_numbers_too_large() -> None:
 
 
 def test_dtype_objects() -> None:
-    assert jnp.float32 == np.float32 and jnp.float32 == np.dtype("float32") and np.dtype(jnp.bfloat16).name == "bfloat16"
-    assert jnp.ones(1).dtype == jnp.float32 and jnp.float32 != jnp.float16 and len({jnp.float32, np.dtype("float32")}) == 1
-    assert described(jnp.float32(3)) == "float32" and int(jnp.int32(3.7)) == 3 and jnp.complex64(1).dtype == np.complex64
+    assert (
+        jnp.float32 == np.float32 and jnp.float32 == np.dtype("float32") and np.dtype(jnp.bfloat16).name == "bfloat16"
+    )
+    assert (
+        jnp.ones(1).dtype == jnp.float32 and jnp.float32 != jnp.float16 and len({jnp.float32, np.dtype("float32")}) == 1
+    )
+    assert (
+        described(jnp.float32(3)) == "float32" and int(jnp.int32(3.7)) == 3 and jnp.complex64(1).dtype == np.complex64
+    )
     assert jnp.float32([1, 2]).shape == (2,) and bool(jnp.bool_(1))
     assert jx.jit(lambda x: jnp.float16(x))(2.0).dtype == np.float16
 
 
 def test_questions_about_dtypes() -> None:
-    yes = [(jnp.bfloat16, jnp.floating), (np.float32, jnp.inexact), ("int8", jnp.integer), (jnp.uint8, jnp.unsignedinteger),
-           (jnp.complex64, jnp.complexfloating), (jnp.float32, np.float32), (jnp.int4, jnp.signedinteger), (bool, jnp.bool_),
-           (jnp.floating, jnp.inexact), (np.float16, jnp.number), (jnp.bfloat16, jnp.generic)]
-    no = [(jnp.bfloat16, jnp.integer), (np.float32, np.float64), ("bool", jnp.number), (jnp.integer, jnp.floating),
-          (jnp.floating, np.float32), (jnp.int32, np.int64)]
+    yes = [
+        (jnp.bfloat16, jnp.floating),
+        (np.float32, jnp.inexact),
+        ("int8", jnp.integer),
+        (jnp.uint8, jnp.unsignedinteger),
+        (jnp.complex64, jnp.complexfloating),
+        (jnp.float32, np.float32),
+        (jnp.int4, jnp.signedinteger),
+        (bool, jnp.bool_),
+        (jnp.floating, jnp.inexact),
+        (np.float16, jnp.number),
+        (jnp.bfloat16, jnp.generic),
+    ]
+    no = [
+        (jnp.bfloat16, jnp.integer),
+        (np.float32, np.float64),
+        ("bool", jnp.number),
+        (jnp.integer, jnp.floating),
+        (jnp.floating, np.float32),
+        (jnp.int32, np.int64),
+    ]
     assert all(jnp.issubdtype(a, b) for a, b in yes)
     assert not any(jnp.issubdtype(a, b) for a, b in no)
     assert jnp.isdtype(jnp.bfloat16, "real floating") and jnp.isdtype("int8", ("bool", "integral"))

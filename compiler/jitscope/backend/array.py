@@ -1,4 +1,5 @@
 """`Array`: an immutable array on a device."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -24,7 +25,7 @@ class Array(Operators):
     Work is asynchronous: `block_until_ready()` waits. Raises DeletedArrayError where the memory was donated or freed.
     """
 
-    __slots__ = ("buf", "aval", "__weakref__")
+    __slots__ = ("__weakref__", "aval", "buf")
 
     def __init__(self, buf: Any, aval: ShapedArray):
         self.buf = buf
@@ -103,13 +104,19 @@ class Array(Operators):
             below = Array(self.buf, physical(self.aval))
             return f"Array({self.aval.shape}, dtype={self.aval.dtype.name}) overlaying:\n{np.asarray(below)}"
         weak = ", weak_type=True" if self.aval.weak_type else ""
-        value = np.array2string(np.asarray(self), prefix="Array(", separator=", ") if self.aval.size else \
-            f"[], shape={self.aval.shape}"
+        value = (
+            np.array2string(np.asarray(self), prefix="Array(", separator=", ")
+            if self.aval.size
+            else f"[], shape={self.aval.shape}"
+        )
         return f"Array({value}, dtype={self.aval.dtype.name}{weak})"
 
     def __str__(self) -> str:
-        return repr(self) if isinstance(self.aval.dtype, dtypes.ExtendedDType) or self.is_deleted() else \
-            str(np.asarray(self))
+        return (
+            repr(self)
+            if isinstance(self.aval.dtype, dtypes.ExtendedDType) or self.is_deleted()
+            else str(np.asarray(self))
+        )
 
     def __format__(self, spec: str) -> str:
         return format(np.asarray(self)[()] if not self.aval.shape else str(self), spec)
@@ -164,8 +171,10 @@ class Array(Operators):
         return array_from_numpy, (np.asarray(self), self.aval.weak_type)
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        raise TypeError("arrays cannot be changed in place: x = x.at[index].set(value) gives a new array with the "
-                        "change (in compiled code no copy is made)")
+        raise TypeError(
+            "arrays cannot be changed in place: x = x.at[index].set(value) gives a new array with the "
+            "change (in compiled code no copy is made)"
+        )
 
 
 def _unpickle_extended(data: np.ndarray, aval: ShapedArray) -> Array:
@@ -244,8 +253,10 @@ def device_for(values: Sequence[Any]) -> Any:
     for arrays on different devices."""
     devices = {x.device for x in values if type(x) is Array}
     if len(devices) > 1:
-        raise ValueError(f"the arguments live on different devices ({', '.join(sorted(map(str, devices)))}): move them to "
-                         "one with device_put")
+        raise ValueError(
+            f"the arguments live on different devices ({', '.join(sorted(map(str, devices)))}): move them to "
+            "one with device_put"
+        )
     return devices.pop() if devices else settings().default_device or client.default_device()
 
 

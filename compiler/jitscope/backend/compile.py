@@ -1,4 +1,5 @@
 """The executable cache: from a jaxpr to a program that runs, compiled once for each structure."""
+
 from __future__ import annotations
 
 import threading
@@ -19,6 +20,7 @@ from ..xla.program import Executable, RuntimeFailure, compile_options, translate
 from .array import Array, one_device, placed, to_array
 from .lowering import lower_jaxpr
 
+
 MAX_EXECUTABLES = 2048
 Options = tuple[tuple[str, Any], ...]
 
@@ -31,10 +33,18 @@ class Program:
     one under which it was compiled, `lowered` its MLIR bytecode.
     """
 
-    __slots__ = ("executable", "entry", "hidden", "kept", "out_avals", "reused", "takes_all", "donated", "__weakref__")
+    __slots__ = ("__weakref__", "donated", "entry", "executable", "hidden", "kept", "out_avals", "reused", "takes_all")
 
-    def __init__(self, entry: _Entry, hidden: list[Any], kept: list[int], arguments: int,
-                 out_avals: list[ShapedArray], reused: bool, donated: Sequence[int] = ()):
+    def __init__(
+        self,
+        entry: _Entry,
+        hidden: list[Any],
+        kept: list[int],
+        arguments: int,
+        out_avals: list[ShapedArray],
+        reused: bool,
+        donated: Sequence[int] = (),
+    ):
         self.executable, self.entry, self.hidden, self.kept = entry.executable, entry, hidden, kept
         self.out_avals, self.reused = out_avals, reused
         self.donated = tuple(i for i in donated if i in kept)
@@ -70,10 +80,16 @@ class Program:
 class _Entry:
     """An executable in the cache with what is needed to share it: its MLIR bytecode and the number it was filed under."""
 
-    __slots__ = ("executable", "lowered", "hash", "number", "argument_avals", "__weakref__")
+    __slots__ = ("__weakref__", "argument_avals", "executable", "hash", "lowered", "number")
 
-    def __init__(self, executable: Executable, lowered: bytes, key: StructuralHash, number: int,
-                 argument_avals: list[ShapedArray]):
+    def __init__(
+        self,
+        executable: Executable,
+        lowered: bytes,
+        key: StructuralHash,
+        number: int,
+        argument_avals: list[ShapedArray],
+    ):
         self.executable, self.lowered, self.hash, self.number = executable, lowered, key, number
         self.argument_avals = argument_avals
 
@@ -88,8 +104,15 @@ def clear_executables() -> None:
         _entries.clear()
 
 
-def compile_jaxpr(closed: ClosedJaxpr, options: Options = (), device: Any = None, number: int | None = None,
-                  note: records.Record | None = None, donated: Sequence[int] = (), lowered: bytes | None = None) -> Program:
+def compile_jaxpr(
+    closed: ClosedJaxpr,
+    options: Options = (),
+    device: Any = None,
+    number: int | None = None,
+    note: records.Record | None = None,
+    donated: Sequence[int] = (),
+    lowered: bytes | None = None,
+) -> Program:
     """The program of a jaxpr on a device: from the cache if one of the same structure was compiled, else compiled now.
 
     `number` files the steps under a program number in the ledger; `note` gives their function and position. `donated`
@@ -145,15 +168,24 @@ def _split_constants(closed: ClosedJaxpr, device: Any) -> tuple[ClosedJaxpr, lis
     debug = jaxpr.debug
     if names:
         shown = tuple(f"const{i}" for i in range(len(hoisted))) + tuple(
-            names[i] for i in jaxpr.read_arguments() if i < len(names))
+            names[i] for i in jaxpr.read_arguments() if i < len(names)
+        )
         debug = type(debug)(debug.name, shown, debug.result_names, debug.defined)
     lifted = Jaxpr(inner, [*hoisted, *invars], jaxpr.outvars, jaxpr.eqns, jaxpr.effects, debug)
     lifted._live = jaxpr.live()
     return ClosedJaxpr(lifted), hidden, embedded
 
 
-def _build(lifted: ClosedJaxpr, key: StructuralHash, options: Options, device: Any, number: int,
-           note: records.Record | None, donated: tuple[int, ...], lowered: bytes | None) -> _Entry:
+def _build(
+    lifted: ClosedJaxpr,
+    key: StructuralHash,
+    options: Options,
+    device: Any,
+    number: int,
+    note: records.Record | None,
+    donated: tuple[int, ...],
+    lowered: bytes | None,
+) -> _Entry:
     start, lowered_here = time.perf_counter(), lowered is None
     if lowered is None:
         lowered = mlir.to_bytecode(lower_jaxpr(lifted, lifted.jaxpr.debug.name, donated))

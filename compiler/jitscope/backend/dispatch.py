@@ -4,6 +4,7 @@ A call is answered by a key (options, structure and avals of the arguments, stat
 an unknown one traces the function, and compiles the jaxpr unless its structure is known (`compile`). Calls of a few
 positional arrays take a shorter way through the same cache.
 """
+
 from __future__ import annotations
 
 import dataclasses
@@ -34,13 +35,14 @@ from .signature import ANY_DEVICE, Leaf, Signature, options_text, short_repr
 from .stages import trace_stage
 from .static import StaticSpec
 
+
 _function_numbers = count(1)
 
 
 class Traced:
     """A traced function: its jaxpr and the structure of its result."""
 
-    __slots__ = ("closed", "out_tree", "signature", "number", "__weakref__")
+    __slots__ = ("__weakref__", "closed", "number", "out_tree", "signature")
 
     def __init__(self, closed: ClosedJaxpr, out_tree: Any, signature: Signature, number: int):
         self.closed, self.out_tree, self.signature, self.number = closed, out_tree, signature, number
@@ -58,7 +60,7 @@ class Tally:
 class Ready:
     """What a key answers with: a program, and how to put its results together. `tally` counts for the ledger."""
 
-    __slots__ = ("program", "single", "out_tree", "tally", "__weakref__")
+    __slots__ = ("__weakref__", "out_tree", "program", "single", "tally")
 
     def __init__(self, program: Program, out_tree: Any):
         self.program, self.out_tree, self.tally = program, out_tree, Tally()
@@ -93,7 +95,7 @@ class Caches:
     """The caches of one function under one set of jit options. `number` is the function's; `cleared` and `dropped` count
     how often its traces were forgotten."""
 
-    __slots__ = ("number", "cleared", "dropped", "traces", "ready", "fast", "mixed", "__weakref__")
+    __slots__ = ("__weakref__", "cleared", "dropped", "fast", "mixed", "number", "ready", "traces")
 
     def __init__(self, number: int):
         self.number, self.cleared, self.dropped = number, -1, 0
@@ -141,8 +143,14 @@ def clear_traces() -> None:
 class JitFunction:
     """A function compiled by tracing; made by `jitscope.jit`, which documents it."""
 
-    def __init__(self, fun: Callable[..., Any], spec: StaticSpec, options: Options = (), device: Any = None,
-                 auto_static: bool = False):
+    def __init__(
+        self,
+        fun: Callable[..., Any],
+        spec: StaticSpec,
+        options: Options = (),
+        device: Any = None,
+        auto_static: bool = False,
+    ):
         functools.update_wrapper(self, fun)
         self.__wrapped__ = fun
         self._fun, self._spec, self._options, self._device, self._auto = fun, spec, options, device, auto_static
@@ -236,15 +244,18 @@ class JitFunction:
             try:
                 # Only arrays have a buffer: anything else takes the long way.
                 bufs = [x.buf for x in leaves]
-                ready = self._caches.ready.get((settings(), in_tree, tuple([x.aval for x in leaves]), statics.key, None))
+                ready = self._caches.ready.get(
+                    (settings(), in_tree, tuple([x.aval for x in leaves]), statics.key, None)
+                )
             except AttributeError:
                 ready = None
             if ready is not None:
                 return ready.run(bufs), ready
         return self._resolve(args, kwargs, dynamic, statics, leaves, in_tree)
 
-    def _resolve(self, args: tuple, kwargs: dict[str, Any], dynamic: Any, statics: Any, leaves: list[Any],
-                 in_tree: Any) -> tuple[Any, Ready | None]:
+    def _resolve(
+        self, args: tuple, kwargs: dict[str, Any], dynamic: Any, statics: Any, leaves: list[Any], in_tree: Any
+    ) -> tuple[Any, Ready | None]:
         """The long way: values that are not arrays yet, tracers, devices, keys not met before."""
         if settings().disable_jit or (self._auto and not leaves):
             return self._fun(*args, **kwargs), None
@@ -261,8 +272,10 @@ class JitFunction:
 
     def _arrays(self, leaves: list[Any], dynamic: Any, statics: Any, device: Any) -> list[Array]:
         try:
-            return [x if type(x) is Array and device is None else to_array(x) if device is None else placed(x, device)
-                    for x in leaves]
+            return [
+                x if type(x) is Array and device is None else to_array(x) if device is None else placed(x, device)
+                for x in leaves
+            ]
         except (TypeError, OverflowError) as error:
             raise self._bad_argument(leaves, dynamic, statics, error) from None
 
@@ -271,18 +284,24 @@ class JitFunction:
             try:
                 to_array(leaf)
             except (TypeError, OverflowError):
-                advice = "" if hasattr(leaf, "dtype") or isinstance(leaf, int) else \
-                    f". If it is not data but a choice made before running, make it static: static_argnames={_root(name)!r}"
+                advice = (
+                    ""
+                    if hasattr(leaf, "dtype") or isinstance(leaf, int)
+                    else f". If it is not data but a choice made before running, make it static: static_argnames={_root(name)!r}"
+                )
                 return type(error)(f"argument {name} of {self._name} cannot be traced: {error}{advice}")
         return error
 
-    def _first(self, key: Any, dynamic: Any, arrays: list[Array], in_tree: Any, avals: tuple, statics: Any,
-               device: Any) -> tuple[Any, Ready]:
+    def _first(
+        self, key: Any, dynamic: Any, arrays: list[Array], in_tree: Any, avals: tuple, statics: Any, device: Any
+    ) -> tuple[Any, Ready]:
         traced = self.trace_avals(dynamic, in_tree, avals, statics, device)
-        note = records.Record("", self._name, traced.number, position=traced.closed.jaxpr.debug.defined,
-                              call_site=source.here())
-        program = compile_jaxpr(traced.closed, self._options, device, traced.number, note,
-                                self._spec.donated_leaves(dynamic, statics))
+        note = records.Record(
+            "", self._name, traced.number, position=traced.closed.jaxpr.debug.defined, call_site=source.here()
+        )
+        program = compile_jaxpr(
+            traced.closed, self._options, device, traced.number, note, self._spec.donated_leaves(dynamic, statics)
+        )
         ready = Ready(program, traced.out_tree)
         self._caches.remember(self._caches.ready, key, ready)
         plain = all(type(x) is Array for x in dynamic[0]) and not dynamic[1]
@@ -294,8 +313,17 @@ class JitFunction:
         start = time.perf_counter()
         out = ready.run([a.buf for a in arrays])
         client.block_until_ready([x.buf for x in tree.leaves(out)])
-        records.emit(records.Record("run", self._name, traced.number, time.perf_counter() - start, note.position,
-                                    note.call_site, payload=(traced, ready)))
+        records.emit(
+            records.Record(
+                "run",
+                self._name,
+                traced.number,
+                time.perf_counter() - start,
+                note.position,
+                note.call_site,
+                payload=(traced, ready),
+            )
+        )
         return out, ready
 
     def _nested(self, dynamic: Any, leaves: list[Any], in_tree: Any, statics: Any) -> Any:
@@ -306,8 +334,9 @@ class JitFunction:
         traced = self.trace_avals(dynamic, in_tree, avals, statics, None)
         return traced.out_tree.unflatten(call(traced.closed, leaves, self._name))
 
-    def trace_avals(self, dynamic: Any, in_tree: Any, avals: tuple[ShapedArray, ...], statics: Any,
-                    device: Any) -> Traced:
+    def trace_avals(
+        self, dynamic: Any, in_tree: Any, avals: tuple[ShapedArray, ...], statics: Any, device: Any
+    ) -> Traced:
         """The jaxpr for arguments of these avals; from the cache unless it captured tracers of an outer trace."""
         key = (settings(), current_axes(), in_tree, avals, statics.key)
         traced = self._caches.traces.get(key)
@@ -324,8 +353,18 @@ class JitFunction:
         """A known trace on its way to another device than before (or to its first one): a program of its own."""
         signature = dataclasses.replace(traced.signature, device=str(device))
         traced = Traced(traced.closed, traced.out_tree, signature, records.new_program())
-        records.emit(records.Record("trace", self._name, traced.number, 0.0, traced.closed.jaxpr.debug.defined,
-                                    source.here(), {"nested": False, "known": True}, traced))
+        records.emit(
+            records.Record(
+                "trace",
+                self._name,
+                traced.number,
+                0.0,
+                traced.closed.jaxpr.debug.defined,
+                source.here(),
+                {"nested": False, "known": True},
+                traced,
+            )
+        )
         return traced
 
     def _trace(self, dynamic: Any, in_tree: Any, avals: tuple, statics: Any, device: Any) -> Traced:
@@ -333,10 +372,23 @@ class JitFunction:
         position = source.position_of_function(self._fun)
         caches, spec = self._caches, self._spec
         signature = Signature(
-            caches.number, tuple(map(Leaf.of, names, avals)), sys.intern(str(in_tree)), spec.shown(statics),
-            options_text(settings(), current_axes(), self._options, donated=spec.donated, static=spec.declared,
-                         auto_static=self._auto), settings().enable_x64, str(device or ANY_DEVICE), caches.cleared,
-            caches.dropped)
+            caches.number,
+            tuple(map(Leaf.of, names, avals)),
+            sys.intern(str(in_tree)),
+            spec.shown(statics),
+            options_text(
+                settings(),
+                current_axes(),
+                self._options,
+                donated=spec.donated,
+                static=spec.declared,
+                auto_static=self._auto,
+            ),
+            settings().enable_x64,
+            str(device or ANY_DEVICE),
+            caches.cleared,
+            caches.dropped,
+        )
         number, call_site, start = records.new_program(), source.here(), time.perf_counter()
         out_trees: list[Any] = []
 
@@ -350,13 +402,32 @@ class JitFunction:
         try:
             closed = trace_to_jaxpr(flat, avals, DebugInfo(self._name, tuple(names), (), position))
         except Exception as error:
-            records.emit(records.Record("error", self._name, number, time.perf_counter() - start, position, call_site,
-                                        {"error": type(error).__name__, "message": short_repr(str(error)),
-                                         "nested": device is None}, signature))
+            records.emit(
+                records.Record(
+                    "error",
+                    self._name,
+                    number,
+                    time.perf_counter() - start,
+                    position,
+                    call_site,
+                    {"error": type(error).__name__, "message": short_repr(str(error)), "nested": device is None},
+                    signature,
+                )
+            )
             raise
         traced = Traced(closed, out_trees[0], signature, number)
-        records.emit(records.Record("trace", self._name, number, time.perf_counter() - start, position, call_site,
-                                    {"nested": device is None}, traced))
+        records.emit(
+            records.Record(
+                "trace",
+                self._name,
+                number,
+                time.perf_counter() - start,
+                position,
+                call_site,
+                {"nested": device is None},
+                traced,
+            )
+        )
         return traced
 
     def _check_results(self, leaves: Sequence[Any], out: Any) -> None:
@@ -369,7 +440,8 @@ class JitFunction:
                 path = tree.leaf_paths(out)[i]
                 raise TypeError(
                     f"{self._name} returned, at result{path}, something that is not an array: {not_an_array(leaf)}. A "
-                    "compiled function gives arrays, numbers, or trees of those; compute other things outside") from None
+                    "compiled function gives arrays, numbers, or trees of those; compute other things outside"
+                ) from None
 
     # What JAX's jitted functions offer beside being called
 
@@ -404,4 +476,3 @@ class JitFunction:
 
 def _root(path: str) -> str:
     return path.split("[")[0].split(".")[0]
-

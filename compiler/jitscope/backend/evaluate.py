@@ -1,4 +1,5 @@
 """The trace at the bottom: operations are compiled one by one and run at once."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -13,6 +14,7 @@ from ..ops.families import Elementwise
 from ..xla.program import RuntimeFailure, translate
 from .array import Array, device_for, one_device, placed, to_array
 from .compile import Program, compile_jaxpr
+
 
 _programs: dict[Any, Program] = {}
 _MAX_PROGRAMS = 8192
@@ -53,8 +55,11 @@ class EvaluationTrace(Trace):
             key = (device, *key)  # not found without asking for the device
         program = _programs.get(key)
         if program is None:
-            program = _call_program(params, device) if primitive is jit_p else \
-                _one_operation(primitive, avals, params, device)
+            program = (
+                _call_program(params, device)
+                if primitive is jit_p
+                else _one_operation(primitive, avals, params, device)
+            )
             if len(_programs) >= _MAX_PROGRAMS:
                 _programs.clear()
             _programs[key] = program
@@ -94,4 +99,3 @@ def clear_programs() -> None:
 
 
 install_evaluation(EvaluationTrace())
-

@@ -3,6 +3,7 @@
 Each operation's location is the path of its equation (`e2`; inside a called function relative, XLA's inliner prefixes the
 call's), so a module says nothing about files and lines and does not change when the code above it does.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -47,7 +48,9 @@ class Module:
         self.taken.add(candidate)
         return candidate
 
-    def build(self, jaxpr: Jaxpr, name: str, visibility: str, consts: Sequence[np.ndarray] = (), donated: Sequence[int] = ()) -> Any:
+    def build(
+        self, jaxpr: Jaxpr, name: str, visibility: str, consts: Sequence[np.ndarray] = (), donated: Sequence[int] = ()
+    ) -> Any:
         """A function of the jaxpr's invars, `consts` being the values of its constvars; results may take the memory of the arguments `donated`."""
         params = jaxpr.invars
         types = [aval_type(v.aval) for v in params]
@@ -210,8 +213,10 @@ class LoweringContext:
         if len({len(a.shape) for a in avals}) == 1:
             return list(values)
         shape = max((a.shape for a in avals), key=len)
-        return [value if aval.shape else self.broadcast_in_dim(value, aval.update(shape=shape), ())
-                for value, aval in zip(values, avals)]
+        return [
+            value if aval.shape else self.broadcast_in_dim(value, aval.update(shape=shape), ())
+            for value, aval in zip(values, avals)
+        ]
 
     def convert(self, value: Any, old: Any, new: Any) -> Any:
         """`value` of dtype `old` in dtype `new` (no complex number to a real one)."""
@@ -231,10 +236,11 @@ class LoweringContext:
 
     def slice(self, value: Any, starts: Sequence[int], limits: Sequence[int], strides: Sequence[int] | None) -> Any:
         aval = self.avals_in[0]
-        inner = physical(aval).shape[aval.ndim:]
+        inner = physical(aval).shape[aval.ndim :]
         steps = [*(strides or [1] * aval.ndim), *[1] * len(inner)]
-        return self.hlo.slice(value, self.ints([*starts, *[0] * len(inner)]), self.ints([*limits, *inner]),
-                              self.ints(steps))
+        return self.hlo.slice(
+            value, self.ints([*starts, *[0] * len(inner)]), self.ints([*limits, *inner]), self.ints(steps)
+        )
 
     def pad(self, value: Any, filler: Any, config: Sequence[tuple[int, int, int]]) -> Any:
         low, high, interior = ([c[i] for c in config] for i in range(3))
@@ -252,25 +258,32 @@ class LoweringContext:
             kind = "UNSIGNED" if element.is_unsigned or element.width == 1 else "SIGNED"
         elif total_order:
             kind = "TOTALORDER"
-        return self.hlo.compare(x, y, self.hlo.ComparisonDirectionAttr.get(direction),
-                                compare_type=self.hlo.ComparisonTypeAttr.get(kind))
+        return self.hlo.compare(
+            x, y, self.hlo.ComparisonDirectionAttr.get(direction), compare_type=self.hlo.ComparisonTypeAttr.get(kind)
+        )
 
     def reduce(self, x: Any, identity: Any, combine: Callable[[Any, Any], Any], axes: Sequence[int]) -> Any:
         """The reduction of `x` over `axes` by a builder of two scalars."""
         dtype = self.avals_in[0].dtype
         scalar = ShapedArray((), dtype)
-        operation = self.hlo.ReduceOp([self.type(self.avals_out[0])], [x], [self.full(identity, scalar)],
-                                      self.ints(axes))
+        operation = self.hlo.ReduceOp(
+            [self.type(self.avals_out[0])], [x], [self.full(identity, scalar)], self.ints(axes)
+        )
         self.region(operation, 0, [scalar, scalar], combine)
         return operation.result
 
-    def reduce_pair(self, x: Any, index: Any, identity: Any, direction: str, axis: int, dtype: Any,
-                    index_dtype: Any) -> Any:
+    def reduce_pair(
+        self, x: Any, index: Any, identity: Any, direction: str, axis: int, dtype: Any, index_dtype: Any
+    ) -> Any:
         """The index of the first element along `axis` that beats all others; NaN beats everything."""
         value, place = ShapedArray((), dtype), ShapedArray((), index_dtype)
         out = self.avals_out[0]
-        operation = self.hlo.ReduceOp([self.type(out.update(dtype=dtype)), self.type(out)], [x, index],
-                                      [self.full(identity, value), self.full(0, place)], self.ints([axis]))
+        operation = self.hlo.ReduceOp(
+            [self.type(out.update(dtype=dtype)), self.type(out)],
+            [x, index],
+            [self.full(identity, value), self.full(0, place)],
+            self.ints([axis]),
+        )
 
         def body(a, i, b, j):
             wins = self.compare(a, b, direction)
@@ -298,8 +311,15 @@ class LoweringContext:
         padding[axis] = (0, n - 1) if reverse else (n - 1, 0)
         ones = self.ints([1] * aval.ndim)
         operation = self.hlo.ReduceWindowOp(
-            [self.type(aval)], [x], [self.full(identity, scalar)], self.ints(window), window_strides=ones,
-            base_dilations=ones, window_dilations=ones, padding=self.ir.DenseIntElementsAttr.get(padding))
+            [self.type(aval)],
+            [x],
+            [self.full(identity, scalar)],
+            self.ints(window),
+            window_strides=ones,
+            base_dilations=ones,
+            window_dilations=ones,
+            padding=self.ir.DenseIntElementsAttr.get(padding),
+        )
         self.region(operation, 0, [scalar, scalar], combine)
         return operation.result
 

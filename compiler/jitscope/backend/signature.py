@@ -1,4 +1,5 @@
 """The key of a trace, as plain data: what the ledger compares to say why something was traced again."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -72,16 +73,28 @@ def short_repr(value: Any) -> str:
     """`repr`, cut to a length that fits a record; a `repr` that fails does not matter."""
     try:
         text = repr(value)
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
         text = f"<{type(value).__name__} whose repr raises {type(error).__name__}>"
     return text if len(text) <= _LIMIT else f"{text[:_LIMIT]}…"
 
 
-def options_text(settings: Settings, axes: tuple, options: tuple, *, donated: tuple[str, ...], static: tuple[str, ...],
-                 auto_static: bool) -> tuple[tuple[str, str], ...]:
+def options_text(
+    settings: Settings,
+    axes: tuple,
+    options: tuple,
+    *,
+    donated: tuple[str, ...],
+    static: tuple[str, ...],
+    auto_static: bool,
+) -> tuple[tuple[str, str], ...]:
     """The options a program depends on, as (name, repr)."""
-    rows = [("numpy_dtype_promotion", settings.numpy_dtype_promotion), ("default_device", settings.default_device),
-            ("donated arguments", donated), ("static arguments", static), ("auto_static", auto_static)]
+    rows = [
+        ("numpy_dtype_promotion", settings.numpy_dtype_promotion),
+        ("default_device", settings.default_device),
+        ("donated arguments", donated),
+        ("static arguments", static),
+        ("auto_static", auto_static),
+    ]
     rows += [(f"axis {name!r}", size) for name, size in axes]
     rows += [(f"compiler option {name}", value) for name, value in options]
     return tuple((name, short_repr(value)) for name, value in rows)

@@ -1,4 +1,5 @@
 """Ahead-of-time stages: `jit(f).trace(x)` → `.lower()` → `.compile()` → a call. Each shows what it holds."""
+
 from __future__ import annotations
 
 import time
@@ -13,6 +14,7 @@ from ..core.trace import Tracer
 from ..xla import hlo_module, mlir
 from .array import Array, device_for, placed
 from .compile import Program, compile_jaxpr, lower_closed
+
 
 if TYPE_CHECKING:
     from .dispatch import JitFunction, Traced
@@ -99,8 +101,9 @@ class TracedStage:
 
     def note(self) -> records.Record:
         """What the steps of this program have in common."""
-        return records.Record("", self.fun_name, self._traced.number, position=self.jaxpr.jaxpr.debug.defined,
-                              call_site=source.here())
+        return records.Record(
+            "", self.fun_name, self._traced.number, position=self.jaxpr.jaxpr.debug.defined, call_site=source.here()
+        )
 
     def lower(self) -> LoweredStage:
         """The StableHLO program."""
@@ -151,8 +154,9 @@ class LoweredStage:
         """Compile (or find the program of the same structure)."""
         stage, function = self._stage, self._stage._function
         traced = stage._traced
-        program = compile_jaxpr(traced.closed, function._options, stage._device, traced.number, stage.note(),
-                                stage._donated, self._bytecode)
+        program = compile_jaxpr(
+            traced.closed, function._options, stage._device, traced.number, stage.note(), stage._donated, self._bytecode
+        )
         return CompiledStage(stage, program)
 
     def __repr__(self) -> str:
@@ -174,8 +178,9 @@ class CompiledStage:
         stage, name = self._stage, self._stage.fun_name
         leaves = self._leaves(args, kwargs)
         if any(isinstance(x, Tracer) for x in leaves):
-            raise TypeError(f"{name} is compiled, it cannot be traced or transformed any more: call the function it was "
-                            "made from")
+            raise TypeError(
+                f"{name} is compiled, it cannot be traced or transformed any more: call the function it was made from"
+            )
         if any(type(x) is Array for x in leaves) and device_for(leaves) != stage._device:
             raise TypeError(f"{name} was compiled for {stage._device}; its arguments are on {device_for(leaves)}")
         arrays = [placed(x, stage._device) for x in leaves]
@@ -189,7 +194,9 @@ class CompiledStage:
         leaves, in_tree = tree.flatten((args, kwargs))
         if in_tree == stage._in_tree:
             return leaves
-        other = TypeError(f"{stage.fun_name} was compiled for arguments of another structure: {stage._in_tree}, now {in_tree}")
+        other = TypeError(
+            f"{stage.fun_name} was compiled for arguments of another structure: {stage._in_tree}, now {in_tree}"
+        )
         try:
             dynamic, statics = stage._function._spec.bind(args, kwargs, stage._function._auto)
         except (TypeError, ValueError):
@@ -218,4 +225,3 @@ class CompiledStage:
 
     def __repr__(self) -> str:
         return f"Compiled({self._stage.fun_name})"
-

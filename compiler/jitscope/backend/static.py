@@ -1,4 +1,5 @@
 """Static arguments: which arguments of a call are part of the key instead of data."""
+
 from __future__ import annotations
 
 import functools
@@ -9,6 +10,7 @@ from typing import Any
 
 from .. import tree
 from .signature import Static
+
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
@@ -23,12 +25,14 @@ def as_tuple(value: Any) -> tuple:
 class Statics:
     """The static arguments of one call, by position and by name: `key` is hashable, `merge` puts them back."""
 
-    __slots__ = ("positions", "names", "key")
+    __slots__ = ("key", "names", "positions")
 
     def __init__(self, positions: dict[int, Any], names: dict[str, Any]):
         self.positions, self.names = positions, names
-        self.key = (tuple([(i, type(v), v) for i, v in positions.items()]),
-                    tuple([(n, type(v), v) for n, v in sorted(names.items())]) if names else ())
+        self.key = (
+            tuple([(i, type(v), v) for i, v in positions.items()]),
+            tuple([(n, type(v), v) for n, v in sorted(names.items())]) if names else (),
+        )
 
     def merge(self, dynamic: tuple[tuple, dict[str, Any]]) -> tuple[list[Any], dict[str, Any]]:
         """All arguments, from the dynamic ones and these."""
@@ -45,8 +49,14 @@ class StaticSpec:
     """Which arguments of `fun` are static or donated, by position and by name; each follows from the other where the
     function's signature tells."""
 
-    def __init__(self, fun: Callable[..., Any], static_argnums: Any = None, static_argnames: Any = None,
-                 donate_argnums: Any = None, donate_argnames: Any = None):
+    def __init__(
+        self,
+        fun: Callable[..., Any],
+        static_argnums: Any = None,
+        static_argnames: Any = None,
+        donate_argnums: Any = None,
+        donate_argnames: Any = None,
+    ):
         self._fun = fun
         self.positions, self.names = self._complete(static_argnums, static_argnames, "static")
         donated = self._complete(donate_argnums, donate_argnames, "donate")
@@ -97,22 +107,28 @@ class StaticSpec:
         ones."""
         numbers, names = set(as_tuple(argnums)), set(as_tuple(argnames))
         if not all(isinstance(i, int) for i in numbers) or not all(isinstance(n, str) for n in names):
-            raise TypeError(f"{what}_argnums are ints and {what}_argnames are strings; got {argnums!r} and {argnames!r}")
-        if not numbers and not names or self._signature is None:
+            raise TypeError(
+                f"{what}_argnums are ints and {what}_argnames are strings; got {argnums!r} and {argnames!r}"
+            )
+        if (not numbers and not names) or self._signature is None:
             return numbers, names
         parameters, known = self._signature.parameters, self._positional_names
         kinds = {p.kind for p in parameters.values()}
         if inspect.Parameter.VAR_POSITIONAL not in kinds:
             wrong = [i for i in numbers if not -len(known) <= i < len(known)]
             if wrong:
-                raise ValueError(f"{what}_argnums={argnums!r}: {self._called} takes {len(known)} positional arguments, "
-                                 f"there is no argument {wrong[0]}")
+                raise ValueError(
+                    f"{what}_argnums={argnums!r}: {self._called} takes {len(known)} positional arguments, "
+                    f"there is no argument {wrong[0]}"
+                )
             numbers = {i % len(known) for i in numbers}
         if inspect.Parameter.VAR_KEYWORD not in kinds:
             wrong_names = sorted(names - set(parameters))
             if wrong_names:
-                raise ValueError(f"{what}_argnames={argnames!r}: {self._called} has no argument {wrong_names[0]!r}; it "
-                                 f"has {', '.join(parameters)}")
+                raise ValueError(
+                    f"{what}_argnames={argnames!r}: {self._called} has no argument {wrong_names[0]!r}; it "
+                    f"has {', '.join(parameters)}"
+                )
         completed = numbers | {known.index(n) for n in names if n in known}
         return completed, names | {known[i] for i in numbers if 0 <= i < len(known)}
 
@@ -145,7 +161,8 @@ class StaticSpec:
         return ValueError(
             f"static argument {name} of {self._called} is a {type(value).__name__}, which cannot be hashed: a program is "
             "found by the values of its static arguments. Pass something immutable (a tuple for a list, a frozen "
-            "dataclass for an object), or do not make it static")
+            "dataclass for an object), or do not make it static"
+        )
 
     def _named(self, statics: Statics) -> list[tuple[str, Any]]:
         return [(self._name(i), v) for i, v in sorted(statics.positions.items())] + sorted(statics.names.items())
@@ -173,7 +190,7 @@ class StaticSpec:
         except TypeError as error:
             raise TypeError(f"{self._called}: {error}") from None
         names = []
-        for parameter in list(signature.parameters.values())[len(args):]:
+        for parameter in list(signature.parameters.values())[len(args) :]:
             if parameter.kind is not inspect.Parameter.POSITIONAL_OR_KEYWORD or parameter.name not in kwargs:
                 break
             names.append(parameter.name)
@@ -188,8 +205,10 @@ class StaticSpec:
 
     def _dynamic(self, dynamic: tuple[tuple, dict[str, Any]], statics: Statics) -> list[tuple[Any, Any]]:
         """The dynamic arguments with their names, in the order of their leaves."""
-        return [*[(self._name(i), x) for i, x in zip(_places(dynamic, statics), dynamic[0])],
-                *[(n, dynamic[1][n]) for n in sorted(dynamic[1])]]
+        return [
+            *[(self._name(i), x) for i, x in zip(_places(dynamic, statics), dynamic[0])],
+            *[(n, dynamic[1][n]) for n in sorted(dynamic[1])],
+        ]
 
     def donated_leaves(self, dynamic: tuple[tuple, dict[str, Any]], statics: Statics) -> tuple[int, ...]:
         """Indices of the leaves whose memory the program may take."""
@@ -225,4 +244,3 @@ def is_static_kind(x: Any) -> bool:
     if isinstance(x, (str, bytes, type, Enum)) or x is None:
         return True
     return callable(x) and not hasattr(x, "aval") and not hasattr(x, "__array__")
-

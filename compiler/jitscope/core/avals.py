@@ -1,4 +1,5 @@
 """Abstract values: what is known about a value while tracing (shape, dtype, weak type, sharding)."""
+
 import math
 from typing import Any
 from weakref import WeakValueDictionary
@@ -7,6 +8,7 @@ import numpy as np
 
 from . import dtypes
 from .dtypes import DType, canonicalize, python_dtype
+
 
 Shape = tuple[int, ...]
 _interned: WeakValueDictionary[Any, "ShapedArray"] = WeakValueDictionary()
@@ -19,7 +21,7 @@ class ShapedArray:
     in promotion, `sharding` says how it is laid out over devices (None: one device).
     """
 
-    __slots__ = ("shape", "dtype", "weak_type", "sharding", "ndim", "__weakref__")
+    __slots__ = ("__weakref__", "dtype", "ndim", "shape", "sharding", "weak_type")
     shape: Shape
     dtype: DType
     weak_type: bool
@@ -101,8 +103,11 @@ def aval_of(x: Any) -> ShapedArray:
 def not_an_array(x: Any) -> str:
     """Why `x` cannot be an array, in words."""
     if isinstance(x, np.ndarray):
-        hint = "give its elements one number type, e.g. np.asarray(x, dtype=float)" if x.dtype == object else \
-            "convert it to a number type first"
+        hint = (
+            "give its elements one number type, e.g. np.asarray(x, dtype=float)"
+            if x.dtype == object
+            else "convert it to a number type first"
+        )
         return f"a NumPy array of dtype {x.dtype} is not an array of numbers: {hint}"
     if hasattr(x, "aval"):
         return f"a {type(x).__name__} says what an array is like, it has no values"

@@ -1,7 +1,9 @@
 """Named axes that `vmap(axis_name=...)` opens: their names and sizes, for this thread or task."""
+
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+
 
 AxisEnv = tuple[tuple[Hashable, int], ...]
 _env: ContextVar[AxisEnv] = ContextVar("jitscope_axes", default=())

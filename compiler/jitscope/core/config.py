@@ -2,6 +2,7 @@
 
 `settings()` gives the options in force as an interned, immutable `Settings`, so that identity can stand in a cache key.
 """
+
 import dataclasses
 import os
 from collections.abc import Iterator

@@ -3,6 +3,7 @@
 A dtype is a `numpy.dtype` (ml_dtypes supplies bfloat16, fp8 and int4) or an `ExtendedDType` such as a key's, whose
 values have a logical shape and, below, a physical one.
 """
+
 import functools
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from .config import settings
 from .errors import TypePromotionError
+
 
 float0 = np.dtype([("float0", np.void, 0)])
 """The dtype of tangents of integers, booleans and keys: it holds no value."""
@@ -27,8 +29,13 @@ _SIGNED = (int4, int8, int16, int32, int64)
 _UNSIGNED = (uint4, uint8, uint16, uint32, uint64)
 _FLOATS = (float8_e4m3fn, float8_e5m2, bfloat16, float16, float32, float64)
 _COMPLEX = (complex64, complex128)
-_KIND = {bool_: "b", **dict.fromkeys(_SIGNED, "i"), **dict.fromkeys(_UNSIGNED, "u"), **dict.fromkeys(_FLOATS, "f"),
-         **dict.fromkeys(_COMPLEX, "c")}
+_KIND = {
+    bool_: "b",
+    **dict.fromkeys(_SIGNED, "i"),
+    **dict.fromkeys(_UNSIGNED, "u"),
+    **dict.fromkeys(_FLOATS, "f"),
+    **dict.fromkeys(_COMPLEX, "c"),
+}
 _NARROW = {int64: int32, uint64: uint32, float64: float32, complex128: complex64}
 
 
@@ -153,12 +160,27 @@ def default_int() -> np.dtype:
 
 _WEAK = {"i": "int*", "u": "int*", "f": "float*", "c": "complex*"}
 _ABOVE: dict[Any, tuple[Any, ...]] = {
-    bool_: ("int*",), "int*": (uint4, int4),
-    uint4: (int8, uint8), uint8: (int16, uint16), uint16: (int32, uint32), uint32: (int64, uint64), uint64: ("float*",),
-    int4: (int8,), int8: (int16,), int16: (int32,), int32: (int64,), int64: ("float*",),
+    bool_: ("int*",),
+    "int*": (uint4, int4, uint8, int8),
+    uint4: (),
+    uint8: (int16, uint16),
+    uint16: (int32, uint32),
+    uint32: (int64, uint64),
+    uint64: ("float*",),
+    int4: (),
+    int8: (int16,),
+    int16: (int32,),
+    int32: (int64,),
+    int64: ("float*",),
     "float*": (float8_e4m3fn, float8_e5m2, bfloat16, float16, "complex*"),
-    float8_e4m3fn: (), float8_e5m2: (), bfloat16: (float32,), float16: (float32,),
-    float32: (float64, complex64), float64: (complex128,), "complex*": (complex64,), complex64: (complex128,),
+    float8_e4m3fn: (),
+    float8_e5m2: (),
+    bfloat16: (float32,),
+    float16: (float32,),
+    float32: (float64, complex64),
+    float64: (complex128,),
+    "complex*": (complex64,),
+    complex64: (complex128,),
     complex128: (),
 }
 
@@ -175,7 +197,8 @@ def _join(nodes: frozenset) -> Any:
     if not least:
         names = ", ".join(sorted(map(str, nodes)))
         raise TypePromotionError(
-            f"dtypes {names} have no common type: convert one of them with .astype(...) to say which is meant")
+            f"dtypes {names} have no common type: convert one of them with .astype(...) to say which is meant"
+        )
     return least[0]
 
 
@@ -193,7 +216,8 @@ def _promote(dtypes: tuple[DType, ...], weaks: tuple[bool, ...], strict: bool) -
         return _WEAK_RESULT.get(joined, joined), True
     if strict and len({d for d, weak in zip(dtypes, weaks) if not weak}) > 1:
         raise TypePromotionError(
-            f"numpy_dtype_promotion is 'strict': {', '.join(map(str, dtypes))} are not converted by themselves; use .astype")
+            f"numpy_dtype_promotion is 'strict': {', '.join(map(str, dtypes))} are not converted by themselves; use .astype"
+        )
     joined = _join(frozenset(_WEAK.get(kind(d), d) if weak else d for d, weak in zip(dtypes, weaks)))
     return _WEAK_RESULT.get(joined, joined), joined in _WEAK_RESULT
 

@@ -1,4 +1,5 @@
 """Errors for people: what happened, where, why, what to do. Class names are JAX's where JAX has one."""
+
 from ..xla.errors import DeletedBufferError
 
 

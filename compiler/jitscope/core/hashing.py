@@ -4,6 +4,7 @@ It covers equations, parameters, avals with weak types, literals, and small capt
 names do not count. Objects that are equal only to themselves (callbacks) count by identity and are kept alive beside
 the hash.
 """
+
 from __future__ import annotations
 
 import enum
@@ -15,6 +16,7 @@ import numpy as np
 
 from .dtypes import ExtendedDType
 from .jaxpr import Atom, ClosedJaxpr, Jaxpr, Literal, Var
+
 
 SMALL = 8
 """Captured arrays of at most so many elements are part of the program; larger ones become hidden arguments."""

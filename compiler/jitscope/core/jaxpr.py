@@ -1,4 +1,5 @@
 """The jaxpr: a typed, functional program of equations."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..xla import tracebacks
 from .avals import ShapedArray
 from .effects import Effects, no_effects
+
 
 if TYPE_CHECKING:
     from .primitive import Primitive
@@ -29,7 +31,7 @@ class Literal:
     """A scalar written into the equation. `value` is a NumPy scalar, or a Python one if the aval is weak, so that the
     equation gives the same aval when it is run anew."""
 
-    __slots__ = ("value", "aval")
+    __slots__ = ("aval", "value")
 
     def __init__(self, value: Any, aval: ShapedArray):
         self.value = value
@@ -45,10 +47,17 @@ Atom = Var | Literal
 class JaxprEqn:
     """`outvars = primitive[params] invars`, with its effects and a handle of where it was written."""
 
-    __slots__ = ("invars", "outvars", "primitive", "params", "effects", "traceback")
+    __slots__ = ("effects", "invars", "outvars", "params", "primitive", "traceback")
 
-    def __init__(self, invars: list[Atom], outvars: list[Var], primitive: Primitive, params: dict[str, Any],
-                 effects: Effects = no_effects, traceback: tracebacks.Handle | None = None):
+    def __init__(
+        self,
+        invars: list[Atom],
+        outvars: list[Var],
+        primitive: Primitive,
+        params: dict[str, Any],
+        effects: Effects = no_effects,
+        traceback: tracebacks.Handle | None = None,
+    ):
         self.invars, self.outvars, self.primitive, self.params = invars, outvars, primitive, params
         self.effects, self.traceback = effects, traceback
 
@@ -66,13 +75,23 @@ class DebugInfo:
     defined: Any = None
 
 
+NO_DEBUG = DebugInfo()
+
+
 class Jaxpr:
     """A program: `constvars` are its captured values, `invars` its arguments."""
 
-    __slots__ = ("constvars", "invars", "outvars", "eqns", "effects", "debug", "_live", "__weakref__")
+    __slots__ = ("__weakref__", "_live", "constvars", "debug", "effects", "eqns", "invars", "outvars")
 
-    def __init__(self, constvars: list[Var], invars: list[Var], outvars: list[Atom], eqns: list[JaxprEqn],
-                 effects: Effects = no_effects, debug: DebugInfo = DebugInfo()):
+    def __init__(
+        self,
+        constvars: list[Var],
+        invars: list[Var],
+        outvars: list[Atom],
+        eqns: list[JaxprEqn],
+        effects: Effects = no_effects,
+        debug: DebugInfo = NO_DEBUG,
+    ):
         self.constvars, self.invars, self.outvars, self.eqns = constvars, invars, outvars, eqns
         self.effects, self.debug = effects, debug
         self._live: tuple[list[tuple[int, JaxprEqn]], set[Var]] | None = None
@@ -112,7 +131,7 @@ def _live(jaxpr: Jaxpr) -> tuple[list[tuple[int, JaxprEqn]], set[Var]]:
 class ClosedJaxpr:
     """A jaxpr with the values of its constvars. `derived` memoizes programs made from it (its jvp, its batched form)."""
 
-    __slots__ = ("jaxpr", "consts", "derived", "__weakref__")
+    __slots__ = ("__weakref__", "consts", "derived", "jaxpr")
 
     def __init__(self, jaxpr: Jaxpr, consts: Sequence[Any] = ()):
         self.jaxpr = jaxpr

@@ -3,6 +3,7 @@
 The class is empty here: one assignment at import (`install`, called by `numpy.operators` with its table) fills it, since
 `x + y` means `numpy.add` with promotion and broadcasting, which lives far above.
 """
+
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 

@@ -1,4 +1,5 @@
 """A primitive is one object whose methods are its rules."""
+
 from __future__ import annotations
 
 from collections import Counter
@@ -6,7 +7,6 @@ from collections.abc import Hashable, Sequence
 from typing import Any, Protocol
 
 from . import source
-from .avals import ShapedArray
 from .effects import Effects
 from .errors import MissingRule
 from .trace import current_trace

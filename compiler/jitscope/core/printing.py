@@ -1,4 +1,5 @@
 """Jaxprs as text, in JAX's format."""
+
 from __future__ import annotations
 
 import itertools
@@ -12,6 +13,7 @@ from ..xla import layout
 from . import dtypes
 from .jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, subjaxprs
 from .primitive import HigherOrder
+
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -117,7 +119,9 @@ def _read(jaxpr: Jaxpr) -> set[Var]:
 def literal_text(literal: Literal) -> str:
     """2.0:f32[]"""
     value = np.asarray(literal.value)
-    item = value.astype(np.float32).item() if dtypes.is_float(value.dtype) and value.dtype.itemsize < 4 else value.item()
+    item = (
+        value.astype(np.float32).item() if dtypes.is_float(value.dtype) and value.dtype.itemsize < 4 else value.item()
+    )
     return f"{item}:{literal.aval.short()}"
 
 
@@ -152,7 +156,9 @@ def _words(words: Sequence[str]) -> layout.Doc:
 
 def _brackets(opening: str, docs: Sequence[layout.Doc], closing: str) -> layout.Doc:
     inside = [layout.text(opening), layout.line_break(""), layout.join(layout.line_break(), docs)]
-    return layout.group(layout.concat([layout.nest(2, layout.concat(inside)), layout.line_break(""), layout.text(closing)]))
+    return layout.group(
+        layout.concat([layout.nest(2, layout.concat(inside)), layout.line_break(""), layout.text(closing)])
+    )
 
 
 def _equation(eqn: JaxprEqn, names: Names) -> layout.Doc:
@@ -177,14 +183,24 @@ def _program(jaxpr: Jaxpr, names: Names) -> layout.Doc:
     outs = ", ".join(atom_text(a, names) for a in jaxpr.outvars)
     equations = [_equation(eqn, names) for eqn in jaxpr.eqns]
     body = layout.concat([layout.line_break(), layout.join(layout.line_break("; "), equations)])
-    inside = [layout.text("{ lambda "), _words(constants), layout.text("; "), _words(arguments), layout.text(". let"),
-              layout.nest(2, body), layout.line_break(), layout.text(f"in ({outs}{',' * (len(jaxpr.outvars) == 1)})")]
+    inside = [
+        layout.text("{ lambda "),
+        _words(constants),
+        layout.text("; "),
+        _words(arguments),
+        layout.text(". let"),
+        layout.nest(2, body),
+        layout.line_break(),
+        layout.text(f"in ({outs}{',' * (len(jaxpr.outvars) == 1)})"),
+    ]
     return layout.group(layout.concat([layout.nest(2, layout.concat(inside)), layout.text(" }")]))
 
 
 def format_jaxpr(jaxpr: Jaxpr) -> str:
     """The whole program."""
     names = Names(jaxpr)
-    shared = [layout.concat([layout.text(f"let {name} = "), _program(held, names), layout.text(" in"), layout.line_break()])
-              for held, name in names.shared.items()]
+    shared = [
+        layout.concat([layout.text(f"let {name} = "), _program(held, names), layout.text(" in"), layout.line_break()])
+        for held, name in names.shared.items()
+    ]
     return layout.render(layout.concat([*shared, _program(jaxpr, names)]))

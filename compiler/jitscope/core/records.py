@@ -3,6 +3,7 @@
 A record is small: what, for which function, where, how long. The steps `emit`; the ledger (`observe.ledger`) and anyone
 else listens. Heavy things (the jaxpr, the executable) are offered as `payload`, which listeners may keep within bounds.
 """
+
 from __future__ import annotations
 
 import dataclasses
@@ -13,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .source import Position
+
 
 _numbers = itertools.count(1)
 
@@ -71,5 +73,5 @@ def tell(listener: Callable[[Any], None], news: Any) -> None:
     """Call a listener; what it raises is printed and goes no further."""
     try:
         listener(news)
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
         print(f"jitscope: a listener of the ledger failed: {error!r}", file=sys.stderr)

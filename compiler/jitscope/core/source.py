@@ -2,6 +2,7 @@
 
 A position is captured as a traceback handle (a fraction of a microsecond) and resolved only when somebody looks.
 """
+
 import dataclasses
 import functools
 import linecache
@@ -11,6 +12,7 @@ from contextvars import ContextVar
 from types import CodeType, TracebackType
 
 from ..xla import tracebacks
+
 
 _INTERNAL = [os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep]
 _STDLIB = sysconfig.get_paths()["stdlib"]
@@ -126,7 +128,7 @@ def position_of_function(fun: object) -> Position | None:
     while hasattr(fun, "__wrapped__"):
         fun = fun.__wrapped__  # pyright: ignore[reportAttributeAccessIssue]
     fun = getattr(fun, "func", fun)
-    code = getattr(fun, "__code__", None) or getattr(getattr(fun, "__call__", None), "__code__", None)
+    code = getattr(fun, "__code__", None) or getattr(type(fun).__call__, "__code__", None)
     if code is None or is_internal(code.co_filename):
         return None
     return Position(code.co_filename, code.co_firstlineno, code.co_firstlineno, 0, 0, code.co_name)

@@ -1,4 +1,5 @@
 """Staging: run a Python function on tracers and record its operations as a jaxpr."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -7,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ..xla import tracebacks
 from . import source
 from .avals import ShapedArray, aval_of, is_python_scalar
-from .dtypes import PYTHON_SCALARS, does_not_fit
+from .dtypes import does_not_fit
 from .effects import Effects, no_effects
-from .jaxpr import Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var
+from .jaxpr import NO_DEBUG, Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var
 from .primitive import Primitive
 from .trace import Trace, Tracer, current_trace, leaked, using
+
 
 watcher: ContextVar[Callable[[JaxprTrace], None] | None] = ContextVar("jitscope_watcher", default=None)
 """Called every `WATCH_EVERY` equations of a growing jaxpr (to warn about unrolled loops)."""
@@ -38,9 +39,9 @@ class JaxprTracer(Tracer):
 class JaxprTrace(Trace):
     """Records operations as equations. Values from outside become captured constants."""
 
-    __slots__ = ("eqns", "invars", "constants", "effects", "debug", "ended")
+    __slots__ = ("constants", "debug", "effects", "ended", "eqns", "invars")
 
-    def __init__(self, debug: DebugInfo = DebugInfo()):
+    def __init__(self, debug: DebugInfo = NO_DEBUG):
         self.eqns: list[JaxprEqn] = []
         self.invars: list[Var] = []
         self.constants: dict[int, tuple[Var, Any]] = {}
@@ -144,8 +145,9 @@ def _describe_chain(chain: list[JaxprEqn], arguments: list[str]) -> str:
     return f"computed in {shown}{depends}" if shown else depends.strip(" ()")
 
 
-def trace_to_jaxpr(fun: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray],
-                   debug: DebugInfo = DebugInfo()) -> ClosedJaxpr:
+def trace_to_jaxpr(
+    fun: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray], debug: DebugInfo = NO_DEBUG
+) -> ClosedJaxpr:
     """Run `fun` on tracers of the given avals; it gives a flat sequence of results. The jaxpr of what it did."""
     trace = JaxprTrace(debug)
     args = [trace.argument(aval) for aval in avals]

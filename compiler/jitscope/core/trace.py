@@ -4,6 +4,7 @@ There is one current trace per thread or task. `Primitive.bind` hands the operat
 operation by the primitive's rule for its transformation, under its parent trace, or, at the bottom, evaluates it.
 A tracer knows its trace; values of other traces are constants to it.
 """
+
 from __future__ import annotations
 
 from contextvars import ContextVar
@@ -19,6 +20,7 @@ from .errors import (
     UnexpectedTracerError,
 )
 from .operators import Operators
+
 
 if TYPE_CHECKING:
     from .primitive import Primitive
@@ -37,7 +39,7 @@ class Trace:
 class using:
     """Context manager: make `trace` the current one inside the block."""
 
-    __slots__ = ("trace", "token")
+    __slots__ = ("token", "trace")
 
     def __init__(self, trace: Trace):
         self.trace = trace
@@ -78,7 +80,7 @@ def evaluation() -> Trace:
 class Tracer(Operators):
     """A value while tracing: an aval, and what its trace knows about it."""
 
-    __slots__ = ("trace", "aval", "__weakref__")
+    __slots__ = ("__weakref__", "aval", "trace")
     trace: Any
     aval: ShapedArray
     refusal = "while tracing only shape and dtype are known"
@@ -103,10 +105,14 @@ class Tracer(Operators):
         return value
 
     def __bool__(self) -> bool:
-        return bool(self._concrete(
-            TracerBoolConversionError, "whether it is true",
-            "use jnp.where(condition, a, b) to choose between values, & | ~ in place of and/or/not; "
-            "if the argument is a flag, make it static (static_argnames=...)"))
+        return bool(
+            self._concrete(
+                TracerBoolConversionError,
+                "whether it is true",
+                "use jnp.where(condition, a, b) to choose between values, & | ~ in place of and/or/not; "
+                "if the argument is a flag, make it static (static_argnames=...)",
+            )
+        )
 
     def __int__(self) -> int:
         return int(self._concrete(ConcretizationTypeError, "its value as an int", _STATIC))
@@ -121,8 +127,11 @@ class Tracer(Operators):
         return self._concrete(TracerIntegerConversionError, "its value as a Python index", _STATIC).__index__()
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        raise TracerArrayConversionError(conversion_message(
-            self, "its values as a NumPy array", "use the function of jitscope.numpy in place of numpy's"))
+        raise TracerArrayConversionError(
+            conversion_message(
+                self, "its values as a NumPy array", "use the function of jitscope.numpy in place of numpy's"
+            )
+        )
 
     def item(self, *args: Any) -> Any:
         return self._concrete(ConcretizationTypeError, "its value as a Python scalar", _STATIC).item(*args)
@@ -144,16 +153,20 @@ class Tracer(Operators):
         return self
 
 
-_STATIC = ("keep the computation in jitscope.numpy, or make the argument it stems from static (static_argnames=...), "
-           "so that each value gets its own program")
+_STATIC = (
+    "keep the computation in jitscope.numpy, or make the argument it stems from static (static_argnames=...), "
+    "so that each value gets its own program"
+)
 
 
 def conversion_message(tracer: Tracer, asked: str, advice: str) -> str:
     """What was asked of a tracer that it cannot give, in which line, and what to do."""
     where = source.here()
     line = f"\n  in line {where.line} of {where.function}: {where.text.strip()}" if where else ""
-    return (f"Python asked {asked}, but {tracer.refusal}.{line}\n"
-            f"  the value is {tracer.description()}\n  what to do: {advice}")
+    return (
+        f"Python asked {asked}, but {tracer.refusal}.{line}\n"
+        f"  the value is {tracer.description()}\n  what to do: {advice}"
+    )
 
 
 def leaked(tracer: Tracer) -> UnexpectedTracerError:
@@ -163,4 +176,5 @@ def leaked(tracer: Tracer) -> UnexpectedTracerError:
     return UnexpectedTracerError(
         f"a tracer was used after its trace had ended; it was {tracer.description()}.{line}\n"
         "  A traced function stored one of its intermediate values outside (a global, a list, an attribute): there it "
-        "has no value.\n  what to do: return the value from the function.")
+        "has no value.\n  what to do: return the value from the function."
+    )

@@ -1,4 +1,5 @@
 """Symbolic zeros, and the marker of a linear operand."""
+
 from typing import Any
 
 from .avals import ShapedArray, aval_of, tangent_aval

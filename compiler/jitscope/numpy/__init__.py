@@ -413,4 +413,4 @@ acos, acosh, asin, asinh, atan, atan2, atanh = arccos, arccosh, arcsin, arcsinh,
 degrees, radians = rad2deg, deg2rad
 bool, integer, ndarray = bool_, _integer, _Operators
 
-__all__ = [name for name in dir() if not name.startswith("_") and name != "annotations"]
+__all__ = [name for name in dir() if not name.startswith("_") and name != "annotations"]  # pyright: ignore[reportUnsupportedDunderAll]

@@ -1,4 +1,5 @@
 """What stands between brackets: an index expression taken apart."""
+
 from __future__ import annotations
 
 import operator
@@ -78,7 +79,7 @@ def parse(index: Any, shape: tuple[int, ...]) -> Index:
             items.append(_int(part, len(full_shape) - 1, full_shape[-1]))
             adjacent.append(place)
         else:
-            for column in _columns(part, list(shape[len(full_shape) - len(added):])):
+            for column in _columns(part, list(shape[len(full_shape) - len(added) :])):
                 full_shape.append(next(given))
                 items.append(_array(column, len(full_shape) - 1, full_shape[-1]))
             adjacent.append(place)
@@ -120,7 +121,8 @@ def _mask(part: Any) -> Any:
             raise NonConcreteBooleanIndexError(
                 "the size of x[mask] depends on the values of the mask, which are not known while tracing.\n"
                 "  what to do: jnp.where(mask, x, other) keeps the shape; jnp.nonzero(mask, size=n) gives n indices; "
-                "for sums and means there is where=mask")
+                "for sums and means there is where=mask"
+            )
     value = np.asarray(part)
     return value if value.ndim else bool(value)
 
@@ -136,8 +138,9 @@ def _columns(part: Any, shape: list[int]) -> list[Any]:
     if not (isinstance(part, np.ndarray) and part.dtype == np.bool_):
         return [part]
     if list(part.shape) != shape[: part.ndim]:
-        raise IndexError(f"a boolean index of shape {part.shape} meets axes of sizes {tuple(shape[: part.ndim])}: they "
-                         "must be equal")
+        raise IndexError(
+            f"a boolean index of shape {part.shape} meets axes of sizes {tuple(shape[: part.ndim])}: they must be equal"
+        )
     return [column.astype(np.int32) for column in np.nonzero(part)]
 
 
@@ -162,7 +165,8 @@ def _slice(part: slice, axis: int, size: int) -> Item:
         if isinstance(bound, Tracer) and bound.known() is None:
             raise IndexError(
                 "the bounds of a slice must be known while tracing: the size of the result depends on them.\n  what to do: "
-                "lax.dynamic_slice_in_dim(x, start, size) for a slice of known size, or static arguments for the bounds")
+                "lax.dynamic_slice_in_dim(x, start, size) for a slice of known size, or static arguments for the bounds"
+            )
         bounds.append(bound if bound is None else operator.index(bound))
     start, stop, step = slice(*bounds).indices(size)
     return Item(SLICE, axis, (start, len(range(start, stop, step)), step))

@@ -1,4 +1,5 @@
 """Operands: what functions accept, brought to one dtype and one shape as NumPy's rules and JAX's promotion say."""
+
 from __future__ import annotations
 
 import operator
@@ -23,9 +24,15 @@ def checked(name: str, x: Any, position: int = 0) -> tuple[Any, ShapedArray]:
     try:
         return x, aval_of(x)
     except TypeError as error:
-        what = "a list: wrap it in jnp.array(...)" if isinstance(x, list) else \
-            "a tuple: wrap it in jnp.array(...)" if isinstance(x, tuple) else \
-            "None" if x is None else str(error).removesuffix(" or a tree of those")
+        what = (
+            "a list: wrap it in jnp.array(...)"
+            if isinstance(x, list)
+            else "a tuple: wrap it in jnp.array(...)"
+            if isinstance(x, tuple)
+            else "None"
+            if x is None
+            else str(error).removesuffix(" or a tree of those")
+        )
         raise TypeError(f"{name} takes arrays and numbers; its argument {position} is {what}") from None
 
 
@@ -56,7 +63,7 @@ def cast(x: Any, aval: ShapedArray, dtype: Any, weak: bool = False) -> Any:
     return scalar_of(x, dtype, weak)
 
 
-def real_if_needed(x: np.ndarray, dtype: Any) -> np.ndarray:
+def real_if_needed(x: Any, dtype: Any) -> np.ndarray:
     """The real part on the way to a real dtype (NumPy would warn)."""
     return x.real if x.dtype.kind == "c" and not dtypes.is_complex(dtype) else x
 
@@ -128,8 +135,11 @@ def operand(name: str, x: Any, inexact: bool = False) -> Any:
 def weak_as(out: Any, *given: Any) -> Any:
     """A result to which only numbers were added, as weakly typed as the operands."""
     weak = all(aval_of(v).weak_type for v in given)
-    return convert_element_type_p(out, new_dtype=aval_of(out).dtype, weak_type=True) \
-        if weak and not aval_of(out).weak_type else out
+    return (
+        convert_element_type_p(out, new_dtype=aval_of(out).dtype, weak_type=True)
+        if weak and not aval_of(out).weak_type
+        else out
+    )
 
 
 # Axes and shapes -----------------------------------------------------------------------------------------------------
@@ -165,7 +175,7 @@ def axes_of(name: str, axis: Any, rank: int) -> tuple[int, ...]:
 
 def shape_of(name: str, shape: Any) -> tuple[int, ...]:
     """A shape from an int or a sequence of ints. Raises TypeError and ValueError (negative sizes)."""
-    if isinstance(shape, Iterable) and not (hasattr(shape, "aval") and not shape.aval.shape):
+    if isinstance(shape, Iterable) and getattr(getattr(shape, "aval", None), "shape", True):
         sizes = tuple(integer(name, n, "every size") for n in shape)
     else:
         sizes = (integer(name, shape, "the shape"),)

@@ -1,4 +1,5 @@
 """Elementwise functions of one and two operands, with the shortest way from a call to a program."""
+
 from __future__ import annotations
 
 import functools
@@ -96,8 +97,13 @@ def unary_of(name: str, primitive: Primitive, doc: str, inexact: bool = False) -
     return unary(describe(fun, name, doc))
 
 
-def binary_of(name: str, primitive: Primitive, doc: str, inexact: bool = False,
-              complex_rule: Callable[[Any, Any], Any] | None = None) -> Callable[..., Any]:
+def binary_of(
+    name: str,
+    primitive: Primitive,
+    doc: str,
+    inexact: bool = False,
+    complex_rule: Callable[[Any, Any], Any] | None = None,
+) -> Callable[..., Any]:
     """The function of two operands that is one primitive, after promotion and broadcasting."""
 
     def fun(x: Any, y: Any, /) -> Any:

@@ -1,4 +1,5 @@
 """Applying functions along axes, by signatures, and by pieces."""
+
 from __future__ import annotations
 
 import functools
@@ -49,11 +50,16 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     """Where the first condition holds the value (or function of x) of the first piece, and so on; one more piece than
     conditions is for the rest (default 0). All functions are computed everywhere."""
     x = array_operand("piecewise", x)
-    conditions = list(condlist) if isinstance(condlist, (list, tuple)) or aval_of(condlist).ndim > aval_of(x).ndim \
+    conditions = (
+        list(condlist)
+        if isinstance(condlist, (list, tuple)) or aval_of(condlist).ndim > aval_of(x).ndim
         else [condlist]
+    )
     if len(funclist) not in (len(conditions), len(conditions) + 1):
-        raise ValueError(f"piecewise: {len(conditions)} conditions and {len(funclist)} pieces; there must be as many, or one "
-                         "piece more")
+        raise ValueError(
+            f"piecewise: {len(conditions)} conditions and {len(funclist)} pieces; there must be as many, or one "
+            "piece more"
+        )
     values = [f(x, *args, **kw) if callable(f) else f for f in funclist]
     rest = values.pop() if len(values) > len(conditions) else 0
     return select(conditions, values, rest).astype(aval_of(x).dtype)
@@ -67,18 +73,21 @@ def fromfunction(function: Callable[..., Any], shape: Any, *, dtype: Any = float
 # vectorize -----------------------------------------------------------------------------------------------------------
 
 _DIMENSIONS = r"\(\s*(?:\w+(?:\s*,\s*\w+)*)?\s*\)"
-_SIGNATURE = re.compile(rf"^\s*{_DIMENSIONS}(?:\s*,\s*{_DIMENSIONS})*\s*->\s*{_DIMENSIONS}(?:\s*,\s*{_DIMENSIONS})*\s*$")
+_SIGNATURE = re.compile(
+    rf"^\s*{_DIMENSIONS}(?:\s*,\s*{_DIMENSIONS})*\s*->\s*{_DIMENSIONS}(?:\s*,\s*{_DIMENSIONS})*\s*$"
+)
 
 
 def _core_dims(signature: str) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
     if not _SIGNATURE.match(signature):
         raise ValueError(f"vectorize: {signature!r} is no signature such as '(n,m),(m)->(n)'")
     sides = signature.split("->")
-    return tuple([tuple(re.findall(r"\w+", group)) for group in re.findall(_DIMENSIONS, side)]
-                 for side in sides)  # pyright: ignore[reportReturnType]
+    return tuple([tuple(re.findall(r"\w+", group)) for group in re.findall(_DIMENSIONS, side)] for side in sides)  # pyright: ignore[reportReturnType]
 
 
-def vectorize(pyfunc: Callable[..., Any], *, excluded: Any = frozenset(), signature: str | None = None) -> Callable[..., Any]:
+def vectorize(
+    pyfunc: Callable[..., Any], *, excluded: Any = frozenset(), signature: str | None = None
+) -> Callable[..., Any]:
     """`pyfunc` on every element, or on the last axes that `signature` names ("(n,m),(m)->(n)"); all further axes broadcast.
 
     It is mapped with vmap. Arguments in `excluded` (positions and names) are passed on as they are. Raises ValueError for
@@ -100,7 +109,9 @@ def vectorize(pyfunc: Callable[..., Any], *, excluded: Any = frozenset(), signat
             raise TypeError(f"vectorize: arguments by name must be excluded; {', '.join(sorted(unexpected))} is not")
         inputs = _core_dims(signature)[0] if signature else [()] * len(given)
         if len(inputs) != len(given):
-            raise TypeError(f"vectorize: the signature {signature!r} is for {len(inputs)} arguments, {len(given)} were given")
+            raise TypeError(
+                f"vectorize: the signature {signature!r} is for {len(inputs)} arguments, {len(given)} were given"
+            )
         arrays = [array_operand("vectorize", args[i]) for i in given]
         return _map_outer(of_arrays, arrays, inputs)
 
@@ -123,8 +134,12 @@ def _map_outer(fun: Callable[..., Any], arrays: list[Any], core: list[tuple[str,
     axes = []
     for k, (x, own) in enumerate(zip(arrays, outers)):
         # Axes that are missing or of size 1 are not mapped at all.
-        axes.append([None if i < len(outer) - len(own) or (own[i - len(outer)] == 1 != outer[i]) else 0
-                     for i in range(len(outer))])
+        axes.append(
+            [
+                None if i < len(outer) - len(own) or (own[i - len(outer)] == 1 != outer[i]) else 0
+                for i in range(len(outer))
+            ]
+        )
         thin = tuple(i for i, n in enumerate(own) if n == 1 != outer[i + len(outer) - len(own)])
         arrays[k] = squeeze(x, thin) if thin else x
     for place in reversed(range(len(outer))):

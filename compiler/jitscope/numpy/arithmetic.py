@@ -2,6 +2,7 @@
 
 All raise TypeError for what is no array and no number, and ValueError for shapes that do not broadcast.
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -97,10 +98,18 @@ def reciprocal(x: Any, /) -> Any:
 
 # The greater and the lesser ------------------------------------------------------------------------------------------
 
-maximum = binary_of("maximum", max_p, "The greater of x and y; NaN where either is. Complex: by real part, then imaginary.",
-                    complex_rule=lambda x, y: choose(greater_complex(x, y), x, y))
-minimum = binary_of("minimum", min_p, "The lesser of x and y; NaN where either is. Complex: by real part, then imaginary.",
-                    complex_rule=lambda x, y: choose(greater_complex(x, y), y, x))
+maximum = binary_of(
+    "maximum",
+    max_p,
+    "The greater of x and y; NaN where either is. Complex: by real part, then imaginary.",
+    complex_rule=lambda x, y: choose(greater_complex(x, y), x, y),
+)
+minimum = binary_of(
+    "minimum",
+    min_p,
+    "The lesser of x and y; NaN where either is. Complex: by real part, then imaginary.",
+    complex_rule=lambda x, y: choose(greater_complex(x, y), y, x),
+)
 
 
 @binary
@@ -186,8 +195,7 @@ def divmod(x: Any, y: Any, /) -> Any:
     if kind_of(x) == "u":
         return div_p(x, y), rest
     off_side = _off_side(rest, y)
-    return weak_as(_rounded_down(x, y, rest, off_side), x, y), \
-        weak_as(choose(off_side, add_p(rest, y), rest), x, y)
+    return weak_as(_rounded_down(x, y, rest, off_side), x, y), weak_as(choose(off_side, add_p(rest, y), rest), x, y)
 
 
 @binary

@@ -1,4 +1,5 @@
 """x.at[index]: changes that give a new array."""
+
 from __future__ import annotations
 
 import warnings
@@ -20,8 +21,13 @@ from .indexing import opened, plain, read, read_eagerly
 from .updates import updated
 
 
-_MODES = {None: None, "fill": GatherScatterMode.FILL_OR_DROP, "drop": GatherScatterMode.FILL_OR_DROP,
-          "clip": GatherScatterMode.CLIP, "promise_in_bounds": GatherScatterMode.PROMISE_IN_BOUNDS}
+_MODES = {
+    None: None,
+    "fill": GatherScatterMode.FILL_OR_DROP,
+    "drop": GatherScatterMode.FILL_OR_DROP,
+    "clip": GatherScatterMode.CLIP,
+    "promise_in_bounds": GatherScatterMode.PROMISE_IN_BOUNDS,
+}
 
 
 def mode_of(mode: Any, default: GatherScatterMode) -> GatherScatterMode:
@@ -65,63 +71,98 @@ class Place:
     def __repr__(self) -> str:
         return f"Place({self.array!r}, {self.index!r})"
 
-    def get(self, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None,
-            fill_value: Any = None) -> Any:
+    def get(
+        self,
+        *,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: Any = None,
+        fill_value: Any = None,
+    ) -> Any:
         """x[index]. In mode "fill", elements out of bounds are `fill_value` (None: NaN, or the dtype's extreme)."""
-        how = {"mode": mode_of(mode, GatherScatterMode.PROMISE_IN_BOUNDS), "fill_value": fill_value,
-               "unique_indices": unique_indices, "indices_are_sorted": indices_are_sorted}
+        how = {
+            "mode": mode_of(mode, GatherScatterMode.PROMISE_IN_BOUNDS),
+            "fill_value": fill_value,
+            "unique_indices": unique_indices,
+            "indices_are_sorted": indices_are_sorted,
+        }
         x, aval = checked("at", self.array)
         index = parse(self.index, aval.shape)
         return read_eagerly(x, index, **how) if evaluating() and type(x) is Array else read(x, index, **how)
 
-    def set(self, values: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None) -> Any:
+    def set(
+        self, values: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None
+    ) -> Any:
         """x[index] = values."""
         return self._update("set", values, indices_are_sorted, unique_indices, mode)
 
-    def add(self, values: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None) -> Any:
+    def add(
+        self, values: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None
+    ) -> Any:
         """x[index] += values."""
         return self._update("add", values, indices_are_sorted, unique_indices, mode)
 
-    def subtract(self, values: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False,
-                 mode: Any = None) -> Any:
+    def subtract(
+        self, values: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None
+    ) -> Any:
         """x[index] -= values."""
         return self._update("subtract", values, indices_are_sorted, unique_indices, mode)
 
-    def multiply(self, values: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False,
-                 mode: Any = None) -> Any:
+    def multiply(
+        self, values: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None
+    ) -> Any:
         """x[index] *= values."""
         return self._update("multiply", values, indices_are_sorted, unique_indices, mode)
 
     mul = multiply
 
-    def divide(self, values: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False,
-               mode: Any = None) -> Any:
+    def divide(
+        self, values: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None
+    ) -> Any:
         """x[index] /= values. The result has the dtype of x / values."""
-        factors = _ones(self.array, values).at[self.index].multiply(
-            values, indices_are_sorted=indices_are_sorted, unique_indices=unique_indices, mode=mode)
+        factors = (
+            _ones(self.array, values)
+            .at[self.index]
+            .multiply(values, indices_are_sorted=indices_are_sorted, unique_indices=unique_indices, mode=mode)
+        )
         return divide(self.array, factors)
 
-    def power(self, values: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False,
-              mode: Any = None) -> Any:
+    def power(
+        self, values: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None
+    ) -> Any:
         """x[index] **= values."""
-        exponents = _ones(self.array, values).at[self.index].multiply(
-            values, indices_are_sorted=indices_are_sorted, unique_indices=unique_indices, mode=mode)
+        exponents = (
+            _ones(self.array, values)
+            .at[self.index]
+            .multiply(values, indices_are_sorted=indices_are_sorted, unique_indices=unique_indices, mode=mode)
+        )
         return power(self.array, exponents)
 
-    def min(self, values: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None) -> Any:
+    def min(
+        self, values: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None
+    ) -> Any:
         """x[index] = minimum(x[index], values)."""
         return self._update("min", values, indices_are_sorted, unique_indices, mode)
 
-    def max(self, values: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None) -> Any:
+    def max(
+        self, values: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None
+    ) -> Any:
         """x[index] = maximum(x[index], values)."""
         return self._update("max", values, indices_are_sorted, unique_indices, mode)
 
-    def apply(self, func: Callable[[Any], Any], *, indices_are_sorted: bool = False, unique_indices: bool = False,
-              mode: Any = None) -> Any:
+    def apply(
+        self,
+        func: Callable[[Any], Any],
+        *,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: Any = None,
+    ) -> Any:
         """x[index] = func(x[index]); once, also where an index stands twice."""
         clip = GatherScatterMode.CLIP
-        return self.set(func(self.get(mode=clip)), indices_are_sorted=indices_are_sorted, unique_indices=unique_indices,
-                        mode=mode)
+        return self.set(
+            func(self.get(mode=clip)), indices_are_sorted=indices_are_sorted, unique_indices=unique_indices, mode=mode
+        )
 
     def _update(self, how: str, values: Any, ordered: bool, unique: bool, mode: Any) -> Any:
         x, aval = checked("at", self.array)
@@ -150,9 +191,15 @@ def _program_for(x: Any, values: Any, index: Index, options: tuple[Any, ...]) ->
     key = (x, values, structure, *avals, *options)
     run = _programs.get(key)
     if run is None:
-        run = remember(_programs, key, compile_function(
-            lambda x, values, *places: updated(x, again(places), values, *options), [x, values, *avals],
-            f"at_{options[0]}"))
+        run = remember(
+            _programs,
+            key,
+            compile_function(
+                lambda x, values, *places: updated(x, again(places), values, *options),
+                [x, values, *avals],
+                f"at_{options[0]}",
+            ),
+        )
     return run, bufs
 
 
@@ -168,6 +215,9 @@ def _check_dtype(how: str, aval: Any, given: Any) -> None:
     except TypePromotionError:
         fits = False
     if not fits:
-        warnings.warn(f"at[...].{how}: values of {given.dtype.name} are converted to the array's {aval.dtype.name}, which "
-                      "does not hold them all; this will be an error. Convert them with .astype(...)", FutureWarning,
-                      stacklevel=4)
+        warnings.warn(
+            f"at[...].{how}: values of {given.dtype.name} are converted to the array's {aval.dtype.name}, which "
+            "does not hold them all; this will be an error. Convert them with .astype(...)",
+            FutureWarning,
+            stacklevel=4,
+        )

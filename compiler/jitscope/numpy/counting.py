@@ -1,4 +1,5 @@
 """Counts, histograms, covariances, interpolation."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -83,7 +84,9 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     return _edges(a, integer("histogram", bins, "bins"), None if range is None else list(range))
 
 
-def histogram(a: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool | None = None) -> tuple[Any, Any]:
+def histogram(
+    a: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool | None = None
+) -> tuple[Any, Any]:
     """(how many elements lie in each bin, the edges). `weights` are summed in place of counting; with `density` the
     integral over all bins is 1. The last bin includes its upper edge."""
     edges = histogram_bin_edges(a, bins, range, weights)
@@ -113,8 +116,15 @@ def _histogram(a: Any, edges: Any, weights: Any, density: bool) -> Any:
 
 
 @fused(static="rowvar bias ddof")
-def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None, fweights: Any = None,
-        aweights: Any = None) -> Any:
+def cov(
+    m: Any,
+    y: Any = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: int | None = None,
+    fweights: Any = None,
+    aweights: Any = None,
+) -> Any:
     """The covariances of variables (rows; columns unless `rowvar`), from columns of observations.
 
     `y` are further variables; `fweights` and `aweights` weigh observations. Raises ValueError for more than two axes.
@@ -175,15 +185,17 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     if dtypes.is_complex(dtype):
         raise ValueError("interp: x and xp must be real")
     if aval_of(xp).ndim != 1 or aval_of(xp).shape != aval_of(fp).shape:
-        raise ValueError(f"interp: xp and fp must be vectors of one size, not of shapes {aval_of(xp).shape} and "
-                         f"{aval_of(fp).shape}")
+        raise ValueError(
+            f"interp: xp and fp must be vectors of one size, not of shapes {aval_of(xp).shape} and {aval_of(fp).shape}"
+        )
     if period is not None:
         period = cast(*checked("interp", period), dtype)
         x, xp = remainder(x, period), remainder(xp, period)
         order = argsort(xp)
         xp, fp = take(xp, order, mode="clip"), take(fp, order, mode="clip")
-        xp = concatenate([slice_in_dim(xp, -1 % aval_of(xp).size, aval_of(xp).size) - period, xp,
-                          slice_in_dim(xp, 0, 1) + period])
+        xp = concatenate(
+            [slice_in_dim(xp, -1 % aval_of(xp).size, aval_of(xp).size) - period, xp, slice_in_dim(xp, 0, 1) + period]
+        )
         fp = concatenate([slice_in_dim(fp, -1 % aval_of(fp).size, aval_of(fp).size), fp, slice_in_dim(fp, 0, 1)])
     size = aval_of(xp).size
     i = clip(searchsorted(xp, x, side="right"), 1, max(size - 1, 1))
@@ -195,8 +207,10 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     rise, share = operands("interp", sub_p(f1, f0), share)
     value = add_p(*operands("interp", f0, mul_p(rise, share)))
     if period is None:
-        ends = [reshape(slice_in_dim(fp, k, k + 1), ()) if v is None else cast(*checked("interp", v), aval_of(fp).dtype)
-                for v, k in ((left, 0), (right, size - 1))]
+        ends = [
+            reshape(slice_in_dim(fp, k, k + 1), ()) if v is None else cast(*checked("interp", v), aval_of(fp).dtype)
+            for v, k in ((left, 0), (right, size - 1))
+        ]
         edges = [reshape(slice_in_dim(xp, k, k + 1), ()) for k in (0, size - 1)]
         value = chosen("interp", lt_p(x, edges[0]), ends[0], value)
         value = chosen("interp", lt_p(edges[1], x), ends[1], value)

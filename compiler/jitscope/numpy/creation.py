@@ -2,6 +2,7 @@
 
 Outside any trace small arrays are made by NumPy and put on the device, so that no program is compiled for each shape.
 """
+
 from __future__ import annotations
 
 import math
@@ -39,8 +40,9 @@ def on_device(x: Any, device: Any) -> Any:
 # From values ---------------------------------------------------------------------------------------------------------
 
 
-def array(object: Any, dtype: Any = None, *, copy: bool = True, order: str | None = "K", ndmin: int = 0,
-          device: Any = None) -> Any:
+def array(
+    object: Any, dtype: Any = None, *, copy: bool = True, order: str | None = "K", ndmin: int = 0, device: Any = None
+) -> Any:
     """An array of numbers, nested sequences of numbers and arrays, or anything with `__array__` or `__dlpack__`.
 
     Python numbers make weak types, sequences do not. 64-bit values become 32-bit ones unless `enable_x64` is on. Raises
@@ -56,7 +58,9 @@ def array(object: Any, dtype: Any = None, *, copy: bool = True, order: str | Non
     return on_device(result, device)
 
 
-def asarray(a: Any, dtype: Any = None, order: str | None = None, *, copy: bool | None = None, device: Any = None) -> Any:
+def asarray(
+    a: Any, dtype: Any = None, order: str | None = None, *, copy: bool | None = None, device: Any = None
+) -> Any:
     """`a` as an array, see `array`; an array of that dtype is given back as it is unless `copy`."""
     if type(a) is Array and dtype is None and not copy and device is None:
         return a
@@ -85,7 +89,7 @@ def _from_value(x: Any, to: Any, copy: bool) -> Any:
 def _scalar(x: Any, to: Any) -> Any:
     if to is None:
         return _number(x) if evaluating() else array_operand("array", x)
-    value = scalar_of(x, to, False)
+    value = np.asarray(x, to)[()] if type(x) is int and dtypes.is_integer(to) else scalar_of(x, to, False)
     return array_from_numpy(value) if evaluating() else broadcast_in_dim_p(value, shape=(), broadcast_dimensions=())
 
 

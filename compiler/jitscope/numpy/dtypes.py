@@ -1,4 +1,5 @@
 """Dtypes as users name them, and questions about them."""
+
 from __future__ import annotations
 
 import warnings
@@ -33,7 +34,8 @@ class ScalarType:
         """`x` as an array of this dtype. Raises TypeError for what is no array and no number."""
         if isinstance(x, (Array, Tracer)):
             return astype(x, self.dtype)
-        value = np.asarray(x)
+        exact = type(x) is int and _dtypes.is_integer(self.dtype)  # then numpy checks the range
+        value = np.asarray(x, canonicalize(self.dtype) if exact else None)
         return array_from_numpy(real_if_needed(value, self.dtype).astype(requested(self.dtype, self.__name__)))
 
     def __eq__(self, other: object) -> bool:
@@ -65,7 +67,11 @@ single, double, csingle, cdouble = float32, float64, complex64, complex128
 
 generic, number, inexact, floating = np.generic, np.number, np.inexact, np.floating
 integer_, signedinteger, unsignedinteger, complexfloating = (
-    np.integer, np.signedinteger, np.unsignedinteger, np.complexfloating)
+    np.integer,
+    np.signedinteger,
+    np.unsignedinteger,
+    np.complexfloating,
+)
 dtype = np.dtype
 
 e, pi, inf, nan, euler_gamma, newaxis = np.e, np.pi, np.inf, np.nan, np.euler_gamma, None
@@ -79,8 +85,12 @@ def requested(asked: Any, name: str) -> Any:
     if not is_extended(found) and not (isinstance(asked, type) and asked in _dtypes.PYTHON_SCALARS):
         wanted = np.dtype(asked)
         if wanted != found and wanted.newbyteorder("=") != found:
-            warnings.warn(f"{name}: {wanted.name} was asked for and {found.name} is used: 64-bit types need the option "
-                          "enable_x64 (config.update('enable_x64', True))", UserWarning, stacklevel=4)
+            warnings.warn(
+                f"{name}: {wanted.name} was asked for and {found.name} is used: 64-bit types need the option "
+                "enable_x64 (config.update('enable_x64', True))",
+                UserWarning,
+                stacklevel=4,
+            )
     return found
 
 
@@ -146,8 +156,10 @@ def issubdtype(arg1: Any, arg2: Any) -> bool:
         return issubclass(category, arg2) if category else np.issubdtype(found, arg2)
     if is_extended(arg1) or is_extended(arg2):
         return arg1 == arg2
-    return not (isinstance(arg1, type) and arg1 in (generic, number, inexact, floating, integer_, signedinteger,
-                                                    unsignedinteger, complexfloating)) and np.dtype(arg1) == np.dtype(arg2)
+    return not (
+        isinstance(arg1, type)
+        and arg1 in (generic, number, inexact, floating, integer_, signedinteger, unsignedinteger, complexfloating)
+    ) and np.dtype(arg1) == np.dtype(arg2)
 
 
 _CONCRETE = (*_dtypes._SIGNED, *_dtypes._UNSIGNED, *_dtypes._FLOATS, *_dtypes._COMPLEX, _dtypes.bool_)
@@ -160,8 +172,15 @@ def _scalar_type(dtype: np.dtype) -> type:
 def isdtype(dtype: Any, kind: Any) -> bool:
     """Whether a dtype is of a kind: a dtype, a tuple of kinds, or one of 'bool', 'signed integer', 'unsigned integer',
     'integral', 'real floating', 'complex floating', 'numeric'. Raises ValueError for other texts."""
-    kinds = {"bool": "b", "signed integer": "i", "unsigned integer": "u", "integral": "iu", "real floating": "f",
-             "complex floating": "c", "numeric": "iufc"}
+    kinds = {
+        "bool": "b",
+        "signed integer": "i",
+        "unsigned integer": "u",
+        "integral": "iu",
+        "real floating": "f",
+        "complex floating": "c",
+        "numeric": "iufc",
+    }
     if isinstance(kind, tuple):
         return any(isdtype(dtype, k) for k in kind)
     if isinstance(kind, str) and kind not in kinds:

@@ -1,4 +1,5 @@
 """Arrays with elements put in, taken out, or chosen from several."""
+
 from __future__ import annotations
 
 import math
@@ -75,12 +76,14 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     else:
         count = np.insert(np.arange(size), where, 0).size - size
         source = np.insert(np.arange(size), where, size + np.arange(count))
-    wide = (*shape[:axis], count, *shape[axis + 1:])
+    wide = (*shape[:axis], count, *shape[axis + 1 :])
     return take(concatenate([x, broadcast(v, aval_of(v).shape, wide)], axis), source, axis, mode="clip")
 
 
 @fused(static="axis inplace mode")
-def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None, inplace: bool = True, *, mode: Any = None) -> Any:
+def put_along_axis(
+    arr: Any, indices: Any, values: Any, axis: int | None, inplace: bool = True, *, mode: Any = None
+) -> Any:
     """`arr` with `values` at the indices along `axis`, place by place. Needs `inplace=False`."""
     _new_array("put_along_axis", inplace)
     x, i = array_operand("put_along_axis", arr), array_operand("put_along_axis", indices)
@@ -88,8 +91,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None, inplac
     if axis is None:
         x, axis = ravel(x), 0
     axis = one_axis("put_along_axis", axis, aval_of(x).ndim)
-    shape = broadcast_shape(aval_of(i).shape, tuple(
-        1 if k == axis else n for k, n in enumerate(aval_of(x).shape)))
+    shape = broadcast_shape(aval_of(i).shape, tuple(1 if k == axis else n for k, n in enumerate(aval_of(x).shape)))
     grid = [np.arange(n).reshape(tuple(n if k == j else 1 for k in range(len(shape)))) for j, n in enumerate(shape)]
     index = tuple(i if k == axis else grid[k] for k in range(len(shape)))
     return reshape(At(x)[index].set(values, mode=mode), original)

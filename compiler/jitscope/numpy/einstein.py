@@ -1,4 +1,5 @@
 """Einstein summation: products and sums by axis labels, contracted in pairs in a good order."""
+
 from __future__ import annotations
 
 import string
@@ -18,20 +19,28 @@ from .triangles import diagonal
 
 
 @lru_cache(1024)
-def _steps(subscripts: str, shapes: tuple[tuple[int, ...], ...], optimize: Any) -> tuple[tuple[tuple[int, ...], str], ...]:
+def _steps(
+    subscripts: str, shapes: tuple[tuple[int, ...], ...], optimize: Any
+) -> tuple[tuple[tuple[int, ...], str], ...]:
     """The contractions in order: which operands are taken, and what is done with them."""
     import opt_einsum  # its import takes longer than most programs need it for
 
     chosen = "auto" if optimize is True else optimize
     if isinstance(chosen, tuple):
         chosen = [chosen[0], *chosen[1:]] if chosen and isinstance(chosen[0], str) else list(chosen)
-    _, steps = opt_einsum.contract_path(subscripts, *shapes, shapes=True, einsum_call=True, optimize=chosen)
+    steps: Any = opt_einsum.contract_path(subscripts, *shapes, shapes=True, einsum_call=True, optimize=chosen)[1]
     return tuple((tuple(step[0]), step[2]) for step in steps)
 
 
 @fused(static="subscripts out optimize precision preferred_element_type")
-def _einsum(subscripts: str, *operands: Any, out: None = None, optimize: Any = "auto", precision: Any = None,
-            preferred_element_type: Any = None) -> Any:
+def _einsum(
+    subscripts: str,
+    *operands: Any,
+    out: None = None,
+    optimize: Any = "auto",
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Any:
     unsupported("einsum", out=out)
     values, _, _, _ = promoted("einsum", operands)
     xs = [array_operand("einsum", x) for x in values]
@@ -48,8 +57,15 @@ def _einsum(subscripts: str, *operands: Any, out: None = None, optimize: Any = "
     return xs[0]
 
 
-def einsum(subscripts: Any, /, *operands: Any, out: None = None, optimize: Any = "auto", precision: Any = None,
-           preferred_element_type: Any = None) -> Any:
+def einsum(
+    subscripts: Any,
+    /,
+    *operands: Any,
+    out: None = None,
+    optimize: Any = "auto",
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Any:
     """The sum of products that `subscripts` names: "ij,jk->ik" is the matrix product, "ii" the trace.
 
     Also einsum(x, [0, 1], y, [1, 2], [0, 2]). `optimize` chooses the order of contraction ("auto", "optimal", "greedy", or
@@ -57,8 +73,14 @@ def einsum(subscripts: Any, /, *operands: Any, out: None = None, optimize: Any =
     """
     if not isinstance(subscripts, str):
         subscripts, operands = _as_text(subscripts, *operands)
-    return _einsum(subscripts, *operands, out=out, optimize=optimize, precision=precision,
-                   preferred_element_type=preferred_element_type)
+    return _einsum(
+        subscripts,
+        *operands,
+        out=out,
+        optimize=optimize,
+        precision=precision,
+        preferred_element_type=preferred_element_type,
+    )
 
 
 def _as_text(*args: Any) -> tuple[str, tuple[Any, ...]]:
@@ -67,8 +89,11 @@ def _as_text(*args: Any) -> tuple[str, tuple[Any, ...]]:
     def text(sublist: Sequence[Any]) -> str:
         return "".join("..." if n is Ellipsis else labels[n] for n in sublist)
 
-    inputs = ",".join(text(sublist) for sublist in args[1::2]) if len(args) % 2 == 0 else \
-        ",".join(text(sublist) for sublist in args[1:-1:2])
+    inputs = (
+        ",".join(text(sublist) for sublist in args[1::2])
+        if len(args) % 2 == 0
+        else ",".join(text(sublist) for sublist in args[1:-1:2])
+    )
     operands = args[::2] if len(args) % 2 == 0 else args[:-1:2]
     return (inputs if len(args) % 2 == 0 else f"{inputs}->{text(args[-1])}"), operands
 
@@ -80,14 +105,16 @@ def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> t
     if not isinstance(subscripts, str):
         subscripts, operands = _as_text(subscripts, *operands)
     shapes = [aval_of(x).shape for x in operands]
-    return opt_einsum.contract_path(subscripts, *shapes, shapes=True, optimize="auto" if optimize is True else optimize)
+    chosen: Any = "auto" if optimize is True else optimize
+    path, description = opt_einsum.contract_path(subscripts, *shapes, shapes=True, optimize=chosen)
+    return [tuple(step) for step in path], description
 
 
 def _contract(parts: list[Any], inputs: list[str], result: str, precision: Any, preferred: Any) -> Any:
     """One contraction of one or two operands."""
     singles = [_without_repeats(x, names) for x, names in zip(parts, inputs)]
     if len(singles) == 1:
-        (x, names), = singles
+        ((x, names),) = singles
         return _arranged(*_summed(x, names, result), result)
     if len(singles) > 2:
         left = _contract_pair(singles[0], singles[1], _needed(singles[2:], result), precision, preferred)
@@ -107,10 +134,11 @@ def _without_repeats(x: Any, names: str) -> tuple[Any, str]:
             i = names.index(name)
             j = names.index(name, i + 1)
             if aval_of(x).shape[i] != aval_of(x).shape[j]:
-                raise ValueError(f"einsum: label {name!r} stands for axes of sizes {aval_of(x).shape[i]} and "
-                                 f"{aval_of(x).shape[j]}")
+                raise ValueError(
+                    f"einsum: label {name!r} stands for axes of sizes {aval_of(x).shape[i]} and {aval_of(x).shape[j]}"
+                )
             x = diagonal(x, 0, i, j)
-            names = names[:i] + names[i + 1:j] + names[j + 1:] + name
+            names = names[:i] + names[i + 1 : j] + names[j + 1 :] + name
     return x, names
 
 
@@ -125,8 +153,9 @@ def _arranged(x: Any, names: str, result: str) -> Any:
     return permute(x, tuple(names.index(name) for name in result))
 
 
-def _contract_pair(left: tuple[Any, str], right: tuple[Any, str], kept: str, precision: Any,
-                   preferred: Any) -> tuple[Any, str]:
+def _contract_pair(
+    left: tuple[Any, str], right: tuple[Any, str], kept: str, precision: Any, preferred: Any
+) -> tuple[Any, str]:
     (x, a), (y, b) = _thin(left, right[1], right[0]), right
     (y, b) = _thin((y, b), a, x)
     (x, a), (y, b) = _summed(x, a, kept + b), _summed(y, b, kept + a)
@@ -140,16 +169,25 @@ def _contract_pair(left: tuple[Any, str], right: tuple[Any, str], kept: str, pre
     swapped = "".join([*shared, *only_b, *only_a])
     if swapped == kept != names:
         (x, a), (y, b), names = (y, b), (x, a), swapped
-    out = product(x, y, ([a.index(n) for n in summed], [b.index(n) for n in summed]),
-                  ([a.index(n) for n in shared], [b.index(n) for n in shared]), precision, preferred)
+    out = product(
+        x,
+        y,
+        ([a.index(n) for n in summed], [b.index(n) for n in summed]),
+        ([a.index(n) for n in shared], [b.index(n) for n in shared]),
+        precision,
+        preferred,
+    )
     return out, names
 
 
 def _thin(own: tuple[Any, str], other_names: str, other: Any) -> tuple[Any, str]:
     """An axis of size 1 that meets a longer one of that label is left out."""
     x, names = own
-    thin = tuple(i for i, name in enumerate(names) if name in other_names and aval_of(x).shape[i] == 1
-                 and aval_of(other).shape[other_names.index(name)] != 1)
+    thin = tuple(
+        i
+        for i, name in enumerate(names)
+        if name in other_names and aval_of(x).shape[i] == 1 and aval_of(other).shape[other_names.index(name)] != 1
+    )
     if not thin:
         return own
     return squeeze_p(x, dimensions=thin), "".join(n for i, n in enumerate(names) if i not in thin)

@@ -1,4 +1,5 @@
 """Index tricks: grids by slices, flat indices, and joining between brackets."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -57,7 +58,9 @@ class _Joined:
         if not isinstance(item, slice):
             return atleast_1d(item)
         start, step = item.start or 0, 1 if item.step is None else item.step
-        return linspace(start, item.stop, int(abs(step))) if isinstance(step, complex) else arange(start, item.stop, step)
+        return (
+            linspace(start, item.stop, int(abs(step))) if isinstance(step, complex) else arange(start, item.stop, step)
+        )
 
 
 r_, c_ = _Joined(False), _Joined(True)

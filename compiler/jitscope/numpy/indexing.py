@@ -2,6 +2,7 @@
 
 Outside any trace, numbers and the starts of slices are operands: a[0] and a[1], or a[i:i + n] for every i, share a program.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -84,6 +85,7 @@ def _element(x: Array, i: int) -> Any:
     i = min(max(i + size if i < 0 else i, 0), size - 1)
     compiled = _elements.get(aval)
     if compiled is None:
+
         def element(x: Any, i: Any) -> Any:
             return read(x, Index((Item(INT, 0, i), *_rest(aval.shape, 1)), aval.shape, (), 0))
 
@@ -155,8 +157,11 @@ def program_for(aval: Any, index: Index, options: dict[str, Any]) -> tuple[Any, 
     key = (aval, structure, *avals, *options.items())
     run = _programs.get(key)
     if run is None:
-        run = remember(_programs, key, compile_function(
-            lambda x, *values: read(x, again(values), **options), [aval, *avals], "getitem"))
+        run = remember(
+            _programs,
+            key,
+            compile_function(lambda x, *values: read(x, again(values), **options), [aval, *avals], "getitem"),
+        )
     return run, bufs
 
 
@@ -169,8 +174,14 @@ def read_eagerly(x: Array, index: Index, **options: Any) -> Any:
 # Anywhere ------------------------------------------------------------------------------------------------------------
 
 
-def read(x: Any, index: Index, mode: GatherScatterMode = GatherScatterMode.PROMISE_IN_BOUNDS, fill_value: Any = None,
-         unique_indices: bool = False, indices_are_sorted: bool = False) -> Any:
+def read(
+    x: Any,
+    index: Index,
+    mode: GatherScatterMode = GatherScatterMode.PROMISE_IN_BOUNDS,
+    fill_value: Any = None,
+    unique_indices: bool = False,
+    indices_are_sorted: bool = False,
+) -> Any:
     """The elements of `x` at a parsed index."""
     if index.added:
         x = reshape(x, index.shape)
@@ -219,8 +230,9 @@ def _gathered(x: Any, index: Index, mode: GatherScatterMode, fill_value: Any, un
         raise IndexError(f"an index of axis {empty_axes[0]}, which has size 0, is out of bounds")
     numbers = GatherDimensionNumbers(offsets, tuple(sorted(axes)), axes)
     sizes = tuple(1 if i in axes else n for i, n in enumerate(shape))
-    out = gather(x, vectors, numbers, sizes, unique_indices=unique, indices_are_sorted=ordered, mode=mode,
-                 fill_value=fill_value)
+    out = gather(
+        x, vectors, numbers, sizes, unique_indices=unique, indices_are_sorted=ordered, mode=mode, fill_value=fill_value
+    )
     return with_new(out, index, len(outer))
 
 
@@ -234,8 +246,13 @@ def index_vectors(index: Index, mode: GatherScatterMode) -> tuple[Any, tuple[int
         size = index.shape[item.axis]
         outside = drops and item.clipped
         value = size if outside else item.value
-        columns.append(np.asarray(value, np.int32) if isinstance(value, int) else
-                       from_front(value, size) if item.kind != INT else value)
+        columns.append(
+            np.asarray(value, np.int32)
+            if isinstance(value, int)
+            else from_front(value, size)
+            if item.kind != INT
+            else value
+        )
     outer = broadcast_shape(*[aval_of(c).shape for c in columns])
     axes = tuple(item.axis for item in items)
     if all(isinstance(c, np.ndarray) for c in columns):
@@ -276,8 +293,12 @@ def window(x: Any, index: Index, only_slices: bool = False) -> Any:
         starts = [a if s != 1 else 0 for a, s in zip(starts, steps)]
     stops = [a + (n - 1) * s + 1 if n else a for a, n, s in zip(starts, sizes, steps)]
     if tuple(sizes) != aval_of(x).shape:
-        x = slice_p(x, start_indices=tuple(starts), limit_indices=tuple(stops),
-                    strides=None if all(s == 1 for s in steps) else tuple(steps))
+        x = slice_p(
+            x,
+            start_indices=tuple(starts),
+            limit_indices=tuple(stops),
+            strides=None if all(s == 1 for s in steps) else tuple(steps),
+        )
     turned = tuple(axis for axis in turned if sizes[axis] > 1)
     return rev_p(x, dimensions=turned) if turned else x
 
@@ -285,8 +306,10 @@ def window(x: Any, index: Index, only_slices: bool = False) -> Any:
 def _dynamic_window(x: Any, starts: list[Any], sizes: list[int], steps: list[int]) -> Any:
     kinds = {aval_of(s).dtype for s in starts if hasattr(s, "aval")}
     to = kinds.pop() if len(kinds) == 1 else dtypes.int32
-    places = [convert(s, to) if hasattr(s, "aval") else np.asarray(s if step == 1 else 0).astype(to)[()]
-              for s, step in zip(starts, steps)]
+    places = [
+        convert(s, to) if hasattr(s, "aval") else np.asarray(s if step == 1 else 0).astype(to)[()]
+        for s, step in zip(starts, steps)
+    ]
     return dynamic_slice_p(x, *places, slice_sizes=tuple(sizes))
 
 

@@ -1,4 +1,5 @@
 """Joining, splitting and repeating arrays."""
+
 from __future__ import annotations
 
 import itertools
@@ -36,8 +37,9 @@ def _sequence(name: str, arrays: Any) -> list[Any]:
 def _alike(name: str, arrays: Sequence[Any], dtype: Any) -> list[Any]:
     """The arrays in one dtype."""
     pairs = [checked(name, x, i) for i, x in enumerate(arrays)]
-    to, weak = (requested(dtype, name), False) if dtype is not None else \
-        promote(*[(a.dtype, a.weak_type) for _, a in pairs])
+    to, weak = (
+        (requested(dtype, name), False) if dtype is not None else promote(*[(a.dtype, a.weak_type) for _, a in pairs])
+    )
     return [array_operand(name, cast(x, a, to, weak)) for x, a in pairs]
 
 
@@ -48,7 +50,7 @@ def join(name: str, xs: Sequence[Any], axis: int) -> Any:
     if rank == 0:
         raise ValueError(f"{name}: arrays of rank 0 have no axis to join along; use stack")
     axis = one_axis(name, axis, rank)
-    if any(len(s) != rank or s[:axis] + s[axis + 1:] != shapes[0][:axis] + shapes[0][axis + 1:] for s in shapes):
+    if any(len(s) != rank or s[:axis] + s[axis + 1 :] != shapes[0][:axis] + shapes[0][axis + 1 :] for s in shapes):
         raise ValueError(f"{name}: shapes {', '.join(map(str, shapes))} must agree in all axes but axis {axis}")
     return xs[0] if len(xs) == 1 else concatenate_p(*xs, dimension=axis)
 
@@ -91,8 +93,12 @@ def _joined(name: str, widen: Any, axis: Any, doc: str) -> Any:
 
 
 vstack = _joined("vstack", atleast_2d, lambda xs: 0, "Arrays one below another: along axis 0, vectors as rows.")
-hstack = _joined("hstack", atleast_1d, lambda xs: 0 if aval_of(xs[0]).ndim == 1 else 1,
-                 "Arrays side by side: along axis 1, vectors along axis 0.")
+hstack = _joined(
+    "hstack",
+    atleast_1d,
+    lambda xs: 0 if aval_of(xs[0]).ndim == 1 else 1,
+    "Arrays side by side: along axis 1, vectors along axis 0.",
+)
 dstack = _joined("dstack", atleast_3d, lambda xs: 2, "Arrays one behind another: along axis 2.")
 
 
@@ -100,8 +106,11 @@ dstack = _joined("dstack", atleast_3d, lambda xs: 2, "Arrays one behind another:
 def column_stack(tup: Any) -> Any:
     """Arrays side by side, vectors as columns."""
     xs = _alike("column_stack", _sequence("column_stack", tup), None)
-    return join("column_stack", [x if aval_of(x).ndim > 1 else with_new_axes(
-        x, [1] if aval_of(x).ndim else [0, 1]) for x in xs], 1)
+    return join(
+        "column_stack",
+        [x if aval_of(x).ndim > 1 else with_new_axes(x, [1] if aval_of(x).ndim else [0, 1]) for x in xs],
+        1,
+    )
 
 
 @fused(static="axis")
@@ -152,7 +161,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     x = array_operand("unstack", x)
     shape = aval_of(x).shape
     axis = one_axis("unstack", axis, len(shape))
-    rest = shape[:axis] + shape[axis + 1:]
+    rest = shape[:axis] + shape[axis + 1 :]
     return tuple(reshape(slice_in_dim(x, i, i + 1, axis=axis), rest) for i in range(shape[axis]))
 
 
@@ -168,8 +177,10 @@ def _pieces(name: str, ary: Any, sections: Any, axis: int, even: bool) -> list[A
         if count <= 0:
             raise ValueError(f"{name}: the number of sections must be positive, not {count}")
         if even and size % count:
-            raise ValueError(f"{name}: axis {axis} of shape {aval_of(x).shape} cannot be split into {count} equal parts; "
-                             "array_split makes unequal ones")
+            raise ValueError(
+                f"{name}: axis {axis} of shape {aval_of(x).shape} cannot be split into {count} equal parts; "
+                "array_split makes unequal ones"
+            )
         edges = [0, *np.cumsum([size // count + (i < size % count) for i in range(count)]).tolist()]
     return [slice_in_dim(x, a, max(a, b), axis=axis) for a, b in itertools.pairwise(edges)]
 

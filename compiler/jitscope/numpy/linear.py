@@ -3,6 +3,7 @@
 `precision` is None, "default", "high" or "highest" (or a pair); `preferred_element_type` is the dtype of sums and result.
 All raise ValueError or TypeError, naming both shapes, where they do not fit.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -49,8 +50,13 @@ def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any
         raise ValueError(f"matmul needs vectors or matrices; it got shapes {left} and {right} (use * for scalars)")
     inner = len(right) - 2 if len(right) > 1 else 0
     if left[-1] != right[inner]:
-        raise _mismatch("matmul", x, y, f"the last axis of the first has size {left[-1]}, the axis of the second that it "
-                                        f"meets has {right[inner]}; they must be equal")
+        raise _mismatch(
+            "matmul",
+            x,
+            y,
+            f"the last axis of the first has size {left[-1]}, the axis of the second that it "
+            f"meets has {right[inner]}; they must be equal",
+        )
     if len(left) <= 2 and len(right) <= 2:
         return product(x, y, ((len(left) - 1,), (inner,)), precision=precision, preferred=preferred_element_type)
     return _batched_matmul(x, y, precision, preferred_element_type)
@@ -76,8 +82,14 @@ def _batched_matmul(x: Any, y: Any, precision: Any, preferred: Any) -> Any:
     places_y = {p: k - sum(t < k for t in thin_y) for p, k in places_y.items()}
     shared = [p for p in places_x if p in places_y]
     rank_x, rank_y = aval_of(x).ndim, aval_of(y).ndim
-    out = product(x, y, ((rank_x - 1,), (rank_y - 2 if column else 0,)),
-                  ([places_x[p] for p in shared], [places_y[p] for p in shared]), precision, preferred)
+    out = product(
+        x,
+        y,
+        ((rank_x - 1,), (rank_y - 2 if column else 0,)),
+        ([places_x[p] for p in shared], [places_y[p] for p in shared]),
+        precision,
+        preferred,
+    )
     # The result has: shared axes, other axes of x, its row, other axes of y, its column.
     order = [*shared, *[p for p in sorted(places_x) if p not in shared]]
     order += [len(outer)] if row else []
@@ -162,8 +174,9 @@ def outer(a: Any, b: Any, out: None = None) -> Any:
 
 
 @fused(static="axes " + _STATIC)
-def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2, *, precision: Any = None,
-              preferred_element_type: Any = None) -> Any:
+def tensordot(
+    a: Any, b: Any, axes: int | Sequence[Any] = 2, *, precision: Any = None, preferred_element_type: Any = None
+) -> Any:
     """The sum of products over pairs of axes: the last `axes` of `a` with the first of `b`, or (axes of a, axes of b)."""
     x, y = _pair("tensordot", a, b)
     rank_x, rank_y = aval_of(x).ndim, aval_of(y).ndim
@@ -179,8 +192,12 @@ def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2, *, precision: Any =
             raise _mismatch("tensordot", x, y, f"they do not have {count} axes each")
         left, right = list(range(rank_x - count, rank_x)), list(range(count))
     if len(left) != len(right) or any(aval_of(x).shape[i] != aval_of(y).shape[j] for i, j in zip(left, right)):
-        raise _mismatch("tensordot", x, y, f"axes {tuple(left)} of the first and {tuple(right)} of the second must pair "
-                                           "up with equal sizes")
+        raise _mismatch(
+            "tensordot",
+            x,
+            y,
+            f"axes {tuple(left)} of the first and {tuple(right)} of the second must pair up with equal sizes",
+        )
     return product(x, y, (left, right), precision=precision, preferred=preferred_element_type)
 
 

@@ -1,4 +1,5 @@
 """Comparisons, logic, bits, and choosing by conditions, element by element."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -53,11 +54,13 @@ _ORDER = "Complex numbers compare by real part, then by imaginary part."
 equal = binary_of("equal", eq_p, "x == y, as booleans.")
 not_equal = binary_of("not_equal", ne_p, "x != y, as booleans.")
 less = binary_of("less", lt_p, f"x < y, as booleans. {_ORDER}", complex_rule=lambda x, y: _ordered(lt_p, lt_p, x, y))
-less_equal = binary_of("less_equal", le_p, f"x <= y, as booleans. {_ORDER}",
-                       complex_rule=lambda x, y: _ordered(lt_p, le_p, x, y))
+less_equal = binary_of(
+    "less_equal", le_p, f"x <= y, as booleans. {_ORDER}", complex_rule=lambda x, y: _ordered(lt_p, le_p, x, y)
+)
 greater = binary_of("greater", gt_p, f"x > y, as booleans. {_ORDER}", complex_rule=greater_complex)
-greater_equal = binary_of("greater_equal", ge_p, f"x >= y, as booleans. {_ORDER}",
-                          complex_rule=lambda x, y: _ordered(gt_p, ge_p, x, y))
+greater_equal = binary_of(
+    "greater_equal", ge_p, f"x >= y, as booleans. {_ORDER}", complex_rule=lambda x, y: _ordered(gt_p, ge_p, x, y)
+)
 
 
 def _isclose(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> Any:
@@ -126,8 +129,11 @@ def truth(name: str, x: Any) -> Any:
     x = operand(name, x)
     if kind_of(x) == "b":
         return x
-    return ne_p(x, scalar_like(x, 0)) if hasattr(x, "aval") else (
-        np.asarray(x) != 0 if isinstance(x, np.ndarray) else np.bool_(x != 0))
+    return (
+        ne_p(x, scalar_like(x, 0))
+        if hasattr(x, "aval")
+        else (np.asarray(x) != 0 if isinstance(x, np.ndarray) else np.bool_(x != 0))
+    )
 
 
 def _logical(name: str, primitive: Any, doc: str) -> Any:
@@ -183,7 +189,9 @@ def _signed_infinity(name: str, sign: int) -> Any:
         x = operand(name, x)
         if kind_of(x) == "c":
             raise ValueError(f"{name} is not defined for complex numbers")
-        return eq_p(x, scalar_like(x, sign * np.inf)) if kind_of(x) == "f" else full(aval_of(x).shape, False, dtypes.bool_)
+        return (
+            eq_p(x, scalar_like(x, sign * np.inf)) if kind_of(x) == "f" else full(aval_of(x).shape, False, dtypes.bool_)
+        )
 
     fun.__name__ = fun.__qualname__ = name
     fun.__doc__ = f"Whether it is {'' if sign > 0 else 'minus '}infinity, as booleans. Raises ValueError for complex."
@@ -234,10 +242,14 @@ def _shift(name: str, doc: str, choose: Any) -> Any:
     return binary(fun)
 
 
-left_shift = _shift("left_shift", "The bits of x moved y places up. Raises TypeError for floats.",
-                    lambda kind: shift_left_p)
-right_shift = _shift("right_shift", "The bits of x moved y places down; the sign stays. Raises TypeError for floats.",
-                     lambda kind: shift_right_logical_p if kind == "u" else shift_right_arithmetic_p)
+left_shift = _shift(
+    "left_shift", "The bits of x moved y places up. Raises TypeError for floats.", lambda kind: shift_left_p
+)
+right_shift = _shift(
+    "right_shift",
+    "The bits of x moved y places down; the sign stays. Raises TypeError for floats.",
+    lambda kind: shift_right_logical_p if kind == "u" else shift_right_arithmetic_p,
+)
 
 
 @unary
@@ -269,8 +281,10 @@ def chosen(name: str, condition: Any, x: Any, y: Any) -> Any:
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
     """From the first choice whose condition holds, else `default`. Raises ValueError if the lists differ in length."""
     if len(condlist) != len(choicelist) or not condlist:
-        raise ValueError(f"select needs as many conditions as choices, at least one: {len(condlist)} and "
-                         f"{len(choicelist)} were given")
+        raise ValueError(
+            f"select needs as many conditions as choices, at least one: {len(condlist)} and "
+            f"{len(choicelist)} were given"
+        )
     values, _, _, _ = promoted("select", [*choicelist, default])
     result = values[-1]
     for condition, choice in zip(reversed(condlist), reversed(values[:-1])):

@@ -1,4 +1,5 @@
 """Differences, gradients and integrals along an axis, and running totals with options."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -47,8 +48,10 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     """The differences of neighbours of the raveled array, between `to_begin` and `to_end`."""
     x = array_operand("ediff1d", ary)
     x = diff(reshape(x, (aval_of(x).size,)))
-    ends = [None if v is None else reshape(cast(*checked("ediff1d", v), aval_of(x).dtype), (aval_of(v).size,))
-            for v in (to_begin, to_end)]
+    ends = [
+        None if v is None else reshape(cast(*checked("ediff1d", v), aval_of(x).dtype), (aval_of(v).size,))
+        for v in (to_begin, to_end)
+    ]
     return concatenate([v for v in (ends[0], x, ends[1]) if v is not None])
 
 
@@ -81,8 +84,11 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int | None = N
         raise NotImplementedError("gradient: edge_order 2")
     x = operand("gradient", f, inexact=True)
     rank = aval_of(x).ndim
-    axes = list(range(rank)) if axis is None else [
-        one_axis("gradient", i, rank) for i in (axis if isinstance(axis, (tuple, list)) else (axis,))]
+    axes = (
+        list(range(rank))
+        if axis is None
+        else [one_axis("gradient", i, rank) for i in (axis if isinstance(axis, (tuple, list)) else (axis,))]
+    )
     steps: Sequence[Any] = varargs or (1.0,)
     steps = list(steps) * len(axes) if len(steps) == 1 else list(steps)
     if len(steps) != len(axes):
@@ -111,8 +117,9 @@ def _slope(x: Any, axis: int, h: Any) -> Any:
     # Each side's slope counts by the other side's width.
     total = mul_p(*operands("gradient", low, right)), mul_p(*operands("gradient", high, left))
     inner = div_p(*operands("gradient", add_p(*total), add_p(left, right)))
-    return concatenate_p(slice_in_dim(slope, 0, 1, axis=axis), inner, slice_in_dim(slope, size - 2, size - 1, axis=axis),
-                         dimension=axis)
+    return concatenate_p(
+        slice_in_dim(slope, 0, 1, axis=axis), inner, slice_in_dim(slope, size - 2, size - 1, axis=axis), dimension=axis
+    )
 
 
 @fused(static="axis")
@@ -154,8 +161,10 @@ def _cumulative(name: str, running: Any, first: int, doc: str) -> Any:
         return concatenate_p(full(thin, first, aval_of(out).dtype), out, dimension=axis)
 
     fun.__name__, fun.__qualname__ = name, name
-    fun.__doc__ = f"{doc} along `axis`; with `include_initial`, {first} stands before. Raises ValueError without axis for " \
-                  "arrays that are no vectors."
+    fun.__doc__ = (
+        f"{doc} along `axis`; with `include_initial`, {first} stands before. Raises ValueError without axis for "
+        "arrays that are no vectors."
+    )
     return fused(static="axis dtype include_initial")(fun)
 
 

@@ -1,4 +1,5 @@
 """What `x + y`, `x[i]` and `x.sum()` mean: the one table of the operators, properties and methods of arrays and tracers."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -34,8 +35,11 @@ from .at import At
 
 def _accepts(other: Any) -> bool:
     """Whether an operator takes it; for anything else Python asks the other operand, then raises TypeError."""
-    return isinstance(other, (Operators, np.ndarray, np.generic)) or is_python_scalar(other) or \
-        hasattr(other, "__jitscope_array__")
+    return (
+        isinstance(other, (Operators, np.ndarray, np.generic))
+        or is_python_scalar(other)
+        or hasattr(other, "__jitscope_array__")
+    )
 
 
 def _forward(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -55,13 +59,29 @@ def _reflected(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]
 
 
 _BINARY = {
-    "add": arithmetic.add, "sub": arithmetic.subtract, "mul": arithmetic.multiply, "truediv": arithmetic.divide,
-    "floordiv": arithmetic.floor_divide, "mod": arithmetic.remainder, "divmod": arithmetic.divmod,
-    "pow": arithmetic.power, "matmul": linear.matmul, "and": logic.bitwise_and, "or": logic.bitwise_or,
-    "xor": logic.bitwise_xor, "lshift": logic.left_shift, "rshift": logic.right_shift,
+    "add": arithmetic.add,
+    "sub": arithmetic.subtract,
+    "mul": arithmetic.multiply,
+    "truediv": arithmetic.divide,
+    "floordiv": arithmetic.floor_divide,
+    "mod": arithmetic.remainder,
+    "divmod": arithmetic.divmod,
+    "pow": arithmetic.power,
+    "matmul": linear.matmul,
+    "and": logic.bitwise_and,
+    "or": logic.bitwise_or,
+    "xor": logic.bitwise_xor,
+    "lshift": logic.left_shift,
+    "rshift": logic.right_shift,
 }
-_COMPARISONS = {"eq": logic.equal, "ne": logic.not_equal, "lt": logic.less, "le": logic.less_equal, "gt": logic.greater,
-                "ge": logic.greater_equal}
+_COMPARISONS = {
+    "eq": logic.equal,
+    "ne": logic.not_equal,
+    "lt": logic.less,
+    "le": logic.less_equal,
+    "gt": logic.greater,
+    "ge": logic.greater_equal,
+}
 
 
 def _pow(self: Any, other: Any, modulus: None = None) -> Any:
@@ -155,19 +175,44 @@ def _view(self: Any, dtype: Any = None, type: None = None) -> Any:
     return self if dtype is None else dtypes.view(self, dtype)
 
 
-
 _METHODS = {
-    "reshape": _reshape, "transpose": _transpose, "astype": _astype, "clip": _clip, "copy": _copy, "flatten": _flatten,
+    "reshape": _reshape,
+    "transpose": _transpose,
+    "astype": _astype,
+    "clip": _clip,
+    "copy": _copy,
+    "flatten": _flatten,
     "view": _view,
-    "ravel": structure.ravel, "swapaxes": structure.swapaxes, "squeeze": structure.squeeze,
-    "diagonal": triangles.diagonal, "trace": linear.trace, "dot": linear.dot, "repeat": repeating.repeat,
-    "sum": reductions.sum, "prod": reductions.prod, "max": reductions.max, "min": reductions.min,
-    "all": reductions.all, "any": reductions.any, "argmax": reductions.argmax, "argmin": reductions.argmin,
-    "ptp": reductions.ptp, "cumsum": reductions.cumsum, "cumprod": reductions.cumprod,
-    "mean": statistics.mean, "var": statistics.var, "std": statistics.std,
-    "conj": rounding.conjugate, "conjugate": rounding.conjugate, "round": rounding.round,
-    "sort": sorting.sort, "argsort": sorting.argsort, "searchsorted": sorting.searchsorted,
-    "take": selecting.take, "nonzero": selecting.nonzero, "compress": selecting.compress,
+    "ravel": structure.ravel,
+    "swapaxes": structure.swapaxes,
+    "squeeze": structure.squeeze,
+    "diagonal": triangles.diagonal,
+    "trace": linear.trace,
+    "dot": linear.dot,
+    "repeat": repeating.repeat,
+    "sum": reductions.sum,
+    "prod": reductions.prod,
+    "max": reductions.max,
+    "min": reductions.min,
+    "all": reductions.all,
+    "any": reductions.any,
+    "argmax": reductions.argmax,
+    "argmin": reductions.argmin,
+    "ptp": reductions.ptp,
+    "cumsum": reductions.cumsum,
+    "cumprod": reductions.cumprod,
+    "mean": statistics.mean,
+    "var": statistics.var,
+    "std": statistics.std,
+    "conj": rounding.conjugate,
+    "conjugate": rounding.conjugate,
+    "round": rounding.round,
+    "sort": sorting.sort,
+    "argsort": sorting.argsort,
+    "searchsorted": sorting.searchsorted,
+    "take": selecting.take,
+    "nonzero": selecting.nonzero,
+    "compress": selecting.compress,
 }
 
 
@@ -179,9 +224,16 @@ def table() -> dict[str, Any]:
     for name, function in _COMPARISONS.items():
         found[f"__{name}__"] = _forward(function)
     found |= {
-        "__pow__": _pow, "__neg__": arithmetic.negative, "__pos__": arithmetic.positive, "__abs__": arithmetic.absolute,
-        "__invert__": logic.invert, "__round__": _round, "__getitem__": indexing.getitem, "__len__": _length,
-        "__iter__": _iterate, "__contains__": _contains,
+        "__pow__": _pow,
+        "__neg__": arithmetic.negative,
+        "__pos__": arithmetic.positive,
+        "__abs__": arithmetic.absolute,
+        "__invert__": logic.invert,
+        "__round__": _round,
+        "__getitem__": indexing.getitem,
+        "__len__": _length,
+        "__iter__": _iterate,
+        "__contains__": _contains,
     }
     return found
 

@@ -1,4 +1,5 @@
 """Polynomials by their coefficients, highest power first; convolutions of vectors."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -106,7 +107,9 @@ def _sliding(name: str, a: Any, v: Any, mode: str, precision: Any) -> Any:
     (x, y), _, _, _ = promoted(name, (a, v), inexact=True)
     x, y = array_operand(name, x), array_operand(name, y)
     if aval_of(x).ndim != 1 or aval_of(y).ndim != 1 or not aval_of(x).size or not aval_of(y).size:
-        raise ValueError(f"{name} takes vectors that are not empty; it got shapes {aval_of(x).shape} and {aval_of(y).shape}")
+        raise ValueError(
+            f"{name} takes vectors that are not empty; it got shapes {aval_of(x).shape} and {aval_of(y).shape}"
+        )
     m = aval_of(y).size
     if mode not in ("full", "same", "valid"):
         raise ValueError(f"{name}: mode is 'full', 'same' or 'valid', not {mode!r}")

@@ -1,4 +1,5 @@
 """Medians, quantiles and percentiles."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -78,8 +79,11 @@ def _quantile(name: str, a: Any, q: Any, axis: Any, method: str, keepdims: bool,
         at = mul_p(at, scalar_like(at, size - 1))
         spoiled = reduce_or_p(missing, axes=(len(rest),))
     out = _between(rows, at, size, method)
-    out = choose(broadcast_in_dim_p(spoiled, shape=(*rest, count), broadcast_dimensions=tuple(range(len(rest)))),
-                 scalar_like(out, np.nan), out)
+    out = choose(
+        broadcast_in_dim_p(spoiled, shape=(*rest, count), broadcast_dimensions=tuple(range(len(rest)))),
+        scalar_like(out, np.nan),
+        out,
+    )
     out = transpose(out, (len(rest), *range(len(rest))))
     out = _kept_dims(reshape(out, (*leading, *rest)), leading, axes, shape, keepdims)
     return convert(out, small) if small is not None else out
@@ -103,18 +107,30 @@ def _between(rows: Any, at: Any, size: int, method: str) -> Any:
 
 
 def _quantile_function(name: str, scale: int, skip_nan: bool, doc: str) -> Any:
-    def fun(a: Any, q: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, method: str = "linear",
-            keepdims: bool = False, *, weights: None = None) -> Any:
+    def fun(
+        a: Any,
+        q: Any,
+        axis: Any = None,
+        out: None = None,
+        overwrite_input: bool = False,
+        method: str = "linear",
+        keepdims: bool = False,
+        *,
+        weights: None = None,
+    ) -> Any:
         unsupported(name, out=out, weights=weights)
         share = operand(name, q, inexact=True)
         share = share if scale == 1 else weak_as(div_p(array_operand(name, share), scalar_like(share, scale)), share)
         return _quantile(name, a, share, axis, method, keepdims, skip_nan)
 
     fun.__name__, fun.__qualname__ = name, name
-    fun.__doc__ = doc + """ over `axis` (None, an int or a tuple), each along a leading axis of the result where it is an array.
+    fun.__doc__ = (
+        doc
+        + """ over `axis` (None, an int or a tuple), each along a leading axis of the result where it is an array.
 
     `method`: "linear", "lower", "higher", "midpoint" or "nearest". Raises ValueError for others, for complex numbers and where
     there are no elements."""
+    )
     return fused(static=_STATIC)(fun)
 
 
@@ -136,8 +152,10 @@ def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = F
     if size == 0:
         raise ValueError(f"median of an array of shape {shape}: there are no elements along axis {axis}")
     (rows,) = sort_p(rows, dimension=rank, is_stable=False, num_keys=1)
-    low, high, last = (reshape(slice_in_dim(rows, i, i + 1, axis=rank), aval_of(rows).shape[:-1])
-                       for i in ((size - 1) // 2, size // 2, size - 1))
+    low, high, last = (
+        reshape(slice_in_dim(rows, i, i + 1, axis=rank), aval_of(rows).shape[:-1])
+        for i in ((size - 1) // 2, size // 2, size - 1)
+    )
     middle = low if size % 2 else mul_p(add_p(low, high), scalar_like(low, 0.5))
     return _kept_dims(choose(ne_p(last, last), last, middle), (), axes, shape, keepdims)
 

@@ -1,4 +1,5 @@
 """Ranges and grids."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -66,11 +67,12 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *,
 
 def _integers(start: int, stop: int, step: int, to: Any) -> np.ndarray:
     """NumPy's range; short ones are kept."""
-    short = abs(stop - start) <= 1024
-    return (_short_range if short else np.arange)(start, stop, step, to)
+    return _short_range(start, stop, step, to) if abs(stop - start) <= 1024 else np.arange(start, stop, step, dtype=to)
 
 
-_short_range = lru_cache(256)(np.arange)
+@lru_cache(256)
+def _short_range(start: int, stop: int, step: int, to: Any) -> np.ndarray:
+    return np.arange(start, stop, step, dtype=to)
 
 
 def made(x: np.ndarray, device: Any = None) -> Any:
@@ -82,8 +84,17 @@ def _all_concrete(*xs: Any) -> bool:
     return all(not isinstance(x, Tracer) and np.ndim(x) == 0 for x in xs)
 
 
-def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
-             axis: int = 0, *, device: Any = None) -> Any:
+def linspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+    *,
+    device: Any = None,
+) -> Any:
     """`num` evenly spaced numbers from `start` to `stop` (without it unless `endpoint`), along a new `axis`.
 
     With `retstep`, (numbers, distance). Raises ValueError for a negative `num`.
@@ -95,8 +106,9 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, retste
     to = work if dtype is None else requested(dtype, "linspace")
     parts = max(num - 1 if endpoint else num, 0)
     if _all_concrete(start, stop):
-        values, distance = _spaced(*[v if is_python_scalar(v) else np.asarray(v).item() for v in (start, stop)], num,
-                                   bool(endpoint), work, to)
+        values, distance = _spaced(
+            *[v if is_python_scalar(v) else np.asarray(v).item() for v in (start, stop)], num, bool(endpoint), work, to
+        )
         out = made(values, device)
     else:
         out, distance = _linspace(start, stop, num, parts, endpoint, work, to, axis), None
@@ -137,8 +149,9 @@ def _linspace(start: Any, stop: Any, num: int, parts: int, endpoint: bool, work:
     return convert(out if not dtypes.is_integer(to) else floor_p(out), to)
 
 
-def logspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None,
-             axis: int = 0) -> Any:
+def logspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0
+) -> Any:
     """`base` to the power of evenly spaced exponents, see `linspace`."""
     work = _spaced_dtype("logspace", start, stop)
     to = work if dtype is None else requested(dtype, "logspace")
@@ -191,7 +204,7 @@ def indices(dimensions: Sequence[int], dtype: Any = None, sparse: bool = False) 
     `sparse` a tuple of arrays of size 1 along the others."""
     shape = shape_of("indices", dimensions)
     to = np.dtype(dtypes.default_int()) if dtype is None else requested(dtype, "indices")
-    grids = np.indices(shape, sparse=sparse)
+    grids: Any = np.indices(shape, sparse=sparse)
     if sparse:
         return tuple(made(g.astype(to)) for g in grids)
     return made(grids.astype(to))

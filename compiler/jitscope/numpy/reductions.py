@@ -3,6 +3,7 @@
 `axis` is None (all), an int or a tuple; `keepdims` leaves axes of size 1; `where` picks elements, `initial` starts. All raise
 ValueError for axes that do not exist, and TypeError for what is no array. `out` must be None.
 """
+
 from __future__ import annotations
 
 import math
@@ -98,8 +99,16 @@ def _accumulate(name: str, x: Any, primitive: Any, axes: tuple[int, ...]) -> Any
 
 
 def _summing(name: str, primitive: Any, combine: Any, identity: int, doc: str) -> Callable[..., Any]:
-    def fun(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False, initial: Any = None,
-            where: Any = None, promote_integers: bool = True) -> Any:
+    def fun(
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+        promote_integers: bool = True,
+    ) -> Any:
         unsupported(name, out=out)
         x = operand(name, a)
         x = cast(x, aval_of(x), _sum_dtype(x, dtype, name, promote_integers))
@@ -115,15 +124,26 @@ def _summing(name: str, primitive: Any, combine: Any, identity: int, doc: str) -
     return fused(static=_STATIC)(fun)
 
 
-sum = _summing("sum", reduce_sum_p, add_p, 0,
-               "The sum over `axis`. Booleans and small integers are summed in the default integer type.")
-prod = _summing("prod", reduce_prod_p, mul_p, 1,
-                "The product over `axis`. Booleans and small integers are multiplied in the default integer type.")
+sum = _summing(
+    "sum",
+    reduce_sum_p,
+    add_p,
+    0,
+    "The sum over `axis`. Booleans and small integers are summed in the default integer type.",
+)
+prod = _summing(
+    "prod",
+    reduce_prod_p,
+    mul_p,
+    1,
+    "The product over `axis`. Booleans and small integers are multiplied in the default integer type.",
+)
 
 
 def _choosing(name: str, primitive: Any, combine: Any, identity: Any, doc: str) -> Callable[..., Any]:
-    def fun(a: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None,
-            where: Any = None) -> Any:
+    def fun(
+        a: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = None
+    ) -> Any:
         unsupported(name, out=out)
         x = operand(name, a)
         shape = aval_of(x).shape
@@ -168,8 +188,11 @@ def _complex_choice(name: str, x: Any, axes: tuple[int, ...]) -> Any:
         best = _better(name, left, right)
         x = concatenate_p(best, slice_in_dim(x, n - 1, n, axis=last), dimension=last) if n % 2 else best
     if n == 0:
-        x = full((*aval_of(x).shape[:last], 1), complex(-np.inf, -np.inf) if name == "max" else complex(np.inf, np.inf),
-                 aval_of(x).dtype)
+        x = full(
+            (*aval_of(x).shape[:last], 1),
+            complex(-np.inf, -np.inf) if name == "max" else complex(np.inf, np.inf),
+            aval_of(x).dtype,
+        )
     return reshape(x, tuple(shape[i] for i in kept))
 
 
@@ -215,10 +238,18 @@ def _finding(name: str, primitive: Any, doc: str) -> Callable[..., Any]:
     return fused(static="axis out keepdims")(fun)
 
 
-argmax = _finding("argmax", argmax_p, "The index of the first greatest element along `axis` (None: of the raveled array); "
-                  "a NaN counts as greatest. Raises ValueError where there are no elements, TypeError for complex.")
-argmin = _finding("argmin", argmin_p, "The index of the first least element along `axis` (None: of the raveled array); "
-                  "a NaN counts as least. Raises ValueError where there are no elements, TypeError for complex.")
+argmax = _finding(
+    "argmax",
+    argmax_p,
+    "The index of the first greatest element along `axis` (None: of the raveled array); "
+    "a NaN counts as greatest. Raises ValueError where there are no elements, TypeError for complex.",
+)
+argmin = _finding(
+    "argmin",
+    argmin_p,
+    "The index of the first least element along `axis` (None: of the raveled array); "
+    "a NaN counts as least. Raises ValueError where there are no elements, TypeError for complex.",
+)
 
 
 @fused(static="axis keepdims")
@@ -255,5 +286,19 @@ cumsum = _running("cumsum", cumsum_p, "The running sum along `axis` (None: of th
 cumprod = _running("cumprod", cumprod_p, "The running product along `axis` (None: of the raveled array).")
 
 
-__all__ = ["all", "any", "argmax", "argmin", "count_nonzero", "cumprod", "cumsum", "keep", "masked", "max",
-           "min", "prod", "ptp", "sum"]
+__all__ = [
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "count_nonzero",
+    "cumprod",
+    "cumsum",
+    "keep",
+    "masked",
+    "max",
+    "min",
+    "prod",
+    "ptp",
+    "sum",
+]

@@ -1,4 +1,5 @@
 """Repeating, shifting and padding."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -123,10 +124,12 @@ def _repeat_alike(a: Any, repeats: int, axis: int | None) -> Any:
     axis = one_axis("repeat", axis, len(shape))
     if repeats < 0:
         raise ValueError(f"repeat: the number of repeats must not be negative, it is {repeats}")
-    wide = (*shape[: axis + 1], repeats, *shape[axis + 1:])
+    wide = (*shape[: axis + 1], repeats, *shape[axis + 1 :])
     kept = tuple(i + (i > axis) for i in range(len(shape)))
-    return reshape(broadcast_in_dim_p(x, shape=wide, broadcast_dimensions=kept),
-                   (*shape[:axis], shape[axis] * repeats, *shape[axis + 1:]))
+    return reshape(
+        broadcast_in_dim_p(x, shape=wide, broadcast_dimensions=kept),
+        (*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :]),
+    )
 
 
 @fused(static="axis")
@@ -179,8 +182,10 @@ def _pairs(name: str, width: Any, rank: int) -> list[tuple[Any, Any]]:
 def _pad(array: Any, pad_width: Any, mode: str, constant_values: Any, reflect_type: str) -> Any:
     x = array_operand("pad", array)
     rank = aval_of(x).ndim
-    widths = [(integer("pad", low, "every width"), integer("pad", high, "every width"))
-              for low, high in _pairs("pad", pad_width, rank)]
+    widths = [
+        (integer("pad", low, "every width"), integer("pad", high, "every width"))
+        for low, high in _pairs("pad", pad_width, rank)
+    ]
     if any(n < 0 for pair in widths for n in pair):
         raise ValueError(f"pad: widths must not be negative, they are {pad_width}")
     if mode == "constant":
@@ -232,13 +237,24 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> An
     `mode`: "constant" (`constant_values`, default 0), "edge", "wrap", "reflect", "symmetric" or "empty". Raises ValueError for
     negative widths and unknown arguments, NotImplementedError for other modes.
     """
-    allowed = {"constant": {"constant_values"}, "reflect": {"reflect_type"}, "symmetric": {"reflect_type"}, "edge": set(),
-               "wrap": set(), "empty": set()}
+    allowed = {
+        "constant": {"constant_values"},
+        "reflect": {"reflect_type"},
+        "symmetric": {"reflect_type"},
+        "edge": set(),
+        "wrap": set(),
+        "empty": set(),
+    }
     if mode not in allowed:
         raise NotImplementedError(f"pad: mode {mode!r}; there are {', '.join(map(repr, allowed))}")
     if unknown := set(kwargs) - allowed[mode]:
         raise ValueError(f"pad: mode {mode!r} does not take {', '.join(sorted(unknown))}")
     if hasattr(pad_width, "__array__"):
         pad_width = np.asarray(pad_width).tolist()
-    return _pad(array, pad_width, "constant" if mode == "empty" else mode, kwargs.get("constant_values", 0),
-                kwargs.get("reflect_type", "even"))
+    return _pad(
+        array,
+        pad_width,
+        "constant" if mode == "empty" else mode,
+        kwargs.get("constant_values", 0),
+        kwargs.get("reflect_type", "even"),
+    )

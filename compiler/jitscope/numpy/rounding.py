@@ -1,4 +1,5 @@
 """Rounding, limiting, signs, and the parts of complex and floating-point numbers."""
+
 from __future__ import annotations
 
 import math
@@ -131,8 +132,10 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
 def _finite(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
     dtype = aval_of(x).dtype
     limits = finite_info(dtype)
-    nan, high, low = (cast(*checked("nan_to_num", default if v is None else v), dtype)
-                      for v, default in ((nan, 0.0), (posinf, limits.max), (neginf, limits.min)))
+    nan, high, low = (
+        cast(*checked("nan_to_num", default if v is None else v), dtype)
+        for v, default in ((nan, 0.0), (posinf, limits.max), (neginf, limits.min))
+    )
     x = choose(ne_p(x, x), *_shaped(nan, x))
     x = choose(eq_p(x, scalar_like(x, np.inf)), *_shaped(high, x))
     return choose(eq_p(x, scalar_like(x, -np.inf)), *_shaped(low, x))
@@ -201,8 +204,9 @@ def copysign(x1: Any, x2: Any, /) -> Any:
     return choose(signbit(y), *operands("copysign", neg_p(size), size))
 
 
-nextafter = binary_of("nextafter", nextafter_p, "The next float after x1 towards x2. Raises TypeError for complex numbers.",
-                      inexact=True)
+nextafter = binary_of(
+    "nextafter", nextafter_p, "The next float after x1 towards x2. Raises TypeError for complex numbers.", inexact=True
+)
 
 
 @binary

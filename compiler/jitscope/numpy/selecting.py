@@ -1,4 +1,5 @@
 """Taking elements by index or by condition."""
+
 from __future__ import annotations
 
 import math
@@ -38,15 +39,22 @@ from .sorting import search
 from .structure import array_operand, ravel
 
 
-_MODES = {None: GatherScatterMode.FILL_OR_DROP, "fill": GatherScatterMode.FILL_OR_DROP, "clip": GatherScatterMode.CLIP,
-          "wrap": "wrap", "promise_in_bounds": GatherScatterMode.PROMISE_IN_BOUNDS}
+_MODES = {
+    None: GatherScatterMode.FILL_OR_DROP,
+    "fill": GatherScatterMode.FILL_OR_DROP,
+    "clip": GatherScatterMode.CLIP,
+    "wrap": "wrap",
+    "promise_in_bounds": GatherScatterMode.PROMISE_IN_BOUNDS,
+}
 
 
 def _mode(name: str, mode: Any) -> Any:
     if isinstance(mode, GatherScatterMode):
         return mode
     if mode == "raise":
-        raise NotImplementedError(f"{name}: mode='raise'; a compiled program cannot raise. Use 'fill', 'clip' or 'wrap'")
+        raise NotImplementedError(
+            f"{name}: mode='raise'; a compiled program cannot raise. Use 'fill', 'clip' or 'wrap'"
+        )
     if mode not in _MODES:
         raise ValueError(f"{name}: mode is 'fill', 'clip', 'wrap' or 'promise_in_bounds', not {mode!r}")
     return _MODES[mode]
@@ -62,8 +70,16 @@ def _integer_indices(name: str, indices: Any) -> Any:
 
 
 @fused(static="axis out mode unique_indices indices_are_sorted fill_value")
-def take(a: Any, indices: Any, axis: int | None = None, out: None = None, mode: Any = None, unique_indices: bool = False,
-         indices_are_sorted: bool = False, fill_value: Any = None) -> Any:
+def take(
+    a: Any,
+    indices: Any,
+    axis: int | None = None,
+    out: None = None,
+    mode: Any = None,
+    unique_indices: bool = False,
+    indices_are_sorted: bool = False,
+    fill_value: Any = None,
+) -> Any:
     """The elements of `a` at `indices` along `axis` (None: of the raveled array); the axis becomes those of `indices`.
 
     `mode` for indices out of bounds: "fill" (the default: `fill_value`, or NaN or the dtype's extreme), "clip", "wrap".
@@ -79,13 +95,15 @@ def take(a: Any, indices: Any, axis: int | None = None, out: None = None, mode: 
         i, how = _wrapped(i, shape[axis]), GatherScatterMode.PROMISE_IN_BOUNDS
     elif how is GatherScatterMode.CLIP:
         i = _not_negative(i)
-    items = [Item(SLICE, k, (0, n, 1)) if k != axis else Item(ARRAY if aval_of(i).ndim else SCALAR, k, i)
-             for k, n in enumerate(shape)]
+    items = [
+        Item(SLICE, k, (0, n, 1)) if k != axis else Item(ARRAY if aval_of(i).ndim else SCALAR, k, i)
+        for k, n in enumerate(shape)
+    ]
     if not aval_of(i).ndim and isinstance(i, np.ndarray):
         i = np.reshape(i, (1,))
         items[axis] = Item(ARRAY, axis, i)
         picked = read(x, Index(tuple(items), shape, (), axis), how, fill_value, unique_indices, indices_are_sorted)
-        return reshape(picked, shape[:axis] + shape[axis + 1:])
+        return reshape(picked, shape[:axis] + shape[axis + 1 :])
     return read(x, Index(tuple(items), shape, (), axis), how, fill_value, unique_indices, indices_are_sorted)
 
 
@@ -107,8 +125,15 @@ def _wrapped(i: Any, size: int) -> Any:
 
 
 @fused(static="axis mode fill_value wrap_negative_indices")
-def take_along_axis(arr: Any, indices: Any, axis: int | None = -1, mode: Any = None, fill_value: Any = None, *,
-                    wrap_negative_indices: bool | None = None) -> Any:
+def take_along_axis(
+    arr: Any,
+    indices: Any,
+    axis: int | None = -1,
+    mode: Any = None,
+    fill_value: Any = None,
+    *,
+    wrap_negative_indices: bool | None = None,
+) -> Any:
     """For every place of `indices` the element of `arr` at that index along `axis`; the other axes run together and
     broadcast. See `take` for `mode`. Raises ValueError if the ranks differ."""
     x, i = array_operand("take_along_axis", arr), _integer_indices("take_along_axis", indices)
@@ -119,10 +144,10 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1, mode: Any = N
     if len(own) != len(given):
         raise ValueError(f"take_along_axis: the array has shape {own} and the indices {given}; the ranks must be equal")
     axis = one_axis("take_along_axis", axis, len(own))
-    rest = broadcast_shape(own[:axis] + (1,) + own[axis + 1:], given[:axis] + (1,) + given[axis + 1:])
-    x = broadcast(x, own, rest[:axis] + own[axis:axis + 1] + rest[axis + 1:])
+    rest = broadcast_shape(own[:axis] + (1,) + own[axis + 1 :], given[:axis] + (1,) + given[axis + 1 :])
+    x = broadcast(x, own, rest[:axis] + own[axis : axis + 1] + rest[axis + 1 :])
     i = array_operand("take_along_axis", i)
-    i = broadcast(i, given, rest[:axis] + given[axis:axis + 1] + rest[axis + 1:])
+    i = broadcast(i, given, rest[:axis] + given[axis : axis + 1] + rest[axis + 1 :])
     if how == "wrap":
         i, how = _wrapped(i, own[axis]), GatherScatterMode.PROMISE_IN_BOUNDS
     elif wrap_negative_indices is not False and how is not GatherScatterMode.CLIP:
@@ -141,7 +166,8 @@ def needs_size(name: str) -> ConcretizationTypeError:
     """The error of a function whose result has no known size."""
     return ConcretizationTypeError(
         f"{name}: the size of the result depends on values, which are not known while tracing.\n  what to do: give the size, "
-        f"{name}(..., size=n), with fill_value= for what is missing; or keep the shape with jnp.where(condition, x, y)")
+        f"{name}(..., size=n), with fill_value= for what is missing; or keep the shape with jnp.where(condition, x, y)"
+    )
 
 
 def is_traced(*xs: Any) -> bool:
@@ -159,7 +185,11 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
     if not aval.ndim:
         raise ValueError("nonzero of a scalar: use jnp.atleast_1d(x).nonzero()")
     if size is not None:
-        fills = fill_value if isinstance(fill_value, (tuple, list)) else [0 if fill_value is None else fill_value] * aval.ndim
+        fills = (
+            fill_value
+            if isinstance(fill_value, (tuple, list))
+            else [0 if fill_value is None else fill_value] * aval.ndim
+        )
         return _nonzero(x, integer("nonzero", size, "size"), *fills)
     if is_traced(x):
         raise needs_size("nonzero")
@@ -187,10 +217,12 @@ def _nonzero(a: Any, size: int, *fills: Any) -> tuple[Any, ...]:
     found = lt_p(wanted, reshape(_last(count), ()))
     columns = []
     for i, n in enumerate(shape):
-        rest = math.prod(shape[i + 1:])
+        rest = math.prod(shape[i + 1 :])
         column = flat if rest == 1 else div_p(flat, scalar_of(rest, index, False))
         columns.append(column if i == 0 else rem_p(column, scalar_of(n, index, False)))
-    return tuple(chosen("nonzero", found, column, cast(*checked("nonzero", f), index)) for column, f in zip(columns, fills))
+    return tuple(
+        chosen("nonzero", found, column, cast(*checked("nonzero", f), index)) for column, f in zip(columns, fills)
+    )
 
 
 def _last(x: Any) -> Any:
@@ -230,8 +262,9 @@ def where(condition: Any, x: Any = None, y: Any = None, /, *, size: int | None =
     return _where(condition, x, y)
 
 
-def compress(condition: Any, a: Any, axis: int | None = None, *, size: int | None = None, fill_value: Any = 0,
-             out: None = None) -> Any:
+def compress(
+    condition: Any, a: Any, axis: int | None = None, *, size: int | None = None, fill_value: Any = 0, out: None = None
+) -> Any:
     """The slices of `a` along `axis` (None: elements of the raveled array) for which the vector `condition` holds."""
     unsupported("compress", out=out)
     x = array_operand("compress", a)

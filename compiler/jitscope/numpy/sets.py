@@ -2,6 +2,7 @@
 
 The size of these results depends on values: outside any trace NumPy finds them; with `size` a program does, in a trace, too.
 """
+
 from __future__ import annotations
 
 from typing import Any, NamedTuple
@@ -50,9 +51,18 @@ class UniqueInverse(NamedTuple):
     inverse_indices: Any
 
 
-def unique(ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
-           axis: int | None = None, *, equal_nan: bool = True, size: int | None = None, fill_value: Any = None,
-           sorted: bool = True) -> Any:
+def unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    *,
+    equal_nan: bool = True,
+    size: int | None = None,
+    fill_value: Any = None,
+    sorted: bool = True,
+) -> Any:
     """The distinct elements (slices along `axis`) in ascending order; on demand also, as a tuple, where each stands first,
     which of them each element is, and how often each stands.
 
@@ -63,7 +73,8 @@ def unique(ar: Any, return_index: bool = False, return_inverse: bool = False, re
     if size is None:
         if is_traced(ar):
             raise needs_size("unique")
-        found = np.unique(np.asarray(concrete_value(checked("unique", ar)[0])), *wanted, axis=axis, equal_nan=equal_nan)
+        unique_of: Any = np.unique
+        found = unique_of(np.asarray(concrete_value(checked("unique", ar)[0])), *wanted, axis=axis, equal_nan=equal_nan)
         return tuple(map(array_from_numpy, found)) if any(wanted) else array_from_numpy(found)
     if axis is not None and checked("unique", ar)[1].ndim != 1:
         raise NotImplementedError("unique: size= with an axis")
@@ -89,12 +100,16 @@ def _unique(ar: Any, size: int, equal_nan: bool, fill_value: Any) -> UniqueAll:
     (after,) = nonzero(first, size=size + 1, fill_value=total)
     ends = slice_in_dim(after, 1, size + 1)
     present = ne_p(starts, scalar_of(total, index, False))
-    filler = slice_in_dim(values, 0, 1) if fill_value is None else cast(*checked("unique", fill_value), aval_of(x).dtype)
+    filler = (
+        slice_in_dim(values, 0, 1) if fill_value is None else cast(*checked("unique", fill_value), aval_of(x).dtype)
+    )
     inverse = At(full((total,), 0, index))[order].set(group, unique_indices=True)
     return UniqueAll(
         chosen("unique", present, take(values, starts, mode="clip"), filler),
-        take(order, starts, mode="clip"), reshape(inverse, shape),
-        choose(present, sub_p(ends, starts), scalar_of(0, index, False)))
+        take(order, starts, mode="clip"),
+        reshape(inverse, shape),
+        choose(present, sub_p(ends, starts), scalar_of(0, index, False)),
+    )
 
 
 def _starts_group(ordered: Any, equal_nan: bool) -> Any:
@@ -132,8 +147,9 @@ def unique_values(x: Any, /, *, size: int | None = None, fill_value: Any = None)
 
 
 @fused(static="assume_unique invert method")
-def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *,
-         method: str = "auto") -> Any:
+def isin(
+    element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, method: str = "auto"
+) -> Any:
     """Whether each element is among `test_elements`, as booleans of its shape (`invert`: whether it is not)."""
     (x, y), _, _, _ = promoted("isin", (element, test_elements))
     x, y = array_operand("isin", x), array_operand("isin", y)
@@ -149,7 +165,9 @@ def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = No
     return unique(concatenate([ravel(ar1), ravel(ar2)]), size=size, fill_value=fill_value)
 
 
-def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False, *, size: int | None = None, fill_value: Any = None) -> Any:
+def setdiff1d(
+    ar1: Any, ar2: Any, assume_unique: bool = False, *, size: int | None = None, fill_value: Any = None
+) -> Any:
     """The distinct elements of the first that are not in the second, in ascending order. With `size` exactly so many."""
     if size is None:
         kept = ravel(ar1) if assume_unique else unique(ar1)
@@ -172,15 +190,26 @@ def _unique_where(x: Any, mask: Any, size: int, fill_value: Any) -> Any:
     return chosen("setdiff1d", ne_p(starts, scalar_of(total, index, False)), take(values, starts, mode="clip"), filler)
 
 
-def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False, *, size: int | None = None,
-                fill_value: Any = None) -> Any:
+def intersect1d(
+    ar1: Any,
+    ar2: Any,
+    assume_unique: bool = False,
+    return_indices: bool = False,
+    *,
+    size: int | None = None,
+    fill_value: Any = None,
+) -> Any:
     """The distinct elements that stand in both, in ascending order; with `return_indices` also where each stands first in
     either. With `size` exactly so many."""
     if size is None:
         if is_traced(ar1, ar2):
             raise needs_size("intersect1d")
-        found = np.intersect1d(*[np.asarray(concrete_value(checked("intersect1d", a)[0])) for a in (ar1, ar2)],
-                               assume_unique, return_indices)
+        intersection: Any = np.intersect1d
+        found = intersection(
+            *[np.asarray(concrete_value(checked("intersect1d", a)[0])) for a in (ar1, ar2)],
+            assume_unique,
+            return_indices,
+        )
         return tuple(map(array_from_numpy, found)) if return_indices else array_from_numpy(found)
     if return_indices:
         raise NotImplementedError("intersect1d: return_indices with size=")
@@ -188,10 +217,14 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices:
     return _unique_where(x, isin(x, ar2), integer("intersect1d", size, "size"), fill_value)
 
 
-def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False, *, size: int | None = None, fill_value: Any = None) -> Any:
+def setxor1d(
+    ar1: Any, ar2: Any, assume_unique: bool = False, *, size: int | None = None, fill_value: Any = None
+) -> Any:
     """The distinct elements that stand in exactly one of both, in ascending order."""
-    left, right = (ravel(a) if assume_unique else unique(a, size=None if size is None else checked("setxor1d", a)[1].size)
-                   for a in (ar1, ar2))
+    left, right = (
+        ravel(a) if assume_unique else unique(a, size=None if size is None else checked("setxor1d", a)[1].size)
+        for a in (ar1, ar2)
+    )
     both = concatenate([left, right])
     alone = concatenate([isin(left, right, invert=True), isin(right, left, invert=True)])
     if size is None:

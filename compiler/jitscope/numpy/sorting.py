@@ -1,4 +1,5 @@
 """Sorting and searching."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -32,8 +33,15 @@ def _checked(name: str, a: Any, axis: int | None, kind: Any, order: Any) -> tupl
 
 
 @fused(static="axis kind order stable descending")
-def sort(a: Any, axis: int | None = -1, *, kind: None = None, order: None = None, stable: bool = True,
-         descending: bool = False) -> Any:
+def sort(
+    a: Any,
+    axis: int | None = -1,
+    *,
+    kind: None = None,
+    order: None = None,
+    stable: bool = True,
+    descending: bool = False,
+) -> Any:
     """The elements in ascending order along `axis` (None: of the raveled array), NaN last. Complex numbers go by their
     real, then their imaginary part. Raises ValueError for scalars."""
     x, axis = _checked("sort", a, axis, kind, order)
@@ -42,8 +50,16 @@ def sort(a: Any, axis: int | None = -1, *, kind: None = None, order: None = None
 
 
 @fused(static="axis kind order stable descending dtype")
-def argsort(a: Any, axis: int | None = -1, *, kind: None = None, order: None = None, stable: bool = True,
-            descending: bool = False, dtype: Any = None) -> Any:
+def argsort(
+    a: Any,
+    axis: int | None = -1,
+    *,
+    kind: None = None,
+    order: None = None,
+    stable: bool = True,
+    descending: bool = False,
+    dtype: Any = None,
+) -> Any:
     """The indices that sort along `axis` (None: the raveled array), see `sort`. Equal elements keep their order."""
     x, axis = _checked("argsort", a, axis, kind, order)
     # Read backwards, sorted, and turned round, equal elements keep their order in descending order, too.
@@ -112,8 +128,10 @@ def search(ordered: Any, values: Any, side: str, index: Any) -> Any:
         element = _pick(ordered, middle)
         before = _sorts_before(element, values) if side == "left" else not_after(element, values)
         searching = lt_p(low, high)
-        low, high = (choose(and_p(searching, before), add_p(middle, one), low),
-                     choose(searching, choose(before, high, middle), high))
+        low, high = (
+            choose(and_p(searching, before), add_p(middle, one), low),
+            choose(searching, choose(before, high, middle), high),
+        )
     return low
 
 

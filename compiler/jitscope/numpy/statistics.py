@@ -1,4 +1,5 @@
 """Means, variances, medians and their kin, and reductions that leave NaN out."""
+
 from __future__ import annotations
 
 import math
@@ -39,7 +40,9 @@ def _count(name: str, shape: tuple[int, ...], axes: tuple[int, ...], where: Any,
 
 
 @fused(static="axis dtype out keepdims")
-def mean(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False, *, where: Any = None) -> Any:
+def mean(
+    a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False, *, where: Any = None
+) -> Any:
     """The mean over `axis`; integers become floats. NaN where there are no elements."""
     unsupported("mean", out=out)
     x, result, work = _float_operand("mean", a, dtype)
@@ -54,14 +57,16 @@ def _mean(x: Any, axes: tuple[int, ...], where: Any, keepdims: bool) -> Any:
     return mean(x, axes, keepdims=keepdims, where=where)
 
 
-def _variance(name: str, a: Any, axis: Any, dtype: Any, ddof: Any, keepdims: bool, where: Any, mean: Any,
-              correction: Any) -> Any:
+def _variance(
+    name: str, a: Any, axis: Any, dtype: Any, ddof: Any, keepdims: bool, where: Any, mean: Any, correction: Any
+) -> Any:
     if correction is not None:
         if ddof != 0:
             raise ValueError(f"{name}: ddof and correction mean the same; give one")
         ddof = correction
-    x, result, work = _float_operand(name, a, None if dtype is None or dtypes.is_complex(checked(name, a)[1].dtype)
-                                     else dtype)
+    x, result, work = _float_operand(
+        name, a, None if dtype is None or dtypes.is_complex(checked(name, a)[1].dtype) else dtype
+    )
     if dtype is not None:
         result = requested(dtype, name)
     real = dtypes.real_part(work)
@@ -75,7 +80,7 @@ def _variance(name: str, a: Any, axis: Any, dtype: Any, ddof: Any, keepdims: boo
     count, ddof = _count(name, shape, axes, where, keepdims, real), cast(*checked(name, ddof), real)
     total = reductions.sum(squares, axes, keepdims=keepdims)
     if isinstance(count, np.generic) and isinstance(ddof, np.generic):
-        rest = (count - ddof).astype(real)
+        rest = np.subtract(count, ddof).astype(real)
         value = div_p(total, rest) if rest > 0 else full(aval_of(total).shape, np.nan, real)
     else:
         rest = sub_p(count, ddof)
@@ -89,16 +94,36 @@ def _squared_size(x: Any) -> Any:
 
 
 @fused(static="axis dtype out ddof keepdims correction")
-def var(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: Any = 0, keepdims: bool = False, *,
-        where: Any = None, mean: Any = None, correction: Any = None) -> Any:
+def var(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    ddof: Any = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = None,
+    mean: Any = None,
+    correction: Any = None,
+) -> Any:
     """The mean squared distance from the mean over `axis`, divided by the count minus `ddof` (or `correction`)."""
     unsupported("var", out=out)
     return _variance("var", a, axis, dtype, ddof, keepdims, where, mean, correction)
 
 
 @fused(static="axis dtype out ddof keepdims correction")
-def std(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: Any = 0, keepdims: bool = False, *,
-        where: Any = None, mean: Any = None, correction: Any = None) -> Any:
+def std(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    ddof: Any = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = None,
+    mean: Any = None,
+    correction: Any = None,
+) -> Any:
     """The square root of the variance, see `var`."""
     unsupported("std", out=out)
     return sqrt_p(_variance("std", a, axis, dtype, ddof, keepdims, where, mean, correction))
@@ -121,8 +146,10 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     shape, own = aval_of(x).shape, aval_of(w).shape
     if own != shape:
         if axis is None or isinstance(axis, tuple) or len(own) != 1:
-            raise ValueError(f"average: weights of shape {own} for an array of shape {shape}: give the same shape, or a "
-                             "vector and one axis")
+            raise ValueError(
+                f"average: weights of shape {own} for an array of shape {shape}: give the same shape, or a "
+                "vector and one axis"
+            )
         place = one_axis("average", axis, len(shape))
         if own[0] != shape[place]:
             raise ValueError(f"average: {own[0]} weights for axis {axis} of an array of shape {shape}")
@@ -151,13 +178,21 @@ def _without_nan(name: str, a: Any, filler: Any) -> tuple[Any, Any]:
 
 
 def _nan_reduction(name: str, reduce: Callable[..., Any], filler: float, empty_is_nan: bool, doc: str) -> Any:
-    def with_dtype(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False,
-                   initial: Any = None, where: Any = None) -> Any:
+    def with_dtype(
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> Any:
         x, _ = _without_nan(name, a, filler)
         return reduce(x, axis, dtype, out, keepdims, initial, where)
 
-    def without_dtype(a: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None,
-                      where: Any = None) -> Any:
+    def without_dtype(
+        a: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = None
+    ) -> Any:
         x, missing = _without_nan(name, a, filler)
         result = reduce(x, axis, out, keepdims, initial, where)
         if missing is None or initial is not None:
@@ -172,13 +207,16 @@ def _nan_reduction(name: str, reduce: Callable[..., Any], filler: float, empty_i
 
 nansum = _nan_reduction("nansum", reductions.sum, 0.0, False, "The sum over `axis`, NaN counted as 0.")
 nanprod = _nan_reduction("nanprod", reductions.prod, 1.0, False, "The product over `axis`, NaN counted as 1.")
-nanmax = _nan_reduction("nanmax", reductions.max, -np.inf, True, "The greatest element that is not NaN; NaN if all are.")
+nanmax = _nan_reduction(
+    "nanmax", reductions.max, -np.inf, True, "The greatest element that is not NaN; NaN if all are."
+)
 nanmin = _nan_reduction("nanmin", reductions.min, np.inf, True, "The least element that is not NaN; NaN if all are.")
 
 
 @fused(static="axis dtype out keepdims")
-def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False,
-            where: Any = None) -> Any:
+def nanmean(
+    a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False, where: Any = None
+) -> Any:
     """The mean over `axis` of what is not NaN; NaN if all are."""
     x = operand("nanmean", a)
     if kind_of(x) not in "fc":
@@ -192,18 +230,42 @@ def _present(x: Any, where: Any) -> Any:
 
 
 @fused(static="axis dtype out ddof keepdims")
-def nanvar(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: Any = 0, keepdims: bool = False,
-           where: Any = None, mean: Any = None) -> Any:
+def nanvar(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    ddof: Any = 0,
+    keepdims: bool = False,
+    where: Any = None,
+    mean: Any = None,
+) -> Any:
     """The variance over `axis` of what is not NaN, see `var`."""
     x = operand("nanvar", a)
     present = _present(x, where) if kind_of(x) in "fc" else where
-    return var(choose(present, x, scalar_like(x, 0)) if kind_of(x) in "fc" else x, axis, dtype, out, ddof, keepdims,
-               where=present, mean=mean)
+    return var(
+        choose(present, x, scalar_like(x, 0)) if kind_of(x) in "fc" else x,
+        axis,
+        dtype,
+        out,
+        ddof,
+        keepdims,
+        where=present,
+        mean=mean,
+    )
 
 
 @fused(static="axis dtype out ddof keepdims")
-def nanstd(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: Any = 0, keepdims: bool = False,
-           where: Any = None, mean: Any = None) -> Any:
+def nanstd(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    ddof: Any = 0,
+    keepdims: bool = False,
+    where: Any = None,
+    mean: Any = None,
+) -> Any:
     """The standard deviation over `axis` of what is not NaN, see `var`."""
     return sqrt_p(nanvar(a, axis, dtype, out, ddof, keepdims, where, mean))
 
@@ -221,7 +283,9 @@ def _nan_finding(name: str, find: Callable[..., Any], filler: float, doc: str) -
     return fused(static="axis out keepdims")(fun)
 
 
-nanargmax = _nan_finding("nanargmax", reductions.argmax, -np.inf,
-                         "The index of the greatest element that is not NaN; -1 if all are.")
-nanargmin = _nan_finding("nanargmin", reductions.argmin, np.inf,
-                         "The index of the least element that is not NaN; -1 if all are.")
+nanargmax = _nan_finding(
+    "nanargmax", reductions.argmax, -np.inf, "The index of the greatest element that is not NaN; -1 if all are."
+)
+nanargmin = _nan_finding(
+    "nanargmin", reductions.argmin, np.inf, "The index of the least element that is not NaN; -1 if all are."
+)

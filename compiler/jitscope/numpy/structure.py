@@ -1,4 +1,5 @@
 """Shapes and axes: the same elements seen otherwise."""
+
 from __future__ import annotations
 
 import math
@@ -34,8 +35,14 @@ def array_operand(name: str, x: Any) -> Any:
 
 def full_shape(name: str, shape: Any, own: tuple[int, ...]) -> tuple[int, ...]:
     """The shape asked for, with a -1 worked out. Raises TypeError if the number of elements differs."""
-    sizes = [integer(name, n, "every size") for n in (shape if isinstance(shape, (tuple, list)) or (
-        hasattr(shape, "__len__") and getattr(shape, "ndim", 1)) else (shape,))]
+    sizes = [
+        integer(name, n, "every size")
+        for n in (
+            shape
+            if isinstance(shape, (tuple, list)) or (hasattr(shape, "__len__") and getattr(shape, "ndim", 1))
+            else (shape,)
+        )
+    ]
     total = math.prod(own)
     if sizes.count(-1) > 1:
         raise TypeError(f"{name}: only one size may be -1, the shape given is {tuple(sizes)}")
@@ -101,7 +108,9 @@ def squeeze(a: Any, axis: Any = None) -> Any:
     if axis is None:
         axes = [i for i, n in enumerate(shape) if n == 1]
     else:
-        axes = sorted({one_axis("squeeze", i, len(shape)) for i in (axis if isinstance(axis, (tuple, list)) else (axis,))})
+        axes = sorted(
+            {one_axis("squeeze", i, len(shape)) for i in (axis if isinstance(axis, (tuple, list)) else (axis,))}
+        )
         if wide := [i for i in axes if shape[i] != 1]:
             raise ValueError(f"squeeze: axis {wide[0]} of shape {shape} has size {shape[wide[0]]}, not 1")
     return squeeze_p(x, dimensions=tuple(axes)) if axes else x
@@ -207,8 +216,10 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     """
     x = array_operand("moveaxis", a)
     rank = aval_of(x).ndim
-    old, new = ([one_axis("moveaxis", i, rank) for i in (places if isinstance(places, (tuple, list)) else (places,))]
-                for places in (source, destination))
+    old, new = (
+        [one_axis("moveaxis", i, rank) for i in (places if isinstance(places, (tuple, list)) else (places,))]
+        for places in (source, destination)
+    )
     if len(old) != len(new) or len(set(old)) != len(old) or len(set(new)) != len(new):
         raise ValueError(f"moveaxis: {source} and {destination} must name equally many distinct axes")
     order = [i for i in range(rank) if i not in old]
@@ -244,8 +255,11 @@ def flip(m: Any, axis: Any = None) -> Any:
     """The order of elements reversed along `axis` (an int or several; None: all)."""
     x = array_operand("flip", m)
     rank = aval_of(x).ndim
-    axes = range(rank) if axis is None else [
-        one_axis("flip", i, rank) for i in (axis if isinstance(axis, (tuple, list)) else (axis,))]
+    axes = (
+        range(rank)
+        if axis is None
+        else [one_axis("flip", i, rank) for i in (axis if isinstance(axis, (tuple, list)) else (axis,))]
+    )
     return flipped(x, sorted(set(axes)))
 
 

@@ -1,4 +1,5 @@
 """Exponentials, logarithms, roots, trigonometric and hyperbolic functions. Integers become floats."""
+
 from __future__ import annotations
 
 import math

@@ -1,4 +1,5 @@
 """Triangles and diagonals."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -21,10 +22,10 @@ from .structure import array_operand, moveaxis
 
 def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, device: Any = None) -> Any:
     """N × M (None: N) zeros with ones on the k-th diagonal."""
-    shape = shape_of("eye", (N, N if M is None else M))
+    rows, columns = shape = shape_of("eye", (N, N if M is None else M))
     to = default_float() if dtype is None else requested(dtype, "eye")
     if evaluating():
-        return made(np.eye(*shape, integer("eye", k, "k")).astype(to), device)
+        return made(np.eye(rows, columns, integer("eye", k, "k")).astype(to), device)
     row, column = rows_and_columns(shape, k)
     return convert(eq_p(row, column), to)
 
@@ -43,10 +44,10 @@ def rows_and_columns(shape: tuple[int, ...], k: int) -> tuple[Any, Any]:
 
 def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Any:
     """N × M (None: N) ones on and below the k-th diagonal, zeros above."""
-    shape = shape_of("tri", (N, N if M is None else M))
+    rows, columns = shape = shape_of("tri", (N, N if M is None else M))
     to = default_float() if dtype is None else requested(dtype, "tri")
     if evaluating():
-        return made(np.tri(*shape, integer("tri", k, "k")).astype(to))
+        return made(np.tri(rows, columns, integer("tri", k, "k")).astype(to))
     return convert(ge_p(*rows_and_columns(shape, k)), to)
 
 

@@ -2,6 +2,7 @@
 
 A change of a window (numbers and slices) is a dynamic_update_slice, which XLA does in place; index arrays make a scatter.
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -42,8 +43,14 @@ from ._operands import broadcast, cast
 from .indexing import from_front, index_vectors, places_of_new, slices_before_arrays, window
 
 
-_SCATTER = {"set": scatter, "add": scatter_add, "subtract": scatter_sub, "multiply": scatter_mul, "min": scatter_min,
-            "max": scatter_max}
+_SCATTER = {
+    "set": scatter,
+    "add": scatter_add,
+    "subtract": scatter_sub,
+    "multiply": scatter_mul,
+    "min": scatter_min,
+    "max": scatter_max,
+}
 _COMBINE: dict[str, Any] = {"add": add_p, "subtract": sub_p, "multiply": mul_p, "min": min_p, "max": max_p}
 
 
@@ -144,7 +151,9 @@ def _written_with_gaps(x: Any, new: Any, starts: list[Any], config: list[tuple[i
     return dynamic_update_slice_p(x, select_n_p(mask, old, spread), *places)
 
 
-def _scattered(x: Any, index: Index, values: Any, how: str, mode: GatherScatterMode, unique: bool, ordered: bool) -> Any:
+def _scattered(
+    x: Any, index: Index, values: Any, how: str, mode: GatherScatterMode, unique: bool, ordered: bool
+) -> Any:
     vectors, axes, outer = index_vectors(index, mode)
     shape = aval_of(x).shape
     kept = [n for i, n in enumerate(shape) if i not in axes]

@@ -62,8 +62,11 @@ class DotGeneral(Bilinear):
         x, y = ctx.convert(x, x_aval.dtype, dtype), ctx.convert(y, y_aval.dtype, dtype)
         wide = out.dtype if dtype.itemsize <= out.dtype.itemsize else dtype
         numbers = ctx.hlo.DotDimensionNumbers.get(
-            lhs_batching_dimensions=x_shared, rhs_batching_dimensions=y_shared,
-            lhs_contracting_dimensions=x_sum, rhs_contracting_dimensions=y_sum)
+            lhs_batching_dimensions=x_shared,
+            rhs_batching_dimensions=y_shared,
+            lhs_contracting_dimensions=x_sum,
+            rhs_contracting_dimensions=y_sum,
+        )
         config = precision and ctx.ir.ArrayAttr.get([ctx.hlo.PrecisionAttr.get(p.name) for p in precision])
         result = ctx.hlo.dot_general(ctx.type(out.update(dtype=wide)), x, y, numbers, precision_config=config)
         return ctx.convert(result, wide, out.dtype)
@@ -103,7 +106,9 @@ class DotGeneral(Bilinear):
 dot_general_p = DotGeneral("dot_general")
 
 
-def dot_general(x: Any, y: Any, dimension_numbers: Any, precision: Any = None, preferred_element_type: Any = None) -> Any:
+def dot_general(
+    x: Any, y: Any, dimension_numbers: Any, precision: Any = None, preferred_element_type: Any = None
+) -> Any:
     """`dot_general_p` from sequences of axes and names: `precision` may be one name ("highest") or Precision for both.
 
     Raises TypeError for dtypes that do not fit, ValueError for axes and sizes that do not.
@@ -111,17 +116,25 @@ def dot_general(x: Any, y: Any, dimension_numbers: Any, precision: Any = None, p
     (x_sum, y_sum), (x_shared, y_shared) = dimension_numbers
     numbers = (_ints(x_sum), _ints(y_sum)), (_ints(x_shared), _ints(y_shared))
     preferred = None if preferred_element_type is None else dtypes.canonicalize(preferred_element_type)
-    return dot_general_p(x, y, dimension_numbers=numbers, precision=as_precision(precision),
-                         preferred_element_type=preferred)
+    return dot_general_p(
+        x, y, dimension_numbers=numbers, precision=as_precision(precision), preferred_element_type=preferred
+    )
 
 
 def _ints(axes: Any) -> tuple[int, ...]:
     return tuple(int(a) for a in axes)
 
 
-_PRECISIONS = {"default": Precision.DEFAULT, "fastest": Precision.DEFAULT, "bfloat16": Precision.DEFAULT,
-               "high": Precision.HIGH, "bfloat16_3x": Precision.HIGH, "tensorfloat32": Precision.HIGH,
-               "highest": Precision.HIGHEST, "float32": Precision.HIGHEST}
+_PRECISIONS = {
+    "default": Precision.DEFAULT,
+    "fastest": Precision.DEFAULT,
+    "bfloat16": Precision.DEFAULT,
+    "high": Precision.HIGH,
+    "bfloat16_3x": Precision.HIGH,
+    "tensorfloat32": Precision.HIGH,
+    "highest": Precision.HIGHEST,
+    "float32": Precision.HIGHEST,
+}
 
 
 def as_precision(precision: Any) -> tuple[Precision, Precision] | None:
@@ -130,8 +143,10 @@ def as_precision(precision: Any) -> tuple[Precision, Precision] | None:
         return None
     pair = precision if isinstance(precision, (tuple, list)) else (precision, precision)
     if len(pair) != 2 or any(not isinstance(p, Precision) and p not in _PRECISIONS and p is not None for p in pair):
-        raise ValueError(f"precision is None, a Precision, one of {', '.join(map(repr, _PRECISIONS))}, or a pair of "
-                         f"those; it was {precision!r}")
+        raise ValueError(
+            f"precision is None, a Precision, one of {', '.join(map(repr, _PRECISIONS))}, or a pair of "
+            f"those; it was {precision!r}"
+        )
     left, right = (p if isinstance(p, Precision) else _PRECISIONS[p or "default"] for p in pair)
     return (left, right)
 
@@ -143,17 +158,22 @@ def _check_axes(x: ShapedArray, y: ShapedArray, x_sum, y_sum, x_shared, y_shared
     for aval, which, summed, shared in ((x, "first", x_sum, x_shared), (y, "second", y_sum, y_shared)):
         used = (*summed, *shared)
         if any(not 0 <= a < aval.ndim for a in used) or len(set(used)) != len(used):
-            raise TypeError(f"dot_general of {x.short()} and {y.short()}: axes {used} do not name distinct axes of the "
-                            f"{which}, {aval.short()}")
+            raise TypeError(
+                f"dot_general of {x.short()} and {y.short()}: axes {used} do not name distinct axes of the "
+                f"{which}, {aval.short()}"
+            )
     for verb, x_axes, y_axes in (("sums over", x_sum, y_sum), ("pairs", x_shared, y_shared)):
         if len(x_axes) != len(y_axes):
-            raise TypeError(f"dot_general of {x.short()} and {y.short()} {verb} axes {tuple(x_axes)} of the first and "
-                            f"{tuple(y_axes)} of the second: there must be as many of one as of the other")
+            raise TypeError(
+                f"dot_general of {x.short()} and {y.short()} {verb} axes {tuple(x_axes)} of the first and "
+                f"{tuple(y_axes)} of the second: there must be as many of one as of the other"
+            )
         for a, b in zip(x_axes, y_axes):
             if x.shape[a] != y.shape[b]:
                 raise TypeError(
                     f"dot_general of {x.short()} and {y.short()} {verb} axis {a} of the first, which has size "
-                    f"{x.shape[a]}, and axis {b} of the second, which has size {y.shape[b]}: the sizes must be equal")
+                    f"{x.shape[a]}, and axis {b} of the second, which has size {y.shape[b]}: the sizes must be equal"
+                )
 
 
 def _result_dtype(dtype: Any, preferred: Any, x: ShapedArray, y: ShapedArray) -> Any:
@@ -162,10 +182,14 @@ def _result_dtype(dtype: Any, preferred: Any, x: ShapedArray, y: ShapedArray) ->
     if preferred is None or preferred == dtype:
         return dtype
     old, new = dtypes.kind(dtype), dtypes.kind(preferred)
-    if not (new in {"b": "iufc", "i": "iufc", "u": "iufc", "f": "fc", "c": "c"}[old]
-            and (old == "f" or preferred.itemsize >= dtype.itemsize)):
-        raise TypeError(f"dot_general of {x.short()} and {y.short()} cannot give {preferred.name}, which does not hold "
-                        f"{dtype.name}: convert the result with .astype({preferred.name!r})")
+    if not (
+        new in {"b": "iufc", "i": "iufc", "u": "iufc", "f": "fc", "c": "c"}[old]
+        and (old == "f" or preferred.itemsize >= dtype.itemsize)
+    ):
+        raise TypeError(
+            f"dot_general of {x.short()} and {y.short()} cannot give {preferred.name}, which does not hold "
+            f"{dtype.name}: convert the result with .astype({preferred.name!r})"
+        )
     return preferred
 
 

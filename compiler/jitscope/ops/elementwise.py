@@ -1,4 +1,5 @@
 """Elementwise primitives. A regular one is a statement: name, partials, accepted kinds, builder."""
+
 from __future__ import annotations
 
 import math
@@ -6,34 +7,24 @@ import math
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
 from .families import (
-    Bilinear,
     DiscreteElementwise,
     Elementwise,
-    Linear,
-    add_tangents,
-    broadcast_shapes,
     check_kind,
     is_linear,
     is_zero,
     pure,
-    same_dtype,
     scalar_like,
     zero_of,
 )
 from .linear import (
-    LinearElementwise,
     add_p,
-    convert,
     full,
     instantiate,
     mul_p,
     neg_p,
-    reduce_sum_p,
-    select_n_p,
     sub_p,
     unbroadcast,
     where,
-    zeros,
 )
 
 
@@ -95,12 +86,17 @@ atan_p = Elementwise("atan", lambda t, y, x: div_p(t, add_p(scalar_like(x, 1), m
 sinh_p = Elementwise("sinh", lambda t, y, x: mul_p(t, cosh_p(x)), hlo="chlo.sinh")
 cosh_p = Elementwise("cosh", lambda t, y, x: mul_p(t, sinh_p(x)), hlo="chlo.cosh")
 tanh_p = Elementwise("tanh", lambda t, y, x: mul_p(t, _one_minus_square(y)))
-asinh_p = Elementwise("asinh", lambda t, y, x: mul_p(t, rsqrt_p(add_p(mul_p(x, x), scalar_like(x, 1)))),
-                      hlo="chlo.asinh")
+asinh_p = Elementwise(
+    "asinh", lambda t, y, x: mul_p(t, rsqrt_p(add_p(mul_p(x, x), scalar_like(x, 1)))), hlo="chlo.asinh"
+)
 acosh_p = Elementwise("acosh", lambda t, y, x: mul_p(t, _acosh_slope(x)), hlo="chlo.acosh")
 atanh_p = Elementwise("atanh", lambda t, y, x: div_p(t, _one_minus_square(x)), hlo="chlo.atanh")
-atan2_p = Elementwise("atan2", lambda t, z, x, y: mul_p(t, div_p(y, _square_sum(x, y))),
-                      lambda t, z, x, y: neg_p(mul_p(t, div_p(x, _square_sum(x, y)))), accepts="f")
+atan2_p = Elementwise(
+    "atan2",
+    lambda t, z, x, y: mul_p(t, div_p(y, _square_sum(x, y))),
+    lambda t, z, x, y: neg_p(mul_p(t, div_p(x, _square_sum(x, y)))),
+    accepts="f",
+)
 
 
 def _one_minus_square(x):
@@ -139,7 +135,7 @@ class IntegerPow(Elementwise):
     def abstract(self, x, /, *, y):
         if y < 0 and not dtypes.is_inexact(x.dtype):
             raise TypeError(f"an integer to the negative power {y} is not an integer: convert {x.short()} to floats")
-        check_kind(self.name, x, "iufc")
+        check_kind(self.name, x, self.accepts)
         return pure(x)
 
     def lower(self, ctx, x, /, *, y):
@@ -158,7 +154,7 @@ def _integer_pow_partial(t, out, x, *, y):
     return zero_of(out) if y == 0 else mul_p(t, times(integer_pow(x, y - 1), y))
 
 
-integer_pow_p = IntegerPow("integer_pow", _integer_pow_partial)
+integer_pow_p = IntegerPow("integer_pow", _integer_pow_partial, accepts="iufc")
 
 
 def integer_pow(x, y: int):
@@ -179,8 +175,11 @@ def _pow_exponent_partial(t, z, x, y):
     # 0 ** y has slope 0 in y > 0, where log alone would give NaN.
     zero = scalar_like(x, 0)
     safe = where(eq_p(x, zero), scalar_like(x, 1), x)
-    log_x = where(eq_p(x, zero), where(ge_p(y, zero), zero, scalar_like(x, float("nan"))), log_p(safe)) \
-        if not dtypes.is_complex(aval_of(x).dtype) else log_p(x)
+    log_x = (
+        where(eq_p(x, zero), where(ge_p(y, zero), zero, scalar_like(x, float("nan"))), log_p(safe))
+        if not dtypes.is_complex(aval_of(x).dtype)
+        else log_p(x)
+    )
     return mul_p(t, mul_p(log_x, z))
 
 
@@ -196,10 +195,16 @@ class Div(Elementwise):
         return [unbroadcast(div_p(ct, y), x.aval), None]
 
 
-div_p = Div("div", lambda t, z, x, y: div_p(t, y), lambda t, z, x, y: neg_p(mul_p(t, div_p(z, y))),
-            accepts="iufc", hlo="divide")
-rem_p = Elementwise("rem", lambda t, z, x, y: _spread(t, z),
-                    lambda t, z, x, y: neg_p(mul_p(t, trunc(div_p(x, y)))), accepts="iuf", hlo="remainder")
+div_p = Div(
+    "div", lambda t, z, x, y: div_p(t, y), lambda t, z, x, y: neg_p(mul_p(t, div_p(z, y))), accepts="iufc", hlo="divide"
+)
+rem_p = Elementwise(
+    "rem",
+    lambda t, z, x, y: _spread(t, z),
+    lambda t, z, x, y: neg_p(mul_p(t, trunc(div_p(x, y)))),
+    accepts="iuf",
+    hlo="remainder",
+)
 
 
 def _spread(t, out):
@@ -209,6 +214,7 @@ def _spread(t, out):
 
 
 # Sign, size, rounding ------------------------------------------------------------------------------------------------
+
 
 class Sign(DiscreteElementwise):
     """-1, 0 or 1; of a complex number, the number of size 1 in its direction."""
@@ -290,9 +296,12 @@ def _inside(low, x, high):
 
 
 clamp_p = Clamp(
-    "clamp", lambda t, z, low, x, high: _spread(where(gt_p(low, x), _spread(t, z), scalar_like(t, 0)), z),
+    "clamp",
+    lambda t, z, low, x, high: _spread(where(gt_p(low, x), _spread(t, z), scalar_like(t, 0)), z),
     lambda t, z, low, x, high: where(_inside(low, x, high), t, scalar_like(t, 0)),
-    lambda t, z, low, x, high: _spread(where(lt_p(high, x), _spread(t, z), scalar_like(t, 0)), z), accepts="iuf")
+    lambda t, z, low, x, high: _spread(where(lt_p(high, x), _spread(t, z), scalar_like(t, 0)), z),
+    accepts="iuf",
+)
 
 
 nextafter_p = DiscreteElementwise("nextafter", accepts="f", hlo="chlo.next_after")
@@ -308,14 +317,23 @@ def _erf_slope(x):
 
 erf_p = Elementwise("erf", lambda t, y, x: mul_p(t, _erf_slope(x)), accepts="f", hlo="chlo.erf")
 erfc_p = Elementwise("erfc", lambda t, y, x: neg_p(mul_p(t, _erf_slope(x))), accepts="f", hlo="chlo.erfc")
-erf_inv_p = Elementwise("erf_inv", lambda t, y, x: times(mul_p(t, exp_p(mul_p(y, y))), math.sqrt(math.pi) / 2),
-                        accepts="f", hlo="chlo.erf_inv")
-digamma_p = Elementwise("digamma", lambda t, y, x: mul_p(t, polygamma_p(scalar_like(x, 1), x)), accepts="f",
-                        hlo="chlo.digamma")
+erf_inv_p = Elementwise(
+    "erf_inv",
+    lambda t, y, x: times(mul_p(t, exp_p(mul_p(y, y))), math.sqrt(math.pi) / 2),
+    accepts="f",
+    hlo="chlo.erf_inv",
+)
+digamma_p = Elementwise(
+    "digamma", lambda t, y, x: mul_p(t, polygamma_p(scalar_like(x, 1), x)), accepts="f", hlo="chlo.digamma"
+)
 lgamma_p = Elementwise("lgamma", lambda t, y, x: mul_p(t, digamma_p(x)), accepts="f", hlo="chlo.lgamma")
-polygamma_p = Elementwise("polygamma", None,
-                          lambda t, y, n, x: mul_p(t, polygamma_p(add_p(n, scalar_like(n, 1)), x)), accepts="f",
-                          hlo="chlo.polygamma")
+polygamma_p = Elementwise(
+    "polygamma",
+    None,
+    lambda t, y, n, x: mul_p(t, polygamma_p(add_p(n, scalar_like(n, 1)), x)),
+    accepts="f",
+    hlo="chlo.polygamma",
+)
 
 # Complex numbers -----------------------------------------------------------------------------------------------------
 
@@ -347,8 +365,10 @@ class Complex(Elementwise):
         return out, complex_p(*map(instantiate, tangents))
 
     def transpose(self, ct, x, y, /):
-        return [unbroadcast(real_p(ct), x.aval) if is_linear(x) else None,
-                unbroadcast(neg_p(imag_p(ct)), y.aval) if is_linear(y) else None]
+        return [
+            unbroadcast(real_p(ct), x.aval) if is_linear(x) else None,
+            unbroadcast(neg_p(imag_p(ct)), y.aval) if is_linear(y) else None,
+        ]
 
 
 complex_p = Complex("complex", accepts="f", result=dtypes.complex_of)
@@ -390,6 +410,9 @@ class BitcastConvertType(DiscreteElementwise):
     """The same bits read as `new_dtype`, of the same width."""
 
     def abstract(self, x, /, *, new_dtype):
+        check_kind(self.name, x, self.accepts)
+        if dtypes.kind(new_dtype) not in self.accepts:
+            raise TypeError(f"bitcast_convert_type from {x.short()} to {new_dtype.name}: it works on integers and floats")
         if x.dtype.itemsize != new_dtype.itemsize:
             raise TypeError(f"bitcast_convert_type from {x.short()} to {new_dtype.name}: the widths differ")
         return pure(ShapedArray(x.shape, new_dtype))
@@ -398,7 +421,7 @@ class BitcastConvertType(DiscreteElementwise):
         return ctx.hlo.bitcast_convert(ctx.type(ctx.avals_out[0]), x)
 
 
-bitcast_convert_type_p = BitcastConvertType("bitcast_convert_type")
+bitcast_convert_type_p = BitcastConvertType("bitcast_convert_type", accepts="iuf")
 
 # Control of derivatives ----------------------------------------------------------------------------------------------
 
@@ -407,10 +430,11 @@ class StopGradient(DiscreteElementwise):
     """The value itself, with derivative zero."""
 
     def abstract(self, x, /):
+        check_kind(self.name, x, self.accepts)
         return pure(x)
 
     def lower(self, ctx, x, /):
         return x
 
 
-stop_gradient_p = StopGradient("stop_gradient")
+stop_gradient_p = StopGradient("stop_gradient", accepts="biufck")

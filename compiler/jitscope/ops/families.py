@@ -2,6 +2,7 @@
 
 A regular operation is one statement, an instance of a family; an irregular one is a class of its own.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -13,8 +14,8 @@ from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
 from ..core.effects import Effects, no_effects
 from ..core.primitive import Axis, Primitive
-from ..core.zeros import Linear as LinearOperand
-from ..core.zeros import Zero, is_linear, is_zero, zero_of
+from ..core.zeros import Linear as LinearOperand, Zero, is_linear, is_zero, zero_of
+
 
 Partial = Callable[..., Any] | None
 
@@ -70,7 +71,9 @@ def broadcast_shapes(name: str, avals: Sequence[ShapedArray]) -> tuple[int, ...]
     for aval in avals:
         if aval.shape and shape and aval.shape != shape:
             text = " and ".join(a.short() for a in avals)
-            raise TypeError(f"{name} needs operands of one shape, it got {text}: broadcast one of them to the other's shape")
+            raise TypeError(
+                f"{name} needs operands of one shape, it got {text}: broadcast one of them to the other's shape"
+            )
         shape = aval.shape or shape
     return shape
 
@@ -84,8 +87,14 @@ def same_dtype(name: str, avals: Sequence[ShapedArray]) -> Any:
     return dtype
 
 
-_KIND_NAMES = {"b": "booleans", "i": "integers", "u": "unsigned integers", "f": "floats", "c": "complex numbers",
-               "k": "keys"}
+_KIND_NAMES = {
+    "b": "booleans",
+    "i": "integers",
+    "u": "unsigned integers",
+    "f": "floats",
+    "c": "complex numbers",
+    "k": "keys",
+}
 
 
 def check_kind(name: str, aval: ShapedArray, accepts: str) -> None:
@@ -103,8 +112,14 @@ class Elementwise(Primitive):
     `hlo`: name of the StableHLO builder if it differs, or `chlo.` and its name.
     """
 
-    def __init__(self, name: str, *partials: Partial, accepts: str = "fc", result: Callable[[Any], Any] | None = None,
-                 hlo: str | None = None):
+    def __init__(
+        self,
+        name: str,
+        *partials: Partial,
+        accepts: str = "fc",
+        result: Callable[[Any], Any] | None = None,
+        hlo: str | None = None,
+    ):
         super().__init__(name)
         self.partials, self.accepts, self.result, self.builder = partials, accepts, result, hlo or name
 
@@ -228,6 +243,26 @@ class Reduce(Primitive):
         return self.bind(x, axes=moved, **params), dim - sum(a < dim for a in moved)
 
 
-__all__ = ["AddAny", "Axis", "Bilinear", "Discrete", "DiscreteElementwise", "Elementwise", "Linear", "LinearOperand",
-           "Reduce", "Structural", "Zero", "add_any_p", "add_tangents", "broadcast_shapes", "check_kind", "is_linear",
-           "is_zero", "pure", "same_dtype", "scalar_like", "zero_of"]
+__all__ = [
+    "AddAny",
+    "Axis",
+    "Bilinear",
+    "Discrete",
+    "DiscreteElementwise",
+    "Elementwise",
+    "Linear",
+    "LinearOperand",
+    "Reduce",
+    "Structural",
+    "Zero",
+    "add_any_p",
+    "add_tangents",
+    "broadcast_shapes",
+    "check_kind",
+    "is_linear",
+    "is_zero",
+    "pure",
+    "same_dtype",
+    "scalar_like",
+    "zero_of",
+]

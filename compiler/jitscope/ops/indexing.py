@@ -156,17 +156,25 @@ def _check_numbers(name: str, operand: ShapedArray, indices: ShapedArray, number
         if list(axes) != sorted(axes):
             raise TypeError(f"{said}: {field}={axes} is not in order")
     if set(missing) & set(shared) or set(indexed) & set(shared):
-        raise TypeError(f"{said}: axes {shared} run together with the indices, so they can neither be indexed nor "
-                        f"left out (indexed: {indexed}; left out: {missing})")
+        raise TypeError(
+            f"{said}: axes {shared} run together with the indices, so they can neither be indexed nor "
+            f"left out (indexed: {indexed}; left out: {missing})"
+        )
     if len(window) + len(missing) + len(shared) != operand.ndim:
-        raise TypeError(f"{said}: each axis of the operand is in a slice, left out, or shared with the indices; there "
-                        f"are {len(window)} + {len(missing)} + {len(shared)} such axes, not {operand.ndim}")
+        raise TypeError(
+            f"{said}: each axis of the operand is in a slice, left out, or shared with the indices; there "
+            f"are {len(window)} + {len(missing)} + {len(shared)} such axes, not {operand.ndim}"
+        )
     if len(indexed) != indices.shape[-1]:
-        raise TypeError(f"{said}: the index vectors have {indices.shape[-1]} numbers, but {names[2]}={indexed} says "
-                        f"what {len(indexed)} are for")
+        raise TypeError(
+            f"{said}: the index vectors have {indices.shape[-1]} numbers, but {names[2]}={indexed} says "
+            f"what {len(indexed)} are for"
+        )
     if [operand.shape[a] for a in shared] != [indices.shape[a] for a in indices_shared]:
-        raise TypeError(f"{said}: axes {shared} of the operand and {indices_shared} of the indices run together, but "
-                        "their sizes differ")
+        raise TypeError(
+            f"{said}: axes {shared} of the operand and {indices_shared} of the indices run together, but "
+            "their sizes differ"
+        )
 
 
 def _kept(rank: int, numbers: Any) -> list[int]:
@@ -224,8 +232,13 @@ def _along_both(numbers: Any, dim: int) -> Any:
     runs together with them, one at `dim`."""
     window, missing, indexed, shared, indices_shared = _fields(numbers)
     pairs = sorted([(dim, 0), *zip(_moved(shared, dim), _moved(indices_shared, 0))])
-    return type(numbers)(_moved(window, 0), _moved(missing, dim), _moved(indexed, dim),
-                         tuple(a for a, _ in pairs), tuple(b for _, b in pairs))
+    return type(numbers)(
+        _moved(window, 0),
+        _moved(missing, dim),
+        _moved(indexed, dim),
+        tuple(a for a, _ in pairs),
+        tuple(b for _, b in pairs),
+    )
 
 
 def _moved(axes: Sequence[int], dim: int) -> tuple[int, ...]:
@@ -263,21 +276,26 @@ class Gather(Linear):
         if not out.size:
             return ctx.full(0, physical(out))
         indices, indices_aval = _wide_indices(ctx, indices, indices_aval)
-        inner = physical(x_aval).shape[x_aval.ndim:]
+        inner = physical(x_aval).shape[x_aval.ndim :]
         offsets = [*dimension_numbers.offset_dims, *range(out.ndim, out.ndim + len(inner))]
         numbers = ctx.hlo.GatherDimensionNumbers.get(
-            offset_dims=offsets, collapsed_slice_dims=dimension_numbers.collapsed_slice_dims,
+            offset_dims=offsets,
+            collapsed_slice_dims=dimension_numbers.collapsed_slice_dims,
             operand_batching_dims=dimension_numbers.operand_batching_dims,
             start_indices_batching_dims=dimension_numbers.start_indices_batching_dims,
-            start_index_map=dimension_numbers.start_index_map, index_vector_dim=indices_aval.ndim - 1)
-        result = ctx.hlo.gather(x, indices, numbers, ctx.ints([*slice_sizes, *inner]),
-                                indices_are_sorted=indices_are_sorted)
+            start_index_map=dimension_numbers.start_index_map,
+            index_vector_dim=indices_aval.ndim - 1,
+        )
+        result = ctx.hlo.gather(
+            x, indices, numbers, ctx.ints([*slice_sizes, *inner]), indices_are_sorted=indices_are_sorted
+        )
         if mode is not GatherScatterMode.FILL_OR_DROP or not dimension_numbers.start_index_map:
             return result
         found = _found(ctx, indices, indices_aval, x_aval.shape, slice_sizes, dimension_numbers.start_index_map)
         below = physical(out)
-        found = ctx.hlo.broadcast_in_dim(ctx.type(below.update(dtype=dtypes.bool_)), found,
-                                         ctx.ints(_outer(out.ndim, dimension_numbers.offset_dims)))
+        found = ctx.hlo.broadcast_in_dim(
+            ctx.type(below.update(dtype=dtypes.bool_)), found, ctx.ints(_outer(out.ndim, dimension_numbers.offset_dims))
+        )
         return ctx.hlo.select(found, result, ctx.full(fill_for(x_aval.dtype, fill_value), below))
 
     def jvp(self, primals, tangents, /, **params):
@@ -286,8 +304,18 @@ class Gather(Linear):
 
     def transpose(self, ct, x, indices, /, *, dimension_numbers, slice_sizes, indices_are_sorted, unique_indices, mode,
                   fill_value):  # fmt: skip
-        return [scatter_add_p(zeros(x.aval), indices, ct, dimension_numbers=scatter_numbers(dimension_numbers),
-                              indices_are_sorted=indices_are_sorted, unique_indices=unique_indices, mode=mode), None]
+        return [
+            scatter_add_p(
+                zeros(x.aval),
+                indices,
+                ct,
+                dimension_numbers=scatter_numbers(dimension_numbers),
+                indices_are_sorted=indices_are_sorted,
+                unique_indices=unique_indices,
+                mode=mode,
+            ),
+            None,
+        ]
 
     def batch(self, axis, args, dims, /, *, dimension_numbers, slice_sizes, indices_are_sorted, unique_indices, **same):
         (x, indices), (dim, indices_dim) = args, dims
@@ -304,8 +332,15 @@ class Gather(Linear):
             numbers = _along_both(dimension_numbers, dim)
             indices = axis.move(indices, indices_dim, 0)
             slice_sizes = _with(slice_sizes, dim, min(axis.size, 1))
-        return gather_p(x, indices, dimension_numbers=numbers, slice_sizes=slice_sizes,
-                        indices_are_sorted=indices_are_sorted, unique_indices=unique_indices, **same), out
+        return gather_p(
+            x,
+            indices,
+            dimension_numbers=numbers,
+            slice_sizes=slice_sizes,
+            indices_are_sorted=indices_are_sorted,
+            unique_indices=unique_indices,
+            **same,
+        ), out
 
     def shown_params(self, params):
         return {name: params[name] for name in sorted(params)}
@@ -331,8 +366,10 @@ def _found(ctx: Any, indices: Any, aval: ShapedArray, shape, sizes, indexed) -> 
     if dtypes.kind(aval.dtype) == "u":
         inside = ctx.compare(indices, _limits(ctx, aval, shape, sizes, indexed), "LE")
     else:
-        inside = ctx.hlo.and_(ctx.compare(indices, ctx.full(0, aval), "GE"),
-                              ctx.compare(indices, _limits(ctx, aval, shape, sizes, indexed), "LE"))
+        inside = ctx.hlo.and_(
+            ctx.compare(indices, ctx.full(0, aval), "GE"),
+            ctx.compare(indices, _limits(ctx, aval, shape, sizes, indexed), "LE"),
+        )
     outer = ShapedArray(aval.shape[:-1], dtypes.bool_)
     if aval.shape[-1] == 1:
         return ctx.hlo.reshape(ctx.type(outer), inside)
@@ -365,9 +402,16 @@ def gather(x: Any, indices: Any, dimension_numbers: GatherDimensionNumbers, slic
     if mode is GatherScatterMode.FILL_OR_DROP:
         fill = fill_for(aval_of(x).dtype, fill_value)
         fill = math.nan if fill != fill else fill  # one NaN object, so that equal parameters are equal
-    return gather_p(x, indices, dimension_numbers=dimension_numbers, slice_sizes=tuple(int(n) for n in slice_sizes),
-                    indices_are_sorted=bool(indices_are_sorted), unique_indices=bool(unique_indices), mode=mode,
-                    fill_value=fill)
+    return gather_p(
+        x,
+        indices,
+        dimension_numbers=dimension_numbers,
+        slice_sizes=tuple(int(n) for n in slice_sizes),
+        indices_are_sorted=bool(indices_are_sorted),
+        unique_indices=bool(unique_indices),
+        mode=mode,
+        fill_value=fill,
+    )
 
 
 # Scatter -------------------------------------------------------------------------------------------------------------
@@ -395,7 +439,9 @@ class Scatter(Primitive):
         if not x_aval.size or not updates_aval.size:
             return x
         if not x_aval.ndim and updates_aval.ndim:  # XLA cannot scatter into a scalar
-            return ctx.inline(lambda *args: self._into_scalar(*args, unique_indices=unique_indices), x, indices, updates)
+            return ctx.inline(
+                lambda *args: self._into_scalar(*args, unique_indices=unique_indices), x, indices, updates
+            )
         indices, indices_aval = _wide_indices(ctx, indices, indices_aval)
         if mode is GatherScatterMode.CLIP and dimension_numbers.scatter_dims_to_operand_dims:
             sizes = _slice_shape(x_aval, updates_aval, dimension_numbers)
@@ -404,21 +450,37 @@ class Scatter(Primitive):
         inner = len(physical(x_aval).shape) - x_aval.ndim
         windows = [*dimension_numbers.update_window_dims, *range(updates_aval.ndim, updates_aval.ndim + inner)]
         numbers = ctx.hlo.ScatterDimensionNumbers.get(
-            update_window_dims=windows, inserted_window_dims=dimension_numbers.inserted_window_dims,
+            update_window_dims=windows,
+            inserted_window_dims=dimension_numbers.inserted_window_dims,
             input_batching_dims=dimension_numbers.operand_batching_dims,
             scatter_indices_batching_dims=dimension_numbers.scatter_indices_batching_dims,
             scattered_dims_to_operand_dims=dimension_numbers.scatter_dims_to_operand_dims,
-            index_vector_dim=indices_aval.ndim - 1)
-        operation = ctx.hlo.ScatterOp([ctx.type(ctx.avals_out[0])], [x], indices, [updates], numbers,
-                                      indices_are_sorted=indices_are_sorted, unique_indices=unique_indices)
+            index_vector_dim=indices_aval.ndim - 1,
+        )
+        operation = ctx.hlo.ScatterOp(
+            [ctx.type(ctx.avals_out[0])],
+            [x],
+            indices,
+            [updates],
+            numbers,
+            indices_are_sorted=indices_are_sorted,
+            unique_indices=unique_indices,
+        )
         scalar = ShapedArray((), physical(x_aval).dtype)
         ctx.region(operation, 0, [scalar, scalar], lambda old, new: self.combine(ctx, old, new))
         return operation.result
 
     def _into_scalar(self, x, indices, updates, /, *, unique_indices):
         zeros = full((*aval_of(indices).shape[:-1], 1), 0, dtypes.int32)
-        out = self.bind(reshape(x, (1,)), zeros, updates, dimension_numbers=ScatterDimensionNumbers((), (0,), (0,)),
-                        indices_are_sorted=True, unique_indices=unique_indices, mode=GatherScatterMode.PROMISE_IN_BOUNDS)
+        out = self.bind(
+            reshape(x, (1,)),
+            zeros,
+            updates,
+            dimension_numbers=ScatterDimensionNumbers((), (0,), (0,)),
+            indices_are_sorted=True,
+            unique_indices=unique_indices,
+            mode=GatherScatterMode.PROMISE_IN_BOUNDS,
+        )
         return reshape(out, ())
 
     def combine(self, ctx: Any, old: Any, new: Any) -> Any:
@@ -448,12 +510,15 @@ def _check_updates(name: str, x: ShapedArray, indices: ShapedArray, updates: Sha
     outer = tuple(updates.shape[a] for a in _outer(updates.ndim, window))
     said = f"{name} of updates {updates.short()} into {x.short()} at indices {indices.short()}"
     if outer != indices.shape[:-1]:
-        raise TypeError(f"{said}: the axes of the updates that run along the indices have sizes {outer}, the indices "
-                        f"have {indices.shape[:-1]}")
+        raise TypeError(
+            f"{said}: the axes of the updates that run along the indices have sizes {outer}, the indices "
+            f"have {indices.shape[:-1]}"
+        )
     for axis, at in zip(_kept(x.ndim, numbers), window):
         if updates.shape[at] > x.shape[axis]:
-            raise TypeError(f"{said}: a slice of size {updates.shape[at]} does not fit axis {axis}, which has size "
-                            f"{x.shape[axis]}")
+            raise TypeError(
+                f"{said}: a slice of size {updates.shape[at]} does not fit axis {axis}, which has size {x.shape[axis]}"
+            )
 
 
 def _repeats(indices: Any, params: dict[str, Any]) -> bool:
@@ -466,9 +531,14 @@ def _repeats(indices: Any, params: dict[str, Any]) -> bool:
 def _read(x: Any, indices: Any, updates: ShapedArray, params: dict[str, Any], fill_value: Any = 0) -> Any:
     """What stands in `x` where the scatter with these parameters writes its updates."""
     numbers = params["dimension_numbers"]
-    return gather_p(x, indices, dimension_numbers=gather_numbers(numbers),
-                    slice_sizes=_slice_shape(aval_of(x), updates, numbers), fill_value=fill_value,
-                    **{k: params[k] for k in ("indices_are_sorted", "unique_indices", "mode")})
+    return gather_p(
+        x,
+        indices,
+        dimension_numbers=gather_numbers(numbers),
+        slice_sizes=_slice_shape(aval_of(x), updates, numbers),
+        fill_value=fill_value,
+        **{k: params[k] for k in ("indices_are_sorted", "unique_indices", "mode")},
+    )
 
 
 class ScatterSet(Scatter):
@@ -507,11 +577,9 @@ def _stays(x: Any, indices: Any, updates: ShapedArray, params: dict[str, Any]) -
 class ScatterAdd(Scatter):
     """The updates are added to the elements (or subtracted), one after another where indices repeat."""
 
-    accepts = "biufc"
-
-    def __init__(self, name: str, builder: str):
+    def __init__(self, name: str, builder: str, accepts: str):
         super().__init__(name)
-        self.builder = builder
+        self.builder, self.accepts = builder, accepts
 
     def jvp(self, primals, tangents, /, **params):
         (_, indices, _), (t, _, tu) = primals, tangents
@@ -553,7 +621,8 @@ class ScatterMul(Scatter):
         if _repeats(indices, params):
             raise NotImplementedError(
                 "scatter-mul has a derivative in its updates only if no index repeats: promise it with "
-                "unique_indices=True, e.g. x.at[i].multiply(y, unique_indices=True)")
+                "unique_indices=True, e.g. x.at[i].multiply(y, unique_indices=True)"
+            )
 
 
 class ScatterChoose(Scatter):
@@ -580,8 +649,8 @@ class ScatterChoose(Scatter):
 
 
 scatter_p = ScatterSet("scatter")
-scatter_add_p = ScatterAdd("scatter-add", "add")
-scatter_sub_p = ScatterAdd("scatter-sub", "subtract")
+scatter_add_p = ScatterAdd("scatter-add", "add", "biufc")
+scatter_sub_p = ScatterAdd("scatter-sub", "subtract", "iufc")
 scatter_mul_p = ScatterMul("scatter-mul")
 scatter_min_p = ScatterChoose("scatter-min", "minimum")
 scatter_max_p = ScatterChoose("scatter-max", "maximum")
@@ -627,7 +696,7 @@ class DynamicSlice(Linear):
             return x
         aval = ctx.avals_in[0]
         starts = _same_starts(ctx, starts, physical(aval).ndim)
-        return ctx.hlo.dynamic_slice(x, starts, ctx.ints([*slice_sizes, *physical(aval).shape[aval.ndim:]]))
+        return ctx.hlo.dynamic_slice(x, starts, ctx.ints([*slice_sizes, *physical(aval).shape[aval.ndim :]]))
 
     def transpose(self, ct, x, /, *starts, slice_sizes):
         return [dynamic_update_slice_p(zeros(x.aval), ct, *starts), *[None] * len(starts)]
@@ -641,9 +710,17 @@ class DynamicSlice(Linear):
         shape = _without_axis(aval_of(x).shape, dim)
         indices, indexed = _index_vectors(axis, starts, start_dims, shape, slice_sizes)
         numbers = GatherDimensionNumbers(tuple(range(len(shape))), (), indexed)
-        return gather_p.batch(axis, (x, indices), (dim, 0), dimension_numbers=numbers, slice_sizes=slice_sizes,
-                              indices_are_sorted=True, unique_indices=True, mode=GatherScatterMode.CLIP,
-                              fill_value=None)
+        return gather_p.batch(
+            axis,
+            (x, indices),
+            (dim, 0),
+            dimension_numbers=numbers,
+            slice_sizes=slice_sizes,
+            indices_are_sorted=True,
+            unique_indices=True,
+            mode=GatherScatterMode.CLIP,
+            fill_value=None,
+        )
 
 
 class DynamicUpdateSlice(Primitive):
@@ -671,9 +748,11 @@ class DynamicUpdateSlice(Primitive):
     def transpose(self, ct, x, update, /, *starts):
         aval = aval_of(update)
         nothing = full(aval.shape, 0, aval.dtype) if is_linear(x) else None
-        return [dynamic_update_slice_p(ct, nothing, *starts) if is_linear(x) else None,
-                dynamic_slice_p(ct, *starts, slice_sizes=aval.shape) if is_linear(update) else None,
-                *[None] * len(starts)]
+        return [
+            dynamic_update_slice_p(ct, nothing, *starts) if is_linear(x) else None,
+            dynamic_slice_p(ct, *starts, slice_sizes=aval.shape) if is_linear(update) else None,
+            *[None] * len(starts),
+        ]
 
     def batch(self, axis, args, dims, /):
         (x, update, *starts), (dim, update_dim, *start_dims) = args, dims
@@ -685,8 +764,15 @@ class DynamicUpdateSlice(Primitive):
         shape, sizes = (_without_axis(aval_of(v).shape, d) for v, d in ((x, dim), (update, update_dim)))
         indices, indexed = _index_vectors(axis, starts, start_dims, shape, sizes)
         numbers = ScatterDimensionNumbers(tuple(range(len(shape))), (), indexed)
-        return scatter_p.batch(axis, (x, indices, update), (dim, 0, update_dim), dimension_numbers=numbers,
-                               indices_are_sorted=True, unique_indices=True, mode=GatherScatterMode.CLIP)
+        return scatter_p.batch(
+            axis,
+            (x, indices, update),
+            (dim, 0, update_dim),
+            dimension_numbers=numbers,
+            indices_are_sorted=True,
+            unique_indices=True,
+            mode=GatherScatterMode.CLIP,
+        )
 
 
 dynamic_slice_p = DynamicSlice("dynamic_slice")
@@ -722,10 +808,14 @@ def _index_vectors(axis, starts, dims, shape, sizes) -> tuple[Any, tuple[int, ..
     indexed = tuple(i for i, (n, s) in enumerate(zip(shape, sizes)) if n != s) or (0,)
     dtype = _start_dtype([aval_of(starts[i]).dtype for i in indexed])
     dtype = dtypes.int32 if dtypes.canonicalize(dtype) != dtype else dtype
-    columns = [broadcast_in_dim_p(convert(starts[i], dtype), shape=(axis.size, 1),
-                                  broadcast_dimensions=() if dims[i] is None else (0,)) for i in indexed]
+    columns = [
+        broadcast_in_dim_p(
+            convert(starts[i], dtype), shape=(axis.size, 1), broadcast_dimensions=() if dims[i] is None else (0,)
+        )
+        for i in indexed
+    ]
     return columns[0] if len(columns) == 1 else concatenate_p(*columns, dimension=1), indexed
 
 
 def _without_axis(shape: tuple[int, ...], dim: int | None) -> tuple[int, ...]:
-    return shape if dim is None else shape[:dim] + shape[dim + 1:]
+    return shape if dim is None else shape[:dim] + shape[dim + 1 :]

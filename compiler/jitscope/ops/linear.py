@@ -3,6 +3,7 @@
 broadcast_in_dim, reshape, squeeze, transpose, reduce_sum, slice, pad, rev, concatenate, convert_element_type, select_n,
 copy, neg, add, sub, mul.
 """
+
 from __future__ import annotations
 
 import math
@@ -20,12 +21,14 @@ from .families import (
     Structural,
     add_tangents,
     broadcast_shapes,
+    check_kind,
     is_linear,
     is_zero,
     pure,
     same_dtype,
     zero_of,
 )
+
 
 # Moving elements -----------------------------------------------------------------------------------------------------
 
@@ -37,7 +40,9 @@ class BroadcastInDim(Structural):
         fits = len(broadcast_dimensions) == x.ndim and list(broadcast_dimensions) == sorted(set(broadcast_dimensions))
         fits = fits and all(0 <= d < len(shape) and n in (1, shape[d]) for n, d in zip(x.shape, broadcast_dimensions))
         if not fits:
-            raise ValueError(f"{x.short()} cannot be broadcast to shape {shape} with its axes at {broadcast_dimensions}")
+            raise ValueError(
+                f"{x.short()} cannot be broadcast to shape {shape} with its axes at {broadcast_dimensions}"
+            )
         return pure(ShapedArray(tuple(shape), x.dtype, x.weak_type))
 
     def lower(self, ctx, x, /, *, shape, broadcast_dimensions):
@@ -51,8 +56,9 @@ class BroadcastInDim(Structural):
 
     def batch(self, axis, args, dims, /, *, shape, broadcast_dimensions):
         x = axis.move(args[0], dims[0], 0)
-        return broadcast_in_dim_p(x, shape=(axis.size, *shape),
-                                  broadcast_dimensions=(0, *[d + 1 for d in broadcast_dimensions])), 0
+        return broadcast_in_dim_p(
+            x, shape=(axis.size, *shape), broadcast_dimensions=(0, *[d + 1 for d in broadcast_dimensions])
+        ), 0
 
     def shown_params(self, params):
         return {"broadcast_dimensions": params["broadcast_dimensions"]} if params["broadcast_dimensions"] else {}
@@ -98,8 +104,10 @@ class Reshape(Structural):
 
     def abstract(self, x, /, *, new_sizes):
         if math.prod(new_sizes) != x.size or any(n < 0 for n in new_sizes):
-            raise TypeError(f"cannot reshape {x.short()}, {x.size} elements, into shape {new_sizes}, "
-                            f"{math.prod(new_sizes)} elements")
+            raise TypeError(
+                f"cannot reshape {x.short()}, {x.size} elements, into shape {new_sizes}, "
+                f"{math.prod(new_sizes)} elements"
+            )
         return pure(ShapedArray(tuple(new_sizes), x.dtype, x.weak_type))
 
     def lower(self, ctx, x, /, *, new_sizes):
@@ -197,8 +205,10 @@ class Slice(Structural):
 
     def transpose_to(self, ct, aval, /, *, start_indices, limit_indices, strides):
         steps, out = strides or (1,) * aval.ndim, aval_of(ct).shape
-        config = tuple((a, n - (a + (m - 1) * s + 1) if m else n - a, s - 1)
-                       for a, s, n, m in zip(start_indices, steps, aval.shape, out))
+        config = tuple(
+            (a, n - (a + (m - 1) * s + 1) if m else n - a, s - 1)
+            for a, s, n, m in zip(start_indices, steps, aval.shape, out)
+        )
         return pad_p(ct, scalar_zero(aval.dtype), padding_config=config)
 
     def batch(self, axis, args, dims, /, *, start_indices, limit_indices, strides):
@@ -207,8 +217,12 @@ class Slice(Structural):
         def add(values, value):
             return (*values[:dim], value, *values[dim:])
 
-        return slice_p(x, start_indices=add(start_indices, 0), limit_indices=add(limit_indices, axis.size),
-                       strides=strides and add(strides, 1)), dim
+        return slice_p(
+            x,
+            start_indices=add(start_indices, 0),
+            limit_indices=add(limit_indices, axis.size),
+            strides=strides and add(strides, 1),
+        ), dim
 
 
 slice_p = Slice("slice")
@@ -219,8 +233,9 @@ def slice_in_dim(x: Any, start: int, stop: int, stride: int = 1, axis: int = 0) 
     shape = aval_of(x).shape
     starts, stops, steps = [0] * len(shape), list(shape), [1] * len(shape)
     starts[axis], stops[axis], steps[axis] = start, stop, stride
-    return slice_p(x, start_indices=tuple(starts), limit_indices=tuple(stops),
-                   strides=None if stride == 1 else tuple(steps))
+    return slice_p(
+        x, start_indices=tuple(starts), limit_indices=tuple(stops), strides=None if stride == 1 else tuple(steps)
+    )
 
 
 def scalar_zero(dtype: Any) -> Any:
@@ -234,7 +249,9 @@ class Pad(Linear):
     def abstract(self, x, value, /, *, padding_config):
         dtype = same_dtype("pad", (x, value))
         if len(padding_config) != x.ndim or value.shape or any(i < 0 for _, _, i in padding_config):
-            raise TypeError(f"pad: configuration {padding_config} does not fit {x.short()} with padding {value.short()}")
+            raise TypeError(
+                f"pad: configuration {padding_config} does not fit {x.short()} with padding {value.short()}"
+            )
         shape = tuple(max(0, n and n + (n - 1) * i) + lo + hi for n, (lo, hi, i) in zip(x.shape, padding_config))
         if any(n < 0 for n in shape):
             raise ValueError(f"pad: configuration {padding_config} cuts more from {x.short()} than it has")
@@ -312,11 +329,14 @@ class Concatenate(Linear):
         dtype = same_dtype("concatenate", avals)
         first = avals[0]
         fits = 0 <= dimension < first.ndim and all(
-            a.ndim == first.ndim and _without(a.shape, dimension) == _without(first.shape, dimension) for a in avals)
+            a.ndim == first.ndim and _without(a.shape, dimension) == _without(first.shape, dimension) for a in avals
+        )
         if not fits:
-            raise TypeError(f"concatenate along axis {dimension}: {', '.join(a.short() for a in avals)} "
-                            "do not agree in the other axes")
-        shape = (*first.shape[:dimension], sum(a.shape[dimension] for a in avals), *first.shape[dimension + 1:])
+            raise TypeError(
+                f"concatenate along axis {dimension}: {', '.join(a.short() for a in avals)} "
+                "do not agree in the other axes"
+            )
+        shape = (*first.shape[:dimension], sum(a.shape[dimension] for a in avals), *first.shape[dimension + 1 :])
         return pure(ShapedArray(shape, dtype, all(a.weak_type for a in avals)))
 
     def lower(self, ctx, /, *values, dimension):
@@ -343,7 +363,7 @@ class Concatenate(Linear):
 
 
 def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
-    return shape[:axis] + shape[axis + 1:]
+    return shape[:axis] + shape[axis + 1 :]
 
 
 concatenate_p = Concatenate("concatenate")
@@ -413,8 +433,10 @@ class LinearElementwise(Elementwise):
         return out, total
 
     def transpose(self, ct, /, *args, **params):
-        return [unbroadcast(ct if sign > 0 else neg_p(ct), x.aval) if is_linear(x) else None
-                for sign, x in zip(self.signs, args)]
+        return [
+            unbroadcast(ct if sign > 0 else neg_p(ct), x.aval) if is_linear(x) else None
+            for sign, x in zip(self.signs, args)
+        ]
 
 
 neg_p = LinearElementwise("neg", -1, accepts="iufc", hlo="negate")
@@ -440,7 +462,9 @@ class ConvertElementType(Structural):
 
     def abstract(self, x, /, *, new_dtype, weak_type):
         if dtypes.is_extended(x.dtype) or dtypes.is_extended(new_dtype):
-            raise TypeError(f"{x.short()} cannot be converted to {new_dtype}: keys are no numbers (random.key_data(key))")
+            raise TypeError(
+                f"{x.short()} cannot be converted to {new_dtype}: keys are no numbers (random.key_data(key))"
+            )
         return pure(ShapedArray(x.shape, new_dtype, weak_type))
 
     def lower(self, ctx, x, /, *, new_dtype, weak_type):
@@ -479,9 +503,10 @@ class SelectN(Elementwise):
     """`cases[which]` element by element; `which` is boolean for two cases, else int32, and may be a scalar."""
 
     def abstract(self, which, /, *cases):
-        if not (which.dtype == dtypes.bool_ and len(cases) <= 2 or which.dtype == dtypes.int32):
+        if not ((which.dtype == dtypes.bool_ and len(cases) <= 2) or which.dtype == dtypes.int32):
             raise TypeError(f"select_n chooses by booleans (two cases) or int32, not by {which.short()}")
         dtype = same_dtype("select_n", cases)
+        check_kind("select_n", cases[0], self.accepts)
         shape = broadcast_shapes("select_n", cases)
         if which.shape and which.shape != shape and shape:
             raise TypeError(f"select_n: {which.short()} does not have the shape of the cases, {shape}")
@@ -505,8 +530,11 @@ class SelectN(Elementwise):
             return cases[0]
         mid = len(cases) // 2
         bound = ctx.full(offset + mid, aval)
-        return ctx.hlo.select(ctx.compare(which, bound, "LT"), self._choose(ctx, which, aval, cases[:mid], offset),
-                              self._choose(ctx, which, aval, cases[mid:], offset + mid))
+        return ctx.hlo.select(
+            ctx.compare(which, bound, "LT"),
+            self._choose(ctx, which, aval, cases[:mid], offset),
+            self._choose(ctx, which, aval, cases[mid:], offset + mid),
+        )
 
     def jvp(self, primals, tangents, /):
         which, *cases = primals
@@ -518,15 +546,16 @@ class SelectN(Elementwise):
 
     def transpose(self, ct, which, /, *cases):
         nothing = zeros(aval_of(ct))
-        picked = [select_n_p(which, *[ct if i == j else nothing for j in range(len(cases))]) if is_linear(c) else None
-                  for i, c in enumerate(cases)]
+        picked = [
+            select_n_p(which, *[ct if i == j else nothing for j in range(len(cases))]) if is_linear(c) else None
+            for i, c in enumerate(cases)
+        ]
         return [None, *[p if p is None else unbroadcast(p, c.aval) for p, c in zip(picked, cases)]]
 
 
-select_n_p = SelectN("select_n")
+select_n_p = SelectN("select_n", accepts="biufck")
 
 
 def where(condition: Any, x: Any, y: Any) -> Any:
     """`x` where the condition holds, else `y`; all of one shape, `x` and `y` of one dtype."""
     return select_n_p(condition, y, x)
-

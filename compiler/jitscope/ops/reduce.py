@@ -1,4 +1,5 @@
 """Reductions and cumulative operations."""
+
 from __future__ import annotations
 
 import ml_dtypes

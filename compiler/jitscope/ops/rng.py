@@ -2,6 +2,7 @@
 
 A key is one element of dtype `key<fry>`; below it is two 32-bit words. Bits are a pure function of key and position.
 """
+
 from __future__ import annotations
 
 import math

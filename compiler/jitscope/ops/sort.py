@@ -201,7 +201,7 @@ class TopK(Primitive):
             raise ValueError(f"top_k: {x.short()} has no axis {axis}")
         if not 0 <= k <= x.shape[axis]:
             raise ValueError(f"top_k of {x.short()} along axis {axis}: k is {k}, it must be from 0 to {x.shape[axis]}")
-        shape = (*x.shape[:axis], k, *x.shape[axis + 1:])
+        shape = (*x.shape[:axis], k, *x.shape[axis + 1 :])
         return pure([ShapedArray(shape, x.dtype, x.weak_type), ShapedArray(shape, dtypes.int32)])
 
     def lower(self, ctx, x, /, *, k, axis):

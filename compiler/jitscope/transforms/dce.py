@@ -1,4 +1,5 @@
 """Dead code removal: equations whose results nobody reads, and that have no effects, go."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -42,6 +43,12 @@ def _dce(closed: ClosedJaxpr, used: Sequence[bool]) -> tuple[ClosedJaxpr, list[b
     eqns, read = live_equations(jaxpr, used)
     kept = [v in read for v in jaxpr.invars]
     captured = [(v, c) for v, c in zip(jaxpr.constvars, closed.consts) if v in read]
-    smaller = Jaxpr([v for v, _ in captured], [v for v, k in zip(jaxpr.invars, kept) if k],
-                    [v for v, u in zip(jaxpr.outvars, used) if u], eqns, jaxpr.effects, jaxpr.debug)
+    smaller = Jaxpr(
+        [v for v, _ in captured],
+        [v for v, k in zip(jaxpr.invars, kept) if k],
+        [v for v, u in zip(jaxpr.outvars, used) if u],
+        eqns,
+        jaxpr.effects,
+        jaxpr.debug,
+    )
     return ClosedJaxpr(smaller, [c for _, c in captured]), kept

@@ -1,4 +1,5 @@
 """Forward-mode derivatives: values carry tangents."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -27,8 +28,13 @@ class JVPTracer(Tracer):
         return self.primal.known() if isinstance(self.primal, Tracer) else self.primal
 
     def _refuse(self, asked: str) -> Any:
-        raise ConcretizationTypeError(conversion_message(
-            self, asked, "keep the computation in jitscope.numpy; if no derivative is meant, take lax.stop_gradient(x)"))
+        raise ConcretizationTypeError(
+            conversion_message(
+                self,
+                asked,
+                "keep the computation in jitscope.numpy; if no derivative is meant, take lax.stop_gradient(x)",
+            )
+        )
 
     def __float__(self) -> float:
         return self._refuse("its value as a float")
@@ -71,8 +77,9 @@ class JVPTrace(Trace):
         return self.join(out, tangent)
 
 
-def jvp_flat(fun: Callable[..., Sequence[Any]], primals: Sequence[Any], tangents: Sequence[Any],
-             parent: Trace | None = None) -> tuple[list[Any], list[Any]]:
+def jvp_flat(
+    fun: Callable[..., Sequence[Any]], primals: Sequence[Any], tangents: Sequence[Any], parent: Trace | None = None
+) -> tuple[list[Any], list[Any]]:
     """Results of the flat function `fun` and their tangents (Zero where they do not depend on the tangents)."""
     trace = JVPTrace(parent or current_trace())
     args = [trace.join(p, t) for p, t in zip(primals, tangents)]
@@ -107,4 +114,3 @@ def _jvp_jaxpr(closed: ClosedJaxpr, nonzero: Sequence[bool]) -> tuple[ClosedJaxp
 
     moving = [tangent_aval(a) for a, nz in zip(avals, nonzero) if nz]
     return trace_to_jaxpr(fun, [*avals, *moving], closed.jaxpr.debug), has_tangent
-

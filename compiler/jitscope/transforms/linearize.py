@@ -1,4 +1,5 @@
 """Linearize: jvp under partial evaluation. What depends on tangents is staged as a linear jaxpr, the rest is done now."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -6,7 +7,7 @@ from typing import Any
 
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of, tangent_aval
-from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr
+from ..core.jaxpr import NO_DEBUG, ClosedJaxpr, DebugInfo, Jaxpr
 from ..core.primitive import HigherOrder
 from ..core.staging import JaxprTrace, JaxprTracer, jaxpr_as_fun
 from ..core.trace import Trace, current_trace, using
@@ -21,7 +22,7 @@ class PartialEvalTrace(JaxprTrace):
 
     __slots__ = ("parent",)
 
-    def __init__(self, parent: Trace, debug: DebugInfo = DebugInfo()):
+    def __init__(self, parent: Trace, debug: DebugInfo = NO_DEBUG):
         super().__init__(debug)
         self.parent = parent
 
@@ -52,10 +53,16 @@ class Linearized:
     `moving_out`; the tangents of the other results are zero. Its constants are the residuals.
     """
 
-    __slots__ = ("outs", "jaxpr", "in_avals", "moving_in", "moving_out")
+    __slots__ = ("in_avals", "jaxpr", "moving_in", "moving_out", "outs")
 
-    def __init__(self, outs: list[Any], jaxpr: ClosedJaxpr, in_avals: list[ShapedArray], moving_in: list[bool],
-                 moving_out: list[bool]):
+    def __init__(
+        self,
+        outs: list[Any],
+        jaxpr: ClosedJaxpr,
+        in_avals: list[ShapedArray],
+        moving_in: list[bool],
+        moving_out: list[bool],
+    ):
         self.outs, self.jaxpr, self.in_avals = outs, jaxpr, in_avals
         self.moving_in, self.moving_out = moving_in, moving_out
 
@@ -83,9 +90,11 @@ class Split:
     is, as ("argument", i) or ("result", i), i counting the known arguments and all results of `known`.
     """
 
-    __slots__ = ("known", "unknown", "out_known", "residuals")
+    __slots__ = ("known", "out_known", "residuals", "unknown")
 
-    def __init__(self, known: ClosedJaxpr, unknown: ClosedJaxpr, out_known: list[bool], residuals: list[tuple[str, int]]):
+    def __init__(
+        self, known: ClosedJaxpr, unknown: ClosedJaxpr, out_known: list[bool], residuals: list[tuple[str, int]]
+    ):
         self.known, self.unknown, self.out_known, self.residuals = known, unknown, out_known, residuals
 
     def gather(self, arguments: Sequence[Any], results: Sequence[Any]) -> list[Any]:
@@ -109,8 +118,14 @@ def _partial_eval_jaxpr(closed: ClosedJaxpr, known: Sequence[bool]) -> Split:
         outs = jaxpr_as_fun(closed)(*args)
     out_known = [inner.is_known(out) for out in outs]
     staged = inner.close_live([out for out, k in zip(outs, out_known) if not k])
-    unknown = Jaxpr([], [*staged.jaxpr.constvars, *staged.jaxpr.invars], staged.jaxpr.outvars, staged.jaxpr.eqns,
-                    staged.jaxpr.effects, staged.jaxpr.debug)
+    unknown = Jaxpr(
+        [],
+        [*staged.jaxpr.constvars, *staged.jaxpr.invars],
+        staged.jaxpr.outvars,
+        staged.jaxpr.eqns,
+        staged.jaxpr.effects,
+        staged.jaxpr.debug,
+    )
     known_outs = [out for out, k in zip(outs, out_known) if k]
     residuals, fresh = _place_residuals(staged.consts, [x for x, k in zip(args, known) if k], known_outs)
     with using(outer):
@@ -118,8 +133,9 @@ def _partial_eval_jaxpr(closed: ClosedJaxpr, known: Sequence[bool]) -> Split:
     return Split(known_jaxpr, ClosedJaxpr(unknown), out_known, residuals)
 
 
-def _place_residuals(values: Sequence[Any], arguments: Sequence[Any],
-                     results: Sequence[Any]) -> tuple[list[tuple[str, int]], list[Any]]:
+def _place_residuals(
+    values: Sequence[Any], arguments: Sequence[Any], results: Sequence[Any]
+) -> tuple[list[tuple[str, int]], list[Any]]:
     """Where each residual is to be found, and those that must be given as further results."""
     at = {_atom(x): ("result", i) for i, x in enumerate(results)}
     at.update({_atom(x): ("argument", i) for i, x in enumerate(arguments)})

@@ -1,4 +1,5 @@
 """The backward pass: a linear jaxpr run in reverse, from cotangents of its results to cotangents of its arguments."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,5 @@
 """vmap: operations on one example become operations on a whole axis of them."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
@@ -31,14 +32,15 @@ class BatchAxis:
         ranks = [aval_of(x).ndim - (d is not None) for x, d in zip(args, dims)]
         rank = max(ranks)
         to = next((d for d, r in zip(dims, ranks) if d is not None and r == rank), 0)
-        aligned = [self._place(x, d, to) if r == rank or (d is None and r) else x
-                   for x, d, r in zip(args, dims, ranks)]
+        aligned = [self._place(x, d, to) if r == rank or (d is None and r) else x for x, d, r in zip(args, dims, ranks)]
         if rank:
             # Scalars that differ between examples meet arrays: repeat them over the array's shape.
             shape = next(aval_of(x).shape for x, r in zip(aligned, ranks) if r == rank)
-            shape = (*shape[:to], self.size, *shape[to + 1:])
-            aligned = [broadcast_in_dim_p(x, shape=shape, broadcast_dimensions=(to,)) if d is not None and r == 0 else x
-                       for x, d, r in zip(aligned, dims, ranks)]
+            shape = (*shape[:to], self.size, *shape[to + 1 :])
+            aligned = [
+                broadcast_in_dim_p(x, shape=shape, broadcast_dimensions=(to,)) if d is not None and r == 0 else x
+                for x, d, r in zip(aligned, dims, ranks)
+            ]
         return aligned, to
 
     def _place(self, x: Any, dim: int | None, to: int) -> Any:
@@ -49,12 +51,12 @@ class BatchAxis:
 class BatchTracer(Tracer):
     """One example's view of a value that holds all examples along axis `dim`."""
 
-    __slots__ = ("value", "dim")
+    __slots__ = ("dim", "value")
 
     def __init__(self, trace: BatchTrace, value: Any, dim: int):
         self.trace, self.value, self.dim = trace, value, dim
         aval = aval_of(value)
-        self.aval = ShapedArray(aval.shape[:dim] + aval.shape[dim + 1:], aval.dtype, aval.weak_type)
+        self.aval = ShapedArray(aval.shape[:dim] + aval.shape[dim + 1 :], aval.dtype, aval.weak_type)
 
     def origin(self) -> str:
         made = self.value.origin() if isinstance(self.value, Tracer) else ""
@@ -64,7 +66,7 @@ class BatchTracer(Tracer):
 class BatchTrace(Trace):
     """Applies `batch` rules under `parent`."""
 
-    __slots__ = ("parent", "axis")
+    __slots__ = ("axis", "parent")
 
     def __init__(self, parent: Trace, axis: BatchAxis):
         self.parent, self.axis = parent, axis
@@ -89,8 +91,9 @@ class BatchTrace(Trace):
         return self.join(out, out_dims)
 
 
-def vmap_flat(fun: Callable[..., Sequence[Any]], axis: BatchAxis, values: Sequence[Any],
-              dims: Sequence[int | None]) -> tuple[list[Any], list[int | None]]:
+def vmap_flat(
+    fun: Callable[..., Sequence[Any]], axis: BatchAxis, values: Sequence[Any], dims: Sequence[int | None]
+) -> tuple[list[Any], list[int | None]]:
     """Results of the flat function `fun` for all examples, and the axis they lie along."""
     trace = BatchTrace(current_trace(), axis)
     with using(trace), bind_axis(axis.name, axis.size):
@@ -99,8 +102,9 @@ def vmap_flat(fun: Callable[..., Sequence[Any]], axis: BatchAxis, values: Sequen
     return [v for v, _ in pairs], [d for _, d in pairs]
 
 
-def vmap_jaxpr(closed: ClosedJaxpr, axis: BatchAxis, dims: Sequence[int | None],
-               force: Sequence[bool] | None = None) -> tuple[ClosedJaxpr, list[int | None]]:
+def vmap_jaxpr(
+    closed: ClosedJaxpr, axis: BatchAxis, dims: Sequence[int | None], force: Sequence[bool] | None = None
+) -> tuple[ClosedJaxpr, list[int | None]]:
     """The program for all examples, and the axis of each result; those marked in `force` are mapped along axis 0."""
     key = ("vmap", axis.name, axis.size, tuple(dims), None if force is None else tuple(force))
     if key not in closed.derived:
