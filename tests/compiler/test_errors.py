@@ -151,6 +151,8 @@ def test_tracers_that_escape_are_met_with_a_reason(transform):
         assert "return the value from the function" in str(caught.value)
     if transform is jx.jit:
         assert "kept.value = sin(x)" in str(caught.value)
+        with pytest.raises(UnexpectedTracerError, match="after its trace had ended"):
+            jx.make_jaxpr(lambda y: add(y, kept.value))(X)
 
 
 # Wrong results and arguments ------------------------------------------------------------------------------------------

@@ -40,6 +40,7 @@ PROGRAMS = {
     "other dtype": (sin, X.astype(np.float16)),
     "weak": (sin, 1.0),
     "not weak": (sin, np.float32(1)),
+    "a dead equation before": (lambda x: (cos(x), sin(x))[1], X),
     "two results": (lambda x: (sin(x), sin(x)), X),
     "one result of two": (lambda x: (lambda y: (y, y))(sin(x)), X),
     "order of results": (lambda x: (sin(x), cos(x)), X),

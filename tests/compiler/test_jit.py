@@ -347,6 +347,19 @@ def test_a_captured_tracer_of_an_outer_trace():
     np.testing.assert_allclose(jx.jit(jx.vmap(jx.grad(outer)))(X), 2 * X + 2, rtol=1e-6)
 
 
+def test_a_trace_that_captured_a_tracer_serves_once():
+    held = []
+    inner = jx.jit(lambda y: mul(held[0], y))
+
+    def outer(x):
+        held[:] = [x]
+        return mul(inner(2.0), x)
+
+    for x in (3.0, 4.0):
+        assert float(jx.grad(outer)(x)) == 4 * x
+        assert float(jx.jit(outer)(x)) == 2 * x * x
+
+
 # Weak types, x64, options ---------------------------------------------------------------------------------------------
 
 
@@ -730,7 +743,7 @@ def test_two_devices():
         assert f(a).device == first and f(b).device == second and f(a).device == first
         np.testing.assert_array_equal(f(b), 2 * x)
         assert jx.jit(lambda x: sin_p(x), device=second)(a).device == second
-        assert sin_p(b).device == second, sin_p(b).device
+        assert sin_p(b).device == second and sin_p(a).device == first and sin_p(b).device == second
         assert add_p(b, np.float32(1)).device == second
         with jx.default_device(second):
             assert f(x).device == second and sin_p(x).device == second and sin_p(1.0).device == second

@@ -127,7 +127,9 @@ def test_rows_of_arrays_and_tracers() -> None:
             jx.jit(lambda s: [*s])(scalar)
 
 
-@pytest.mark.parametrize("other", ["text", None, [1, 2, 3], object(), {}], ids=repr)
+@pytest.mark.parametrize(
+    "other", ["text", None, [1, 2, 3], object(), {}], ids=["text", "None", "list", "object", "dict"]
+)
 def test_operators_leave_other_types_to_python(other: Any) -> None:
     x = jnp.ones(3)
     for name in ("add", "sub", "mul", "truediv", "matmul", "pow", "lt", "and_"):

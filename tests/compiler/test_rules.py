@@ -12,7 +12,7 @@ from jitscope.core.axes import bind_axis
 from jitscope.core.primitive import Primitive
 from jitscope.ops.families import Elementwise
 from tests.compiler import matrix
-from tests.samples import NATIVE, all_primitives, dtypes_of, kinds_of, samples_of
+from tests.samples import NATIVE, Sample, all_primitives, dtypes_of, kinds_of, samples_of
 
 
 PRIMITIVES = all_primitives()
@@ -62,12 +62,16 @@ def test_other_dtypes_are_refused_by_name(name: str) -> None:
                 primitive.abstract(*avals, **sample.params)
 
 
-@pytest.mark.parametrize("name", [n for n, p in PRIMITIVES.items() if isinstance(p, Elementwise)])
+def rank_3(primitive: Primitive) -> Sample:
+    return next(s for s in samples_of(primitive, dtypes_of(primitive)[0]) if s.label.startswith("rank 3"))
+
+
+@pytest.mark.parametrize(
+    "name", [n for n, p in PRIMITIVES.items() if isinstance(p, Elementwise) and len(rank_3(p).args) > 1]
+)
 def test_shapes_that_do_not_fit_are_named(name: str) -> None:
     primitive = PRIMITIVES[name]
-    sample = next(s for s in samples_of(primitive, dtypes_of(primitive)[0]) if s.label.startswith("rank 3"))
-    if len(sample.args) < 2 or sample.fun:
-        pytest.skip("one operand")
+    sample = rank_3(primitive)
     avals = [ShapedArray((3,) if i else (2,), a.dtype) for i, a in enumerate(sample.args)]
     if primitive.name == "select_n":
         avals = [avals[0], *[a.update(shape=(i,)) for i, a in enumerate(avals[1:], 4)]]

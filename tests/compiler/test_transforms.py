@@ -464,6 +464,11 @@ def test_collectives_along_a_named_axis():
     x = floats(2, 3)
     both = jx.vmap(jx.vmap(lambda v: sub(psum(v, "i"), psum(v, "j")), axis_name="j"), axis_name="i")(x)
     np.testing.assert_allclose(both, x.sum(0) - x.sum(1, keepdims=True) + np.zeros_like(x), rtol=1e-5, atol=1e-6)
+    sizes = jx.vmap(
+        lambda row: jx.vmap(lambda v: mul(v, float(psum(1, "i") * 10 + psum(1, "j"))), axis_name="j")(row),
+        axis_name="i",
+    )
+    np.testing.assert_allclose(sizes(x), 23 * x, rtol=1e-6)
     with pytest.raises(NameError, match=r"'k'.*in scope: 'i'"):
         jx.vmap(lambda x: psum(x, "k"), axis_name="i")(X)
 

@@ -213,13 +213,9 @@ from .logic import (
     select as select,
 )
 from .neighbours import (
-    cumulative_prod as cumulative_prod,
-    cumulative_sum as cumulative_sum,
     diff as diff,
     ediff1d as ediff1d,
     gradient as gradient,
-    nancumprod as nancumprod,
-    nancumsum as nancumsum,
     trapezoid as trapezoid,
     unwrap as unwrap,
 )
@@ -256,8 +252,6 @@ from .reductions import (
     argmax as argmax,
     argmin as argmin,
     count_nonzero as count_nonzero,
-    cumprod as cumprod,
-    cumsum as cumsum,
     max as max,
     min as min,
     prod as prod,
@@ -287,6 +281,14 @@ from .rounding import (
     round as round,
     signbit as signbit,
     trunc as trunc,
+)
+from .running import (
+    cumprod as cumprod,
+    cumsum as cumsum,
+    cumulative_prod as cumulative_prod,
+    cumulative_sum as cumulative_sum,
+    nancumprod as nancumprod,
+    nancumsum as nancumsum,
 )
 from .selecting import (
     argwhere as argwhere,

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of, is_python_scalar
-from ..core.dtypes import PYTHON_SCALARS, promote, to_inexact
+from ..core.dtypes import promote, to_inexact
 from ..core.errors import TypePromotionError
 from ..ops.linear import broadcast_in_dim_p, convert_element_type_p
 
@@ -194,8 +194,3 @@ def unsupported(name: str, **given: Any) -> None:
 def finite_info(dtype: Any) -> Any:
     """Limits of a float or integer dtype."""
     return ml_dtypes.iinfo(dtype) if dtypes.is_integer(dtype) else ml_dtypes.finfo(dtypes.real_part(dtype))
-
-
-def is_scalar(x: Any) -> bool:
-    """Whether `x` is a Python scalar."""
-    return type(x) in PYTHON_SCALARS

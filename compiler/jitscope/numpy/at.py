@@ -17,7 +17,8 @@ from ._fused import compile_function, program_cache, remember
 from ._index import Index, parse
 from ._operands import checked
 from .arithmetic import divide, power
-from .indexing import opened, plain, read, read_eagerly
+from .indexing import opened, plain, read_eagerly
+from .reading import read
 from .updates import updated
 
 

@@ -94,11 +94,6 @@ def requested(asked: Any, name: str) -> Any:
     return found
 
 
-def dtype_or(asked: Any, default: Any, name: str) -> Any:
-    """The dtype asked for, or `default` for None."""
-    return default if asked is None else requested(asked, name)
-
-
 def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> Any:
     """`x` in `dtype` (None: the default float). Floats are cut towards zero on the way to integers; complex numbers lose
     their imaginary part on the way to real ones. Raises TypeError for key arrays and unknown dtypes."""
@@ -141,32 +136,28 @@ def promote_types(a: Any, b: Any) -> Any:
     return result_type(*[t if isinstance(t, type) else np.dtype(t) for t in (a, b)])
 
 
+_ABSTRACT = frozenset(
+    (generic, number, inexact, floating, integer_, signedinteger, unsignedinteger, complexfloating, np.flexible)
+)
+
+
 def issubdtype(arg1: Any, arg2: Any) -> bool:
     """Whether a dtype lies in a category (`floating`, `integer`, …) or equals another dtype.
 
     bfloat16 and the fp8 types are floating, int4 and uint4 are integers.
     """
-    if isinstance(arg2, type) and issubclass(arg2, np.generic) and arg2 not in map(_scalar_type, _CONCRETE):
-        if is_extended(arg1):
-            return False
-        if isinstance(arg1, type) and issubclass(arg1, np.generic) and arg1 not in map(_scalar_type, _CONCRETE):
-            return issubclass(arg1, arg2)
-        found = np.dtype(arg1)
-        category = _CATEGORY.get(_dtypes.kind(found))
-        return issubclass(category, arg2) if category else np.issubdtype(found, arg2)
+    if isinstance(arg2, type) and issubclass(arg2, _dtypes.ExtendedDType):
+        return isinstance(arg1, arg2)
     if is_extended(arg1) or is_extended(arg2):
         return arg1 == arg2
-    return not (
-        isinstance(arg1, type)
-        and arg1 in (generic, number, inexact, floating, integer_, signedinteger, unsignedinteger, complexfloating)
-    ) and np.dtype(arg1) == np.dtype(arg2)
+    if _is_abstract(arg1):
+        return _is_abstract(arg2) and issubclass(arg1, arg2)
+    own = np.dtype(arg1)
+    return issubclass(_CATEGORY.get(_dtypes.kind(own), own.type), arg2) if _is_abstract(arg2) else own == np.dtype(arg2)
 
 
-_CONCRETE = (*_dtypes._SIGNED, *_dtypes._UNSIGNED, *_dtypes._FLOATS, *_dtypes._COMPLEX, _dtypes.bool_)
-
-
-def _scalar_type(dtype: np.dtype) -> type:
-    return dtype.type
+def _is_abstract(x: Any) -> bool:
+    return isinstance(x, type) and x in _ABSTRACT
 
 
 def isdtype(dtype: Any, kind: Any) -> bool:

@@ -15,9 +15,9 @@ from ._fused import fused
 from ._operands import operands, scalar_of, shape_of
 from ._ufunc import kind_of
 from .arithmetic import remainder
-from .indexing import from_front
 from .joining import concatenate
 from .ranges import arange, linspace, made
+from .reading import from_front
 from .selecting import nonzero
 from .structure import array_operand, atleast_1d, expand_dims
 

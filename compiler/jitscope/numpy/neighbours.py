@@ -9,13 +9,14 @@ from ..core import dtypes
 from ..core.avals import aval_of
 from ..ops.elementwise import abs_p, and_p, div_p, eq_p, gt_p, lt_p, ne_p
 from ..ops.families import scalar_like
-from ..ops.linear import add_p, concatenate_p, full, mul_p, reshape, slice_in_dim, sub_p, where as choose
+from ..ops.linear import add_p, concatenate_p, mul_p, reshape, slice_in_dim, sub_p, where as choose
 from ._fused import fused
 from ._operands import broadcast, cast, checked, integer, one_axis, operand, operands
 from ._ufunc import kind_of
 from .arithmetic import remainder
 from .joining import concatenate
-from .reductions import cumprod, cumsum, sum as sum_over
+from .reductions import sum as sum_over
+from .running import cumsum
 from .structure import array_operand
 
 
@@ -144,44 +145,3 @@ def _edge(wrapped: Any, step: Any, half: Any) -> Any:
     """Where half a period stands for minus half a one."""
     low = eq_p(wrapped, sub_p(scalar_like(step, 0), half))
     return and_p(low, gt_p(step, scalar_like(step, 0)))
-
-
-def _cumulative(name: str, running: Any, first: int, doc: str) -> Any:
-    def fun(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Any:
-        values = array_operand(name, x)
-        if axis is None:
-            if aval_of(values).ndim != 1:
-                raise ValueError(f"{name}: give the axis of an array of shape {aval_of(values).shape}")
-            axis = 0
-        axis = one_axis(name, axis, aval_of(values).ndim)
-        out = running(values, axis, dtype)
-        if not include_initial:
-            return out
-        thin = tuple(1 if i == axis else n for i, n in enumerate(aval_of(out).shape))
-        return concatenate_p(full(thin, first, aval_of(out).dtype), out, dimension=axis)
-
-    fun.__name__, fun.__qualname__ = name, name
-    fun.__doc__ = (
-        f"{doc} along `axis`; with `include_initial`, {first} stands before. Raises ValueError without axis for "
-        "arrays that are no vectors."
-    )
-    return fused(static="axis dtype include_initial")(fun)
-
-
-cumulative_sum = _cumulative("cumulative_sum", cumsum, 0, "The running sum")
-cumulative_prod = _cumulative("cumulative_prod", cumprod, 1, "The running product")
-
-
-def _nan_running(name: str, running: Any, filler: int, doc: str) -> Any:
-    def fun(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Any:
-        x = operand(name, a)
-        if kind_of(x) in "fc":
-            x = choose(ne_p(x, x), scalar_like(x, filler), x)
-        return running(x, axis, dtype, out)
-
-    fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
-    return fused(static="axis dtype out")(fun)
-
-
-nancumsum = _nan_running("nancumsum", cumsum, 0, "The running sum along `axis`, NaN counted as 0.")
-nancumprod = _nan_running("nancumprod", cumprod, 1, "The running product along `axis`, NaN counted as 1.")

@@ -1,4 +1,4 @@
-"""Reductions and running reductions.
+"""Reductions.
 
 `axis` is None (all), an int or a tuple; `keepdims` leaves axes of size 1; `where` picks elements, `initial` starts. All raise
 ValueError for axes that do not exist, and TypeError for what is no array. `out` must be None.
@@ -33,8 +33,6 @@ from ..ops.linear import (
 from ..ops.reduce import (
     argmax_p,
     argmin_p,
-    cumprod_p,
-    cumsum_p,
     highest,
     lowest,
     reduce_and_p,
@@ -71,7 +69,7 @@ def masked(name: str, x: Any, where: Any, filler: Any) -> Any:
     return chosen(name, mask, x, filler)
 
 
-def _strong(x: Any) -> Any:
+def strong(x: Any) -> Any:
     """A reduction's result is no number the user wrote: it does not give way in promotion."""
     aval = aval_of(x)
     return convert(x, aval.dtype) if aval.weak_type else x
@@ -115,7 +113,7 @@ def _summing(name: str, primitive: Any, combine: Any, identity: int, doc: str) -
         x = masked(name, x, where, scalar_like(x, identity))
         shape = aval_of(x).shape
         axes = axes_of(name, axis, len(shape))
-        result = _strong(_accumulate(name, x, primitive, axes) if axes else x)
+        result = strong(_accumulate(name, x, primitive, axes) if axes else x)
         if initial is not None:
             result = combine(*operands(name, cast(*checked(name, initial), aval_of(x).dtype), result))
         return keep(result, shape, axes, keepdims)
@@ -155,14 +153,14 @@ def _choosing(name: str, primitive: Any, combine: Any, identity: Any, doc: str) 
         if kind_of(x) == "c":
             lowest_complex = scalar_like(x, complex(-np.inf, -np.inf) if name == "max" else complex(np.inf, np.inf))
             x = masked(name, x, where, lowest_complex)
-            result = _strong(_complex_choice(name, x, axes))
+            result = strong(_complex_choice(name, x, axes))
             if initial is not None:
                 first, result = operands(name, cast(*checked(name, initial), aval_of(x).dtype), result)
                 result = _better(name, first, result)
             return keep(result, shape, axes, keepdims)
         x = masked(name, x, where, identity(aval_of(x).dtype))
         shape = aval_of(x).shape
-        result = _strong(primitive.bind(x, axes=axes) if axes else x)
+        result = strong(primitive.bind(x, axes=axes) if axes else x)
         if initial is not None:
             result = combine(*operands(name, cast(*checked(name, initial), aval_of(x).dtype), result))
         return keep(result, shape, axes, keepdims)
@@ -265,35 +263,12 @@ def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> A
     return sub_p(max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims))
 
 
-def _running(name: str, primitive: Any, doc: str) -> Callable[..., Any]:
-    def fun(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Any:
-        unsupported(name, out=out)
-        x = operand(name, a)
-        if axis is None or not aval_of(x).shape:
-            if axis is not None:
-                one_axis(name, axis, 0)
-            x, axis = reshape(x, (aval_of(x).size,)), 0
-        axis = one_axis(name, axis, aval_of(x).ndim)
-        own = aval_of(x).dtype
-        to = requested(dtype, name) if dtype is not None else dtypes.default_int() if own == dtypes.bool_ else own
-        return primitive.bind(_strong(cast(x, aval_of(x), to)), axis=axis, reverse=False)
-
-    fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
-    return fused(static="axis dtype out")(fun)
-
-
-cumsum = _running("cumsum", cumsum_p, "The running sum along `axis` (None: of the raveled array).")
-cumprod = _running("cumprod", cumprod_p, "The running product along `axis` (None: of the raveled array).")
-
-
 __all__ = [
     "all",
     "any",
     "argmax",
     "argmin",
     "count_nonzero",
-    "cumprod",
-    "cumsum",
     "keep",
     "masked",
     "max",

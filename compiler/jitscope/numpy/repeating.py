@@ -23,7 +23,7 @@ from ._fused import fused
 from ._operands import broadcast, cast, checked, integer, one_axis
 from .arithmetic import remainder
 from .ranges import arange
-from .reductions import cumsum
+from .running import cumsum
 from .selecting import take
 from .sorting import searchsorted
 from .structure import array_operand, atleast_1d

@@ -32,9 +32,9 @@ from ._operands import (
 )
 from ._ufunc import kind_of
 from .arithmetic import remainder
-from .indexing import from_front, read
 from .joining import stack
 from .logic import chosen, truth
+from .reading import from_front, read
 from .sorting import search
 from .structure import array_operand, ravel
 

@@ -40,7 +40,7 @@ from ..ops.linear import (
 )
 from ._index import ARRAY, INT, NEW, SCALAR, SLICE, Index
 from ._operands import broadcast, cast
-from .indexing import from_front, index_vectors, places_of_new, slices_before_arrays, window
+from .reading import from_front, index_vectors, places_of_new, slices_before_arrays, window
 
 
 _SCATTER = {

@@ -412,7 +412,9 @@ class BitcastConvertType(DiscreteElementwise):
     def abstract(self, x, /, *, new_dtype):
         check_kind(self.name, x, self.accepts)
         if dtypes.kind(new_dtype) not in self.accepts:
-            raise TypeError(f"bitcast_convert_type from {x.short()} to {new_dtype.name}: it works on integers and floats")
+            raise TypeError(
+                f"bitcast_convert_type from {x.short()} to {new_dtype.name}: it works on integers and floats"
+            )
         if x.dtype.itemsize != new_dtype.itemsize:
             raise TypeError(f"bitcast_convert_type from {x.short()} to {new_dtype.name}: the widths differ")
         return pure(ShapedArray(x.shape, new_dtype))

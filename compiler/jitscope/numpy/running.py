@@ -1,0 +1,81 @@
+"""Running sums and products along an axis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..core import dtypes
+from ..core.avals import aval_of
+from ..ops.elementwise import ne_p
+from ..ops.families import scalar_like
+from ..ops.linear import concatenate_p, full, reshape, where as choose
+from ..ops.reduce import cumprod_p, cumsum_p
+from ._fused import fused
+from ._operands import cast, one_axis, operand, unsupported
+from ._ufunc import kind_of
+from .dtypes import requested
+from .reductions import strong
+from .structure import array_operand
+
+
+def _running(name: str, primitive: Any, doc: str) -> Callable[..., Any]:
+    def fun(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Any:
+        unsupported(name, out=out)
+        x = operand(name, a)
+        if axis is None or not aval_of(x).shape:
+            if axis is not None:
+                one_axis(name, axis, 0)
+            x, axis = reshape(x, (aval_of(x).size,)), 0
+        axis = one_axis(name, axis, aval_of(x).ndim)
+        own = aval_of(x).dtype
+        to = requested(dtype, name) if dtype is not None else dtypes.default_int() if own == dtypes.bool_ else own
+        return primitive.bind(strong(cast(x, aval_of(x), to)), axis=axis, reverse=False)
+
+    fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
+    return fused(static="axis dtype out")(fun)
+
+
+cumsum = _running("cumsum", cumsum_p, "The running sum along `axis` (None: of the raveled array).")
+cumprod = _running("cumprod", cumprod_p, "The running product along `axis` (None: of the raveled array).")
+
+
+def _cumulative(name: str, running: Any, first: int, doc: str) -> Any:
+    def fun(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Any:
+        values = array_operand(name, x)
+        if axis is None:
+            if aval_of(values).ndim != 1:
+                raise ValueError(f"{name}: give the axis of an array of shape {aval_of(values).shape}")
+            axis = 0
+        axis = one_axis(name, axis, aval_of(values).ndim)
+        out = running(values, axis, dtype)
+        if not include_initial:
+            return out
+        thin = tuple(1 if i == axis else n for i, n in enumerate(aval_of(out).shape))
+        return concatenate_p(full(thin, first, aval_of(out).dtype), out, dimension=axis)
+
+    fun.__name__, fun.__qualname__ = name, name
+    fun.__doc__ = (
+        f"{doc} along `axis`; with `include_initial`, {first} stands before. Raises ValueError without axis for "
+        "arrays that are no vectors."
+    )
+    return fused(static="axis dtype include_initial")(fun)
+
+
+cumulative_sum = _cumulative("cumulative_sum", cumsum, 0, "The running sum")
+cumulative_prod = _cumulative("cumulative_prod", cumprod, 1, "The running product")
+
+
+def _nan_running(name: str, running: Any, filler: int, doc: str) -> Any:
+    def fun(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Any:
+        x = operand(name, a)
+        if kind_of(x) in "fc":
+            x = choose(ne_p(x, x), scalar_like(x, filler), x)
+        return running(x, axis, dtype, out)
+
+    fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
+    return fused(static="axis dtype out")(fun)
+
+
+nancumsum = _nan_running("nancumsum", cumsum, 0, "The running sum along `axis`, NaN counted as 0.")
+nancumprod = _nan_running("nancumprod", cumprod, 1, "The running product along `axis`, NaN counted as 1.")
