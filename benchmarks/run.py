@@ -314,9 +314,9 @@ def main() -> None:
             parser.error(f"{bench.python(library)} cannot import {library}: {error}")
     began = time.perf_counter()
     try:
-        bench.everything()
         clock = "; CPU time" if options.clock == "cpu" else ""
         description = f"{table.machine()}; {bench.versions()}{clock}"
+        bench.everything()
     finally:
         bench.renew()
     if not bench.rows and not bench.failures:

@@ -691,6 +691,18 @@ def _(draw, dtype):
                          linear=[[0], [1]], least=1, holomorphic=kind(dtype) == "c")  # fmt: skip
 
 
+@samples(dot.dot_general_p, EVERYTHING)
+def _(draw, dtype):
+    # Transposes of operands become part of the dot when it is lowered.
+    for label, x, y, numbers in DOTS:
+        orders = [tuple(range(len(shape)))[::-1] for shape in (x, y)]
+        params = {"dimension_numbers": numbers, "precision": None, "preferred_element_type": None}
+        yield Sample(f"{label}, turned", [draw(x[::-1], -3, 3), draw(y[::-1], -3, 3)],
+                     lambda x, y, n=numbers: _dot(x.T, y.T, n, dtype), least=1, rules=["lower"],
+                     fun=lambda x, y, o=orders, p=params: dot.dot_general_p(
+                         li.transpose_p(x, permutation=o[0]), li.transpose_p(y, permutation=o[1]), **p))  # fmt: skip
+
+
 # Indexing ------------------------------------------------------------------------------------------------------------
 
 CLIP, FILL, PROMISE = (

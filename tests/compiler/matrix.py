@@ -384,8 +384,9 @@ class Checks:
         for dims in combinations:
             yield self._batch(dims, extra)
         if extra:
-            # The other order: the unrelated axis outside.
+            # The other order: the unrelated axis outside; and the same value for all examples of the named axis.
             yield self._outer_batch()
+            yield self._unmapped()
 
     def _batch(self, dims: Sequence[int | None], extra: bool) -> Check:
         pairs = [(a, b if d is not None else a) for a, b, d in zip(self.sample.args, self.other.args, dims)]
@@ -401,6 +402,14 @@ class Checks:
         wanted = [np.stack(outs) for outs in zip(*[expected(s, s.args) for s in (self.sample, self.other)])]
         verdict = lambda outs: all_close(outs, wanted, self.tolerance, self.sample.least)
         return self.check("batch", "outside", over(mapped(self.sample, self.fun), None), args, verdict)
+
+    def _unmapped(self) -> Check:
+        args, size = [a[0] for a in self.sample.args], self.sample.args[0].shape[0]
+        wanted = expected(self.sample, [np.stack([a] * size) for a in args])
+        # An operand that is not used says how long the axis is.
+        fun = over(lambda _, *args: self.fun(*args), self.sample.axis, [0, *[None] * len(args)])
+        verdict = lambda outs: all_close(outs, wanted, self.tolerance, self.sample.least)
+        return self.check("batch", "not mapped", fun, [np.zeros(size, np.float32), *args], verdict)
 
 
 def _inexact(x: Any) -> bool:

@@ -119,6 +119,7 @@ def test_graphs_hold_the_equations_and_their_data_flow(ledger, name):
     row = row_of(ledger, fun, *args)
     document = checked(observe.compilation_document(row, ledger))
     graph, jaxpr = document["graph"], row.jaxpr
+    assert jaxpr is not None
     kinds = Counter(node["kind"] for node in graph["nodes"])
     assert kinds["equation"] + kinds["scope"] == document["equations"] == count_equations(jaxpr)
     assert (kinds["constant"], kinds["output"]) == (len(jaxpr.constvars), len(jaxpr.outvars))
@@ -286,7 +287,7 @@ def programs_file() -> str:
 
 def test_a_cell_that_compiles_recompiles_reuses_and_fails(ledger):
     def step(x, k):
-        return mul(sin(x), k) if k.aval.shape == () else missing_name  # noqa: F821
+        return mul(sin(x), k) if k.aval.shape == () else missing_name  # noqa: F821  # pyright: ignore
 
     f = jx.jit(step)
     f(floats(2), 67.0)

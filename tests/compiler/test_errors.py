@@ -9,6 +9,7 @@ import math
 import sys
 import traceback
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -332,11 +333,12 @@ def test_options_that_do_not_exist():
         jx.config.update("numpy_dtype_promotion", "loose")
     with pytest.raises(AttributeError):
         jx.core.config.override(nothing=1).__enter__()
-    for options in ({"static_argnums": "a"}, {"static_argnames": 1}, {"donate_argnums": 1.5}):
+    wrong: list[dict[str, Any]] = [{"static_argnums": "a"}, {"static_argnames": 1}, {"donate_argnums": 1.5}]
+    for options in wrong:
         with pytest.raises(TypeError, match="argnums are ints"):
             jx.jit(branch, **options)
     with pytest.raises(TypeError, match="jit compiles functions"):
-        jx.jit(3)
+        jx.jit(3)  # pyright: ignore
 
 
 def test_async_cells_do_not_see_each_others_traces():
@@ -373,7 +375,8 @@ def test_another_context_evaluates():
 
 def test_lines_of_notebook_cells():
     text = "def f(x):\n    y = sin(x)\n    return float(y)\n"
-    linecache.cache["<ipython-input-3>"] = (len(text), None, text.splitlines(keepends=True), "<ipython-input-3>")
+    lines: list[str] = list(text.splitlines(keepends=True))
+    linecache.cache["<ipython-input-3>"] = (len(text), None, lines, "<ipython-input-3>")
     scope = {"sin": sin}
     exec(compile(text, "<ipython-input-3>", "exec"), scope)
     with pytest.raises(ConcretizationTypeError, match=r"in line 3 of f: return float\(y\)"):

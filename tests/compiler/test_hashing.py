@@ -7,6 +7,7 @@ import enum
 import gc
 import itertools
 import weakref
+from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
@@ -15,7 +16,7 @@ from hypothesis import given
 
 import jitscope as jx
 from jitscope.core.avals import ShapedArray
-from jitscope.core.hashing import structural_hash
+from jitscope.core.hashing import StructuralHash, structural_hash
 from jitscope.core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var
 from jitscope.core.primitive import Primitive
 from jitscope.ops import elementwise, linear
@@ -106,7 +107,7 @@ def test_hashes_are_the_same_in_every_process():
     code = """
         {imports}
         import numpy as np, jitscope as jx
-        from jitscope.core.hashing import structural_hash
+        from jitscope.core.hashing import StructuralHash, structural_hash
         from jitscope.ops.dot import dot_general, Precision
         from jitscope.ops.elementwise import sin_p
         def f(x, k):
@@ -156,14 +157,14 @@ def test_hashes_are_equal_exactly_when_the_printed_programs_are(one, other):
 # Parameters -----------------------------------------------------------------------------------------------------------
 
 
-class Any(Primitive):
+class Holder(Primitive):
     """A primitive with any parameter."""
 
     def abstract(self, x, /, **params):
         return pure(x)
 
 
-holder_p = Any("holder")
+holder_p = Holder("holder")
 
 
 class Colour(enum.Enum):
@@ -177,7 +178,7 @@ class Numbers:
     b: object = None
 
 
-def with_parameter(value) -> bytes:
+def with_parameter(value) -> StructuralHash:
     var, out = Var(ShapedArray((), np.dtype("float32"))), Var(ShapedArray((), np.dtype("float32")))
     eqn = JaxprEqn([var], [out], holder_p, {"p": value})
     return structural_hash(ClosedJaxpr(Jaxpr([], [var], [out], [eqn])))
@@ -231,8 +232,10 @@ def test_library_primitives_have_names_of_their_own():
 
 def test_options_devices_and_donation_are_part_of_the_executables_key():
     f = lambda x: mul(sin(x), 7.5)
+    several: list[dict[str, Any]] = [{}, {}, {"donate_argnums": 0}]
+    several.append({"compiler_options": {"xla_cpu_enable_fast_math": True}})
     with steps() as seen:
-        for options in ({}, {}, {"donate_argnums": 0}, {"compiler_options": {"xla_cpu_enable_fast_math": True}}):
+        for options in several:
             jx.jit(f, **options)(X)
             jx.jit(lambda x: mul(sin(x), 7.5), **options)(X)
     assert (seen["compile"], seen["reuse"]) == (3, 4)

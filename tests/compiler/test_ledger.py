@@ -526,7 +526,7 @@ def test_neither_arrays_nor_programs_are_kept_alive(ledger):
 def test_memory_is_bounded(ledger, monkeypatch):
     monkeypatch.setattr(ledger_module, "MAX_ROWS", 40)
     monkeypatch.setattr(ledger_module, "MAX_EQUATIONS", 60)
-    refs = []
+    refs, scope = [], {}
     for i in range(200):
         scope = {"sin": sin, "mul": mul}
         name = f"fun_{i}" if i % 2 else "again"

@@ -8,8 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import hypothesis.extra.numpy as hnp
 import numpy as np
 import pytest
+from hypothesis import given, settings, strategies as st
 
 import jitscope as jx
 import jitscope.numpy as jnp
@@ -204,23 +206,20 @@ def test_derivatives(group: str) -> None:
     generator = np.random.default_rng(3)
     tx, ty = (generator.uniform(-1, 1, v.shape) for v in (x, y))
 
-    def outputs(x: Any, y: Any) -> list[Any]:
-        return [
-            value_of(case.expr, jnp, DOMAINS[case.smooth](x), DOMAINS[case.smooth](y), jnp.asarray(m))
-            for case in chosen
-        ]
+    def output(case: Case, x: Any, y: Any) -> Any:
+        return value_of(case.expr, jnp, DOMAINS[case.smooth](x), DOMAINS[case.smooth](y), jnp.asarray(m))
 
     def everything(x: Any, y: Any) -> Any:
-        def slope(x: Any, y: Any) -> Any:
-            return jx.jvp(outputs, (x, y), (tx, ty))
+        def slopes(x: Any, y: Any) -> Any:
+            return jx.jvp(lambda x, y: [output(case, x, y) for case in chosen], (x, y), (tx, ty))
 
-        (_, first), (_, second) = jx.jvp(slope, (x, y), (tx, ty))
-        values, pull = jx.vjp(outputs, x, y)
-        weights = [jnp.cos(jnp.arange(v.size) * 1.0).reshape(v.shape).astype(v.dtype) for v in values]
+        (_, first), (_, second) = jx.jvp(slopes, (x, y), (tx, ty))
         pulled = []
-        for i, weight in enumerate(weights):
-            gx, gy = pull([weight if i == j else jnp.zeros_like(v) for j, v in enumerate(values)])
-            pulled.append((jnp.sum(gx * tx + gy * ty), jnp.real(jnp.sum(weight * first[i]))))
+        for case, slope in zip(chosen, first):
+            value, pull = jx.vjp(lambda x, y: output(case, x, y), x, y)  # noqa: B023
+            weight = jnp.cos(jnp.arange(value.size) * 1.0).reshape(value.shape).astype(value.dtype)
+            gx, gy = pull(weight)
+            pulled.append((jnp.sum(gx * tx + gy * ty), jnp.real(jnp.sum(weight * slope))))
         return first, second, pulled
 
     with jx.enable_x64():
@@ -247,3 +246,27 @@ def test_derivatives(group: str) -> None:
         if not np.allclose(back, forth, rtol=1e-9, atol=1e-9 * max(1, abs(float(forth)))):
             failures.append(f"{case.expr}: vjp gives {back}, jvp {forth}")
     report(failures)
+
+
+REDUCTIONS = ("sum", "prod", "max", "min", "mean", "any", "all", "count_nonzero", "ptp", "median")
+
+
+@settings(max_examples=25)
+@given(st.data())
+def test_reductions_over_any_axes(data: st.DataObject) -> None:
+    shape = data.draw(hnp.array_shapes(min_dims=1, max_dims=4, max_side=4))
+    dtype = data.draw(st.sampled_from([np.int32, np.float32]))
+    x = data.draw(hnp.arrays(dtype, shape, elements=st.integers(-4, 4)))
+    axes = data.draw(st.one_of(st.none(), st.sets(st.integers(-len(shape), len(shape) - 1), min_size=1)))
+    distinct = tuple({a % len(shape): a for a in axes}.values()) if axes else None
+    keepdims = data.draw(st.booleans())
+
+    def all_of_them(module: Any, x: Any) -> list[Any]:
+        found = [getattr(module, name)(x, axis=distinct, keepdims=keepdims) for name in REDUCTIONS]
+        one = distinct[0] if distinct else None
+        return [*found, module.argmax(x, axis=one), module.cumsum(x, axis=one), module.sort(x, axis=one)]
+
+    results = jx.jit(lambda x: all_of_them(jnp, x), compiler_options=QUICK)(x)
+    for found, expected in zip(results, all_of_them(np, x)):
+        assert found.shape == np.shape(expected)
+        np.testing.assert_allclose(as_numpy(found), expected, rtol=1e-5)

@@ -525,7 +525,7 @@ ERRORS = {
     "holomorphic to a real": (lambda: jx.grad(elementwise.abs_p, holomorphic=True)(1j), TypeError, "a complex number"),
     "no such argument": (lambda: jx.grad(f, argnums=2)(1.0, 2.0), TypeError, "argument 2, but it was called with 2"),
     "argument by name": (lambda: jx.grad(f)(x=1.0), TypeError, "called with 0 positional"),
-    "argnums text": (lambda: jx.grad(f, argnums="x")(1.0), TypeError, "'x'"),
+    "argnums text": (lambda: jx.grad(f, argnums=("x",))(1.0), TypeError, "'x'"),  # pyright: ignore
     "argnums twice": (lambda: jx.grad(f, argnums=(0, 0))(1.0), ValueError, "twice"),
     "no aux": (lambda: jx.grad(f, has_aux=True)(1.0), TypeError, "(result, aux)"),
     "result is text": (lambda: jx.vjp(lambda x: {"a": [x, "b"]}, 1.0), TypeError, "at result['a'][1]"),

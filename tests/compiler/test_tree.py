@@ -122,7 +122,8 @@ class Pair:
 
     @classmethod
     def tree_unflatten(cls, label, children):
-        return cls(*children, label)
+        left, right = children
+        return cls(left, right, label)
 
 
 @dataclasses.dataclass

@@ -17,6 +17,7 @@ from ._operands import cast, checked, integer, operand, operands, promoted, scal
 from ._ufunc import kind_of
 from .arithmetic import remainder
 from .at import At
+from .dtypes import requested
 from .joining import concatenate
 from .linear import dot
 from .logic import chosen, less_equal
@@ -115,7 +116,7 @@ def _histogram(a: Any, edges: Any, weights: Any, density: bool) -> Any:
 # Covariance ----------------------------------------------------------------------------------------------------------
 
 
-@fused(static="rowvar bias ddof")
+@fused(static="rowvar bias ddof dtype")
 def cov(
     m: Any,
     y: Any = None,
@@ -124,15 +125,18 @@ def cov(
     ddof: int | None = None,
     fweights: Any = None,
     aweights: Any = None,
+    dtype: Any = None,
 ) -> Any:
     """The covariances of variables (rows; columns unless `rowvar`), from columns of observations.
 
-    `y` are further variables; `fweights` and `aweights` weigh observations. Raises ValueError for more than two axes.
+    `y` are further variables; `fweights` and `aweights` weigh observations; `dtype` is that of the computation. Raises ValueError for more than two axes.
     """
     x = operand("cov", m, inexact=True)
     if aval_of(x).ndim > 2:
         raise ValueError(f"cov takes a vector or a matrix; it got shape {aval_of(x).shape}")
     x = _variables(x, rowvar)
+    if dtype is not None:
+        x = cast(x, aval_of(x), requested(dtype, "cov"))
     if y is not None:
         x = concatenate([x, _variables(operand("cov", y, inexact=True), rowvar)], 0)
     ddof = (0 if bias else 1) if ddof is None else ddof
@@ -159,10 +163,10 @@ def _variables(x: Any, rowvar: bool) -> Any:
     return transpose(rows, (1, 0)) if not rowvar and aval_of(x).ndim == 2 else rows
 
 
-@fused(static="rowvar")
-def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
+@fused(static="rowvar dtype")
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Any:
     """The correlations of variables, see `cov`."""
-    c = cov(x, y, rowvar)
+    c = cov(x, y, rowvar, dtype=dtype)
     if not aval_of(c).ndim:
         return div_p(c, c)
     n = aval_of(c).shape[0]

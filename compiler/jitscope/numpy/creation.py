@@ -223,4 +223,8 @@ def _like(name: str, value: int, doc: str) -> Any:
 
 zeros_like = _like("zeros_like", 0, "Zeros")
 ones_like = _like("ones_like", 1, "Ones")
-empty_like = _like("empty_like", 0, "Zeros")
+
+
+def empty_like(prototype: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Any:
+    """Zeros of the shape and dtype of an array (or ShapeDtypeStruct); `shape` and `dtype` override them."""
+    return full_like(prototype, 0, dtype, shape, device=device)

@@ -10,11 +10,12 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..ops.elementwise import div_p, max_p, min_p, rem_p
-from ..ops.linear import add_p, mul_p, reshape
+from ..ops.linear import add_p, convert, mul_p, reshape
 from ._fused import fused
 from ._operands import operands, scalar_of, shape_of
 from ._ufunc import kind_of
 from .arithmetic import remainder
+from .dtypes import requested
 from .joining import concatenate
 from .ranges import arange, linspace, made
 from .reading import from_front
@@ -97,8 +98,10 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     return tuple(columns[::-1])
 
 
-@fused(static="dims mode order")
-def ravel_multi_index(multi_index: Sequence[Any], dims: Any, mode: str = "raise", order: str = "C") -> Any:
+@fused(static="dims mode order dtype")
+def ravel_multi_index(
+    multi_index: Sequence[Any], dims: Any, mode: str = "raise", order: str = "C", *, dtype: Any = None
+) -> Any:
     """The flat index of indices along each axis. `mode` for those out of bounds: "clip" or "wrap" ("raise" cannot, in a
     program: it is "clip")."""
     sizes = shape_of("ravel_multi_index", dims)
@@ -114,4 +117,4 @@ def ravel_multi_index(multi_index: Sequence[Any], dims: Any, mode: str = "raise"
         last, zero = (scalar_of(v, aval_of(column).dtype, False) for v in (max(n - 1, 0), 0))
         column = remainder(column, size) if mode == "wrap" else max_p(min_p(column, last), zero)
         flat = column if flat is None else add_p(mul_p(flat, size), column)
-    return flat
+    return flat if dtype is None else convert(flat, requested(dtype, "ravel_multi_index"))

@@ -41,6 +41,8 @@ class Collective(Primitive):
 
     def batch(self, axis, args, dims, /, *, axis_name, **params):
         if axis.name == axis_name:
+            examples = [_example(aval_of(x), d) for x, d in zip(args, dims)]
+            self.abstract(*examples, axis_name=axis_name, **params)  # nobody else will check what does not fit
             return self.along(axis, *args, *dims, **params)
         (x,), (dim,) = args, dims
         return self.beside(axis.move(x, dim, 0), axis_name=axis_name, **params), 0
@@ -52,6 +54,10 @@ class Collective(Primitive):
     def beside(self, x: Any, /, **params: Any) -> Any:
         """The operation on an operand, and with a result, that have an unrelated axis in front."""
         raise self.missing("beside")
+
+
+def _example(aval: ShapedArray, dim: int | None) -> ShapedArray:
+    return aval if dim is None else aval.update(shape=(*aval.shape[:dim], *aval.shape[dim + 1:]))  # fmt: skip
 
 
 # Reductions ----------------------------------------------------------------------------------------------------------
@@ -78,6 +84,7 @@ class AllReduce(Collective):
 
     def batch(self, axis, args, dims, /, *, axes):
         (x,), (dim,) = args, dims
+        check_kind(self.name, aval_of(x), self.accepts)
         if axis.name not in axes:
             return self.bind(x, axes=axes), dim
         out = self.of_equals(x, axis.size) if dim is None else self.reduction(x, axes=(dim,))

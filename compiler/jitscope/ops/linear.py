@@ -502,11 +502,12 @@ def convert(x: Any, dtype: Any, weak_type: bool = False) -> Any:
 class SelectN(Elementwise):
     """`cases[which]` element by element; `which` is boolean for two cases, else int32, and may be a scalar."""
 
-    def abstract(self, which, /, *cases):
+    def abstract(self, which, case, /, *others):
+        cases = (case, *others)
         if not ((which.dtype == dtypes.bool_ and len(cases) <= 2) or which.dtype == dtypes.int32):
             raise TypeError(f"select_n chooses by booleans (two cases) or int32, not by {which.short()}")
         dtype = same_dtype("select_n", cases)
-        check_kind("select_n", cases[0], self.accepts)
+        check_kind("select_n", case, self.accepts)
         shape = broadcast_shapes("select_n", cases)
         if which.shape and which.shape != shape and shape:
             raise TypeError(f"select_n: {which.short()} does not have the shape of the cases, {shape}")
