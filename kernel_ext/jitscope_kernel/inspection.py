@@ -48,6 +48,14 @@ class Shown:
         return jitscope_widgets.text(self.document)
 
 
+class Graph(Shown):
+    """A graph that shows itself, and is also to be had for graphviz."""
+
+    def to_graphviz(self) -> Any:
+        """The graph as a `graphviz.Digraph`: it draws itself where `dot` is installed, `.source` is its text."""
+        return jitscope_widgets.to_graphviz(self.document)
+
+
 class Inspection(Shown):
     """One function, traced and compiled for arguments of certain shapes and dtypes."""
 
@@ -90,9 +98,19 @@ class Inspection(Shown):
         return Program(self._compiled.as_text())
 
     @property
-    def graph(self) -> Shown:
+    def graph(self) -> Graph:
         """The jaxpr as a graph."""
-        return Shown(self.document["graph"])
+        return Graph(self.document["graph"])
+
+    @property
+    def graph_before(self) -> Graph:
+        """The program before XLA's passes as a graph."""
+        return Graph(self.document["fusion"]["before"])
+
+    @property
+    def graph_after(self) -> Graph:
+        """The program after XLA's passes as a graph."""
+        return Graph(self.document["fusion"]["after"])
 
     @property
     def fusion(self) -> Shown:

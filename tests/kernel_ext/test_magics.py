@@ -191,6 +191,15 @@ def test_inspect(layer, tmp_path: Path) -> None:
     assert seen.measure().document["timing"]["steady"]["runs"] > 0
 
 
+def test_every_graph_is_to_be_had_for_graphviz(layer) -> None:
+    names = layer.names
+    seen = jitscope.inspect(names["layer"])(names["x"], names["w"])
+    for graph in (seen.graph, seen.graph_before, seen.graph_after):
+        source = graph.to_graphviz().source
+        assert "digraph jitscope" in source
+        assert all(node["label"] in source for node in graph.document["nodes"])
+
+
 def test_inspect_runs_no_user_code_twice_and_takes_any_callable(layer) -> None:
     calls = []
 
