@@ -7,7 +7,6 @@ import dataclasses
 import functools
 import linecache
 import os
-import sysconfig
 from contextvars import ContextVar
 from types import CodeType, TracebackType
 
@@ -15,7 +14,7 @@ from ..xla import tracebacks
 
 
 _INTERNAL = [os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep]
-_STDLIB = sysconfig.get_paths()["stdlib"]
+_STDLIB = os.path.dirname(os.__file__)
 _INTERNAL += [os.path.join(_STDLIB, name) for name in ("contextlib.py", "functools.py")]
 
 
