@@ -7,7 +7,7 @@
 import importlib
 from typing import Any
 
-from . import tree as tree
+from . import numpy as numpy, observe as observe, tree as tree
 from .api import (
     ShapeDtypeStruct as ShapeDtypeStruct,
     block_until_ready as block_until_ready,
@@ -41,7 +41,7 @@ _ABOVE = {
     "unload_ipython_extension": "jitscope_kernel",
     "inspect": "jitscope_kernel",
 }
-_ROOMS = ("lax", "numpy", "observe", "random")
+_ROOMS = ("lax", "random")
 
 
 def __getattr__(name: str) -> Any:

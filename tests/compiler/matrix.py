@@ -517,7 +517,7 @@ def x64(dtype: np.dtype) -> Any:
 
 def report(primitive: Primitive, dtype: np.dtype) -> Report:
     """All checks of a primitive for a dtype."""
-    counts = dict.fromkeys(RULES, 0)
+    counts: dict[str, int] = dict.fromkeys(RULES, 0)
     failures: list[Failure] = []
     checks: list[Check] = []
     thorough = dtype == main_dtype(primitive)

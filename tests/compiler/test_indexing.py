@@ -210,7 +210,7 @@ def test_numbers_and_starts_share_a_program() -> None:
     from jitscope.numpy import indexing
 
     x = jnp.asarray(np.arange(40.0, dtype=np.float32).reshape(20, 2))
-    x[0], x[3:7], x[1, 1], x.at[3].set(1.0)
+    _ = x[0], x[3:7], x[1, 1], x.at[3].set(1.0)
     before = len(indexing._programs), len(indexing._elements)
     for i in range(10):
         np.testing.assert_array_equal(x[i], np.asarray(x)[i])

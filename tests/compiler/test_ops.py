@@ -20,6 +20,14 @@ ELEMENTS = ix.ScatterDimensionNumbers((), (0,), (0,))
 ONCE = ((1,), (0,)), ((), ())
 
 
+def floats(values) -> np.ndarray:
+    return np.asarray(values, np.float32)
+
+
+def ints(values) -> np.ndarray:
+    return np.asarray(values, np.int32)
+
+
 def close(x, y) -> None:
     np.testing.assert_allclose(np.asarray(x), y, rtol=1e-6)
 
@@ -39,22 +47,22 @@ def test_equal_operands_share_the_derivative(op) -> None:
 
 @pytest.mark.parametrize("op", [red.reduce_max_p, red.reduce_min_p])
 def test_equal_elements_share_the_derivative(op) -> None:
-    x = np.float32([3, 1, 3, 3, 1])
+    x = floats([3, 1, 3, 3, 1])
     best = x == (3 if op is red.reduce_max_p else 1)
     close(jx.grad(lambda x: op(x, axes=(0,)))(x), best / best.sum())
 
 
 @pytest.mark.parametrize(("op", "sign"), [(ix.scatter_max, 1), (ix.scatter_min, -1)])
 def test_operand_and_updates_share_the_derivative(op, sign) -> None:
-    x, at = np.float32([1, 5, 9]) * sign, np.int32([[0], [0], [1], [2]])
-    updates = np.float32([4, 4, 5, 7]) * sign
+    x, at = floats([1, 5, 9]) * sign, ints([[0], [0], [1], [2]])
+    updates = floats([4, 4, 5, 7]) * sign
     of_x, of_updates = jx.grad(lambda x, u: total(op(x, at, u, ELEMENTS)), argnums=(0, 1))(x, updates)
     close(of_x, [0, 0.5, 1])
     close(of_updates, [0.5, 0.5, 0.5, 0])
 
 
 def test_the_last_of_repeated_updates_stays_and_gets_the_derivative() -> None:
-    x, at, updates = np.zeros(3, np.float32), np.int32([[1], [1], [0], [5]]), np.float32([1, 2, 3, 4])
+    x, at, updates = np.zeros(3, np.float32), ints([[1], [1], [0], [5]]), floats([1, 2, 3, 4])
     close(ix.scatter(x, at, updates, ELEMENTS), [3, 2, 0])
     of_x, of_updates = jx.grad(lambda x, u: total(ix.scatter(x, at, u, ELEMENTS)), argnums=(0, 1))(x, updates)
     close(of_x, [0, 0, 1])
@@ -62,11 +70,11 @@ def test_the_last_of_repeated_updates_stays_and_gets_the_derivative() -> None:
 
 
 def test_repeated_factors_have_no_derivative_unless_promised_away() -> None:
-    x, updates, at = np.ones(3, np.float32), np.float32([2, 3]), np.int32([[0], [0]])
+    x, updates, at = np.ones(3, np.float32), floats([2, 3]), ints([[0], [0]])
     with pytest.raises(NotImplementedError, match="unique_indices=True"):
         jx.grad(lambda u: total(ix.scatter_mul(x, at, u, ELEMENTS)))(updates)
     close(ix.scatter_mul(x, at, updates, ELEMENTS), [6, 1, 1])
-    unique = lambda u: total(ix.scatter_mul(4 * x, np.int32([[0], [2]]), u, ELEMENTS, unique_indices=True))
+    unique = lambda u: total(ix.scatter_mul(4 * x, ints([[0], [2]]), u, ELEMENTS, unique_indices=True))
     close(jx.grad(unique)(updates), [4, 4])
 
 
@@ -94,7 +102,7 @@ def test_a_written_transpose_becomes_part_of_the_product() -> None:
     def f(x, v):
         return dot.dot_general(li.transpose_p(x, permutation=(1, 0)), v, ONCE)
 
-    x, v = np.arange(6, dtype=np.float32).reshape(2, 3), np.float32([1, 2])
+    x, v = np.arange(6, dtype=np.float32).reshape(2, 3), floats([1, 2])
     close(jx.jit(f)(x, v), x.T @ v)
     product = next(line for line in jx.jit(f).lower(x, v).as_text().splitlines() if "dot_general" in line)
     assert re.search(r"contracting_dims = \[0\] x \[0\]", product)
@@ -164,7 +172,7 @@ def test_modes_by_name() -> None:
     ("dtype", "filler"), [("f4", np.nan), ("i4", -(2**31)), ("u1", 255), ("?", True), ("c8", np.nan)]
 )
 def test_what_stands_for_rows_that_do_not_exist(dtype, filler) -> None:
-    out = ix.gather(np.zeros((2, 1), dtype), np.int32([[5]]), ROWS, (1, 1))
+    out = ix.gather(np.zeros((2, 1), dtype), ints([[5]]), ROWS, (1, 1))
     np.testing.assert_array_equal(np.asarray(out), np.full((1, 1), filler, dtype))
 
 
@@ -173,7 +181,7 @@ def test_mapped_slices_stay_slices() -> None:
     same = lambda x: ix.dynamic_slice_p(x, 1, 0, slice_sizes=(2, 3))
     assert "gather" not in str(jx.make_jaxpr(jx.vmap(same))(xs))
     own = jx.vmap(lambda x, i: ix.dynamic_slice_p(x, i, 0, slice_sizes=(2, 3)))
-    close(own(xs, np.int32([0, 2])), np.stack([xs[0, :2], xs[1, 2:]]))
+    close(own(xs, ints([0, 2])), np.stack([xs[0, :2], xs[1, 2:]]))
 
 
 # Sorting -------------------------------------------------------------------------------------------------------------
@@ -219,13 +227,13 @@ def test_collectives_know_their_axes() -> None:
 
 
 def test_collectives_of_trees_and_scalars() -> None:
-    x = np.float32([1, 2, 4])
+    x = floats([1, 2, 4])
     mapped = lambda f: jx.vmap(f, axis_name="i")
     out = mapped(lambda v: collective.psum({"a": v, "b": 1}, "i"))(x)
     close(out["a"], [7, 7, 7])
     close(out["b"], [3, 3, 3])
     close(mapped(lambda v: collective.psum(ew.gt_p(v, 1.0), "i"))(x), [2, 2, 2])
-    close(mapped(lambda v: collective.pmean(v, "i"))(np.int32([1, 2, 4])), np.full(3, 7 / 3, np.float32))
+    close(mapped(lambda v: collective.pmean(v, "i"))(ints([1, 2, 4])), np.full(3, 7 / 3, np.float32))
     close(mapped(lambda v: li.add_p(collective.pmax(v, "i"), collective.pmin(v, "i")))(x), [5, 5, 5])
     close(mapped(lambda v: collective.pbroadcast(v, "i", 2))(x), [4, 4, 4])
     close(mapped(lambda v: collective.pshuffle(v, "i", [2, 0, 1]))(x), [4, 1, 2])
@@ -254,7 +262,7 @@ def test_collectives_outside_of_their_axis_say_so() -> None:
 def test_dead_equations_do_not_keep_arguments() -> None:
     slope = jx.jit(lambda x, t: jx.jvp(lambda x: ew.sin_p(li.add_p(x, x)), (x,), (t,))[1])
     only_t = jx.jit(lambda x, t: jx.jvp(lambda x: li.add_p(x, x), (x,), (t,))[1])
-    x = np.float32([0, 1])
+    x = floats([0, 1])
     close(only_t(x, x), 2 * x)
     close(slope(x, x), 2 * x * np.cos(2 * x))
 

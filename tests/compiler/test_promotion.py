@@ -110,7 +110,7 @@ def test_strict_promotion() -> None:
     with override(numpy_dtype_promotion="strict"):
         assert (jnp.ones(2) + 1).dtype == jnp.float32
         with pytest.raises(TypePromotionError, match="strict"):
-            jnp.ones(2) + jnp.ones(2, "int32")
+            _ = jnp.ones(2) + jnp.ones(2, "int32")
 
 
 # 64 bits --------------------------------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ def test_rules(primitive: Primitive, dtype: np.dtype) -> None:
 
 @pytest.mark.parametrize("name", PRIMITIVES)
 def test_every_primitive_has_samples(name: str) -> None:
-    assert kinds_of(PRIMITIVES[name]), f"{name} has no samples: register some in tests/samples.py"
+    assert kinds_of(PRIMITIVES[name]), f"{name} has no samples: register some in tests/samples/"
 
 
 @pytest.mark.parametrize("name", [n for n, p in PRIMITIVES.items() if getattr(p, "accepts", None)])

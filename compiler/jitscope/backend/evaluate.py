@@ -18,8 +18,11 @@ from .compile import Program, compile_jaxpr
 
 _programs: dict[Any, Program] = {}
 _MAX_PROGRAMS = 8192
-_QUICK = (("xla_cpu_use_fusion_emitters", False),)
+QUICK = (("xla_cpu_use_fusion_emitters", False),)
 """XLA's older emitter compiles a single elementwise operation in half the time, to code as fast."""
+
+caches: list[dict[Any, Any]] = [_programs]
+"""The caches of programs run outside any trace, those of the libraries above among them: `clear_programs` empties them."""
 
 
 class EvaluationTrace(Trace):
@@ -90,12 +93,13 @@ def _one_operation(primitive: Primitive, avals: list[ShapedArray], params: dict[
     outvars = [Var(aval) for aval in (out if primitive.multiple_results else [out])]
     eqn = JaxprEqn(list(invars), outvars, primitive, params, effects)
     jaxpr = Jaxpr([], invars, list(outvars), [eqn], effects, DebugInfo(primitive.name))
-    return compile_jaxpr(ClosedJaxpr(jaxpr), _QUICK if isinstance(primitive, Elementwise) else (), device)
+    return compile_jaxpr(ClosedJaxpr(jaxpr), QUICK if isinstance(primitive, Elementwise) else (), device)
 
 
 def clear_programs() -> None:
-    """Forget the programs of single operations."""
-    _programs.clear()
+    """Forget the programs of single operations and of the functions of libraries."""
+    for cache in caches:
+        cache.clear()
 
 
 install_evaluation(EvaluationTrace())

@@ -14,6 +14,7 @@ from typing import Any
 
 from ..backend.array import Array, to_array
 from ..backend.compile import Program, compile_jaxpr
+from ..backend.evaluate import QUICK, caches
 from ..core.avals import ShapedArray
 from ..core.config import settings
 from ..core.jaxpr import ClosedJaxpr, DebugInfo
@@ -25,20 +26,13 @@ from ..xla.program import RuntimeFailure
 
 
 MAX_PROGRAMS = 4096
-_caches: list[dict[Any, Any]] = []
 
 
 def program_cache() -> dict[Any, Any]:
-    """A new cache of programs, which `clear` empties."""
+    """A new cache of programs, which `clear_caches` empties."""
     cache: dict[Any, Any] = {}
-    _caches.append(cache)
+    caches.append(cache)
     return cache
-
-
-def clear() -> None:
-    """Forget the programs of all functions."""
-    for cache in _caches:
-        cache.clear()
 
 
 def remember(cache: dict[Any, Any], key: Any, program: Any) -> Any:
@@ -55,7 +49,7 @@ Runner = Callable[[list[Any]], Any]
 
 def runner(closed: ClosedJaxpr, rebuild: Callable[[list[Array]], Any] | None) -> Runner:
     """The shortest way to run a program: the usual one, of one result, does in one frame what `Program.run` does."""
-    program = compile_jaxpr(closed)
+    program = compile_jaxpr(closed, _options(closed))
     finish = rebuild or _first
     if rebuild is not None or not program.takes_all:
         return lambda bufs: finish(_run(closed, program, bufs))
@@ -70,6 +64,14 @@ def runner(closed: ClosedJaxpr, rebuild: Callable[[list[Array]], Any] | None) ->
         return _run(closed, program, bufs)[0]
 
     return run
+
+
+_SLOWER = frozenset(("dot_general", "transpose", "cumsum", "cumprod", "cummax", "cummin"))
+
+
+def _options(closed: ClosedJaxpr) -> Any:
+    """XLA's older emitter is quicker with all but these."""
+    return () if any(eqn.primitive.name in _SLOWER for eqn in closed.eqns) else QUICK
 
 
 def _first(outs: list[Array]) -> Array:
@@ -87,7 +89,7 @@ def _run(closed: ClosedJaxpr, program: Program, bufs: list[Any]) -> list[Array]:
     (device,) = elsewhere
     key = ("on device", device)
     if key not in closed.derived:
-        closed.derived[key] = compile_jaxpr(closed, device=device)
+        closed.derived[key] = compile_jaxpr(closed, _options(closed), device)
     # Numbers go where the arrays are.
     placed = [
         buf if buf.aval.shape or client.device_of(buf) == device else client.copy_to_device(buf, device) for buf in bufs

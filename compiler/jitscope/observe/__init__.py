@@ -1,17 +1,45 @@
-"""What the compiler did: the ledger, and documents made from it (plain data; docs/documents.md describes them)."""
+"""What the compiler did: the ledger, and documents made from it (plain data; docs/documents.md describes them).
+
+The ledger listens from the first import on; what makes documents is loaded when it is first used.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from ..core.records import listen as listen
 from .differences import Difference as Difference, differences as differences
-from .documents import (
-    cell_document as cell_document,
-    compilation_document as compilation_document,
-    ledger_document as ledger_document,
-    measured as measured,
-    recompilations_document as recompilations_document,
-    signature_text as signature_text,
-)
-from .fusion import fusion_document as fusion_document
-from .graph import jaxpr_graph as jaxpr_graph
 from .ledger import Ledger as Ledger, Mark as Mark, Row as Row, ledger as ledger
 from .positions import position_document as position_document, positions_of as positions_of
-from .timing import measure_steady as measure_steady
+
+
+if TYPE_CHECKING:
+    from .documents import (
+        cell_document as cell_document,
+        compilation_document as compilation_document,
+        ledger_document as ledger_document,
+        measured as measured,
+        recompilations_document as recompilations_document,
+        signature_text as signature_text,
+    )
+    from .fusion import fusion_document as fusion_document
+    from .graph import jaxpr_graph as jaxpr_graph
+    from .timing import measure_steady as measure_steady
+
+_LATER = {
+    "cell_document": "documents",
+    "compilation_document": "documents",
+    "fusion_document": "fusion",
+    "jaxpr_graph": "graph",
+    "ledger_document": "documents",
+    "measure_steady": "timing",
+    "measured": "documents",
+    "recompilations_document": "documents",
+    "signature_text": "documents",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
+    return value
