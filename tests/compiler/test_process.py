@@ -169,6 +169,7 @@ def test_a_watcher_may_stop_the_trace():
 
 INTERRUPTED = """
     import os, signal, threading, time, numpy as np, jitscope as jx
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a process started in the background ignores it
     from jitscope.ops.elementwise import sin_p as sin
     from jitscope.ops.linear import add_p as add
     from jitscope.core.trace import evaluating

@@ -32,6 +32,7 @@ from ..ops.elementwise import (
     lt_p,
     max_p,
     ne_p,
+    or_p,
     real_p,
     sin_p,
     sinh_p,
@@ -134,7 +135,8 @@ def hypot(x1: Any, x2: Any, /) -> Any:
     nothing = eq_p(long, zero)
     ratio = div_p(short, choose(nothing, one, long))
     length = choose(nothing, long, mul_p(long, sqrt_p(add_p(one, mul_p(ratio, ratio)))))
-    return choose(eq_p(long, infinity), infinity, length)
+    # An infinite side makes the other one irrelevant, even where it is NaN.
+    return choose(or_p(eq_p(x, infinity), eq_p(y, infinity)), infinity, length)
 
 
 @binary
