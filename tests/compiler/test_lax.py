@@ -167,3 +167,10 @@ def test_scatter_and_gather() -> None:
     np.testing.assert_array_equal(out, [0, 5, 0])
     rows = lax.GatherDimensionNumbers((1,), (0,), (0,))
     np.testing.assert_array_equal(lax.gather(jnp.asarray(X), jnp.array([[1], [0]]), rows, (1, 3)), X[[1, 0]])
+
+
+def test_an_integer_constant_divided_by_zero_is_no_end_of_the_process() -> None:
+    five, zero = np.int32(5), np.int32(0)
+    assert jx.jit(lambda: (lax.div(five, zero), lax.rem(five, zero)))() == (-1, 5)
+    np.testing.assert_array_equal(jx.jit(lambda n: lax.div(np.int32(7), n * 0))(jnp.arange(3)), [-1, -1, -1])
+    np.testing.assert_array_equal(jx.jit(lambda n: lax.div(n, np.int32(3)))(jnp.arange(7)), np.arange(7) // 3)
