@@ -50,7 +50,7 @@ def measure_steady(row: Row, budget: float = 0.5, most: int = 100) -> dict[str, 
     entry = row.entry
     if entry is None or row.jaxpr is None:
         raise LookupError(f"the program of {row.function} is no longer kept: call the function again")
-    run = _runner(row, entry)
+    run = _runner(entry)
     run()
     seconds: list[float] = []
     deadline = time.perf_counter() + budget
@@ -68,7 +68,7 @@ def measure_steady(row: Row, budget: float = 0.5, most: int = 100) -> dict[str, 
     return timing_document(row)
 
 
-def _runner(row: Row, entry: Any) -> Any:
+def _runner(entry: Any) -> Any:
     """A function that runs the program once on fresh arguments and gives the seconds it took."""
     avals = entry.argument_avals
 
