@@ -7,8 +7,8 @@ from typing import Any
 from ..control.call import jit_p
 from ..core import records, source
 from ..core.avals import ShapedArray
-from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Var
-from ..core.primitive import Primitive
+from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Var, subjaxprs
+from ..core.primitive import FunctionCall, HigherOrder, Primitive
 from ..core.trace import Trace, Tracer, install_evaluation, leaked
 from ..ops.families import Elementwise
 from ..xla.program import RuntimeFailure, translate
@@ -50,22 +50,24 @@ class EvaluationTrace(Trace):
         return Array(outs[0], program.out_avals[0])
 
     def _general(self, primitive: Primitive, args: tuple, params: dict[str, Any]) -> Any:
+        if isinstance(primitive, FunctionCall):
+            return primitive.evaluate(args, **params)
         device = None if one_device() else device_for(args)
         arrays = [_array(x, device) for x in args]
         avals = [a.aval for a in arrays]
         key = (primitive, *avals, *params.items())
         if device is not None:
             key = (device, *key)  # not found without asking for the device
-        program = _programs.get(key)
+        # The program of an operation that holds jaxprs lives as long as they do.
+        held = next((jaxpr for _, jaxpr in subjaxprs(params)), None) if isinstance(primitive, HigherOrder) else None
+        programs = _programs if held is None else held.derived
+        program = programs.get(key)
         if program is None:
-            program = (
-                _call_program(params, device)
-                if primitive is jit_p
-                else _one_operation(primitive, avals, params, device)
-            )
+            build = _one_operation if held is None else _held_program
+            program = build(primitive, avals, params, device)
             if len(_programs) >= _MAX_PROGRAMS:
                 _programs.clear()
-            _programs[key] = program
+            programs[key] = program
         outs = program.run([a.buf for a in arrays])
         return outs if primitive.multiple_results else outs[0]
 
@@ -76,9 +78,11 @@ def _array(x: Any, device: Any) -> Array:
     return to_array(x) if device is None else placed(x, device)
 
 
-def _call_program(params: dict[str, Any], device: Any) -> Program:
-    """The program of a nested call met outside any trace (a derivative of a jitted function, say)."""
-    closed, name, number = params["jaxpr"], params["name"], records.new_program()
+def _held_program(primitive: Primitive, avals: list[ShapedArray], params: dict[str, Any], device: Any) -> Program:
+    """The program of an operation that holds jaxprs, met outside any trace: a loop, a derivative of a jitted function. The
+    ledger hears of it, since it runs code of the user's."""
+    closed = params["jaxpr"] if primitive is jit_p else _one_equation(primitive, avals, params)
+    name, number = params.get("name", primitive.name), records.new_program()
     position, call_site = closed.jaxpr.debug.defined, source.here()
     records.emit(records.Record("derive", name, number, 0.0, position, call_site, payload=closed))
     note = records.Record("", name, number, position=position, call_site=call_site)
@@ -88,12 +92,16 @@ def _call_program(params: dict[str, Any], device: Any) -> Program:
 
 
 def _one_operation(primitive: Primitive, avals: list[ShapedArray], params: dict[str, Any], device: Any) -> Program:
+    closed = _one_equation(primitive, avals, params)
+    return compile_jaxpr(closed, QUICK if isinstance(primitive, Elementwise) else (), device)
+
+
+def _one_equation(primitive: Primitive, avals: list[ShapedArray], params: dict[str, Any]) -> ClosedJaxpr:
     out, effects = primitive.abstract(*avals, **params)
     invars = [Var(aval) for aval in avals]
     outvars = [Var(aval) for aval in (out if primitive.multiple_results else [out])]
-    eqn = JaxprEqn(list(invars), outvars, primitive, params, effects)
-    jaxpr = Jaxpr([], invars, list(outvars), [eqn], effects, DebugInfo(primitive.name))
-    return compile_jaxpr(ClosedJaxpr(jaxpr), QUICK if isinstance(primitive, Elementwise) else (), device)
+    eqn = JaxprEqn(list(invars), outvars, primitive, params, effects, source.capture())
+    return ClosedJaxpr(Jaxpr([], invars, list(outvars), [eqn], effects, DebugInfo(primitive.name)))
 
 
 def clear_programs() -> None:

@@ -63,7 +63,7 @@ class _Writer:
         # number, which is the path of their operations.
         for i, eqn in jaxpr.live()[0]:
             out.append(f"\n{i}:{eqn.primitive.name}@{eqn.primitive.generation}<{' '.join(map(read, eqn.invars))}>")
-            for name, value in eqn.params.items():
+            for name, value in eqn.primitive.program_params(eqn.params).items():
                 out.append(f"{name}=")
                 self.value(value)
             out.append(f">{' '.join(map(define, eqn.outvars))}")

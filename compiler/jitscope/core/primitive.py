@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from . import source
 from .effects import Effects
 from .errors import MissingRule
+from .jaxpr import ClosedJaxpr, subjaxprs
 from .trace import current_trace
 
 
@@ -88,6 +89,10 @@ class Primitive:
         """The named axes the operation reduces over or reads; mapping over one of them always calls `batch`."""
         return ()
 
+    def program_params(self, params: dict[str, Any]) -> dict[str, Any]:
+        """The parameters that decide what is computed (and so which compiled program is the same)."""
+        return params
+
     def shown_params(self, params: dict[str, Any]) -> dict[str, Any]:
         """The parameters worth printing, in order: those that the avals in the line do not tell already."""
         return dict(sorted(params.items()))
@@ -105,6 +110,9 @@ class HigherOrder(Primitive):
     multiple_results = True
     shares_names = False
 
+    def named_axes(self, **params):
+        return tuple({name for _, held in subjaxprs(params) for name in jaxpr_axes(held)})
+
     def partial_eval(self, trace: Any, args: Any, /, **params: Any) -> list[Any]:
         """Split the operation where only some arguments are known: `trace.is_known(x)` tells; what is known is bound
         under `trace.parent`, the rest staged with `trace.stage`."""
@@ -113,3 +121,24 @@ class HigherOrder(Primitive):
     def dce(self, used: list[bool], eqn: Any, /) -> tuple[list[bool], Any]:
         """Which operands are needed for the results marked in `used`, and the equation without the rest (None: none)."""
         raise self.missing("dce")
+
+
+class FunctionCall(HigherOrder):
+    """A call of a function with rules of its own (custom_jvp and its kin). Its parameter `fun` is a Python function of flat
+    values, or, once a trace has recorded it, a ClosedJaxpr. It has two more duties."""
+
+    def evaluate(self, args: Any, /, **params: Any) -> list[Any]:
+        """Results where nothing is transformed: the Python function itself runs, and its `if` sees values."""
+        raise self.missing("evaluate")
+
+    def stage(self, trace: Any, args: Any, /, **params: Any) -> list[Any]:
+        """Record the call with `trace.record`, its functions made jaxprs."""
+        raise self.missing("stage")
+
+
+def jaxpr_axes(closed: ClosedJaxpr) -> tuple[Hashable, ...]:
+    """The named axes that a program's equations reduce over or read."""
+    if "axes" not in closed.derived:
+        names = [name for eqn in closed.eqns for name in eqn.primitive.named_axes(**eqn.params)]
+        closed.derived["axes"] = tuple(dict.fromkeys(names))
+    return closed.derived["axes"]

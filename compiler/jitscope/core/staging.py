@@ -13,7 +13,7 @@ from .avals import ShapedArray, aval_of, is_python_scalar
 from .dtypes import does_not_fit
 from .effects import Effects, no_effects
 from .jaxpr import NO_DEBUG, Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var
-from .primitive import Primitive
+from .primitive import FunctionCall, Primitive
 from .trace import Trace, Tracer, current_trace, leaked, using
 
 
@@ -56,6 +56,8 @@ class JaxprTrace(Trace):
         return JaxprTracer(self, var)
 
     def process(self, primitive: Primitive, args: tuple, params: dict[str, Any]) -> Any:
+        if isinstance(primitive, FunctionCall):
+            return primitive.stage(self, args, **params)
         return self.record(primitive, args, params)
 
     def record(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
@@ -193,3 +195,8 @@ def _last_uses(jaxpr: Jaxpr) -> dict[int, list[Var]]:
 def jaxpr_as_fun(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
     """The function that runs a closed jaxpr on flat arguments."""
     return lambda *args: eval_jaxpr(closed.jaxpr, closed.consts, *args)
+
+
+def as_function(fun: Any) -> Callable[..., Any]:
+    """A function of flat values, from one or from a closed jaxpr."""
+    return jaxpr_as_fun(fun) if isinstance(fun, ClosedJaxpr) else fun

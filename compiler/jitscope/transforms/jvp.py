@@ -11,6 +11,7 @@ from ..core.jaxpr import ClosedJaxpr
 from ..core.staging import jaxpr_as_fun, trace_to_jaxpr
 from ..core.trace import Trace, Tracer, conversion_message, current_trace, using
 from ..core.zeros import Zero, is_zero, zero_of
+from ..ops.linear import instantiate
 
 
 class JVPTracer(Tracer):
@@ -89,19 +90,21 @@ def jvp_flat(
     return [p for p, _ in pairs], [t for _, t in pairs]
 
 
-def jvp_jaxpr(closed: ClosedJaxpr, nonzero: Sequence[bool]) -> tuple[ClosedJaxpr, list[bool]]:
+def jvp_jaxpr(
+    closed: ClosedJaxpr, nonzero: Sequence[bool], force: Sequence[bool] | None = None
+) -> tuple[ClosedJaxpr, list[bool]]:
     """The program of values and tangents, and which results have a tangent.
 
     It takes all primals, then the tangents of the arguments marked in `nonzero`; it gives all primal results, then the
-    tangents that are not zero. Made once for each pattern.
+    tangents that are not zero. Results marked in `force` have one in any case. Made once for each pattern.
     """
-    key = ("jvp", tuple(nonzero))
+    key = ("jvp", tuple(nonzero), None if force is None else tuple(force))
     if key not in closed.derived:
-        closed.derived[key] = _jvp_jaxpr(closed, nonzero)
+        closed.derived[key] = _jvp_jaxpr(closed, nonzero, force or [False] * len(closed.out_avals))
     return closed.derived[key]
 
 
-def _jvp_jaxpr(closed: ClosedJaxpr, nonzero: Sequence[bool]) -> tuple[ClosedJaxpr, list[bool]]:
+def _jvp_jaxpr(closed: ClosedJaxpr, nonzero: Sequence[bool], force: Sequence[bool]) -> tuple[ClosedJaxpr, list[bool]]:
     avals, n = closed.in_avals, len(closed.in_avals)
     has_tangent: list[bool] = []
 
@@ -109,6 +112,7 @@ def _jvp_jaxpr(closed: ClosedJaxpr, nonzero: Sequence[bool]) -> tuple[ClosedJaxp
         moving = iter(args[n:])
         tangents = [next(moving) if nz else Zero(tangent_aval(a)) for nz, a in zip(nonzero, avals)]
         outs, ts = jvp_flat(jaxpr_as_fun(closed), args[:n], tangents)
+        ts = [instantiate(t) if f else t for t, f in zip(ts, force)]
         has_tangent.extend(not is_zero(t) for t in ts)
         return [*outs, *[t for t in ts if not is_zero(t)]]
 

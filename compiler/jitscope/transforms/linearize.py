@@ -102,21 +102,22 @@ class Split:
         return [(arguments if kind == "argument" else results)[i] for kind, i in self.residuals]
 
 
-def partial_eval_jaxpr(closed: ClosedJaxpr, known: Sequence[bool]) -> Split:
-    """Split a program by which of its arguments are known. Made once for each pattern."""
-    key = ("partial_eval", tuple(known))
+def partial_eval_jaxpr(closed: ClosedJaxpr, known: Sequence[bool], unknown: Sequence[bool] | None = None) -> Split:
+    """Split a program by which of its arguments are known. Results marked in `unknown` are given by the unknown part
+    in any case. Made once for each pattern."""
+    key = ("partial_eval", tuple(known), None if unknown is None else tuple(unknown))
     if key not in closed.derived:
-        closed.derived[key] = _partial_eval_jaxpr(closed, known)
+        closed.derived[key] = _partial_eval_jaxpr(closed, known, unknown or [False] * len(closed.out_avals))
     return closed.derived[key]
 
 
-def _partial_eval_jaxpr(closed: ClosedJaxpr, known: Sequence[bool]) -> Split:
+def _partial_eval_jaxpr(closed: ClosedJaxpr, known: Sequence[bool], forced: Sequence[bool]) -> Split:
     outer = JaxprTrace(closed.jaxpr.debug)
     inner = PartialEvalTrace(outer, closed.jaxpr.debug)
     args = [(outer if k else inner).argument(aval) for aval, k in zip(closed.in_avals, known)]
     with using(inner):
         outs = jaxpr_as_fun(closed)(*args)
-    out_known = [inner.is_known(out) for out in outs]
+    out_known = [inner.is_known(out) and not f for out, f in zip(outs, forced)]
     staged = inner.close_live([out for out, k in zip(outs, out_known) if not k])
     unknown = Jaxpr(
         [],

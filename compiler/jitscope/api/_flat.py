@@ -1,0 +1,65 @@
+"""Functions of pytrees as functions of flat leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import tree
+from ..backend.array import device_for, one_device, placed, to_array
+from ..core.avals import ShapedArray, aval_of, not_an_array
+from ..core.trace import Tracer, evaluating
+
+
+class Flat:
+    """A function of pytrees as a function of flat leaves. The structure of its result is known after it ran."""
+
+    def __init__(self, fun: Callable[..., Any], in_tree: Any, has_aux: bool = False, named: bool = False):
+        self.fun, self.in_tree, self.has_aux, self.named = fun, in_tree, has_aux, named
+        self.out_tree: Any = None
+        self.aux: Any = None
+
+    def __call__(self, *leaves: Any) -> list[Any]:
+        args = self.in_tree.unflatten(leaves)
+        out = self.fun(*args[0], **args[1]) if self.named else self.fun(*args)
+        if self.has_aux:
+            if not isinstance(out, tuple) or len(out) != 2:
+                raise TypeError(
+                    f"with has_aux=True {name_of(self.fun)} must return (result, aux); it returned {type(out).__name__}"
+                )
+            out, self.aux = out
+        flat, self.out_tree = tree.flatten(out)
+        if any(not hasattr(leaf, "aval") for leaf in flat):
+            for leaf, path in zip(flat, tree.leaf_paths(out)):
+                check_array(leaf, f"{name_of(self.fun)} returned, at result{path},")
+        if not self.has_aux:
+            return flat
+        self.results = len(flat)
+        return [*flat, *[x for x in tree.leaves(self.aux) if isinstance(x, Tracer)]]
+
+    def split(self, outs: list[Any]) -> tuple[list[Any], Any]:
+        """The results, and aux: what was traced in it comes out of the trace, anything else stays as it is."""
+        traced = iter(outs[self.results :])
+        return outs[: self.results], tree.map(lambda x: next(traced) if isinstance(x, Tracer) else x, self.aux)
+
+
+def name_of(fun: Any) -> str:
+    """The function's name, for messages."""
+    return getattr(fun, "__name__", None) or type(fun).__name__
+
+
+def check_array(x: Any, what: str) -> ShapedArray:
+    try:
+        return aval_of(x)
+    except TypeError:
+        raise TypeError(f"{what} something that is not an array: {not_an_array(x)}") from None
+
+
+def as_values(leaves: Sequence[Any]) -> list[Any]:
+    """Leaves as arrays (on one device) or tracers. Inside a trace numbers stay numbers: they become literals there."""
+    if not evaluating():
+        return list(leaves)
+    if one_device():
+        return [x if isinstance(x, Tracer) else to_array(x) for x in leaves]
+    device = device_for(leaves)
+    return [x if isinstance(x, Tracer) else placed(x, device) for x in leaves]

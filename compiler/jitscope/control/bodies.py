@@ -1,0 +1,120 @@
+"""Functions held by control flow: traced once for each kind of argument, with what they capture made explicit."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import tree
+from ..core import source
+from ..core.avals import ShapedArray, aval_of, not_an_array
+from ..core.axes import current_axes
+from ..core.config import settings
+from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, Var
+from ..core.staging import trace_to_jaxpr
+from ..core.trace import Tracer
+
+
+class Body:
+    """A traced function of trees: `closed` takes and gives flat leaves; `out_tree` is the structure of its result."""
+
+    __slots__ = ("closed", "out_tree")
+
+    def __init__(self, closed: ClosedJaxpr, out_tree: Any):
+        self.closed, self.out_tree = closed, out_tree
+
+
+_traced: weakref.WeakKeyDictionary[Any, dict[Any, Body]] = weakref.WeakKeyDictionary()
+_MAX_KINDS = 256
+
+
+def trace_body(fun: Callable[..., Any], in_tree: Any, avals: Sequence[ShapedArray]) -> Body:
+    """`fun`, a function of the trees that `in_tree` (a tuple's structure) says, traced for leaves of these avals.
+
+    The trace is remembered with the function object, as for jit, unless it captured tracers. Raises TypeError for results
+    that are not arrays.
+    """
+    key = (settings(), current_axes(), in_tree, tuple(avals))
+    try:
+        known = _traced.setdefault(fun, {})
+    except TypeError:
+        known = {}
+    body = known.get(key)
+    if body is None:
+        body = _trace(fun, in_tree, avals)
+        if not any(isinstance(c, Tracer) for c in body.closed.consts):
+            if len(known) >= _MAX_KINDS:
+                known.clear()
+            known[key] = body
+    return body
+
+
+def _trace(fun: Callable[..., Any], in_tree: Any, avals: Sequence[ShapedArray]) -> Body:
+    trees: list[Any] = []
+
+    def flat(*leaves: Any) -> list[Any]:
+        out = fun(*in_tree.unflatten(leaves))
+        found, out_tree = tree.flatten(out)
+        check_leaves(found, out, f"{name_of(fun)} returned, at result")
+        trees.append(out_tree)
+        return found
+
+    names = tuple(tree.leaf_paths(in_tree.unflatten(range(in_tree.num_leaves))))
+    debug = DebugInfo(name_of(fun), names, defined=source.position_of_function(fun))
+    return Body(trace_to_jaxpr(flat, avals, debug), trees[0])
+
+
+def clear_bodies() -> None:
+    """Forget all traces."""
+    _traced.clear()
+
+
+def check_leaves(leaves: Sequence[Any], whole: Any, what: str) -> list[ShapedArray]:
+    """The avals of a tree's leaves. Raises TypeError for one that is not an array: `what`, its path, and why."""
+    avals: list[ShapedArray] = []
+    for i, leaf in enumerate(leaves):
+        try:
+            avals.append(aval_of(leaf))
+        except TypeError:
+            path = tree.leaf_paths(whole)[i]
+            raise TypeError(f"{what}{path}, something that is not an array: {not_an_array(leaf)}") from None
+    return avals
+
+
+def name_of(fun: Any) -> str:
+    """The function's name, for messages."""
+    return getattr(fun, "__name__", None) or getattr(getattr(fun, "func", None), "__name__", type(fun).__name__)
+
+
+def lift_constants(closeds: Sequence[ClosedJaxpr]) -> tuple[list[Any], list[ClosedJaxpr]]:
+    """Programs that capture nothing: each takes all values that any of them captured as leading arguments. Those values,
+    and the programs; the same objects for the same programs."""
+    values: list[Any] = []
+    numbers: dict[int, int] = {}
+    for closed in closeds:
+        for value in closed.consts:
+            if id(value) not in numbers:
+                numbers[id(value)] = len(values)
+                values.append(value)
+    if not values:
+        return [], list(closeds)
+    avals = tuple(aval_of(v) for v in values)
+    return values, [_lifted(closed, avals, tuple(numbers[id(c)] for c in closed.consts)) for closed in closeds]
+
+
+def _lifted(closed: ClosedJaxpr, avals: tuple[ShapedArray, ...], places: tuple[int, ...]) -> ClosedJaxpr:
+    key = ("lifted", avals, places)
+    if key not in closed.derived:
+        closed.derived[key] = _lift(closed, avals, places)
+    return closed.derived[key]
+
+
+def _lift(closed: ClosedJaxpr, avals: tuple[ShapedArray, ...], places: tuple[int, ...]) -> ClosedJaxpr:
+    old = closed.jaxpr
+    own = dict(zip(places, old.constvars))
+    leading = [own[i] if i in own else Var(aval) for i, aval in enumerate(avals)]
+    debug = DebugInfo(
+        old.debug.name, tuple(f"const{i}" for i in range(len(avals))) + old.debug.arg_names, defined=old.debug.defined
+    )
+    return ClosedJaxpr(Jaxpr([], [*leading, *old.invars], old.outvars, old.eqns, old.effects, debug))
