@@ -13,13 +13,15 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import ShapedArray, physical
-from ..core.jaxpr import Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var
+from ..core.jaxpr import Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var, subpath
 from ..core.staging import trace_to_jaxpr
 from ..xla import mlir
 
 
 class Module:
     """A module under construction: the builders, and the functions made so far (one for each jaxpr called)."""
+
+    platform = "cpu"
 
     def __init__(self, name: str):
         self.mlir = mlir.bindings()
@@ -87,9 +89,9 @@ def aval_type(aval: ShapedArray) -> Any:
     return mlir.tensor_type(below.shape, below.dtype)
 
 
-def lower_equations(module: Module, jaxpr: Jaxpr, values: Sequence[Any]) -> list[Any]:
+def lower_equations(module: Module, jaxpr: Jaxpr, values: Sequence[Any], prefix: str = "") -> list[Any]:
     """Lower the equations whose results are read, at the current insertion point; `values` are the constvars' and
-    invars'."""
+    invars'. Paths begin with `prefix`."""
     env: dict[Var, Any] = dict(zip([*jaxpr.constvars, *jaxpr.invars], values))
     ctx = LoweringContext(module)
 
@@ -97,7 +99,7 @@ def lower_equations(module: Module, jaxpr: Jaxpr, values: Sequence[Any]) -> list
         return ctx.literal(atom) if type(atom) is Literal else env[atom]  # pyright: ignore[reportArgumentType]
 
     for i, eqn in jaxpr.live()[0]:
-        ctx.path = f"e{i}"
+        ctx.path = f"{prefix}e{i}"
         with mlir.location(ctx.path):
             out = ctx.lower_equation(eqn, [read(a) for a in eqn.invars])
         if eqn.primitive.multiple_results:
@@ -204,6 +206,48 @@ class LoweringContext:
         with self.ir.InsertionPoint(block):
             out = body(*block.arguments)
             self.hlo.return_(list(out) if isinstance(out, (list, tuple)) else [out])
+
+    def held(self, closed: ClosedJaxpr, values: Sequence[Any], segment: str = "") -> list[Any]:
+        """Lower a held jaxpr (which captures nothing) in place, in a region, say; `segment` is what it adds to the path
+        (see `core.jaxpr.subjaxprs`)."""
+        return lower_equations(self.module, closed.jaxpr, values, subpath(self.path, segment))
+
+    def while_loop(
+        self, avals: Sequence[ShapedArray], values: Sequence[Any], going: Callable[..., Any], body: Callable[..., Any]
+    ) -> list[Any]:
+        """Values of the given avals after `body` ran while `going` gave true; both get and give MLIR values."""
+        operation = self.hlo.WhileOp([self.type(a) for a in avals], list(values))
+        self.region(operation, 0, avals, going)
+        self.region(operation, 1, avals, body)
+        return list(operation.results)
+
+    def case(self, index: Any, avals: Sequence[ShapedArray], branches: Sequence[Callable[[], Any]]) -> list[Any]:
+        """What the branch of number `index` (an i32 scalar) gives; the branches read outer values as they are."""
+        operation = self.hlo.CaseOp([self.type(a) for a in avals], index, len(branches))
+        for i, branch in enumerate(branches):
+            self.region(operation, i, (), branch)
+        return list(operation.results)
+
+    def scalar(self, value: Any, dtype: Any) -> Any:
+        return self.constant(np.asarray(value, dtype))
+
+    def zeros(self, aval: ShapedArray) -> Any:
+        """Zeros of an aval (of the array below, for keys)."""
+        below = physical(aval)
+        return self.hlo.broadcast_in_dim(self.type(below), self.scalar(0, below.dtype), self.ints(()))
+
+    def element(self, value: Any, aval: ShapedArray, index: Any) -> Any:
+        """`value[index]` along the first axis: `aval` is the element's, `index` an i32 scalar."""
+        inner = physical(aval).shape
+        starts = [index, *[self.scalar(0, np.int32)] * len(inner)]
+        piece = self.hlo.dynamic_slice(value, starts, self.ints([1, *inner]))
+        return self.hlo.reshape(self.type(aval), piece)
+
+    def with_element(self, value: Any, element: Any, aval: ShapedArray, index: Any) -> Any:
+        """`value` with `element`, of aval `aval`, at `index` along the first axis."""
+        below = physical(aval)
+        row = self.hlo.reshape(mlir.tensor_type((1, *below.shape), below.dtype), element)
+        return self.hlo.dynamic_update_slice(value, row, [index, *[self.scalar(0, np.int32)] * below.ndim])
 
     # Patterns
 

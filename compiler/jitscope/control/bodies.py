@@ -32,12 +32,14 @@ _MAX_KINDS = 256
 def trace_body(fun: Callable[..., Any], in_tree: Any, avals: Sequence[ShapedArray]) -> Body:
     """`fun`, a function of the trees that `in_tree` (a tuple's structure) says, traced for leaves of these avals.
 
-    The trace is remembered with the function object, as for jit, unless it captured tracers. Raises TypeError for results
-    that are not arrays.
+    The trace is remembered with the function object, as for jit, unless it captured tracers. A function that was made
+    around one of the user's says so by `traced_as`, (the user's, what was made of it): the trace is remembered with that.
+    Raises TypeError for results that are not arrays.
     """
-    key = (settings(), current_axes(), in_tree, tuple(avals))
+    owner, kind = getattr(fun, "traced_as", (fun, None))
+    key = (settings(), current_axes(), in_tree, tuple(avals), kind)
     try:
-        known = _traced.setdefault(fun, {})
+        known = _traced.setdefault(owner, {})
     except TypeError:
         known = {}
     body = known.get(key)

@@ -177,6 +177,20 @@ def subjaxprs(params: dict[str, Any]) -> Iterator[tuple[str, ClosedJaxpr]]:
         yield from found
 
 
+def rearranged(
+    closed: ClosedJaxpr, arguments: Sequence[int | ShapedArray], results: Sequence[Atom | int] | None = None
+) -> ClosedJaxpr:
+    """The same equations with other arguments and results: `arguments` are indices of the old ones, or avals of new ones
+    that nobody reads; `results` indices of the old ones, or variables."""
+    old = closed.jaxpr
+    invars = [old.invars[a] if isinstance(a, int) else Var(a) for a in arguments]
+    outvars = old.outvars if results is None else [old.outvars[r] if isinstance(r, int) else r for r in results]
+    names = old.debug.arg_names
+    shown = tuple(names[a] if isinstance(a, int) and a < len(names) else "_" for a in arguments) if names else ()
+    debug = DebugInfo(old.debug.name, shown, (), old.debug.defined)
+    return ClosedJaxpr(Jaxpr(old.constvars, invars, list(outvars), old.eqns, old.effects, debug), closed.consts)
+
+
 def subpath(path: str, segment: str) -> str:
     """The prefix of the equations of a held jaxpr: `e2/` or `e2/branches1/`."""
     return f"{path}/{segment}/" if segment else f"{path}/"

@@ -139,7 +139,7 @@ def param_text(value: Any) -> str:
     if isinstance(value, (np.dtype, dtypes.ExtendedDType)):
         return value.name
     if isinstance(value, tuple):
-        inner = ", ".join(map(param_text, value))
+        inner = ", ".join(repr(v) if isinstance(v, str) else param_text(v) for v in value)
         return f"({inner},)" if len(value) == 1 else f"({inner})"
     if callable(value):
         return getattr(value, "__qualname__", None) or repr(value)

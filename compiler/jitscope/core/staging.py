@@ -93,10 +93,11 @@ class JaxprTrace(Trace):
         return self.constant(x)
 
     def constant(self, x: Any) -> Var:
-        found = self.constants.get(id(x))
+        key = id(x.atom if type(x) is JaxprTracer else x)
+        found = self.constants.get(key)
         if found is None:
             # The value is kept beside its variable, so its id stays taken while the trace lives.
-            found = self.constants[id(x)] = (Var(aval_of(x)), x)
+            found = self.constants[key] = (Var(aval_of(x)), x)
         return found[0]
 
     def close(self, outs: Sequence[Any], result_names: tuple[str, ...] = ()) -> ClosedJaxpr:

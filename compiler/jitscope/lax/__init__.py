@@ -3,6 +3,10 @@
 A façade: the primitives and their rules live in `ops`.
 """
 
+from ..control.cond import cond as cond, platform_dependent as platform_dependent, switch as switch
+from ..control.fori_loop import fori_loop as fori_loop, map as map
+from ..control.scan import scan as scan
+from ..control.while_loop import while_loop as while_loop
 from ..ops.collective import (
     all_gather as all_gather,
     all_to_all as all_to_all,
@@ -27,6 +31,14 @@ from ..ops.indexing import (
     scatter_max as scatter_max,
     scatter_min as scatter_min,
     scatter_mul as scatter_mul,
+)
+from .convolutions import (
+    ConvDimensionNumbers as ConvDimensionNumbers,
+    conv as conv,
+    conv_dimension_numbers as conv_dimension_numbers,
+    conv_general_dilated as conv_general_dilated,
+    conv_with_general_padding as conv_with_general_padding,
+    padtype_to_pads as padtype_to_pads,
 )
 from .elementwise import (
     abs as abs,

@@ -29,19 +29,21 @@ def _trim(eqn: JaxprEqn, wanted: list[bool]) -> JaxprEqn | None:
     return eqn
 
 
-def dce_jaxpr(closed: ClosedJaxpr, used: Sequence[bool]) -> tuple[ClosedJaxpr, list[bool]]:
-    """The program for the results marked in `used` alone, and which arguments it still takes. Captured constants that
-    nobody reads go too."""
-    key = ("dce", tuple(used))
+def dce_jaxpr(
+    closed: ClosedJaxpr, used: Sequence[bool], keep: Sequence[bool] | None = None
+) -> tuple[ClosedJaxpr, list[bool]]:
+    """The program for the results marked in `used` alone, and which arguments it still takes: those that are read, and
+    those marked in `keep`. Captured constants that nobody reads go too."""
+    key = ("dce", tuple(used), None if keep is None else tuple(keep))
     if key not in closed.derived:
-        closed.derived[key] = _dce(closed, used)
+        closed.derived[key] = _dce(closed, used, keep or [False] * len(closed.in_avals))
     return closed.derived[key]
 
 
-def _dce(closed: ClosedJaxpr, used: Sequence[bool]) -> tuple[ClosedJaxpr, list[bool]]:
+def _dce(closed: ClosedJaxpr, used: Sequence[bool], keep: Sequence[bool]) -> tuple[ClosedJaxpr, list[bool]]:
     jaxpr = closed.jaxpr
     eqns, read = live_equations(jaxpr, used)
-    kept = [v in read for v in jaxpr.invars]
+    kept = [v in read or k for v, k in zip(jaxpr.invars, keep)]
     captured = [(v, c) for v, c in zip(jaxpr.constvars, closed.consts) if v in read]
     smaller = Jaxpr(
         [v for v, _ in captured],

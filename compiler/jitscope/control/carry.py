@@ -1,0 +1,130 @@
+"""The carried value of loops: it keeps its structure, shapes and dtypes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import tree
+from ..core import source
+from ..core.avals import ShapedArray, is_python_scalar
+from ..core.dtypes import promote
+from ..core.effects import no_effects
+from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
+from ..ops.linear import convert, convert_element_type_p
+from .bodies import Body, name_of
+
+
+def stable(
+    step: Callable[[list[bool]], Any], read: Callable[[Any], Sequence[bool]], flags: Sequence[bool]
+) -> tuple[Any, list[bool]]:
+    """`step(flags)` for the least flags, above those given, that what it gives does not add to (by `read`); and those."""
+    flags = list(flags)
+    while True:
+        found = step(flags)
+        grown = [a or b for a, b in zip(flags, read(found))]
+        if grown == flags:
+            return found, flags
+        flags = grown
+
+
+def settle_carry(
+    what: str,
+    f: Callable[..., Any],
+    trace: Callable[[Sequence[ShapedArray]], Body],
+    leaves: Sequence[Any],
+    avals: Sequence[ShapedArray],
+    in_tree: Any,
+    carry_of: Callable[[Any, Any], Any],
+) -> tuple[Body, list[Any]]:
+    """The body whose first results have the avals of the carry, and the first carry's leaves.
+
+    A leaf that stems from a Python number takes the dtype the body makes of it. Raises TypeError where structure, shape or
+    dtype change otherwise.
+    """
+    leaves, avals = list(leaves), list(avals)
+    while True:
+        body = trace(avals)
+        out_tree = carry_of(f, body.out_tree)
+        if out_tree != in_tree:
+            raise TypeError(_structure_message(what, f, in_tree, out_tree))
+        outs = body.closed.out_avals[: len(avals)]
+        changed = [
+            i for i, (a, b) in enumerate(zip(avals, outs)) if a.weak_type and not (b.weak_type and b.dtype == a.dtype)
+        ]
+        for i in changed:
+            dtype, _ = promote((avals[i].dtype, True), (outs[i].dtype, outs[i].weak_type))
+            leaves[i] = dtype.type(leaves[i]) if is_python_scalar(leaves[i]) else convert(leaves[i], dtype)
+            avals[i] = ShapedArray(avals[i].shape, dtype)
+        if not changed:
+            break
+    _check_types(what, f, body.closed, avals, in_tree)
+    return Body(with_result_avals(body.closed, avals), body.out_tree), leaves
+
+
+def with_result_avals(closed: ClosedJaxpr, avals: Sequence[ShapedArray]) -> ClosedJaxpr:
+    """The program with its first results in the weak types of `avals` (dtypes and shapes agree already)."""
+    outs = closed.out_avals[: len(avals)]
+    if all(a is b for a, b in zip(avals, outs)):
+        return closed
+    key = ("result avals", tuple(avals))
+    if key not in closed.derived:
+        old = closed.jaxpr
+        eqns, outvars = list(old.eqns), list(old.outvars)
+        for i, (atom, aval) in enumerate(zip(old.outvars, avals)):
+            if isinstance(atom, Literal):
+                outvars[i] = Literal(aval.dtype.type(atom.value), aval)
+            elif atom.aval is not aval:
+                eqns.append(_conversion(atom, aval))
+                outvars[i] = eqns[-1].outvars[0]
+        jaxpr = Jaxpr(old.constvars, old.invars, outvars, eqns, old.effects, old.debug)
+        closed.derived[key] = ClosedJaxpr(jaxpr, closed.consts)
+    return closed.derived[key]
+
+
+def _conversion(atom: Atom, aval: ShapedArray) -> JaxprEqn:
+    params = {"new_dtype": aval.dtype, "weak_type": aval.weak_type}
+    return JaxprEqn([atom], [Var(aval)], convert_element_type_p, params, no_effects)
+
+
+# Messages ------------------------------------------------------------------------------------------------------------
+
+
+def _structure_message(what: str, f: Any, in_tree: Any, out_tree: Any) -> str:
+    before = tree.unflatten(in_tree, ["*"] * in_tree.num_leaves)
+    after = tree.unflatten(out_tree, ["*"] * out_tree.num_leaves)
+    return (
+        f"{what}: {name_of(f)} must return a carry of the structure it takes\n  it takes   {before}\n  and gives  {after}\n"
+        "  what to do: return the same containers with the same keys; what changes from iteration to iteration goes into "
+        "the leaves"
+    )
+
+
+def _check_types(what: str, f: Any, closed: ClosedJaxpr, avals: Sequence[ShapedArray], in_tree: Any) -> None:
+    paths = tree.leaf_paths(in_tree.unflatten(range(in_tree.num_leaves)))
+    rows = []
+    for path, aval, atom in zip(paths, avals, closed.jaxpr.outvars):
+        if (atom.aval.shape, atom.aval.dtype) != (aval.shape, aval.dtype):
+            rows.append(
+                f"  carry{path} comes in as {aval.short()} and goes out as {atom.aval.short()}{made_in(closed, atom)}"
+            )
+    if rows:
+        listed = "\n".join(rows)
+        raise TypeError(
+            f"{what}: {name_of(f)} must return a carry of the shapes and dtypes it takes\n{listed}\n"
+            "  what to do: start with a carry of the shape and dtype that the body gives (jnp.zeros(shape, dtype)), or "
+            "convert what the body returns (.astype, .reshape)"
+        )
+
+
+def made_in(closed: ClosedJaxpr, atom: Any) -> str:
+    """Where a result was computed, in words; empty if it is an argument or not known."""
+    for eqn in closed.jaxpr.eqns:
+        if atom in eqn.outvars:
+            where = source.user_position(eqn.traceback)
+            return (
+                f", by {eqn.primitive.name} in line {where.line} of {where.function}: {where.text.strip()}"
+                if where
+                else ""
+            )
+    return ""

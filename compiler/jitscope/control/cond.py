@@ -1,0 +1,381 @@
+"""cond and switch: one of several functions runs, chosen by a value. `platform_dependent` chooses by the device."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import tree
+from ..core import dtypes
+from ..core.avals import ShapedArray, aval_of, tangent_aval
+from ..core.config import settings
+from ..core.effects import no_effects
+from ..core.jaxpr import ClosedJaxpr, JaxprEqn, rearranged
+from ..core.primitive import HigherOrder, Primitive
+from ..core.staging import eval_jaxpr, trace_to_jaxpr
+from ..core.trace import Tracer, using
+from ..core.zeros import Zero, is_linear, is_zero
+from ..ops.elementwise import clamp_p, ne_p
+from ..ops.families import pure
+from ..ops.linear import broadcast_in_dim, convert, select_n_p, zeros
+from ..transforms.dce import dce_jaxpr
+from ..transforms.jvp import jvp_jaxpr
+from ..transforms.linearize import partial_eval_jaxpr
+from ..transforms.transpose import transposed_fun
+from ..transforms.vmap import vmap_jaxpr
+from .bodies import Body, check_leaves, lift_constants, name_of, trace_body
+from .call import call
+from .carry import made_in, with_result_avals
+
+
+_ABSENT: Any = object()
+
+
+class Cond(HigherOrder):
+    """Runs the branch of number `index` (an i32 scalar, the first operand) on the other operands.
+
+    `branches_platforms`: the index is that of the platform compiled for, one tuple of names (or None: any other) for each branch.
+    """
+
+    def abstract(self, index, /, *avals, branches, **params):
+        return branches[0].out_avals, no_effects.union(*[b.effects for b in branches])
+
+    def lower(self, ctx, index, /, *values, branches, branches_platforms=None):
+        if branches_platforms is not None:
+            number = platform_number(ctx.module.platform, branches_platforms)
+            return ctx.held(branches[number], values, _segment(branches, number))
+        if len(branches) == 1:
+            return ctx.held(branches[0], values)
+        avals = ctx.avals_out
+        return ctx.case(
+            index, avals, [lambda i=i, b=b: ctx.held(b, values, f"branches{i}") for i, b in enumerate(branches)]
+        )
+
+    def jvp(self, primals, tangents, /, *, branches, **params):
+        nonzero = [not is_zero(t) for t in tangents[1:]]
+        moving = _any(jvp_jaxpr(b, nonzero)[1] for b in branches)
+        both = [jvp_jaxpr(b, nonzero, moving)[0] for b in branches]
+        outs = self._bind(
+            both, primals[0], [*primals[1:], *[t for t, nz in zip(tangents[1:], nonzero) if nz]], **params
+        )
+        n = len(moving)
+        given = iter(outs[n:])
+        return outs[:n], [next(given) if m else Zero(tangent_aval(aval_of(o))) for m, o in zip(moving, outs)]
+
+    def transpose(self, cts, /, index, *args, branches, **params):
+        linear = [is_linear(x) for x in args]
+        operands = [x for x, lin in zip(args, linear) if not lin] + [ct for ct in cts if not is_zero(ct)]
+        avals = [aval_of(x) for x in operands]
+        key = ("cond transpose", tuple(linear), tuple(is_zero(ct) for ct in cts), tuple(avals))
+        for branch in branches:
+            if key not in branch.derived:
+                fun = transposed_fun(branch, linear, cts)
+                branch.derived[key] = trace_to_jaxpr(fun, avals, branch.jaxpr.debug)
+        outs = iter(self._bind([b.derived[key] for b in branches], index, operands, **params))
+        return [None, *[next(outs) if lin else None for lin in linear]]
+
+    def batch(self, axis, args, dims, /, *, branches, **params):
+        if dims[0] is not None:
+            return self._batch_choice(axis, args, dims, branches)
+        mapped = _any([d is not None for d in vmap_jaxpr(b, axis, dims[1:])[1]] for b in branches)
+        batched = [vmap_jaxpr(b, axis, dims[1:], mapped)[0] for b in branches]
+        return self._bind(batched, args[0], list(args[1:]), **params), [0 if m else None for m in mapped]
+
+    def _batch_choice(self, axis: Any, args: Any, dims: Any, branches: Sequence[ClosedJaxpr]) -> Any:
+        """Examples choose differently: all branches run, each example takes its own's results."""
+        everything = [True] * len(branches[0].out_avals)
+        found = [
+            call(vmap_jaxpr(b, axis, dims[1:], everything)[0], list(args[1:]), b.jaxpr.debug.name) for b in branches
+        ]
+        index = axis.move(args[0], dims[0], 0)
+        if len(branches) == 1:
+            return found[0], [0] * len(everything)
+        which = ne_p(index, np.int32(0)) if len(branches) == 2 else index
+        outs = [select_n_p(_beside(which, cases[0]), *cases) for cases in zip(*found)]
+        return outs, [0] * len(outs)
+
+    def partial_eval(self, trace, args, /, *, branches, **params):
+        if not trace.is_known(args[0]):
+            return trace.record(self, args, {"branches": branches, **params})
+        known = [trace.is_known(x) for x in args[1:]]
+        unknown = _any([not k for k in partial_eval_jaxpr(b, known).out_known] for b in branches)
+        splits = [partial_eval_jaxpr(b, known, unknown) for b in branches]
+        known_args = [x for x, k in zip(args[1:], known) if k]
+        slots, plans = _residual_slots(splits)
+        count = len(unknown) - sum(unknown)
+        first = [_with_slots(s.known, count, slots, plan) for s, plan in zip(splits, plans)]
+        done: list[Any] = []
+        if count or slots:
+            with using(trace.parent):
+                done = self._bind(first, args[0], known_args, **params)
+        unknown_args = [x for x, k in zip(args[1:], known) if not k]
+        second = [_from_slots(s, plan, known_args, count, slots, unknown_args) for s, plan in zip(splits, plans)]
+        with using(trace.parent):
+            captured, lifted = lift_constants(second)
+        operands = [args[0], *captured, *known_args, *done, *unknown_args]
+        staged = iter(trace.record(self, operands, {"branches": tuple(lifted), **params}))
+        given = iter(done)
+        return [next(staged if u else given) for u in unknown]
+
+    def dce(self, used, eqn, /):
+        branches = eqn.params["branches"]
+        if not any(used) and not eqn.effects:
+            return [False] * len(eqn.invars), None
+        kept = _any(dce_jaxpr(b, used)[1] for b in branches)
+        smaller = tuple(dce_jaxpr(b, used, kept)[0] for b in branches)
+        keep = [True, *kept]
+        invars = [a for a, k in zip(eqn.invars, keep) if k]
+        outvars = [v for v, u in zip(eqn.outvars, used) if u]
+        params = {**eqn.params, "branches": smaller}
+        return keep, JaxprEqn(invars, outvars, self, params, eqn.effects, eqn.traceback)
+
+    def _bind(self, branches: Sequence[ClosedJaxpr], index: Any, args: Sequence[Any], **params: Any) -> list[Any]:
+        """Bind with what the branches captured as further operands."""
+        captured, lifted = lift_constants(branches)
+        return self.bind(index, *captured, *args, branches=tuple(lifted), **params)
+
+    def shown_params(self, params):
+        return {name: params[name] for name in ("branches", "branches_platforms") if params.get(name) is not None}
+
+
+def _any(rows: Any) -> list[bool]:
+    return [any(column) for column in zip(*rows)]
+
+
+def _segment(branches: Sequence[Any], number: int) -> str:
+    return f"branches{number}" if len(branches) > 1 else ""
+
+
+def _beside(which: Any, x: Any) -> Any:
+    shape = aval_of(x).shape
+    return broadcast_in_dim(which, shape, (0,))
+
+
+# Residuals of partial evaluation: branches give different ones, so slots of one aval are shared, zeros fill the others'.
+
+
+def _residual_slots(splits: Sequence[Any]) -> tuple[list[ShapedArray], list[dict[int, int]]]:
+    """The avals of the slots, and for each branch the slot of each fresh residual (by its index among the results)."""
+    slots: list[ShapedArray] = []
+    plans = []
+    for split in splits:
+        count = sum(split.out_known)
+        used: Counter[ShapedArray] = Counter()
+        plan = {}
+        for i, aval in enumerate(split.known.out_avals[count:], count):
+            same = [n for n, s in enumerate(slots) if s is aval]
+            if used[aval] == len(same):
+                same.append(len(slots))
+                slots.append(aval)
+            plan[i] = same[used[aval]]
+            used[aval] += 1
+        plans.append(plan)
+    return slots, plans
+
+
+def _with_slots(known: ClosedJaxpr, count: int, slots: list[ShapedArray], plan: dict[int, int]) -> ClosedJaxpr:
+    """The known part of a branch, giving its known results and all slots."""
+    at = {slot: i for i, slot in plan.items()}
+    if len(at) == len(slots):
+        return rearranged(known, range(len(known.in_avals)), [*range(count), *[at[n] for n in range(len(slots))]])
+    key = ("slots", tuple(slots), tuple(plan.items()))
+    if key not in known.derived:
+
+        def fun(*args):
+            outs = eval_jaxpr(known.jaxpr, known.consts, *args)
+            return [*outs[:count], *[outs[at[n]] if n in at else zeros(s) for n, s in enumerate(slots)]]
+
+        known.derived[key] = trace_to_jaxpr(fun, known.in_avals, known.jaxpr.debug)
+    return known.derived[key]
+
+
+def _from_slots(
+    split: Any,
+    plan: dict[int, int],
+    known_args: Sequence[Any],
+    count: int,
+    slots: list[ShapedArray],
+    unknown: Sequence[Any],
+) -> ClosedJaxpr:
+    """The unknown part of a branch as a program of the known arguments, the results of the known part, and the unknown
+    arguments."""
+    n = len(known_args)
+    given = [aval_of(x) for x in known_args] + split.known.out_avals[:count] + slots
+    places = {}
+    for number, (kind, i) in enumerate(split.residuals):
+        place = i if kind == "argument" else n + (i if i < count else count + plan[i])
+        places.setdefault(place, number)
+    arguments = [places.get(i, aval) for i, aval in enumerate(given)]
+    first = len(split.residuals)
+    return rearranged(split.unknown, [*arguments, *range(first, first + len(unknown))])
+
+
+cond_p = Cond("cond")
+
+
+class PlatformIndex(Primitive):
+    """Which of `platforms` (tuples of names; None: any other) the program is compiled for."""
+
+    def abstract(self, /, *, platforms):
+        return pure(ShapedArray((), dtypes.int32))
+
+    def lower(self, ctx, /, *, platforms):
+        return ctx.scalar(platform_number(ctx.module.platform, platforms), np.int32)
+
+
+platform_index_p = PlatformIndex("platform_index")
+
+
+def platform_number(platform: str, platforms: Sequence[Any]) -> int:
+    """The index of the first entry that names the platform, or is None. Raises NotImplementedError if there is none."""
+    for i, names in enumerate(platforms):
+        if names is None or platform in names:
+            return i
+    raise NotImplementedError(f"platform_dependent has no branch for {platform!r} and no default")
+
+
+# What users call -----------------------------------------------------------------------------------------------------
+
+
+def cond(
+    pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any, operand: Any = _ABSENT
+) -> Any:
+    """`true_fun(*operands) if pred else false_fun(*operands)` for a computed `pred`, a scalar. Only one of them runs, but
+    under vmap with a `pred` that differs between examples: then both do.
+
+    Both give the same structure, shapes and dtypes. Raises TypeError where they do not (the message names the leaf and the
+    line), or `pred` is not a scalar.
+    """
+    operands = operands if operand is _ABSENT else (*operands, operand)
+    _check_functions("cond", {"true_fun": true_fun, "false_fun": false_fun})
+    aval = _choice(pred, "cond", "pred", "a boolean or a number")
+    if settings().disable_jit and not isinstance(pred, Tracer):
+        return true_fun(*operands) if pred else false_fun(*operands)
+    if aval.dtype != dtypes.bool_:
+        pred = ne_p(pred, aval.dtype.type(0))
+    named = {"true_fun": true_fun, "false_fun": false_fun}
+    return _choose("cond", convert(pred, dtypes.int32), named, operands, order=-1)
+
+
+def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any, operand: Any = _ABSENT) -> Any:
+    """`branches[index](*operands)`; `index`, an integer scalar, is moved into range. Only that branch runs, but under vmap
+    with an index that differs between examples: then all do.
+
+    All branches give the same structure, shapes and dtypes. Raises TypeError where they do not (the message names the leaf
+    and the line), or the index is not an integer scalar; ValueError without branches.
+    """
+    operands = operands if operand is _ABSENT else (*operands, operand)
+    named = {f"branches[{i}]": b for i, b in enumerate(branches)}
+    if not named:
+        raise ValueError("switch needs at least one branch")
+    _check_functions("switch", named)
+    aval = _choice(index, "switch", "index", "an integer")
+    if not dtypes.is_integer(aval.dtype):
+        raise TypeError(f"switch: the index is an integer scalar, not {aval.short()}")
+    if len(named) == 1:
+        return next(iter(named.values()))(*operands)
+    last = len(named) - 1
+    if settings().disable_jit and not isinstance(index, Tracer):
+        return list(named.values())[min(max(int(index), 0), last)](*operands)
+    number = clamp_p(np.int32(0), convert(index, dtypes.int32), np.int32(last))
+    return _choose("switch", number, named, operands)
+
+
+def platform_dependent(
+    *args: Any, default: Callable[..., Any] | None = None, **per_platform: Callable[..., Any]
+) -> Any:
+    """`per_platform[platform](*args)` for the platform the program is compiled for (`cpu`, `cuda`, `tpu`, …), `default` for
+    all others. All give the same structure, shapes and dtypes.
+
+    Raises ValueError without any function, NotImplementedError when compiled for a platform that none is for.
+    """
+    platforms: list[Any] = [(name,) for name in per_platform]
+    named = dict(per_platform)
+    if default is not None:
+        platforms.append(None)
+        named["default"] = default
+    if not named:
+        raise ValueError("platform_dependent needs a function for at least one platform, or a default")
+    _check_functions("platform_dependent", named)
+    choices = tuple(platforms)
+    if len(named) == 1 and default is not None:
+        return default(*args)
+    index = platform_index_p(platforms=choices)
+    return _choose("platform_dependent", index, named, args, branches_platforms=choices)
+
+
+def _check_functions(what: str, named: dict[str, Any]) -> None:
+    for name, f in named.items():
+        if not callable(f):
+            raise TypeError(f"{what}: {name} must be a function, it is {type(f).__name__}")
+
+
+def _choice(x: Any, what: str, name: str, wanted: str) -> ShapedArray:
+    """The aval of what chooses, a scalar."""
+    try:
+        aval = aval_of(x)
+    except TypeError:
+        raise TypeError(f"{what}: {name} is {wanted}, not {type(x).__name__}") from None
+    if aval.shape:
+        raise TypeError(
+            f"{what}: {name} is a scalar, not {aval.short()}. To choose element by element, use jnp.where; to choose for "
+            f"each example, vmap a function with {what}"
+        )
+    return aval
+
+
+def _choose(
+    what: str, index: Any, named: dict[str, Callable[..., Any]], operands: Sequence[Any], order: int = 1, **params: Any
+) -> Any:
+    """Bind `cond_p`; `order` -1: branch 0 is the last function."""
+    leaves, in_tree = tree.flatten(tuple(operands))
+    avals = check_leaves(leaves, tuple(operands), f"{what}: the operands have, at operands")
+    bodies = {name: trace_body(f, in_tree, avals) for name, f in named.items()}
+    closeds = _same_results(what, named, bodies)[::order]
+    outs = cond_p._bind(closeds, index, leaves, **params)
+    return next(iter(bodies.values())).out_tree.unflatten(outs)
+
+
+def _same_results(what: str, named: dict[str, Any], bodies: dict[str, Body]) -> list[ClosedJaxpr]:
+    """The branches, with results of the same avals: a result is weak if all branches' are."""
+    (first, body), *others = bodies.items()
+    for name, other in others:
+        if other.out_tree != body.out_tree:
+            raise TypeError(
+                f"{what}: all functions must return the same structure\n"
+                f"  {_called(first, named)} returns {_shown(body)}\n  {_called(name, named)} returns {_shown(other)}"
+            )
+        rows = _differing(named, first, body, name, other)
+        if rows:
+            listed = "\n".join(rows)
+            raise TypeError(
+                f"{what}: all functions must return the same shapes and dtypes\n{listed}\n"
+                "  what to do: convert one of the results (.astype, jnp.broadcast_to), so that they agree"
+            )
+    avals = [
+        ShapedArray(column[0].shape, column[0].dtype, all(a.weak_type for a in column))
+        for column in zip(*[b.closed.out_avals for b in bodies.values()])
+    ]
+    return [with_result_avals(b.closed, avals) for b in bodies.values()]
+
+
+def _called(name: str, named: dict[str, Any]) -> str:
+    return f"{name} ({name_of(named[name])})"
+
+
+def _shown(body: Body) -> Any:
+    return tree.unflatten(body.out_tree, ["*"] * body.out_tree.num_leaves)
+
+
+def _differing(named: dict[str, Any], first: str, body: Body, name: str, other: Body) -> list[str]:
+    rows = []
+    paths = tree.leaf_paths(body.out_tree.unflatten(range(body.out_tree.num_leaves)))
+    for path, a, b in zip(paths, body.closed.jaxpr.outvars, other.closed.jaxpr.outvars):
+        if (a.aval.shape, a.aval.dtype) != (b.aval.shape, b.aval.dtype):
+            where = f" at result{path}" if path else ""
+            rows.append(f"  {_called(first, named)} gives{where} {a.aval.short()}{made_in(body.closed, a)}")
+            rows.append(f"  {_called(name, named)} gives{where} {b.aval.short()}{made_in(other.closed, b)}")
+    return rows

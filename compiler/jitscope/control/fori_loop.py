@@ -1,0 +1,163 @@
+"""fori_loop and map, written over scan and while_loop."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import tree
+from ..core import dtypes
+from ..core.avals import aval_of, is_python_scalar
+from ..core.config import settings
+from ..core.trace import Tracer
+from ..ops.elementwise import lt_p
+from ..ops.linear import add_p, concatenate_p, convert, reshape, slice_in_dim
+from ..transforms.vmap import BatchAxis, vmap_flat
+from .bodies import check_leaves, name_of
+from .scan import scan
+from .while_loop import while_loop
+
+
+def fori_loop(
+    lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_val: Any, *, unroll: int | bool | None = None
+) -> Any:
+    """`val = init_val; for i in range(lower, upper): val = body_fun(i, val)`, compiled; gives the last `val`.
+
+    With bounds that are known before running it is a `scan` and differentiates in both modes, else a `while_loop` (forward
+    mode). `unroll`: so many iterations stand in one of the compiled loop (known bounds only). Raises TypeError for bounds
+    that are not integer scalars, or a body that changes the carry's structure, shapes or dtypes.
+    """
+    if not callable(body_fun):
+        raise TypeError(f"fori_loop: body_fun must be a function, it is {type(body_fun).__name__}")
+    for name, bound in (("lower", lower), ("upper", upper)):
+        _check_bound(name, bound)
+    start, stop = _known(lower), _known(upper)
+    if start is None or stop is None:
+        if unroll is not None:
+            raise ValueError("fori_loop: unroll needs bounds that are known before running (Python ints)")
+        return _dynamic(lower, upper, body_fun, init_val)
+    if settings().disable_jit:
+        for i in range(start, stop):
+            init_val = body_fun(np.asarray(i, dtypes.default_int()), init_val)
+        return init_val
+    return _static(lower, start, stop, body_fun, init_val, unroll)
+
+
+def _check_bound(name: str, bound: Any) -> None:
+    aval = aval_of(bound)
+    if aval.shape or not dtypes.is_integer(aval.dtype):
+        raise TypeError(f"fori_loop: {name} is an integer scalar, not {aval.short()}")
+
+
+def _known(bound: Any) -> int | None:
+    if isinstance(bound, Tracer):
+        bound = bound.known()
+    return None if bound is None or isinstance(bound, Tracer) else operator.index(np.asarray(bound).item())
+
+
+class _Step:
+    """The body as one of a loop with a counter, for scan (`xs`) or while_loop."""
+
+    def __init__(self, body: Callable[[Any, Any], Any], xs: bool):
+        self.body, self.xs = body, xs
+        self.__name__ = name_of(body)
+        self.__wrapped__ = body
+        self.traced_as = (body, ("fori_loop", xs))
+
+    def __call__(self, state: Any, _: Any = None) -> Any:
+        i, *more, value = state
+        after = (add_p(i, _one_like(i)), *more, self.body(i, value))
+        return (after, None) if self.xs else after
+
+
+def _one_like(i: Any) -> Any:
+    aval = aval_of(i)
+    return 1 if aval.weak_type else aval.dtype.type(1)
+
+
+def _static(lower: Any, start: int, stop: int, body: Any, init: Any, unroll: Any) -> Any:
+    first = start if is_python_scalar(lower) else lower
+    steps = 1 if unroll is None else unroll
+    (_, value), _ = scan(_Step(body, True), (first, init), None, length=max(stop - start, 0), unroll=steps)
+    return value
+
+
+def _dynamic(lower: Any, upper: Any, body: Any, init: Any) -> Any:
+    low, high = aval_of(lower), aval_of(upper)
+    if low.dtype != high.dtype:
+        dtype, _ = dtypes.promote((low.dtype, low.weak_type), (high.dtype, high.weak_type))
+        lower, upper = convert(lower, dtype), convert(upper, dtype)
+    _, _, value = while_loop(_below, _Step(body, False), (lower, upper, init))
+    return value
+
+
+def _below(state: Any) -> Any:
+    i, end, _ = state
+    return lt_p(i, end)
+
+
+def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> Any:
+    """`f` on each element of `xs` (a tree of arrays) along its leading axis, one after another; the results stacked.
+
+    Like `vmap(f)(xs)` with less memory and less speed; `batch_size` elements at a time are vmapped. Raises ValueError for
+    leading axes that differ or a batch_size below 1.
+    """
+    if batch_size is None:
+        return _sequential(f, xs)
+    if batch_size < 1:
+        raise ValueError(f"map: batch_size is at least 1, not {batch_size}")
+    leaves, in_tree = tree.flatten(xs)
+    sizes = {a.shape[0] for a in check_leaves(leaves, xs, "map: xs has, at xs") if a.ndim}
+    if len(sizes) != 1:
+        return _sequential(f, xs)  # its message says which differ
+    (n,) = sizes
+    full = n // batch_size * batch_size
+    parts = []
+    if full:
+        rows = [
+            reshape(slice_in_dim(x, 0, full), (-(-full // batch_size), batch_size, *aval_of(x).shape[1:]))
+            for x in leaves
+        ]
+        found = _sequential(lambda x: _vmapped(f, x), in_tree.unflatten(rows))
+        parts.append(tree.map(lambda y: reshape(y, (full, *aval_of(y).shape[2:])), found))
+    if full < n or not n:
+        parts.append(_vmapped(f, in_tree.unflatten([slice_in_dim(x, full, n) for x in leaves])))
+    return tree.map(_joined, *parts)
+
+
+def _sequential(f: Any, xs: Any) -> Any:
+    return scan(_Each(f), None, xs)[1]
+
+
+class _Each:
+    """A function of an element as the body of a scan without carry."""
+
+    def __init__(self, f: Callable[[Any], Any]):
+        self.f = f
+        self.__name__ = name_of(f)
+        self.__wrapped__ = f
+        self.traced_as = (f, "map")
+
+    def __call__(self, _: None, x: Any) -> Any:
+        return None, self.f(x)
+
+
+def _joined(*rows: Any) -> Any:
+    return rows[0] if len(rows) == 1 else concatenate_p(*rows, dimension=0)
+
+
+def _vmapped(f: Any, xs: Any) -> Any:
+    leaves, in_tree = tree.flatten(xs)
+    trees: list[Any] = []
+
+    def flat(*elements: Any) -> Sequence[Any]:
+        outs, out_tree = tree.flatten(f(in_tree.unflatten(elements)))
+        trees.append(out_tree)
+        return outs
+
+    axis = BatchAxis(None, aval_of(leaves[0]).shape[0])
+    outs, dims = vmap_flat(flat, axis, leaves, [0] * len(leaves))
+    return trees[0].unflatten([axis.move(x, d, 0) for x, d in zip(outs, dims)])

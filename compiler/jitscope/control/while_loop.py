@@ -1,0 +1,250 @@
+"""while_loop: repeats a body as long as a condition holds. Forward-mode differentiable alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import tree
+from ..core import dtypes, source
+from ..core.avals import ShapedArray, aval_of, tangent_aval
+from ..core.config import settings
+from ..core.jaxpr import ClosedJaxpr, JaxprEqn, Var, rearranged
+from ..core.primitive import HigherOrder
+from ..core.staging import jaxpr_as_fun, trace_to_jaxpr
+from ..core.trace import using
+from ..core.zeros import Zero, is_zero
+from ..ops.linear import broadcast_in_dim, instantiate, select_n_p
+from ..ops.reduce import reduce_or_p
+from ..transforms.dce import dce_jaxpr
+from ..transforms.jvp import jvp_jaxpr
+from ..transforms.linearize import partial_eval_jaxpr
+from ..transforms.vmap import vmap_jaxpr
+from .bodies import check_leaves, lift_constants, name_of, trace_body
+from .call import call
+from .carry import settle_carry, stable
+
+
+class While(HigherOrder):
+    """Runs `body_jaxpr` (constants, carry → carry) as long as `cond_jaxpr` (constants, carry → bool) gives true.
+
+    Operands: `cond_nconsts` values for the condition, `body_nconsts` for the body, the initial carry. Results: the final
+    carry.
+    """
+
+    def abstract(self, /, *avals, cond_jaxpr, body_jaxpr, **params):
+        return body_jaxpr.out_avals, cond_jaxpr.effects | body_jaxpr.effects
+
+    def lower(self, ctx, /, *values, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconsts):
+        n, avals = cond_nconsts + body_nconsts, [*cond_jaxpr.in_avals[:cond_nconsts], *body_jaxpr.in_avals]
+
+        def going(*state):
+            return ctx.held(cond_jaxpr, [*state[:cond_nconsts], *state[n:]], "cond_jaxpr")
+
+        def body(*state):
+            return [*state[:n], *ctx.held(body_jaxpr, state[cond_nconsts:], "body_jaxpr")]
+
+        return ctx.while_loop(avals, values, going, body)[n:]
+
+    def jvp(self, primals, tangents, /, *, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconsts):
+        n = cond_nconsts + body_nconsts
+        consts, init = [not is_zero(t) for t in tangents[cond_nconsts:n]], [not is_zero(t) for t in tangents[n:]]
+
+        def step(moving):
+            return jvp_jaxpr(body_jaxpr, [*consts, *moving], moving)
+
+        (both, _), moving = stable(step, lambda found: found[1], init)
+        count, carried = body_nconsts, len(init)
+        first = count + carried
+        of_consts = range(first, first + sum(consts))
+        of_carry = range(first + sum(consts), first + sum(consts) + sum(moving))
+        order = [*range(count), *of_consts, *range(count, first), *of_carry]
+        carry_avals = [*cond_jaxpr.in_avals[cond_nconsts:], *[both.in_avals[i] for i in of_carry]]
+        condition = rearranged(cond_jaxpr, [*range(cond_nconsts + carried), *carry_avals[carried:]])
+        moved_consts = [t for t, m in zip(tangents[cond_nconsts:n], consts) if m]
+        moved = [instantiate(t) for t, m in zip(tangents[n:], moving) if m]
+        outs = self._bind(
+            condition, primals[:cond_nconsts], rearranged(both, order), [*primals[cond_nconsts:n], *moved_consts],
+            [*primals[n:], *moved],
+        )  # fmt: skip
+        given = iter(outs[carried:])
+        ts = [next(given) if m else Zero(tangent_aval(a)) for m, a in zip(moving, body_jaxpr.out_avals)]
+        return outs[:carried], ts
+
+    def transpose(self, cts, /, *args, cond_jaxpr, body_jaxpr, **params):
+        where = source.here()
+        line = f"\n  the loop is in line {where.line} of {where.function}: {where.text.strip()}" if where else ""
+        raise ValueError(
+            "reverse-mode differentiation (grad, vjp) does not work through while_loop, or fori_loop with bounds known only "
+            "when running: the number of iterations, and so the memory for their intermediate values, is not known."
+            f"{line}\n  what to do: lax.scan, or lax.fori_loop with bounds that are Python ints; forward mode (jvp, jacfwd); "
+            "or a rule of your own (custom_vjp), for a solution of an equation lax.custom_root"
+        )
+
+    def batch(self, axis, args, dims, /, *, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconsts):
+        n = cond_nconsts + body_nconsts
+        init = [d is not None for d in dims[n:]]
+
+        def step(mapped):
+            carried = [0 if m else None for m in mapped]
+            _, (going,) = vmap_jaxpr(cond_jaxpr, axis, [*dims[:cond_nconsts], *carried])
+            force = [m or going is not None for m in mapped]
+            _, outs = vmap_jaxpr(body_jaxpr, axis, [*dims[cond_nconsts:n], *carried], force)
+            return [d is not None for d in outs], going is not None
+
+        (_, differs), mapped = stable(step, lambda found: found[0], init)
+        carried = [0 if m else None for m in mapped]
+        carry = [axis.move(x, d, 0) if m else x for x, d, m in zip(args[n:], dims[n:], mapped)]
+        condition = vmap_jaxpr(cond_jaxpr, axis, [*dims[:cond_nconsts], *carried], [differs])[0]
+        body = vmap_jaxpr(body_jaxpr, axis, [*dims[cond_nconsts:n], *carried], mapped)[0]
+        run = self._bind_each if differs else self._bind
+        return run(condition, args[:cond_nconsts], body, args[cond_nconsts:n], carry), carried
+
+    def _bind_each(
+        self, condition: ClosedJaxpr, cond_consts: Any, body: ClosedJaxpr, body_consts: Any, carry: Any
+    ) -> Any:
+        """The loop where each example has its own condition: all go on as long as one does, those that are done keep their
+        values."""
+        first = call(condition, [*cond_consts, *carry], "cond_fun")
+        c, b = len(cond_consts), len(body_consts)
+        key = ("while each", body, c)
+
+        def step(*flat):
+            conds, bodies, (going, *state) = flat[:c], flat[c : c + b], flat[c + b :]
+            new = jaxpr_as_fun(body)(*bodies, *state)
+            kept = [select_n_p(_beside(going, x), old, x) for old, x in zip(state, new)]
+            return [*jaxpr_as_fun(condition)(*conds, *kept), *kept]
+
+        if key not in condition.derived:
+            avals = [*condition.in_avals[:c], *body.in_avals[:b], condition.out_avals[0], *body.in_avals[b:]]
+            any_going = trace_to_jaxpr(lambda going, *_: [reduce_or_p(going, axes=(0,))], avals[c + b :])
+            condition.derived[key] = any_going, trace_to_jaxpr(step, avals, body.jaxpr.debug)
+        going, stepped = condition.derived[key]
+        return self._bind(going, [], stepped, [*cond_consts, *body_consts], [*first, *carry])[1:]
+
+    def partial_eval(self, trace, args, /, *, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconsts):
+        n = cond_nconsts + body_nconsts
+        known = [trace.is_known(x) for x in args]
+        params = {
+            "body_jaxpr": body_jaxpr,
+            "body_nconsts": body_nconsts,
+            "cond_jaxpr": cond_jaxpr,
+            "cond_nconsts": cond_nconsts,
+        }
+
+        def step(unknown):
+            flags = [*known[cond_nconsts:n], *[not u for u in unknown]]
+            return partial_eval_jaxpr(body_jaxpr, flags, unknown)
+
+        _, unknown = stable(step, lambda s: [not k for k in s.out_known], [not k for k in known[n:]])
+        decides = _read_by(cond_jaxpr)
+        known_condition = all(known[:cond_nconsts]) and not any(
+            u and d for u, d in zip(unknown, decides[cond_nconsts:])
+        )
+        staged = trace.record(self, args, params)
+        if not known_condition or all(unknown):
+            return staged
+        # What is known runs now, by itself; the rest runs the whole loop again, since nothing can be kept of each round.
+        wanted = [not u for u in unknown]
+        body, kept = dce_jaxpr(body_jaxpr, wanted, [*[False] * body_nconsts, *wanted])
+        condition = rearranged(
+            cond_jaxpr, [*range(cond_nconsts), *[cond_nconsts + i for i, w in enumerate(wanted) if w]]
+        )
+        consts = [x for x, k in zip(args[cond_nconsts:n], kept) if k]
+        with using(trace.parent):
+            outs = iter(
+                self._bind(condition, args[:cond_nconsts], body, consts, [x for x, w in zip(args[n:], wanted) if w])
+            )
+        return [next(outs) if w else s for w, s in zip(wanted, staged)]
+
+    def dce(self, used, eqn, /):
+        cond_jaxpr, c, body_jaxpr, b = (
+            eqn.params[k] for k in ("cond_jaxpr", "cond_nconsts", "body_jaxpr", "body_nconsts")
+        )
+        decides = _read_by(cond_jaxpr)
+        if not any(used) and not eqn.effects:
+            return [False] * len(eqn.invars), None
+
+        def step(carry):
+            return dce_jaxpr(body_jaxpr, carry, [*[False] * b, *carry])
+
+        start = [u or d for u, d in zip(used, decides[c:])]
+        (body, kept), carry = stable(step, lambda found: found[1][b:], start)
+        condition = rearranged(cond_jaxpr, [*range(c), *[c + i for i, w in enumerate(carry) if w]])
+        params = {**eqn.params, "cond_jaxpr": condition, "body_jaxpr": body, "body_nconsts": sum(kept[:b])}
+        keep = [*[True] * c, *kept[:b], *carry]
+        invars = [a for a, k in zip(eqn.invars, keep) if k]
+        outs = [v if u else Var(v.aval) for v, u in zip(eqn.outvars, used)]
+        outs = [v for v, w in zip(outs, carry) if w]
+        return keep, JaxprEqn(invars, outs, self, params, eqn.effects, eqn.traceback)
+
+    def _bind(self, condition: ClosedJaxpr, cond_consts: Any, body: ClosedJaxpr, body_consts: Any, carry: Any) -> Any:
+        """Bind with what the programs captured as further constants."""
+        of_condition, (condition,) = lift_constants([condition])
+        of_body, (body,) = lift_constants([body])
+        return self.bind(
+            *of_condition,
+            *cond_consts,
+            *of_body,
+            *body_consts,
+            *carry,
+            body_jaxpr=body,
+            body_nconsts=len(of_body) + len(body_consts),
+            cond_jaxpr=condition,
+            cond_nconsts=len(of_condition) + len(cond_consts),
+        )
+
+
+def _beside(going: Any, x: Any) -> Any:
+    """The examples' conditions, repeated over the axes of one example."""
+    return broadcast_in_dim(going, aval_of(x).shape, (0,))
+
+
+def _read_by(closed: ClosedJaxpr) -> list[bool]:
+    read = set(closed.jaxpr.read_arguments())
+    return [i in read for i in range(len(closed.in_avals))]
+
+
+while_p = While("while")
+
+
+def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Any) -> Any:
+    """`val = init_val; while cond_fun(val): val = body_fun(val)`, compiled; gives the last `val`.
+
+    `init_val` is a tree of arrays; `body_fun` gives one of the same structure, shapes and dtypes, `cond_fun` a boolean
+    scalar. Differentiable in forward mode; reverse mode raises ValueError, use `scan` or `fori_loop` with known bounds.
+    Raises TypeError where the body gives another carry than it took, or the condition is not a boolean scalar.
+    """
+    for name, f in (("cond_fun", cond_fun), ("body_fun", body_fun)):
+        if not callable(f):
+            raise TypeError(f"while_loop: {name} must be a function, it is {type(f).__name__}")
+    if settings().disable_jit:
+        return _python_while(cond_fun, body_fun, init_val)
+    leaves, in_tree = tree.flatten(init_val)
+    avals = check_leaves(leaves, init_val, "while_loop: init_val has, at init_val")
+    whole = tree.structure((init_val,))
+
+    def trace(avals: Sequence[ShapedArray]) -> Any:
+        return trace_body(body_fun, whole, avals)
+
+    body, leaves = settle_carry("while_loop", body_fun, trace, leaves, avals, in_tree, lambda _, out: out)
+    condition = trace_body(cond_fun, whole, body.closed.out_avals)
+    _check_condition(cond_fun, condition)
+    outs = while_p._bind(condition.closed, [], body.closed, [], leaves)
+    return in_tree.unflatten(outs)
+
+
+def _check_condition(cond_fun: Any, condition: Any) -> None:
+    avals = condition.closed.out_avals
+    if condition.out_tree != tree.structure(0) or avals[0].shape or avals[0].dtype != dtypes.bool_:
+        found = avals[0].short() if condition.out_tree == tree.structure(0) else f"a tree {condition.out_tree}"
+        raise TypeError(
+            f"while_loop: {name_of(cond_fun)} must return one boolean, bool[]; it returned {found}. "
+            "Compare (x > 0), and reduce arrays with jnp.any or jnp.all"
+        )
+
+
+def _python_while(cond_fun: Any, body_fun: Any, value: Any) -> Any:
+    while cond_fun(value):
+        value = body_fun(value)
+    return value
