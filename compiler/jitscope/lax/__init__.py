@@ -40,6 +40,7 @@ from .convolutions import (
     conv_with_general_padding as conv_with_general_padding,
     padtype_to_pads as padtype_to_pads,
 )
+from ..special.associative_scan import associative_scan as associative_scan
 from .elementwise import (
     abs as abs,
     acos as acos,

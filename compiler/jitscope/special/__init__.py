@@ -1,0 +1,1 @@
+"""What is composed of the primitives by looping: associative_scan, custom_root."""
