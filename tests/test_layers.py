@@ -21,6 +21,11 @@ LAYERS = [
     "backend",
     "observe",
     "api",
+    "errors",
+    "ir",
+    "sharding",
+    "stages",
+    "typing",
     "lax",
     "numpy",
     "random",
@@ -31,7 +36,7 @@ LAYERS = [
     "__init__",
 ]
 # Façades that users see side by side; numpy is written over lax.
-OPS = ["families", "linear", "elementwise", "reduce", "dot", "indexing", "sort", "rng", "collective"]
+OPS = ["families", "linear", "marks", "elementwise", "reduce", "dot", "conv", "indexing", "sort", "linalg", "rng", "collective"]
 
 
 def files(folder: Path) -> list[Path]:

@@ -1,0 +1,161 @@
+"""Convolutions, and the ways to say which axis is what and how much to pad."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..core.avals import aval_of
+from ..ops import conv as convolution
+from ..ops.conv import ConvDimensionNumbers
+
+
+def conv_dimension_numbers(
+    lhs_shape: Sequence[int], rhs_shape: Sequence[int], dimension_numbers: Any
+) -> ConvDimensionNumbers:
+    """What each axis is, from three strings ("NHWC", "HWIO", "NHWC"), three sequences of axes, or None: batch and features
+    first ("NCHW", "OIHW", "NCHW").
+
+    In the strings N is the batch, C features, O and I output and input features; any other letters are spatial axes. Raises
+    TypeError for operands of different ranks, ValueError for strings that do not say what each axis is.
+    """
+    if isinstance(dimension_numbers, ConvDimensionNumbers):
+        return dimension_numbers
+    rank = len(lhs_shape)
+    if len(rhs_shape) != rank:
+        raise TypeError(
+            f"a convolution needs operands of one rank, it got shapes {tuple(lhs_shape)} and {tuple(rhs_shape)}"
+        )
+    if dimension_numbers is None:
+        axes = tuple(range(rank))
+        return ConvDimensionNumbers(axes, axes, axes)
+    if not isinstance(dimension_numbers, (list, tuple)) or len(dimension_numbers) != 3:
+        raise TypeError(
+            "dimension_numbers is None or three strings, those of lhs, rhs and the result, as ('NHWC', 'HWIO', 'NHWC'); "
+            f"it was {dimension_numbers!r}"
+        )
+    if all(isinstance(spec, str) for spec in dimension_numbers):
+        return _from_strings(rank, *dimension_numbers)
+    lhs, rhs, out = (tuple(int(a) for a in spec) for spec in dimension_numbers)
+    return ConvDimensionNumbers(lhs, rhs, out)
+
+
+def _from_strings(rank: int, lhs: str, rhs: str, out: str) -> ConvDimensionNumbers:
+    for spec, name, needed in ((lhs, "lhs", "NC"), (rhs, "rhs", "OI"), (out, "result", "NC")):
+        if len(spec) != rank or len(set(spec)) != rank or not set(needed) <= set(spec):
+            raise ValueError(
+                f"dimension_numbers: {spec!r} should name each of the {rank} axes of the {name} with a letter of its own, "
+                f"{needed[0]} and {needed[1]} among them"
+            )
+    space = [letter for letter in rhs if letter not in "OI"]
+    for spec, name in ((lhs, "lhs"), (out, "result")):
+        if set(spec) - set("NC") != set(space):
+            raise ValueError(f"dimension_numbers: the spatial axes of the {name}, {spec!r}, are not those of {rhs!r}")
+    return ConvDimensionNumbers(
+        tuple(lhs.index(letter) for letter in ("N", "C", *space)),
+        tuple(rhs.index(letter) for letter in ("O", "I", *space)),
+        tuple(out.index(letter) for letter in ("N", "C", *space)),
+    )
+
+
+def padtype_to_pads(
+    in_shape: Sequence[int], window_shape: Sequence[int], window_strides: Sequence[int], padding: str
+) -> list[tuple[int, int]]:
+    """(low, high) for each spatial axis: none for "VALID"; for "SAME" as much as makes the result ceil(size / stride) long,
+    where an odd number has one more at the end ("SAME_LOWER": at the start). Raises ValueError for other names."""
+    kind = str(padding).upper()
+    if kind not in ("VALID", "SAME", "SAME_LOWER"):
+        raise ValueError(f"padding is 'VALID', 'SAME', 'SAME_LOWER' or pairs of numbers, not {padding!r}")
+    pads = []
+    for size, window, stride in zip(in_shape, window_shape, window_strides):
+        out = -(-size // stride)
+        total = 0 if kind == "VALID" else max((out - 1) * stride + window - size, 0)
+        less, more = total // 2, total - total // 2
+        pads.append((less, more) if kind == "SAME" else (more, less))
+    return pads
+
+
+def conv_general_dilated(
+    lhs: Any,
+    rhs: Any,
+    window_strides: Sequence[int],
+    padding: str | Sequence[tuple[int, int]],
+    lhs_dilation: Sequence[int] | None = None,
+    rhs_dilation: Sequence[int] | None = None,
+    dimension_numbers: Any = None,
+    feature_group_count: int = 1,
+    batch_group_count: int = 1,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """The convolution (without turning the window round) of arrays of rank n + 2 along n spatial axes.
+
+    lhs: batch and input features; rhs: output features, and input features divided by feature_group_count.
+    window_strides, lhs_dilation and rhs_dilation have one positive number for each spatial axis, padding one (low, high), or
+    is "VALID", "SAME" or "SAME_LOWER". dimension_numbers as in `conv_dimension_numbers`. Both operands have one dtype; the
+    result has it too, or preferred_element_type. Raises TypeError for dtypes, ValueError for sizes that do not fit.
+    """
+    if out_sharding is not None:
+        raise NotImplementedError("conv_general_dilated: out_sharding comes in a later release; leave it out")
+    x, y = aval_of(lhs), aval_of(rhs)
+    numbers = conv_dimension_numbers(x.shape, y.shape, dimension_numbers)
+    spatial = len(numbers.lhs_spec) - 2
+    if isinstance(padding, str):
+        if lhs_dilation is not None and any(d != 1 for d in lhs_dilation):
+            raise ValueError(
+                f"padding={padding!r} says nothing where lhs is dilated ({tuple(lhs_dilation)}): give (low, high) pairs"
+            )
+        apart = (1,) * spatial if rhs_dilation is None else rhs_dilation
+        window = [convolution.dilated(y.shape[a], d) for a, d in zip(numbers.rhs_spec[2:], apart)]
+        padding = padtype_to_pads([x.shape[a] for a in numbers.lhs_spec[2:]], window, window_strides, padding)
+    return convolution.conv_general_dilated(
+        lhs,
+        rhs,
+        window_strides,
+        tuple(padding),
+        lhs_dilation,
+        rhs_dilation,
+        numbers,
+        feature_group_count,
+        batch_group_count,
+        precision,
+        preferred_element_type,
+    )
+
+
+def conv(
+    lhs: Any,
+    rhs: Any,
+    window_strides: Sequence[int],
+    padding: str,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Any:
+    """`conv_general_dilated` with batch and features first, and padding "SAME" or "VALID"."""
+    return conv_general_dilated(
+        lhs, rhs, window_strides, padding, precision=precision, preferred_element_type=preferred_element_type
+    )
+
+
+def conv_with_general_padding(
+    lhs: Any,
+    rhs: Any,
+    window_strides: Sequence[int],
+    padding: str | Sequence[tuple[int, int]],
+    lhs_dilation: Sequence[int] | None,
+    rhs_dilation: Sequence[int] | None,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Any:
+    """`conv_general_dilated` with batch and features first."""
+    return conv_general_dilated(
+        lhs,
+        rhs,
+        window_strides,
+        padding,
+        lhs_dilation,
+        rhs_dilation,
+        precision=precision,
+        preferred_element_type=preferred_element_type,
+    )
