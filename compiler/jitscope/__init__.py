@@ -9,30 +9,57 @@ from typing import Any
 
 from . import numpy as numpy, observe as observe, tree as tree
 from .api import (
+    Array as Array,
     ShapeDtypeStruct as ShapeDtypeStruct,
     block_until_ready as block_until_ready,
     clear_caches as clear_caches,
+    copy_to_host_async as copy_to_host_async,
+    default_backend as default_backend,
+    device_count as device_count,
     device_get as device_get,
     device_put as device_put,
     devices as devices,
+    effects_barrier as effects_barrier,
+    ensure_compile_time_eval as ensure_compile_time_eval,
     eval_shape as eval_shape,
+    fwd_and_bwd as fwd_and_bwd,
     grad as grad,
+    hessian as hessian,
+    jacfwd as jacfwd,
+    jacobian as jacobian,
+    jacrev as jacrev,
     jit as jit,
     jvp as jvp,
     linearize as linearize,
     live_arrays as live_arrays,
+    local_device_count as local_device_count,
+    local_devices as local_devices,
     make_jaxpr as make_jaxpr,
+    make_mesh as make_mesh,
+    pmap as pmap,
+    process_count as process_count,
+    process_index as process_index,
+    process_indices as process_indices,
+    shard_map as shard_map,
+    typeof as typeof,
     value_and_grad as value_and_grad,
     vjp as vjp,
     vmap as vmap,
 )
-from .backend.array import Array as Array
 from .core.config import (
     config as config,
+    debug_key_reuse as debug_key_reuse,
     default_device as default_device,
+    default_matmul_precision as default_matmul_precision,
+    default_prng_impl as default_prng_impl,
     disable_jit as disable_jit,
     enable_x64 as enable_x64,
+    numpy_dtype_promotion as numpy_dtype_promotion,
+    numpy_rank_promotion as numpy_rank_promotion,
+    random_seed_offset as random_seed_offset,
+    traceback_filtering as traceback_filtering,
 )
+from .core.dtypes import float0 as float0
 
 
 # The only door that leads up: names of the kernel extension, loaded when first used.
@@ -41,7 +68,19 @@ _ABOVE = {
     "unload_ipython_extension": "jitscope_kernel",
     "inspect": "jitscope_kernel",
 }
-_ROOMS = ("lax", "random")
+_ROOMS = (
+    "dtypes",
+    "errors",
+    "flatten_util",
+    "ir",
+    "lax",
+    "optimizers",
+    "random",
+    "sharding",
+    "stages",
+    "tree_util",
+    "typing",
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import dataclasses
 import functools
+import itertools
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
@@ -22,8 +23,19 @@ _registry = pytrees.new_registry()
 flatten_leaves = _registry.flatten
 """(leaves, structure) of a tree: the hot path's own."""
 
+IsLeaf = Callable[[Any], bool] | None
+"""Says of a subtree that it is to be taken as a leaf."""
 
-def flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], PyTreeDef]:
+
+class _Unset:
+    def __repr__(self) -> str:
+        return "<unset>"
+
+
+_unset: Any = _Unset()
+
+
+def flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDef]:
     """The leaves of a tree, in order, and its structure. Raises ValueError for dicts whose keys cannot be sorted."""
     return _registry.flatten(tree, is_leaf)
 
@@ -33,62 +45,132 @@ def unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
     return treedef.unflatten(leaves)
 
 
-def leaves(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> list[Any]:
+def leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
     """The leaves of a tree, in order."""
     return _registry.flatten(tree, is_leaf)[0]
 
 
-def structure(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> PyTreeDef:
+def structure(tree: Any, is_leaf: IsLeaf = None) -> PyTreeDef:
     """The structure of a tree: hashable, comparable."""
     return _registry.flatten(tree, is_leaf)[1]
 
 
-def map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: Callable[[Any], bool] | None = None) -> Any:
+def map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = None) -> Any:
     """`f` on corresponding leaves of trees; the first one's structure rules, the others may go deeper.
 
-    Raises ValueError where a tree does not have that structure.
+    Raises ValueError where a tree does not have that structure: the message says where.
     """
     first, treedef = _registry.flatten(tree, is_leaf)
-    others = [treedef.flatten_up_to(r) for r in rest]
+    others = [_up_to(treedef, tree, r, is_leaf, f"tree.map: tree {i}") for i, r in enumerate(rest, 1)]
     return treedef.unflatten([f(*xs) for xs in zip(first, *others)])
 
 
-def reduce(function: Callable[[Any, Any], Any], tree: Any, *initializer: Any, is_leaf=None) -> Any:
-    """Combine the leaves from left to right."""
-    return functools.reduce(function, leaves(tree, is_leaf), *initializer)
+def reduce(function: Callable[[Any, Any], Any], tree: Any, initializer: Any = _unset, is_leaf: IsLeaf = None) -> Any:
+    """Combine the leaves from left to right, beginning with `initializer` if it is given.
+
+    Raises TypeError for a tree without leaves and no `initializer`.
+    """
+    start = () if initializer is _unset else (initializer,)
+    return functools.reduce(function, leaves(tree, is_leaf), *start)
 
 
-def all(tree: Any, *, is_leaf=None) -> bool:
+def reduce_associative(
+    operation: Callable[[Any, Any], Any], tree: Any, *, identity: Any = _unset, is_leaf: IsLeaf = None
+) -> Any:
+    """Combine the leaves of both halves, and the two results: few steps one after the other.
+
+    `identity` is the result for a tree without leaves; TypeError is raised if there is none.
+    """
+    found = leaves(tree, is_leaf)
+    if not found and identity is _unset:
+        raise TypeError("reduce_associative of a tree without leaves needs identity=")
+    return _combined(operation, found) if found else identity
+
+
+def _combined(operation: Callable[[Any, Any], Any], values: list[Any]) -> Any:
+    if len(values) == 1:
+        return values[0]
+    half = len(values) // 2
+    return operation(_combined(operation, values[:half]), _combined(operation, values[half:]))
+
+
+def all(tree: Any, *, is_leaf: IsLeaf = None) -> bool:
     """Whether all leaves are true."""
-    return builtins.all(bool(x) for x in leaves(tree, is_leaf))
+    return builtins.all(leaves(tree, is_leaf))
 
 
-def transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef, tree: Any) -> Any:
-    """A tree of trees turned inside out: `outer(inner(leaf))` becomes `inner(outer(leaf))`."""
-    rows = [inner_treedef.flatten_up_to(sub) for sub in outer_treedef.flatten_up_to(tree)]
-    return inner_treedef.unflatten([outer_treedef.unflatten(column) for column in zip(*rows)])
+def transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, pytree_to_transpose: Any) -> Any:
+    """A tree of trees turned inside out: `outer(inner(leaf))` becomes `inner(outer(leaf))`.
+
+    Without `inner_treedef` the first inner tree says what it is. Raises TypeError where the tree is not of that form.
+    """
+    try:
+        rows = outer_treedef.flatten_up_to(pytree_to_transpose)
+        if inner_treedef is None:
+            if not rows:
+                raise TypeError("tree.transpose: the outer structure has no leaves: say what inner_treedef is")
+            inner_treedef = structure(rows[0])
+        columns = [_leaves_of(inner_treedef, row) for row in rows]
+    except ValueError as error:
+        raise TypeError(f"tree.transpose: the tree is not of the form outer(inner(leaf)): {error}") from None
+    by_leaf = zip(*columns) if columns else [()] * inner_treedef.num_leaves
+    return inner_treedef.unflatten([outer_treedef.unflatten(column) for column in by_leaf])
 
 
-def flatten_with_path(tree: Any, is_leaf=None) -> tuple[list[tuple[tuple, Any]], PyTreeDef]:
-    """[(path, leaf), …] and the structure; a path is a tuple of keys, see `keystr`."""
-    found, treedef = _registry.flatten_with_path(tree, is_leaf)
+def _leaves_of(treedef: PyTreeDef, tree: Any) -> list[Any]:
+    found, own = _registry.flatten(tree)
+    if own != treedef:
+        raise ValueError(f"one inner tree has the structure {own}, not {treedef}")
+    return found
+
+
+# Paths ----------------------------------------------------------------------------------------------------------------
+
+
+def flatten_with_path(
+    tree: Any, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
+) -> tuple[list[tuple[tuple, Any]], PyTreeDef]:
+    """[(path, leaf), …] and the structure; a path is a tuple of keys, see `keystr`. With `is_leaf_takes_path`, `is_leaf`
+    is asked with the path and the subtree."""
+    ask = is_leaf if is_leaf is None or is_leaf_takes_path else lambda _, x: is_leaf(x)
+    found, treedef = _registry.flatten_with_path(tree, ask)
     return [(tuple(path), leaf) for path, leaf in found], treedef
 
 
-def leaves_with_path(tree: Any, is_leaf=None) -> list[tuple[tuple, Any]]:
-    return flatten_with_path(tree, is_leaf)[0]
+def leaves_with_path(
+    tree: Any, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
+) -> list[tuple[tuple, Any]]:
+    """[(path, leaf), …] of a tree, in order."""
+    return flatten_with_path(tree, is_leaf, is_leaf_takes_path)[0]
 
 
-def map_with_path(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf=None) -> Any:
+def map_with_path(
+    f: Callable[..., Any],
+    tree: Any,
+    *rest: Any,
+    is_leaf: Callable[..., bool] | None = None,
+    is_leaf_takes_path: bool = False,
+) -> Any:
     """Like `map`, with the leaf's path as first argument of `f`."""
-    found, treedef = flatten_with_path(tree, is_leaf)
-    others = [treedef.flatten_up_to(r) for r in rest]
-    return treedef.unflatten([f(path, *xs) for (path, *xs) in zip(*zip(*found), *others)] if found else [])
+    found, treedef = flatten_with_path(tree, is_leaf, is_leaf_takes_path)
+    others = [_up_to(treedef, tree, r, None, f"tree.map_with_path: tree {i}") for i, r in enumerate(rest, 1)]
+    return treedef.unflatten([f(path, leaf, *xs) for (path, leaf), *xs in zip(found, *others)])
 
 
-def keystr(path: Sequence[Any]) -> str:
-    """A path as it would stand behind the variable: `['w'][0].bias`."""
-    return "".join(str(key) for key in path)
+def keystr(keys: Sequence[Any], *, simple: bool = False, separator: str = "") -> str:
+    """A path as it would stand behind the variable: `['w'][0].bias`; with `simple` the bare names, `w0bias`, which a
+    `separator` tells apart: `w/0/bias`."""
+    return separator.join([_bare(key) if simple else str(key) for key in keys])
+
+
+def _bare(key: Any) -> str:
+    for attribute in ("key", "idx", "name"):
+        if isinstance(key, _KEYS) and hasattr(key, attribute):
+            return str(getattr(key, attribute))
+    return str(key)
+
+
+_KEYS = (DictKey, FlattenedIndexKey, GetAttrKey, SequenceKey)
 
 
 def leaf_paths(tree: Any) -> list[str]:
@@ -96,53 +178,227 @@ def leaf_paths(tree: Any) -> list[str]:
     return [keystr(path) for path, _ in _registry.flatten_with_path(tree)[0]]
 
 
+# Prefixes -------------------------------------------------------------------------------------------------------------
+
+
+def broadcast(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf = None) -> Any:
+    """`prefix_tree`, which may end above the leaves of `full_tree`, with each of its leaves repeated for those below.
+    `is_leaf` says what is a leaf of `prefix_tree`.
+
+    Raises ValueError, saying where, if it is not a prefix.
+    """
+    found, treedef = _registry.flatten(prefix_tree, is_leaf)
+    try:
+        parts = treedef.flatten_up_to(full_tree)
+    except (ValueError, TypeError) as error:
+        where = first_difference(prefix_tree, full_tree, is_leaf, ("the prefix", "the full tree")) or error
+        raise ValueError(f"tree.broadcast: the first tree is no prefix of the second: {where}") from None
+    full = _registry.flatten(full_tree)[1]
+    repeated = [[leaf] * structure(part).num_leaves for leaf, part in zip(found, parts)]
+    return full.unflatten(itertools.chain.from_iterable(repeated))
+
+
 def broadcast_prefix(prefix: Any, treedef: PyTreeDef, what: str) -> list[Any]:
     """The leaves of `prefix` (a tree that may end above the leaves) repeated for the leaves below each. None is a leaf.
 
-    Raises ValueError naming `what` if it is not a prefix of the structure.
+    Raises ValueError naming `what` and the path where it is not a prefix of the structure.
     """
     result: list[Any] = []
-    full = treedef.unflatten([object()] * treedef.num_leaves)
-    prefix_leaves, prefix_def = _registry.flatten(prefix, lambda x: x is None)
+    full = treedef.unflatten([_Place()] * treedef.num_leaves)
+    prefix_leaves, prefix_def = _registry.flatten(prefix, _is_none)
     try:
         parts = prefix_def.flatten_up_to(full)
     except (ValueError, TypeError) as error:
-        raise ValueError(f"{what} must be a prefix of the tree it is for: {error}") from None
+        where = first_difference(prefix, full, _is_none, ("it", "the tree")) or error
+        raise ValueError(f"{what} must be a prefix of the tree it is for: {where}") from None
     for leaf, part in zip(prefix_leaves, parts):
         result += [leaf] * structure(part).num_leaves
     return result
 
 
-# Registration --------------------------------------------------------------------------------------------------------
+def _is_none(x: Any) -> bool:
+    return x is None
+
+
+class _Place:
+    """Stands for a leaf where only the structure is known."""
+
+
+def _up_to(treedef: PyTreeDef, like: Any, tree: Any, is_leaf: IsLeaf, what: str) -> list[Any]:
+    try:
+        return treedef.flatten_up_to(tree)
+    except (ValueError, TypeError) as error:
+        where = first_difference(like, tree, is_leaf, ("the first tree", "this one")) or error
+        raise ValueError(f"{what} does not have the structure of the first: {where}") from None
+
+
+def first_difference(prefix: Any, tree: Any, is_leaf: IsLeaf = None, names: tuple[str, str] = ("one", "other")) -> str:
+    """In words, the first place where `tree` does not go on as `prefix` does; "" if there is none."""
+    return _difference((), prefix, tree, is_leaf, names)
+
+
+def _difference(path: tuple, prefix: Any, tree: Any, is_leaf: IsLeaf, names: tuple[str, str]) -> str:
+    level = None if is_leaf is not None and is_leaf(prefix) else _registry.flatten_one_level_with_keys(prefix)
+    if level is None:
+        return ""
+    one_level = _registry.flatten(prefix, lambda x: x is not prefix)[1]
+    try:
+        below = one_level.flatten_up_to(tree)
+    except (ValueError, TypeError):
+        at = f"at {keystr(path)}" if path else "at the top"
+        return f"{at}, {_contrast(prefix, tree, names)}"
+    for key, own, other in zip(_keys_of(prefix, level), _registry.flatten_one_level(prefix)[0], below):
+        found = _difference((*path, key), own, other, is_leaf, names)
+        if found:
+            return found
+    return ""
+
+
+def _keys_of(node: Any, level: Any) -> list[Any]:
+    if hasattr(node, "_fields"):  # jaxlib gives all fields of a namedtuple the first one's name
+        return [GetAttrKey(name) for name in node._fields]
+    return [key for key, _ in level[0]]
+
+
+def _contrast(prefix: Any, tree: Any, names: tuple[str, str]) -> str:
+    one, other = names
+    if isinstance(prefix, dict) and type(prefix) is type(tree):
+        missing, more = ([k for k in a if k not in b] for a, b in ((prefix, tree), (tree, prefix)))
+        parts = [f"{who} alone has {_listed(keys)}" for who, keys in ((one, missing), (other, more)) if keys]
+        if parts:
+            return " and ".join(parts)
+    if type(prefix) is type(tree) and _kind(prefix) == _kind(tree):
+        return f"the static data of two {type(prefix).__name__} differ"
+    return f"{one} has {_kind(prefix)} where {other} has {_kind(tree)}"
+
+
+def _listed(keys: list[Any]) -> str:
+    shown = ", ".join(builtins.map(repr, keys[:6])) + (", …" if len(keys) > 6 else "")
+    return f"key{'s' * (len(keys) > 1)} {shown}"
+
+
+def _kind(x: Any) -> str:
+    if x is None:
+        return "None"
+    if isinstance(x, _Place):
+        return "a leaf"
+    name = type(x).__name__
+    article = "an" if name[:1] in "AEIOUaeiou" else "a"
+    if hasattr(x, "_fields") or not isinstance(x, (tuple, list, dict)):
+        return f"{article} {name}"
+    return f"{article} {name} of {len(x)}"
+
+
+# One level ------------------------------------------------------------------------------------------------------------
+
+
+def flatten_one_level(tree: Any) -> tuple[Iterable[Any], Hashable]:
+    """The children of a node and its static data. Raises ValueError for a leaf."""
+    found = _registry.flatten_one_level(tree)
+    if found is None:
+        raise ValueError(f"{_kind(tree)} is a leaf: it has no children")
+    return found
+
+
+def flatten_one_level_with_keys(tree: Any) -> tuple[Iterable[tuple[Any, Any]], Hashable]:
+    """[(key, child), …] of a node and its static data. Raises ValueError for a leaf."""
+    children, data = flatten_one_level(tree)
+    return list(zip(_keys_of(tree, _registry.flatten_one_level_with_keys(tree)), children)), data
+
+
+def is_tree_node(typ: type) -> bool:
+    """Whether values of the type are nodes (containers, namedtuples, registered classes) and not leaves."""
+    return _registry.is_node(typ) or (issubclass(typ, tuple) and hasattr(typ, "_fields"))
+
+
+def all_leaves(iterable: Iterable[Any], is_leaf: IsLeaf = None) -> bool:
+    """Whether all elements are leaves; None is an empty tree, and so is none."""
+    if is_leaf is None:
+        return pytrees.all_leaves(_registry, iterable)
+    items = list(iterable)
+    found = leaves(items, is_leaf)
+    return len(found) == len(items) and builtins.all(a is b for a, b in zip(items, found))
+
+
+def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
+    """The structures of the children of a node."""
+    return treedef.children()
+
+
+def treedef_is_leaf(treedef: PyTreeDef) -> bool:
+    """Whether the structure is a single node: a leaf or an empty container."""
+    return treedef.num_nodes == 1
+
+
+def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
+    """The structure of the tuple of trees that have the given structures."""
+    return pytrees.treedef_tuple(_registry, list(treedefs))
+
+
+# Registration ---------------------------------------------------------------------------------------------------------
 
 
 def register_pytree_node(
     nodetype: type,
     flatten_func: Callable[[Any], tuple[Iterable[Any], Hashable]],
     unflatten_func: Callable[[Any, Any], Any],
-    flatten_with_keys_func=None,
+    flatten_with_keys_func: Callable[[Any], tuple[Iterable[tuple[Any, Any]], Hashable]] | None = None,
 ) -> None:
     """Make a class a node: `flatten_func(x)` gives (children, static data), `unflatten_func(data, children)` the object.
 
-    Raises ValueError if the class is known already.
+    Raises ValueError if the class is known already, TypeError for what is no function.
     """
+    for name, function in (("flatten_func", flatten_func), ("unflatten_func", unflatten_func)):
+        if not callable(function):
+            raise TypeError(f"register_pytree_node: {name} is a function, not {function!r}")
     pytrees.register(_registry, nodetype, flatten_func, unflatten_func, flatten_with_keys_func)
 
 
-def register_pytree_with_keys(nodetype: type, flatten_with_keys, unflatten_func, flatten_func=None) -> None:
+def register_pytree_with_keys(
+    nodetype: type,
+    flatten_with_keys: Callable[[Any], tuple[Iterable[tuple[Any, Any]], Hashable]],
+    unflatten_func: Callable[[Any, Any], Any],
+    flatten_func: Callable[[Any], tuple[Iterable[Any], Hashable]] | None = None,
+) -> None:
     """Like `register_pytree_node`; `flatten_with_keys(x)` gives ([(key, child), …], static data)."""
 
-    def plain(x):
+    def plain(x: Any) -> tuple[list[Any], Hashable]:
         children, data = flatten_with_keys(x)
         return [child for _, child in children], data
 
-    pytrees.register(_registry, nodetype, flatten_func or plain, unflatten_func, flatten_with_keys)
+    register_pytree_node(nodetype, flatten_func or plain, unflatten_func, flatten_with_keys)
 
 
 def register_pytree_node_class(cls: type) -> type:
-    """Class decorator: the class has `tree_flatten(self)` and a classmethod `tree_unflatten(cls, data, children)`."""
+    """Class decorator: the class has `tree_flatten(self)` and a classmethod `tree_unflatten(cls, data, children)`.
+
+    Raises AttributeError for a class without them.
+    """
+    _check_methods(cls, "tree_flatten", "tree_unflatten")
     register_pytree_node(cls, lambda x: x.tree_flatten(), cls.tree_unflatten)  # pyright: ignore
     return cls
+
+
+def register_pytree_with_keys_class(cls: type) -> type:
+    """Class decorator: the class has `tree_flatten_with_keys(self)`, which gives ([(key, child), …], static data), a
+    classmethod `tree_unflatten(cls, data, children)`, and perhaps a quicker `tree_flatten(self)`.
+
+    Raises AttributeError for a class without them.
+    """
+    _check_methods(cls, "tree_flatten_with_keys", "tree_unflatten")
+    plain = (lambda x: x.tree_flatten()) if hasattr(cls, "tree_flatten") else None
+    with_keys, unflatten_func = (lambda x: x.tree_flatten_with_keys()), cls.tree_unflatten  # pyright: ignore
+    register_pytree_with_keys(cls, with_keys, unflatten_func, plain)
+    return cls
+
+
+def _check_methods(cls: type, *names: str) -> None:
+    for name in names:
+        if not hasattr(cls, name):
+            what = (
+                f"a classmethod {name}(cls, data, children)" if name == "tree_unflatten" else f"a method {name}(self)"
+            )
+            raise AttributeError(f"{cls.__name__} cannot be registered: it has no {what[2:]}")
 
 
 def register_dataclass(
@@ -152,16 +408,41 @@ def register_dataclass(
     drop_fields: Sequence[str] = (),
 ) -> type:
     """Make a dataclass a node: `data_fields` are children, `meta_fields` static data (hashable). Without them, fields
-    marked `metadata={"static": True}` are static. Returns the class. Raises ValueError for fields that do not exist."""
-    fields = [f for f in dataclasses.fields(nodetype) if f.init and f.name not in drop_fields]
-    if data_fields is None or meta_fields is None:
-        data_fields = [f.name for f in fields if not f.metadata.get("static")]
-        meta_fields = [f.name for f in fields if f.metadata.get("static")]
-    missing = {f.name for f in fields} ^ {*data_fields, *meta_fields}
-    if missing:
-        raise ValueError(f"the fields of {nodetype.__name__} and data_fields + meta_fields differ in {sorted(missing)}")
+    marked `metadata={"static": True}` (or made with `tree.static`) are static. `drop_fields` are left out. Any class will
+    do whose objects `nodetype(field=value, …)` makes anew, if its fields are named. Returns the class.
+
+    Raises ValueError for fields that do not exist, are left out or stand twice, TypeError if some are not said.
+    """
+    name = nodetype.__name__
+    if (data_fields is None) != (meta_fields is None):
+        raise TypeError(f"register_dataclass({name}): give data_fields and meta_fields both, or neither")
+    if not dataclasses.is_dataclass(nodetype):
+        if data_fields is None or meta_fields is None:
+            raise TypeError(
+                f"register_dataclass: {name} is no dataclass: put @dataclasses.dataclass below the decorator, or name "
+                "data_fields and meta_fields"
+            )
+    else:
+        fields = [f for f in dataclasses.fields(nodetype) if f.init and f.name not in drop_fields]
+        if data_fields is None or meta_fields is None:
+            data_fields = [f.name for f in fields if not f.metadata.get("static")]
+            meta_fields = [f.name for f in fields if f.metadata.get("static")]
+        missing = {f.name for f in fields} ^ {*data_fields, *meta_fields}
+        if missing:
+            raise ValueError(
+                f"register_dataclass: the fields of {name} and data_fields + meta_fields differ in {sorted(missing)}; "
+                "drop_fields leaves fields out"
+            )
+    twice = sorted({*data_fields} & {*meta_fields})
+    if twice:
+        raise ValueError(f"register_dataclass({name}): {twice} cannot be data and static both")
     pytrees.register_dataclass(_registry, nodetype, data_fields, meta_fields)
     return nodetype
+
+
+def static(**kwargs: Any) -> Any:
+    """`dataclasses.field` of a field that is static data: `mode: str = tree.static(default="fast")`."""
+    return dataclasses.field(**{**kwargs, "metadata": {**(kwargs.get("metadata") or {}), "static": True}})
 
 
 def register_static(cls: type) -> type:
@@ -174,7 +455,12 @@ def _ordered_keys(x: dict) -> tuple[list, tuple]:
     return [(DictKey(k), v) for k, v in x.items()], tuple(x)
 
 
-register_pytree_with_keys(OrderedDict, _ordered_keys, lambda keys, xs: OrderedDict(zip(keys, xs)))
+register_pytree_with_keys(
+    OrderedDict,
+    _ordered_keys,
+    lambda keys, xs: OrderedDict(zip(keys, xs)),
+    lambda x: (list(x.values()), tuple(x)),
+)
 
 
 def _default_keys(x: defaultdict) -> tuple[list, tuple]:
@@ -184,16 +470,67 @@ def _default_keys(x: defaultdict) -> tuple[list, tuple]:
 
 register_pytree_with_keys(defaultdict, _default_keys, lambda data, xs: defaultdict(data[0], zip(data[1], xs)))
 
+
+class Partial(functools.partial):
+    """`functools.partial` as a tree: the bound arguments are its leaves, the function is static data. So it may be an
+    argument of a transformed function, which a closure may not.
+
+    A `functools.partial` inside stays as it is: its arguments are part of the function.
+    """
+
+    def __new__(cls, func: Callable[..., Any], /, *args: Any, **kw: Any) -> Partial:
+        return super().__new__(cls, _Whole(func) if isinstance(func, functools.partial) else func, *args, **kw)
+
+    def __repr__(self) -> str:
+        inside = [repr(self.func), *builtins.map(repr, self.args), *[f"{k}={v!r}" for k, v in self.keywords.items()]]
+        return f"Partial({', '.join(inside)})"
+
+
+class _Whole:
+    """A partial that `functools.partial` would otherwise take apart."""
+
+    def __init__(self, function: functools.partial):
+        self.function = function
+
+    def __call__(self, *args: Any, **kw: Any) -> Any:
+        return self.function(*args, **kw)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Whole) and self.function is other.function
+
+    def __hash__(self) -> int:
+        return hash(self.function)
+
+    def __repr__(self) -> str:
+        return repr(self.function)
+
+
+register_pytree_with_keys(
+    Partial,
+    lambda p: (((GetAttrKey("args"), p.args), (GetAttrKey("keywords"), p.keywords)), p.func),
+    lambda func, parts: Partial(func, *parts[0], **parts[1]),
+    lambda p: ((p.args, p.keywords), p.func),
+)
+
+default_registry = _registry
+"""The registry of this library's trees; jaxlib's own, which JAX uses, is left alone."""
+
 __all__ = [
     "DictKey",
     "FlattenedIndexKey",
     "GetAttrKey",
+    "Partial",
     "PyTreeDef",
     "SequenceKey",
     "all",
+    "all_leaves",
+    "broadcast",
     "broadcast_prefix",
     "flatten",
+    "flatten_one_level",
+    "flatten_one_level_with_keys",
     "flatten_with_path",
+    "is_tree_node",
     "keystr",
     "leaf_paths",
     "leaves",
@@ -201,12 +538,18 @@ __all__ = [
     "map",
     "map_with_path",
     "reduce",
+    "reduce_associative",
     "register_dataclass",
     "register_pytree_node",
     "register_pytree_node_class",
     "register_pytree_with_keys",
+    "register_pytree_with_keys_class",
     "register_static",
+    "static",
     "structure",
     "transpose",
+    "treedef_children",
+    "treedef_is_leaf",
+    "treedef_tuple",
     "unflatten",
 ]

@@ -1,9 +1,11 @@
 """Write down what JAX says about the expressions of numpy_cases: dtype, weak type, shape, or which error.
 
-Run it in an environment with jax: `python tests/compiler/record_jax.py`. The suite reads the result and needs no jax.
+Run it in an environment with jax: `python tests/compiler/record_jax.py [numpy_results] [promotion]`. The suite reads the
+result and needs no jax.
 """
 
 import json
+import sys
 import warnings
 from itertools import product
 from pathlib import Path
@@ -60,14 +62,21 @@ PROMOTED = (
     "float64",
     "complex64",
     "complex128",
+    "float4_e2m1fn",
+    "float8_e3m4",
+    "float8_e4m3",
+    "float8_e4m3b11fnuz",
     "float8_e4m3fn",
+    "float8_e4m3fnuz",
     "float8_e5m2",
+    "float8_e5m2fnuz",
+    "float8_e8m0fnu",
 )
 WEAK = {"int*": 1, "float*": 1.0, "complex*": 1j}
 
 
-def promotion(x64: bool) -> dict[str, str]:
-    with jax.enable_x64(x64):
+def promotion(x64: bool, mode: str = "standard") -> dict[str, str]:
+    with jax.enable_x64(x64), jax.numpy_dtype_promotion(mode):
         values = {name: jnp.zeros((), name) for name in PROMOTED} | {name: jnp.asarray(v) for name, v in WEAK.items()}
         table = {}
         for (a, x), (b, y) in product(values.items(), values.items()):
@@ -79,11 +88,17 @@ def promotion(x64: bool) -> dict[str, str]:
     return table
 
 
+def promotions() -> dict[str, dict[str, str]]:
+    return {
+        f"{bits} {mode}": promotion(bits == "x64", mode) for bits in ("x32", "x64") for mode in ("standard", "strict")
+    }
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     folder = Path(__file__).parent / "recorded"
     folder.mkdir(exist_ok=True)
     np.seterr(all="ignore")
-    tables = {"numpy_results": expressions(), "promotion": {"x32": promotion(False), "x64": promotion(True)}}
-    for name, table in tables.items():
-        (folder / f"{name}.json").write_text(json.dumps(table, indent=0) + "\n")
+    tables = {"numpy_results": expressions, "promotion": promotions}
+    for name in sys.argv[1:] or tables:
+        (folder / f"{name}.json").write_text(json.dumps(tables[name](), indent=0) + "\n")

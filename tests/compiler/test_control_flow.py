@@ -358,6 +358,7 @@ def test_cond_takes_operands_trees_numbers_and_nothing():
     assert float(lax.cond(True, lambda: 1.0, lambda: 2.0)) == 1
     assert float(lax.cond(0, lambda: 1.0, lambda: 2.0)) == 2
     assert float(lax.cond(np.float32(3), lambda x: x, lambda x: -x, operand=2.0)) == 2
+    assert float(lax.cond(False, 2.0, lambda x: x, 3.0, lambda x: x + 1)) == 4
     out = lax.cond(True, lambda t: {"a": t["a"], "b": None}, lambda t: {"a": t["a"] * 2, "b": None}, {"a": 3.0})
     assert out["b"] is None and float(out["a"]) == 3
     mixed = lax.cond(True, lambda x: 1.0, lambda x: x, np.float64(2))

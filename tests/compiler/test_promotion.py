@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,25 +29,40 @@ def described(x: Any) -> str:
     return f"{x.dtype.name}{'*' if x.weak_type else ''}"
 
 
+def outcome(make: Callable[[], tuple[Any, bool]]) -> str:
+    try:
+        dtype, weak = make()
+        return f"{dtype.name}{'*' if weak else ''}"
+    except TypePromotionError:
+        return "TypePromotionError"
+
+
+@pytest.mark.parametrize("mode", ["standard", "strict"])
 @pytest.mark.parametrize("bits", ["x32", "x64"])
 @pytest.mark.filterwarnings("ignore:.*was asked for")
-def test_every_pair_promotes_as_in_jax(bits: str) -> None:
-    with jx.enable_x64(bits == "x64"):
-        values = {name: value_of(name) for name in {n for pair in RECORDED[bits] for n in pair.split()}}
+def test_every_pair_promotes_as_in_jax(bits: str, mode: str) -> None:
+    table = RECORDED[f"{bits} {mode}"]
+    names = dict.fromkeys(name for pair in table for name in pair.split())
+    assert len(table) == len(names) ** 2 and len(names) >= 27
+    with jx.enable_x64(bits == "x64"), jx.numpy_dtype_promotion(mode):
+        values = {name: value_of(name) for name in names}
         wrong = []
-        for pair, wanted in RECORDED[bits].items():
-            a, b = pair.split()
-            try:
-                out = jx.make_jaxpr(jnp.add)(values[a], values[b]).out_avals[0]
-                found = f"{out.dtype.name}{'*' if out.weak_type else ''}"
-            except TypePromotionError:
-                found = "TypePromotionError"
-            if found != wanted:
-                wrong.append(f"{pair}: {found}, JAX has {wanted}")
-            if found == "TypePromotionError":
-                with pytest.raises(TypePromotionError):
-                    jnp.promote_types(values[a].dtype, values[b].dtype)
+        for pair, wanted in table.items():
+            x, y = (values[name] for name in pair.split())
+            added = outcome(lambda: (out := jx.make_jaxpr(jnp.add)(x, y).out_avals[0]) and (out.dtype, out.weak_type))
+            asked = outcome(lambda: (jnp.result_type(x, y), added.endswith("*")))
+            if added != wanted or asked != wanted:
+                wrong.append(f"{pair}: {added}, result_type {asked}, JAX has {wanted}")
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("bits", ["x32", "x64"])
+def test_promote_types_is_that_of_strong_types(bits: str) -> None:
+    table = RECORDED[f"{bits} standard"]
+    with jx.enable_x64(bits == "x64"):
+        for pair, wanted in table.items():
+            if "*" not in pair:
+                assert outcome(lambda: (jnp.promote_types(*pair.split()), False)) == wanted.rstrip("*"), pair
 
 
 @pytest.mark.parametrize(

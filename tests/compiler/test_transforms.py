@@ -544,7 +544,7 @@ ERRORS = {
     "vmap of nothing": (lambda: jx.vmap(f, in_axes=None)(X), ValueError, "give axis_size"),
     "vmap rank": (lambda: jx.vmap(f, in_axes=(1, None))(X, 1.0), ValueError, "f32[3] and has no axis 1"),
     "vmap of a number": (lambda: jx.vmap(f)(1.0), ValueError, "f32[] and has no axis 0"),
-    "vmap axis no int": (lambda: jx.vmap(f, in_axes=("a", None))(X, 1.0), ValueError, "'a'"),
+    "vmap axis no int": (lambda: jx.vmap(f, in_axes=("a", None))(X, 1.0), TypeError, "'a'"),
     "vmap in_axes count": (lambda: jx.vmap(f, in_axes=(0, 0, 0))(X, X), ValueError, "3 entries"),
     "vmap in_axes tree": (lambda: jx.vmap(f, in_axes=({"a": 0},))({"b": X}), ValueError, "in_axes"),
     "vmap out_axes tree": (lambda: jx.vmap(f, out_axes=(0, 0))(X, X), ValueError, "out_axes"),

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
+from types import FunctionType
 from typing import Any
 
 from .. import tree
 from ..backend.array import device_for, one_device, placed, to_array
+from ..backend.signature import short_repr
 from ..core.avals import ShapedArray, aval_of, not_an_array
 from ..core.trace import Tracer, evaluating
+
+
+_NOT_CALLED = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
 
 
 class Flat:
@@ -46,6 +52,17 @@ class Flat:
 def name_of(fun: Any) -> str:
     """The function's name, for messages."""
     return getattr(fun, "__name__", None) or type(fun).__name__
+
+
+def check_callable(fun: Any, what: str) -> None:
+    """Raises TypeError for what cannot be transformed."""
+    if not callable(fun):
+        raise TypeError(f"{what} takes a function; it got {type(fun).__name__}: {short_repr(fun)}")
+    if isinstance(fun, FunctionType) and fun.__code__.co_flags & _NOT_CALLED:
+        raise TypeError(
+            f"{what} takes a function that returns arrays; {name_of(fun)} is a generator or a coroutine, whose body does not "
+            "run when it is called"
+        )
 
 
 def check_array(x: Any, what: str) -> ShapedArray:

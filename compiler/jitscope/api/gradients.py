@@ -1,19 +1,21 @@
-"""grad and value_and_grad."""
+"""grad and value_and_grad, and what they share with other derivatives."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+import operator
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import tree
-from ..backend.static import as_tuple
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
-from ._flat import check_array, name_of
-from .linear_maps import vjp
+from ..core.folding import fold
+from ._flat import check_array, check_callable, name_of
+from .jit import jit
+from .linear_maps import refuse_reduce_axes, vjp
 
 
 def value_and_grad(
@@ -22,34 +24,28 @@ def value_and_grad(
     has_aux: bool = False,
     holomorphic: bool = False,
     allow_int: bool = False,
+    reduce_axes: Sequence[Any] = (),
 ) -> Callable[..., Any]:
     """The function that gives `fun`'s result and its gradient with respect to the positional arguments `argnums`.
 
-    `fun` returns a real scalar (complex with `holomorphic=True`), or (scalar, aux) with `has_aux`. The gradient has the
-    argument's structure; for a sequence of argnums it is a tuple. Integer arguments raise TypeError unless `allow_int`,
-    which gives float0. Keyword arguments are passed on.
+    `fun` returns a real scalar (complex with `holomorphic=True`), or (scalar, aux) with `has_aux`; then the value is that
+    pair too. The gradient has the argument's structure, shapes and dtypes; for a sequence of argnums it is a tuple.
+    Negative argnums count from the end. Integer arguments raise TypeError unless `allow_int`, which gives float0. Keyword
+    arguments are passed on. Raises TypeError for results that are no scalars and for arguments that are not there.
     """
-    numbers = as_tuple(argnums)
+    check_callable(fun, "value_and_grad")
+    refuse_reduce_axes(reduce_axes, "grad")
+    numbers = argument_numbers(argnums)
 
     @functools.wraps(fun)
     def value_and_grad_of(*args: Any, **kwargs: Any) -> Any:
-        chosen = _chosen(fun, numbers, args)
-        for i in chosen:
-            _check_differentiable(fun, i, args[i], holomorphic, allow_int)
-
-        def of_chosen(*xs: Any) -> Any:
-            full = list(args)
-            for i, x in zip(chosen, xs):
-                full[i] = x
-            return fun(*full, **kwargs)
-
-        of_chosen.__name__ = name_of(fun)
-        out = vjp(of_chosen, *[args[i] for i in chosen], has_aux=has_aux)
-        value, f_vjp = out[0], out[1]
-        _check_scalar(fun, value, holomorphic)
-        grads = f_vjp(_one(aval_of(value)))
-        gradient = grads if isinstance(argnums, (tuple, list)) else grads[0]
-        return ((value, out[2]), gradient) if has_aux else (value, gradient)
+        try:
+            value, aux, grads = _value_and_grads(fun, numbers, args, kwargs, has_aux, holomorphic, allow_int)
+        except Exception as error:
+            fold(error)
+            raise
+        gradient = grads[0] if isinstance(numbers, int) else grads
+        return ((value, aux), gradient) if has_aux else (value, gradient)
 
     return value_and_grad_of
 
@@ -60,29 +56,111 @@ def grad(
     has_aux: bool = False,
     holomorphic: bool = False,
     allow_int: bool = False,
+    reduce_axes: Sequence[Any] = (),
 ) -> Callable[..., Any]:
     """The gradient of `fun`, see `value_and_grad`; with `has_aux`, (gradient, aux)."""
-    both = value_and_grad(fun, argnums, has_aux, holomorphic, allow_int)
+    check_callable(fun, "grad")
+    refuse_reduce_axes(reduce_axes, "grad")
+    numbers = argument_numbers(argnums)
 
     @functools.wraps(fun)
     def grad_of(*args: Any, **kwargs: Any) -> Any:
-        value, gradient = both(*args, **kwargs)
-        return (gradient, value[1]) if has_aux else gradient
+        try:
+            _, aux, grads = _value_and_grads(fun, numbers, args, kwargs, has_aux, holomorphic, allow_int)
+        except Exception as error:
+            fold(error)
+            raise
+        gradient = grads[0] if isinstance(numbers, int) else grads
+        return (gradient, aux) if has_aux else gradient
 
     return grad_of
 
 
-def _chosen(fun: Any, numbers: tuple, args: tuple) -> list[int]:
-    wrong = [i for i in numbers if not isinstance(i, int) or not -len(args) <= i < len(args)]
+def fwd_and_bwd(
+    fun: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool = False, jitted: bool = True
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """`fun`'s forward and backward pass as two functions, compiled if `jitted`.
+
+    fwd(*args) gives (result, residuals) or, with `has_aux`, (result, residuals, aux); bwd(residuals, cotangent) the
+    cotangents of the arguments `argnums` (a tuple for a sequence of them).
+    """
+    check_callable(fun, "fwd_and_bwd")
+    numbers = argument_numbers(argnums)
+
+    def fwd(*args: Any, **kwargs: Any) -> Any:
+        chosen = chosen_arguments(fun, numbers, args, "fwd_and_bwd")
+        return vjp(of_arguments(fun, chosen, args, kwargs), *[args[i] for i in chosen], has_aux=has_aux)
+
+    def bwd(residuals: Any, cotangent: Any) -> Any:
+        cts = residuals(cotangent)
+        return cts[0] if isinstance(numbers, int) else cts
+
+    return (jit(fwd), jit(bwd)) if jitted else (fwd, bwd)
+
+
+def _value_and_grads(
+    fun: Any, numbers: Numbers, args: tuple, kwargs: dict[str, Any], has_aux: bool, holomorphic: bool, allow_int: bool
+) -> tuple[Any, Any, tuple]:
+    chosen = chosen_arguments(fun, numbers, args, "grad")
+    for i in chosen:
+        _check_differentiable(fun, i, args[i], holomorphic, allow_int)
+    value, f_vjp, *aux = vjp(of_arguments(fun, chosen, args, kwargs), *[args[i] for i in chosen], has_aux=has_aux)
+    _check_scalar(fun, value, holomorphic)
+    return value, aux[0] if has_aux else None, f_vjp(_one(aval_of(value)))
+
+
+# Arguments by number -------------------------------------------------------------------------------------------------
+
+Numbers = int | tuple[int, ...]
+
+
+def argument_numbers(argnums: Any) -> Numbers:
+    """argnums as an int or a tuple of ints. Raises TypeError for anything else, ValueError for none."""
+    try:
+        return operator.index(argnums)
+    except TypeError:
+        pass
+    if isinstance(argnums, str) or not isinstance(argnums, Iterable):
+        raise TypeError(f"argnums is an int or a sequence of ints (positions of arguments), not {argnums!r}")
+    try:
+        numbers = tuple(map(operator.index, argnums))
+    except TypeError:
+        raise TypeError(f"argnums is an int or a sequence of ints (positions of arguments), not {argnums!r}") from None
+    if not numbers:
+        raise ValueError("argnums is empty: name at least one argument to differentiate with respect to")
+    return numbers
+
+
+def chosen_arguments(fun: Any, numbers: Numbers, args: tuple, what: str) -> list[int]:
+    """The positions meant, counted from the front. Raises TypeError for an argument that was not given, ValueError for one
+    named twice."""
+    wanted = (numbers,) if isinstance(numbers, int) else numbers
+    wrong = [i for i in wanted if not -len(args) <= i < len(args)]
     if wrong:
         raise TypeError(
-            f"grad of {name_of(fun)} with respect to argument {wrong[0]!r}, but it was called with {len(args)} "
-            "positional arguments"
+            f"{what} of {name_of(fun)} with respect to argument {wrong[0]}, but it was called with {len(args)} positional "
+            "arguments. What is passed by name cannot be differentiated: pass it by position"
         )
-    chosen = [i % len(args) for i in numbers]
+    chosen = [i % len(args) for i in wanted]
     if len(set(chosen)) < len(chosen):
-        raise ValueError(f"grad of {name_of(fun)}: argnums {numbers} names an argument twice")
+        raise ValueError(f"{what} of {name_of(fun)}: argnums {wanted} names an argument twice")
     return chosen
+
+
+def of_arguments(fun: Any, chosen: Sequence[int], args: tuple, kwargs: dict[str, Any]) -> Callable[..., Any]:
+    """`fun` as a function of the chosen arguments alone."""
+
+    def of_chosen(*xs: Any) -> Any:
+        full = list(args)
+        for i, x in zip(chosen, xs):
+            full[i] = x
+        return fun(*full, **kwargs)
+
+    of_chosen.__name__ = name_of(fun)
+    return of_chosen
+
+
+# Checks --------------------------------------------------------------------------------------------------------------
 
 
 def _one(aval: ShapedArray) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..backend import evaluate  # noqa: F401  (puts the evaluating trace in place)
@@ -11,16 +11,27 @@ from ..backend.compile import clear_executables
 from ..backend.dispatch import JitFunction, clear_traces
 from ..backend.evaluate import clear_programs
 from ..backend.static import StaticSpec
+from ..control.bodies import clear_bodies
+from ..xla import client
+from ._flat import check_callable
+from .many_devices import later
+from .processes import check_backend
 
 
 def jit(
     fun: Callable[..., Any] | None = None,
+    /,
     *,
-    static_argnums: Any = None,
-    static_argnames: Any = None,
-    donate_argnums: Any = None,
-    donate_argnames: Any = None,
+    in_shardings: Any = None,
+    out_shardings: Any = None,
+    static_argnums: int | Sequence[int] | None = None,
+    static_argnames: str | Iterable[str] | None = None,
+    donate_argnums: int | Sequence[int] | None = None,
+    donate_argnames: str | Iterable[str] | None = None,
+    keep_unused: bool = False,
     device: Any = None,
+    backend: str | None = None,
+    inline: bool = False,
     compiler_options: dict[str, Any] | None = None,
     auto_static: bool = False,
 ) -> Any:
@@ -28,32 +39,56 @@ def jit(
 
     Arguments are pytrees of arrays and numbers. Those in `static_argnums` or `static_argnames` are part of the program
     instead (hashable; each value gets its own), the memory of those in `donate_argnums` or `donate_argnames` may be
-    taken by results (they are deleted). `compiler_options` are XLA flags by name. `auto_static`: text, None, callables,
-    types and enums passed directly are static, and a call without any array or number runs as Python.
+    taken by results (they are deleted). The way of calling does not matter: `f(x)`, `f(x, 2.0)` and `f(x, a=2.0)` share a
+    program if 2.0 is the default (floats, complex numbers and arrays of those; other defaults stay Python values).
 
-    The result has `trace`, `lower`, `eval_shape`, `clear_cache`, and the Python function as `__wrapped__`. Also a
-    decorator, with or without arguments. Raises TypeError for arguments or results that are no arrays.
+    `keep_unused`: the program takes the arguments that nobody reads, too. `device` or `backend`: where it runs.
+    `inline`: called inside another traced function, its equations become that function's own instead of one call.
+    `compiler_options` are XLA flags by name. `in_shardings` and `out_shardings` are for several devices, which a later
+    release brings: they raise NotImplementedError. `auto_static`: text, None, callables, types and enums passed directly
+    are static, and a call without any array or number runs as Python.
+
+    The result has `trace`, `lower`, `eval_shape`, `clear_cache`, and the Python function as `__wrapped__`; as an attribute
+    of a class it is a method. Also a decorator, with or without arguments. Raises TypeError for arguments or results that
+    are no arrays.
     """
     if fun is None:
         return functools.partial(
             jit,
+            in_shardings=in_shardings,
+            out_shardings=out_shardings,
             static_argnums=static_argnums,
             static_argnames=static_argnames,
             donate_argnums=donate_argnums,
             donate_argnames=donate_argnames,
+            keep_unused=keep_unused,
             device=device,
+            backend=backend,
+            inline=inline,
             compiler_options=compiler_options,
             auto_static=auto_static,
         )
-    if not callable(fun):
-        raise TypeError(f"jit compiles functions; it got {type(fun).__name__}")
+    check_callable(fun, "jit")
+    if in_shardings is not None or out_shardings is not None:
+        raise later("jit's in_shardings and out_shardings")
     spec = StaticSpec(fun, static_argnums, static_argnames, donate_argnums, donate_argnames)
     options = tuple(sorted((compiler_options or {}).items()))
-    return JitFunction(fun, spec, options, device, auto_static)
+    where = _device(device, backend)
+    return JitFunction(fun, spec, options, where, auto_static, bool(keep_unused), bool(inline))
+
+
+def _device(device: Any, backend: str | None) -> Any:
+    if device is not None and backend is not None:
+        raise ValueError(f"jit takes device or backend, not both: {device!r} and {backend!r}")
+    check_backend(backend)
+    if device is not None and not client.is_device(device):
+        raise ValueError(f"device is one of jitscope.devices(), not {device!r}")
+    return device
 
 
 def clear_caches() -> None:
     """Forget all traces and compiled programs."""
     clear_traces()
+    clear_bodies()
     clear_programs()
     clear_executables()

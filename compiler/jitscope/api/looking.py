@@ -1,48 +1,92 @@
-"""Looking at programs without running them: make_jaxpr, eval_shape."""
+"""Looking at programs without running them (make_jaxpr, eval_shape), and running while tracing."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from .. import tree
-from ..backend.stages import struct_of
+from ..backend.stages import aval_like, struct_of
 from ..backend.static import StaticSpec
-from ..core.avals import aval_of
+from ..core.avals import aval_of, not_an_array
+from ..core.axes import current_axes, use_axes
+from ..core.folding import fold
 from ..core.jaxpr import ClosedJaxpr, DebugInfo
+from ..core.source import position_of_function
 from ..core.staging import trace_to_jaxpr
-from ._flat import name_of
+from ..core.trace import evaluation, using
+from ._flat import check_callable, name_of
 
 
-def make_jaxpr(fun: Callable[..., Any], static_argnums: Any = (), return_shape: bool = False) -> Callable[..., Any]:
-    """The function that gives the jaxpr of `fun` for its arguments (arrays or ShapeDtypeStructs); nothing is run.
+def make_jaxpr(
+    fun: Callable[..., Any],
+    static_argnums: Any = (),
+    axis_env: Sequence[tuple[Hashable, int]] | None = None,
+    return_shape: bool = False,
+) -> Callable[..., Any]:
+    """The function that gives the jaxpr of `fun` for its arguments; nothing is run.
 
-    With `return_shape`, (jaxpr, shapes and dtypes of the result).
+    Arguments are trees of arrays, numbers, or anything with a shape and a dtype (ShapeDtypeStruct); those in
+    `static_argnums` are passed as they are. `axis_env` opens named axes: ((name, size), …). With `return_shape`, (jaxpr,
+    shapes and dtypes of the result).
     """
+    check_callable(fun, "make_jaxpr")
     spec = StaticSpec(fun, static_argnums)
+    axes = tuple((name, int(size)) for name, size in axis_env or ())
 
     @functools.wraps(fun)
     def jaxpr_of(*args: Any, **kwargs: Any) -> Any:
-        dynamic, statics = spec.bind(args, kwargs, False)
-        leaves, in_tree = tree.flatten(dynamic)
-        out_trees: list[Any] = []
-
-        def flat_fun(*tracers: Any) -> list[Any]:
-            positional, named = statics.merge(in_tree.unflatten(tracers))
-            outs, out_tree = tree.flatten(fun(*positional, **named))
-            out_trees.append(out_tree)
-            return outs
-
-        debug = DebugInfo(name_of(fun), tuple(spec.leaf_names(dynamic, statics)))
-        closed: ClosedJaxpr = trace_to_jaxpr(flat_fun, [aval_of(x) for x in leaves], debug)
+        try:
+            with use_axes((*current_axes(), *axes)):
+                closed, out_tree = _trace(fun, spec, args, kwargs)
+        except Exception as error:
+            fold(error)
+            raise
         if return_shape:
-            return closed, out_trees[0].unflatten([struct_of(a) for a in closed.out_avals])
+            return closed, out_tree.unflatten([struct_of(a) for a in closed.out_avals])
         return closed
 
     return jaxpr_of
 
 
+def _trace(fun: Any, spec: StaticSpec, args: tuple, kwargs: dict[str, Any]) -> tuple[ClosedJaxpr, Any]:
+    dynamic, statics = spec.split(args, kwargs)
+    leaves, in_tree = tree.flatten(dynamic)
+    out_trees: list[Any] = []
+
+    def flat_fun(*tracers: Any) -> list[Any]:
+        positional, named = statics.merge(in_tree.unflatten(tracers))
+        outs, out_tree = tree.flatten(out := fun(*positional, **named))
+        for i, leaf in enumerate(outs):
+            try:
+                aval_of(leaf)
+            except TypeError:
+                path = tree.leaf_paths(out)[i]
+                raise TypeError(
+                    f"{name_of(fun)} returned, at result{path}, something that is not an array: {not_an_array(leaf)}"
+                ) from None
+        out_trees.append(out_tree)
+        return outs
+
+    names = tuple(spec.leaf_names(dynamic, statics))
+    debug = DebugInfo(name_of(fun), names, defined=position_of_function(fun))
+    avals = [aval_like(x, f"argument {name} of {name_of(fun)}") for x, name in zip(leaves, names)]
+    return trace_to_jaxpr(flat_fun, avals, debug), out_trees[0]
+
+
 def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Shapes and dtypes of `fun(*args, **kwargs)`, as ShapeDtypeStructs; nothing is computed."""
+    """Shapes and dtypes of `fun(*args, **kwargs)`, as a tree of ShapeDtypeStructs; nothing is computed.
+
+    Arguments are trees of arrays, numbers, or anything with a shape and a dtype. Raises what `fun` raises while traced.
+    """
     return make_jaxpr(fun, return_shape=True)(*args, **kwargs)[1]
+
+
+@contextmanager
+def ensure_compile_time_eval() -> Iterator[None]:
+    """Context manager: operations inside run now, also while a function is traced, and their results are constants of the
+    program. They cannot take traced values (UnexpectedTracerError)."""
+    with using(evaluation()):
+        yield

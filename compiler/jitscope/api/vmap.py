@@ -8,8 +8,10 @@ from typing import Any
 
 from .. import tree
 from ..core.avals import aval_of
+from ..core.folding import fold
+from ..ops.linear import reduce_sum_p
 from ..transforms.vmap import BatchAxis, vmap_flat
-from ._flat import Flat, as_values, check_array, name_of
+from ._flat import Flat, as_values, check_array, check_callable, name_of
 
 
 def vmap(
@@ -18,36 +20,77 @@ def vmap(
     out_axes: Any = 0,
     axis_name: Hashable = None,
     axis_size: int | None = None,
+    spmd_axis_name: Any = None,
+    sum_match: bool = False,
 ) -> Callable[..., Any]:
     """`fun` mapped over an axis of its arguments, as one operation on all examples instead of a loop.
 
-    `in_axes`: which axis of each positional argument is mapped (an int, None for none, or a tree of those that is a
-    prefix of the argument's); keyword arguments are mapped along axis 0. `out_axes`: where the axis goes in the results.
-    `axis_name` names the axis for collectives such as `lax.psum`. Raises ValueError for axes that do not exist, sizes
-    that disagree (it names the arguments), or when nothing is mapped and `axis_size` is not given.
+    `in_axes`: which axis of each positional argument is mapped (an int, None for none, or a tuple of those or of trees of
+    those that are prefixes of the arguments); keyword arguments are mapped along axis 0. `out_axes`: where the axis goes in
+    the results; None for results that are the same for all examples (with `sum_match`, others are summed). `axis_name`
+    names the axis for collectives such as `lax.psum`; `spmd_axis_name` says over which axis of a mesh of devices it is
+    spread, which means nothing on one device. Raises TypeError for axes that are no ints, ValueError for axes that do not
+    exist, sizes that disagree (it names the arguments), or when nothing is mapped and `axis_size` is not given.
     """
-    if isinstance(in_axes, list):
-        in_axes = tuple(in_axes)
+    check_callable(fun, "vmap")
+    in_axes = _checked_axes(in_axes, "in_axes")
+    _checked_axes(out_axes, "out_axes", anything=True)
 
     @functools.wraps(fun)
     def mapped(*args: Any, **kwargs: Any) -> Any:
-        leaves, in_tree = tree.flatten((args, kwargs))
-        if isinstance(in_axes, tuple) and len(in_axes) != len(args):
-            raise ValueError(
-                f"vmap of {name_of(fun)}: in_axes has {len(in_axes)} entries, but it was called with "
-                f"{len(args)} positional arguments"
-            )
-        dims = tree.broadcast_prefix((in_axes, 0), in_tree, "vmap in_axes")
-        names = [_argument_name(path) for path, _ in tree.leaves_with_path((args, kwargs))]
-        dims = [_checked_dim(fun, x, d, n) for x, d, n in zip(leaves, dims, names)]
-        size = _mapped_size(fun, leaves, dims, names, axis_size)
-        flat = Flat(fun, in_tree, named=True)
-        axis = BatchAxis(axis_name, size)
-        outs, out_dims = vmap_flat(flat, axis, as_values(leaves), dims)
-        wanted = tree.broadcast_prefix(out_axes, flat.out_tree, "vmap out_axes")
-        return flat.out_tree.unflatten([_place(fun, axis, x, d, w) for x, d, w in zip(outs, out_dims, wanted)])
+        try:
+            return _vmap(fun, in_axes, out_axes, axis_name, axis_size, sum_match, args, kwargs)
+        except Exception as error:
+            fold(error)
+            raise
 
     return mapped
+
+
+def _vmap(
+    fun: Any,
+    in_axes: Any,
+    out_axes: Any,
+    axis_name: Hashable,
+    axis_size: int | None,
+    sum_match: bool,
+    args: tuple,
+    kwargs: dict[str, Any],
+) -> Any:
+    leaves, in_tree = tree.flatten((args, kwargs))
+    if isinstance(in_axes, tuple) and len(in_axes) != len(args):
+        raise ValueError(
+            f"vmap of {name_of(fun)}: in_axes has {len(in_axes)} entries, but it was called with "
+            f"{len(args)} positional arguments"
+        )
+    dims = tree.broadcast_prefix((in_axes, 0), in_tree, "vmap in_axes")
+    names = [_argument_name(path) for path, _ in tree.leaves_with_path((args, kwargs))]
+    dims = [_checked_dim(fun, x, d, n) for x, d, n in zip(leaves, dims, names)]
+    size = _mapped_size(fun, leaves, dims, names, axis_size)
+    flat = Flat(fun, in_tree, named=True)
+    axis = BatchAxis(axis_name, size)
+    outs, out_dims = vmap_flat(flat, axis, as_values(leaves), dims)
+    wanted = tree.broadcast_prefix(out_axes, flat.out_tree, "vmap out_axes")
+    placed = [_place(fun, axis, x, d, w, sum_match) for x, d, w in zip(outs, out_dims, wanted)]
+    return flat.out_tree.unflatten(placed)
+
+
+def _checked_axes(axes: Any, what: str, anything: bool = False) -> Any:
+    """Axes as given, a list as a tuple. Raises TypeError where they are not ints, None, or trees of those."""
+    if isinstance(axes, list) and not anything:
+        axes = tuple(axes)
+    if not anything and not (axes is None or _is_axis(axes) or isinstance(axes, tuple)):
+        raise TypeError(
+            f"vmap's in_axes is an int, None, or a tuple with an entry for each positional argument, not {axes!r}"
+        )
+    wrong = [x for x in tree.leaves(axes) if not _is_axis(x)]
+    if wrong:
+        raise TypeError(f"vmap's {what} has ints and None at its leaves, not {wrong[0]!r}")
+    return axes
+
+
+def _is_axis(x: Any) -> bool:
+    return isinstance(x, int) and not isinstance(x, bool)
 
 
 def _argument_name(path: Sequence[Any]) -> str:
@@ -60,8 +103,9 @@ def _checked_dim(fun: Any, x: Any, dim: Any, name: str) -> int | None:
     aval = check_array(x, f"vmap of {name_of(fun)}: {name} is")
     if dim is None:
         return None
-    if not isinstance(dim, int) or not -aval.ndim <= dim < aval.ndim:
-        raise ValueError(f"vmap of {name_of(fun)}: {name} is {aval.short()} and has no axis {dim!r} to map over")
+    if not -aval.ndim <= dim < aval.ndim:
+        hint = ": in_axes=None for it takes the same value for all examples" if not aval.shape else ""
+        raise ValueError(f"vmap of {name_of(fun)}: {name} is {aval.short()} and has no axis {dim} to map over{hint}")
     return dim % aval.ndim
 
 
@@ -70,18 +114,21 @@ def _mapped_size(fun: Any, leaves: list, dims: list, names: list[str], given: in
     if given is not None:
         sizes["axis_size"] = given
     if not sizes:
-        raise ValueError(f"vmap of {name_of(fun)}: nothing is mapped (all in_axes are None); give axis_size")
+        nothing = "it was called without arrays" if not leaves else "all in_axes are None"
+        raise ValueError(f"vmap of {name_of(fun)}: nothing is mapped ({nothing}); give axis_size")
     if len(set(sizes.values())) > 1:
         rows = ", ".join(f"{n} has {s}" for n, s in sizes.items())
         raise ValueError(f"vmap of {name_of(fun)}: the mapped axes differ in size: {rows}")
     return next(iter(sizes.values()))
 
 
-def _place(fun: Any, axis: BatchAxis, x: Any, dim: int | None, wanted: int | None) -> Any:
+def _place(fun: Any, axis: BatchAxis, x: Any, dim: int | None, wanted: int | None, sum_match: bool) -> Any:
     if wanted is None:
-        if dim is not None:
-            raise ValueError(f"vmap of {name_of(fun)}: out_axes is None for a result that differs between examples")
-        return x
+        if dim is None:
+            return x
+        if sum_match:
+            return reduce_sum_p(x, axes=(dim,))
+        raise ValueError(f"vmap of {name_of(fun)}: out_axes is None for a result that differs between examples")
     rank = aval_of(x).ndim + (dim is None)
     if not -rank <= wanted < rank:
         raise ValueError(f"vmap of {name_of(fun)}: out_axes is {wanted}, but the result has {rank} axes")

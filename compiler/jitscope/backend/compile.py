@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ..core import records
+from ..core import records, source
 from ..core.avals import ShapedArray, physical
 from ..core.hashing import SMALL, StructuralHash, structural_hash
-from ..core.jaxpr import ClosedJaxpr, Jaxpr
+from ..core.jaxpr import NO_DEBUG, ClosedJaxpr, DebugInfo, Jaxpr
 from ..core.trace import Tracer, leaked
-from ..xla import client, mlir
+from ..xla import client, donations, mlir
 from ..xla.program import Executable, RuntimeFailure, compile_options, translate
 from .array import Array, one_device, placed, to_array
 from .lowering import lower_jaxpr
@@ -33,7 +33,9 @@ class Program:
     one under which it was compiled, `lowered` its MLIR bytecode.
     """
 
-    __slots__ = ("__weakref__", "donated", "entry", "executable", "hidden", "kept", "out_avals", "reused", "takes_all")
+    __slots__ = (
+        "__weakref__", "debug", "donated", "entry", "executable", "hidden", "kept", "out_avals", "reused", "takes_all",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -44,7 +46,9 @@ class Program:
         out_avals: list[ShapedArray],
         reused: bool,
         donated: Sequence[int] = (),
+        debug: DebugInfo = NO_DEBUG,
     ):
+        self.debug = debug
         self.executable, self.entry, self.hidden, self.kept = entry.executable, entry, hidden, kept
         self.out_avals, self.reused = out_avals, reused
         self.donated = tuple(i for i in donated if i in kept)
@@ -52,8 +56,20 @@ class Program:
 
     def take(self, bufs: Sequence[Any]) -> None:
         """Delete the donated arguments: XLA leaves those alive whose memory it could not use."""
-        for i in self.donated:
-            client.delete(bufs[i])
+        taken = [bufs[i] for i in self.donated]
+        for buf in taken:
+            client.delete(buf)
+        if taken:
+            handle = source.capture()
+            donations.note(taken, lambda i: self._donation(i, handle))
+
+    def _donation(self, i: int, handle: Any) -> str:
+        """Who took the memory of the donated argument number `i`, in words."""
+        names, at = self.debug.arg_names, self.donated[i]
+        argument = names[at] if at < len(names) else str(at)
+        where = source.user_position(handle)
+        line = f" in line {where.line} of {where.function}, {where.text.strip()}," if where else ""
+        return f"its memory was given away as argument {argument} of {self.debug.name}{line} which donates it"
 
     @property
     def number(self) -> int:
@@ -112,17 +128,19 @@ def compile_jaxpr(
     note: records.Record | None = None,
     donated: Sequence[int] = (),
     lowered: bytes | None = None,
+    keep_unused: bool = False,
 ) -> Program:
     """The program of a jaxpr on a device: from the cache if one of the same structure was compiled, else compiled now.
 
     `number` files the steps under a program number in the ledger; `note` gives their function and position. `donated`
     are the indices of arguments whose memory results may take. `lowered` is what `lower_closed` gave, if it was called.
+    `keep_unused`: the program takes the arguments that nobody reads, too.
     """
     device = device or client.default_device()
-    lifted, hidden, embedded = _split_constants(closed, device)
+    kept = _kept_arguments(closed, keep_unused)
+    lifted, hidden, embedded = _split_constants(closed, device, kept)
     key = structural_hash(lifted, embedded)
     lifted = ClosedJaxpr(lifted.jaxpr, embedded)
-    kept = closed.jaxpr.read_arguments()
     taken = tuple(len(hidden) + kept.index(i) for i in donated if i in kept)
     where = (key.digest, options, device, taken)
     with _lock:
@@ -137,19 +155,25 @@ def compile_jaxpr(
             _entries[where] = entry
             while len(_entries) > MAX_EXECUTABLES:
                 _entries.popitem(last=False)
-    return Program(entry, hidden, kept, len(closed.in_avals), closed.out_avals, reused, donated)
+    return Program(entry, hidden, kept, len(closed.in_avals), closed.out_avals, reused, donated, closed.jaxpr.debug)
 
 
-def lower_closed(closed: ClosedJaxpr, donated: Sequence[int] = ()) -> bytes:
+def lower_closed(closed: ClosedJaxpr, donated: Sequence[int] = (), keep_unused: bool = False) -> bytes:
     """The MLIR bytecode of a jaxpr's program, as `compile_jaxpr` would compile it."""
-    lifted, hidden, embedded = _split_constants(closed, None)
-    kept = closed.jaxpr.read_arguments()
+    kept = _kept_arguments(closed, keep_unused)
+    lifted, hidden, embedded = _split_constants(closed, None, kept)
     taken = tuple(len(hidden) + kept.index(i) for i in donated if i in kept)
     return mlir.to_bytecode(lower_jaxpr(ClosedJaxpr(lifted.jaxpr, embedded), closed.jaxpr.debug.name, taken))
 
 
-def _split_constants(closed: ClosedJaxpr, device: Any) -> tuple[ClosedJaxpr, list[Any], list[np.ndarray]]:
-    """The program with its large captured arrays as leading arguments and its unread arguments gone; the buffers of the
+def _kept_arguments(closed: ClosedJaxpr, keep_unused: bool) -> list[int]:
+    return list(range(len(closed.in_avals))) if keep_unused else closed.jaxpr.read_arguments()
+
+
+def _split_constants(
+    closed: ClosedJaxpr, device: Any, kept: Sequence[int]
+) -> tuple[ClosedJaxpr, list[Any], list[np.ndarray]]:
+    """The program with its large captured arrays as leading arguments, and of its own the `kept` ones; the buffers of the
     former, on the device; and the values of the small constants, which stay captured."""
     jaxpr = closed.jaxpr
     hoisted, hidden, inner, embedded = [], [], [], []
@@ -163,13 +187,11 @@ def _split_constants(closed: ClosedJaxpr, device: Any) -> tuple[ClosedJaxpr, lis
         else:
             inner.append(var)
             embedded.append(np.asarray(array))
-    invars = [jaxpr.invars[i] for i in jaxpr.read_arguments()]
+    invars = [jaxpr.invars[i] for i in kept]
     names = jaxpr.debug.arg_names
     debug = jaxpr.debug
     if names:
-        shown = tuple(f"const{i}" for i in range(len(hoisted))) + tuple(
-            names[i] for i in jaxpr.read_arguments() if i < len(names)
-        )
+        shown = tuple(f"const{i}" for i in range(len(hoisted))) + tuple(names[i] for i in kept if i < len(names))
         debug = type(debug)(debug.name, shown, debug.result_names, debug.defined)
     lifted = Jaxpr(inner, [*hoisted, *invars], jaxpr.outvars, jaxpr.eqns, jaxpr.effects, debug)
     lifted._live = jaxpr.live()

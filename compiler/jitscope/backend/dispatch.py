@@ -14,6 +14,7 @@ import time
 import weakref
 from collections.abc import Callable, Sequence
 from itertools import count, islice
+from types import MethodType
 from typing import Any
 
 from numpy import ndarray
@@ -24,8 +25,9 @@ from ..core import records, source
 from ..core.avals import ShapedArray, aval_of, not_an_array
 from ..core.axes import current_axes
 from ..core.config import settings
+from ..core.folding import fold
 from ..core.jaxpr import ClosedJaxpr, DebugInfo
-from ..core.staging import trace_to_jaxpr
+from ..core.staging import JaxprTrace, eval_jaxpr, trace_to_jaxpr
 from ..core.trace import Tracer, _current, evaluating
 from ..xla import client
 from ..xla.program import RuntimeFailure, translate
@@ -84,6 +86,19 @@ class Ready:
         return self.out_tree.unflatten(list(map(Array, outs, program.out_avals)))
 
 
+class Completed:
+    """A program for calls whose buffers come in another order than it takes them, or that leave defaults out. `order` has
+    the place of each among the call's buffers, or the default's own."""
+
+    __slots__ = ("order", "ready")
+
+    def __init__(self, ready: Ready, order: list[Any]):
+        self.ready, self.order = ready, order
+
+    def run(self, bufs: list[Any]) -> Any:
+        return self.ready.run([bufs[i] if type(i) is int else i for i in self.order])
+
+
 _LEAF = tree.structure(0)
 
 
@@ -112,8 +127,8 @@ class Caches:
         self.cleared += 1
         self.traces: dict[Any, Traced] = {}
         self.ready: dict[Any, Ready] = {}
-        self.fast: dict[Any, Ready] = {}
-        self.mixed: dict[Any, tuple[Ready, list[int]]] = {}
+        self.fast: dict[Any, Ready | Completed] = {}
+        self.mixed: dict[Any, Ready | Completed] = {}
 
 
 _caches: weakref.WeakKeyDictionary[Any, dict[Any, Caches]] = weakref.WeakKeyDictionary()
@@ -140,6 +155,10 @@ def clear_traces() -> None:
         caches.clear()
 
 
+class DefaultsInTheWay(Exception):
+    """Tracing failed, and defaults of arguments were traced: perhaps the function needs their values."""
+
+
 class JitFunction:
     """A function compiled by tracing; made by `jitscope.jit`, which documents it."""
 
@@ -150,37 +169,43 @@ class JitFunction:
         options: Options = (),
         device: Any = None,
         auto_static: bool = False,
+        keep_unused: bool = False,
+        inline: bool = False,
     ):
         functools.update_wrapper(self, fun)
         self.__wrapped__ = fun
         self._fun, self._spec, self._options, self._device, self._auto = fun, spec, options, device, auto_static
+        self._keep_unused, self._inline = keep_unused, inline
         self._name = getattr(fun, "__name__", None) or getattr(getattr(fun, "func", None), "__name__", "<unnamed>")
-        self._caches = caches_of(fun, (spec.key, options, device, auto_static))
+        self._caches = caches_of(fun, (spec.key, options, device, auto_static, keep_unused))
         self._one_device = one_device()
         self._simple = not spec.statics and self._one_device
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._one_device and _current.get() is None:
-            if not kwargs and self._simple:
-                key: list[Any] = [settings()]
-                bufs = []
-                for x in args:
-                    if type(x) is not Array:
-                        break
-                    key.append(x.aval)
-                    bufs.append(x.buf)
-                else:
-                    ready = self._caches.fast.get(tuple(key))
-                    if ready is not None:
-                        return ready.run(bufs)
-            flat = self._flat_key(args, kwargs)
-            if flat is not None:
-                found = self._caches.mixed.get(flat[0])
-                if found is None:
-                    return self._file_flat(flat, args, kwargs)
-                ready, order = found
-                return ready.run([flat[1][i] for i in order] if order else flat[1])
-        return self._call(args, kwargs)[0]
+        try:
+            if self._one_device and _current.get() is None:
+                if not kwargs and self._simple:
+                    key: list[Any] = [settings()]
+                    bufs = []
+                    for x in args:
+                        if type(x) is not Array:
+                            break
+                        key.append(x.aval)
+                        bufs.append(x.buf)
+                    else:
+                        ready = self._caches.fast.get(tuple(key))
+                        if ready is not None:
+                            return ready.run(bufs)
+                flat = self._flat_key(args, kwargs)
+                if flat is not None:
+                    ready = self._caches.mixed.get(flat[0])
+                    if ready is None:
+                        return self._file_flat(flat, args, kwargs)
+                    return ready.run(flat[1])
+            return self._call(args, kwargs)[0]
+        except Exception as error:
+            fold(error)
+            raise
 
     def _flat_key(self, args: tuple, kwargs: dict[str, Any]) -> tuple[Any, list[Any]] | None:
         """Key and buffers of a call of arrays, numbers and static values, by position and by name; None for calls with
@@ -221,26 +246,35 @@ class JitFunction:
         return True
 
     def _file_flat(self, flat: tuple[Any, list[Any]], args: tuple, kwargs: dict[str, Any]) -> Any:
-        """Answer a call by the long way and file its program under the call's flat key, with the order in which it takes
-        the call's buffers (empty: the call's own)."""
+        """Answer a call by the long way and file its program under the call's flat key."""
         out, ready = self._call(args, kwargs)
         counted_from_front = min(self._spec.positions, default=0) >= 0
         if ready is not None and not self._auto and counted_from_front:
             numbers = count()
             markers = tuple([None if i in self._spec.positions else next(numbers) for i in range(len(args))])
             named = {n: None if n in self._spec.names else next(numbers) for n in kwargs}
-            positional, by_name = self._spec.bind(markers, named, False)[0]
-            order = [*positional, *[by_name[n] for n in sorted(by_name)]]
-            in_order = order == list(range(len(order)))
-            self._caches.remember(self._caches.mixed, flat[0], (ready, [] if in_order else order))
+            positional, by_name = self._spec.bind(markers, named, False, arrays=True)[0]
+            order = [x.buf if type(x) is Array else x for x in (*positional, *[by_name[n] for n in sorted(by_name)])]
+            entry = ready if order == list(range(len(flat[1]))) else Completed(ready, order)
+            self._caches.remember(self._caches.mixed, flat[0], entry)
+            if self._simple and not kwargs and all(type(x) is Array for x in args):
+                self._caches.remember(self._caches.fast, (settings(), *[x.aval for x in args]), entry)
         return out
 
     def _call(self, args: tuple, kwargs: dict[str, Any]) -> tuple[Any, Ready | None]:
         """The result, and the program that gave it (None: it was run as Python, or became part of a trace)."""
-        dynamic, statics = self._spec.bind(args, kwargs, self._auto)
+        try:
+            return self._attempt(args, kwargs)
+        except DefaultsInTheWay:
+            self._spec.keep_defaults()
+        return self._attempt(args, kwargs)
+
+    def _attempt(self, args: tuple, kwargs: dict[str, Any]) -> tuple[Any, Ready | None]:
+        quick = self._one_device and _current.get() is None
+        dynamic, statics = self._spec.bind(args, kwargs, self._auto, arrays=quick)
         leaves, in_tree = tree.flatten_leaves(dynamic)
         bufs: list[Any] = []
-        if self._one_device and _current.get() is None:
+        if quick:
             try:
                 # Only arrays have a buffer: anything else takes the long way.
                 bufs = [x.buf for x in leaves]
@@ -300,13 +334,16 @@ class JitFunction:
             "", self._name, traced.number, position=traced.closed.jaxpr.debug.defined, call_site=source.here()
         )
         program = compile_jaxpr(
-            traced.closed, self._options, device, traced.number, note, self._spec.donated_leaves(dynamic, statics)
+            traced.closed,
+            self._options,
+            device,
+            traced.number,
+            note,
+            self._spec.donated_leaves(dynamic, statics),
+            keep_unused=self._keep_unused,
         )
         ready = Ready(program, traced.out_tree)
         self._caches.remember(self._caches.ready, key, ready)
-        plain = all(type(x) is Array for x in dynamic[0]) and not dynamic[1]
-        if plain and self._simple:
-            self._caches.remember(self._caches.fast, (settings(), *avals), ready)
         if program.reused:
             note.step, note.detail, note.payload = "reuse", {"first": program.number}, (traced, ready)
             records.emit(note)
@@ -332,7 +369,11 @@ class JitFunction:
         except TypeError as error:
             raise self._bad_argument(leaves, dynamic, statics, error) from None
         traced = self.trace_avals(dynamic, in_tree, avals, statics, None)
-        return traced.out_tree.unflatten(call(traced.closed, leaves, self._name))
+        if self._inline and _staging():
+            outs = eval_jaxpr(traced.closed.jaxpr, traced.closed.consts, *leaves)
+        else:
+            outs = call(traced.closed, leaves, self._name)
+        return traced.out_tree.unflatten(outs)
 
     def trace_avals(
         self, dynamic: Any, in_tree: Any, avals: tuple[ShapedArray, ...], statics: Any, device: Any
@@ -402,6 +443,8 @@ class JitFunction:
         try:
             closed = trace_to_jaxpr(flat, avals, DebugInfo(self._name, tuple(names), (), position))
         except Exception as error:
+            if statics.defaults and not isinstance(error, RecursionError):
+                raise DefaultsInTheWay from error
             records.emit(
                 records.Record(
                     "error",
@@ -446,8 +489,16 @@ class JitFunction:
     # What JAX's jitted functions offer beside being called
 
     def trace(self, *args: Any, **kwargs: Any) -> Any:
-        """Stage 1: the jaxpr for these arguments (arrays or ShapeDtypeStructs); nothing runs."""
-        return trace_stage(self, args, kwargs)
+        """Stage 1: the jaxpr for these arguments (arrays, or anything with a shape and a dtype); nothing runs."""
+        try:
+            try:
+                return trace_stage(self, args, kwargs)
+            except DefaultsInTheWay:
+                self._spec.keep_defaults()
+            return trace_stage(self, args, kwargs)
+        except Exception as error:
+            fold(error)
+            raise
 
     def lower(self, *args: Any, **kwargs: Any) -> Any:
         """Stage 2: the StableHLO program for these arguments."""
@@ -465,13 +516,22 @@ class JitFunction:
         return len(self._caches.ready)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        return self if instance is None else functools.partial(self, instance)
+        """As an attribute of a class: a method, whose first argument is the instance."""
+        return self if instance is None else MethodType(self, instance)
 
     def __reduce__(self) -> Any:
         return getattr(self, "__qualname__", self._name)
 
     def __repr__(self) -> str:
         return f"<jit of {getattr(self, '__qualname__', self._name)}>"
+
+
+def _staging() -> bool:
+    """Whether what is traced now becomes part of a jaxpr in the end, rather than being evaluated."""
+    trace = _current.get()
+    while (parent := getattr(trace, "parent", None)) is not None:
+        trace = parent
+    return isinstance(trace, JaxprTrace)
 
 
 def _root(path: str) -> str:

@@ -15,7 +15,7 @@ from ..core import dtypes
 from ..core.avals import ShapedArray, physical
 from ..core.jaxpr import Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var, subpath
 from ..core.staging import trace_to_jaxpr
-from ..xla import mlir
+from ..xla import lapack, mlir
 
 
 class Module:
@@ -249,6 +249,70 @@ class LoweringContext:
         row = self.hlo.reshape(mlir.tensor_type((1, *below.shape), below.dtype), element)
         return self.hlo.dynamic_update_slice(value, row, [index, *[self.scalar(0, np.int32)] * below.ndim])
 
+    def counted_loop(
+        self, count: int, avals: Sequence[ShapedArray], values: Sequence[Any], body: Callable[..., Sequence[Any]]
+    ) -> list[Any]:
+        """Values of the given avals after `count` turns of `body`, a Python function over primitives of (i, *values)."""
+        number = ShapedArray((), np.dtype(np.int32))
+        closed = trace_to_jaxpr(body, [number, *avals], DebugInfo("loop"))
+
+        def turn(i, *state):
+            return [self.hlo.add(i, self.scalar(1, np.int32)), *self.inline_jaxpr(closed, i, *state)]
+
+        def going(i, *state):
+            return self.compare(i, self.scalar(count, np.int32), "LT")
+
+        return self.while_loop([number, *avals], [self.scalar(0, np.int32), *values], going, turn)[1:]
+
+    def lapack(
+        self,
+        routine: str,
+        values: Sequence[Any],
+        avals_in: Sequence[ShapedArray],
+        avals_out: Sequence[ShapedArray],
+        aliases: Sequence[tuple[int, int]] = (),
+        **attributes: Any,
+    ) -> list[Any]:
+        """Call a LAPACK routine of the dtype of the first operand, for all matrices along the leading axes. A string of one
+        letter, a bool or a 32-bit int are attributes; `aliases` are (operand, result) that share memory."""
+        lapack.register()
+        ir, rank = self.ir, max(a.ndim for a in avals_in)
+        several = len(avals_out) > 1
+        shared = [
+            self.hlo.OutputOperandAlias.get([result] if several else [], operand, []) for operand, result in aliases
+        ]
+        operation = self.hlo.CustomCallOp(
+            [self.type(a) for a in avals_out],
+            list(values),
+            call_target_name=f"lapack_{_LAPACK_LETTERS[avals_in[0].dtype.name]}{routine}_ffi",
+            api_version=ir.IntegerAttr.get(ir.IntegerType.get_signless(32), 4),
+            backend_config=ir.DictAttr.get({name: self._lapack_attribute(v) for name, v in attributes.items()}),
+            operand_layouts=self._lapack_layouts(avals_in, rank),
+            result_layouts=self._lapack_layouts(avals_out, rank),
+            output_operand_aliases=ir.ArrayAttr.get(shared),
+        )
+        batches = ir.StringAttr.get(str(rank - 2))
+        operation.operation.attributes["mhlo.frontend_attributes"] = ir.DictAttr.get({"num_batch_dims": batches})
+        return list(operation.results)
+
+    def _lapack_attribute(self, value: Any) -> Any:
+        ir = self.ir
+        if isinstance(value, bool):
+            return ir.BoolAttr.get(value)
+        if isinstance(value, str):
+            return ir.IntegerAttr.get(ir.IntegerType.get_unsigned(8), ord(value))
+        return ir.IntegerAttr.get(ir.IntegerType.get_signless(32), value)
+
+    def _lapack_layouts(self, avals: Sequence[ShapedArray], rank: int) -> Any:
+        """Matrices lie column by column."""
+        orders = []
+        for aval in avals:
+            order = list(range(aval.ndim))[::-1]
+            if aval.ndim == rank:
+                order[:2] = order[1], order[0]
+            orders.append(self.ir.DenseIntElementsAttr.get(np.asarray(order, np.int64), type=self.ir.IndexType.get()))
+        return self.ir.ArrayAttr.get(orders)
+
     # Patterns
 
     def broadcast_scalars(self, values: Sequence[Any]) -> list[Any]:
@@ -366,6 +430,9 @@ class LoweringContext:
         )
         self.region(operation, 0, [scalar, scalar], combine)
         return operation.result
+
+
+_LAPACK_LETTERS = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
 
 
 def lower_jaxpr(closed: ClosedJaxpr, name: str, donated: Sequence[int] = ()) -> Any:

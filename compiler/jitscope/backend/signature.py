@@ -78,6 +78,11 @@ def short_repr(value: Any) -> str:
     return text if len(text) <= _LIMIT else f"{text[:_LIMIT]}…"
 
 
+_OPTIONS = tuple(
+    field.name for field in dataclasses.fields(Settings) if field.name not in ("enable_x64", "disable_jit")
+)
+
+
 def options_text(
     settings: Settings,
     axes: tuple,
@@ -89,8 +94,7 @@ def options_text(
 ) -> tuple[tuple[str, str], ...]:
     """The options a program depends on, as (name, repr)."""
     rows = [
-        ("numpy_dtype_promotion", settings.numpy_dtype_promotion),
-        ("default_device", settings.default_device),
+        *((name, getattr(settings, name)) for name in _OPTIONS),
         ("donated arguments", donated),
         ("static arguments", static),
         ("auto_static", auto_static),

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import math
+import operator
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from .. import tree
 from ..core import records, source
 from ..core.avals import ShapedArray, aval_of
-from ..core.dtypes import canonicalize
+from ..core.dtypes import ExtendedDType, canonicalize
+from ..core.folding import fold
 from ..core.jaxpr import ClosedJaxpr
 from ..core.trace import Tracer
 from ..xla import hlo_module, mlir
@@ -21,14 +27,91 @@ if TYPE_CHECKING:
 
 
 class ShapeDtypeStruct:
-    """Shape and dtype of an array that need not exist; stages take it in place of an array."""
+    """Shape and dtype of an array that need not exist; stages and `eval_shape` take it in place of an array.
 
-    __slots__ = ("aval",)
+    `shape` is a tuple of ints, `dtype` anything NumPy takes as one, or a key dtype. `sharding` is None or where the array
+    would be. Raises ValueError without a dtype.
+    """
 
-    def __init__(self, shape: Any, dtype: Any, *, weak_type: bool = False):
+    __slots__ = ("dtype", "shape", "sharding", "weak_type")
+
+    def __init__(
+        self,
+        shape: Any,
+        dtype: Any,
+        *,
+        sharding: Any = None,
+        weak_type: bool = False,
+        manual_axis_type: Any = None,
+        is_ref: bool = False,
+    ):
         if dtype is None:
             raise ValueError("ShapeDtypeStruct needs a dtype")
-        self.aval = ShapedArray(tuple(int(n) for n in shape), canonicalize(dtype), weak_type)
+        if manual_axis_type is not None or is_ref:
+            raise NotImplementedError(
+                "ShapeDtypeStruct: arrays on several devices and references come in a later release"
+            )
+        self.shape = tuple(operator.index(n) for n in shape)
+        self.dtype: Any = dtype if isinstance(dtype, ExtendedDType) else np.dtype(dtype)
+        self.sharding, self.weak_type = sharding, weak_type
+
+    @property
+    def aval(self) -> ShapedArray:
+        """What an array like this is while tracing: its dtype is the canonical one."""
+        return ShapedArray(self.shape, canonicalize(self.dtype), self.weak_type)
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    def update(self, **changes: Any) -> ShapeDtypeStruct:
+        """A copy with some of shape, dtype, sharding and weak_type changed. Raises TypeError for other names."""
+        fields = {name: getattr(self, name) for name in self.__slots__}
+        return ShapeDtypeStruct(**{**fields, **changes})
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("a ShapeDtypeStruct of a scalar has no len()")
+        return self.shape[0]
+
+    def __eq__(self, other: Any) -> bool:
+        if not isinstance(other, ShapeDtypeStruct):
+            return False
+        return all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.dtype, self.sharding, self.weak_type))
+
+    def __repr__(self) -> str:
+        sharding = f", sharding={self.sharding}" if self.sharding is not None else ""
+        weak = ", weak_type=True" if self.weak_type else ""
+        return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{sharding}{weak})"
+
+
+def struct_of(aval: ShapedArray) -> ShapeDtypeStruct:
+    return ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type)
+
+
+def aval_like(x: Any, what: str = "an argument") -> ShapedArray:
+    """The aval of a value, or of anything that says its shape and dtype. Raises TypeError naming `what`."""
+    try:
+        return aval_of(x)
+    except TypeError as error:
+        shape, dtype = getattr(x, "shape", None), getattr(x, "dtype", None)
+        if shape is None or dtype is None or isinstance(x, np.ndarray):
+            raise TypeError(f"{what} is not an array: {error}") from None
+        return ShapedArray(tuple(shape), canonicalize(dtype), bool(getattr(x, "weak_type", False)))
+
+
+class ArgInfo(NamedTuple):
+    """What a stage says of one array among its arguments: its aval (shape, dtype), and whether its memory is given away."""
+
+    aval: ShapedArray
+    donated: bool
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -38,66 +121,87 @@ class ShapeDtypeStruct:
     def dtype(self) -> Any:
         return self.aval.dtype
 
-    @property
-    def ndim(self) -> int:
-        return self.aval.ndim
 
-    @property
-    def size(self) -> int:
-        return self.aval.size
+class MemoryStats(dict):
+    """Bytes a program needs: argument, output, temp, alias, code, peak; also by the names XLA gives them."""
 
-    @property
-    def weak_type(self) -> bool:
-        return self.aval.weak_type
-
-    def __len__(self) -> int:
-        return self.aval.shape[0]
-
-    def __eq__(self, other: Any) -> bool:
-        return isinstance(other, ShapeDtypeStruct) and self.aval is other.aval
-
-    def __hash__(self) -> int:
-        return hash((self.shape, self.dtype))
-
-    def __repr__(self) -> str:
-        weak = ", weak_type=True" if self.weak_type else ""
-        return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{weak})"
-
-
-def struct_of(aval: ShapedArray) -> ShapeDtypeStruct:
-    return ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type)
+    argument_size_in_bytes = property(lambda self: self["argument"])
+    output_size_in_bytes = property(lambda self: self["output"])
+    temp_size_in_bytes = property(lambda self: self["temp"])
+    alias_size_in_bytes = property(lambda self: self["alias"])
+    generated_code_size_in_bytes = property(lambda self: self["code"])
+    peak_memory_in_bytes = property(lambda self: self["peak"])
 
 
 def trace_stage(function: JitFunction, args: tuple, kwargs: dict[str, Any]) -> TracedStage:
     """Trace a jitted function for arguments or ShapeDtypeStructs."""
     dynamic, statics = function._spec.bind(args, kwargs, function._auto)
     leaves, in_tree = tree.flatten(dynamic)
-    avals = tuple(aval_of(x) for x in leaves)
+    names = function._spec.leaf_names(dynamic, statics)
+    avals = tuple([aval_like(x, f"argument {n} of {function._name}") for x, n in zip(leaves, names)])
     device = function._device or device_for(leaves)
     traced = function.trace_avals(dynamic, in_tree, avals, statics, device)
     donated = function._spec.donated_leaves(dynamic, statics)
     return TracedStage(function, traced, in_tree, device, donated, statics)
 
 
-class TracedStage:
-    """A traced function: `jaxpr`, `out_info` (shapes and dtypes of the result), `fun_name`."""
+class _Stage:
+    """What every stage knows of its arguments and results."""
+
+    _stage: TracedStage
+
+    @property
+    def fun_name(self) -> str:
+        return self._stage._function._name
+
+    @property
+    def in_tree(self) -> Any:
+        """The structure of the arguments: ((positional, …), {name: …}), static ones left out."""
+        return self._stage._in_tree
+
+    @property
+    def in_avals(self) -> Any:
+        """The avals of the arguments, in their structure."""
+        return self.in_tree.unflatten(self._stage.jaxpr.in_avals)
+
+    @property
+    def args_info(self) -> Any:
+        """An ArgInfo for each array of the arguments, in their structure."""
+        donated = set(self._stage._donated)
+        return self.in_tree.unflatten([ArgInfo(a, i in donated) for i, a in enumerate(self._stage.jaxpr.in_avals)])
+
+    @property
+    def donate_argnums(self) -> tuple[int, ...]:
+        """The numbers, among all arrays of the arguments, of those whose memory is given away."""
+        return tuple(self._stage._donated)
+
+    @property
+    def out_tree(self) -> Any:
+        """The structure of the result."""
+        return self._stage._traced.out_tree
+
+    @property
+    def out_info(self) -> Any:
+        """Shapes and dtypes of the result."""
+        return self.out_tree.unflatten([struct_of(a) for a in self._stage.jaxpr.out_avals])
+
+
+class TracedStage(_Stage):
+    """A traced function: `jaxpr`, and what all stages know of arguments and results."""
 
     def __init__(self, function: JitFunction, traced: Traced, in_tree: Any, device: Any, donated: tuple, statics: Any):
         self._function, self._traced, self._in_tree = function, traced, in_tree
         self._device, self._donated, self._statics = device, donated, statics
-        self.fun_name = function._name
+        self._stage = self
 
     @property
     def jaxpr(self) -> ClosedJaxpr:
         return self._traced.closed
 
     @property
-    def in_avals(self) -> list[ShapedArray]:
-        return self._traced.closed.in_avals
-
-    @property
-    def out_info(self) -> Any:
-        return self._traced.out_tree.unflatten([struct_of(a) for a in self._traced.closed.out_avals])
+    def out_avals(self) -> Any:
+        """The avals of the result, in its structure."""
+        return self.out_tree.unflatten(self.jaxpr.out_avals)
 
     def note(self) -> records.Record:
         """What the steps of this program have in common."""
@@ -105,15 +209,17 @@ class TracedStage:
             "", self.fun_name, self._traced.number, position=self.jaxpr.jaxpr.debug.defined, call_site=source.here()
         )
 
-    def lower(self) -> LoweredStage:
-        """The StableHLO program."""
+    def lower(self, *, lowering_platforms: Sequence[str] | None = None) -> LoweredStage:
+        """The StableHLO program. Raises NotImplementedError for platforms other than ("cpu",)."""
+        if lowering_platforms is not None and tuple(lowering_platforms) != ("cpu",):
+            raise NotImplementedError(f"this release lowers for the CPU, not for {tuple(lowering_platforms)}")
         return LoweredStage(self)
 
     def __repr__(self) -> str:
         return f"Traced({self.fun_name}, {len(self.jaxpr.eqns)} equations)"
 
 
-class LoweredStage:
+class LoweredStage(_Stage):
     """A lowered function: `as_text()` shows its StableHLO (or unoptimised HLO)."""
 
     def __init__(self, traced: TracedStage):
@@ -126,65 +232,99 @@ class LoweredStage:
     def bytecode(self) -> bytes:
         """The module as MLIR bytecode."""
         if self._bytecode is None:
-            start = time.perf_counter()
-            self._bytecode = lower_closed(self._stage.jaxpr, self._stage._donated)
-            records.emit(self._stage.note().step_of("lower", time.perf_counter() - start))
+            start, stage = time.perf_counter(), self._stage
+            self._bytecode = lower_closed(stage.jaxpr, stage._donated, stage._function._keep_unused)
+            records.emit(stage.note().step_of("lower", time.perf_counter() - start))
         return self._bytecode
 
-    @property
-    def out_info(self) -> Any:
-        return self._stage.out_info
-
-    def as_text(self, dialect: str = "stablehlo", *, debug_info: bool = False) -> str:
-        """The program as text; `dialect` is "stablehlo" or "hlo", `debug_info` adds the equations' paths.
+    def as_text(self, dialect: str | None = None, *, debug_info: bool = False) -> str:
+        """The program as text; `dialect` is "stablehlo" (also None) or "hlo", `debug_info` adds the equations' paths.
 
         Raises ValueError for another dialect.
         """
-        if dialect == "stablehlo":
+        if dialect in (None, "stablehlo"):
             return mlir.module_text(self._module(), debug_info)
         if dialect == "hlo":
             return hlo_module.text(hlo_module.unoptimized(self.bytecode()), metadata=debug_info)
-        raise ValueError(f"dialect is 'stablehlo' or 'hlo', not {dialect!r}")
+        raise _unknown_dialect(dialect)
+
+    def compiler_ir(self, dialect: str | None = None) -> Any:
+        """The program as an object of XLA's own bindings: an MLIR module ("stablehlo", also None) or an HLO module ("hlo").
+
+        Raises ValueError for another dialect.
+        """
+        if dialect in (None, "stablehlo"):
+            return self._module()
+        if dialect == "hlo":
+            return hlo_module.unoptimized(self.bytecode())
+        raise _unknown_dialect(dialect)
 
     def cost_analysis(self) -> dict[str, float]:
         """XLA's estimate for the program before optimisation: "flops", "bytes accessed", …"""
         return hlo_module.cost_analysis(hlo_module.unoptimized(self.bytecode()))
 
-    def compile(self) -> CompiledStage:
-        """Compile (or find the program of the same structure)."""
+    def compile(
+        self, compiler_options: dict[str, Any] | None = None, *, device_assignment: Sequence[Any] | None = None
+    ) -> CompiledStage:
+        """Compile (or find the program of the same structure).
+
+        `compiler_options` are XLA flags by name, beside those given to jit; unknown ones raise ValueError.
+        `device_assignment` is None or one device to compile for; several raise NotImplementedError.
+        """
         stage, function = self._stage, self._stage._function
-        traced = stage._traced
+        traced, device = stage._traced, stage._device
+        if device_assignment is not None:
+            if len(device_assignment) != 1:
+                raise NotImplementedError("programs for several devices come in a later release")
+            device = device_assignment[0]
+        options = tuple(sorted({**dict(function._options), **(compiler_options or {})}.items()))
         program = compile_jaxpr(
-            traced.closed, function._options, stage._device, traced.number, stage.note(), stage._donated, self._bytecode
+            traced.closed,
+            options,
+            device,
+            traced.number,
+            stage.note(),
+            stage._donated,
+            self._bytecode,
+            keep_unused=function._keep_unused,
         )
-        return CompiledStage(stage, program)
+        return CompiledStage(stage, program, device)
 
     def __repr__(self) -> str:
-        return f"Lowered({self._stage.fun_name})"
+        return f"Lowered({self.fun_name})"
 
 
-class CompiledStage:
+def _unknown_dialect(dialect: Any) -> ValueError:
+    return ValueError(f"dialect is 'stablehlo' or 'hlo', not {dialect!r}")
+
+
+class CompiledStage(_Stage):
     """A compiled function: call it with arguments of the same structure, shapes and dtypes."""
 
-    def __init__(self, traced: TracedStage, program: Program):
-        self._stage, self._program = traced, program
-
-    @property
-    def out_info(self) -> Any:
-        return self._stage.out_info
+    def __init__(self, traced: TracedStage, program: Program, device: Any):
+        self._stage, self._program, self._device = traced, program, device
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run on the arguments it was compiled for; static ones may be left out. Raises TypeError for others."""
-        stage, name = self._stage, self._stage.fun_name
+        try:
+            return self._run(args, kwargs)
+        except Exception as error:
+            fold(error)
+            raise
+
+    call = __call__
+
+    def _run(self, args: tuple, kwargs: dict[str, Any]) -> Any:
+        stage, name = self._stage, self.fun_name
         leaves = self._leaves(args, kwargs)
         if any(isinstance(x, Tracer) for x in leaves):
             raise TypeError(
                 f"{name} is compiled, it cannot be traced or transformed any more: call the function it was made from"
             )
-        if any(type(x) is Array for x in leaves) and device_for(leaves) != stage._device:
-            raise TypeError(f"{name} was compiled for {stage._device}; its arguments are on {device_for(leaves)}")
-        arrays = [placed(x, stage._device) for x in leaves]
-        for array, aval, path in zip(arrays, stage.in_avals, stage.jaxpr.jaxpr.debug.arg_names):
+        if any(type(x) is Array for x in leaves) and device_for(leaves) != self._device:
+            raise TypeError(f"{name} was compiled for {self._device}; its arguments are on {device_for(leaves)}")
+        arrays = [placed(x, self._device) for x in leaves]
+        for array, aval, path in zip(arrays, stage.jaxpr.in_avals, stage.jaxpr.jaxpr.debug.arg_names):
             if (array.aval.shape, array.aval.dtype) != (aval.shape, aval.dtype):
                 raise TypeError(f"{name} was compiled for {path}: {aval.short()}; it got {array.aval.short()}")
         return stage._traced.out_tree.unflatten(self._program.run([a.buf for a in arrays]))
@@ -195,7 +335,7 @@ class CompiledStage:
         if in_tree == stage._in_tree:
             return leaves
         other = TypeError(
-            f"{stage.fun_name} was compiled for arguments of another structure: {stage._in_tree}, now {in_tree}"
+            f"{self.fun_name} was compiled for arguments of another structure: {stage._in_tree}, now {in_tree}"
         )
         try:
             dynamic, statics = stage._function._spec.bind(args, kwargs, stage._function._auto)
@@ -203,7 +343,7 @@ class CompiledStage:
             raise other from None
         leaves, in_tree = tree.flatten(dynamic)
         if statics.key != stage._statics.key:
-            raise TypeError(f"{stage.fun_name} was compiled for other values of its static arguments")
+            raise TypeError(f"{self.fun_name} was compiled for other values of its static arguments")
         if in_tree != stage._in_tree:
             raise other
         return leaves
@@ -216,12 +356,12 @@ class CompiledStage:
         """XLA's estimate for the optimised program: "flops", "bytes accessed", …"""
         return self._program.executable.cost_analysis()
 
-    def memory_analysis(self) -> dict[str, int]:
-        """Bytes: argument, output, temp, alias, code, peak."""
-        return self._program.executable.memory_stats()
+    def memory_analysis(self) -> MemoryStats:
+        """Bytes: argument, output, temp, alias, code, peak; also as attributes, `temp_size_in_bytes` and so on."""
+        return MemoryStats(self._program.executable.memory_stats())
 
     def runtime_executable(self) -> Any:
         return self._program.executable
 
     def __repr__(self) -> str:
-        return f"Compiled({self._stage.fun_name})"
+        return f"Compiled({self.fun_name})"

@@ -40,9 +40,9 @@ def trace_body(fun: Callable[..., Any], in_tree: Any, avals: Sequence[ShapedArra
     key = (settings(), current_axes(), in_tree, tuple(avals), kind)
     try:
         known = _traced.setdefault(owner, {})
-    except TypeError:
-        known = {}
-    body = known.get(key)
+        body = known.get(key)
+    except TypeError:  # a callable that cannot be held weakly, or static data in the tree that cannot be hashed
+        return _trace(fun, in_tree, avals)
     if body is None:
         body = _trace(fun, in_tree, avals)
         if not any(isinstance(c, Tracer) for c in body.closed.consts):

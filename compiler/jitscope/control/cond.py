@@ -250,6 +250,8 @@ def cond(
     line), or `pred` is not a scalar.
     """
     operands = operands if operand is _ABSENT else (*operands, operand)
+    if not callable(true_fun) and len(operands) == 2 and callable(false_fun) and callable(operands[1]):
+        return _cond_of_two_operands(pred, true_fun, false_fun, *operands)
     _check_functions("cond", {"true_fun": true_fun, "false_fun": false_fun})
     aval = _choice(pred, "cond", "pred", "a boolean or a number")
     if settings().disable_jit and not isinstance(pred, Tracer):
@@ -258,6 +260,11 @@ def cond(
         pred = ne_p(pred, aval.dtype.type(0))
     named = {"true_fun": true_fun, "false_fun": false_fun}
     return _choose("cond", convert(pred, dtypes.int32), named, operands, order=-1)
+
+
+def _cond_of_two_operands(pred: Any, true_operand: Any, true_fun: Any, false_operand: Any, false_fun: Any) -> Any:
+    """The older form, with an operand for each branch."""
+    return cond(pred, lambda x, _: true_fun(x), lambda _, x: false_fun(x), true_operand, false_operand)
 
 
 def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any, operand: Any = _ABSENT) -> Any:

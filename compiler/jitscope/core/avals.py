@@ -1,5 +1,6 @@
 """Abstract values: what is known about a value while tracing (shape, dtype, weak type, sharding)."""
 
+import dataclasses
 import math
 from typing import Any
 from weakref import WeakValueDictionary
@@ -111,7 +112,25 @@ def not_an_array(x: Any) -> str:
         return f"a NumPy array of dtype {x.dtype} is not an array of numbers: {hint}"
     if hasattr(x, "aval"):
         return f"a {type(x).__name__} says what an array is like, it has no values"
-    return f"a value of type {type(x).__module__}.{type(x).__qualname__} is not an array, a number or a tree of those"
+    kind = type(x)
+    return f"a value of type {kind.__module__}.{kind.__qualname__} is not an array, a number or a tree of those{_advice(x)}"
+
+
+def _advice(x: Any) -> str:
+    """How objects of a user's class become trees; nothing for Python's own values and for functions."""
+    kind = type(x)
+    if kind.__module__ in ("builtins", "numpy") or isinstance(x, type) or callable(x):
+        return ""
+    name = kind.__name__
+    if dataclasses.is_dataclass(x):
+        return f". To make {name} a tree, write @jitscope.tree_util.register_dataclass above @dataclass"
+    if hasattr(kind, "tree_flatten") and hasattr(kind, "tree_unflatten"):
+        return f". To make {name} a tree, write @jitscope.tree_util.register_pytree_node_class above class {name}"
+    return (
+        f". To make {name} a tree, write @jitscope.tree_util.register_dataclass and @dataclasses.dataclass above "
+        f"class {name}, with its arrays as fields; or give it tree_flatten and tree_unflatten and write "
+        f"@jitscope.tree_util.register_pytree_node_class above it"
+    )
 
 
 def tangent_aval(aval: ShapedArray) -> ShapedArray:

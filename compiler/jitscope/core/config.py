@@ -1,119 +1,394 @@
 """Options of the compiler: few, each settable by name, by environment variable and by context manager.
 
-`settings()` gives the options in force as an interned, immutable `Settings`, so that identity can stand in a cache key.
+`settings()` gives the options that decide what a program is, as an interned, immutable `Settings`, so that identity can
+stand in a cache key. `OPTIONS` is the table of all options, with what each means.
 """
 
 import dataclasses
+import difflib
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+import warnings
+from collections.abc import Callable
+from contextlib import ContextDecorator
 from contextvars import ContextVar
 from typing import Any
+
+from ..xla import client
+from . import jax_options
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Settings:
-    """The options in force. Interned: equal options are one object.
-
-    `enable_x64`: 64-bit dtypes are kept; otherwise they become their 32-bit counterparts.
-    `disable_jit`: `jit` calls the Python function, operation by operation.
-    `numpy_dtype_promotion`: "standard" or "strict" (mixed dtypes raise).
-    `default_device`: where arrays are made; None is the first device.
-    """
+    """The options in force that decide what a program is; `OPTIONS` says what they mean. Interned: equal options are one
+    object."""
 
     enable_x64: bool = False
     disable_jit: bool = False
     numpy_dtype_promotion: str = "standard"
+    numpy_rank_promotion: str = "allow"
+    default_matmul_precision: str | None = None
     default_device: Any = None
+    default_prng_impl: str = "threefry2x32"
+    random_seed_offset: int = 0
+    debug_key_reuse: bool = False
 
 
-_NAMES = tuple(field.name for field in dataclasses.fields(Settings))
+# What options may be --------------------------------------------------------------------------------------------------
+
+
+def _flag(value: Any) -> bool:
+    if isinstance(value, (bool, int)) and value in (0, 1):
+        return bool(value)
+    raise ValueError("True or False")
+
+
+def _integer(value: Any) -> int:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    raise ValueError("an int")
+
+
+def _count(value: Any) -> int:
+    if _integer(value) < 1:
+        raise ValueError("a positive int")
+    return value
+
+
+def _one_of(*values: Any) -> Callable[[Any], Any]:
+    def check(value: Any) -> Any:
+        if any(value is v or (isinstance(value, str) and value == v) for v in values):
+            return value
+        raise ValueError(", ".join(map(repr, values[:-1])) + f" or {values[-1]!r}")
+
+    return check
+
+
+def _filtering(value: Any) -> str:
+    """JAX's modes other than "off" differ in how frames are hidden; here there is one way."""
+    if value in ("auto", "tracebackhide", "remove_frames", "quiet_remove_frames"):
+        return "fold"
+    return _one_of("fold", "off")(value)
+
+
+def _device(value: Any) -> Any:
+    if value is None or client.is_device(value):
+        return value
+    if isinstance(value, str):
+        return client.device_named(value)
+    raise ValueError("None, one of jitscope.devices(), or its name ('cpu:1')")
+
+
+PRECISIONS = ("default", "high", "highest", "bfloat16", "tensorfloat32", "float32")
+GENERATORS = ("threefry2x32", "rbg", "unsafe_rbg")
+
+
+@dataclasses.dataclass(frozen=True)
+class Option:
+    """One option. `check` gives the value as it is kept, or raises ValueError saying what it may be; `whole_process`:
+    it has no context manager."""
+
+    name: str
+    default: Any
+    check: Callable[[Any], Any]
+    meaning: str
+    whole_process: bool = False
+
+    @property
+    def variable(self) -> str:
+        """Its environment variable, read at import."""
+        return f"JITSCOPE_{self.name.upper()}"
+
+    def checked(self, value: Any, where: str = "") -> Any:
+        """The value to keep. Raises ValueError naming the option and what it may be."""
+        try:
+            return self.check(value)
+        except ValueError as error:
+            raise ValueError(f"{where or f'option {self.name}'} is {error}, not {value!r}") from None
+
+    def __str__(self) -> str:
+        scope = "for the whole process" if self.whole_process else f"or, in a with block, jitscope.{self.name}(…)"
+        return (
+            f"{self.name} (default {self.default!r})\n  {self.meaning}\n"
+            f"  config.update({self.name!r}, …), {self.variable}=… before import; {scope}"
+        )
+
+
+OPTIONS: dict[str, Option] = {
+    option.name: option
+    for option in (
+        Option("enable_x64", False, _flag, "64-bit dtypes are kept; otherwise they become their 32-bit counterparts."),
+        Option("disable_jit", False, _flag, "jit calls the Python function, operation by operation; so do loops."),
+        Option(
+            "numpy_dtype_promotion",
+            "standard",
+            _one_of("standard", "strict"),
+            "What mixed dtypes do: 'standard' converts them to a common one, 'strict' raises.",
+        ),
+        Option(
+            "numpy_rank_promotion",
+            "allow",
+            _one_of("allow", "warn", "raise"),
+            "What arrays of different rank (neither a scalar) do in one operation: broadcast, also warn, or raise.",
+        ),
+        Option(
+            "default_matmul_precision",
+            None,
+            _one_of(*PRECISIONS, None),
+            "The precision of matrix products and convolutions that name none. The CPU always uses the full one.",
+        ),
+        Option(
+            "default_device",
+            None,
+            _device,
+            "Where arrays are made and functions without arrays run: a device or its name; None is the first one.",
+        ),
+        Option(
+            "default_prng_impl",
+            "threefry2x32",
+            _one_of(*GENERATORS),
+            "The generator of random keys that name none: random.key(seed), PRNGKey(seed), raw uint32 keys.",
+        ),
+        Option("random_seed_offset", 0, _integer, "Added to every seed given to random.key and PRNGKey."),
+        Option("debug_key_reuse", False, _flag, "Raise KeyReuseError, with both lines, where a key is used twice."),
+        Option(
+            "traceback_filtering",
+            "fold",
+            _filtering,
+            "What notebooks do with the library's own frames in tracebacks: 'fold' hides them, 'off' shows all.",
+        ),
+        Option(
+            "num_cpu_devices",
+            1,
+            _count,
+            "How many devices the CPU counts as; to be set before the first array is made.",
+            whole_process=True,
+        ),
+    )
+}
+
+_TRACED = frozenset(field.name for field in dataclasses.fields(Settings))
 _interned: dict[tuple, Settings] = {}
 
 
 def _intern(value: Settings) -> Settings:
-    key = tuple(getattr(value, name) for name in _NAMES)
+    key = tuple((type(v), v) for v in (getattr(value, name) for name in OPTIONS if name in _TRACED))
     return _interned.setdefault(key, value)
 
 
-def _flag(text: str) -> bool:
-    return text.strip().lower() in ("1", "true", "yes", "on")
+# The process's values -------------------------------------------------------------------------------------------------
 
 
-def _from_environment() -> Settings:
-    values: dict[str, Any] = {}
-    for field in dataclasses.fields(Settings):
-        text = os.environ.get(f"JITSCOPE_{field.name.upper()}")
-        if text is not None and field.name != "default_device":
-            values[field.name] = _flag(text) if field.type is bool or field.type == "bool" else text
-    return _intern(Settings(**values))
+def _read(option: Option, text: str) -> Any:
+    """The value an environment variable's text stands for."""
+    word = text.strip()
+    if option.check is _flag:
+        word = word.lower()
+        value: Any = (
+            True if word in ("1", "true", "yes", "on") else False if word in ("0", "false", "no", "off", "") else word
+        )
+    elif option.check in (_integer, _count):
+        value = int(word) if word.removeprefix("-").isdigit() else word
+    else:
+        value = None if word.lower() in ("", "none") and option.default is None else word
+    return option.checked(value, f"the environment variable {option.variable}")
 
 
-_default: Settings = _from_environment()
-_override: ContextVar[dict[str, Any] | None] = ContextVar("jitscope_settings", default=None)
+_LATE = frozenset(("default_device", "num_cpu_devices"))
+"""The client reads their variables itself, when it is made: no device exists before."""
+
+
+def _from_environment() -> dict[str, Any]:
+    given = {name: os.environ.get(option.variable) for name, option in OPTIONS.items() if name not in _LATE}
+    return {name: _read(OPTIONS[name], text) for name, text in given.items() if text is not None}
+
+
+_given = _from_environment()
+_default: Settings = _intern(Settings(**{name: value for name, value in _given.items() if name in _TRACED}))
+_others: dict[str, Any] = {
+    name: _given.get(name, option.default) for name, option in OPTIONS.items() if name not in _TRACED
+}
+
+
+class _Scope:
+    """What the with blocks around set, and the settings that follow: they change when the process's own do."""
+
+    __slots__ = ("base", "found", "given")
+
+    def __init__(self, given: dict[str, Any]):
+        self.given = given
+        self.base: Settings | None = None
+        self.found = _default
+
+    def settings(self) -> Settings:
+        if self.base is not _default:
+            traced = {name: value for name, value in self.given.items() if name in _TRACED}
+            self.found, self.base = _intern(dataclasses.replace(_default, **traced)), _default
+        return self.found
+
+
+_scope: ContextVar[_Scope | None] = ContextVar("jitscope_settings", default=None)
 
 
 def settings() -> Settings:
     """The options in force in this thread or task."""
-    override = _override.get()
-    if override is None:
-        return _default
-    return _intern(dataclasses.replace(_default, **override))
+    scope = _scope.get()
+    return _default if scope is None else scope.settings()
 
 
-def _check(name: str, value: Any) -> tuple[str, Any]:
-    name = name.removeprefix("jax_")
-    if name not in _NAMES:
-        raise AttributeError(f"no option is called {name!r}; there are {', '.join(sorted(_NAMES))}")
-    if name == "numpy_dtype_promotion" and value not in ("standard", "strict"):
-        raise ValueError(f"numpy_dtype_promotion is 'standard' or 'strict', not {value!r}")
-    return name, value
+def value_of(name: str) -> Any:
+    """The value in force of any option of the table."""
+    scope = _scope.get()
+    if name in _TRACED:
+        return getattr(settings(), name)
+    if name == "num_cpu_devices":
+        return client.device_count()
+    return scope.given[name] if scope is not None and name in scope.given else _others[name]
 
 
-@contextmanager
-def override(**values: Any) -> Iterator[None]:
-    """Set options inside a `with` block, for this thread or task alone.
+class override(ContextDecorator):
+    """Set options inside a `with` block (or a decorated function), for this thread or task alone.
 
     Raises AttributeError for an unknown option, ValueError for an unknown value.
     """
-    checked = dict(_check(name, value) for name, value in values.items())
-    token = _override.set({**(_override.get() or {}), **checked})
-    try:
-        yield
-    finally:
-        _override.reset(token)
+
+    def __init__(self, **values: Any):
+        for name in values:
+            if _option(name).whole_process:
+                raise ValueError(f"option {name} is the whole process's: set it with config.update")
+        self.values = {name: _option(name).checked(value) for name, value in values.items()}
+        self.tokens: list[Any] = []
+
+    def __enter__(self) -> None:
+        scope = _scope.get()
+        self.tokens.append(_scope.set(_Scope({**(scope.given if scope else {}), **self.values})))
+
+    def __exit__(self, *_: Any) -> None:
+        _scope.reset(self.tokens.pop())
+
+
+# Names ----------------------------------------------------------------------------------------------------------------
+
+
+def _option(name: str) -> Option:
+    own = name.removeprefix("jax_")
+    if own not in OPTIONS:
+        raise AttributeError(_unknown(name))
+    return OPTIONS[own]
+
+
+def _unknown(name: str) -> str:
+    if jax_options.is_known(name):
+        return f"JAX's option {name} has no counterpart here{jax_options.why(name)}; options are {', '.join(sorted(OPTIONS))}"
+    near = difflib.get_close_matches(name.removeprefix("jax_"), OPTIONS, 3)
+    advice = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {', '.join(sorted(OPTIONS))}"
+    return f"no option is called {name!r}; {advice}"
 
 
 class Config:
-    """`jitscope.config`: options by attribute, `update` to set one for the whole process."""
+    """`jitscope.config`: the options by attribute (`config.enable_x64`, JAX's spelling `config.jax_enable_x64` too),
+    `update` to set one for the whole process, `help` to read what they mean."""
 
     def update(self, name: str, value: Any) -> None:
-        """Set option `name` (JAX's spelling `jax_enable_x64` works too). Raises AttributeError for an unknown one."""
+        """Set option `name` for the whole process; JAX's names (`jax_enable_x64`) work too.
+
+        An option of JAX's that has no meaning here is left alone with one warning; one that comes in a later release
+        raises NotImplementedError unless it is switched off. Raises AttributeError for an unknown name, ValueError for an
+        unknown value, RuntimeError for `num_cpu_devices` once devices are in use.
+        """
         global _default
-        name, value = _check(name, value)
-        _default = _intern(dataclasses.replace(_default, **{name: value}))
+        if name.removeprefix("jax_") not in OPTIONS and jax_options.is_known(name):
+            self._of_jax_alone(name, value)
+            return
+        option = _option(name)
+        value = option.checked(value)
+        if option.name in _TRACED:
+            _default = _intern(dataclasses.replace(_default, **{option.name: value}))
+        elif option.name == "num_cpu_devices":
+            client.set_device_count(value)
+        else:
+            _others[option.name] = value
+
+    def _of_jax_alone(self, name: str, value: Any) -> None:
+        if jax_options.comes_later(name):
+            if value not in (False, None, ""):
+                raise NotImplementedError(f"{name} comes in a later release of jitscope; until then it stays off")
+        elif not jax_options.is_so_here(name, value):
+            warnings.warn(f"{name} has no effect in jitscope{jax_options.why(name)}", UserWarning, stacklevel=3)
+
+    def read(self, name: str) -> Any:
+        """The value in force. Raises AttributeError for an unknown name."""
+        return value_of(_option(name).name)
+
+    def help(self, name: str | None = None) -> None:
+        """Print what an option means, its default and how to set it; without a name, all of them."""
+        print("\n\n".join(str(option) for option in ([_option(name)] if name else OPTIONS.values())))
 
     def __getattr__(self, name: str) -> Any:
-        name, _ = _check(name, "standard")
-        return getattr(settings(), name)
+        return value_of(_option(name).name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"options are set with config.update({name!r}, {value!r})")
+
+    def __dir__(self) -> list[str]:
+        return sorted([*OPTIONS, "help", "read", "update"])
 
     def __repr__(self) -> str:
-        return f"Config({settings()})"
+        width = max(map(len, OPTIONS))
+        rows = [f"  {name:{width}} = {value_of(name)!r:16} {option.meaning}" for name, option in OPTIONS.items()]
+        return "\n".join(["Config (config.help() says more)", *rows])
 
 
 config = Config()
 
 
-def enable_x64(new_value: bool = True):
+# Context managers -----------------------------------------------------------------------------------------------------
+
+
+def enable_x64(new_value: bool = True) -> override:
     """Context manager: 64-bit dtypes on (or off) inside the block."""
-    return override(enable_x64=bool(new_value))
+    return override(enable_x64=new_value)
 
 
-def disable_jit(disable: bool = True):
+def disable_jit(disable: bool = True) -> override:
     """Context manager: `jit` calls the Python function itself inside the block."""
-    return override(disable_jit=bool(disable))
+    return override(disable_jit=disable)
 
 
-def default_device(device: Any):
-    """Context manager: arrays made inside the block live on `device`."""
-    return override(default_device=device)
+def numpy_dtype_promotion(new_value: str) -> override:
+    """Context manager: inside the block mixed dtypes are converted ("standard") or raise TypePromotionError ("strict")."""
+    return override(numpy_dtype_promotion=new_value)
+
+
+def numpy_rank_promotion(new_value: str) -> override:
+    """Context manager: inside the block arrays of different rank broadcast ("allow"), "warn" too, or "raise" ValueError."""
+    return override(numpy_rank_promotion=new_value)
+
+
+def default_matmul_precision(new_value: str | None) -> override:
+    """Context manager: the precision of matrix products that name none ("default", "high", "highest", …)."""
+    return override(default_matmul_precision=new_value)
+
+
+def default_device(new_value: Any) -> override:
+    """Context manager: arrays made inside the block live on this device (one of `devices()`, or its name)."""
+    return override(default_device=new_value)
+
+
+def default_prng_impl(new_value: str) -> override:
+    """Context manager: the generator of the keys made inside the block."""
+    return override(default_prng_impl=new_value)
+
+
+def random_seed_offset(new_value: int) -> override:
+    """Context manager: a number added to the seeds of the keys made inside the block."""
+    return override(random_seed_offset=new_value)
+
+
+def debug_key_reuse(new_value: bool = True) -> override:
+    """Context manager: inside the block a key that is used twice raises KeyReuseError, with both lines."""
+    return override(debug_key_reuse=new_value)
+
+
+def traceback_filtering(new_value: str) -> override:
+    """Context manager: inside the block tracebacks in notebooks hide the library's own frames ("fold") or not ("off")."""
+    return override(traceback_filtering=new_value)

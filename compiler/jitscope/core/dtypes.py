@@ -1,6 +1,6 @@
 """Dtypes: names, canonical forms, weak types and the promotion lattice (JAX's).
 
-A dtype is a `numpy.dtype` (ml_dtypes supplies bfloat16, fp8 and int4) or an `ExtendedDType` such as a key's, whose
+A dtype is a `numpy.dtype` (ml_dtypes supplies bfloat16, the floats of 8 and 4 bits, the integers of 4) or an `ExtendedDType` such as a key's, whose
 values have a logical shape and, below, a physical one.
 """
 
@@ -22,12 +22,27 @@ int4, uint4 = np.dtype(ml_dtypes.int4), np.dtype(ml_dtypes.uint4)
 int8, int16, int32, int64 = (np.dtype(t) for t in (np.int8, np.int16, np.int32, np.int64))
 uint8, uint16, uint32, uint64 = (np.dtype(t) for t in (np.uint8, np.uint16, np.uint32, np.uint64))
 bfloat16, float16, float32, float64 = (np.dtype(t) for t in (ml_dtypes.bfloat16, np.float16, np.float32, np.float64))
+float8_e3m4, float8_e4m3 = np.dtype(ml_dtypes.float8_e3m4), np.dtype(ml_dtypes.float8_e4m3)
 float8_e4m3fn, float8_e5m2 = np.dtype(ml_dtypes.float8_e4m3fn), np.dtype(ml_dtypes.float8_e5m2)
+float8_e4m3fnuz, float8_e5m2fnuz = np.dtype(ml_dtypes.float8_e4m3fnuz), np.dtype(ml_dtypes.float8_e5m2fnuz)
+float8_e4m3b11fnuz, float8_e8m0fnu = np.dtype(ml_dtypes.float8_e4m3b11fnuz), np.dtype(ml_dtypes.float8_e8m0fnu)
+float4_e2m1fn = np.dtype(ml_dtypes.float4_e2m1fn)
 complex64, complex128 = np.dtype(np.complex64), np.dtype(np.complex128)
 
 _SIGNED = (int4, int8, int16, int32, int64)
 _UNSIGNED = (uint4, uint8, uint16, uint32, uint64)
-_FLOATS = (float8_e4m3fn, float8_e5m2, bfloat16, float16, float32, float64)
+_TINY_FLOATS = (
+    float4_e2m1fn,
+    float8_e3m4,
+    float8_e4m3,
+    float8_e4m3b11fnuz,
+    float8_e4m3fn,
+    float8_e4m3fnuz,
+    float8_e5m2,
+    float8_e5m2fnuz,
+    float8_e8m0fnu,
+)
+_FLOATS = (*_TINY_FLOATS, bfloat16, float16, float32, float64)
 _COMPLEX = (complex64, complex128)
 _KIND = {
     bool_: "b",
@@ -36,6 +51,8 @@ _KIND = {
     **dict.fromkeys(_FLOATS, "f"),
     **dict.fromkeys(_COMPLEX, "c"),
 }
+WIDER = {int4: int8, uint4: uint8, float4_e2m1fn: bfloat16}
+"""Those that take less than a byte on the device, and what XLA computes instead where it cannot compute with them."""
 _NARROW = {int64: int32, uint64: uint32, float64: float32, complex128: complex64}
 
 
@@ -43,11 +60,22 @@ _CANONICAL = ({d: _NARROW.get(d, d) for d in _KIND}, {d: d for d in _KIND})
 _DTYPE_CLASSES = frozenset(map(type, _KIND))
 
 
+class extended(np.generic):
+    """The category of dtypes whose elements are arrays of another dtype below, for `issubdtype`."""
+
+
+class prng_key(extended):
+    """The category of the dtypes of random keys, for `issubdtype(key.dtype, prng_key)`."""
+
+
 class ExtendedDType:
     """A dtype whose elements are arrays of another dtype below: base of key dtypes.
 
-    `physical` is the dtype of the elements below, `element_shape` their shape; `name` is how it prints.
+    `physical` is the dtype of the elements below, `element_shape` their shape; `name` is how it prints, `type` its
+    category.
     """
+
+    type: Any = extended
 
     name: str
     physical: np.dtype
@@ -104,6 +132,13 @@ def short_name(dtype: DType) -> str:
     return name
 
 
+_ACCEPTED = "(numbers, booleans and keys are)"
+_REFUSED = {
+    **dict.fromkeys(("int1", "uint1", "float6_e2m3fn", "float6_e3m2fn"), "(XLA does not have it on the CPU)"),
+    **dict.fromkeys(("int2", "uint2"), "(XLA's CPU compiler ends the process on some operations with it): take int4"),
+}
+
+
 def canonicalize(dtype: Any) -> DType:
     """The dtype used for `dtype` under the current `enable_x64`. Raises TypeError for what cannot be an array."""
     known = _CANONICAL[settings().enable_x64].get(dtype) if type(dtype) in _DTYPE_CLASSES else None
@@ -115,7 +150,7 @@ def canonicalize(dtype: Any) -> DType:
     if dtype.byteorder == ">":
         dtype = dtype.newbyteorder("=")
     if not is_supported(dtype):
-        raise TypeError(f"dtype {dtype} is not one an array can have here (numbers, booleans and keys are)")
+        raise TypeError(f"dtype {dtype} is not one an array can have here {_REFUSED.get(dtype.name, _ACCEPTED)}")
     return dtype if settings().enable_x64 else _NARROW.get(dtype, dtype)
 
 
@@ -172,9 +207,8 @@ _ABOVE: dict[Any, tuple[Any, ...]] = {
     int16: (int32,),
     int32: (int64,),
     int64: ("float*",),
-    "float*": (float8_e4m3fn, float8_e5m2, bfloat16, float16, "complex*"),
-    float8_e4m3fn: (),
-    float8_e5m2: (),
+    "float*": (*_TINY_FLOATS, bfloat16, float16, "complex*"),
+    **dict.fromkeys(_TINY_FLOATS, ()),
     bfloat16: (float32,),
     float16: (float32,),
     float32: (float64, complex64),
@@ -214,11 +248,12 @@ def _promote(dtypes: tuple[DType, ...], weaks: tuple[bool, ...], strict: bool) -
     if all(weaks):
         joined = _join(frozenset(dtypes))
         return _WEAK_RESULT.get(joined, joined), True
-    if strict and len({d for d, weak in zip(dtypes, weaks) if not weak}) > 1:
-        raise TypePromotionError(
-            f"numpy_dtype_promotion is 'strict': {', '.join(map(str, dtypes))} are not converted by themselves; use .astype"
-        )
     joined = _join(frozenset(_WEAK.get(kind(d), d) if weak else d for d, weak in zip(dtypes, weaks)))
+    if strict and {d for d, weak in zip(dtypes, weaks) if not weak} != {joined}:
+        shown = ", ".join(f"{d}{' (a number)' * weak}" for d, weak in zip(dtypes, weaks))
+        raise TypePromotionError(
+            f"numpy_dtype_promotion is 'strict': {shown} are not converted by themselves; use .astype(...)"
+        )
     return _WEAK_RESULT.get(joined, joined), joined in _WEAK_RESULT
 
 

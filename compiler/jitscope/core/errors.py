@@ -1,9 +1,17 @@
 """Errors for people: what happened, where, why, what to do. Class names are JAX's where JAX has one."""
 
-from ..xla.errors import DeletedBufferError
+from ..xla.errors import DeletedBufferError, XlaError
 
 
-class ConcretizationTypeError(TypeError):
+class JAXTypeError(TypeError):
+    """Base of the errors of traced values that are TypeErrors."""
+
+
+class JAXIndexError(IndexError):
+    """Base of the errors of traced values that are IndexErrors."""
+
+
+class ConcretizationTypeError(JAXTypeError):
     """A value was needed while tracing, when only its shape and dtype are known."""
 
 
@@ -11,23 +19,23 @@ class TracerBoolConversionError(ConcretizationTypeError):
     """The truth of a traced array was asked for (`if`, `while`, `and`, `or`, `not`, `assert`)."""
 
 
-class TracerArrayConversionError(TypeError):
+class TracerArrayConversionError(JAXTypeError):
     """A traced array was handed to NumPy."""
 
 
-class TracerIntegerConversionError(TypeError):
+class TracerIntegerConversionError(JAXTypeError):
     """A traced array was used where Python needs an int (an index of a list, `range`)."""
 
 
-class NonConcreteBooleanIndexError(IndexError):
+class NonConcreteBooleanIndexError(JAXIndexError):
     """A traced boolean mask was used as an index: the size of the result would depend on its values."""
 
 
-class UnexpectedTracerError(Exception):
+class UnexpectedTracerError(JAXTypeError):
     """A tracer was used after its trace had ended."""
 
 
-class KeyReuseError(RuntimeError):
+class KeyReuseError(JAXTypeError):
     """A random key was used twice."""
 
 
@@ -41,3 +49,6 @@ class MissingRule(NotImplementedError):
 
 DeletedArrayError = DeletedBufferError
 """The array's memory was given away (donated) or freed."""
+
+JaxRuntimeError = XlaError
+"""XLA refused a program or failed while running it; `status` is its code."""

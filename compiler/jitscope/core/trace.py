@@ -172,7 +172,13 @@ def conversion_message(tracer: Tracer, asked: str, advice: str) -> str:
 def leaked(tracer: Tracer) -> UnexpectedTracerError:
     """The error for a tracer met outside its trace."""
     where = source.here()
-    line = f" It was used in line {where.line} of {where.function}: {where.text.strip()}" if where else ""
+    line = f" It was used {place(where)}" if where else ""
+    if not getattr(tracer.trace, "ended", True):
+        return UnexpectedTracerError(
+            f"a traced value met code that runs now, and it has no value yet; it is {tracer.description()}.{line}\n"
+            "  What runs now while a function is traced (a block under ensure_compile_time_eval, another thread, a callback) "
+            "works on values that are there.\n  what to do: compute with the traced value outside of that code."
+        )
     return UnexpectedTracerError(
         f"a tracer was used after its trace had ended; it was {tracer.description()}.{line}\n"
         "  A traced function stored one of its intermediate values outside (a global, a list, an attribute): there it "

@@ -32,6 +32,7 @@ from ..ops.indexing import (
     scatter_min as scatter_min,
     scatter_mul as scatter_mul,
 )
+from . import linalg as linalg
 from .convolutions import (
     ConvDimensionNumbers as ConvDimensionNumbers,
     conv as conv,

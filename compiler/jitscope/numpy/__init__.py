@@ -4,6 +4,9 @@ Names, arguments and defaults are those of `jax.numpy`, promotion of dtypes is J
 runs as one compiled program; while tracing it records its equations.
 """
 
+import importlib as _importlib
+from typing import Any as _Any
+
 from ..backend import evaluate as _evaluate  # noqa: F401  (puts the evaluating trace in place)
 from ..core.operators import Operators as _Operators
 from . import operators as _operators  # noqa: F401  (fills in the operators of arrays and tracers)
@@ -67,6 +70,7 @@ from .dtypes import (
     broadcast_shapes as broadcast_shapes,
     can_cast as can_cast,
     cdouble as cdouble,
+    character as character,
     complex64 as complex64,
     complex128 as complex128,
     complex_ as complex_,
@@ -77,8 +81,18 @@ from .dtypes import (
     e as e,
     euler_gamma as euler_gamma,
     finfo as finfo,
+    flexible as flexible,
+    float4_e2m1fn as float4_e2m1fn,
+    float6_e2m3fn as float6_e2m3fn,
+    float6_e3m2fn as float6_e3m2fn,
+    float8_e3m4 as float8_e3m4,
+    float8_e4m3 as float8_e4m3,
+    float8_e4m3b11fnuz as float8_e4m3b11fnuz,
     float8_e4m3fn as float8_e4m3fn,
+    float8_e4m3fnuz as float8_e4m3fnuz,
     float8_e5m2 as float8_e5m2,
+    float8_e5m2fnuz as float8_e5m2fnuz,
+    float8_e8m0fnu as float8_e8m0fnu,
     float16 as float16,
     float32 as float32,
     float64 as float64,
@@ -88,6 +102,7 @@ from .dtypes import (
     iinfo as iinfo,
     inexact as inexact,
     inf as inf,
+    int2 as int2,
     int4 as int4,
     int8 as int8,
     int16 as int16,
@@ -105,6 +120,7 @@ from .dtypes import (
     ndim as ndim,
     newaxis as newaxis,
     number as number,
+    object_ as object_,
     pi as pi,
     promote_types as promote_types,
     result_type as result_type,
@@ -113,6 +129,7 @@ from .dtypes import (
     single as single,
     size as size,
     uint as uint,
+    uint2 as uint2,
     uint4 as uint4,
     uint8 as uint8,
     uint16 as uint16,
@@ -414,5 +431,15 @@ bitwise_left_shift, bitwise_right_shift = left_shift, right_shift
 acos, acosh, asin, asinh, atan, atan2, atanh = arccos, arccosh, arcsin, arcsinh, arctan, arctan2, arctanh
 degrees, radians = rad2deg, deg2rad
 bool, integer, ndarray = bool_, _integer, _Operators
+
+_ROOMS = ("linalg",)
+
+
+def __getattr__(name: str) -> _Any:
+    """Modules that most programs never touch are loaded when first used."""
+    if name in _ROOMS:
+        return _importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [name for name in dir() if not name.startswith("_") and name != "annotations"]  # pyright: ignore[reportUnsupportedDunderAll]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import operator
+import sys
+import warnings
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
@@ -12,8 +14,10 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of, is_python_scalar
+from ..core.config import settings
 from ..core.dtypes import promote, to_inexact
 from ..core.errors import TypePromotionError
+from ..core.source import is_internal
 from ..ops.linear import broadcast_in_dim_p, convert_element_type_p
 
 
@@ -31,7 +35,7 @@ def checked(name: str, x: Any, position: int = 0) -> tuple[Any, ShapedArray]:
             if isinstance(x, tuple)
             else "None"
             if x is None
-            else str(error).removesuffix(" or a tree of those")
+            else str(error).partition(" is not an array, a number or a tree")[0]
         )
         raise TypeError(f"{name} takes arrays and numbers; its argument {position} is {what}") from None
 
@@ -112,11 +116,32 @@ def same_shape(name: str, xs: Sequence[Any], avals: Sequence[ShapedArray]) -> li
     shapes = {a.shape for a in avals if a.shape}
     if len(shapes) < 2:
         return list(xs)
+    if settings().numpy_rank_promotion != "allow" and len({len(s) for s in shapes}) > 1:
+        _ranks_differ(name, [a.shape for a in avals])
     try:
         shape = broadcast_shape(*[a.shape for a in avals])
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
     return [broadcast(x, a.shape, shape) if a.shape else x for x, a in zip(xs, avals)]
+
+
+def _ranks_differ(name: str, shapes: Sequence[tuple[int, ...]]) -> None:
+    mode = settings().numpy_rank_promotion
+    message = (
+        f"{name}: shapes {' and '.join(map(str, shapes))} differ in rank, and numpy_rank_promotion is {mode!r}: give the "
+        "smaller one its axes of size 1 with x[None] or reshape"
+    )
+    if mode == "raise":
+        raise ValueError(message)
+    warnings.warn(message, UserWarning, stacklevel=_stack_level())
+
+
+def _stack_level() -> int:
+    """How far up the first frame is that is not the library's own."""
+    frame, level = sys._getframe(1), 1
+    while frame is not None and is_internal(frame.f_code.co_filename):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def operands(name: str, *xs: Any, inexact: bool = False) -> list[Any]:

@@ -52,6 +52,7 @@ class ScalarType:
 
 
 bool_ = ScalarType("bool_", np.bool_)
+int2, uint2 = ScalarType("int2", ml_dtypes.int2), ScalarType("uint2", ml_dtypes.uint2)
 int4, uint4 = ScalarType("int4", ml_dtypes.int4), ScalarType("uint4", ml_dtypes.uint4)
 int8, uint8 = ScalarType("int8", np.int8), ScalarType("uint8", np.uint8)
 int16, uint16 = ScalarType("int16", np.int16), ScalarType("uint16", np.uint16)
@@ -60,8 +61,17 @@ int64, uint64 = ScalarType("int64", np.int64), ScalarType("uint64", np.uint64)
 bfloat16, float16 = ScalarType("bfloat16", ml_dtypes.bfloat16), ScalarType("float16", np.float16)
 float32, float64 = ScalarType("float32", np.float32), ScalarType("float64", np.float64)
 complex64, complex128 = ScalarType("complex64", np.complex64), ScalarType("complex128", np.complex128)
+float8_e3m4 = ScalarType("float8_e3m4", ml_dtypes.float8_e3m4)
+float8_e4m3 = ScalarType("float8_e4m3", ml_dtypes.float8_e4m3)
+float8_e4m3b11fnuz = ScalarType("float8_e4m3b11fnuz", ml_dtypes.float8_e4m3b11fnuz)
 float8_e4m3fn = ScalarType("float8_e4m3fn", ml_dtypes.float8_e4m3fn)
+float8_e4m3fnuz = ScalarType("float8_e4m3fnuz", ml_dtypes.float8_e4m3fnuz)
 float8_e5m2 = ScalarType("float8_e5m2", ml_dtypes.float8_e5m2)
+float8_e5m2fnuz = ScalarType("float8_e5m2fnuz", ml_dtypes.float8_e5m2fnuz)
+float8_e8m0fnu = ScalarType("float8_e8m0fnu", ml_dtypes.float8_e8m0fnu)
+float6_e2m3fn = ScalarType("float6_e2m3fn", ml_dtypes.float6_e2m3fn)
+float6_e3m2fn = ScalarType("float6_e3m2fn", ml_dtypes.float6_e3m2fn)
+float4_e2m1fn = ScalarType("float4_e2m1fn", ml_dtypes.float4_e2m1fn)
 int_, uint, float_, complex_ = int64, uint64, float64, complex128
 single, double, csingle, cdouble = float32, float64, complex64, complex128
 
@@ -72,6 +82,7 @@ integer_, signedinteger, unsignedinteger, complexfloating = (
     np.unsignedinteger,
     np.complexfloating,
 )
+flexible, character, object_ = np.flexible, np.character, np.object_
 dtype = np.dtype
 
 e, pi, inf, nan, euler_gamma, newaxis = np.e, np.pi, np.inf, np.nan, np.euler_gamma, None
@@ -119,10 +130,11 @@ def result_type(*args: Any) -> Any:
     """The dtype of an operation on arrays, numbers and dtypes. Raises TypePromotionError where there is none."""
     if not args:
         raise ValueError("result_type needs at least one argument")
-    return _dtypes.promote(*map(_typed, args))[0]
+    return _dtypes.promote(*map(typed, args))[0]
 
 
-def _typed(x: Any) -> tuple[Any, bool]:
+def typed(x: Any) -> tuple[Any, bool]:
+    """The dtype and weak type of a value or of a dtype; Python's number types are weak."""
     if hasattr(x, "aval") or isinstance(x, (np.ndarray, np.generic)) or is_python_scalar(x):
         aval = aval_of(x)
         return aval.dtype, aval.weak_type
@@ -137,27 +149,48 @@ def promote_types(a: Any, b: Any) -> Any:
 
 
 _ABSTRACT = frozenset(
-    (generic, number, inexact, floating, integer_, signedinteger, unsignedinteger, complexfloating, np.flexible)
+    (
+        generic,
+        number,
+        inexact,
+        floating,
+        integer_,
+        signedinteger,
+        unsignedinteger,
+        complexfloating,
+        flexible,
+        character,
+        _dtypes.extended,
+        _dtypes.prng_key,
+    )
 )
 
 
 def issubdtype(arg1: Any, arg2: Any) -> bool:
-    """Whether a dtype lies in a category (`floating`, `integer`, …) or equals another dtype.
+    """Whether a dtype lies in a category (`floating`, `integer`, `dtypes.prng_key`, …) or equals another dtype.
 
-    bfloat16 and the fp8 types are floating, int4 and uint4 are integers.
+    bfloat16 and the floats of 8 and 4 bits are floating, int4 and uint4 are integers. Raises TypeError for what is no
+    dtype.
     """
-    if isinstance(arg2, type) and issubclass(arg2, _dtypes.ExtendedDType):
-        return isinstance(arg1, arg2)
-    if is_extended(arg1) or is_extended(arg2):
-        return arg1 == arg2
+    if is_extended(arg2):
+        return arg1 is arg2
+    if not _is_abstract(arg2):
+        return not is_extended(arg1) and not _is_abstract(arg1) and _plain(arg1) == _plain(arg2)
+    if is_extended(arg1):
+        return issubclass(arg1.type, arg2)
     if _is_abstract(arg1):
-        return _is_abstract(arg2) and issubclass(arg1, arg2)
-    own = np.dtype(arg1)
-    return issubclass(_CATEGORY.get(_dtypes.kind(own), own.type), arg2) if _is_abstract(arg2) else own == np.dtype(arg2)
+        return issubclass(arg1, arg2)
+    own = _plain(arg1)
+    return issubclass(_CATEGORY.get(_dtypes.kind(own), own.type), arg2)
 
 
 def _is_abstract(x: Any) -> bool:
     return isinstance(x, type) and x in _ABSTRACT
+
+
+def _plain(x: Any) -> np.dtype:
+    """The dtype itself, 64 bits wide for Python's types whatever `enable_x64` says."""
+    return _dtypes.PYTHON_SCALARS[x] if isinstance(x, type) and x in _dtypes.PYTHON_SCALARS else np.dtype(x)
 
 
 def isdtype(dtype: Any, kind: Any) -> bool:
@@ -209,7 +242,7 @@ def _dtype_like(x: Any) -> Any:
 
 def iscomplexobj(x: Any) -> bool:
     """Whether the dtype is complex."""
-    return _dtypes.is_complex(_typed(x)[0])
+    return _dtypes.is_complex(typed(x)[0])
 
 
 def isrealobj(x: Any) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
+from ..core.config import settings
 from .families import Bilinear, pure, same_dtype
 from .linear import convert, transpose
 
@@ -60,7 +61,7 @@ class DotGeneral(Bilinear):
         y, y_sum, y_shared = _without_transpose(ctx, y, y_sum, y_shared)
         dtype = _computed_in(x_aval.dtype, out.dtype)
         x, y = ctx.convert(x, x_aval.dtype, dtype), ctx.convert(y, y_aval.dtype, dtype)
-        wide = out.dtype if dtype.itemsize <= out.dtype.itemsize else dtype
+        wide = out.dtype if dtype.itemsize <= out.dtype.itemsize and dtypes.WIDER.get(out.dtype) != dtype else dtype
         numbers = ctx.hlo.DotDimensionNumbers.get(
             lhs_batching_dimensions=x_shared,
             rhs_batching_dimensions=y_shared,
@@ -138,7 +139,9 @@ _PRECISIONS = {
 
 
 def as_precision(precision: Any) -> tuple[Precision, Precision] | None:
-    """The parameter for what users write: None, a Precision, its name, or a pair of those. Raises ValueError."""
+    """The parameter for what users write: None (the option default_matmul_precision), a Precision, its name, or a pair of
+    those. Raises ValueError."""
+    precision = settings().default_matmul_precision if precision is None else precision
     if precision is None:
         return None
     pair = precision if isinstance(precision, (tuple, list)) else (precision, precision)
@@ -195,12 +198,10 @@ def _result_dtype(dtype: Any, preferred: Any, x: ShapedArray, y: ShapedArray) ->
 
 def _computed_in(dtype, result):
     """The dtype in which elements are multiplied: a result of another kind (floats from integers) is computed in its own,
-    and XLA has no products of 4-bit integers."""
+    and XLA has no products of integers of less than a byte."""
     if dtypes.kind(dtype) != dtypes.kind(result):
         return result
-    if dtype in (dtypes.int4, dtypes.uint4):
-        return dtypes.int8 if result == dtypes.int4 else dtypes.uint8 if result == dtypes.uint4 else result
-    return dtype
+    return dtypes.WIDER.get(result, result) if dtype in dtypes.WIDER and dtypes.is_integer(dtype) else dtype
 
 
 def _without_transpose(ctx, value, summed, shared):

@@ -32,6 +32,7 @@ from .linear import (
 class KeyDType(ExtendedDType):
     """The dtype of random keys of one generator, `impl`."""
 
+    type = dtypes.prng_key
     physical = uint32
     element_shape = (2,)
     itemsize = 8

@@ -64,6 +64,9 @@ class Sort(Primitive):
         kind = dtypes.kind(key.dtype)
         if not key.size:
             return list(values)
+        if not dtypes.WIDER.keys().isdisjoint(a.dtype for a in ctx.avals_in):
+            params = {"dimension": dimension, "is_stable": is_stable, "num_keys": num_keys}
+            return ctx.inline(lambda *xs: _sorted_wider(xs, params), *values)
         if len(values) == 1 and kind in "bf":
             return ctx.inline(lambda x: [_sorted_alone(x, dimension, is_stable)], *values)
         short = kind != "c" and key.dtype.itemsize <= 4 and key.shape[dimension] < 2**31
@@ -102,6 +105,13 @@ class Sort(Primitive):
 
 
 sort_p = Sort("sort")
+
+
+def _sorted_wider(xs, params):
+    """Sorted where some elements take less than a byte: XLA's sort takes bytes."""
+    own = [aval_of(x).dtype for x in xs]
+    outs = sort_p(*[convert(x, dtypes.WIDER.get(dtype, dtype)) for x, dtype in zip(xs, own)], **params)
+    return [convert(out, dtype) for out, dtype in zip(outs, own)]
 
 
 def _compared(ctx, dtype, x, y):

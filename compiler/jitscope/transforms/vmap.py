@@ -73,7 +73,7 @@ class BatchTrace(Trace):
 
     def split(self, x: Any) -> tuple[Any, int | None]:
         """The value of all examples and the axis they lie along (None: it is the same for all)."""
-        if isinstance(x, BatchTracer) and x.trace is self:
+        if isinstance(x, BatchTracer) and x.trace.axis is self.axis:
             return x.value, x.dim
         return x, None
 

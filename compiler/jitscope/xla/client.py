@@ -15,14 +15,15 @@ import numpy as np
 
 from . import dlpack, forks
 from .dtypes import PACKED, PLAIN, SUPPORTED, acceptable
-from .errors import DeletedBufferError, ForkedProcessError, XlaError, translate
+from .errors import DeletedBufferError, ForkedProcessError, XlaError, deleted, translate
 from .runtime import RuntimeFailure, _jax, xc
 
 
 __all__ = [
     "Aval", "DeletedBufferError", "ForkedProcessError", "SingleDevice", "XlaError", "aval_of", "block_until_ready",
-    "copy_to_device", "cpu_devices", "default_device", "delete", "device_of", "from_dlpack", "get_client",
-    "is_deleted", "is_ready", "live_buffers", "nbytes", "pointer", "put", "sharding_of", "to_dlpack", "to_numpy",
+    "copy_to_device", "cpu_devices", "default_device", "delete", "device_count", "device_named", "device_of",
+    "from_dlpack", "get_client", "is_deleted", "is_device", "is_ready", "live_buffers", "nbytes", "pointer", "put",
+    "set_device_count", "sharding_of", "to_dlpack", "to_numpy",
 ]  # fmt: skip
 
 Buffer = Any
@@ -65,9 +66,9 @@ class SingleDevice(xc.SingleDeviceSharding):
 
 @forks.guard
 def get_client() -> Any:
-    """The process's CPU client, made at the first call with JITSCOPE_CPU_DEVICES (default 1) devices.
+    """The process's CPU client, made at the first call with `device_count()` devices.
 
-    Raises ForkedProcessError in a child forked after the client was made, ValueError for a bad JITSCOPE_CPU_DEVICES.
+    Raises ForkedProcessError in a child forked after the client was made, ValueError for bad environment variables.
     """
     return _client if _client is not None else _make_client()
 
@@ -76,18 +77,67 @@ def _make_client() -> Any:
     global _client, _home
     with _lock:
         if _client is None:
-            client = xc.make_cpu_client(num_devices=_device_count())
+            client = xc.make_cpu_client(num_devices=device_count())
             forks.started(client)
-            _home = _placement(client.local_devices()[0])
+            _home = _placement(_first_choice(client.local_devices()))
             _client = client
     return _client
 
 
-def _device_count() -> int:
-    text = os.environ.get("JITSCOPE_CPU_DEVICES", "1")
+_COUNT_VARIABLES = ("JITSCOPE_NUM_CPU_DEVICES", "JITSCOPE_CPU_DEVICES")
+_count: int | None = None
+
+
+def device_count() -> int:
+    """How many devices the CPU counts as: what `set_device_count` said, else JITSCOPE_NUM_CPU_DEVICES, else 1.
+
+    JITSCOPE_CPU_DEVICES is read too. Raises ValueError for a text that is no positive integer.
+    """
+    if _client is not None:
+        return len(_client.local_devices())
+    if _count is not None:
+        return _count
+    name = next((name for name in _COUNT_VARIABLES if name in os.environ), None)
+    text = "1" if name is None else os.environ[name]
     if not text.isdigit() or int(text) < 1:
-        raise ValueError(f"JITSCOPE_CPU_DEVICES must be a positive integer, not {text!r}")
+        raise ValueError(f"{name} must be a positive integer, not {text!r}")
     return int(text)
+
+
+def set_device_count(count: int) -> None:
+    """Decide how many devices the CPU counts as. Raises RuntimeError once the client is made with another number."""
+    global _count
+    if _client is not None and count != device_count():
+        raise RuntimeError(
+            f"num_cpu_devices cannot become {count}: the {device_count()} there are in use already. Set it before the "
+            "first array is made and the first function compiled, or in the environment as JITSCOPE_NUM_CPU_DEVICES"
+        )
+    _count = count
+
+
+def _first_choice(devices: list[Device]) -> Device:
+    wanted = os.environ.get("JITSCOPE_DEFAULT_DEVICE", "").strip()
+    try:
+        return _named(wanted, devices) if wanted else devices[0]
+    except ValueError as error:
+        raise ValueError(f"the environment variable JITSCOPE_DEFAULT_DEVICE is {error}, not {wanted!r}") from None
+
+
+def is_device(x: Any) -> bool:
+    """Whether it is one of the runtime's devices."""
+    return isinstance(x, _jax.Device)
+
+
+def device_named(name: str) -> Device:
+    """The device called "cpu" (the first), "cpu:0", "cpu:1", … Raises ValueError naming those there are."""
+    return _named(name, cpu_devices())
+
+
+def _named(name: str, devices: list[Device]) -> Device:
+    found = {f"cpu:{i}": device for i, device in enumerate(devices)}
+    if name != "cpu" and name not in found:
+        raise ValueError(f"the name of a device, one of {', '.join(found)}")
+    return found["cpu:0" if name == "cpu" else name]
 
 
 def _new_lock() -> None:
@@ -208,7 +258,7 @@ def _read_only(x: np.ndarray) -> np.ndarray:
 
 def _check_alive(buf: Buffer) -> None:
     if buf.is_deleted():
-        raise DeletedBufferError()
+        raise deleted(buf)
 
 
 def is_deleted(buf: Buffer) -> bool:

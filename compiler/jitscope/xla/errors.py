@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from . import donations
+
 
 _STATUS = re.compile(r"^([A-Z_]+): ")
 
@@ -24,6 +26,17 @@ class DeletedBufferError(RuntimeError):
         super().__init__(message)
 
 
+def deleted(buf: Any) -> DeletedBufferError:
+    """The error for the use of a deleted buffer; it says who took the memory, if that is known."""
+    story = donations.story_of(buf)
+    if not story:
+        return DeletedBufferError()
+    return DeletedBufferError(
+        f"the array was deleted or donated: {story}. What to do: use that call's result in its place, or do not donate the "
+        "argument"
+    )
+
+
 class ForkedProcessError(RuntimeError):
     """This process was forked from one that had already started XLA."""
 
@@ -41,9 +54,10 @@ def translate(error: BaseException, bufs: Iterable[Any] = ()) -> RuntimeError:
     `bufs` are the arguments of the call that failed: for deleted ones jaxlib's message speaks of shards.
     """
     message = str(error)
+    for buf in bufs:
+        if buf.is_deleted():
+            return deleted(buf)
     if "deleted or donated" in message or "Array has been deleted" in message:
-        return DeletedBufferError()
-    if any(buf.is_deleted() for buf in bufs):
         return DeletedBufferError()
     if "previously donated in the same call" in message:
         return XlaError(

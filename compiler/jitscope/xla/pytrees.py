@@ -19,7 +19,8 @@ FlattenedIndexKey = _pytree.FlattenedIndexKey
 def new_registry() -> Any:
     """A registry that knows tuple, list, dict, namedtuple and None (an empty subtree), apart from every other one.
 
-    `.flatten(tree, is_leaf=None)` → (leaves, treedef); `.flatten_with_path(tree)` → ([(path, leaf)], treedef).
+    `.flatten(tree, is_leaf=None)` → (leaves, treedef); `.flatten_with_path(tree, is_leaf=None)` → ([(path, leaf)],
+    treedef), where `is_leaf` is asked with path and subtree.
     Dicts are taken in the order of their sorted keys. Treedefs compare and hash across registries and do not pickle.
     """
     return PyTreeRegistry()
@@ -42,3 +43,13 @@ def register(
 def register_dataclass(registry: Any, kind: type, data_fields: Sequence[str], meta_fields: Sequence[str]) -> None:
     """Make a dataclass a node whose children are `data_fields` and whose metadata are `meta_fields`."""
     registry.register_dataclass_node(kind, list(data_fields), list(meta_fields))
+
+
+def all_leaves(registry: Any, items: Iterable[Any]) -> bool:
+    """Whether none of the items is a node."""
+    return _pytree.all_leaves(registry, items)
+
+
+def treedef_tuple(registry: Any, treedefs: Sequence[Any]) -> Any:
+    """The structure of a tuple of trees of the given structures."""
+    return _pytree.treedef_tuple(registry, list(treedefs))

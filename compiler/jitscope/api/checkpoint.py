@@ -1,0 +1,183 @@
+"""checkpoint: less memory for derivatives, more computation; and a look at what is kept."""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .. import tree
+from ..backend.static import StaticSpec
+from ..control.bodies import Body, check_leaves, lift_constants, name_of, trace_body
+from ..control.policies import Policy
+from ..control.remat import checkpoint_p
+from ..core import source
+from ..core.avals import ShapedArray, aval_of
+from ..core.errors import ConcretizationTypeError
+from ..core.jaxpr import ClosedJaxpr, DebugInfo, JaxprEqn, Literal
+from ..core.staging import trace_to_jaxpr
+from ..ops.marks import name_p
+from ..transforms.linearize import linearize_flat
+from ._flat import Flat
+
+
+def checkpoint(
+    fun: Callable[..., Any] | None = None,
+    *,
+    prevent_cse: bool = True,
+    policy: Policy | None = None,
+    static_argnums: int | tuple[int, ...] = (),
+    static_argnames: str | Iterable[str] = (),
+    concrete: Any = None,
+) -> Callable[..., Any]:
+    """`fun`, of which a derivative keeps the arguments, and what `policy` lets be saved (see `checkpoint_policies`; nothing
+    without one), and computes all other intermediate values anew on the way back.
+
+    `prevent_cse=False` leaves out the barrier that keeps the compiler from merging the second computation with the first;
+    it is not needed in the body of a scan. Arguments in `static_argnums` or `static_argnames` are Python values. Also a
+    decorator, with or without arguments. Raises TypeError for arguments or results that are no arrays.
+    """
+    if concrete is not None:
+        raise NotImplementedError(
+            "checkpoint has no option `concrete`: name the arguments that Python must see in static_argnums"
+        )
+    if not isinstance(prevent_cse, bool):
+        raise TypeError(f"checkpoint: prevent_cse is True or False, not {prevent_cse!r}")
+    if fun is None:
+        return functools.partial(
+            checkpoint,
+            prevent_cse=prevent_cse,
+            policy=policy,
+            static_argnums=static_argnums,
+            static_argnames=static_argnames,
+        )
+    if not callable(fun):
+        raise TypeError(f"checkpoint takes a function; it got {type(fun).__name__}")
+    spec = StaticSpec(fun, static_argnums, static_argnames)
+
+    @functools.wraps(fun)
+    def checkpointed(*args: Any, **kwargs: Any) -> Any:
+        bound, dynamic = _bind(fun, spec, args, kwargs)
+        leaves, in_tree = tree.flatten(dynamic)
+        avals = check_leaves(leaves, dynamic, f"checkpoint of {name_of(fun)} was called with, at arguments")
+        body = _traced(bound, in_tree, avals)
+        consts, (closed,) = lift_constants([body.closed])
+        outs = checkpoint_p.bind(
+            *consts, *leaves, jaxpr=closed, prevent_cse=prevent_cse, differentiated=False, policy=policy
+        )
+        return body.out_tree.unflatten(outs)
+
+    return checkpointed
+
+
+remat = checkpoint
+
+
+class _Bound:
+    """A function with its static arguments, as a function of the other positional ones and those by name."""
+
+    def __init__(self, fun: Callable[..., Any], positions: dict[int, Any], names: dict[str, Any]):
+        self.fun, self.positions, self.names = weakref.ref(fun) if _has_weakref(fun) else lambda: fun, positions, names
+        self.__name__ = name_of(fun)
+
+    @property
+    def __wrapped__(self) -> Any:
+        return self.fun()
+
+    def __call__(self, args: tuple, kwargs: dict[str, Any]) -> Any:
+        full = list(args)
+        for i, value in sorted(self.positions.items()):
+            full.insert(i, value)
+        fun = self.fun()
+        assert fun is not None
+        return fun(*full, **kwargs, **self.names)
+
+
+def _has_weakref(fun: Any) -> bool:
+    try:
+        weakref.ref(fun)
+    except TypeError:
+        return False
+    return True
+
+
+_bound: weakref.WeakKeyDictionary[Any, dict[Any, _Bound]] = weakref.WeakKeyDictionary()
+
+
+def _bind(fun: Any, spec: StaticSpec, args: tuple, kwargs: dict[str, Any]) -> tuple[_Bound, tuple[tuple, dict[str, Any]]]:
+    """The function of the arguments that are not static, the same object for the same static values, and those arguments."""
+    count = len(args)
+    positions = {i % count: args[i % count] for i in spec.positions if -count <= i < count}
+    names = {n: kwargs[n] for n in spec.names if n in kwargs}
+    dynamic = tuple([x for i, x in enumerate(args) if i not in positions]), {n: x for n, x in kwargs.items() if n not in names}
+    static = [*sorted(positions.items()), *sorted(names.items())]
+    key = tuple([(where, type(value), value) for where, value in static])
+    try:
+        known = _bound.setdefault(fun, {})
+        return known.setdefault(key, _Bound(fun, positions, names)), dynamic
+    except TypeError:  # what cannot be hashed is traced anew each time
+        return _Bound(fun, positions, names), dynamic
+
+
+def _traced(bound: _Bound, in_tree: Any, avals: list[ShapedArray]) -> Body:
+    try:
+        return trace_body(bound, in_tree, avals)
+    except ConcretizationTypeError as error:
+        error.add_note(
+            "checkpoint traces its function. Arguments that Python must see (flags, sizes) can be made static: "
+            "checkpoint(f, static_argnums=...)"
+        )
+        raise
+
+
+def checkpoint_name(x: Any, name: str) -> Any:
+    """The tree `x` with its arrays called `name`, for policies of `checkpoint` that go by name. Computes nothing. Raises
+    TypeError if the name is not text."""
+    if not isinstance(name, str):
+        raise TypeError(f"checkpoint_name(x, name) takes a string as name; it got {type(name).__name__}")
+    return tree.map(lambda leaf: name_p(leaf, name=name), x)
+
+
+# What is kept --------------------------------------------------------------------------------------------------------
+
+
+def saved_residuals(f: Callable[..., Any], *args: Any, **kwargs: Any) -> list[tuple[ShapedArray, str]]:
+    """The values that `vjp(f, *args, **kwargs)` keeps for the way back: of each its aval, and in words where it comes from.
+    Nothing is run; arguments may be ShapeDtypeStructs."""
+    spec = StaticSpec(f)
+    dynamic, statics = spec.bind(args, kwargs, False)
+    leaves, in_tree = tree.flatten(dynamic)
+    flat = Flat(f, in_tree, named=True)
+    names = tuple(spec.leaf_names(dynamic, statics))
+
+    def residuals(*tracers: Any) -> list[Any]:
+        return linearize_flat(flat, tracers).jaxpr.consts
+
+    return _told(trace_to_jaxpr(residuals, [aval_of(x) for x in leaves], DebugInfo(name_of(f), names)))
+
+
+def print_saved_residuals(f: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+    """Print what `saved_residuals` tells, one line for each value."""
+    for aval, where in saved_residuals(f, *args, **kwargs):
+        print(aval.short(), where)
+
+
+def _told(closed: ClosedJaxpr) -> list[tuple[ShapedArray, str]]:
+    jaxpr, names = closed.jaxpr, closed.jaxpr.debug.arg_names
+    kept = {a for a in jaxpr.outvars if not isinstance(a, Literal)}
+    found = [(a.aval, "from a literal") for a in jaxpr.outvars if isinstance(a, Literal)]
+    found += [(v.aval, "from a constant") for v in jaxpr.constvars if v in kept]
+    found += [(v.aval, f"from the argument {n}") for v, n in zip(jaxpr.invars, names) if v in kept]
+    return found + [(v.aval, _told_equation(eqn)) for eqn in jaxpr.eqns for v in eqn.outvars if v in kept]
+
+
+def _told_equation(eqn: JaxprEqn) -> str:
+    where = source.user_position(eqn.traceback)
+    line = f" from {where}" if where else ""
+    if eqn.primitive is name_p:
+        return f"named '{eqn.params['name']}'{line}"
+    if eqn.primitive.name == "jit":
+        return f"output of jitted function '{eqn.params['name']}'{line}"
+    return f"output of {eqn.primitive.name}{line}"
+

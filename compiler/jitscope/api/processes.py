@@ -1,0 +1,71 @@
+"""Which devices and processes there are. This release has one process, and the CPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import tree
+from ..backend.array import Array
+from ..xla import client
+
+
+def check_backend(backend: Any) -> None:
+    """Raises RuntimeError for a backend that is not there."""
+    if backend not in (None, "cpu"):
+        raise RuntimeError(f"there is no backend {backend!r}: this release runs on 'cpu'")
+
+
+def default_backend() -> str:
+    """The name of the platform that computations run on: "cpu"."""
+    return "cpu"
+
+
+def device_count(backend: str | None = None) -> int:
+    """The number of devices of all processes. Raises RuntimeError for an unknown backend."""
+    check_backend(backend)
+    return len(client.cpu_devices())
+
+
+def local_device_count(backend: str | None = None) -> int:
+    """The number of devices of this process. Raises RuntimeError for an unknown backend."""
+    return device_count(backend)
+
+
+def local_devices(process_index: int | None = None, backend: str | None = None) -> list[Any]:
+    """The devices of a process (this one). Raises RuntimeError for an unknown backend, ValueError for another process."""
+    check_backend(backend)
+    if process_index not in (None, 0):
+        raise ValueError(f"there is no process {process_index}: this release runs in a single one, number 0")
+    return list(client.cpu_devices())
+
+
+def process_index(backend: str | None = None) -> int:
+    """The number of this process: 0."""
+    check_backend(backend)
+    return 0
+
+
+def process_count(backend: str | None = None) -> int:
+    """The number of processes: 1."""
+    check_backend(backend)
+    return 1
+
+
+def process_indices(backend: str | None = None) -> list[int]:
+    """The numbers of all processes: [0]."""
+    check_backend(backend)
+    return [0]
+
+
+def copy_to_host_async(x: Any) -> Any:
+    """Start copying the arrays of a tree to the host, where reading them then waits less; gives the tree. Values that are
+    no arrays are passed over. Raises DeletedArrayError."""
+    for leaf in tree.leaves(x):
+        if isinstance(leaf, Array):
+            leaf.copy_to_host_async()
+    return x
+
+
+def effects_barrier() -> None:
+    """Wait until everything that was started is done."""
+    client.block_until_ready([buf for buf in client.live_buffers() if not client.is_deleted(buf)])

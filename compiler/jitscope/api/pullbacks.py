@@ -1,0 +1,255 @@
+"""What `vjp` and `linearize` return: linear functions that are pytrees.
+
+Their leaves are the residuals (what the forward pass kept), everything else is static data. So a jitted function may
+return one or take one, `vmap` maps over one, and a loop may carry one. Two of them have equal structure if their linear
+programs are equal, wherever they were made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import tree
+from ..backend.array import Array, device_for, one_device, placed, to_array
+from ..core import dtypes
+from ..core.avals import ShapedArray, aval_of, tangent_aval
+from ..core.folding import fold
+from ..core.hashing import structural_hash
+from ..core.jaxpr import ClosedJaxpr, Jaxpr
+from ..core.staging import eval_jaxpr
+from ..core.trace import Tracer, evaluating
+from ..core.zeros import Linear, Zero, is_zero
+from ..ops.linear import convert, instantiate
+from ..transforms.linearize import Linearized
+from ..transforms.transpose import backward_pass
+from ._flat import check_array
+
+
+class LinearProgram:
+    """The static part: a jaxpr from input tangents to output tangents, its residuals open, and the trees around it.
+
+    The first `len(out_avals)` results of the differentiated function are its own, further ones belong to `aux`.
+    """
+
+    __slots__ = (
+        "_kept",
+        "_key",
+        "in_avals",
+        "in_tree",
+        "jaxpr",
+        "moving_in",
+        "moving_out",
+        "name",
+        "out_avals",
+        "out_tree",
+    )  # fmt: skip
+
+    def __init__(self, linear: Linearized, in_tree: Any, out_tree: Any, name: str):
+        self.jaxpr: Jaxpr = linear.jaxpr.jaxpr
+        self.in_avals, self.in_tree = tuple(linear.in_avals), in_tree
+        self.out_avals = tuple([aval_of(x) for x in linear.outs[: out_tree.num_leaves]])
+        self.out_tree, self.name = out_tree, name
+        self.moving_in, self.moving_out = tuple(linear.moving_in), tuple(linear.moving_out)
+        self._key: Any = None
+        self._kept: Any = None
+
+    @property
+    def key(self) -> tuple:
+        """What tells different programs apart; names and positions do not count."""
+        if self._key is None:
+            found = structural_hash(ClosedJaxpr(self.jaxpr))
+            self._kept = found.kept  # objects that were hashed by identity
+            self._key = (found.digest, self.in_tree, self.out_tree, self.in_avals, self.out_avals, self.moving_in,
+                         self.moving_out)  # fmt: skip
+        return self._key
+
+    def __eq__(self, other: Any) -> bool:
+        return self is other or (isinstance(other, LinearProgram) and self.key == other.key)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __repr__(self) -> str:
+        return f"<linear program of {self.name}>"
+
+
+class LinearFunction:
+    """Base of what `vjp` and `linearize` return."""
+
+    __slots__ = ("__weakref__", "program", "residuals")
+
+    def __init__(self, program: LinearProgram, residuals: Sequence[Any]):
+        self.program, self.residuals = program, tuple(residuals)
+
+    @property
+    def jaxpr(self) -> Jaxpr:
+        """The linear program, from tangents of the arguments to tangents of the results; its constvars are the
+        residuals."""
+        return self.program.jaxpr
+
+    def _device(self, given: Sequence[Any]) -> Any:
+        """Where numbers and NumPy arrays among the given values go; None if nobody need ask."""
+        if one_device() or not evaluating():
+            return None
+        known = [x.known() if isinstance(x, Tracer) else x for x in (*self.residuals, *given)]
+        return device_for(known)
+
+    def __repr__(self) -> str:
+        held = ", ".join(aval_of(x).short() if _is_array(x) else repr(x) for x in self.residuals)
+        return f"<{self._kind} of {self.program.name}, residuals ({held})>"
+
+    _kind = "linear function"
+
+
+def _is_array(x: Any) -> bool:
+    return hasattr(x, "aval") or isinstance(x, (np.ndarray, np.generic))
+
+
+class Pullback(LinearFunction):
+    """From a cotangent of the result (one value, of the result's structure, shapes and dtypes) to a tuple of cotangents of
+    the arguments; those of integers have dtype float0.
+
+    Raises TypeError unless called with one value, ValueError where that does not fit the result.
+    """
+
+    __slots__ = ()
+    _kind = "pullback"
+
+    def __call__(self, *cotangent: Any) -> tuple:
+        try:
+            return self._pull_back(*self._one(cotangent))
+        except Exception as error:
+            fold(error)
+            raise
+
+    def _one(self, given: tuple) -> tuple:
+        if len(given) != 1:
+            name = self.program.name
+            raise TypeError(
+                f"the function that vjp of {name} returned takes one argument, the cotangent of {name}'s result; it was "
+                f"called with {len(given)}. A result that is a tuple has a tuple for its cotangent: "
+                f"f_vjp(({', '.join(['ct'] * max(len(given), 2))}))"
+            )
+        return given
+
+    def _pull_back(self, cotangent: Any) -> tuple:
+        program = self.program
+        cts, ct_tree = tree.flatten(cotangent)
+        if ct_tree != program.out_tree:
+            raise ValueError(
+                f"the cotangent has structure {ct_tree}, the result of {program.name} {program.out_tree}; they must agree"
+            )
+        device, paths = self._device(cts), tree.leaf_paths(cotangent)
+        given = [_cotangent(ct, aval, path, device) for ct, aval, path in zip(cts, program.out_avals, paths)]
+        moving = [ct for ct, m in zip(given, program.moving_out) if m]
+        moving += [Zero(v.aval) for v in program.jaxpr.outvars[len(moving) :]]  # of aux
+        args = [Linear(v.aval) for v in program.jaxpr.invars]
+        found = iter(backward_pass(program.jaxpr, self.residuals, args, moving))
+        cts = [next(found) if m else Zero(tangent_aval(a)) for m, a in zip(program.moving_in, program.in_avals)]
+        return program.in_tree.unflatten([_of_kind(instantiate(ct), a) for ct, a in zip(cts, program.in_avals)])
+
+
+class Pushforward(LinearFunction):
+    """From tangents of the arguments (their structure, shapes and dtypes) to the tangent of the result.
+
+    Raises TypeError and ValueError for tangents that do not fit the arguments.
+    """
+
+    __slots__ = ()
+    _kind = "linear function"
+
+    def __call__(self, *tangents: Any) -> Any:
+        try:
+            return self._push(tangents)
+        except Exception as error:
+            fold(error)
+            raise
+
+    def _push(self, tangents: tuple) -> Any:
+        program = self.program
+        given, tangent_tree = tree.flatten(tangents)
+        if tangent_tree != program.in_tree:
+            raise TypeError(
+                f"the tangents have structure {tangent_tree}, the arguments of {program.name} {program.in_tree}; they must "
+                "agree"
+            )
+        device, paths = self._device(given), tree.leaf_paths(tangents)
+        moving = [check_tangent(t, aval, path, device) for t, aval, path in zip(given, program.in_avals, paths)]
+        wanted = [instantiate(t) for t, m in zip(moving, program.moving_in) if m]
+        found = iter(eval_jaxpr(program.jaxpr, self.residuals, *wanted))
+        ts = [
+            next(found) if m else instantiate(Zero(tangent_aval(a)))
+            for m, a in zip(program.moving_out, program.out_avals)
+        ]
+        return program.out_tree.unflatten(ts)
+
+
+for _kind in (Pullback, Pushforward):
+    tree.register_pytree_node(_kind, lambda f: (f.residuals, f.program), _kind)
+
+
+# Tangents and cotangents ---------------------------------------------------------------------------------------------
+
+
+def check_tangent(tangent: Any, primal: ShapedArray, path: str, device: Any = None) -> Any:
+    """A tangent for a value of aval `primal`, of the right dtype. Raises ValueError for another shape, TypeError for another
+    dtype."""
+    wanted = tangent_aval(primal)
+    if is_zero(tangent):
+        return tangent
+    if wanted.dtype == dtypes.float0:
+        if getattr(tangent, "dtype", None) == dtypes.float0:
+            return Zero(wanted)
+        raise TypeError(
+            f"the primal at {path} is {primal.short()}, which has no tangent: pass zeros of dtype float0 for it"
+        )
+    aval = check_array(tangent, f"the tangent at {path} is")
+    if aval.shape != wanted.shape:
+        raise ValueError(f"at {path} the primal is {primal.short()} and the tangent {aval.short()}; they must agree")
+    if not _becomes(aval, wanted):
+        raise TypeError(
+            f"at {path} the primal is {primal.short()} and the tangent {aval.short()}; they must agree: convert the tangent "
+            f"with .astype({wanted.dtype.name})"
+        )
+    return _converted(tangent, aval, wanted, device)
+
+
+def _cotangent(ct: Any, result: ShapedArray, path: str, device: Any) -> Any:
+    wanted = tangent_aval(result)
+    if is_zero(ct) or wanted.dtype == dtypes.float0:
+        return Zero(wanted)
+    aval = check_array(ct, f"the cotangent{path} is")
+    if aval.shape != wanted.shape or not _becomes(aval, wanted):
+        raise ValueError(f"the result{path} is {wanted.short()} and its cotangent {aval.short()}; they must agree")
+    return _converted(ct, aval, wanted, device)
+
+
+def _of_kind(ct: Any, primal: ShapedArray) -> Any:
+    """A cotangent, weakly typed if what it belongs to is."""
+    if getattr(ct, "dtype", None) == dtypes.float0 or aval_of(ct).weak_type == primal.weak_type:
+        return ct
+    return convert(ct, primal.dtype, primal.weak_type)
+
+
+def _becomes(aval: ShapedArray, wanted: ShapedArray) -> bool:
+    """Whether a value may stand for a (co)tangent: its dtype is right, or it is a Python number of the same kind."""
+    if aval.dtype == wanted.dtype:
+        return True
+    return (
+        aval.weak_type
+        and dtypes.is_inexact(aval.dtype)
+        and dtypes.is_complex(wanted.dtype) >= dtypes.is_complex(aval.dtype)
+    )
+
+
+def _converted(x: Any, aval: ShapedArray, wanted: ShapedArray, device: Any) -> Any:
+    if isinstance(x, Tracer):
+        return x if aval.dtype == wanted.dtype else convert(x, wanted.dtype)
+    x = x if aval.dtype == wanted.dtype else np.asarray(x, wanted.dtype)
+    if not evaluating():
+        return x
+    array = to_array(x)
+    return placed(array, device) if isinstance(array, Array) and device is not None else array

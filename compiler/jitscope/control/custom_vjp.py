@@ -1,0 +1,431 @@
+"""custom_vjp: functions whose reverse derivative is a pair of rules the user gives."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import tree
+from ..core import dtypes, source
+from ..core.avals import ShapedArray, aval_of, tangent_aval
+from ..core.errors import UnexpectedTracerError
+from ..core.primitive import FunctionCall
+from ..core.trace import Tracer, evaluating
+from ..core.zeros import Zero, is_linear, is_zero
+from ..ops.families import pure
+from ..ops.linear import convert, instantiate, reduce_sum_p
+from ..transforms.vmap import vmap_flat
+from .bodies import name_of
+from .ruled import (
+    Arguments,
+    CustomVJPException,
+    FlatCall,
+    ResultAxes,
+    Results,
+    Ruled,
+    RuledCall,
+    SymbolicZero,
+    called_like,
+    pair_of,
+    refuse_captured,
+    result_avals,
+    settled_results,
+)
+
+
+Pullback = Callable[[Sequence[Any], Sequence[Any]], list[Any]]
+"""Flat residuals and cotangents of the results (may be Zero) to cotangents of all operands (may be Zero)."""
+
+Forward = Callable[[Sequence[Any], Sequence[bool]], tuple[list[Any], list[Any], Pullback]]
+"""Flat primals, and which of them move, to flat results, residuals, and what pulls cotangents back."""
+
+
+class CustomVJPCall(RuledCall):
+    """A call of `fun`; when it is differentiated `fwd` runs in its place, and on the way back what `fwd` gave for that."""
+
+    def jvp(self, primals, tangents, /, *, fun, fwd, name, num_consts, **params):  # pyright: ignore
+        refuse_captured(name, tangents[:num_consts], CustomVJPException)
+        moving = tuple(not is_zero(t) for t in tangents[num_consts:])
+        outs, residuals, pullback = fwd(primals[num_consts:], moving)
+        outs = settled_results(outs, fun, f"the fwd rule of {name}")
+        avals = [tangent_aval(aval_of(x)) for x in outs]
+        given = iter(
+            custom_lin_p.bind(
+                *residuals,
+                *[t for t in tangents[num_consts:] if not is_zero(t)],
+                pullback=pullback,
+                num_res=len(residuals),
+                moving=moving,
+                out_avals=tuple(avals),
+                name=name,
+            )
+        )
+        return outs, [Zero(a) if a.dtype == dtypes.float0 else next(given) for a in avals]
+
+    def mapped_rules(self, axis, dims, settled, /, *, fwd, **params):
+        return {"fwd": _mapped_forward(fwd, axis, dims, settled)}
+
+    def rules_of_used(self, used, /, *, fwd, **params):
+        def fwd_of_used(primals, moving):
+            outs, residuals, pullback = fwd(primals, moving)
+            avals = [tangent_aval(aval_of(x)) for x in outs]
+
+            def pull_used(res, cts):
+                given = iter(cts)
+                return pullback(res, [next(given) if u else Zero(a) for u, a in zip(used, avals)])
+
+            return [x for x, u in zip(outs, used) if u], residuals, pull_used
+
+        return {"fwd": called_like(fwd_of_used, fwd)}
+
+    def shown_params(self, params):
+        rules = {"bwd": getattr(params["fwd"], "backward", "bwd")}
+        return super().shown_params({**params, **rules})
+
+
+custom_vjp_call_p = CustomVJPCall("custom_vjp_call")
+
+
+def _mapped_forward(fwd: Forward, axis: Any, dims: Sequence[int | None], settled: ResultAxes) -> Forward:
+    """The forward rule for all examples."""
+
+    def fwd_of_all(primals, moving):
+        kept: list[Any] = []
+
+        def flat(*values):
+            outs, residuals, pullback = fwd(values, moving)
+            kept[:] = len(outs), pullback
+            return [*outs, *residuals]
+
+        found, at = vmap_flat(flat, axis, primals, dims)
+        n, pullback = kept
+        outs = settled.place(found[:n], at[:n])
+        return outs, found[n:], _mapped_pullback(pullback, axis, dims, settled.dims, at[n:])
+
+    return called_like(fwd_of_all, fwd)
+
+
+def _mapped_pullback(
+    pullback: Pullback,
+    axis: Any,
+    dims: Sequence[int | None],
+    out_dims: Sequence[int | None],
+    res_dims: Sequence[int | None],
+) -> Pullback:
+    """The pullback for all examples. Operands that are the same for all get the sum of the examples' cotangents."""
+
+    differ = any(d is not None for d in out_dims)
+
+    def pull_all(residuals, cts):
+        nonzero = [not is_zero(ct) for ct in cts]
+        zero: list[Any] = []
+
+        def flat(*values):
+            given = iter(values[len(residuals) :])
+            full = [next(given) if m else _zero_of_example(ct, d) for ct, m, d in zip(cts, nonzero, out_dims)]
+            found = pullback(values[: len(residuals)], full)
+            zero[:] = [ct if is_zero(ct) else None for ct in found]
+            return [ct for ct in found if not is_zero(ct)]
+
+        values = [*residuals, *[ct for ct, m in zip(cts, nonzero) if m]]
+        found, at = vmap_flat(flat, axis, values, [*res_dims, *[d for d, m in zip(out_dims, nonzero) if m]])
+        given = iter(zip(found, at))
+        return [
+            _zero_of_all(z, d, axis.size) if z is not None else _gathered(axis, *next(given), d, differ)
+            for z, d in zip(zero, dims)
+        ]
+
+    return pull_all
+
+
+def _zero_of_example(zero: Zero, dim: int | None) -> Zero:
+    shape = zero.aval.shape
+    return zero if dim is None else Zero(zero.aval.update(shape=shape[:dim] + shape[dim + 1 :]))
+
+
+def _zero_of_all(zero: Zero, dim: int | None, size: int) -> Zero:
+    shape = zero.aval.shape
+    return zero if dim is None else Zero(zero.aval.update(shape=(*shape[:dim], size, *shape[dim:])))
+
+
+def _gathered(axis: Any, ct: Any, at: int | None, dim: int | None, differ: bool) -> Any:
+    """The cotangent of an operand mapped along `dim`, from what lies along `at`. `differ`: the results are mapped."""
+    if dim is not None:
+        return axis.move(ct, at, dim)
+    if at is None and not differ:
+        return ct
+    # The operand is the same for all examples: each adds its share, also where the shares are the same.
+    return reduce_sum_p(axis.move(ct, at, 0), axes=(0,))
+
+
+# The linear map of tangents ------------------------------------------------------------------------------------------
+
+
+class CustomLin(FunctionCall):
+    """Tangents of operands to tangents of results, known by its transpose alone: `pullback`.
+
+    Operands are `num_res` residuals, then the tangents of the operands marked in `moving`. Results are the tangents of those
+    of `out_avals` that are not float0.
+    """
+
+    def abstract(self, /, *avals, out_avals, **params):
+        return pure([a for a in out_avals if a.dtype != dtypes.float0])
+
+    def lower(self, ctx, /, *values, name, **params):
+        raise no_forward_mode(name)
+
+    def evaluate(self, args, /, *, name, **params):
+        raise no_forward_mode(name)
+
+    def stage(self, trace, args, /, **params):
+        return trace.record(self, args, params)
+
+    def partial_eval(self, trace, args, /, **params):
+        return trace.record(self, args, params)
+
+    def jvp(self, primals, tangents, /, *, name, **params):
+        raise no_forward_mode(name)
+
+    def transpose(self, cts, /, *args, pullback, num_res, moving, out_avals, name):
+        given = iter(cts)
+        full = [Zero(a) if a.dtype == dtypes.float0 else next(given) for a in out_avals]
+        found = [ct for ct, m in zip(pullback(args[:num_res], full), moving) if m]
+        return [None] * num_res + [ct if is_linear(x) else None for ct, x in zip(found, args[num_res:])]
+
+    def batch(self, axis, args, dims, /, *, pullback, num_res, moving, out_avals, name):
+        # Tangents and cotangents of all examples, along axis 0.
+        tangents = [axis.move(t, d, 0) for t, d in zip(args[num_res:], dims[num_res:])]
+        mapped = _mapped_pullback(pullback, axis, [0] * len(moving), [0] * len(out_avals), list(dims[:num_res]))
+        avals = tuple(a.update(shape=(axis.size, *a.shape)) for a in out_avals)
+        outs = self.bind(
+            *args[:num_res], *tangents,
+            pullback=mapped, num_res=num_res, moving=moving, out_avals=avals, name=name,
+        )  # fmt: skip
+        return outs, [0] * len(outs)
+
+    def dce(self, used, eqn, /):
+        return [True] * len(eqn.invars), eqn
+
+    def shown_params(self, params):
+        return {"name": params["name"], "num_res": params["num_res"]}
+
+
+custom_lin_p = CustomLin("custom_lin")
+
+
+def no_forward_mode(name: str) -> TypeError:
+    """The error for a forward derivative of a custom_vjp function."""
+    where = source.here()
+    line = f"\n  It is called in line {where.line} of {where.function}: {where.text.strip()}" if where else ""
+    return TypeError(
+        f"forward-mode differentiation (jvp, jacfwd, linearize's linear function) does not work through {name}, a custom_vjp "
+        f"function: its rules say how cotangents go back, not how tangents go forward.{line}\n"
+        "  what to do: reverse mode (grad, vjp, jacrev); or give it a custom_jvp rule, which serves both"
+    )
+
+
+# The decorated function ----------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class CustomVJPPrimal:
+    """What `fwd` gets, with symbolic_zeros, for each array: its `value`, and whether it is `perturbed`, that is takes part
+    in differentiation."""
+
+    value: Any
+    perturbed: bool
+
+
+def custom_vjp_primal_tree_values(primals: Any) -> Any:
+    """The values of a tree of `CustomVJPPrimal`. Raises TypeError for other leaves."""
+
+    def value(leaf: Any) -> Any:
+        if not isinstance(leaf, CustomVJPPrimal):
+            raise TypeError(f"custom_vjp_primal_tree_values takes a tree of CustomVJPPrimal; it has a {type(leaf).__name__}")
+        return leaf.value
+
+    return tree.map(value, primals)
+
+
+class _FlatForward:
+    """The user's forward rule on flat operands, in one call."""
+
+    __slots__ = ("arguments", "owner", "results")
+
+    def __init__(self, owner: custom_vjp, arguments: Arguments, results: Results):
+        self.owner, self.arguments, self.results = owner, arguments, results
+
+    def __call__(self, primals: Sequence[Any], moving: Sequence[bool]) -> tuple[list[Any], list[Any], Pullback]:
+        given, rule = self.arguments, self.owner.fwd
+        assert rule is not None
+        what = f"the fwd rule {name_of(rule)} of {name_of(self.owner.fun)}"
+        leaves = list(map(CustomVJPPrimal, primals, moving)) if self.owner.symbolic_zeros else primals
+        apart = given.set_apart(primals)
+        out = rule(*given.full(apart, given.trees(leaves)))
+        result, residuals = pair_of(out, what, "the result and what bwd needs (the residuals)")
+        outs = self.results.flatten(result, f"{what} gives")
+        res, res_tree = tree.flatten(residuals)
+        result_avals(res, residuals, f"{what} gives, in the residuals")
+        avals = [aval_of(x) for x in primals]
+        return outs, res, _FlatBackward(self.owner, given, apart, self.results.tree, res_tree, avals)
+
+    def __repr__(self) -> str:
+        return name_of(self.owner.fwd)
+
+    @property
+    def backward(self) -> str:
+        return name_of(self.owner.bwd)
+
+
+class _FlatBackward:
+    """The user's backward rule on flat residuals and cotangents."""
+
+    __slots__ = ("apart", "arguments", "avals", "out_tree", "owner", "res_tree")
+
+    def __init__(
+        self,
+        owner: custom_vjp,
+        arguments: Arguments,
+        apart: list[Any],
+        out_tree: Any,
+        res_tree: Any,
+        avals: list[ShapedArray],
+    ):
+        self.owner, self.arguments, self.apart = owner, arguments, apart
+        self.out_tree, self.res_tree, self.avals = out_tree, res_tree, avals
+
+    def __call__(self, residuals: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
+        rule = self.owner.bwd
+        assert rule is not None
+        written = SymbolicZero if self.owner.symbolic_zeros else lambda aval: instantiate(Zero(aval))
+        given = [written(ct.aval) if is_zero(ct) else ct for ct in cts]
+        out = rule(*self.apart, self.res_tree.unflatten(residuals), self.out_tree.unflatten(given))
+        return self._checked(out, f"the bwd rule {name_of(rule)} of {name_of(self.owner.fun)}")
+
+    def _checked(self, out: Any, what: str) -> list[Any]:
+        """Flat cotangents of the operands. None stands for zeros in a whole argument, or below it."""
+        in_tree, names = self.arguments.in_tree, self.arguments.leaf_names()
+        count = len(in_tree.children())
+        if isinstance(out, list) and len(out) == count:
+            out = tuple(out)
+        if not isinstance(out, tuple) or len(out) != count:
+            told = f"a {type(out).__name__} of {len(out)}" if isinstance(out, (tuple, list)) else f"a {type(out).__name__}"
+            raise TypeError(
+                f"{what} must return a tuple with one cotangent for each argument, {count} in all (None: zero); it returned "
+                f"{told}"
+            )
+        try:
+            cts = _flat_cotangents(out, in_tree)
+        except (ValueError, TypeError):
+            raise TypeError(
+                f"{what} must return a tuple of cotangents of the arguments' structure, {in_tree}; it returned "
+                f"{tree.structure(out)}"
+            ) from None
+        return [_cotangent(ct, a, f"{what} returned, for {name},") for ct, a, name in zip(cts, self.avals, names)]
+
+
+def _flat_cotangents(out: tuple, in_tree: Any) -> list[Any]:
+    """One cotangent for each leaf; None for those below a None."""
+    marks = in_tree.unflatten([_Leaf(i) for i in range(in_tree.num_leaves)])
+    found: list[Any] = [None] * in_tree.num_leaves
+
+    def place(ct: Any, below: Any) -> None:
+        if ct is None:
+            return
+        if not isinstance(below, _Leaf):
+            raise ValueError
+        found[below.number] = ct
+
+    tree.map(place, out, marks, is_leaf=lambda x: x is None)
+    return found
+
+
+class _Leaf:
+    """Stands for a leaf of the arguments."""
+
+    def __init__(self, number: int):
+        self.number = number
+
+
+def _cotangent(ct: Any, aval: ShapedArray, what: str) -> Any:
+    wanted = tangent_aval(aval)
+    if ct is None or wanted.dtype == dtypes.float0:
+        return Zero(wanted)
+    if isinstance(ct, SymbolicZero):
+        ct = Zero(ct.aval)
+    own = ct.aval if is_zero(ct) else result_avals([ct], ct, what)[0]
+    real = not dtypes.is_complex(wanted.dtype)
+    if own.shape != wanted.shape or own.dtype == dtypes.float0 or (real and dtypes.is_complex(own.dtype)):
+        raise ValueError(f"{what} a cotangent {own.short()}; the argument is {aval.short()}, and they must be alike")
+    if is_zero(ct):
+        return Zero(wanted)
+    return ct if own.dtype == wanted.dtype else convert(ct, wanted.dtype)
+
+
+class custom_vjp(Ruled):
+    """Decorator: a function whose reverse derivative is a pair of rules given with `defvjp`. Forward mode raises TypeError.
+
+    Arguments in `nondiff_argnums` or `nondiff_argnames` are not differentiated and may be anything but traced values; `fwd`
+    gets them where they are, `bwd` first. Under vmap function and rules are mapped. Raises AttributeError when it is called
+    before it has rules, TypeError or ValueError where what the rules give does not fit.
+    """
+
+    kind = "custom_vjp"
+    advice = " Name it in nondiff_argnums if no derivative with respect to it is meant"
+
+    def __init__(self, fun, nondiff_argnums=(), nondiff_argnames=()):
+        super().__init__(fun, nondiff_argnums, nondiff_argnames)
+        self.fwd: Callable[..., Any] | None = None
+        self.bwd: Callable[..., Any] | None = None
+        self.symbolic_zeros = False
+        self.optimize_remat = False
+
+    def defvjp(
+        self,
+        fwd: Callable[..., Any],
+        bwd: Callable[..., Any],
+        symbolic_zeros: bool = False,
+        optimize_remat: bool = False,
+    ) -> None:
+        """Set the rules: `fwd(*args)` gives (result, residuals), and `bwd(residuals, cotangent)` a tuple with the cotangent
+        of each argument. None stands for zero; what is given for integers is not read.
+
+        With `symbolic_zeros` each array reaches `fwd` as a `CustomVJPPrimal`, and cotangents that are zero reach `bwd` as
+        `SymbolicZero`. `optimize_remat` is accepted and changes nothing: unread residuals are never recomputed here.
+        """
+        if symbolic_zeros and optimize_remat:
+            raise NotImplementedError("custom_vjp: optimize_remat does not go with symbolic_zeros; choose one of them")
+        self.fwd, self.bwd = fwd, bwd
+        self.symbolic_zeros, self.optimize_remat = symbolic_zeros, optimize_remat
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        name = name_of(self.fun)
+        if self.fwd is None or self.bwd is None:
+            raise AttributeError(f"the custom_vjp function {name} has no rules yet: give it some with defvjp")
+        args = self.positional(args, kwargs)
+        if evaluating():
+            return self.fun(*args)
+        self._refuse_tracers(args)
+        arguments, flat = self.split(args)
+        results = Results()
+        outs = custom_vjp_call_p.bind(
+            *flat,
+            fun=FlatCall(self, arguments, results),
+            fwd=_FlatForward(self, arguments, results),
+            name=name,
+            num_consts=0,
+            symbolic_zeros=self.symbolic_zeros,
+        )
+        return results.tree.unflatten(outs)
+
+    def _refuse_tracers(self, args: tuple) -> None:
+        for i in self.nondiff_argnums:
+            for x in tree.leaves(args[i]) if i < len(args) else ():
+                if isinstance(x, Tracer):
+                    raise UnexpectedTracerError(
+                        f"{self.argument_name(i)} of the custom_vjp function {name_of(self.fun)} is in nondiff_argnums and "
+                        f"holds {x.description()}.\n  bwd runs later, where the value is no longer there.\n"
+                        "  what to do: nondiff_argnums is for functions and options; pass arrays as ordinary arguments, "
+                        "hand them to bwd in the residuals, and return None as their cotangent"
+                    )

@@ -1,0 +1,208 @@
+"""custom_linear_solve: solutions of linear equations, differentiated as such and not through the solver."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from .. import tree
+from ..core import source
+from ..core.avals import ShapedArray, tangent_aval
+from ..core.jaxpr import ClosedJaxpr, DebugInfo
+from ..core.primitive import HigherOrder
+from ..core.staging import jaxpr_as_fun, trace_to_jaxpr
+from ..core.zeros import Zero, is_linear, is_zero
+from ..ops.families import add_tangents
+from ..ops.linear import instantiate, neg_p
+from ..transforms.jvp import jvp_jaxpr
+from ..transforms.vmap import vmap_jaxpr
+from .bodies import check_leaves, lift_constants, name_of
+from .transposing import LinearFunction
+
+
+class Parts(NamedTuple):
+    """Something for each program of a solve: the linear map, its transpose, and the solvers for both."""
+
+    matvec: Any
+    vecmat: Any
+    solve: Any
+    transpose_solve: Any
+
+    def transposed(self) -> Parts:
+        return Parts(self.vecmat, self.matvec, self.transpose_solve, self.solve)
+
+
+class LinearSolve(HigherOrder):
+    """The x for which `matvec` gives b, found by the program `solve`.
+
+    Operands: what each program captured, `consts` of them, then b. Each program takes its own, then a vector. `solve` may
+    give further results, which have no derivative. `vecmat` and `transpose_solve` are None where no transpose is known.
+    """
+
+    def program_params(self, params):
+        return {"solve": params["jaxprs"].solve, "consts": tuple(params["consts"])}
+
+    def abstract(self, /, *avals, jaxprs, consts):
+        return jaxprs.solve.out_avals, jaxprs.solve.effects
+
+    def lower(self, ctx, /, *values, jaxprs, consts):
+        own, b = _parts(values, consts)
+        return ctx.call(jaxprs.solve, *own.solve, *b, name="solve")
+
+    def jvp(self, primals, tangents, /, *, jaxprs, consts):
+        # A x = b, so ∂A x + A ∂x = ∂b, and ∂x = A⁻¹ (∂b - ∂A x).
+        outs = self.bind(*primals, jaxprs=jaxprs, consts=consts)
+        (own, _), (moved, b_dot) = _parts(primals, consts), _parts(tangents, consts)
+        n = len(b_dot)
+        rhs = list(b_dot)
+        if not all(map(is_zero, moved.matvec)):
+            nonzero = [not is_zero(t) for t in moved.matvec]
+            both, moving = jvp_jaxpr(jaxprs.matvec, [*nonzero, *[False] * n])
+            given = [t for t in moved.matvec if not is_zero(t)]
+            found = iter(jaxpr_as_fun(both)(*own.matvec, *outs[:n], *given)[n:])
+            rhs = [add_tangents(t, neg_p(next(found))) if m else t for t, m in zip(rhs, moving)]
+        aux = [Zero(tangent_aval(a)) for a in jaxprs.solve.out_avals[n:]]
+        if all(map(is_zero, rhs)):
+            return outs, [*rhs, *aux]
+        flat = [x for part in own for x in part]
+        x_dot = self.bind(*flat, *map(instantiate, rhs), jaxprs=jaxprs, consts=consts)
+        return outs, [*x_dot[:n], *aux]
+
+    def transpose(self, cts, /, *args, jaxprs, consts):
+        own, b = _parts(args, consts)
+        if jaxprs.transpose_solve is None:
+            where = source.here()
+            line = f"\n  it is called in line {where.line} of {where.function}: {where.text.strip()}" if where else ""
+            raise TypeError(
+                "reverse-mode differentiation through custom_linear_solve solves with the transpose, and it was given neither "
+                f"transpose_solve nor symmetric=True.{line}"
+            )
+        if any(is_linear(x) for part in own for x in part):
+            raise NotImplementedError("custom_linear_solve is transposed with respect to b alone, not to the linear map")
+        flat = [x for part in own.transposed() for x in part]
+        found = self.bind(
+            *flat, *[instantiate(ct) for ct in cts[: len(b)]], jaxprs=jaxprs.transposed(), consts=consts.transposed()
+        )
+        return [None] * sum(consts) + [ct if is_linear(x) else None for ct, x in zip(found, b)]
+
+    def batch(self, axis, args, dims, /, *, jaxprs, consts):
+        # Vectors are mapped in all programs, along axis 0, whichever of them made that necessary.
+        own, b = _parts(args, consts)
+        own_dims, b_dims = _parts(dims, consts)
+        mapped = Parts(*[_mapped(axis, jaxpr, at, len(b)) for jaxpr, at in zip(jaxprs, own_dims)])
+        flat = [x for part in own for x in part]
+        outs = self.bind(*flat, *[axis.move(x, d, 0) for x, d in zip(b, b_dims)], jaxprs=mapped, consts=consts)
+        return outs, [0] * len(outs)
+
+    def partial_eval(self, trace, args, /, **params):
+        return trace.record(self, args, params)
+
+    def dce(self, used, eqn, /):
+        return [True] * len(eqn.invars), eqn
+
+    def shown_params(self, params):
+        return {name: p for name, p in zip(Parts._fields, params["jaxprs"]) if p is not None}
+
+
+custom_linear_solve_p = LinearSolve("custom_linear_solve")
+
+
+def _parts(flat: Sequence[Any], consts: Parts) -> tuple[Parts, list[Any]]:
+    """What belongs to each program, and to b."""
+    found, start = [], 0
+    for count in consts:
+        found.append(list(flat[start : start + count]))
+        start += count
+    return Parts(*found), list(flat[start:])
+
+
+def _mapped(axis: Any, closed: ClosedJaxpr | None, dims: Sequence[int | None], vectors: int) -> ClosedJaxpr | None:
+    if closed is None:
+        return None
+    batched, _ = vmap_jaxpr(closed, axis, [*dims, *[0] * vectors], [True] * len(closed.out_avals))
+    assert not batched.consts
+    return batched
+
+
+# For users -----------------------------------------------------------------------------------------------------------
+
+
+def custom_linear_solve(
+    matvec: Callable[[Any], Any],
+    b: Any,
+    solve: Callable[[Callable[[Any], Any], Any], Any],
+    transpose_solve: Callable[[Callable[[Any], Any], Any], Any] | None = None,
+    symmetric: bool = False,
+    has_aux: bool = False,
+) -> Any:
+    """`solve(matvec, b)`, differentiated as the x for which `matvec(x) == b`, a linear map, and not through the solver.
+
+    `b` is a tree of arrays, and x one like it. Derivatives with respect to b and to what `matvec` captures solve again:
+    forward ones with `solve`, reverse ones with `transpose_solve(vecmat, b)`, where `vecmat` is the transpose of `matvec`;
+    `symmetric` says that they are the same, and makes `solve` serve for both. With `has_aux` the solvers return (x, aux).
+    Raises TypeError or ValueError where structures or shapes differ from b's, TypeError for reverse mode without a transpose.
+    """
+    if transpose_solve is None and symmetric:
+        transpose_solve = solve
+    leaves, b_tree = tree.flatten(b)
+    avals = check_leaves(leaves, b, "custom_linear_solve got b with, at b")
+    in_tree = tree.structure((b,))
+
+    def traced(fun: Callable[[Any], Any], what: str, aux: bool = False) -> tuple[ClosedJaxpr, Any]:
+        return _trace(fun, what, in_tree, b_tree, avals, aux)
+
+    matvec_jaxpr, _ = traced(matvec, f"matvec ({name_of(matvec)})")
+    solve_jaxpr, out_tree = traced(functools.partial(solve, matvec), f"solve ({name_of(solve)})", has_aux)
+    vecmat_jaxpr = transpose_jaxpr = None
+    if transpose_solve is not None:
+        vecmat = matvec if symmetric else _transpose_of(matvec, in_tree, avals)
+        vecmat_jaxpr = matvec_jaxpr if symmetric else traced(vecmat, "the transpose of matvec")[0]
+        what = f"transpose_solve ({name_of(transpose_solve)})"
+        transpose_jaxpr, _ = traced(functools.partial(transpose_solve, vecmat), what, has_aux)
+    programs, captured = [], []
+    for closed in (matvec_jaxpr, vecmat_jaxpr, solve_jaxpr, transpose_jaxpr):
+        consts, lifted = lift_constants([] if closed is None else [closed])
+        captured.append(consts)
+        programs.append(lifted[0] if lifted else None)
+    outs = custom_linear_solve_p.bind(
+        *[x for part in captured for x in part], *leaves, jaxprs=Parts(*programs), consts=Parts(*map(len, captured))
+    )
+    return out_tree.unflatten(outs)
+
+
+def _trace(
+    fun: Callable[[Any], Any], what: str, in_tree: Any, b_tree: Any, avals: Sequence[ShapedArray], aux: bool
+) -> tuple[ClosedJaxpr, Any]:
+    """The program of a function of vectors like b, and the structure of its result."""
+    trees: list[Any] = []
+
+    def flat(*leaves: Any) -> list[Any]:
+        out = fun(*in_tree.unflatten(leaves))
+        if aux and (not isinstance(out, tuple) or len(out) != 2):
+            raise TypeError(f"custom_linear_solve: with has_aux=True {what} must return (x, aux)")
+        found, out_tree = tree.flatten(out)
+        out_avals = check_leaves(found, out, f"custom_linear_solve: {what} returned, at result")
+        own_tree = tree.structure(out[0] if aux else out)
+        if own_tree != b_tree:
+            raise TypeError(
+                f"custom_linear_solve: {what} must give a tree like b, of structure {b_tree}; it gave {own_tree}"
+            )
+        for own, aval in zip(out_avals, avals):
+            if own.shape != aval.shape:
+                raise ValueError(f"custom_linear_solve: {what} must give arrays of b's shapes; it gave {own.short()} for {aval.short()}")
+        trees.append(out_tree)
+        return found
+
+    debug = DebugInfo(what.split(" ")[0], defined=source.position_of_function(fun))
+    return trace_to_jaxpr(flat, avals, debug), trees[0]
+
+
+def _transpose_of(matvec: Callable[[Any], Any], in_tree: Any, avals: Sequence[ShapedArray]) -> Callable[[Any], Any]:
+    linear = LinearFunction(matvec, in_tree, avals)
+
+    def vecmat(vector: Any) -> Any:
+        (out,) = in_tree.unflatten(linear.transpose(tree.leaves(vector)))
+        return out
+
+    return vecmat

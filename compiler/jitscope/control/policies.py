@@ -1,0 +1,133 @@
+"""Policies of checkpoint: which intermediate values are saved for the backward pass, and which are computed anew.
+
+A policy is a function of a primitive, the avals of its operands and its parameters, and says whether the results may be saved.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any
+
+
+Policy = Callable[..., bool]
+
+_PRODUCTS = ("dot_general", "conv_general_dilated")
+
+
+def everything_saveable(*_: Any, **__: Any) -> bool:
+    """Save everything, as if there were no checkpoint."""
+    return True
+
+
+def nothing_saveable(*_: Any, **__: Any) -> bool:
+    """Save the arguments alone and compute everything anew: what holds without a policy."""
+    return False
+
+
+def dots_saveable(prim: Any, *_: Any, **__: Any) -> bool:
+    """Save the results of matrix products and convolutions."""
+    return prim.name in _PRODUCTS
+
+
+def dots_with_no_batch_dims_saveable(prim: Any, *_: Any, **params: Any) -> bool:
+    """Save the results of matrix products without batch dimensions (those of weights with activations)."""
+    if prim.name != "dot_general":
+        return False
+    _, (left, right) = params["dimension_numbers"]
+    return not left and not right
+
+
+class _Names:
+    """Policies that go by the names given with `checkpoint_name`; equal ones are equal."""
+
+    def __init__(self, names: tuple[str, ...], wanted: bool):
+        wrong = [n for n in names if not isinstance(n, str)]
+        if wrong:
+            raise TypeError(f"policies by name take names, one by one; got {wrong[0]!r}")
+        self.names, self.wanted = frozenset(names), wanted
+
+    def __call__(self, prim: Any, *_: Any, **params: Any) -> bool:
+        return prim.name == "name" and (params["name"] in self.names) is self.wanted
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Names) and (self.names, self.wanted) == (other.names, other.wanted)
+
+    def __hash__(self) -> int:
+        return hash((self.names, self.wanted))
+
+    def __repr__(self) -> str:
+        called = "save_only_these_names" if self.wanted else "save_any_names_but_these"
+        return f"{called}({', '.join(map(repr, sorted(self.names)))})"
+
+
+def save_only_these_names(*names: str) -> Policy:
+    """Save the values named so by `checkpoint_name`, and no others."""
+    return _Names(names, True)
+
+
+def save_any_names_but_these(*names: str) -> Policy:
+    """Save the values named by `checkpoint_name`, but those of these names."""
+    return _Names(names, False)
+
+
+def save_anything_except_these_names(*names: str) -> Policy:
+    """Save everything but the values named so. As in JAX, the value a name was given to is saved all the same, so this
+    policy saves as much as `everything_saveable`."""
+    return everything_saveable
+
+
+class _Either:
+    """What one of two policies saves."""
+
+    def __init__(self, one: Policy, other: Policy):
+        self.one, self.other = one, other
+
+    def __call__(self, prim: Any, *avals: Any, **params: Any) -> bool:
+        answers = self.one(prim, *avals, **params), self.other(prim, *avals, **params)
+        if not all(isinstance(a, bool) for a in answers):
+            raise ValueError(f"save_from_both_policies joins policies that answer with True or False; they gave {answers}")
+        return answers[0] or answers[1]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Either) and (self.one, self.other) == (other.one, other.other)
+
+    def __hash__(self) -> int:
+        return hash((self.one, self.other))
+
+    def __repr__(self) -> str:
+        parts = [getattr(p, "__name__", None) or repr(p) for p in (self.one, self.other)]
+        return f"save_from_both_policies({', '.join(parts)})"
+
+
+def save_from_both_policies(policy_1: Policy, policy_2: Policy) -> Policy:
+    """Save what either policy saves."""
+    return _Either(policy_1, policy_2)
+
+
+def _no_offload(name: str) -> Callable[..., Policy]:
+    def refuse(*_: Any, **__: Any) -> Policy:
+        raise NotImplementedError(
+            f"checkpoint_policies.{name} moves saved values to another memory, and on the CPU there is only one. Use a policy "
+            "that saves them (dots_with_no_batch_dims_saveable, save_only_these_names) or computes them anew"
+        )
+
+    refuse.__name__ = refuse.__qualname__ = name
+    return refuse
+
+
+checkpoint_policies = types.SimpleNamespace(
+    everything_saveable=everything_saveable,
+    nothing_saveable=nothing_saveable,
+    dots_saveable=dots_saveable,
+    checkpoint_dots=dots_saveable,
+    dots_with_no_batch_dims_saveable=dots_with_no_batch_dims_saveable,
+    checkpoint_dots_with_no_batch_dims=dots_with_no_batch_dims_saveable,
+    save_only_these_names=save_only_these_names,
+    save_any_names_but_these=save_any_names_but_these,
+    save_anything_except_these_names=save_anything_except_these_names,
+    save_from_both_policies=save_from_both_policies,
+    offload_dot_with_no_batch_dims=_no_offload("offload_dot_with_no_batch_dims"),
+    save_and_offload_only_these_names=_no_offload("save_and_offload_only_these_names"),
+)
+"""The policies by name."""

@@ -1,0 +1,264 @@
+"""checkpoint (remat): functions whose intermediate values are computed anew for the backward pass instead of being kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.avals import ShapedArray, aval_of, physical, tangent_aval
+from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Var
+from ..core.primitive import HigherOrder
+from ..core.staging import JaxprTrace, eval_jaxpr, jaxpr_as_fun, trace_to_jaxpr
+from ..core.trace import using
+from ..core.zeros import Zero, is_linear, is_zero
+from ..transforms.dce import dce_jaxpr
+from ..transforms.jvp import jvp_jaxpr
+from ..transforms.linearize import Split, partial_eval_jaxpr
+from ..transforms.transpose import transposed_fun
+from ..transforms.vmap import vmap_jaxpr
+from .bodies import lift_constants
+from .call import call, jit_p
+from .policies import Policy, nothing_saveable
+
+
+class Checkpoint(HigherOrder):
+    """Runs the program in `jaxpr` (which captures nothing). When it is linearized, what `policy` lets be saved is computed
+    and kept; everything else is computed anew from that and the arguments, as part of the linear program.
+
+    `differentiated`: whether it is that linear program, or its transpose. Such a program is compiled behind an optimization
+    barrier if `prevent_cse`, else the compiler would find that all of it has been computed before, and keep it.
+    """
+
+    shares_names = True
+
+    def program_params(self, params):
+        return {"jaxpr": params["jaxpr"], "barrier": params["differentiated"] and params["prevent_cse"]}
+
+    def abstract(self, /, *avals, jaxpr, **params):
+        return jaxpr.out_avals, jaxpr.effects
+
+    def lower(self, ctx, /, *values, jaxpr, differentiated, prevent_cse, **params):
+        if not (differentiated and prevent_cse):
+            return ctx.call(jaxpr, *values, name="checkpoint")
+        return _lowered_apart(ctx, jaxpr, values)
+
+    def jvp(self, primals, tangents, /, *, jaxpr, **params):
+        nonzero = [not is_zero(t) for t in tangents]
+        both, moving = jvp_jaxpr(jaxpr, nonzero)
+        outs = self._bind(both, [*primals, *[t for t in tangents if not is_zero(t)]], **params)
+        n = len(moving)
+        given = iter(outs[n:])
+        ts = [next(given) if m else Zero(tangent_aval(a)) for m, a in zip(moving, jaxpr.out_avals)]
+        return outs[:n], ts
+
+    def transpose(self, cts, /, *args, jaxpr, **params):
+        linear = [is_linear(x) for x in args]
+        operands = [x for x, lin in zip(args, linear) if not lin] + [ct for ct in cts if not is_zero(ct)]
+        avals = tuple(aval_of(x) for x in operands)
+        key = ("transpose", tuple(linear), tuple(map(is_zero, cts)), avals)
+        if key not in jaxpr.derived:
+            jaxpr.derived[key] = trace_to_jaxpr(transposed_fun(jaxpr, linear, cts), avals, jaxpr.jaxpr.debug)
+        outs = iter(self._bind(jaxpr.derived[key], operands, **params))
+        return [next(outs) if lin else None for lin in linear]
+
+    def batch(self, axis, args, dims, /, *, jaxpr, **params):
+        batched, out_dims = vmap_jaxpr(jaxpr, axis, dims)
+        return self._bind(batched, args, **params), out_dims
+
+    def partial_eval(self, trace, args, /, *, jaxpr, policy, **params):
+        known = [trace.is_known(x) for x in args]
+        plan = plan_for(jaxpr, known, policy)
+        given = [x for x, k in zip(args, known) if k]
+        with using(trace.parent):
+            done = _run(plan.known, given, trace)
+        results, saved = done[: plan.results], done[plan.results :]
+        operands = [*plan.consts, *saved, *[given[i] for i in plan.arguments], *[x for x, k in zip(args, known) if not k]]
+        staged = trace.record(
+            self, operands, {"jaxpr": plan.unknown, "policy": policy, **params, "differentiated": True}
+        )
+        sources = iter(results), iter(staged)
+        return [next(sources[0] if k else sources[1]) for k in plan.out_known]
+
+    def dce(self, used, eqn, /):
+        smaller, kept = dce_jaxpr(eqn.params["jaxpr"], used)
+        if not any(used) and not smaller.effects:
+            return [False] * len(eqn.invars), None
+        invars = [a for a, k in zip(eqn.invars, kept) if k]
+        outvars = [v for v, u in zip(eqn.outvars, used) if u]
+        return kept, JaxprEqn(invars, outvars, self, {**eqn.params, "jaxpr": smaller}, eqn.effects, eqn.traceback)
+
+    def _bind(self, closed: ClosedJaxpr, args: Sequence[Any], **params: Any) -> list[Any]:
+        consts, (lifted,) = lift_constants([closed])
+        return self.bind(*consts, *args, jaxpr=lifted, **params)
+
+
+checkpoint_p = Checkpoint("checkpoint")
+
+
+def _lowered_apart(ctx: Any, jaxpr: ClosedJaxpr, values: Sequence[Any]) -> list[Any]:
+    """The program as one branch of a conditional whose condition always holds, which the compiler cannot know.
+
+    XLA's optimization barrier would say the same, but the CPU compiler takes barriers out before it merges equal
+    operations: everything would be found computed before, and be kept. It does not look into branches.
+    """
+    opaque = next((v for v, a in zip(values, ctx.avals_in) if physical(a).size), None)
+    avals = ctx.avals_out
+    if opaque is None:
+        return ctx.call(jaxpr, *values, name="checkpoint")
+    index = _always_one(ctx, opaque)
+    return ctx.case(
+        index,
+        avals,
+        [lambda: [ctx.zeros(a) for a in avals], lambda: ctx.call(jaxpr, *values, name="checkpoint")],
+    )
+
+
+def _always_one(ctx: Any, value: Any) -> Any:
+    """The i32 scalar 1, made from an element of `value`: that no number has more than 32 bits set is not known to XLA."""
+    hlo, i32 = ctx.hlo, ShapedArray((), np.dtype(np.int32))
+    rank = len(ctx.ir.RankedTensorType(value.type).shape)
+    element = hlo.slice(value, ctx.ints([0] * rank), ctx.ints([1] * rank), ctx.ints([1] * rank))
+    if isinstance(ctx.ir.RankedTensorType(element.type).element_type, ctx.ir.ComplexType):
+        element = hlo.real(element)
+    kind = ctx.ir.RankedTensorType(element.type).element_type
+    scalar = hlo.reshape(ctx.ir.RankedTensorType.get([], kind), element)
+    bits = hlo.popcnt(hlo.convert(ctx.type(i32), scalar))
+    return hlo.convert(ctx.type(i32), ctx.compare(bits, ctx.scalar(32, np.int32), "LE"))
+
+
+def _run(closed: ClosedJaxpr, args: Sequence[Any], trace: Any) -> list[Any]:
+    """Run the known part: in a program being traced its equations become part of that, else it is compiled as one."""
+    while (parent := getattr(trace, "parent", None)) is not None:
+        trace = parent
+    if isinstance(trace, JaxprTrace):
+        return jaxpr_as_fun(closed)(*args)
+    return call(closed, args, "checkpoint")
+
+
+# What is saved -------------------------------------------------------------------------------------------------------
+
+
+class Plan:
+    """A checkpointed program in two. `known` takes the known arguments and gives the known results (`results` of them), then
+    the values that are saved. `unknown` takes `consts`, the saved values, the known arguments numbered in `arguments`, and the
+    unknown ones, and gives the unknown results. `out_known` marks the known results."""
+
+    __slots__ = ("arguments", "consts", "known", "out_known", "results", "unknown")
+
+    def __init__(
+        self,
+        known: ClosedJaxpr,
+        results: int,
+        unknown: ClosedJaxpr,
+        consts: list[Any],
+        arguments: list[int],
+        out_known: list[bool],
+    ):
+        self.known, self.results, self.unknown, self.consts = known, results, unknown, consts
+        self.arguments, self.out_known = arguments, out_known
+
+
+def plan_for(closed: ClosedJaxpr, known: Sequence[bool], policy: Policy | None) -> Plan:
+    """The plan, made once for each pattern."""
+    key = ("checkpoint", tuple(known), policy)
+    if key not in closed.derived:
+        closed.derived[key] = _plan(closed, known, policy or nothing_saveable)
+    return closed.derived[key]
+
+
+def _plan(closed: ClosedJaxpr, known: Sequence[bool], policy: Policy) -> Plan:
+    split = partial_eval_jaxpr(closed, known)
+    first = _opened(split.known, policy)
+    program = first.jaxpr
+    needed = [(program.invars if kind == "argument" else program.outvars)[i] for kind, i in split.residuals]
+    anew, saved, read = _recomputed(program, needed, policy)
+    arguments = [i for i, v in enumerate(program.invars) if v in read]
+    inputs = [*saved, *[program.invars[i] for i in arguments]]
+    unknown = _recomputing(first, inputs, anew, needed, split)
+    consts, (lifted,) = lift_constants([unknown])
+    results = sum(split.out_known)
+    whole = Jaxpr(
+        program.constvars, program.invars, [*program.outvars[:results], *saved], program.eqns, program.effects, program.debug
+    )
+    smaller, _ = dce_jaxpr(
+        ClosedJaxpr(whole, first.consts), [True] * len(whole.outvars), [True] * len(program.invars)
+    )
+    return Plan(smaller, results, lifted, consts, arguments, split.out_known)
+
+
+def _recomputed(program: Jaxpr, needed: Sequence[Atom], policy: Policy) -> tuple[list[JaxprEqn], list[Var], set[Var]]:
+    """The equations that are run anew to have the values `needed`, the values that are saved for that, and all variables the
+    former read."""
+    read = {a for a in needed if isinstance(a, Var)}
+    anew: list[JaxprEqn] = []
+    saved: list[Var] = []
+    for eqn in reversed(program.eqns):
+        wanted = [v for v in eqn.outvars if v in read]
+        if not wanted:
+            continue
+        if eqn.effects or _is_saveable(eqn, policy):
+            saved += reversed(wanted)
+        else:
+            anew.append(eqn)
+            read.update(a for a in eqn.invars if isinstance(a, Var))
+    return anew[::-1], saved[::-1], read
+
+
+def _is_saveable(eqn: JaxprEqn, policy: Policy) -> bool:
+    answer = policy(eqn.primitive, *[a.aval for a in eqn.invars], **eqn.params)
+    if isinstance(answer, bool):
+        return answer
+    raise TypeError(f"a checkpoint policy answers with True (save) or False (compute anew); for {eqn.primitive.name} it gave {answer!r}")
+
+
+def _recomputing(
+    first: ClosedJaxpr, inputs: list[Var], anew: list[JaxprEqn], needed: Sequence[Atom], split: Split
+) -> ClosedJaxpr:
+    """The unknown part with the recomputation in front: a program of `inputs` and the unknown arguments."""
+    debug = first.jaxpr.debug
+    front = Jaxpr(first.jaxpr.constvars, inputs, list(needed), anew, debug=debug)
+    behind = split.unknown.jaxpr
+
+    def fun(*args):
+        residuals = eval_jaxpr(front, first.consts, *args[: len(inputs)])
+        return eval_jaxpr(behind, split.unknown.consts, *residuals, *args[len(inputs) :])
+
+    avals = [v.aval for v in (*inputs, *behind.invars[len(needed) :])]
+    return trace_to_jaxpr(fun, avals, type(debug)(debug.name, defined=debug.defined))
+
+
+# Policies look into nested calls -------------------------------------------------------------------------------------
+
+
+class _Opening(JaxprTrace):
+    """Records a program with those calls opened in which the policy finds something to save."""
+
+    __slots__ = ("policy",)
+
+    def __init__(self, policy: Policy, debug: Any):
+        super().__init__(debug)
+        self.policy = policy
+
+    def process(self, primitive, args, params):
+        if primitive is jit_p and _has_saveable(params["jaxpr"], self.policy):
+            return jaxpr_as_fun(params["jaxpr"])(*args)
+        return super().process(primitive, args, params)
+
+
+def _has_saveable(closed: ClosedJaxpr, policy: Policy) -> bool:
+    return any(
+        _has_saveable(eqn.params["jaxpr"], policy) if eqn.primitive is jit_p else _is_saveable(eqn, policy)
+        for eqn in closed.eqns
+    )
+
+
+def _opened(closed: ClosedJaxpr, policy: Policy) -> ClosedJaxpr:
+    calls = [eqn.params["jaxpr"] for eqn in closed.eqns if eqn.primitive is jit_p]
+    if not any(_has_saveable(held, policy) for held in calls):
+        return closed
+    trace = _Opening(policy, closed.jaxpr.debug)
+    args = [trace.argument(aval) for aval in closed.in_avals]
+    with using(trace):
+        return trace.close(jaxpr_as_fun(closed)(*args))

@@ -1,0 +1,111 @@
+"""Functions that should be linear: traced, checked, and transposed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import tree
+from ..core import dtypes, source
+from ..core.avals import ShapedArray
+from ..core.errors import MissingRule
+from ..core.jaxpr import ClosedJaxpr, DebugInfo, JaxprEqn, Var
+from ..core.primitive import FunctionCall
+from ..core.staging import JaxprTrace, as_function
+from ..core.trace import using
+from ..core.zeros import Linear
+from ..ops.linear import instantiate
+from ..transforms.dce import dce_jaxpr
+from ..transforms.jvp import jvp_jaxpr
+from ..transforms.transpose import backward_pass
+from .bodies import check_leaves, name_of
+
+
+class _OpenTrace(JaxprTrace):
+    """Records a program in which functions with rules of their own run in place: their rules do not concern a transpose."""
+
+    __slots__ = ()
+
+    def process(self, primitive, args, params):
+        if isinstance(primitive, FunctionCall) and "fun" in params:
+            with using(self):
+                return as_function(params["fun"])(*args)
+        return super().process(primitive, args, params)
+
+
+class LinearFunction:
+    """A function of trees that was found linear in all its arguments: `closed` on flat leaves, and the trees."""
+
+    __slots__ = ("closed", "in_tree", "name", "out_tree")
+
+    def __init__(self, fun: Callable[..., Any], in_tree: Any, avals: Sequence[ShapedArray]):
+        """`in_tree` is the structure of the arguments, a tuple. Raises TypeError if the function is not linear, or if
+        arguments or results are not floats or complex numbers."""
+        self.in_tree, self.name = in_tree, name_of(fun)
+        self.closed = self._traced(fun, avals)
+        self._check_dtypes(avals, "takes")
+        self._check_dtypes(self.closed.out_avals, "gives")
+        self._check_linear()
+
+    def _traced(self, fun: Callable[..., Any], avals: Sequence[ShapedArray]) -> ClosedJaxpr:
+        trace = _OpenTrace(DebugInfo(self.name, defined=source.position_of_function(fun)))
+        args = [trace.argument(aval) for aval in avals]
+        try:
+            with using(trace):
+                out = fun(*self.in_tree.unflatten(args))
+                leaves, self.out_tree = tree.flatten(out)
+                check_leaves(leaves, out, f"{self.name} returned, at result")
+                return trace.close(leaves)
+        finally:
+            trace.ended = True
+
+    def _check_dtypes(self, avals: Sequence[ShapedArray], does: str) -> None:
+        wrong = next((a for a in avals if not dtypes.is_inexact(a.dtype)), None)
+        if wrong is not None:
+            raise TypeError(
+                f"linear_transpose works on functions of floats and complex numbers; {self.name} {does} {wrong.short()}"
+            )
+
+    def _check_linear(self) -> None:
+        """The derivative of a linear function does not depend on where it is taken."""
+        closed = self.closed
+        n = len(closed.in_avals)
+        both, moving = jvp_jaxpr(closed, [True] * n)
+        tangents, kept = dce_jaxpr(both, [False] * len(moving) + [True] * sum(moving))
+        if any(kept[:n]):
+            raise self._not_linear(_first_mixed(tangents, sum(kept[:n])))
+
+    def _not_linear(self, eqn: JaxprEqn | None) -> TypeError:
+        where = source.user_position(eqn.traceback) if eqn is not None else None
+        line = f"\n  the derivative depends on the argument in line {where.line} of {where.function}: {where.text.strip()}" if where else ""
+        return TypeError(
+            f"linear_transpose needs a function that is linear in its arguments, and {self.name} is not.{line}\n"
+            "  what to do: for the transpose of the derivative at a point, take vjp"
+        )
+
+    def transpose(self, cts: Sequence[Any]) -> list[Any]:
+        """Cotangents of the flat arguments, from those of the flat results."""
+        jaxpr = self.closed.jaxpr
+        try:
+            found = backward_pass(jaxpr, self.closed.consts, [Linear(a) for a in self.closed.in_avals], cts)
+        except MissingRule as error:
+            raise TypeError(
+                f"linear_transpose needs a function that is linear in its arguments, and {self.name} is not: {error}"
+            ) from error
+        return [instantiate(ct) for ct in found]
+
+
+def _first_mixed(closed: ClosedJaxpr, primals: int) -> JaxprEqn | None:
+    """The first equation that joins a tangent (the arguments from number `primals` on) with something of the primals."""
+    jaxpr = closed.jaxpr
+    moving, fixed = set(jaxpr.invars[primals:]), set(jaxpr.invars[:primals])
+    for eqn in jaxpr.eqns:
+        read = [a for a in eqn.invars if isinstance(a, Var)]
+        if any(a in moving for a in read):
+            if any(a in fixed for a in read):
+                return eqn
+            moving.update(eqn.outvars)
+        elif any(a in fixed for a in read):
+            fixed.update(eqn.outvars)
+    return None
+

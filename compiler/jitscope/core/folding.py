@@ -1,0 +1,33 @@
+"""Tracebacks that show the user's code: at the borders of the library its own frames are taken out of errors that pass.
+
+The option `traceback_filtering` decides: "fold" (the default), or "off" to see everything.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from .config import config
+from .source import is_internal, without_internal_frames
+
+
+_BUGS = (AssertionError, AttributeError, KeyError, NameError)
+"""Raised inside the library these are its own mistakes, whose tracebacks must be seen whole."""
+
+
+def fold(error: BaseException) -> None:
+    """Take the library's frames out of an error that leaves it. The caller raises it again with a bare `raise`, which adds
+    no frame."""
+    traceback = error.__traceback__
+    if config.traceback_filtering == "off" or isinstance(error, RecursionError) or is_bug(error, traceback):
+        return
+    error.__traceback__ = without_internal_frames(traceback)
+
+
+def is_bug(error: BaseException, traceback: TracebackType | None) -> bool:
+    """Whether an error was raised by a mistake in the library, not in the code that uses it."""
+    if not isinstance(error, _BUGS):
+        return False
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    return traceback is not None and is_internal(traceback.tb_frame.f_code.co_filename)

@@ -1,0 +1,76 @@
+"""JAX's options (0.10) that are none here: known by name, so that a program that sets one is told what becomes of it."""
+
+from typing import Any
+
+
+_KNOWN = frozenset(
+    """
+    allow_f16_reductions array_garbage_collection_guard auto_pcast backend_target bcoo_cusparse_lowering
+    captured_constants_report_frames captured_constants_warn_bytes check_proxy_envs check_static_indices
+    compiler_detailed_logging_min_ops compiler_enable_remat_pass cpu_collectives_implementation
+    cpu_enable_async_dispatch cpu_get_global_topology_timeout_minutes cpu_get_local_topology_timeout_minutes
+    cross_host_transfer_socket_address cross_host_transfer_timeout_seconds cross_host_transfer_transfer_size
+    cross_host_transport_addresses cuda_visible_devices custom_vjp3 debug_leaked_clients_on_clear_backends
+    debug_log_modules disable_bwd_checks disable_most_optimizations disable_vmap_shmap_error
+    disallow_mesh_context_manager distributed_debug dump_ir_modes dump_ir_to embedded_constants_max_bytes
+    enable_checks enable_custom_prng enable_pgle enable_preemption_service enable_recoverability
+    exec_time_optimization_effort experimental_unsafe_xla_runtime_errors explain_cache_misses explicit_x64_dtypes
+    export_calling_convention_version export_ignore_forward_compatibility force_dcn_cross_host_transfers
+    high_dynamic_range_gumbel hlo_source_file_canonicalization_regex include_debug_info_in_dumps
+    include_full_tracebacks_in_locations legacy_prng_key log_checkpoint_residuals log_compiles logging_level
+    memory_fitting_effort memory_fitting_level mock_gpu_topology mosaic_allow_hlo mutable_array_checks no_execution
+    no_tracing oneapi_visible_devices optimization_level pallas_enable_debug_checks pallas_poison_buffers
+    pallas_use_mosaic_gpu pallas_verbose_errors pgle_aggregation_percentile pgle_profiling_runs
+    pjrt_client_create_options platform_name platforms pprint_use_color ragged_dot_use_gpu_pallas_triton_lowering
+    ragged_dot_use_ragged_dot_instruction refs_to_pins remat3 remove_custom_partitioning_ptr_from_cache_key
+    remove_size_one_mesh_axis_from_type rocm_visible_devices scan3 send_traceback_to_runtime serialization_version
+    share_binary_between_hosts share_binary_between_hosts_timeout_ms softmax_custom_jvp
+    sort_devices_by_process_index source_url_schema thread_guard threefry_gpu_kernel_lowering
+    threefry_partitionable traceback_in_locations_limit tracer_error_num_traceback_frames transfer_guard
+    transfer_guard_device_to_device transfer_guard_device_to_host transfer_guard_host_to_device
+    use_direct_linearize use_emit_pipeline_primitive use_magma use_shardy_partitioner
+    use_simplified_jaxpr_constants xla_backend xla_profile_version
+    """.split()
+)
+_LATER = frozenset(
+    """
+    check_tracer_leaks compilation_cache_check_contents compilation_cache_dir compilation_cache_expect_pgle
+    compilation_cache_include_metadata_in_key compilation_cache_max_size debug_infs debug_nans
+    enable_compilation_cache error_checking_behavior_divide error_checking_behavior_nan error_checking_behavior_oob
+    persistent_cache_enable_xla_caches persistent_cache_min_compile_time_secs
+    persistent_cache_min_entry_size_bytes raise_persistent_cache_errors
+    """.split()
+)
+_WHY = {
+    "enable_custom_prng": "typed keys come from random.key, raw ones from random.PRNGKey",
+    "explain_cache_misses": "the ledger always says why something was compiled again",
+    "legacy_prng_key": "raw uint32 keys are always accepted",
+    "log_compiles": "the ledger records every compilation",
+    "platform_name": "this release runs on the CPU",
+    "platforms": "this release runs on the CPU",
+    "threefry_partitionable": "random bits are always those of the partitionable generator",
+}
+_SO_HERE = {"threefry_partitionable": (True,), "platforms": ("cpu", "", None), "platform_name": ("cpu", "", None)}
+"""Values that say what is the case here: nothing to warn about."""
+
+
+def is_known(name: str) -> bool:
+    """Whether JAX has an option of this name, with or without `jax_`."""
+    return name.removeprefix("jax_") in _KNOWN | _LATER
+
+
+def comes_later(name: str) -> bool:
+    """Whether the option is planned for a later release."""
+    return name.removeprefix("jax_") in _LATER
+
+
+def is_so_here(name: str, value: Any) -> bool:
+    """Whether the value says what is the case anyway."""
+    return value in _SO_HERE.get(name.removeprefix("jax_"), ())
+
+
+def why(name: str) -> str:
+    """The reason, as the end of a sentence: ": …", or nothing."""
+    short = name.removeprefix("jax_")
+    reason = "it comes in a later release" if short in _LATER else _WHY.get(short)
+    return f": {reason}" if reason else ""

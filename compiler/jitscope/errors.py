@@ -1,0 +1,34 @@
+"""`jitscope.errors`: the errors to catch, by JAX's names."""
+
+from .core.errors import (
+    ConcretizationTypeError as ConcretizationTypeError,
+    DeletedArrayError as DeletedArrayError,
+    JAXIndexError as JAXIndexError,
+    JaxRuntimeError as JaxRuntimeError,
+    JAXTypeError as JAXTypeError,
+    KeyReuseError as KeyReuseError,
+    MissingRule as MissingRule,
+    NonConcreteBooleanIndexError as NonConcreteBooleanIndexError,
+    TracerArrayConversionError as TracerArrayConversionError,
+    TracerBoolConversionError as TracerBoolConversionError,
+    TracerIntegerConversionError as TracerIntegerConversionError,
+    TypePromotionError as TypePromotionError,
+    UnexpectedTracerError as UnexpectedTracerError,
+)
+
+
+__all__ = [
+    "ConcretizationTypeError",
+    "DeletedArrayError",
+    "JAXIndexError",
+    "JAXTypeError",
+    "JaxRuntimeError",
+    "KeyReuseError",
+    "MissingRule",
+    "NonConcreteBooleanIndexError",
+    "TracerArrayConversionError",
+    "TracerBoolConversionError",
+    "TracerIntegerConversionError",
+    "TypePromotionError",
+    "UnexpectedTracerError",
+]

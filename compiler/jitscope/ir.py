@@ -1,0 +1,49 @@
+"""`jitscope.ir`: programs as data.
+
+`make_jaxpr(f)(x)` gives a ClosedJaxpr: a Jaxpr (its `invars`, `eqns`, `outvars`) with the values of its `constvars`. An
+equation has `primitive`, `invars` (each a Var or a Literal), `outvars`, `params` and `source_position(eqn)`, the line that
+made it. `walk` gives the equations of all levels with their paths, `eval_jaxpr` and `jaxpr_as_fun` run a program under
+whatever transformation is at work, `pretty_print(source_info=True)` prints it with its source lines.
+"""
+
+from .core.avals import ShapedArray as ShapedArray
+from .core.jaxpr import (
+    ClosedJaxpr as ClosedJaxpr,
+    Jaxpr as Jaxpr,
+    JaxprEqn as JaxprEqn,
+    Literal as Literal,
+    Var as Var,
+    count as count,
+    subjaxprs as subjaxprs,
+    walk as walk,
+)
+from .core.primitive import Primitive as Primitive
+from .core.printing import format_jaxpr as format_jaxpr
+from .core.source import Position as Position, user_position
+from .core.staging import eval_jaxpr as eval_jaxpr, jaxpr_as_fun as jaxpr_as_fun
+from .core.trace import Tracer as Tracer
+
+
+def source_position(eqn: JaxprEqn) -> Position | None:
+    """The user's line and columns that made an equation, or None where that is not known."""
+    return user_position(eqn.traceback)
+
+
+__all__ = [
+    "ClosedJaxpr",
+    "Jaxpr",
+    "JaxprEqn",
+    "Literal",
+    "Position",
+    "Primitive",
+    "ShapedArray",
+    "Tracer",
+    "Var",
+    "count",
+    "eval_jaxpr",
+    "format_jaxpr",
+    "jaxpr_as_fun",
+    "source_position",
+    "subjaxprs",
+    "walk",
+]

@@ -1,0 +1,310 @@
+"""Factorizations and solutions of matrices along the last two axes; leading axes are batches. LAPACK does the work."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes
+from ..core.avals import ShapedArray, aval_of
+from ..core.primitive import Primitive
+from .dot import dot_general
+from .elementwise import conj_p, eq_p, ge_p
+from .families import add_tangents, check_kind, is_linear, is_zero, pure, same_dtype, zero_of
+from .indexing import GatherDimensionNumbers, GatherScatterMode, gather, iota
+from .linear import (
+    add_p,
+    broadcast_in_dim,
+    convert,
+    full,
+    mul_p,
+    neg_p,
+    pad_p,
+    reduce_sum_p,
+    reshape,
+    slice_in_dim,
+    transpose,
+    where,
+)
+
+
+LAPACK_DTYPES = ("float32", "float64", "complex64", "complex128")
+
+
+def check_matrix(name: str, aval: ShapedArray, square: bool = False) -> None:
+    """Raise TypeError unless the aval is of matrices of a dtype LAPACK knows."""
+    check_kind(name, aval, "fc")
+    if aval.dtype.name not in LAPACK_DTYPES:
+        raise TypeError(
+            f"{name} works in float32, float64, complex64 and complex128, not {aval.dtype.name}: use .astype"
+        )
+    if aval.ndim < 2 or (square and aval.shape[-1] != aval.shape[-2]):
+        raise TypeError(
+            f"{name} works on {'square ' if square else ''}matrices (the last two axes); it got {aval.short()}"
+        )
+
+
+def swapped(x: Any) -> Any:
+    """The transposes of matrices."""
+    rank = aval_of(x).ndim
+    return transpose(x, (*range(rank - 2), rank - 1, rank - 2))
+
+
+def adjoint(x: Any) -> Any:
+    """The conjugate transposes of matrices."""
+    return swapped(conjugate(x))
+
+
+def conjugate(x: Any) -> Any:
+    return conj_p(x, input_dtype=aval_of(x).dtype) if dtypes.is_complex(aval_of(x).dtype) else x
+
+
+def product(x: Any, y: Any) -> Any:
+    """The products of matrices."""
+    rank = aval_of(x).ndim
+    batch = tuple(range(rank - 2))
+    return dot_general(x, y, (((rank - 1,), (rank - 2,)), (batch, batch)))
+
+
+def triangle(x: Any, lower: bool = True, offset: int = 0) -> Any:
+    """The triangle of matrices on and below (above) the diagonal number `offset`, zeros elsewhere."""
+    shape = aval_of(x).shape
+    rows, columns = (iota(np.dtype(np.int32), shape, len(shape) - 2 + i) for i in range(2))
+    inside = ge_p(add_p(rows, np.int32(offset)), columns) if lower else ge_p(columns, add_p(rows, np.int32(offset)))
+    return where(inside, x, full(shape, 0, aval_of(x).dtype))
+
+
+def identity(aval: ShapedArray) -> Any:
+    """Identity matrices of the shape of `aval`."""
+    rows, columns = (iota(np.dtype(np.int32), aval.shape, aval.ndim - 2 + i) for i in range(2))
+    return convert(eq_p(rows, columns), aval.dtype)
+
+
+def _valid_or_nan(ctx: Any, value: Any, aval: ShapedArray, info: Any, batch: tuple[int, ...]) -> Any:
+    """The value where LAPACK reported success, NaN elsewhere."""
+    status = ShapedArray(batch, np.dtype(np.int32))
+    good = ctx.compare(info, ctx.full(0, status), "EQ")
+    good = ctx.broadcast_in_dim(good, ShapedArray(aval.shape, dtypes.bool_), range(len(batch)))
+    return ctx.hlo.select(good, value, ctx.full(np.nan, aval))
+
+
+class Batched(Primitive):
+    """Base of operations on the last two axes of one operand: a mapped axis becomes a leading one."""
+
+    def batch(self, axis, args, dims, /, **params):
+        out = self.bind(axis.move(args[0], dims[0], 0), **params)
+        return out, [0] * len(out) if self.multiple_results else 0
+
+
+class Cholesky(Batched):
+    """The lower triangular L with L Lᴴ = A for Hermitian positive definite A, of which the lower triangle is read; NaN
+    where A is not positive definite."""
+
+    def abstract(self, a, /):
+        check_matrix("cholesky", a, square=True)
+        return pure(ShapedArray(a.shape, a.dtype))
+
+    def lower(self, ctx, a, /):
+        aval = ctx.avals_in[0]
+        if not aval.size:
+            return a
+        status = ShapedArray(aval.shape[:-2], np.dtype(np.int32))
+        found, info = ctx.lapack("potrf", [a], [aval], [aval, status], [(0, 0)], uplo="L")
+        checked = _valid_or_nan(ctx, found, aval, info, status.shape)
+        return ctx.inline(triangle, checked)
+
+    def jvp(self, primals, tangents, /):
+        """L' = L Φ(L⁻¹ A' L⁻ᴴ), Φ the lower triangle with half the diagonal (Murray, 2016)."""
+        factor = cholesky_p(*primals)
+        (t,) = tangents
+        half = aval_of(t).dtype.type(0.5)
+        lower = triangle(t, offset=-1)
+        real_diagonal = mul_p(identity(aval_of(t)), mul_p(add_p(t, adjoint(t)), half))
+        whole = add_p(add_p(lower, adjoint(lower)), real_diagonal)
+        inner = triangular_solve(factor, whole, left_side=True, lower=True)
+        inner = triangular_solve(factor, inner, left_side=False, lower=True, transpose_a=True, conjugate_a=True)
+        below = triangle(inner, offset=-1)
+        diagonal = mul_p(identity(aval_of(inner)), mul_p(inner, half))
+        return factor, product(factor, add_p(below, diagonal))
+
+
+cholesky_p = Cholesky("cholesky")
+
+
+class TriangularSolve(Primitive):
+    """X with op(A) X = B (X op(A) = B unless `left_side`), A lower or upper triangular; op transposes and conjugates. The
+    other triangle of A is not read, with `unit_diagonal` neither is its diagonal."""
+
+    def abstract(self, a, b, /, *, left_side, lower, transpose_a, conjugate_a, unit_diagonal):
+        check_matrix("triangular_solve", a, square=True)
+        same_dtype("triangular_solve", (a, b))
+        inner = b.shape[-2 if left_side else -1] if b.ndim >= 2 else None
+        if b.ndim != a.ndim or inner != a.shape[-1] or a.shape[:-2] != b.shape[:-2]:
+            raise TypeError(f"triangular_solve: {a.short()} and {b.short()} do not fit together")
+        return pure(ShapedArray(b.shape, b.dtype))
+
+    def lower(self, ctx, a, b, /, *, left_side, lower, transpose_a, conjugate_a, unit_diagonal):
+        if not ctx.avals_in[1].size:
+            return b
+        how = ("C" if conjugate_a else "T") if transpose_a else "N"
+        if conjugate_a and not transpose_a:
+            a = ctx.inline(lambda a, b: conjugate(a), a, b)
+        sides = {"side": "L" if left_side else "R", "uplo": "L" if lower else "U"}
+        diagonal = "U" if unit_diagonal else "N"
+        avals = ctx.avals_in
+        return ctx.lapack("trsm", [a, b], avals, [avals[1]], [(1, 0)], **sides, trans_x=how, diag=diagonal)[0]
+
+    def jvp(self, primals, tangents, /, *, left_side, **params):
+        (a, b), (ta, tb) = primals, tangents
+        x = triangular_solve_p(a, b, left_side=left_side, **params)
+        right: Any = tb
+        if not is_zero(ta):
+            moved = _operator(_read_triangle(ta, params["lower"], params["unit_diagonal"]), **params)
+            effect = product(moved, x) if left_side else product(x, moved)
+            right = add_tangents(right, neg_p(effect))
+        return x, triangular_solve_p(a, right, left_side=left_side, **params)
+
+    def transpose(self, ct, a, b, /, *, transpose_a, **params):
+        if not is_linear(b):
+            raise self.missing("transpose")
+        return [None, triangular_solve_p(a, ct, transpose_a=not transpose_a, **params)]
+
+    def batch(self, axis, args, dims, /, **params):
+        a, b = (axis.move(x, d, 0) for x, d in zip(args, dims))
+        return triangular_solve_p(a, b, **params), 0
+
+
+triangular_solve_p = TriangularSolve("triangular_solve")
+
+
+def _read_triangle(a: Any, lower: bool, unit_diagonal: bool) -> Any:
+    return triangle(a, lower, (-1 if lower else 1) if unit_diagonal else 0)
+
+
+def _operator(a: Any, *, lower: bool, transpose_a: bool, conjugate_a: bool, unit_diagonal: bool) -> Any:
+    a = conjugate(a) if conjugate_a else a
+    return swapped(a) if transpose_a else a
+
+
+def triangular_solve(
+    a: Any,
+    b: Any,
+    *,
+    left_side: bool = False,
+    lower: bool = False,
+    transpose_a: bool = False,
+    conjugate_a: bool = False,
+    unit_diagonal: bool = False,
+) -> Any:
+    """X with op(A) X = B, or X op(A) = B unless `left_side`; see `TriangularSolve`. `b` may be a vector less than `a`'s
+    matrices have axes. Raises TypeError for shapes that do not fit."""
+    a_aval, b_aval = aval_of(a), aval_of(b)
+    conjugate_a = conjugate_a and dtypes.is_complex(a_aval.dtype)
+    vector = b_aval.ndim == a_aval.ndim - 1
+    if vector:
+        axis = b_aval.ndim if left_side else b_aval.ndim - 1
+        b = reshape(b, (*b_aval.shape[:axis], 1, *b_aval.shape[axis:]))
+    x = triangular_solve_p(
+        a,
+        b,
+        left_side=left_side,
+        lower=lower,
+        transpose_a=transpose_a,
+        conjugate_a=conjugate_a,
+        unit_diagonal=unit_diagonal,
+    )
+    return reshape(x, b_aval.shape) if vector else x
+
+
+class LU(Batched):
+    """P A = L U with partial pivoting. Results: L (without its unit diagonal) and U in one matrix, the row each step swapped
+    with (i32), and the permutation of the rows (i32)."""
+
+    multiple_results = True
+
+    def abstract(self, a, /):
+        check_matrix("lu", a)
+        *batch, m, n = a.shape
+        index = np.dtype(np.int32)
+        return pure(
+            [
+                ShapedArray(a.shape, a.dtype),
+                ShapedArray((*batch, min(m, n)), index),
+                ShapedArray((*batch, m), index),
+            ]
+        )
+
+    def lower(self, ctx, a, /):
+        aval, (_, pivot_aval, order_aval) = ctx.avals_in[0], ctx.avals_out
+        start = ctx.iota(order_aval, order_aval.ndim - 1)
+        if not aval.size:
+            return [a, ctx.zeros(pivot_aval), start]
+        status = ShapedArray(aval.shape[:-2], np.dtype(np.int32))
+        found, pivots, _ = ctx.lapack("getrf", [a], [aval], [aval, pivot_aval, status], [(0, 0)])
+        # What LAPACK reports here is that U is singular, which is no failure.
+        pivots = ctx.hlo.subtract(pivots, ctx.full(1, pivot_aval))
+        avals, steps = [pivot_aval, order_aval], pivot_aval.shape[-1]
+        order = ctx.counted_loop(steps, avals, [pivots, start], _swap)[1]
+        return [found, pivots, order]
+
+    def jvp(self, primals, tangents, /):
+        """With L' = L strict(F) and U' = upper(F) U, F = L⁻¹ P A' U⁻¹; of matrices that are not square L and U are
+        completed by the identity."""
+        out, pivots, order = lu_p(*primals)
+        *_, m, n = aval_of(out).shape
+        k = min(m, n)
+        lower = _completed(triangle(slice_in_dim(out, 0, k, axis=-1), offset=-1), m, 0)
+        upper = _completed(triangle(slice_in_dim(out, 0, k, axis=-2), lower=False), n, k)
+        inner = triangular_solve(lower, rows(tangents[0], order), left_side=True, lower=True, unit_diagonal=True)
+        inner = triangular_solve(upper, inner, left_side=False, lower=False)
+        of_lower = product(add_p(lower, identity(aval_of(lower))), triangle(inner, offset=-1))
+        of_upper = product(triangle(inner, lower=False), upper)
+        return [out, pivots, order], [add_p(of_lower, of_upper), zero_of(pivots), zero_of(order)]
+
+
+lu_p = LU("lu")
+
+
+def _swap(i: Any, pivots: Any, order: Any) -> list[Any]:
+    """Swap entry number i of `order` with the one that pivot number i names."""
+    aval = aval_of(order)
+    steps, places = (
+        iota(aval_of(pivots).dtype, aval_of(pivots).shape, aval.ndim - 1),
+        iota(aval.dtype, aval.shape, aval.ndim - 1),
+    )
+    other = _picked(pivots, eq_p(steps, i))
+    here, there = eq_p(places, i), eq_p(places, broadcast_in_dim(other, aval.shape, tuple(range(aval.ndim - 1))))
+    mine, others = (
+        broadcast_in_dim(_picked(order, where_), aval.shape, tuple(range(aval.ndim - 1))) for where_ in (here, there)
+    )
+    return [pivots, where(here, others, where(there, mine, order))]
+
+
+def _picked(x: Any, chosen: Any) -> Any:
+    """The element along the last axis that `chosen` marks."""
+    nothing = full(aval_of(x).shape, 0, aval_of(x).dtype)
+    return reduce_sum_p(where(chosen, x, nothing), axes=(aval_of(x).ndim - 1,))
+
+
+def _completed(x: Any, size: int, first: int) -> Any:
+    """A triangle of `size` × `size` matrices, whose rows from number `first` on are those of the identity, unless it is
+    0. (The unit diagonal of L is not written.)"""
+    *batch, m, n = aval_of(x).shape
+    config = [(0, 0, 0)] * len(batch) + [(0, size - m, 0), (0, size - n, 0)]
+    whole = pad_p(x, aval_of(x).dtype.type(0), padding_config=tuple(config))
+    if not first or first == size:
+        return whole
+    aval = aval_of(whole)
+    places = iota(np.dtype(np.int32), aval.shape, aval.ndim - 2)
+    return where(ge_p(places, np.int32(first)), identity(aval), whole)
+
+
+def rows(x: Any, order: Any) -> Any:
+    """Rows of matrices in the given order (i32, one for each batch)."""
+    aval, rank = aval_of(x), aval_of(x).ndim
+    batch = tuple(range(rank - 2))
+    numbers = GatherDimensionNumbers((rank - 1,), (rank - 2,), (rank - 2,), batch, batch)
+    sizes = (*[1] * (rank - 1), aval.shape[-1])
+    indices = reshape(order, (*aval_of(order).shape, 1))
+    return gather(x, indices, numbers, sizes, mode=GatherScatterMode.PROMISE_IN_BOUNDS)

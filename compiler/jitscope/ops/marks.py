@@ -1,0 +1,61 @@
+"""Operations that compute nothing and say something: a name for a value, and a barrier the compiler may not look across."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.primitive import Primitive
+from .families import is_zero, pure
+
+
+class Name(Primitive):
+    """The same value under the name `name`, by which policies of `checkpoint` find it. Its tangent has no name."""
+
+    def abstract(self, x, /, *, name):
+        return pure(x)
+
+    def lower(self, ctx, x, /, *, name):
+        return x
+
+    def jvp(self, primals, tangents, /, *, name):
+        return name_p(*primals, name=name), tangents[0]
+
+    def transpose(self, ct, x, /, *, name):
+        return [ct]
+
+    def batch(self, axis, args, dims, /, *, name):
+        return name_p(*args, name=name), dims[0]
+
+
+name_p = Name("name")
+
+
+class OptimizationBarrier(Primitive):
+    """The same values. The compiler sees no connection between what is before and behind: it merges no operation here with
+    an equal one there, and computes nothing behind before all operands are there."""
+
+    multiple_results = True
+
+    def abstract(self, /, *avals):
+        return pure(list(avals))
+
+    def lower(self, ctx, /, *values):
+        return list(ctx.hlo.OptimizationBarrierOp(list(values)).results) if values else []
+
+    def jvp(self, primals, tangents, /):
+        return optimization_barrier_p(*primals), _barrier_of_nonzero(tangents)
+
+    def transpose(self, cts, /, *args):
+        return _barrier_of_nonzero(cts)
+
+    def batch(self, axis, args, dims, /):
+        return optimization_barrier_p(*args), list(dims)
+
+
+optimization_barrier_p = OptimizationBarrier("optimization_barrier")
+
+
+def _barrier_of_nonzero(values: Any) -> list[Any]:
+    """The barrier over those tangents or cotangents that are not Zero."""
+    behind = iter(optimization_barrier_p(*[v for v in values if not is_zero(v)]))
+    return [v if is_zero(v) else next(behind) for v in values]

@@ -1,0 +1,99 @@
+"""The optimizers by name. A learning rate is a number, a scalar array or a schedule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .base import GradientTransformation, chain, identity
+from .transforms import (
+    add_decayed_weights,
+    scale_by_adam,
+    scale_by_learning_rate,
+    scale_by_lion,
+    scale_by_rms,
+    scale_by_rss,
+    scale_by_stddev,
+    trace,
+)
+
+
+def sgd(
+    learning_rate: Any, momentum: Any = None, nesterov: bool = False, accumulator_dtype: Any = None
+) -> GradientTransformation:
+    """Gradient descent, with the given momentum or without, kept in accumulator_dtype (None: that of the parameters)."""
+    first = identity() if momentum is None else trace(momentum, nesterov, accumulator_dtype)
+    return chain(first, scale_by_learning_rate(learning_rate))
+
+
+def momentum(
+    learning_rate: Any, momentum: Any = 0.9, nesterov: bool = False, accumulator_dtype: Any = None
+) -> GradientTransformation:
+    """`sgd` with momentum."""
+    return sgd(learning_rate, momentum, nesterov, accumulator_dtype)
+
+
+def rmsprop(
+    learning_rate: Any,
+    decay: Any = 0.9,
+    eps: Any = 1e-8,
+    initial_scale: Any = 0.0,
+    eps_in_sqrt: bool = True,
+    centered: bool = False,
+    momentum: Any = None,
+    nesterov: bool = False,
+    bias_correction: bool = False,
+) -> GradientTransformation:
+    """Gradients over the root of their running mean square; `centered`: over their running standard deviation."""
+    scaled = (scale_by_stddev if centered else scale_by_rms)(decay, eps, initial_scale, eps_in_sqrt, bias_correction)
+    last = identity() if momentum is None else trace(momentum, nesterov)
+    return chain(scaled, scale_by_learning_rate(learning_rate), last)
+
+
+def adagrad(learning_rate: Any, initial_accumulator_value: Any = 0.1, eps: Any = 1e-7) -> GradientTransformation:
+    """Gradients over the root of the sum of all their squares."""
+    return chain(scale_by_rss(initial_accumulator_value, eps), scale_by_learning_rate(learning_rate))
+
+
+def adam(
+    learning_rate: Any,
+    b1: Any = 0.9,
+    b2: Any = 0.999,
+    eps: Any = 1e-8,
+    eps_root: Any = 0.0,
+    mu_dtype: Any = None,
+    *,
+    nesterov: bool = False,
+) -> GradientTransformation:
+    """Adam: see `scale_by_adam`."""
+    return chain(
+        scale_by_adam(b1, b2, eps, eps_root, mu_dtype, nesterov=nesterov), scale_by_learning_rate(learning_rate)
+    )
+
+
+def adamw(
+    learning_rate: Any,
+    b1: Any = 0.9,
+    b2: Any = 0.999,
+    eps: Any = 1e-8,
+    eps_root: Any = 0.0,
+    mu_dtype: Any = None,
+    weight_decay: Any = 1e-4,
+    mask: Any = None,
+    *,
+    nesterov: bool = False,
+) -> GradientTransformation:
+    """Adam, and the parameters themselves shrink by learning_rate × weight_decay in each step, those that the mask picks."""
+    return chain(
+        scale_by_adam(b1, b2, eps, eps_root, mu_dtype, nesterov=nesterov),
+        add_decayed_weights(weight_decay, mask),
+        scale_by_learning_rate(learning_rate),
+    )
+
+
+def lion(
+    learning_rate: Any, b1: Any = 0.9, b2: Any = 0.99, mu_dtype: Any = None, weight_decay: Any = 1e-3, mask: Any = None
+) -> GradientTransformation:
+    """Steps of one size: the signs of a running mean, and decaying weights as in `adamw`."""
+    return chain(
+        scale_by_lion(b1, b2, mu_dtype), add_decayed_weights(weight_decay, mask), scale_by_learning_rate(learning_rate)
+    )

@@ -1,0 +1,38 @@
+"""Limits to the size of updates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import numpy as jnp
+from .base import GradientTransformation, each, global_norm, square_of_size, stateless
+
+
+def clip(max_delta: Any) -> GradientTransformation:
+    """Each number between -max_delta and max_delta."""
+    return stateless(lambda updates, params: each(lambda g: jnp.clip(g, -max_delta, max_delta), updates))
+
+
+def clip_by_global_norm(max_norm: Any) -> GradientTransformation:
+    """All updates shortened together where their Euclidean norm is above max_norm."""
+
+    def shortened(updates, params):
+        norm = global_norm(updates)
+        short = norm < max_norm
+        return each(lambda g: jnp.where(short, g, (g / norm.astype(g.dtype)) * max_norm), updates)
+
+    return stateless(shortened)
+
+
+def clip_by_block_rms(threshold: Any) -> GradientTransformation:
+    """Each array shortened where the root of its mean square is above the threshold."""
+
+    def shortened(g):
+        return g / jnp.maximum(1.0, jnp.sqrt(jnp.mean(square_of_size(g))) / threshold)
+
+    return stateless(lambda updates, params: each(shortened, updates))
+
+
+def zero_nans() -> GradientTransformation:
+    """NaNs become zeros."""
+    return stateless(lambda updates, params: each(lambda g: jnp.where(jnp.isnan(g), jnp.zeros_like(g), g), updates))

@@ -1,0 +1,232 @@
+"""Every dtype that arrays can have: made, converted, computed with, read; and what JAX answers to questions about dtypes."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import jitscope as jx
+import jitscope.numpy as jnp
+from jitscope import dtypes, random
+from jitscope.core.errors import TypePromotionError
+from tests.compiler import values_cases as cases
+
+
+RECORDED = json.loads((Path(__file__).parent / "recorded" / "values.json").read_text(encoding="utf-8"))
+KEY = random.key(0)
+SPACE = {**vars(cases), "jnp": jnp, "dtypes": dtypes, "key": KEY}
+ALL = [n for n in cases.DTYPES if n not in ("int64", "uint64", "float64", "complex128")]
+NUMBERS = [n for n in ALL if n != "bool"]
+FLOATS = [n for n in ALL if n.startswith(("float", "bfloat"))]
+INTS = [n for n in ALL if "int" in n]
+
+
+def dtype_of(name: str) -> np.dtype:
+    return np.dtype(name) if name in np.sctypeDict else np.dtype(getattr(ml_dtypes, name))
+
+
+def sample(name: str, shape: tuple[int, ...] = (4,)) -> np.ndarray:
+    """Small numbers that every dtype but bool holds exactly: powers of two (float8_e8m0fnu has no others, and no sign)."""
+    return np.resize(np.array([1, 2, 4, 1], np.float32), shape).astype(dtype_of(name))
+
+
+def same(found: Any, wanted: np.ndarray) -> None:
+    found = np.asarray(found)
+    assert found.dtype == wanted.dtype and found.shape == wanted.shape
+    assert (found.astype(np.complex64) == wanted.astype(np.complex64)).all(), (found, wanted)
+
+
+# Questions ------------------------------------------------------------------------------------------------------------
+
+
+def test_issubdtype_is_jaxs() -> None:
+    named = cases.names(jnp, dtypes, KEY)
+    wrong = []
+    for question, wanted in RECORDED["issubdtype"].items():
+        a, b = question.split(" | ")
+        found = cases.outcome(jnp.issubdtype, named[a], named[b])
+        if found != wanted:
+            wrong.append(f"{question}: {found}, JAX has {wanted}")
+    assert len(RECORDED["issubdtype"]) == len(named) ** 2 and not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("expression", cases.DTYPE_EXPRESSIONS)
+def test_answers_are_jaxs(expression: str) -> None:
+    assert cases.outcome(eval, expression, dict(SPACE)) == RECORDED["expressions"][expression]
+
+
+@pytest.mark.parametrize("name", cases.DTYPES)
+def test_limits_are_jaxs(name: str) -> None:
+    for field, wanted in RECORDED["limits"][name].items():
+        info = jnp.iinfo(name) if "int" in name else jnp.finfo(name)
+        assert float(getattr(info, field)) == wanted or (np.isnan(wanted) and np.isnan(float(getattr(info, field))))
+
+
+@pytest.mark.parametrize("name", [n for n in RECORDED["signatures"] if n.startswith("dtypes.")])
+def test_signatures_are_jaxs(name: str) -> None:
+    parameters = inspect.signature(getattr(dtypes, name.split(".")[1])).parameters.values()
+    found = [f"{p.kind.name} {p.name}{'' if p.default is p.empty else '='}" for p in parameters]
+    assert found == RECORDED["signatures"][name]
+
+
+def test_keys_have_a_dtype_of_their_own() -> None:
+    assert jnp.issubdtype(KEY.dtype, dtypes.prng_key) and jnp.issubdtype(KEY.dtype, dtypes.extended)
+    assert not jnp.issubdtype(jnp.uint32, dtypes.prng_key) and not jnp.issubdtype(KEY.dtype, jnp.number)
+    assert repr(KEY.dtype) == "key<fry>" and KEY.dtype.itemsize == 8
+
+
+@pytest.mark.parametrize("name", [*cases.DTYPES, "int2", "uint2", "float6_e2m3fn", "float6_e3m2fn"])
+def test_names(name: str) -> None:
+    own = getattr(jnp, "bool_" if name == "bool" else name)
+    assert np.dtype(own) == dtype_of(name) and own == dtype_of(name) and pickle.loads(pickle.dumps(own)) is own
+    assert jnp.bool is jnp.bool_
+
+
+@pytest.mark.parametrize("name", ["int2", "uint2", "float6_e2m3fn", "float6_e3m2fn"])
+def test_dtypes_that_xla_cannot_compute_with_are_refused(name: str) -> None:
+    for use in (lambda: jnp.zeros(2, name), lambda: getattr(jnp, name)(1), lambda: jnp.ones(2).astype(getattr(jnp, name)),
+                lambda: jnp.asarray(np.ones(2, dtype_of(name))), lambda: jx.jit(lambda x: x)(np.ones(2, dtype_of(name)))):  # fmt: skip
+        with pytest.raises(TypeError, match=name):
+            use()
+
+
+# Values ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_there_and_back(name: str) -> None:
+    for shape in ((4,), (), (0, 3), (2, 2)):
+        x = sample(name, shape)
+        for array in (jnp.asarray(x), jx.device_put(x), jnp.array(x, getattr(jnp, "bool_" if name == "bool" else name)),
+                      jx.jit(lambda x: x)(x), pickle.loads(pickle.dumps(jnp.asarray(x))), copy.deepcopy(jnp.asarray(x))):  # fmt: skip
+            assert array.dtype == x.dtype and array.shape == shape and not array.weak_type
+            same(array, x)
+        assert jnp.asarray(x).nbytes == x.nbytes and jx.device_get(jnp.asarray(x)).dtype == x.dtype
+    assert (
+        f"dtype={name}" in repr(jnp.asarray(sample(name)))
+        and jnp.asarray(sample(name)).tolist() == sample(name).tolist()
+    )
+    assert jnp.zeros(2, name).dtype == jnp.ones((), name).dtype == jnp.full(2, 1, name).dtype == dtype_of(name)
+    assert jnp.asarray(sample(name))[1].item() == sample(name)[1].item()
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_conversions_are_numpys(name: str) -> None:
+    x = sample(name)
+    for other in ("float32", "int32", "bool", "bfloat16", "float8_e4m3fn", "int4", "complex64", "uint8"):
+        with np.errstate(all="ignore"):
+            wide = x.astype(np.complex64) if other == "complex64" else x.real.astype(np.float32)
+            wanted = wide.astype(dtype_of(other))
+        same(jnp.asarray(x).astype(other), wanted)
+        same(jx.jit(lambda x: x.astype(other))(x), wanted)  # noqa: B023
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_arithmetic_comparisons_reductions(name: str) -> None:
+    x, one = sample(name), np.ones(4, dtype_of(name))
+    a, b = jnp.asarray(x), jnp.asarray(one)
+    for f, wanted in (
+        (lambda a, b: a * b, x),
+        (lambda a, b: a * 1, x),
+        (lambda a, b: jnp.where(a == b, a, b), one),
+        (lambda a, b: a[::-1], x[::-1]),
+        (lambda a, b: a[jnp.array([1, 0])], x[[1, 0]]),
+        (lambda a, b: a.at[0].set(2), np.array([2, 2, 4, 1]).astype(x.dtype)),
+        (lambda a, b: jnp.concatenate([a, b]), np.concatenate([x, one])),
+        (lambda a, b: jnp.broadcast_to(b[0], (2, 2)), np.ones((2, 2), x.dtype)),
+        (
+            lambda a, b: (b[None] @ b[:, None])[0, :1] if name != "float4_e2m1fn" else b[:1] + 3,
+            np.array([4]).astype(x.dtype),
+        ),
+    ):
+        same(f(a, b), wanted)
+        same(jx.jit(f)(a, b), wanted)
+        same(jx.vmap(lambda a, b: f(a, b))(a[None], b[None])[0], wanted)  # noqa: B023
+    assert (a == b).tolist() == (x == one).tolist() and (a != b).tolist() == (x != one).tolist()
+    if "complex" not in name:
+        assert (a > b).tolist() == (x > one).tolist() and jnp.argmax(a) == 2
+        order = np.argsort(x.astype(np.float32), kind="stable")
+        same(jnp.max(a), x[2])
+        same(jnp.sort(a), x[order])
+        assert jnp.argsort(a).tolist() == order.tolist()
+    total = jnp.sum(b)
+    assert total == 4 and total.dtype == (jnp.int32 if name in ("int8", "int16") else jnp.uint32 if name in ("uint8", "uint16") else total.dtype)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FLOATS)
+def test_floats_differentiate_in_their_own_dtype(name: str) -> None:
+    x = jnp.asarray(sample(name))
+    slopes = jx.grad(lambda x: jnp.sum(x * jnp.ones(4, name)))(x)
+    assert slopes.dtype == x.dtype and slopes.tolist() == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("name", INTS)
+def test_integers_wrap(name: str) -> None:
+    info = ml_dtypes.iinfo(dtype_of(name))
+    top = jnp.asarray(np.array([int(info.max)], dtype_of(name)))
+    assert (top + top * 0 + 1).tolist() == [int(info.min)] and (top + 1).dtype == dtype_of(name)
+
+
+def test_sorting_many_small_integers() -> None:
+    x = np.random.default_rng(0).integers(-8, 8, 700).astype(ml_dtypes.int4)
+    same(jnp.sort(x), np.sort(x.astype(np.int8)).astype(ml_dtypes.int4))
+    assert jnp.argsort(x).tolist() == np.argsort(x.astype(np.int8), kind="stable").tolist()
+
+
+def test_products_of_4_bit_integers() -> None:
+    x = np.array([[1, 2], [3, -4]]).astype(ml_dtypes.int4)
+    wanted = (x.astype(np.int32) @ x.astype(np.int32)).astype(np.int8).astype(ml_dtypes.int4)
+    same(jnp.asarray(x) @ jnp.asarray(x), wanted)
+    same(jnp.dot(x, x, preferred_element_type="int32"), x.astype(np.int32) @ x.astype(np.int32))
+
+
+def test_tiny_dtypes_meet_no_others_by_themselves() -> None:
+    for name in ("int4", "float4_e2m1fn", "float8_e5m2"):
+        with pytest.raises(TypePromotionError, match=name):
+            jnp.ones(2, name) + jnp.ones(2)
+        assert (jnp.ones(2, name) + 1).dtype == dtype_of(name)
+
+
+# 64 bits inside traces ------------------------------------------------------------------------------------------------
+
+
+def test_64_bits_in_a_part_of_a_trace() -> None:
+    def f(x: Any) -> Any:
+        with jx.enable_x64(True):
+            wide = x.astype("float64") / 3
+            assert wide.dtype == np.float64 and (wide + 1).dtype == np.float64 and jnp.arange(2).dtype == np.int64
+            with jx.enable_x64(False):
+                assert jnp.arange(2).dtype == np.int32
+            back = wide.astype("float32")
+        assert jnp.arange(2).dtype == np.int32
+        return back, wide
+
+    for run in (f, jx.jit(f), jx.jit(jx.jit(f)), lambda x: jx.vmap(f)(x[None])):
+        back, wide = run(jnp.float32(1))
+        assert back.dtype == np.float32 and wide.dtype == np.float64 and float(wide.reshape(())) == 1 / 3
+    assert jx.grad(lambda x: f(x)[0])(jnp.float32(1)).dtype == np.float32
+
+    seen = []
+    g = jx.jit(lambda x: seen.append(x.dtype) or x + 1)
+    for on in (False, True, False, True):
+        with jx.enable_x64(on):
+            assert g(1.0).dtype == (np.float64 if on else np.float32)
+    assert seen == [np.float32, np.float64]
+
+
+def test_the_façade_for_older_programs() -> None:
+    from jitscope.experimental import disable_x64, enable_x64
+
+    with enable_x64():
+        assert jnp.ones(1).dtype == np.float64
+        with disable_x64():
+            assert jnp.ones(1).dtype == np.float32
+    assert jnp.ones(1).dtype == np.float32
