@@ -369,3 +369,23 @@ def test_nothing_leaks_over_many_compilations():
         """
     )
     assert out == "True True"
+
+
+def test_programs_are_let_go_before_memory_mappings_run_out():
+    """Each compiled program holds a dozen mappings, of which a process may have 65,530; beyond it would crash."""
+    code = """
+import jitscope as jx, jitscope.numpy as jnp
+from jitscope.backend import compile, evaluate
+from jitscope.xla import mappings
+
+jnp.arange(3.0).sum()
+compile._HIGHEST_SHARE = mappings.share_used()
+assert compile._HIGHEST_SHARE > 0
+for i in range(2 * compile._LOOK_EVERY):
+    assert float(jx.jit(lambda x: x * i)(2.0)) == 2.0 * i
+assert len(compile._entries) < 1.5 * compile._LOOK_EVERY, len(compile._entries)
+assert not evaluate._programs
+assert float(jnp.sin(0.0)) == 0
+print("ended well")
+"""
+    assert "ended well" in in_new_process(code)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,13 +15,17 @@ from ..core.avals import ShapedArray, physical
 from ..core.hashing import SMALL, StructuralHash, structural_hash
 from ..core.jaxpr import NO_DEBUG, ClosedJaxpr, DebugInfo, Jaxpr
 from ..core.trace import Tracer, leaked
-from ..xla import client, donations, mlir
+from ..xla import client, donations, mappings, mlir
 from ..xla.program import Executable, RuntimeFailure, compile_options, translate
 from .array import Array, one_device, placed, to_array
 from .lowering import lower_jaxpr
 
 
 MAX_EXECUTABLES = 2048
+_LOOK_EVERY = 64
+_HIGHEST_SHARE = 0.6
+relief: list[Callable[[], None]] = []
+"""Called when compiled programs hold too much of what the process may have: caches above let go of theirs."""
 Options = tuple[tuple[str, Any], ...]
 
 
@@ -155,7 +159,24 @@ def compile_jaxpr(
             _entries[where] = entry
             while len(_entries) > MAX_EXECUTABLES:
                 _entries.popitem(last=False)
+        _watch_mappings()
     return Program(entry, hidden, kept, len(closed.in_avals), closed.out_avals, reused, donated, closed.jaxpr.debug)
+
+
+_built = 0
+
+
+def _watch_mappings() -> None:
+    """Let go of programs before the process runs out of memory mappings (it would crash)."""
+    global _built
+    _built += 1
+    if _built % _LOOK_EVERY or mappings.share_used() < _HIGHEST_SHARE:
+        return
+    with _lock:
+        for _ in range(len(_entries) // 2):
+            _entries.popitem(last=False)
+    for let_go in relief:
+        let_go()
 
 
 def lower_closed(closed: ClosedJaxpr, donated: Sequence[int] = (), keep_unused: bool = False) -> bytes:

@@ -13,7 +13,7 @@ from ..core.trace import Trace, Tracer, install_evaluation, leaked
 from ..ops.families import Elementwise
 from ..xla.program import RuntimeFailure, translate
 from .array import Array, device_for, one_device, placed, to_array
-from .compile import Program, compile_jaxpr
+from .compile import Program, compile_jaxpr, relief
 
 
 _programs: dict[Any, Program] = {}
@@ -110,4 +110,5 @@ def clear_programs() -> None:
         cache.clear()
 
 
+relief.append(clear_programs)
 install_evaluation(EvaluationTrace())

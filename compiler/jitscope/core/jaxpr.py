@@ -206,5 +206,13 @@ def walk(jaxpr: Jaxpr, prefix: str = "") -> Iterator[tuple[str, JaxprEqn]]:
 
 
 def count(jaxpr: Jaxpr) -> int:
-    """The number of equations at all levels."""
-    return sum(1 for _ in walk(jaxpr))
+    """The number of equations at all levels, those of a program held several times counted each time."""
+    known: dict[Jaxpr, int] = {}
+
+    def of(program: Jaxpr) -> int:
+        if program not in known:
+            held = [sub.jaxpr for eqn in program.eqns for _, sub in subjaxprs(eqn.params)]
+            known[program] = len(program.eqns) + sum(map(of, held))
+        return known[program]
+
+    return of(jaxpr)
