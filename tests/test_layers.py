@@ -36,11 +36,16 @@ LAYERS = [
     "nn",
     "scipy",
     "optimizers",
+    "custom_derivatives",
+    "custom_batching",
+    "ad_checkpoint",
+    "ffi",
+    "extend",
     "advise",
     "__init__",
 ]
 # Façades that users see side by side; numpy is written over lax.
-OPS = ["families", "linear", "marks", "elementwise", "reduce", "dot", "conv", "indexing", "sort", "linalg", "rng", "collective"]
+OPS = ["families", "linear", "split", "marks", "elementwise", "reduce", "dot", "conv", "indexing", "sort", "linalg", "rng", "collective"]
 
 
 def files(folder: Path) -> list[Path]:

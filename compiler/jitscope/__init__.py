@@ -12,6 +12,7 @@ from .api import (
     Array as Array,
     ShapeDtypeStruct as ShapeDtypeStruct,
     block_until_ready as block_until_ready,
+    checkpoint as checkpoint,
     clear_caches as clear_caches,
     copy_to_host_async as copy_to_host_async,
     default_backend as default_backend,
@@ -30,6 +31,7 @@ from .api import (
     jacrev as jacrev,
     jit as jit,
     jvp as jvp,
+    linear_transpose as linear_transpose,
     linearize as linearize,
     live_arrays as live_arrays,
     local_device_count as local_device_count,
@@ -40,12 +42,17 @@ from .api import (
     process_count as process_count,
     process_index as process_index,
     process_indices as process_indices,
+    remat as remat,
     shard_map as shard_map,
     typeof as typeof,
     value_and_grad as value_and_grad,
     vjp as vjp,
     vmap as vmap,
 )
+from .control.closures import closure_convert as closure_convert, custom_gradient as custom_gradient
+from .control.custom_jvp import custom_jvp as custom_jvp
+from .control.custom_vjp import custom_vjp as custom_vjp
+from .control.policies import checkpoint_policies as checkpoint_policies
 from .core.config import (
     config as config,
     debug_key_reuse as debug_key_reuse,
@@ -69,8 +76,13 @@ _ABOVE = {
     "inspect": "jitscope_kernel",
 }
 _ROOMS = (
+    "ad_checkpoint",
+    "custom_batching",
+    "custom_derivatives",
     "dtypes",
     "errors",
+    "extend",
+    "ffi",
     "flatten_util",
     "ir",
     "lax",

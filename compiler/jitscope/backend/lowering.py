@@ -126,7 +126,11 @@ class LoweringContext:
     def lower_equation(self, eqn: JaxprEqn, values: Sequence[Any]) -> Any:
         self.avals_in = [a.aval for a in eqn.invars]
         self.avals_out = [v.aval for v in eqn.outvars]
-        return eqn.primitive.lower(self, *values, **eqn.params)
+        primitive = eqn.primitive
+        rule = primitive.lowerings and (primitive.lowerings.get(self.module.platform) or primitive.lowerings.get(None))
+        if rule:
+            return rule(self, *values, **eqn.params)
+        return primitive.lower(self, *values, **eqn.params)
 
     def builder(self, name: str) -> Any:
         """A builder by name: of StableHLO, or of CHLO for `chlo.` and the name."""
@@ -276,24 +280,83 @@ class LoweringContext:
         """Call a LAPACK routine of the dtype of the first operand, for all matrices along the leading axes. A string of one
         letter, a bool or a 32-bit int are attributes; `aliases` are (operand, result) that share memory."""
         lapack.register()
-        ir, rank = self.ir, max(a.ndim for a in avals_in)
-        several = len(avals_out) > 1
+        rank = max(a.ndim for a in avals_in)
+        return self._foreign_call(
+            f"lapack_{_LAPACK_LETTERS[avals_in[0].dtype.name]}{routine}_ffi",
+            values,
+            (self._columns_first(avals_in, rank), self._columns_first(avals_out, rank)),
+            avals_out,
+            {name: self._lapack_attribute(v) for name, v in attributes.items()},
+            aliases,
+            {
+                "mhlo.frontend_attributes": self.ir.DictAttr.get(
+                    {"num_batch_dims": self.ir.StringAttr.get(str(rank - 2))}
+                )
+            },
+        )
+
+    def foreign(
+        self,
+        target: str,
+        values: Sequence[Any],
+        avals_in: Sequence[ShapedArray],
+        avals_out: Sequence[ShapedArray],
+        attributes: dict[str, Any],
+        side_effect: bool = False,
+        aliases: Sequence[tuple[int, int]] = (),
+    ) -> list[Any]:
+        """Call the native function registered with XLA as `target`; arrays lie in row-major order. `attributes`: bool, int
+        (64 bits), float (64 bits), text, or what has a NumPy `array`."""
+        layouts = _rows_first(avals_in), _rows_first(avals_out)
+        given = {name: self._foreign_attribute(v) for name, v in attributes.items()}
+        more = {"has_side_effect": self.ir.BoolAttr.get(True)} if side_effect else {}
+        return self._foreign_call(target, values, layouts, avals_out, given, aliases, more)
+
+    def _foreign_call(
+        self,
+        target: str,
+        values: Sequence[Any],
+        layouts: tuple[Sequence[Sequence[int]], Sequence[Sequence[int]]],
+        avals_out: Sequence[ShapedArray],
+        attributes: dict[str, Any],
+        aliases: Sequence[tuple[int, int]],
+        more: dict[str, Any],
+    ) -> list[Any]:
+        ir, several = self.ir, len(avals_out) > 1
         shared = [
             self.hlo.OutputOperandAlias.get([result] if several else [], operand, []) for operand, result in aliases
+        ]
+        orders = [
+            ir.ArrayAttr.get(
+                [ir.DenseIntElementsAttr.get(np.asarray(list(o), np.int64), type=ir.IndexType.get()) for o in side]
+            )
+            for side in layouts
         ]
         operation = self.hlo.CustomCallOp(
             [self.type(a) for a in avals_out],
             list(values),
-            call_target_name=f"lapack_{_LAPACK_LETTERS[avals_in[0].dtype.name]}{routine}_ffi",
+            call_target_name=target,
             api_version=ir.IntegerAttr.get(ir.IntegerType.get_signless(32), 4),
-            backend_config=ir.DictAttr.get({name: self._lapack_attribute(v) for name, v in attributes.items()}),
-            operand_layouts=self._lapack_layouts(avals_in, rank),
-            result_layouts=self._lapack_layouts(avals_out, rank),
+            backend_config=ir.DictAttr.get(attributes),
+            operand_layouts=orders[0],
+            result_layouts=orders[1],
             output_operand_aliases=ir.ArrayAttr.get(shared),
         )
-        batches = ir.StringAttr.get(str(rank - 2))
-        operation.operation.attributes["mhlo.frontend_attributes"] = ir.DictAttr.get({"num_batch_dims": batches})
+        for name, attribute in more.items():
+            operation.operation.attributes[name] = attribute
         return list(operation.results)
+
+    def _foreign_attribute(self, value: Any) -> Any:
+        ir = self.ir
+        if isinstance(value, bool):
+            return ir.BoolAttr.get(value)
+        if isinstance(value, int):
+            return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
+        if isinstance(value, float):
+            return ir.FloatAttr.get(ir.F64Type.get(), value)
+        if isinstance(value, str):
+            return ir.StringAttr.get(value)
+        return mlir.number_attr(value.array)
 
     def _lapack_attribute(self, value: Any) -> Any:
         ir = self.ir
@@ -303,15 +366,15 @@ class LoweringContext:
             return ir.IntegerAttr.get(ir.IntegerType.get_unsigned(8), ord(value))
         return ir.IntegerAttr.get(ir.IntegerType.get_signless(32), value)
 
-    def _lapack_layouts(self, avals: Sequence[ShapedArray], rank: int) -> Any:
-        """Matrices lie column by column."""
+    def _columns_first(self, avals: Sequence[ShapedArray], rank: int) -> list[list[int]]:
+        """The layouts LAPACK reads: matrices lie column by column."""
         orders = []
         for aval in avals:
             order = list(range(aval.ndim))[::-1]
             if aval.ndim == rank:
                 order[:2] = order[1], order[0]
-            orders.append(self.ir.DenseIntElementsAttr.get(np.asarray(order, np.int64), type=self.ir.IndexType.get()))
-        return self.ir.ArrayAttr.get(orders)
+            orders.append(order)
+        return orders
 
     # Patterns
 
@@ -430,6 +493,10 @@ class LoweringContext:
         )
         self.region(operation, 0, [scalar, scalar], combine)
         return operation.result
+
+
+def _rows_first(avals: Sequence[ShapedArray]) -> list[Sequence[int]]:
+    return [range(physical(a).ndim)[::-1] for a in avals]
 
 
 _LAPACK_LETTERS = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}

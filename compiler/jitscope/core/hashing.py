@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .avals import ShapedArray
 from .dtypes import ExtendedDType
 from .jaxpr import Atom, ClosedJaxpr, Jaxpr, Literal, Var
 
@@ -89,6 +90,8 @@ class _Writer:
             self.out.append(f"{value.dtype}{value.shape}{value.tobytes().hex()},")
         elif isinstance(value, (np.dtype, ExtendedDType)):
             self.out.append(f"{value.name},")
+        elif isinstance(value, ShapedArray):
+            self.out.append(f"{value!r},")
         elif isinstance(value, enum.Enum):
             self.out.append(f"{type(value).__qualname__}.{value.name},")
         elif dataclass_fields := getattr(value, "__dataclass_fields__", None):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from . import source
@@ -46,11 +47,17 @@ class Primitive:
     name: str
     generation = 0
     multiple_results = False
+    lowerings: Mapping[str | None, Callable[..., Any]] = MappingProxyType({})
+    """Lowering rules that users registered: for a platform by its name, or for all (None)."""
 
     def __init__(self, name: str):
         self.name = name
-        self.generation = _made[name]
-        _made[name] += 1
+        self.renew()
+
+    def renew(self) -> None:
+        """Tell the operation apart from what it was: programs that were compiled with it are others from now on."""
+        self.generation = _made[self.name]
+        _made[self.name] += 1
 
     def __repr__(self) -> str:
         return self.name

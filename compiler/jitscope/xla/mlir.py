@@ -174,3 +174,29 @@ def to_bytecode(module: Any) -> bytes:
     out = io.BytesIO()
     module.operation.write_bytecode(out)
     return out.getvalue()
+
+
+def number_attr(x: np.ndarray) -> Any:
+    """A NumPy scalar as a typed number, a vector as an array of numbers. Raises TypeError for dtypes that have no attribute."""
+    ir = bindings().ir
+    name = x.dtype.name
+    if not x.ndim:
+        if x.dtype.kind == "f":
+            return ir.FloatAttr.get(element_type(x.dtype), x.item())
+        if x.dtype.kind == "u":
+            return ir.IntegerAttr.get(ir.IntegerType.get_unsigned(8 * x.dtype.itemsize), x.item())
+        return ir.IntegerAttr.get(ir.IntegerType.get_signless(1 if name == "bool" else 8 * x.dtype.itemsize), x.item())
+    kinds = {
+        "bool": "Bool",
+        "int8": "I8",
+        "int16": "I16",
+        "int32": "I32",
+        "int64": "I64",
+        "float32": "F32",
+        "float64": "F64",
+    }
+    if name not in kinds or x.ndim != 1:
+        raise TypeError(
+            f"an attribute is a number or a vector of bool, int8 to int64, float32 or float64, not {name}{x.shape}"
+        )
+    return getattr(ir, f"Dense{kinds[name]}ArrayAttr").get(x.tolist())
