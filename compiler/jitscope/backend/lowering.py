@@ -127,8 +127,8 @@ class LoweringContext:
         self.avals_in = [a.aval for a in eqn.invars]
         self.avals_out = [v.aval for v in eqn.outvars]
         primitive = eqn.primitive
-        rule = primitive.lowerings and (primitive.lowerings.get(self.module.platform) or primitive.lowerings.get(None))
-        if rule:
+        rules = primitive.lowerings
+        if rules and (rule := rules.get(self.module.platform) or rules.get(None)):
             return rule(self, *values, **eqn.params)
         return primitive.lower(self, *values, **eqn.params)
 
