@@ -18,6 +18,7 @@ from ..core.trace import Tracer, leaked
 from ..xla import client, donations, mappings, mlir
 from ..xla.program import Executable, RuntimeFailure, compile_options, translate
 from .array import Array, one_device, placed, to_array
+from .guards import guards
 from .lowering import lower_jaxpr
 
 
@@ -234,7 +235,9 @@ def _build(
         lowered = mlir.to_bytecode(lower_jaxpr(lifted, lifted.jaxpr.debug.name, donated))
     middle = time.perf_counter()
     outputs = [(below.shape, below.dtype) for below in map(physical, lifted.out_avals)]
-    executable = Executable.compile(lowered, outputs, device, compile_options(overrides=dict(options) or None))
+    executable = Executable.compile(
+        lowered, outputs, device, compile_options(overrides={**guards(lifted.jaxpr), **dict(options)})
+    )
     end = time.perf_counter()
     if note is not None:
         if lowered_here:

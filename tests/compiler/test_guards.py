@@ -1,0 +1,49 @@
+"""Results that XLA would get wrong if it were let."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import jitscope as jx
+import jitscope.numpy as jnp
+from jitscope import lax
+from jitscope.backend.guards import guards
+
+
+X = np.random.default_rng(0).random((116, 114)).astype(np.float32) + 0.5
+
+CASES = {
+    "two logarithms": lambda np_, x: np_.sum(np_.log(x) + np_.log(2 * x)),
+    "row sums": lambda np_, x: np_.sum(np_.log(3 * x) + np_.log(5 * x), 1),
+    "largest": lambda np_, x: np_.max(np_.log(x) - np_.log(3 * x)),
+    "product": lambda np_, x: np_.sum(np_.log(x) * np_.log(2 * x)),
+    "log1p": lambda np_, x: np_.sum(np_.log1p(x) + np_.log1p(2 * x)),
+    "log2 and log10": lambda np_, x: np_.sum(np_.log2(x) + np_.log10(4 * x)),
+    "arcsinh": lambda np_, x: np_.sum(np_.arcsinh(x) + np_.arcsinh(2 * x)),
+    "arctanh": lambda np_, x: np_.sum(np_.arctanh(x / 4) - np_.arctanh(x / 8)),
+    "others": lambda np_, x: np_.sum(np_.exp(x) + np_.exp(2 * x) + np_.sqrt(x) - np_.sqrt(2 * x) + np_.log(x)),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_elementwise_operations_on_multiples_are_summed_rightly(name):
+    wanted = CASES[name](np, X.astype(np.float64))
+    np.testing.assert_allclose(jx.jit(lambda x: CASES[name](jnp, x))(X), wanted, rtol=1e-4)
+
+
+def test_logarithms_in_loops_branches_and_calls():
+    def f(x):
+        def step(total, factor):
+            return total + jnp.log(factor * x), None
+
+        total, _ = lax.scan(step, jx.jit(jnp.log)(7 * x), jnp.array([1.0, 2.0, 4.0]), unroll=3)
+        return jnp.sum(lax.cond(x[0, 0] > 0, lambda x: x + total, lambda x: x, jnp.log(9 * x)))
+
+    wanted = sum(np.log(k * X.astype(np.float64)).sum() for k in (1, 2, 4, 7, 9))
+    np.testing.assert_allclose(jx.jit(f)(X), wanted, rtol=1e-4)
+
+
+def test_one_logarithm_keeps_xlas_own_choice():
+    assert not guards(jx.make_jaxpr(lambda x: jnp.sum(jnp.log(x)) + jnp.sum(jnp.exp(x)))(X).jaxpr)
+    assert guards(jx.make_jaxpr(lambda x: lax.fori_loop(0, 3, lambda i, x: jnp.log(x), x))(X).jaxpr)
