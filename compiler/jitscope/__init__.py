@@ -81,6 +81,7 @@ _ROOMS = (
     "custom_derivatives",
     "dtypes",
     "errors",
+    "export",
     "extend",
     "ffi",
     "flatten_util",

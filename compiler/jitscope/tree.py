@@ -45,6 +45,11 @@ def unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
     return treedef.unflatten(leaves)
 
 
+def from_node(nodetype: type, data: Any, children: Iterable[PyTreeDef]) -> PyTreeDef:
+    """The structure of a node of a class with its static data (see `node_data`) and the structures of its children."""
+    return PyTreeDef.from_node_data_and_children(_registry, (nodetype, data), children)
+
+
 def leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
     """The leaves of a tree, in order."""
     return _registry.flatten(tree, is_leaf)[0]

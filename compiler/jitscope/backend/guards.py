@@ -17,6 +17,9 @@ _LOGARITHMS = {ew.log_p: 1, ew.log1p_p: 1, ew.erf_inv_p: 1}
 _LOGARITHMS |= dict.fromkeys((ew.lgamma_p, ew.digamma_p, ew.polygamma_p, ew.asinh_p, ew.acosh_p, ew.atanh_p), 2)
 """Operations that XLA computes by logarithms, and how many at least."""
 
+_UNKNOWN = ("call_exported",)
+"""Operations of which nobody knows what they compute."""
+
 _PRODUCTS_ALONE = {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_DOT,LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT"}
 
 
@@ -30,7 +33,7 @@ def _logarithms(jaxpr: Jaxpr, known: dict[Jaxpr, int]) -> int:
     if jaxpr not in known:
         count = 0
         for _, eqn in jaxpr.live()[0]:
-            count += _LOGARITHMS.get(eqn.primitive, 0)
+            count += _LOGARITHMS.get(eqn.primitive, 2 * (eqn.primitive.name in _UNKNOWN))
             turns = 2 if eqn.primitive.name in ("scan", "while") else 1
             count += sum(turns * _logarithms(held.jaxpr, known) for _, held in subjaxprs(eqn.params))
         known[jaxpr] = count

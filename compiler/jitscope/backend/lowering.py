@@ -13,9 +13,13 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import ShapedArray, physical
+from ..core.effects import no_effects
 from ..core.jaxpr import Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var, subpath
 from ..core.staging import trace_to_jaxpr
-from ..xla import lapack, mlir
+from ..xla import lapack, mlir, portable
+from ..xla.callbacks import TARGET
+from ..xla.dtypes import PACKED
+from .run_number import NUMBER, RunNumber
 
 
 class Module:
@@ -29,18 +33,30 @@ class Module:
         self.module = self.ir.Module.create()
         self.module.operation.attributes["sym_name"] = self.ir.StringAttr.get(_symbol(name))
         self.functions: dict[int, Any] = {}
+        self.others: dict[Any, Any] = {}
         self.taken: set[str] = {"main"}
         self.calls = 0
         self.builders: dict[str, Any] = {}
+        self.runs: list[RunNumber] = []
 
-    def function_for(self, closed: ClosedJaxpr, name: str) -> Any:
+    @property
+    def run(self) -> RunNumber:
+        """The number of the run in the function now under construction."""
+        return self.runs[-1]
+
+    def function_for(self, closed: ClosedJaxpr, name: str) -> tuple[Any, RunNumber]:
         """The private function that runs `closed` (which captures nothing)."""
         found = self.functions.get(id(closed))
         if found is None:
-            found = self.build(closed.jaxpr, self._free_name(_symbol(name)), "private")
-            self.functions[id(closed)] = (found, closed)  # the jaxpr is kept, so that its id stays its own
-            return found
+            made = self.build(closed.jaxpr, self._free_name(_symbol(name)), "private")
+            found = self.functions[id(closed)] = (made, closed)  # the jaxpr is kept, so that its id stays its own
         return found[0]
+
+    def inserted(self, key: Any, read: Callable[[], Any]) -> Any:
+        """The function `main` of another module, copied into this one; once for each key."""
+        if key not in self.others:
+            self.others[key] = portable.insert(self.module, read(), f"exported{len(self.others)}_")
+        return self.others[key]
 
     def _free_name(self, name: str) -> str:
         candidate, n = name, 0
@@ -52,7 +68,7 @@ class Module:
 
     def build(
         self, jaxpr: Jaxpr, name: str, visibility: str, consts: Sequence[np.ndarray] = (), donated: Sequence[int] = ()
-    ) -> Any:
+    ) -> tuple[Any, RunNumber]:
         """A function of the jaxpr's invars, `consts` being the values of its constvars; results may take the memory of the arguments `donated`."""
         params = jaxpr.invars
         types = [aval_type(v.aval) for v in params]
@@ -62,11 +78,15 @@ class Module:
         if donated:
             self._mark_donated(function, donated, len(params))
         block = function.add_entry_block([mlir.location(n) for n in _argument_names(jaxpr)])
+        run = RunNumber(block)
+        self.runs.append(run)
         with self.ir.InsertionPoint(block):
             captured = [self.mlir.hlo.constant(mlir.constant_attr(c)) for c in consts]
             outs = lower_equations(self, jaxpr, [*captured, *block.arguments])
-            self.mlir.func.ReturnOp(outs)
-        return function
+            self.mlir.func.ReturnOp(run.results(outs, bool(jaxpr.effects) or visibility == "public"))
+        self.runs.pop()
+        run.settle(function, self.ir)
+        return function, run
 
     def _mark_donated(self, function: Any, donated: Sequence[int], arguments: int) -> None:
         yes = self.ir.DictAttr.get({"jax.buffer_donor": self.ir.BoolAttr.get(True)})
@@ -122,10 +142,12 @@ class LoweringContext:
         self.hlo, self.chlo = module.mlir.hlo, module.mlir.chlo
         self.avals_in: list[ShapedArray] = []
         self.avals_out: list[ShapedArray] = []
+        self.effects = no_effects
 
     def lower_equation(self, eqn: JaxprEqn, values: Sequence[Any]) -> Any:
         self.avals_in = [a.aval for a in eqn.invars]
         self.avals_out = [v.aval for v in eqn.outvars]
+        self.effects = eqn.effects
         primitive = eqn.primitive
         rules = primitive.lowerings
         if rules and (rule := rules.get(self.module.platform) or rules.get(None)):
@@ -199,17 +221,42 @@ class LoweringContext:
         The call's location carries a number besides the path: XLA's inliner does not prefix names of the callee that
         begin like the call's own (`e10` in a call at `e1`).
         """
-        function = self.module.function_for(closed, name)
+        function, run = self.module.function_for(closed, name)
         self.module.calls += 1
+        operands = [*values, self.module.run.get()] if run.taken else list(values)
         with mlir.location(f"{self.path}({self.module.calls})"):
-            return list(self.module.mlir.func.CallOp(function, list(values)).results)
+            results = list(self.module.mlir.func.CallOp(function, operands).results)
+        if run.given:
+            self.module.run.now = results.pop()
+        return results
+
+    def python(self, callback: Any, values: Sequence[Any]) -> list[Any]:
+        """Call Python with the equation's operands: `callback.site(avals_in, avals_out, threaded)` gives the place to call
+        (see `xla.callbacks`). It keeps its order with others if the equation has effects."""
+        threaded, run = bool(self.effects), self.module.run
+        site = callback.site(tuple(self.avals_in), tuple(self.avals_out), threaded)
+        wide_in, wide_out = [_in_bytes(a) for a in self.avals_in], [_in_bytes(a) for a in self.avals_out]
+        operands = [self.convert(v, a.dtype, w.dtype) for v, a, w in zip(values, self.avals_in, wide_in)]
+        outs = self.foreign(
+            TARGET,
+            [run.get(), self.scalar(site.number, np.int32), *operands],
+            [NUMBER, NUMBER, *wide_in],
+            [*[NUMBER] * threaded, *wide_out],
+            {"index": _FIRST},
+            side_effect=threaded,
+        )
+        if threaded:
+            run.now = outs.pop(0)
+        return [self.convert(v, w.dtype, a.dtype) for v, w, a in zip(outs, wide_out, self.avals_out)]
 
     def region(self, operation: Any, index: int, avals: Sequence[ShapedArray], body: Callable[..., Any]) -> None:
         """Fill region `index` of an operation: `body` gets the block's arguments and gives what the block returns."""
         block = operation.regions[index].blocks.append(*[self.type(a) for a in avals])
+        before = self.module.run.now
         with self.ir.InsertionPoint(block):
             out = body(*block.arguments)
             self.hlo.return_(list(out) if isinstance(out, (list, tuple)) else [out])
+        self.module.run.now = before  # a value of the region is none outside of it
 
     def held(self, closed: ClosedJaxpr, values: Sequence[Any], segment: str = "") -> list[Any]:
         """Lower a held jaxpr (which captures nothing) in place, in a region, say; `segment` is what it adds to the path
@@ -217,20 +264,63 @@ class LoweringContext:
         return lower_equations(self.module, closed.jaxpr, values, subpath(self.path, segment))
 
     def while_loop(
-        self, avals: Sequence[ShapedArray], values: Sequence[Any], going: Callable[..., Any], body: Callable[..., Any]
+        self,
+        avals: Sequence[ShapedArray],
+        values: Sequence[Any],
+        going: Callable[..., Any],
+        body: Callable[..., Any],
+        going_has_effects: bool = False,
     ) -> list[Any]:
         """Values of the given avals after `body` ran while `going` gave true; both get and give MLIR values."""
+        if going_has_effects:
+            return self._tested_ahead(avals, values, going, body)
+        if self.effects:
+            avals, values, going, body = self._threaded(avals, values, going, body)
         operation = self.hlo.WhileOp([self.type(a) for a in avals], list(values))
         self.region(operation, 0, avals, going)
         self.region(operation, 1, avals, body)
-        return list(operation.results)
+        results = list(operation.results)
+        if self.effects:
+            self.module.run.now = results.pop()
+        return results
+
+    def _threaded(self, avals: Any, values: Any, going: Any, body: Any) -> tuple[Any, ...]:
+        """The parts of a loop that carries the number of the run, last."""
+        run = self.module.run
+
+        def turn(*state):
+            run.now = state[-1]
+            return [*body(*state[:-1]), run.get()]
+
+        return [*avals, NUMBER], [*values, run.get()], lambda *state: going(*state[:-1]), turn
+
+    def _tested_ahead(self, avals: Any, values: Any, going: Any, body: Any) -> list[Any]:
+        """A loop whose condition has effects. The region for conditions gives nothing but the answer, so the condition is
+        computed before the loop and at the end of each turn, and carried."""
+        flag = ShapedArray((), np.dtype(bool))
+
+        def tested(*state):
+            (answer,) = going(*state)
+            return [answer, *state]
+
+        return self.while_loop(
+            [flag, *avals], tested(*values), lambda answer, *_: answer, lambda _, *state: tested(*body(*state))
+        )[1:]
 
     def case(self, index: Any, avals: Sequence[ShapedArray], branches: Sequence[Callable[[], Any]]) -> list[Any]:
         """What the branch of number `index` (an i32 scalar) gives; the branches read outer values as they are."""
-        operation = self.hlo.CaseOp([self.type(a) for a in avals], index, len(branches))
+        run, threaded = self.module.run, bool(self.effects)
+        types = [self.type(a) for a in avals]
+        if threaded:
+            types.append(self.type(NUMBER))
+            branches = [lambda branch=branch: [*branch(), run.get()] for branch in branches]
+        operation = self.hlo.CaseOp(types, index, len(branches))
         for i, branch in enumerate(branches):
             self.region(operation, i, (), branch)
-        return list(operation.results)
+        results = list(operation.results)
+        if threaded:
+            run.now = results.pop()
+        return results
 
     def scalar(self, value: Any, dtype: Any) -> Any:
         return self.constant(np.asarray(value, dtype))
@@ -277,12 +367,13 @@ class LoweringContext:
         aliases: Sequence[tuple[int, int]] = (),
         **attributes: Any,
     ) -> list[Any]:
-        """Call a LAPACK routine of the dtype of the first operand, for all matrices along the leading axes. A string of one
-        letter, a bool or a 32-bit int are attributes; `aliases` are (operand, result) that share memory."""
+        """Call a LAPACK routine of the dtype of the first operand (or the target of that name, if it ends in `_ffi`), for all
+        matrices along the leading axes. A string of one letter, a bool or a 32-bit int are attributes; `aliases` are
+        (operand, result) that share memory."""
         lapack.register()
         rank = max(a.ndim for a in avals_in)
         return self._foreign_call(
-            f"lapack_{_LAPACK_LETTERS[avals_in[0].dtype.name]}{routine}_ffi",
+            routine if routine.endswith("_ffi") else _lapack_target(routine, avals_in[0]),
             values,
             (self._columns_first(avals_in, rank), self._columns_first(avals_out, rank)),
             avals_out,
@@ -497,6 +588,24 @@ class LoweringContext:
 
 def _rows_first(avals: Sequence[ShapedArray]) -> list[Sequence[int]]:
     return [range(physical(a).ndim)[::-1] for a in avals]
+
+
+class _FIRST:
+    """The place of `xla.callbacks.answer` in the list of a program's callbacks, of the type the target wants."""
+
+    array = np.asarray(0, np.uint64)
+
+
+def _in_bytes(aval: ShapedArray) -> ShapedArray:
+    """The aval in which Python can read an array: those of less than a byte for each element are widened."""
+    if aval.dtype not in PACKED:
+        return aval
+    wide = {"i": np.int8, "u": np.uint8}.get(dtypes.kind(aval.dtype), np.float32)
+    return aval.update(dtype=np.dtype(wide))
+
+
+def _lapack_target(routine: str, aval: ShapedArray) -> str:
+    return f"lapack_{_LAPACK_LETTERS[aval.dtype.name]}{routine}_ffi"
 
 
 _LAPACK_LETTERS = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}

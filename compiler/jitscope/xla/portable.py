@@ -1,0 +1,73 @@
+"""Portable StableHLO: programs as bytes that later versions of XLA read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from . import mlir
+from .runtime import _jax
+
+
+def version() -> str:
+    """The StableHLO version that programs are written in: twelve weeks old, so that other installations read them."""
+    hlo = mlir.bindings().hlo
+    return hlo.get_version_from_compatibility_requirement(hlo.StablehloCompatibilityRequirement.WEEK_12)
+
+
+def write(module: Any, at: str) -> bytes:
+    """The module as a portable artifact of StableHLO version `at`; it stays as it is. Raises MlirError for operations that
+    this version does not have."""
+    try:
+        return bytes(_jax.mlir.serialize_portable_artifact(mlir.to_bytecode(module), at))
+    except Exception as error:
+        raise mlir.MlirError(str(error)) from None
+
+
+def read(artifact: bytes) -> Any:
+    """The module of a portable artifact. Raises MlirError."""
+    mlir_ = mlir.bindings()
+    try:
+        return mlir_.hlo.deserialize_portable_artifact(mlir.context(), artifact)
+    except Exception as error:
+        raise mlir.MlirError(str(error)) from None
+
+
+def insert(module: Any, other: Any, prefix: str) -> Any:
+    """Copy the functions of `other` into `module`, private and under names that begin with `prefix`; its function `main`."""
+    ir = mlir.bindings().ir
+    names = {ir.StringAttr(op.attributes["sym_name"]).value for op in other.body.operations}
+    main = None
+    for function in other.body.operations:
+        copy = function.operation.clone(ir.InsertionPoint(module.body))
+        _rename_calls(copy, names, prefix, ir)
+        own = ir.StringAttr(copy.attributes["sym_name"]).value
+        copy.attributes["sym_name"] = ir.StringAttr.get(prefix + own)
+        copy.attributes["sym_visibility"] = ir.StringAttr.get("private")
+        if own == "main":
+            main = copy
+    return main
+
+
+def _rename_calls(operation: Any, names: set[str], prefix: str, ir: Any) -> None:
+    for name in ("callee", "called_computations"):
+        if name in operation.attributes:
+            operation.attributes[name] = _renamed(operation.attributes[name], names, prefix, ir)
+    for region in operation.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                _rename_calls(inner.operation, names, prefix, ir)
+
+
+def _renamed(attribute: Any, names: set[str], prefix: str, ir: Any) -> Any:
+    if isinstance(attribute, ir.ArrayAttr):
+        return ir.ArrayAttr.get([_renamed(a, names, prefix, ir) for a in attribute])
+    called = ir.FlatSymbolRefAttr(attribute).value
+    return ir.FlatSymbolRefAttr.get(prefix + called if called in names else called)
+
+
+def call(function: Any, values: Sequence[Any], result_types: Sequence[Any]) -> list[Any]:
+    """Call an inserted function at the current insertion point."""
+    mlir_ = mlir.bindings()
+    name = mlir_.ir.StringAttr(function.attributes["sym_name"]).value
+    return list(mlir_.func.CallOp(list(result_types), mlir_.ir.FlatSymbolRefAttr.get(name), list(values)).results)
