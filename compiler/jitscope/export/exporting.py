@@ -161,7 +161,8 @@ def _checked_order(artifact: Artifact, order: int) -> Artifact:
         found, depth = found.pullback, depth + 1
     if depth < order:
         raise ValueError(
-            f"{artifact.name} was serialized with vjp_order={depth}, so it has no derivative of order {order}"
+            f"{artifact.name} was serialized with vjp_order={depth}, so it has no derivative of order {order}: use "
+            f"serialize(vjp_order={order}) where it is exported"
         )
     return artifact
 
