@@ -20,6 +20,8 @@ CASES = {
     "product": lambda np_, x: np_.sum(np_.log(x) * np_.log(2 * x)),
     "log1p": lambda np_, x: np_.sum(np_.log1p(x) + np_.log1p(2 * x)),
     "log2 and log10": lambda np_, x: np_.sum(np_.log2(x) + np_.log10(4 * x)),
+    "expm1": lambda np_, x: np_.sum(np_.expm1(0.7 * x) * np_.expm1(1.3 * x)),
+    "sinh": lambda np_, x: np_.sum(np_.sinh(0.7 * x) * np_.expm1(1.3 * x)),
     "arcsinh": lambda np_, x: np_.sum(np_.arcsinh(x) + np_.arcsinh(2 * x)),
     "arctanh": lambda np_, x: np_.sum(np_.arctanh(x / 4) - np_.arctanh(x / 8)),
     "others": lambda np_, x: np_.sum(np_.exp(x) + np_.exp(2 * x) + np_.sqrt(x) - np_.sqrt(2 * x) + np_.log(x)),
@@ -46,4 +48,5 @@ def test_logarithms_in_loops_branches_and_calls():
 
 def test_one_logarithm_keeps_xlas_own_choice():
     assert not guards(jx.make_jaxpr(lambda x: jnp.sum(jnp.log(x)) + jnp.sum(jnp.exp(x)))(X).jaxpr)
+    assert not guards(jx.make_jaxpr(lambda x: jnp.sum(jnp.log(x)) + jnp.sum(jnp.expm1(x)))(X).jaxpr)
     assert guards(jx.make_jaxpr(lambda x: lax.fori_loop(0, 3, lambda i, x: jnp.log(x), x))(X).jaxpr)
