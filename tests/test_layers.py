@@ -32,6 +32,7 @@ LAYERS = [
     "tree_util",
     "dtypes",
     "flatten_util",
+    "debug",
     "experimental",
     "nn",
     "scipy",
@@ -42,6 +43,7 @@ LAYERS = [
     "ffi",
     "extend",
     "export",
+    "checkify",
     "advise",
     "__init__",
 ]

@@ -20,14 +20,8 @@ from .fori_loop import map as map_one_by_one
 VMAP_METHODS = ("sequential", "expand_dims", "broadcast_all")
 
 
-class ForeignEffect(Effect):
-    """Something a native function does beside giving its results."""
-
-    def __repr__(self) -> str:
-        return "FFI"
-
-
-_effect = ForeignEffect()
+_effect = Effect("FFI")
+"""Something a native function does beside giving its results."""
 
 
 class FFICall(Primitive):

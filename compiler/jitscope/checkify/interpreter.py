@@ -1,0 +1,341 @@
+"""The interpreter behind `checkify`: it runs a program's equations and, beside each that can go wrong, whether it did."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import tree
+from ..control.bodies import lift_constants, name_of
+from ..control.call import call, jit_p
+from ..control.cond import cond_p
+from ..control.remat import checkpoint_p
+from ..control.scan import scan_p
+from ..control.while_loop import while_p
+from ..core import dtypes, source
+from ..core.avals import ShapedArray, aval_of
+from ..core.jaxpr import ClosedJaxpr, DebugInfo, JaxprEqn, Literal, rearranged, subjaxprs
+from ..core.staging import eval_jaxpr, literal_value, trace_to_jaxpr
+from ..core.trace import current_trace
+from ..core.zeros import Zero
+from ..ops.elementwise import and_p, div_p, eq_p, lt_p, ne_p, not_p, or_p, rem_p
+from ..ops.indexing import dynamic_slice_p
+from ..ops.linear import convert, instantiate, reshape, select_n_p
+from ..ops.reduce import argmax_p, reduce_or_p
+from .bounds import first_outside
+from .checks import Check, Error, Kinds, check_effect, check_p, user_checks, written_at
+
+
+_NONE = tree.structure(((), {}))
+_INT = np.dtype(np.int32)
+_MOVING = frozenset(
+    "broadcast_in_dim reshape transpose slice squeeze rev concatenate pad select_n gather dynamic_slice "
+    "dynamic_update_slice copy copy_p convert_element_type stop_gradient real imag complex conj neg abs".split()
+)
+"""Operations that pass NaNs on and make none."""
+
+
+def checkify(f: Callable[..., Any], errors: Kinds = user_checks) -> Callable[..., tuple[Error, Any]]:
+    """The function that gives (error, f(...)): what failed first, as a value that compiled code can carry.
+
+    `errors` are the kinds of checks: `user_checks` (calls of `check`), `nan_checks`, `div_checks` (division by zero),
+    `index_checks`, and unions of those (`float_checks`, `automatic_checks`, `all_checks`). `error.get()` is None or says
+    what failed and where, `error.throw()` raises it. Works under jit, vmap and grad, and through jit, cond, scan, while_loop
+    and checkpoint; functions with derivative rules of their own keep these unless something in them is checked.
+    """
+
+    @functools.wraps(f)
+    def checked_f(*args: Any, **kwargs: Any) -> tuple[Error, Any]:
+        leaves, in_tree = tree.flatten((args, kwargs))
+        trees: list[Any] = []
+
+        def flat(*tracers: Any) -> list[Any]:
+            positional, named = in_tree.unflatten(tracers)
+            outs, out_tree = tree.flatten(f(*positional, **named))
+            trees.append(out_tree)
+            return outs
+
+        closed = trace_to_jaxpr(flat, [aval_of(x) for x in leaves], DebugInfo(name_of(f)))
+        state, outs = _run(closed, leaves, frozenset(errors))
+        error = Error(state.code, state.values, tuple(state.checks))
+        return error, trees[0].unflatten(outs)
+
+    return checked_f
+
+
+def check_error(error: Error) -> None:
+    """Make an error of a checked function one of the function around it, or raise it where values are known."""
+    for number, found in enumerate(error.checks):
+        holds = ne_p(error.code, np.int32(number))
+        check_p.bind(holds, *error.values[number], check=found, mapped=0, debug=False)
+
+
+class _State:
+    """What failed first, so far."""
+
+    def __init__(self):
+        self.code: Any = convert(np.int32(-1), _INT)
+        self.values: list[Sequence[Any]] = []
+        self.checks: list[Check] = []
+
+    def add(self, check: Check, failed: Any, values: Sequence[Any] = ()) -> None:
+        """A check that may have `failed` (a boolean scalar), and what it tells then."""
+        number = np.int32(len(self.checks))
+        first = and_p(lt_p(self.code, np.int32(0)), failed)
+        self.code = select_n_p(first, self.code, number)
+        self.checks.append(check)
+        self.values.append(list(values))
+
+    def absorb(self, found: Sequence[Any], checks: Sequence[Check]) -> list[Any]:
+        """The state of a program that ran in between, the first of `found`; its results, the rest."""
+        code, offset = found[0], np.int32(len(self.checks))
+        first = and_p(lt_p(self.code, np.int32(0)), not_p(lt_p(code, np.int32(0))))
+        self.code = select_n_p(first, self.code, code + offset)
+        start = 1
+        for check in checks:
+            count = len(check.avals)
+            self.checks.append(check)
+            self.values.append(list(found[start : start + count]))
+            start += count
+        return list(found[start:])
+
+    def flat(self) -> list[Any]:
+        return [self.code, *[v for row in self.values for v in row]]
+
+
+def _avals(checks: Sequence[Check]) -> list[ShapedArray]:
+    return [ShapedArray((), _INT), *[a.strong() for c in checks for a in c.avals]]
+
+
+def checked(closed: ClosedJaxpr, kinds: Kinds) -> tuple[ClosedJaxpr, tuple[Check, ...]]:
+    """The program that gives its state (code, values), then its results; and its checks. Made once."""
+    key = ("checkify", kinds)
+    if key not in closed.derived:
+        checks: list[Check] = []
+
+        def fun(*args: Any) -> list[Any]:
+            state, outs = _run(closed, args, kinds)
+            checks.extend(state.checks)
+            return [*state.flat(), *outs]
+
+        closed.derived[key] = trace_to_jaxpr(fun, closed.in_avals, closed.jaxpr.debug), tuple(checks)
+    return closed.derived[key]
+
+
+def _concerned(closeds: Sequence[ClosedJaxpr], kinds: Kinds) -> bool:
+    """Whether something in programs is checked, or has a check that is to be left out."""
+    return any(checked(c, kinds)[1] or check_effect in c.effects for c in closeds)
+
+
+def _run(closed: ClosedJaxpr, args: Sequence[Any], kinds: Kinds) -> tuple[_State, list[Any]]:
+    """Run the equations under the current trace, and their checks."""
+    env: dict[Any, Any] = dict(zip(closed.jaxpr.constvars, closed.consts))
+    env.update(zip(closed.jaxpr.invars, args))
+    state = _State()
+
+    def read(atom: Any) -> Any:
+        return literal_value(atom) if isinstance(atom, Literal) else env[atom]
+
+    for _, eqn in closed.jaxpr.live()[0]:
+        operands = [read(a) for a in eqn.invars]
+        with source.written_at(eqn.traceback):
+            outs = _apply(state, eqn, operands, kinds)
+        env.update(zip(eqn.outvars, outs))
+    return state, [read(a) for a in closed.jaxpr.outvars]
+
+
+def _apply(state: _State, eqn: JaxprEqn, operands: list[Any], kinds: Kinds) -> list[Any]:
+    if eqn.primitive is check_p:
+        if "user" in kinds:
+            _user_check(state, eqn, operands)
+        return []
+    if _concerned([held for _, held in subjaxprs(eqn.params)], kinds):
+        return _THROUGH.get(eqn.primitive, _through_rules)(state, eqn, operands, kinds)
+    if "div" in kinds and eqn.primitive in (div_p, rem_p):
+        _division_check(state, operands[1])
+    if "index" in kinds:
+        _index_check(state, eqn, operands)
+    out = current_trace().process(eqn.primitive, tuple(operands), eqn.params)
+    outs = list(out) if eqn.primitive.multiple_results else [out]
+    if "nan" in kinds and eqn.primitive.name not in _MOVING:
+        _nan_check(state, eqn, outs)
+    return outs
+
+
+# Single checks -------------------------------------------------------------------------------------------------------
+
+
+def _any(x: Any) -> Any:
+    return reduce_or_p(x, axes=tuple(range(aval_of(x).ndim))) if aval_of(x).ndim else x
+
+
+def _user_check(state: _State, eqn: JaxprEqn, operands: list[Any]) -> None:
+    check, mapped = eqn.params["check"], eqn.params["mapped"]
+    holds, *values = operands
+    if not mapped:
+        state.add(check, not_p(holds), values)
+        return
+    failed = reshape(not_p(holds), (aval_of(holds).size,))
+    at = argmax_p(convert(failed, _INT), axes=(0,), index_dtype=_INT)
+    picked = [_row(reshape(v, (aval_of(holds).size, *aval_of(v).shape[mapped:])), at) for v in values]
+    state.add(check, _any(failed), picked)
+
+
+def _row(x: Any, at: Any) -> Any:
+    shape = aval_of(x).shape
+    piece = dynamic_slice_p(x, at, *[np.int32(0)] * (len(shape) - 1), slice_sizes=(1, *shape[1:]))
+    return reshape(piece, shape[1:])
+
+
+def _division_check(state: _State, divisor: Any) -> None:
+    zero = eq_p(divisor, aval_of(divisor).dtype.type(0))
+    state.add(Check("division by zero", _NONE, (), written_at(source.here())), _any(zero))
+
+
+def _nan_check(state: _State, eqn: JaxprEqn, outs: Sequence[Any]) -> None:
+    failed = None
+    for x in outs:
+        if dtypes.is_inexact(aval_of(x).dtype):
+            found = _any(ne_p(x, x))
+            failed = found if failed is None else or_p(failed, found)
+    if failed is not None:
+        message = f"{eqn.primitive.name} gave a NaN"
+        state.add(Check(message, _NONE, (), written_at(source.here())), failed)
+
+
+_INDEX = tree.structure(((), {"axis": 0, "index": 0, "size": 0}))
+
+
+def _index_check(state: _State, eqn: JaxprEqn, operands: list[Any]) -> None:
+    found = first_outside(eqn, operands)
+    if found is None:
+        return
+    failed, index, axis, size = found
+    shape = eqn.invars[0].aval.shape
+    message = f"index {{index}} is out of bounds for axis {{axis}} of size {{size}} (shape {shape})"
+    scalar = ShapedArray((), _INT)
+    state.add(Check(message, _INDEX, (scalar,) * 3, written_at(source.here())), failed, [axis, index, size])
+
+
+# Programs that equations hold ----------------------------------------------------------------------------------------
+
+
+def _through_call(state: _State, eqn: JaxprEqn, operands: list[Any], kinds: Kinds) -> list[Any]:
+    inner, checks = checked(eqn.params["jaxpr"], kinds)
+    if eqn.primitive is jit_p:
+        return state.absorb(call(inner, operands, eqn.params["name"]), checks)
+    consts, (lifted,) = lift_constants([inner])
+    return state.absorb(eqn.primitive.bind(*consts, *operands, **{**eqn.params, "jaxpr": lifted}), checks)
+
+
+def _through_rules(state: _State, eqn: JaxprEqn, operands: list[Any], kinds: Kinds) -> list[Any]:
+    """A function with derivative rules of its own: it loses them."""
+    inner, checks = checked(eqn.params["fun"], kinds)
+    return state.absorb(eval_jaxpr(inner.jaxpr, inner.consts, *operands), checks)
+
+
+def _through_cond(state: _State, eqn: JaxprEqn, operands: list[Any], kinds: Kinds) -> list[Any]:
+    found = [checked(b, kinds) for b in eqn.params["branches"]]
+    everything = [c for _, checks in found for c in checks]
+    branches, offset = [], 0
+    for inner, checks in found:
+        branches.append(_with_all_slots(inner, checks, everything, offset))
+        offset += len(checks)
+    params = {k: v for k, v in eqn.params.items() if k != "branches"}
+    outs = cond_p._bind(branches, operands[0], operands[1:], **params)
+    return state.absorb(outs, everything)
+
+
+def _with_all_slots(
+    inner: ClosedJaxpr, checks: Sequence[Check], everything: Sequence[Check], offset: int
+) -> ClosedJaxpr:
+    """A branch whose state has the slots of all branches; its own begin at number `offset`."""
+
+    def fun(*args: Any) -> list[Any]:
+        outs = eval_jaxpr(inner.jaxpr, inner.consts, *args)
+        state = _State()
+        for check in everything[:offset]:
+            state.checks.append(check)
+            state.values.append(_nothing(check))
+        results = state.absorb(outs, checks)
+        for check in everything[offset + len(checks) :]:
+            state.checks.append(check)
+            state.values.append(_nothing(check))
+        return [*state.flat(), *results]
+
+    return trace_to_jaxpr(fun, inner.in_avals, inner.jaxpr.debug)
+
+
+def _nothing(check: Check) -> list[Any]:
+    return [instantiate(Zero(a.strong())) for a in check.avals]
+
+
+def _merged(before: Sequence[Any], after: Sequence[Any]) -> list[Any]:
+    """The state of a loop after one more turn: that of the first turn in which something failed."""
+    failed = not_p(lt_p(before[0], np.int32(0)))
+    return [select_n_p(failed, new, old) for old, new in zip(before, after)]
+
+
+def _start(checks: Sequence[Check]) -> list[Any]:
+    return [convert(np.int32(-1), _INT), *[v for c in checks for v in _nothing(c)]]
+
+
+def _through_scan(state: _State, eqn: JaxprEqn, operands: list[Any], kinds: Kinds) -> list[Any]:
+    params = eqn.params
+    inner, checks = checked(params["jaxpr"], kinds)
+    c, m = params["num_consts"], params["num_carry"]
+    avals, n = inner.in_avals, len(_avals(checks))
+
+    def body(*args: Any) -> list[Any]:
+        consts, before, rest = args[:c], args[c : c + n], args[c + n :]
+        outs = eval_jaxpr(inner.jaxpr, inner.consts, *consts, *rest)
+        return [*_merged(before, outs[:n]), *outs[n:]]
+
+    closed = trace_to_jaxpr(body, [*avals[:c], *_avals(checks), *avals[c:]], inner.jaxpr.debug)
+    more = {k: params[k] for k in ("length", "reverse", "unroll")}
+    outs = scan_p._bind(closed, [*operands[:c], *_start(checks), *operands[c:]], c, n + m, **more)
+    return state.absorb(outs, checks)
+
+
+def _through_while(state: _State, eqn: JaxprEqn, operands: list[Any], kinds: Kinds) -> list[Any]:
+    """What the condition checks is looked at before the loop, and in each turn after the body."""
+    params = eqn.params
+    c, b = params["cond_nconsts"], params["body_nconsts"]
+    condition, cond_checks = checked(params["cond_jaxpr"], kinds)
+    inner, body_checks = checked(params["body_jaxpr"], kinds)
+    checks = [*body_checks, *cond_checks]
+    n, k = len(_avals(checks)), len(_avals(cond_checks))
+    conds, consts, carry = operands[:c], operands[c : c + b], operands[c + b :]
+
+    def looked_at(conds: Sequence[Any], body_state: Sequence[Any], carry: Sequence[Any]) -> list[Any]:
+        """The state after the condition was evaluated on a carry, given that of the body."""
+        found = _State()
+        found.absorb(body_state, body_checks)
+        found.absorb(eval_jaxpr(condition.jaxpr, condition.consts, *conds, *carry)[:k], cond_checks)
+        return found.flat()
+
+    def body(*args: Any) -> list[Any]:
+        own, rest, before, now = args[:c], args[c : c + b], args[c + b : c + b + n], args[c + b + n :]
+        outs = eval_jaxpr(inner.jaxpr, inner.consts, *rest, *now)
+        m = len(_avals(body_checks))
+        after = looked_at(own, outs[:m], outs[m:])
+        return [*_merged(before, after), *outs[m:]]
+
+    avals = [*condition.in_avals[:c], *inner.in_avals[:b], *_avals(checks), *inner.in_avals[b:]]
+    closed = trace_to_jaxpr(body, avals, inner.jaxpr.debug)
+    plain = rearranged(condition, [*range(c), *_avals(checks), *range(c, len(condition.in_avals))], [k])
+    start = looked_at(conds, _start(body_checks), carry)
+    outs = while_p._bind(plain, conds, closed, [*conds, *consts], [*start, *carry])
+    return state.absorb(outs, checks)
+
+
+_THROUGH = {
+    jit_p: _through_call,
+    checkpoint_p: _through_call,
+    cond_p: _through_cond,
+    scan_p: _through_scan,
+    while_p: _through_while,
+}
