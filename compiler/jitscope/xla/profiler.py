@@ -1,0 +1,55 @@
+"""XLA's own profiler: what ran inside compiled programs, and for how long."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from importlib import import_module
+from typing import NamedTuple
+
+
+class Event(NamedTuple):
+    """One run of an instruction of a compiled program."""
+
+    module: str
+    instruction: str
+    start: float
+    seconds: float
+
+
+_one_session = threading.Lock()
+
+
+def record(work: Callable[[], object]) -> list[Event]:
+    """The instructions that ran while `work` did, in the order they started, those of other threads included.
+
+    There can be one recording in a process at a time. Raises RuntimeError where another is under way.
+    """
+    profiler, reader = import_module("jaxlib._profiler"), import_module("jaxlib._profile_data")
+    if not _one_session.acquire(blocking=False):
+        raise RuntimeError("the profiler is recording already: one recording at a time")
+    try:
+        options = profiler.ProfileOptions()
+        options.python_tracer_level = 0
+        options.host_tracer_level = 2
+        session = profiler.ProfilerSession(options)
+        try:
+            work()
+        finally:
+            data = session.stop()
+    finally:
+        _one_session.release()
+    planes = reader.ProfileData.from_serialized_xspace(data).planes
+    found = [_event(event) for plane in planes for line in plane.lines for event in line.events]
+    return sorted((event for event in found if event is not None), key=lambda event: event.start)
+
+
+def _event(event: object) -> Event | None:
+    name = event.name  # pyright: ignore[reportAttributeAccessIssue]
+    if name.startswith("end: "):
+        return None
+    stats = dict(event.stats)  # pyright: ignore[reportAttributeAccessIssue]
+    if "hlo_op" not in stats:
+        return None
+    start, length = event.start_ns, event.duration_ns  # pyright: ignore[reportAttributeAccessIssue]
+    return Event(str(stats.get("hlo_module", "")), str(stats["hlo_op"]), start * 1e-9, length * 1e-9)
