@@ -88,8 +88,11 @@ def full(shape: tuple[int, ...], value: Any, dtype: Any) -> Any:
 
 
 def zeros(aval: ShapedArray) -> Any:
-    """Zeros of an aval."""
-    return full(aval.shape, 0, aval.dtype)
+    """Zeros of an aval, weak if it is."""
+    kind = {"i": int, "f": float, "c": complex}.get(dtypes.kind(aval.dtype)) if aval.weak_type else None
+    if kind is None or dtypes.python_dtype(kind) != aval.dtype:
+        return full(aval.shape, 0, aval.dtype)
+    return broadcast_in_dim_p(kind(0), shape=aval.shape, broadcast_dimensions=())
 
 
 def instantiate(x: Any) -> Any:
