@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 import jitscope as jx
-from jitscope import observe
+import jitscope.numpy as jnp
+from jitscope import lax, observe
 from jitscope.core.jaxpr import Jaxpr, Literal, Var
 from jitscope.observe.ledger import Ledger, Row
 from jitscope_widgets.schema import validate
@@ -364,3 +365,19 @@ def test_long_signatures_are_cut(ledger):
 
 def test_positions_as_documents():
     assert observe.position_document(None) is None
+
+
+def test_a_loop_says_how_often_it_runs_and_its_equations_lie_in_it():
+    def f(x):
+        return lax.scan(lambda c, _: (jnp.sin(c), None), lax.cond(x > 0, jnp.cos, jnp.tanh, x), length=7)[0]
+
+    nodes = {n["id"]: n for n in observe.jaxpr_graph(jx.make_jaxpr(f)(1.0).jaxpr, "f", {})["nodes"]}
+    loop = next(n for n in nodes.values() if n["label"] == "scan × 7")
+    assert [n["label"] for n in nodes.values() if n["scope"] == loop["id"] and n["kind"] == "equation"] == ["sin"]
+    branch = next(n for n in nodes.values() if n["label"] == "cond")
+    inside = {
+        n["id"].split("/")[1]: n["label"]
+        for n in nodes.values()
+        if n["scope"] == branch["id"] and n["kind"] == "equation"
+    }
+    assert inside == {"branches0": "tanh", "branches1": "cos"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..control.scan import scan_p
 from ..core.avals import ShapedArray
 from ..core.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, Var, subjaxprs, subpath
 from ..core.printing import Names, atom_text, binder_text, param_text
@@ -67,6 +68,8 @@ class _Builder:
             if not _holds(value)
         }
         label = str(eqn.params.get("name") or eqn.primitive.name) if held else eqn.primitive.name
+        if eqn.primitive is scan_p:
+            label = f"{label} × {eqn.params['length']}"
         self._node(
             path,
             "scope" if held else "equation",

@@ -14,7 +14,9 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from ..backend.disk import Answer
 from ..backend.signature import Signature
+from ..control.callbacks import calls_python
 from ..core import records
 from ..core.jaxpr import Jaxpr, count
 from ..core.records import Record
@@ -35,6 +37,7 @@ class Row:
 
     `what`: "compiled", "recompiled" (the function had been compiled before), "reused" (a known program served),
     "traced" (inside another function, or for looking at), "failed". `seconds`: duration of each step in seconds.
+    `disk`: what the cache on disk said when it was compiled.
     """
 
     id: int
@@ -47,6 +50,7 @@ class Row:
     derived: bool = False
     captures: bool = False
     seconds: dict[str, float] = dataclasses.field(default_factory=dict)
+    disk: Answer | None = None
     differences: list[Difference] = dataclasses.field(default_factory=list)
     against: Row | None = None
     number: int = 0
@@ -89,11 +93,17 @@ class Row:
             return f"failed: {self.error[0]}: {self.error[1]}"
         if self.derived:
             return "made by a transformation of the function (a derivative, a vmap) outside jit"
+        on_disk = f"; {self.disk_said}" if self.disk and (self.disk.found or self.disk.differs) else ""
         if self.against is None:
-            return "first compilation" if self.what == "compiled" else "first trace"
+            return f"first compilation{on_disk}" if self.what == "compiled" else "first trace"
         verb = {"recompiled": "recompiled", "reused": "traced again"}.get(self.what, "traced again")
         ending = "; the program was known, nothing was compiled" if self.what == "reused" else ""
-        return f"{verb} because {' and '.join(d.sentence() for d in self.differences)}{ending}"
+        return f"{verb} because {' and '.join(d.sentence() for d in self.differences)}{ending}{on_disk}"
+
+    @property
+    def disk_said(self) -> str:
+        """What the cache on disk had to say: loaded from there, or why not. Empty where it is off or was not asked."""
+        return self.disk.sentence(self.seconds.get("compile", 0.0)) if self.disk else ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -228,6 +238,7 @@ class Ledger:
         self._count(row)
 
     def _compile(self, row: Row, record: Record) -> None:
+        row.disk = record.detail.get("disk")
         self._count(row)
 
     def _count(self, row: Row) -> None:
@@ -270,6 +281,8 @@ class Ledger:
     def _keep(self, row: Row, jaxpr: Jaxpr) -> None:
         row._kept_jaxpr, row._jaxpr, row.equations = jaxpr, weakref.ref(jaxpr), count(jaxpr)
         row.result = _result_text(jaxpr)
+        if calls_python(jaxpr):
+            row._kept_jaxpr = None  # the functions it calls may hold anything of the user's alive
         self._kept[row.id] = row
         self._equations += row.equations
         while self._equations > MAX_EQUATIONS and len(self._kept) > 1:

@@ -36,10 +36,21 @@ def position_document(position: Position | None, cell_of: CellOf = no_cell) -> d
 
 
 def positions_of(jaxpr: Jaxpr, cell_of: CellOf = no_cell) -> dict[str, dict[str, Any]]:
-    """The position of each equation that has one, by path."""
-    found = {}
+    """The position of each equation that has one, by path; with the named scopes it is in, if there are any."""
+    found: dict[str, dict[str, Any]] = {}
+    scopes: dict[str, tuple[str, ...]] = {}
     for path, eqn in walk(jaxpr):
-        position = source.user_position(eqn.traceback)
-        if position is not None:
-            found[path] = position_document(position, cell_of)
+        names = scopes[path] = (*_names_around(path, scopes), *source.names_of(eqn.traceback))
+        document = position_document(source.user_position(eqn.traceback), cell_of)
+        if document is not None:
+            found[path] = {**document, "named_scope": "/".join(names)} if names else document
     return found
+
+
+def _names_around(path: str, scopes: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """The named scopes of the equation that holds the program of the equation at `path`."""
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        if path in scopes:
+            return scopes[path]
+    return ()

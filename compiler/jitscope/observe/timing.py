@@ -25,7 +25,7 @@ def quantity(value: float | None, unit: str, origin: str = "measured", note: str
 def timing_document(row: Row) -> dict[str, Any]:
     """What each step of a row took."""
     stages = [
-        {"name": name, "seconds": quantity(row.seconds[step], "s", note="wall time of this step")}
+        {"name": name, "seconds": quantity(row.seconds[step], "s", note=_note(row, step))}
         for step, name in STAGES
         if step in row.seconds
     ]
@@ -37,19 +37,27 @@ def timing_document(row: Row) -> dict[str, Any]:
         "stages": stages,
         "total": quantity(total, "s", note="the sum of the steps"),
         "steady": row.steady,
-        "can_measure": row.entry is not None and row.jaxpr is not None,
+        "can_measure": row.entry is not None and row.jaxpr is not None and not row.entry.executable.calls_python,
     }
+
+
+def _note(row: Row, step: str) -> str:
+    return (row.disk_said if step == "compile" else "") or "wall time of this step"
 
 
 def measure_steady(row: Row, budget: float = 0.5, most: int = 100) -> dict[str, Any]:
     """Run the row's program again and again, for about `budget` seconds, and file the times of single runs.
 
     The arguments are random numbers of the same shapes: users' arrays are not kept. Raises LookupError when the program
-    is no longer there.
+    is no longer there, or calls Python functions of the user's: those are not run unless asked for.
     """
     entry = row.entry
     if entry is None or row.jaxpr is None:
         raise LookupError(f"the program of {row.function} is no longer kept: call the function again")
+    if entry.executable.calls_python:
+        raise LookupError(
+            f"{row.function} calls Python functions, which may have effects: it is not run again to be measured"
+        )
     run = _runner(entry)
     run()
     seconds: list[float] = []
