@@ -119,7 +119,7 @@ node: | $(PY)
 # The benchmarks' peer lives in an environment of its own, with the same jaxlib.
 .venv-jax/.installed: pyproject.toml | $(PY)
 	@$(PYTHON) -m venv .venv-jax
-	@.venv-jax/bin/python -m pip --disable-pip-version-check -qq install "$$(sed -n 's/.*"\(jaxlib==[0-9.]*\)".*/\1/p' pyproject.toml | sed s/jaxlib/jax/)"
+	@.venv-jax/bin/python -m pip --disable-pip-version-check -qq install "$$(sed -n 's/.*"\(jaxlib==[0-9.]*\)".*/\1/p' pyproject.toml | sed s/jaxlib/jax/)" optax autograd
 	@touch $@
 
 clean:

@@ -1,6 +1,5 @@
 """What a worker can measure: each measure prepares its data once and then gives bursts, in seconds per repetition."""
 
-import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -9,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from programs import PROGRAMS, STAGED
+from whole_programs import WHOLE_MEASURES
 
 
 Burst = Callable[[int], dict[str, float]]
@@ -16,12 +16,14 @@ Burst = Callable[[int], dict[str, float]]
 
 
 class Library(NamedTuple):
-    """One of the two: `J` is jitscope or jax, `jnp` its numpy, `clock` measures all but programs on several threads."""
+    """One of the two: `J` is jitscope or jax, `jnp` its numpy. `clock` measures all but programs that XLA runs on threads of
+    its own, `threads` those: their CPU time says nothing, for they spin while they wait, unless there is only one."""
 
     name: str
     J: Any
     jnp: Any
     clock: Callable[[], float]
+    threads: Callable[[], float]
 
     def array(self, x: Any) -> Any:
         """NumPy arrays, or trees of them, on the device."""
@@ -45,10 +47,6 @@ class Library(NamedTuple):
             yield
         finally:
             records._listeners.extend(listeners)
-
-
-WALL = time.perf_counter
-"""For programs that XLA runs on threads of its own: their CPU time says nothing, they spin while they wait."""
 
 
 def loop(statement: str, lib: Library, clock: Any = None, **names: Any) -> Burst:
@@ -175,7 +173,7 @@ def eager_mlp_grad(lib: Library) -> Burst:
 
     params = lib.array([0.1 * np.ones((16, 16), np.float32) for _ in range(3)])
     x = lib.array(np.ones((4, 16), np.float32))
-    return loop("J.value_and_grad(f)(params, x)", lib, WALL, f=loss, params=params, x=x)
+    return loop("J.value_and_grad(f)(params, x)", lib, lib.threads, f=loss, params=params, x=x)
 
 
 def eager_jit_grad(lib: Library) -> Burst:
@@ -259,7 +257,7 @@ def steady(program: str) -> Callable[[Library], Burst]:
     def prepare(lib: Library) -> Burst:
         args = lib.array(PROGRAMS[program].arguments())
         fun = lib.J.jit(PROGRAMS[program].make(lib.J, lib.jnp))
-        return loop("block(f(*args))", lib, WALL, f=fun, args=args)
+        return loop("block(f(*args))", lib, lib.threads, f=fun, args=args)
 
     return prepare
 
@@ -316,3 +314,4 @@ MEASURES |= {f"eager:{text}": eager(text) for text in EAGER_OPERATIONS + EAGER_S
 MEASURES |= {f"stages:{name}": stages(name) for name in STAGED}
 MEASURES |= {f"compile:{name}": compilation(name) for name in STAGED}
 MEASURES |= {f"steady:{name}": steady(name) for name in PROGRAMS}
+MEASURES |= WHOLE_MEASURES

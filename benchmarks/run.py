@@ -12,6 +12,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -22,11 +23,14 @@ import table
 from measures import EAGER_OPERATIONS, EAGER_STRUCTURE
 from programs import PROGRAMS, STAGED
 from ratios import Pairs
+from whole_programs import RECORDED_ONCE, WHOLE
 from worker import IMPORTS
 
 
 HERE = Path(__file__).resolve().parent
 LIBRARIES = ("jitscope", "jax")
+PEERS = ("jax", "autograd")
+"""Those that the other Python has."""
 
 # What may cost how much, in the order of the table: the budgets are those of the design.
 IMPORTED = (
@@ -43,6 +47,7 @@ GRADIENTS = dict.fromkeys(("small function", "3-layer MLP", "jitted function"), 
 MAPPED = dict.fromkeys(("small function", "one of two arguments", "of a gradient"), 0.25)
 TRACE_AND_LOWER = 0.5
 FIRST_CALL, FIRST_CALLS = 1.05, 0.8
+FROM_DISK = {"both from disk": 1.0, "jax compiles": 0.25}
 STEADY, STEADY_MEAN = 1.05, 0.98
 LEDGER = {"call": 1.02, "trace": 1.05}
 
@@ -63,6 +68,10 @@ class Plan(NamedTuple):
 
 
 QUICK = Plan(7, 0.002, 3, 3, 2, 1, ("selu",), ("mlp",), STAGED)
+
+
+Settings = dict[str, str]
+Sides = tuple[tuple[str, str], tuple[str, str]]
 
 
 class Failure(Exception):
@@ -103,10 +112,12 @@ class Worker:
         self._process.wait()
 
 
-def environment() -> dict[str, str]:
-    """As outside, but without what configures the two libraries, or keeps Python from writing its caches."""
+def environment(more: Settings | None = None) -> dict[str, str]:
+    """As outside, but without what configures the two libraries, or keeps Python from writing its caches; and `more`.
+    Nothing is found on disk unless that says so."""
     dropped = ("JAX_", "JITSCOPE_", "XLA_", "TF_", "PYTHONDONTWRITEBYTECODE")
-    return {k: v for k, v in os.environ.items() if not k.startswith(dropped)}
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(dropped)}
+    return {**kept, "JITSCOPE_COMPILATION_CACHE": "0", **(more or {})}
 
 
 def import_statement(library: str) -> str:
@@ -115,10 +126,10 @@ def import_statement(library: str) -> str:
     return f"import time; start = time.process_time(); import {names}; print(time.process_time() - start)"
 
 
-def output_of(command: list[str]) -> float:
+def output_of(command: list[str], more: Settings | None = None) -> float:
     """The number that a process prints. Raises Failure with the last line of what it complained about."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, env=environment(), cwd=HERE)
+        done = subprocess.run(command, capture_output=True, text=True, env=environment(more), cwd=HERE)
     except OSError as error:
         raise Failure(str(error)) from None
     if done.returncode:
@@ -126,12 +137,15 @@ def output_of(command: list[str]) -> float:
     return float(done.stdout.strip().splitlines()[-1])
 
 
-def pairs_of_processes(ours: list[str], theirs: list[str], rounds: int) -> Pairs:
-    """Pairs from fresh processes, each of which does one thing and prints how long it took."""
+def pairs_of_processes(
+    ours: list[str], theirs: list[str], rounds: int, more: tuple[Settings, Settings] = ({}, {})
+) -> Pairs:
+    """Pairs from fresh processes, each of which does one thing and prints how long it took. `more` are variables for each
+    of the two."""
     pairs: Pairs = ([], [])
     for i in range(rounds):
         for which in (0, 1) if i % 2 else (1, 0):
-            pairs[which].append(output_of((ours, theirs)[which]))
+            pairs[which].append(output_of((ours, theirs)[which], more[which]))
     return pairs
 
 
@@ -148,7 +162,7 @@ class Bench:
         self._workers: dict[str, Worker] = {}
 
     def python(self, library: str) -> str:
-        return self.peer if library == "jax" else sys.executable
+        return self.peer if library in PEERS else sys.executable
 
     def worker(self, library: str) -> Worker:
         worker = self._workers.get(library)
@@ -184,27 +198,30 @@ class Bench:
         self.rows.append(table.Row(*fields, **more))
         print(table.line(self.rows[-1]), flush=True)
 
-    def bursts(self, name: str, seconds: float, best: int, rounds: int, generations: int = 1) -> dict[str, Pairs]:
+    def bursts(
+        self, name: str, seconds: float, best: int, rounds: int, generations: int = 1, sides: Sides | None = None
+    ) -> dict[str, Pairs]:
         """Pairs of a measure, by figure. In each round the workers take turns `best` times with a burst of `seconds`, and
         the quickest of each counts. `generations`: fresh processes so many times, since where a process has its memory
-        can matter."""
+        can matter. `sides`: library and measure of both, where they are not the two libraries with one measure."""
+        sides = sides or tuple((library, name) for library in LIBRARIES)
         found: dict[str, Pairs] = {}
         for generation in range(generations):
             if generation:
                 self.renew()
-            workers = [self.worker(library) for library in LIBRARIES]
-            counts = [worker.ask(calibrate=name, seconds=seconds) for worker in workers]
+            workers = [self.worker(library) for library, _ in sides]
+            counts = [w.ask(calibrate=measure, seconds=seconds) for w, (_, measure) in zip(workers, sides)]
             for i in range(-(-rounds // generations)):
                 rows: tuple[list[dict], list[dict]] = ([], [])
                 for turn in range(best):
                     for which in (0, 1) if (i + turn) % 2 else (1, 0):
-                        rows[which].append(workers[which].ask(burst=name, count=counts[which]))
+                        rows[which].append(workers[which].ask(burst=sides[which][1], count=counts[which]))
                 for figure in rows[0][0]:
                     pairs = found.setdefault(figure, ([], []))
                     for which in (0, 1):
                         pairs[which].append(min(row[figure] for row in rows[which]))
-            for worker in workers:
-                worker.ask(forget=name)
+            for worker, (_, measure) in zip(workers, sides):
+                worker.ask(forget=measure)
         return found
 
     # The groups, in the order of the table
@@ -237,14 +254,37 @@ class Bench:
             title = PROGRAMS[name].title
             if self.wanted("first call", title):
                 with self.line("first call", title):
-                    worker = str(HERE / "worker.py")
-                    commands = [
-                        [self.python(library), worker, "first", library, self.clock, name] for library in LIBRARIES
-                    ]
-                    series.append(pairs_of_processes(*commands, self.plan.processes))
+                    series.append(pairs_of_processes(*self.first_call_commands(name), self.plan.processes))
                     self.add("first call", title, [series[-1]], FIRST_CALL)
         if len(series) > 1:
             self.add("first call", "geometric mean", series, FIRST_CALLS)
+
+    def first_call_commands(self, name: str) -> list[list[str]]:
+        worker = str(HERE / "worker.py")
+        return [[self.python(library), worker, "first", library, self.clock, name] for library in LIBRARIES]
+
+    def loaded_calls(self) -> None:
+        """First calls in new processes that find their program on disk; of jax also such as have to compile it."""
+        series: dict[str, list[Pairs]] = {what: [] for what in FROM_DISK}
+        with tempfile.TemporaryDirectory() as folder:
+            ours = {"JITSCOPE_COMPILATION_CACHE": "1", "JITSCOPE_COMPILATION_CACHE_DIR": f"{folder}/ours"}
+            theirs = {
+                "JAX_COMPILATION_CACHE_DIR": f"{folder}/theirs",
+                "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+                "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+            }
+            for name in self.plan.first_calls:
+                for what, budget in FROM_DISK.items():
+                    title = f"{PROGRAMS[name].title}, {what}"
+                    if self.wanted("from disk", title):
+                        with self.line("from disk", title):
+                            commands, other = self.first_call_commands(name), {} if what == "jax compiles" else theirs
+                            pairs_of_processes(*commands, 1, (ours, other))  # fills the folders
+                            series[what].append(pairs_of_processes(*commands, self.plan.processes, (ours, other)))
+                            self.add("from disk", title, [series[what][-1]], budget)
+        for what, budget in FROM_DISK.items():
+            if len(series[what]) > 1:
+                self.add("from disk", f"geometric mean, {what}", series[what], budget)
 
     def small(self, group: str, prefix: str, budgets: dict[str, Any]) -> None:
         """A group of measures that last microseconds."""
@@ -275,15 +315,45 @@ class Bench:
                     rows = [worker.ask(burst=name, count=count) for _ in range(4 * self.plan.rounds)]
                     self.add("ledger", what, [([row["on"] for row in rows], [row["off"] for row in rows])], budget)
 
+    def whole_programs(self) -> None:
+        rounds, best = max(5, self.plan.rounds // 2), max(2, self.plan.best // 2)
+        for name, program in WHOLE.items():
+            if self.wanted("whole program", program.title):
+                with self.line("whole program", program.title):
+                    found = self.bursts(f"whole:{name}", 8 * self.plan.seconds, best, rounds)
+                    self.add("whole program", program.title, [found[""]], program.budget)
+        title = WHOLE["pln 2"].title
+        if self.wanted("trace + compile", title):
+            with self.line("trace + compile", title):
+                found = self.bursts("compile:pln 2", 0.0, 1, self.plan.compilations)
+                self.add("trace + compile", title, [found[""]])
+        for name, program in WHOLE.items():
+            if program.before:
+                library, _, least = program.before
+                self.before(f"times {library}", program.title, name, library, f"before:{name}", least)
+        for name in RECORDED_ONCE:
+            title = f"{WHOLE[name].title}, recorded once"
+            self.before("times autograd", title, name, "autograd", f"before:{name}, recorded once", None)
+
+    def before(self, group: str, title: str, name: str, library: str, measure: str, least: float | None) -> None:
+        """How many times longer the same takes with a library of before."""
+        if self.wanted(group, title):
+            with self.line(group, title):
+                sides = ((library, measure), ("jitscope", f"whole:{name}"))
+                found = self.bursts("", 4 * self.plan.seconds, 1, max(3, self.plan.rounds // 6), sides=sides)
+                self.add(group, title, [found[""]], least, least=True)
+
     def everything(self) -> None:
         self.imports()
         self.stages()
         self.first_calls()
+        self.loaded_calls()
         self.small("call", "call", CALLS)
         self.small("eager", "eager", EAGER)
         self.small("eager grad", "grad", GRADIENTS)
         self.small("eager vmap", "vmap", MAPPED)
         self.steady()
+        self.whole_programs()
         self.ledger()
 
 
@@ -293,8 +363,9 @@ def arguments() -> tuple[argparse.ArgumentParser, argparse.Namespace]:
     add("--peer", required=True, help="a Python that has jax")
     add("--quick", action="store_true", help="less than a minute: fewer programs, wider intervals")
     add("--only", metavar="PATTERN", default="", help="only lines that it is found in, e.g. '^call' or 'eager: jnp'")
-    add("--clock", choices=("wall", "cpu"), default="wall",
-        help="cpu, for a busy machine: CPU time, but for programs that XLA runs on several threads")  # fmt: skip
+    add("--clock", choices=("wall", "cpu", "core"), default="wall",
+        help="for a busy machine: cpu, CPU time, but for programs that XLA runs on several threads; core, on one core CPU time "
+             "of everything")  # fmt: skip
     add("--rounds", type=int, help="how many pairs of bursts")
     add("--json", type=Path, default=HERE.parent / "build" / "benchmarks.json", help="where all samples go")
     add("--document", type=Path, help="a Markdown file whose table is to be replaced")
@@ -314,7 +385,7 @@ def main() -> None:
             parser.error(f"{bench.python(library)} cannot import {library}: {error}")
     began = time.perf_counter()
     try:
-        clock = "; CPU time" if options.clock == "cpu" else ""
+        clock = {"wall": "", "cpu": "; CPU time", "core": "; CPU time on one core"}[options.clock]
         description = f"{table.machine()}; {bench.versions()}{clock}"
         bench.everything()
     finally:

@@ -12,13 +12,14 @@ from ratios import Pairs, Ratio, ratio_of
 
 class Row(NamedTuple):
     """A line of the table. `series`: the pairs of each program that counts in. `upper`: the budget is for the upper end of
-    the interval."""
+    the interval. `least`: the ratio is to be at least the budget."""
 
     group: str
     what: str
     series: list[Pairs]
     budget: float | None = None
     upper: bool = False
+    least: bool = False
 
     @property
     def ratio(self) -> Ratio:
@@ -30,13 +31,15 @@ class Row(NamedTuple):
         if self.budget is None:
             return ""
         ratio = self.ratio
+        if self.least:
+            return "yes" if ratio.median >= self.budget else "unclear" if ratio.high >= self.budget else "no"
         if (ratio.high if self.upper else ratio.median) <= self.budget:
             return "yes"
         return "unclear" if ratio.low <= self.budget else "no"
 
     @property
     def budget_text(self) -> str:
-        return "" if self.budget is None else f"≤ {self.budget:g}"
+        return "" if self.budget is None else f"{'≥' if self.least else '≤'} {self.budget:.4g}"
 
 
 def line(row: Row) -> str:

@@ -12,6 +12,9 @@ import pytest
 # Before anything imports jupyter_core, here and in the kernels that tests start.
 os.environ["JUPYTER_PLATFORM_DIRS"] = "1"
 
+# Before anything imports jitscope. Tests count what is compiled; what an earlier test left on disk must not change that.
+os.environ["JITSCOPE_COMPILATION_CACHE"] = "0"
+
 hypothesis.settings.register_profile(
     "jitscope",
     deadline=None,  # the first example compiles

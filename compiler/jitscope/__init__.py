@@ -57,8 +57,11 @@ from .control.custom_jvp import custom_jvp as custom_jvp
 from .control.custom_vjp import custom_vjp as custom_vjp
 from .control.policies import checkpoint_policies as checkpoint_policies
 from .core.config import (
+    checking_leaks as checking_leaks,
     config as config,
+    debug_infs as debug_infs,
     debug_key_reuse as debug_key_reuse,
+    debug_nans as debug_nans,
     default_device as default_device,
     default_matmul_precision as default_matmul_precision,
     default_prng_impl as default_prng_impl,
@@ -94,6 +97,7 @@ _ROOMS = (
     "lax",
     "optimizers",
     "random",
+    "scipy",
     "sharding",
     "stages",
     "tree_util",

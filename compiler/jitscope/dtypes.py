@@ -12,7 +12,7 @@ from .numpy.dtypes import (
     bfloat16 as bfloat16,
     finfo as finfo,
     iinfo as iinfo,
-    issubdtype as issubdtype,
+    issubdtype as _issubdtype,
     typed as _typed,
 )
 
@@ -25,6 +25,11 @@ def canonicalize_dtype(dtype: Any, allow_extended_dtype: builtins.bool = False) 
     if _is_extended(dtype) and not allow_extended_dtype:
         raise ValueError(f"canonicalize_dtype: {dtype} is an extended dtype; allow_extended_dtype=True lets it through")
     return dtype if isinstance(dtype, type(float0)) and dtype == float0 else _dtypes.canonicalize(dtype)
+
+
+def issubdtype(a: Any, b: Any) -> builtins.bool:
+    """Whether dtype `a` lies in category `b` (`numpy.floating`, `prng_key`, …) or equals the dtype `b`."""
+    return _issubdtype(a, b)
 
 
 def result_type(*args: Any, return_weak_type_flag: builtins.bool = False) -> Any:

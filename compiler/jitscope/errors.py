@@ -1,6 +1,7 @@
 """`jitscope.errors`: the errors to catch, by JAX's names."""
 
 from .core.errors import (
+    CallbackResultError as CallbackResultError,
     ConcretizationTypeError as ConcretizationTypeError,
     DeletedArrayError as DeletedArrayError,
     JAXIndexError as JAXIndexError,
@@ -18,6 +19,7 @@ from .core.errors import (
 
 
 __all__ = [
+    "CallbackResultError",
     "ConcretizationTypeError",
     "DeletedArrayError",
     "JAXIndexError",

@@ -1,5 +1,6 @@
 """What older programs find in `jax.experimental`; each name has a home elsewhere now."""
 
+from .api.callbacks import io_callback as io_callback
 from .core.config import enable_x64 as enable_x64, override as _override
 
 

@@ -111,15 +111,14 @@ def transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, pytree_
     """
     try:
         rows = outer_treedef.flatten_up_to(pytree_to_transpose)
-        if inner_treedef is None:
-            if not rows:
-                raise TypeError("tree.transpose: the outer structure has no leaves: say what inner_treedef is")
-            inner_treedef = structure(rows[0])
-        columns = [_leaves_of(inner_treedef, row) for row in rows]
+        if inner_treedef is None and not rows:
+            raise TypeError("tree.transpose: the outer structure has no leaves: say what inner_treedef is")
+        inner = structure(rows[0]) if inner_treedef is None else inner_treedef
+        columns = [_leaves_of(inner, row) for row in rows]
     except ValueError as error:
         raise TypeError(f"tree.transpose: the tree is not of the form outer(inner(leaf)): {error}") from None
-    by_leaf = zip(*columns) if columns else [()] * inner_treedef.num_leaves
-    return inner_treedef.unflatten([outer_treedef.unflatten(column) for column in by_leaf])
+    by_leaf = zip(*columns) if columns else [()] * inner.num_leaves
+    return inner.unflatten([outer_treedef.unflatten(column) for column in by_leaf])
 
 
 def _leaves_of(treedef: PyTreeDef, tree: Any) -> list[Any]:

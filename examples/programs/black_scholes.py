@@ -1,6 +1,6 @@
 """Prices of European options by Black and Scholes, and how they react, by derivatives mapped over all options.
 
-    python examples/programs/black_scholes.py
+python examples/programs/black_scholes.py
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """Bodies that attract each other, step by step by the leapfrog method in a `fori_loop`.
 
-    python examples/programs/nbody.py
+python examples/programs/nbody.py
 """
 
 import numpy as np

@@ -165,8 +165,8 @@ def fit_no_jit(jax, jnp, optax, Y, O, X, N_iter, lr):
 # Level 1: jax.jit -------------------------------------------------------------------------------------------------------
 
 
-def fit_level_1(jax, jnp, optax, Y, O, X, N_iter, lr):
-    optim_params, other_params = parameters(jnp, Y, O, X)
+def level_1(jax, jnp, optax, lr):
+    """`jaxfit1(optim_params, other_params, N_iter)`."""
     get_ELBO, get_Sigma = model(jax, jnp)
     optimizer = adam(optax, lr)
 
@@ -176,17 +176,24 @@ def fit_level_1(jax, jnp, optax, Y, O, X, N_iter, lr):
     update = jax.jit(optimizer.update)
     apply_updates = jax.jit(optax.apply_updates)
 
-    ELBO = jnp.zeros(N_iter)
-    opt_state = optimizer.init(optim_params)
-    for i in range(N_iter):
-        loss_value, grads = jit_loss_and_grad(optim_params, other_params)
-        updates, opt_state = update(grads, opt_state, optim_params)
-        optim_params = apply_updates(optim_params, updates)
-        ## update parameters with closed form
-        other_params["Sigma"] = jit_getSigma(other_params["n"], optim_params["M"], optim_params["S"])
-        other_params["Omega"] = jit_inv(other_params["Sigma"])
-        ELBO = ELBO.at[i].set(loss_value)
-    return ELBO
+    def jaxfit1(optim_params, other_params, N_iter):
+        ELBO = jnp.zeros(N_iter)
+        opt_state = optimizer.init(optim_params)
+        for i in range(N_iter):
+            loss_value, grads = jit_loss_and_grad(optim_params, other_params)
+            updates, opt_state = update(grads, opt_state, optim_params)
+            optim_params = apply_updates(optim_params, updates)
+            ## update parameters with closed form
+            other_params["Sigma"] = jit_getSigma(other_params["n"], optim_params["M"], optim_params["S"])
+            other_params["Omega"] = jit_inv(other_params["Sigma"])
+            ELBO = ELBO.at[i].set(loss_value)
+        return ELBO
+
+    return jaxfit1
+
+
+def fit_level_1(jax, jnp, optax, Y, O, X, N_iter, lr):
+    return level_1(jax, jnp, optax, lr)(*parameters(jnp, Y, O, X), N_iter)
 
 
 # Level 2: jax.lax.scan --------------------------------------------------------------------------------------------------
@@ -215,7 +222,7 @@ def level_2(jax, jnp, optax):
             return carry, loss_value
 
         carry = {"optim_params": optim_params, "other_params": other_params, "opt_state": opt_state}
-        carry, ELBO = jax.lax.scan(scan_fun, carry, jnp.arange(N_iter))
+        _, ELBO = jax.lax.scan(scan_fun, carry, jnp.arange(N_iter))
         return ELBO
 
     return jaxfit2
@@ -319,7 +326,7 @@ def level_3(jax, jnp, optax):
             carry["opt_state"] = opt_state
             return carry, loss_value
 
-        carry, ELBO = jax.lax.scan(scan_fun, {"PLN": pln, "opt_state": opt_state}, jnp.arange(N_iter))
+        _, ELBO = jax.lax.scan(scan_fun, {"PLN": pln, "opt_state": opt_state}, jnp.arange(N_iter))
         return ELBO
 
     return jaxfit3
@@ -336,7 +343,9 @@ def fit_level_3(jax, jnp, optax, Y, O, X, N_iter, lr):
 
 def fit_level_3_5(jax, jnp, optax, Y, O, X, N_iter, lr):
     fields = ["Y", "O", "X", "M", "S", "B", "Sigma", "Omega"]
-    registered = type("RegisteredPLN", (DataPLN,), {})  # a class of its own for each call: a class can be registered once
+    registered = type(
+        "RegisteredPLN", (DataPLN,), {}
+    )  # a class of its own for each call: a class can be registered once
     jax.tree_util.register_dataclass(dataclass(registered), data_fields=fields, meta_fields=["n", "p", "d"])
     return level_3(jax, jnp, optax)(registered.of(jnp, *map(jnp.asarray, (Y, O, X))), N_iter, lr)
 
@@ -399,7 +408,7 @@ def level_4(jax, jnp, optax):
             carry["opt_state"] = opt_state
             return carry, loss_value
 
-        carry, ELBO = jax.lax.scan(scan_fun, {"PLN": pln, "opt_state": opt_state}, jnp.arange(N_iter))
+        _, ELBO = jax.lax.scan(scan_fun, {"PLN": pln, "opt_state": opt_state}, jnp.arange(N_iter))
         return ELBO
 
     return PLN, jaxfit4
@@ -432,7 +441,9 @@ def main(jax, jnp, optax):
     for name in options.levels:
         began = time.perf_counter()
         losses = np.asarray(LEVELS[name](jax, jnp, optax, *data, options.steps, 1e-4))
-        print(f"level {name:<3} {time.perf_counter() - began:7.2f} s with compilation   ELBO {-losses[0]:.6g} → {-losses[-1]:.6g}")
+        print(
+            f"level {name:<3} {time.perf_counter() - began:7.2f} s with compilation   ELBO {-losses[0]:.6g} → {-losses[-1]:.6g}"
+        )
 
 
 if __name__ == "__main__":

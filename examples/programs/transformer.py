@@ -1,6 +1,6 @@
 """A transformer block and its gradient: attention for one head of one sentence, mapped over heads and sentences.
 
-    python examples/programs/transformer.py
+python examples/programs/transformer.py
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""The command `jitscope`: run a notebook into a page, show a saved document, say the version."""
+"""The command `jitscope`: run a notebook into a page, show a saved document, look after the cache on disk, say the version."""
 
 from __future__ import annotations
 
@@ -22,11 +22,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     show = commands.add_parser("show", help="show a document that .save() wrote as JSON")
     show.add_argument("document", help="a file, or - for what comes in on the standard input")
     show.add_argument("--html", metavar="PAGE", help="write it as a page of HTML instead of text")
+    cache = commands.add_parser("cache", help="the compiled programs that are kept on disk")
+    cache.add_argument(
+        "what", choices=("show", "clear", "explain"), help="list them, remove them, or say what each depends on"
+    )
+    cache.add_argument("function", nargs="?", help="only programs of the function of this name (of show and explain)")
+    cache.add_argument("--dir", help="another folder than the one in use")
     given = parser.parse_args(arguments)
     if given.command == "demo":
         from . import demo as running
 
         return running.main([given.notebook, given.page])
+    if given.command == "cache":
+        from . import disk_cache
+
+        if given.what == "clear" and given.function:
+            parser.error("clear removes all programs; it takes no function")
+        return disk_cache.main(given.what, given.function, given.dir)
     return _show(given.document, given.html)
 
 

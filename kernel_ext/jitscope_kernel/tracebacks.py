@@ -6,17 +6,14 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Container, Iterator
-from types import TracebackType
 from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
 from jitscope.core import source
-
-
-# Raised inside the library these are its bugs, whose tracebacks must be seen whole.
-_BUGS = (AssertionError, AttributeError, KeyError, NameError)
+from jitscope.core.config import config
+from jitscope.core.folding import is_bug
 
 
 def install(shell: InteractiveShell, compiled: Container[str]) -> Callable[[], None]:
@@ -48,6 +45,7 @@ def _shortened(exc_tuple: Any, compiled: Container[str]) -> Any:
             not isinstance(error, BaseException)
             or isinstance(error, (SyntaxError, UsageError))
             or is_bug(error, traceback)
+            or config.traceback_filtering == "off"
         ):
             return exc_tuple
         for one in _chain(error):
@@ -68,15 +66,6 @@ def _advise(error: BaseException, compiled: Container[str]) -> None:
         advice = f"If {found[1]} is a choice made before running: %%jit --static {found[2]}:{found[1]}"
         if advice not in getattr(error, "__notes__", ()):
             error.add_note(advice)
-
-
-def is_bug(error: BaseException, traceback: TracebackType | None) -> bool:
-    """Whether an error was raised by a mistake in the library, not in the code that uses it."""
-    while traceback is not None and traceback.tb_next is not None:
-        traceback = traceback.tb_next
-    return (
-        isinstance(error, _BUGS) and traceback is not None and source.is_internal(traceback.tb_frame.f_code.co_filename)
-    )
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

@@ -113,7 +113,6 @@ a = o.grad(lambda x: x * r.normal(key))(2.0); r.normal(key)
 o.grad(lambda x: x * r.normal(key) * r.normal(key))(2.0)
 ks = r.split(key, 3); i = jnp.array([0, 1]); a = o.vmap(r.normal)(ks[i]); r.normal(ks[2])
 ks = r.split(key, 3); a = r.normal(ks[jnp.asarray(0)]); r.normal(ks[jnp.asarray(0)])
-a = r.permutation(key, 5); r.normal(key)
 a = r.PRNGKey(0); (r.normal(a), r.normal(a))
 """.strip().splitlines():
     simple(line)

@@ -52,6 +52,23 @@ _fill(CASES, SEEDS, FLOATS, INTEGERS, UNSIGNED)
 _fill(CASES64, SEEDS64, (np.dtype("float64"),), (np.dtype("int64"), np.dtype("uint64")), (np.dtype("uint64"),))
 CASES64 = {f"x64 {name}": draw for name, draw in CASES64.items()}
 
+for _impl in ("rbg", "unsafe_rbg"):
+    _key = lambda r, seed=3, impl=_impl: r.key(seed, impl=impl)
+    CASES |= {
+        f"{_impl} key": _key,
+        f"{_impl} split": lambda r, key=_key: r.split(key(r)),
+        f"{_impl} split (2, 3)": lambda r, key=_key: r.split(key(r), (2, 3)),
+        f"{_impl} fold_in": lambda r, key=_key: r.fold_in(key(r), 12345),
+        f"{_impl} bits 8": lambda r, key=_key: r.bits(key(r), (5,), np.uint8),
+        f"{_impl} bits 16": lambda r, key=_key: r.bits(key(r), (5,), np.uint16),
+        f"{_impl} bits 32": lambda r, key=_key: r.bits(key(r), (3, 2)),
+        f"{_impl} uniform": lambda r, key=_key: r.uniform(key(r), (7,)),
+        f"{_impl} normal": lambda r, key=_key: r.normal(key(r), (7,)),
+        f"{_impl} randint": lambda r, key=_key: r.randint(key(r), (7,), 0, 1000),
+        f"{_impl} a chain": lambda r, key=_key: r.bits(r.fold_in(r.split(r.split(key(r))[1], 3)[2], 8), (5,)),
+    }
+CASES64 |= {"x64 rbg bits": lambda r: r.bits(r.key(3, impl="rbg"), (4,), np.uint64)}
+
 CASES |= {
     "split": lambda r: r.split(r.key(3)),
     "split 5": lambda r: r.split(r.key(3), 5),

@@ -31,6 +31,14 @@ def subdtypes() -> dict[str, str]:
     return {f"{a} | {b}": cases.outcome(jnp.issubdtype, x, y) for a, x in named.items() for b, y in named.items()}
 
 
+def promoted(x64: bool) -> dict[str, str]:
+    named = cases.promoted()
+    with jax.enable_x64(x64):
+        return {
+            f"{a} | {b}": cases.outcome(jnp.promote_types, x, y) for a, x in named.items() for b, y in named.items()
+        }
+
+
 def limits() -> dict[str, dict[str, float]]:
     found = {}
     for name in cases.DTYPES:
@@ -96,8 +104,10 @@ if __name__ == "__main__":
     tables = {
         "issubdtype": subdtypes(),
         "limits": limits(),
+        "promote_types": {"x32": promoted(False), "x64": promoted(True)},
         "expressions": expressions(),
         "signatures": signatures(),
         "key_reuse": reuse(),
+        "options": sorted(name for name in jax.config._value_holders if name.startswith("jax_")),
     }
     (HERE / "recorded" / "values.json").write_text(json.dumps(tables, indent=0) + "\n", encoding="utf-8")

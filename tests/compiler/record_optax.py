@@ -24,7 +24,8 @@ def main() -> None:
     found: dict = {"optax": optax.__version__}
     for kind, table in (("real", REAL), ("complex", COMPLEX)):
         found[kind] = {
-            case: trajectory(eval(case, NAMES), kind, optax.apply_updates, jax.tree.leaves, put) for case in cases(table)
+            case: trajectory(eval(case, NAMES), kind, optax.apply_updates, jax.tree.leaves, put)
+            for case in cases(table)
         }
     found["schedules"] = {
         case: [described(jnp.asarray(eval(case, NAMES)(jnp.asarray(n, jnp.int32)))) for n in COUNTS]

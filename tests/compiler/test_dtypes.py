@@ -24,6 +24,8 @@ RECORDED = json.loads((Path(__file__).parent / "recorded" / "values.json").read_
 KEY = random.key(0)
 SPACE = {**vars(cases), "jnp": jnp, "dtypes": dtypes, "key": KEY}
 ALL = [n for n in cases.DTYPES if n not in ("int64", "uint64", "float64", "complex128")]
+WELL_KNOWN = ("int16", "uint8", "uint16", "int32", "uint32", "float32")
+"""Other tests know them by heart."""
 NUMBERS = [n for n in ALL if n != "bool"]
 FLOATS = [n for n in ALL if n.startswith(("float", "bfloat"))]
 INTS = [n for n in ALL if "int" in n]
@@ -56,6 +58,15 @@ def test_issubdtype_is_jaxs() -> None:
         if found != wanted:
             wrong.append(f"{question}: {found}, JAX has {wanted}")
     assert len(RECORDED["issubdtype"]) == len(named) ** 2 and not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("x64", [False, True])
+def test_promote_types_is_jaxs(x64: bool) -> None:
+    named = cases.promoted()
+    with jx.enable_x64(x64):
+        for question, wanted in RECORDED["promote_types"]["x64" if x64 else "x32"].items():
+            a, b = question.split(" | ")
+            assert cases.outcome(jnp.promote_types, named[a], named[b]) == wanted, question
 
 
 @pytest.mark.parametrize("expression", cases.DTYPE_EXPRESSIONS)
@@ -121,19 +132,21 @@ def test_there_and_back(name: str) -> None:
 @pytest.mark.parametrize("name", ALL)
 def test_conversions_are_numpys(name: str) -> None:
     x = sample(name)
-    for other in ("float32", "int32", "bool", "bfloat16", "float8_e4m3fn", "int4", "complex64", "uint8"):
+    others = ("float32", "int32", "bool", "bfloat16", "float8_e4m3fn", "int4", "complex64", "uint8")
+    compiled = jx.jit(lambda x: [x.astype(other) for other in others])(x)
+    for other, found in zip(others, compiled):
         with np.errstate(all="ignore"):
             wide = x.astype(np.complex64) if other == "complex64" else x.real.astype(np.float32)
             wanted = wide.astype(dtype_of(other))
+        same(found, wanted)
         same(jnp.asarray(x).astype(other), wanted)
-        same(jx.jit(lambda x: x.astype(other))(x), wanted)  # noqa: B023
 
 
-@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("name", [n for n in NUMBERS if n not in WELL_KNOWN])
 def test_arithmetic_comparisons_reductions(name: str) -> None:
     x, one = sample(name), np.ones(4, dtype_of(name))
     a, b = jnp.asarray(x), jnp.asarray(one)
-    for f, wanted in (
+    programs = (
         (lambda a, b: a * b, x),
         (lambda a, b: a * 1, x),
         (lambda a, b: jnp.where(a == b, a, b), one),
@@ -146,10 +159,11 @@ def test_arithmetic_comparisons_reductions(name: str) -> None:
             lambda a, b: (b[None] @ b[:, None])[0, :1] if name != "float4_e2m1fn" else b[:1] + 3,
             np.array([4]).astype(x.dtype),
         ),
-    ):
+    )
+    compiled = jx.jit(jx.vmap(lambda a, b: [f(a, b) for f, _ in programs]))(a[None], b[None])
+    for (f, wanted), rows in zip(programs, compiled):
         same(f(a, b), wanted)
-        same(jx.jit(f)(a, b), wanted)
-        same(jx.vmap(lambda a, b: f(a, b))(a[None], b[None])[0], wanted)  # noqa: B023
+        same(rows[0], wanted)
     assert (a == b).tolist() == (x == one).tolist() and (a != b).tolist() == (x != one).tolist()
     if "complex" not in name:
         assert (a > b).tolist() == (x > one).tolist() and jnp.argmax(a) == 2

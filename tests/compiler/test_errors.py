@@ -379,5 +379,5 @@ def test_lines_of_notebook_cells():
     linecache.cache["<ipython-input-3>"] = (len(text), None, lines, "<ipython-input-3>")
     scope = {"sin": sin}
     exec(compile(text, "<ipython-input-3>", "exec"), scope)
-    with pytest.raises(ConcretizationTypeError, match=r"in line 3 of f: return float\(y\)"):
+    with pytest.raises(ConcretizationTypeError, match=r"in line 3 of f, columns 12-19: return float\(y\)"):
         jx.jit(scope["f"])(1.0)

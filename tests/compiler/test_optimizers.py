@@ -32,7 +32,9 @@ def assert_close(got: list, want: list, where: str) -> None:
 # Beside optax ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("kind", "case"), [(k, c) for k, t in (("real", REAL), ("complex", COMPLEX)) for c in cases(t)])
+@pytest.mark.parametrize(
+    ("kind", "case"), [(k, c) for k, t in (("real", REAL), ("complex", COMPLEX)) for c in cases(t)]
+)
 def test_as_optax(kind: str, case: str) -> None:
     """Parameters, updates and states after some steps: numbers, shapes, dtypes, weak types, and the order of leaves."""
     got = trajectory(eval(case, NAMES), kind, o.apply_updates, tree.leaves, put)

@@ -10,7 +10,7 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
-from jitscope.observe import replay
+from jitscope.backend import replay
 
 
 def find(f, *args, test=replay.nans):

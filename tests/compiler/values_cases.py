@@ -28,6 +28,13 @@ DTYPES = tuple(
 TYPES = {"bool": bool, "int": int, "float": float, "complex": complex}
 
 
+def promoted() -> dict[str, Any]:
+    """What `promote_types` is asked about, by name."""
+    return {n: np.dtype(n if n in np.sctypeDict else getattr(ml_dtypes, n)) for n in DTYPES} | {
+        f"type {n}": t for n, t in TYPES.items()
+    }
+
+
 def names(jnp: Any, dtypes: Any, key: Any) -> dict[str, Any]:
     """What `issubdtype` is asked about, by name."""
     found: dict[str, Any] = {f"dtype {n}": np.dtype(n if n in np.sctypeDict else getattr(ml_dtypes, n)) for n in DTYPES}

@@ -239,6 +239,22 @@ def test_the_error_of_a_later_cell_is_in_that_cell(shell) -> None:
     assert "if x > 0" in ran.error
 
 
+@pytest.mark.parametrize("call", ["jx.jit(wrong)", "jx.vmap(jx.jit(jx.grad(wrong)))", "jx.hessian(wrong)", "wrong"])
+def test_plain_cells_show_the_users_frames_alone(shell, call) -> None:
+    shell.cell("import jitscope as jx\ndef wrong(x):\n    return x + jnp.ones(7)\n")
+    ran = shell.cell(f"z = 1\n{call}(jnp.ones((3, 3)))")
+    assert ran.error.startswith("ValueError") and f"Cell In[{ran.count}], line 2" in ran.stdout
+    assert f"Cell In[{ran.count - 1}], line 3, in wrong(x)" in ran.stdout
+    assert "compiler/jitscope" not in ran.stdout
+    with_all = shell.cell(f"with jx.traceback_filtering('off'):\n    {call}(jnp.ones((3, 3)))")
+    assert "compiler/jitscope" not in with_all.stdout  # the block has ended when the error is shown
+    shell.cell("jx.config.update('traceback_filtering', 'off')")
+    try:
+        assert "compiler/jitscope" in shell.cell(f"{call}(jnp.ones((3, 3)))").stdout
+    finally:
+        shell.cell("jx.config.update('traceback_filtering', 'fold')")
+
+
 # --- in other magics --------------------------------------------------------------------------------------------------
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from jitscope.core.dtypes import bool_, int32, uint32
-from jitscope.ops import indexing as ix, linear as li, rng
+from jitscope.ops import elementwise as el, indexing as ix, linear as li, rng
 
 from .indexing import CLIP, FILL, scattered
 from .registry import SHAPES, Draw, Sample, samples
@@ -72,6 +72,12 @@ for _primitive in (rng.random_wrap_p, rng.random_unwrap_p):
             yield Sample(label, [draw.bits((*shape, 2))], lambda w: w, fun=_on_keys(lambda k: k), result=uint32)
 
 
+@samples(rng.random_clone_p, "u")
+def _(draw, dtype):
+    for label, shape in KEY_SHAPES:
+        yield Sample(label, [draw.bits((*shape, 2))], lambda w: w, fun=_on_keys(rng.random_clone_p), result=uint32)
+
+
 @samples(rng.random_bits_p, "u")
 def _(draw, dtype):
     for label, shape in KEY_SHAPES:
@@ -90,6 +96,22 @@ def _(draw, dtype):
     for label, shape in KEY_SHAPES:
         yield Sample(label, [draw.bits((*shape, 2))], lambda w: np.stack(_counted(w, (2,)), -1), result=uint32,
                      fun=_on_keys(lambda k: rng.random_split_p(k, shape=(2,))))  # fmt: skip
+
+
+DRAWN = {8: [[100, 215], [190, 1], [123, 150]],
+         32: [[512747620, 1298009047], [1267190206, 761827841], [1383286907, 1639995030]]}  # fmt: skip
+"""What JAX's rng_bit_generator draws from the state 1, 2, 3, 4."""
+
+
+@samples(rng.rng_bit_generator_p, "u")
+def _(draw, dtype):
+    for width, bits in DRAWN.items():
+        unsigned = np.dtype(f"uint{width}")
+        # One state draws for a whole batch, so a loop over states is another thing.
+        yield Sample(f"{width} bits", [np.array([1, 2, 3, 4], np.uint32)],
+                     lambda s, bits=bits, unsigned=unsigned: [s + np.array([0, 0, 2, 0], np.uint32), np.array(bits, unsigned)],
+                     {"shape": (3, 2), "dtype": unsigned}, result=[uint32, unsigned],
+                     rules=["abstract", "lower"])  # fmt: skip
 
 
 @samples(rng.random_fold_in_p, "u")
@@ -123,6 +145,17 @@ keyed(ix.dynamic_slice_p, (4, 2), {"slice_sizes": (2, 2)}, lambda w, i: w[min(i,
       arrange=lambda k, i: (k, i, np.int32(0)))  # fmt: skip
 keyed(ix.dynamic_update_slice_p, (4,), {}, lambda w, i: np.concatenate([w[:i], w[3:], w[i + 1 :]]), lambda draw: [draw((), 0, 3, int32)],
       arrange=lambda k, i: (k, li.slice_in_dim(k, 3, 4), i))  # fmt: skip
+
+
+for _compare, _same in ((el.eq_p, True), (el.ne_p, False)):
+
+    @samples(_compare, "u")
+    def _(draw, dtype, compare=_compare, same=_same):
+        words = draw.among((4, 2), [1, 2])
+        oracle = lambda x, y, same=same: (x == y).all(-1) == same
+        for label, other in (("keys", draw.among((4, 2), [1, 2])), ("one key", np.array([1, 2], np.uint32))):
+            yield Sample(label, [words, other], oracle, result=bool_,
+                         fun=lambda x, y, compare=compare: compare(_keys(x), _keys(y)))  # fmt: skip
 
 
 def _key_or_fill(w, i, mode):

@@ -2,6 +2,8 @@
 
 from ..backend.stages import ShapeDtypeStruct as ShapeDtypeStruct
 from .arrays import Array as Array, typeof as typeof
+from .callbacks import pure_callback as pure_callback
+from .checkpoint import checkpoint as checkpoint, remat as remat
 from .devices import (
     block_until_ready as block_until_ready,
     device_get as device_get,
@@ -13,6 +15,7 @@ from .gradients import fwd_and_bwd as fwd_and_bwd, grad as grad, value_and_grad 
 from .jacobians import hessian as hessian, jacfwd as jacfwd, jacobian as jacobian, jacrev as jacrev
 from .jit import clear_caches as clear_caches, jit as jit
 from .linear_maps import jvp as jvp, linearize as linearize, vjp as vjp
+from .linear_transpose import linear_transpose as linear_transpose
 from .looking import (
     ensure_compile_time_eval as ensure_compile_time_eval,
     eval_shape as eval_shape,
@@ -30,4 +33,5 @@ from .processes import (
     process_index as process_index,
     process_indices as process_indices,
 )
+from .scopes import named_call as named_call, named_scope as named_scope
 from .vmap import vmap as vmap

@@ -31,12 +31,12 @@ def checkpoint(
     static_argnames: str | Iterable[str] = (),
     concrete: Any = None,
 ) -> Callable[..., Any]:
-    """`fun`, of which a derivative keeps the arguments, and what `policy` lets be saved (see `checkpoint_policies`; nothing
-    without one), and computes all other intermediate values anew on the way back.
+    """`fun`, of which a derivative keeps the arguments, and what `policy` lets be saved (see `checkpoint_policies`;
+    nothing without one), and computes all other intermediate values anew on the way back.
 
-    `prevent_cse=False` leaves out the barrier that keeps the compiler from merging the second computation with the first;
-    it is not needed in the body of a scan. Arguments in `static_argnums` or `static_argnames` are Python values. Also a
-    decorator, with or without arguments. Raises TypeError for arguments or results that are no arrays.
+    `prevent_cse=False` leaves out the barrier that keeps the compiler from merging the second computation with the
+    first; it is not needed in the body of a scan. Arguments in `static_argnums` or `static_argnames` are Python values.
+    Also a decorator, with or without arguments. Raises TypeError for arguments or results that are no arrays.
     """
     if concrete is not None:
         raise NotImplementedError(
@@ -102,19 +102,28 @@ def _has_weakref(fun: Any) -> bool:
     return True
 
 
+_MAX_STATIC = 256
 _bound: weakref.WeakKeyDictionary[Any, dict[Any, _Bound]] = weakref.WeakKeyDictionary()
 
 
-def _bind(fun: Any, spec: StaticSpec, args: tuple, kwargs: dict[str, Any]) -> tuple[_Bound, tuple[tuple, dict[str, Any]]]:
-    """The function of the arguments that are not static, the same object for the same static values, and those arguments."""
+def _bind(
+    fun: Any, spec: StaticSpec, args: tuple, kwargs: dict[str, Any]
+) -> tuple[_Bound, tuple[tuple, dict[str, Any]]]:
+    """The function of the arguments that are not static, the same object for the same static values, and those
+    arguments."""
     count = len(args)
     positions = {i % count: args[i % count] for i in spec.positions if -count <= i < count}
     names = {n: kwargs[n] for n in spec.names if n in kwargs}
-    dynamic = tuple([x for i, x in enumerate(args) if i not in positions]), {n: x for n, x in kwargs.items() if n not in names}
+    dynamic = (
+        tuple([x for i, x in enumerate(args) if i not in positions]),
+        {n: x for n, x in kwargs.items() if n not in names},
+    )
     static = [*sorted(positions.items()), *sorted(names.items())]
     key = tuple([(where, type(value), value) for where, value in static])
     try:
         known = _bound.setdefault(fun, {})
+        if len(known) >= _MAX_STATIC and key not in known:
+            known.clear()
         return known.setdefault(key, _Bound(fun, positions, names)), dynamic
     except TypeError:  # what cannot be hashed is traced anew each time
         return _Bound(fun, positions, names), dynamic
@@ -132,8 +141,8 @@ def _traced(bound: _Bound, in_tree: Any, avals: list[ShapedArray]) -> Body:
 
 
 def checkpoint_name(x: Any, name: str) -> Any:
-    """The tree `x` with its arrays called `name`, for policies of `checkpoint` that go by name. Computes nothing. Raises
-    TypeError if the name is not text."""
+    """The tree `x` with its arrays called `name`, for policies of `checkpoint` that go by name. Computes nothing.
+    Raises TypeError if the name is not text."""
     if not isinstance(name, str):
         raise TypeError(f"checkpoint_name(x, name) takes a string as name; it got {type(name).__name__}")
     return tree.map(lambda leaf: name_p(leaf, name=name), x)
@@ -143,8 +152,8 @@ def checkpoint_name(x: Any, name: str) -> Any:
 
 
 def saved_residuals(f: Callable[..., Any], *args: Any, **kwargs: Any) -> list[tuple[ShapedArray, str]]:
-    """The values that `vjp(f, *args, **kwargs)` keeps for the way back: of each its aval, and in words where it comes from.
-    Nothing is run; arguments may be ShapeDtypeStructs."""
+    """The values that `vjp(f, *args, **kwargs)` keeps for the way back: of each its aval, and in words where it comes
+    from. Nothing is run; arguments may be ShapeDtypeStructs."""
     spec = StaticSpec(f)
     dynamic, statics = spec.bind(args, kwargs, False)
     leaves, in_tree = tree.flatten(dynamic)
@@ -180,4 +189,3 @@ def _told_equation(eqn: JaxprEqn) -> str:
     if eqn.primitive.name == "jit":
         return f"output of jitted function '{eqn.params['name']}'{line}"
     return f"output of {eqn.primitive.name}{line}"
-

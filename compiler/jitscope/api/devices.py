@@ -2,48 +2,81 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import numpy as np
 
 from .. import tree
-from ..backend.array import Array, to_array
+from ..backend.array import Array, stays, to_array
+from ..backend.placement import device_of_request, moved
+from ..core import dtypes
 from ..core.trace import Tracer
 from ..xla import client
 
 
 def devices(backend: str | None = None) -> list[Any]:
-    """The devices of this process. Raises RuntimeError for a backend that is not there."""
+    """The devices of this process (see the option num_cpu_devices). Raises RuntimeError for a backend that is not there."""
     if backend not in (None, "cpu"):
         raise RuntimeError(f"there is no backend {backend!r}: this release runs on 'cpu'")
     return list(client.cpu_devices())
 
 
-def device_put(x: Any, device: Any = None) -> Any:
-    """A tree with its arrays on a device (the default one)."""
+def device_put(
+    x: Any, device: Any = None, *, src: Any = None, donate: Any = False, may_alias: bool | None = None
+) -> Any:
+    """A tree with its arrays on a device. NumPy arrays and numbers become arrays there.
 
-    def put(leaf: Any) -> Any:
-        if isinstance(leaf, Tracer):
-            return leaf
-        array = to_array(leaf)
-        if device is None or array.device == device:
-            return array
-        return Array(client.copy_to_device(array.buf, device), array.aval)
+    `device` is a device, the sharding of an array, None (stay, or the default device), or a tree of those that is a prefix
+    of `x`. An array that is there already is given back itself, unless `may_alias` is False. `donate` frees the arrays that
+    were copied. `src` is where the values are, which is known anyway. Differentiable, and under vmap it moves all rows.
 
-    return tree.map(put, x)
+    Raises ValueError for a `device` that is none, or no prefix, TypeError for leaves that are no arrays.
+    """
+    if donate is True and may_alias:
+        raise ValueError("device_put: donate and may_alias exclude each other")
+    leaves, treedef = tree.flatten(x)
+    wanted = [device_of_request(d) for d in tree.broadcast_prefix(device, treedef, "device_put: device")]
+    freed = tree.broadcast_prefix(donate, treedef, "device_put: donate")
+    return treedef.unflatten([_put(leaf, to, bool(free), may_alias) for leaf, to, free in zip(leaves, wanted, freed)])
+
+
+def _put(leaf: Any, device: Any, free: bool, may_alias: bool | None) -> Any:
+    if isinstance(leaf, Tracer):
+        return leaf if device is None else moved(leaf, device)
+    array = to_array(leaf)
+    home = array.device
+    if (device is None or home == device) and (may_alias is not False or array is not leaf):
+        return array if device is None else stays(array)
+    new = Array(client.copy_to_device(array.buf, device or home), array.aval)
+    if device is not None:
+        stays(new)
+    if free and array is leaf:
+        client.block_until_ready([new.buf])
+        array.delete()
+    return new
 
 
 def device_get(x: Any) -> Any:
-    """A tree with its arrays as NumPy arrays."""
-    return tree.map(lambda leaf: np.asarray(leaf) if isinstance(leaf, Array) else leaf, x)
+    """A tree with its arrays as NumPy arrays (without a copy). Keys, and leaves that are no arrays, stay as they are."""
+
+    def get(leaf: Any) -> Any:
+        known = isinstance(leaf, Array) and not dtypes.is_extended(leaf.aval.dtype)
+        return np.asarray(leaf) if known else leaf
+
+    return tree.map(get, x)
 
 
 def block_until_ready(x: Any) -> Any:
-    """Wait until all arrays of a tree are computed; gives the tree."""
+    """Wait until all arrays of a tree are computed; gives the tree. Raises DeletedArrayError for arrays that are gone."""
     client.block_until_ready([leaf.buf for leaf in tree.leaves(x) if isinstance(leaf, Array)])
     return x
 
 
-def live_arrays() -> list[Any]:
-    """The buffers alive on the devices."""
-    return client.live_buffers()
+def live_arrays(platform: str | None = None) -> list[Array]:
+    """The arrays of this process whose memory is not freed, each buffer once. Raises RuntimeError for another platform
+    than 'cpu'."""
+    if platform not in (None, "cpu"):
+        raise RuntimeError(f"there is no platform {platform!r}: this release runs on 'cpu'")
+    arrays = [x for x in gc.get_objects() if type(x) is Array and hasattr(x, "buf")]
+    return list({id(x.buf): x for x in arrays if not x.is_deleted()}.values())

@@ -13,6 +13,7 @@ from .. import tree
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
 from ..core.folding import fold
+from ..core.trace import running_line
 from ._flat import check_array, check_callable, name_of
 from .jit import jit
 from .linear_maps import refuse_reduce_axes, vjp
@@ -174,11 +175,11 @@ def _check_differentiable(fun: Any, i: int, arg: Any, holomorphic: bool, allow_i
         aval = check_array(leaf, f"argument {i} of {name_of(fun)} has, at {tree.keystr(path) or 'its root'},")
         where = f"argument {i}{tree.keystr(path)} of {name_of(fun)} is {aval.short()}"
         if holomorphic and not dtypes.is_complex(aval.dtype):
-            raise TypeError(f"{where}, but holomorphic=True needs complex arguments")
+            raise TypeError(f"{where}, but holomorphic=True needs complex arguments{running_line()}")
         if not dtypes.is_inexact(aval.dtype) and not allow_int:
             raise TypeError(
                 f"{where}, and gradients are of floats: convert it with .astype(float), choose other "
-                "argnums, or pass allow_int=True"
+                f"argnums, or pass allow_int=True{running_line()}"
             )
 
 
@@ -187,18 +188,19 @@ def _check_scalar(fun: Any, value: Any, holomorphic: bool) -> None:
     if len(leaves) != 1 or (not hasattr(value, "aval") and not isinstance(value, (int, float, complex, np.generic))):
         raise TypeError(
             f"grad needs {name_of(fun)} to return one number; it returned {type(value).__name__} with "
-            f"{len(leaves)} arrays. Return aux values with has_aux=True"
+            f"{len(leaves)} arrays. Return aux values with has_aux=True{running_line()}"
         )
     aval = aval_of(value)
     if aval.shape:
         raise TypeError(
             f"grad needs {name_of(fun)} to return a scalar; it returned {aval.short()}. Sum it, or use "
-            "jacrev or vmap(grad(...)) for a derivative of every element"
+            f"jacrev or vmap(grad(...)) for a derivative of every element{running_line()}"
         )
     if not dtypes.is_inexact(aval.dtype) or (dtypes.is_complex(aval.dtype) and not holomorphic):
         raise TypeError(
             f"grad needs {name_of(fun)} to return a real float; it returned {aval.short()}"
             + (" (holomorphic=True allows complex)" if dtypes.is_complex(aval.dtype) else "")
+            + running_line()
         )
     if holomorphic and not dtypes.is_complex(aval.dtype):
         raise TypeError(

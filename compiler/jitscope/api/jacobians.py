@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import tree
+from ..backend.array import device_for, one_device, placed
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
 from ..core.folding import fold
@@ -98,8 +99,9 @@ def _forward(fun: Any, numbers: Any, has_aux: bool, holomorphic: bool, args: tup
         result, tangent, *aux = jvp(of_arguments(fun, chosen, args, kwargs), primals, tangents, has_aux=has_aux)
         return result, tree.map(_written, tangent, result), *aux
 
+    push.__name__ = name_of(fun)
     axes = (None, -1, None) if has_aux else (None, -1)
-    basis = in_tree.unflatten(_basis(avals))
+    basis = in_tree.unflatten(_basis(avals, primals))
     result, tangent, *aux = vmap(push, out_axes=axes, axis_size=_size(avals))(*basis)
     outs, out_tree = tree.flatten(result)
     out_avals = [aval_of(x) for x in outs]
@@ -127,13 +129,11 @@ def _reverse(
     def pull(ct: Any) -> list[Any]:
         return [x for x, s in zip(tree.leaves(pullback(ct)), smooth) if s]
 
-    rows = iter(vmap(pull, axis_size=_size(out_avals))(out_tree.unflatten(_basis(out_avals))))
+    rows = iter(vmap(pull, axis_size=_size(out_avals))(out_tree.unflatten(_basis(out_avals, result))))
     columns = [list(_parts(next(rows), out_avals, 0)) if s else None for s in smooth]
     blocks = [
         [
-            np.zeros(out.shape + a.shape, dtypes.float0)
-            if column is None
-            else _as(reshape(column[o], out.shape + a.shape), a)
+            full(out.shape + a.shape, 0, a.dtype) if column is None else _as(reshape(column[o], out.shape + a.shape), a)
             for column, a in zip(columns, avals)
         ]
         for o, out in enumerate(out_avals)
@@ -155,13 +155,16 @@ def _size(avals: Sequence[ShapedArray]) -> int:
     return sum(a.size for a in avals)
 
 
-def _basis(avals: Sequence[ShapedArray]) -> list[Any]:
-    """The unit vectors of the space of some leaves: for each leaf its part of all of them, along a new axis 0."""
+def _basis(avals: Sequence[ShapedArray], beside: Any) -> list[Any]:
+    """The unit vectors of the space of some leaves: for each leaf its part of all of them, along a new axis 0. They live
+    where the arrays of the tree `beside` do."""
     total, start, found = _size(avals), 0, []
+    device = None if one_device() or not evaluating() else device_for(tree.leaves(beside))
     for aval in avals:
         shape = (total, aval.size)
         if evaluating():
             ones: Any = np.eye(*shape, -start).astype(aval.dtype)
+            ones = ones if device is None else placed(ones, device)
         else:
             columns = add_p(iota(dtypes.int32, shape, 1), np.int32(start))
             ones = eq_p(iota(dtypes.int32, shape, 0), columns)

@@ -13,7 +13,7 @@ from ..ops.linear import instantiate
 from ..transforms.jvp import jvp_flat
 from ..transforms.linearize import linearize_flat
 from ._flat import Flat, as_values, check_array, check_callable, name_of
-from .pullbacks import LinearFunction, LinearProgram, Pullback, Pushforward, check_tangent
+from .pullbacks import LinearFunction, LinearProgram, Path, Pullback, Pushforward, check_tangent, path_in
 
 
 def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> Any:
@@ -40,8 +40,7 @@ def _jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any
     given, tangent_tree = tree.flatten(tuple(tangents))
     if in_tree != tangent_tree:
         raise TypeError(f"jvp: primals and tangents differ in structure: {in_tree} and {tangent_tree}")
-    paths = tree.leaf_paths(tuple(primals))
-    moving = [_tangent_of(p, t, path) for p, t, path in zip(leaves, given, paths)]
+    moving = [_tangent_of(p, t, path_in(tuple(primals), i)) for i, (p, t) in enumerate(zip(leaves, given))]
     flat = Flat(fun, in_tree, has_aux)
     all_outs, ts = jvp_flat(flat, as_values(leaves), moving)
     outs, aux = flat.split(all_outs) if has_aux else (all_outs, None)
@@ -50,8 +49,8 @@ def _jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any
     return (result, tangent, aux) if has_aux else (result, tangent)
 
 
-def _tangent_of(primal: Any, tangent: Any, path: str) -> Any:
-    aval = check_array(primal, f"the primal at {path} is")
+def _tangent_of(primal: Any, tangent: Any, path: Path) -> Any:
+    aval = primal.aval if hasattr(primal, "aval") else check_array(primal, f"the primal at {path()} is")
     device = None
     if not one_device() and evaluating():
         value = primal.known() if isinstance(primal, Tracer) else primal

@@ -16,17 +16,20 @@ from .linear_maps import refuse_reduce_axes
 
 
 def linear_transpose(fun: Callable[..., Any], *primals: Any, reduce_axes: Sequence[Any] = ()) -> Callable[[Any], tuple]:
-    """The transpose of `fun`, which is linear in all its arguments: a function from cotangents of its result to a tuple of
-    cotangents of its arguments.
+    """The transpose of `fun`, which is linear in all its arguments: a function from cotangents of its result to a tuple
+    of cotangents of its arguments.
 
-    `primals` say what the arguments are like (arrays, or ShapeDtypeStructs: the values are not read). Complex functions are
-    transposed without conjugation. Raises TypeError, naming the line, if `fun` is not linear, or if an argument or result is
-    not of floats or complex numbers; the transpose raises TypeError for cotangents that do not fit the result.
+    `primals` say what the arguments are like (arrays, or ShapeDtypeStructs: the values are not read). Complex functions
+    are transposed without conjugation. Raises TypeError, naming the line, if `fun` is not linear, or if arguments and
+    results are neither all floats or complex numbers nor all integers; the transpose raises TypeError for cotangents
+    that do not fit the result. Of x + 1, which is affine, it is the transpose of x.
     """
     refuse_reduce_axes(reduce_axes, "linear_transpose")
     check_callable(fun, "linear_transpose")
     leaves, in_tree = tree.flatten(primals)
-    linear = LinearFunction(fun, in_tree, check_leaves(leaves, primals, "linear_transpose was called with, at arguments"))
+    linear = LinearFunction(
+        fun, in_tree, check_leaves(leaves, primals, "linear_transpose was called with, at arguments")
+    )
 
     def transposed(cotangent: Any) -> tuple:
         cts, ct_tree = tree.flatten(cotangent)

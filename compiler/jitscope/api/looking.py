@@ -81,7 +81,11 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
     Arguments are trees of arrays, numbers, or anything with a shape and a dtype. Raises what `fun` raises while traced.
     """
-    return make_jaxpr(fun, return_shape=True)(*args, **kwargs)[1]
+    try:
+        return make_jaxpr(fun, return_shape=True)(*args, **kwargs)[1]
+    except Exception as error:
+        fold(error)
+        raise
 
 
 @contextmanager

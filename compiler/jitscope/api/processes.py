@@ -67,5 +67,5 @@ def copy_to_host_async(x: Any) -> Any:
 
 
 def effects_barrier() -> None:
-    """Wait until everything that was started is done."""
+    """Wait until everything that was started is done. (Programs that call Python are over when the call returns.)"""
     client.block_until_ready([buf for buf in client.live_buffers() if not client.is_deleted(buf)])

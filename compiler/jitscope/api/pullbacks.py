@@ -7,7 +7,7 @@ programs are equal, wherever they were made.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -142,8 +142,10 @@ class Pullback(LinearFunction):
             raise ValueError(
                 f"the cotangent has structure {ct_tree}, the result of {program.name} {program.out_tree}; they must agree"
             )
-        device, paths = self._device(cts), tree.leaf_paths(cotangent)
-        given = [_cotangent(ct, aval, path, device) for ct, aval, path in zip(cts, program.out_avals, paths)]
+        device = self._device(cts)
+        given = [
+            _cotangent(ct, a, path_in(cotangent, i), device) for i, (ct, a) in enumerate(zip(cts, program.out_avals))
+        ]
         moving = [ct for ct, m in zip(given, program.moving_out) if m]
         moving += [Zero(v.aval) for v in program.jaxpr.outvars[len(moving) :]]  # of aux
         args = [Linear(v.aval) for v in program.jaxpr.invars]
@@ -176,8 +178,10 @@ class Pushforward(LinearFunction):
                 f"the tangents have structure {tangent_tree}, the arguments of {program.name} {program.in_tree}; they must "
                 "agree"
             )
-        device, paths = self._device(given), tree.leaf_paths(tangents)
-        moving = [check_tangent(t, aval, path, device) for t, aval, path in zip(given, program.in_avals, paths)]
+        device = self._device(given)
+        moving = [
+            check_tangent(t, a, path_in(tangents, i), device) for i, (t, a) in enumerate(zip(given, program.in_avals))
+        ]
         wanted = [instantiate(t) for t, m in zip(moving, program.moving_in) if m]
         found = iter(eval_jaxpr(program.jaxpr, self.residuals, *wanted))
         ts = [
@@ -194,7 +198,20 @@ for _kind in (Pullback, Pushforward):
 # Tangents and cotangents ---------------------------------------------------------------------------------------------
 
 
-def check_tangent(tangent: Any, primal: ShapedArray, path: str, device: Any = None) -> Any:
+Path = Callable[[], str]
+"""Where a leaf stands: asked when an error is made."""
+
+
+def path_in(whole: Any, i: int) -> Path:
+    """The path of leaf number `i` of a tree."""
+    return lambda: tree.leaf_paths(whole)[i]
+
+
+def _array(x: Any, what: str, path: Path) -> ShapedArray:
+    return x.aval if hasattr(x, "aval") else check_array(x, f"{what}{path()} is")
+
+
+def check_tangent(tangent: Any, primal: ShapedArray, path: Path, device: Any = None) -> Any:
     """A tangent for a value of aval `primal`, of the right dtype. Raises ValueError for another shape, TypeError for another
     dtype."""
     wanted = tangent_aval(primal)
@@ -204,26 +221,26 @@ def check_tangent(tangent: Any, primal: ShapedArray, path: str, device: Any = No
         if getattr(tangent, "dtype", None) == dtypes.float0:
             return Zero(wanted)
         raise TypeError(
-            f"the primal at {path} is {primal.short()}, which has no tangent: pass zeros of dtype float0 for it"
+            f"the primal at {path()} is {primal.short()}, which has no tangent: pass zeros of dtype float0 for it"
         )
-    aval = check_array(tangent, f"the tangent at {path} is")
+    aval = _array(tangent, "the tangent at ", path)
     if aval.shape != wanted.shape:
-        raise ValueError(f"at {path} the primal is {primal.short()} and the tangent {aval.short()}; they must agree")
+        raise ValueError(f"at {path()} the primal is {primal.short()} and the tangent {aval.short()}; they must agree")
     if not _becomes(aval, wanted):
         raise TypeError(
-            f"at {path} the primal is {primal.short()} and the tangent {aval.short()}; they must agree: convert the tangent "
+            f"at {path()} the primal is {primal.short()} and the tangent {aval.short()}; they must agree: convert the tangent "
             f"with .astype({wanted.dtype.name})"
         )
     return _converted(tangent, aval, wanted, device)
 
 
-def _cotangent(ct: Any, result: ShapedArray, path: str, device: Any) -> Any:
+def _cotangent(ct: Any, result: ShapedArray, path: Path, device: Any) -> Any:
     wanted = tangent_aval(result)
     if is_zero(ct) or wanted.dtype == dtypes.float0:
         return Zero(wanted)
-    aval = check_array(ct, f"the cotangent{path} is")
+    aval = _array(ct, "the cotangent", path)
     if aval.shape != wanted.shape or not _becomes(aval, wanted):
-        raise ValueError(f"the result{path} is {wanted.short()} and its cotangent {aval.short()}; they must agree")
+        raise ValueError(f"the result{path()} is {wanted.short()} and its cotangent {aval.short()}; they must agree")
     return _converted(ct, aval, wanted, device)
 
 

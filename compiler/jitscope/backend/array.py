@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
@@ -14,7 +15,7 @@ from ..core.config import settings
 from ..core.dtypes import canonicalize
 from ..core.errors import DeletedArrayError
 from ..core.operators import Operators
-from ..core.trace import Tracer
+from ..core.trace import Tracer, immutable_message
 from ..xla import client
 
 
@@ -41,8 +42,16 @@ class Array(Operators):
             return value.astype(dtype)
         return value.copy() if copy else value
 
-    def __dlpack__(self, *, stream: Any = None, **_: Any) -> Any:
-        return client.to_dlpack(self.buf, stream)
+    def __dlpack__(
+        self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
+    ) -> Any:
+        """A capsule that shares the memory (with `copy`, a copy of it). Raises BufferError for another device than the host
+        and for key arrays."""
+        if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
+            raise BufferError(f"the array is in the host's memory (1, 0), not on device {dl_device}")
+        if isinstance(self.aval.dtype, dtypes.ExtendedDType):
+            raise BufferError(f"{self.aval.short()} holds keys, which have no DLPack form: use random.key_data(keys)")
+        return client.to_dlpack(client.copy_to_device(self.buf, self.device) if copy else self.buf, stream)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)
@@ -119,7 +128,8 @@ class Array(Operators):
         )
 
     def __format__(self, spec: str) -> str:
-        return format(np.asarray(self)[()] if not self.aval.shape else str(self), spec)
+        number = not self.aval.shape and not isinstance(self.aval.dtype, dtypes.ExtendedDType)
+        return format(np.asarray(self)[()] if number else str(self), spec)
 
     # Memory
 
@@ -130,10 +140,46 @@ class Array(Operators):
 
     @property
     def device(self) -> Any:
+        """The device that has it."""
         return client.device_of(self.buf)
 
     def devices(self) -> set:
+        """The devices that have it: one."""
         return {self.device}
+
+    def to_device(self, device: Any, *, stream: Any = None) -> Array:
+        """The array on another device; itself if it is there."""
+        return placed(self, device)
+
+    def platform(self) -> str:
+        """The kind of its device: "cpu"."""
+        return self.device.platform
+
+    @property
+    def sharding(self) -> Any:
+        """How it is laid out over devices: on one, which `device_put` accepts in the device's place."""
+        return client.sharding_of(self.device)
+
+    is_fully_addressable = is_fully_replicated = True
+    committed = False
+
+    @property
+    def addressable_shards(self) -> Any:
+        raise NotImplementedError(
+            "addressable_shards: arrays over several devices come in a later release; this one is whole"
+        )
+
+    global_shards = addressable_shards
+
+    def addressable_data(self, index: int) -> Array:
+        """Its part on device `index`: all of it on the only one, 0."""
+        if index != 0:
+            raise IndexError(f"the array is on one device; there is no part {index}")
+        return self
+
+    def on_device_size_in_bytes(self) -> int:
+        """Size in memory, in bytes; elements of 4 bits take half a byte."""
+        return client.nbytes(self.buf)
 
     def is_deleted(self) -> bool:
         return client.is_deleted(self.buf)
@@ -171,10 +217,7 @@ class Array(Operators):
         return array_from_numpy, (np.asarray(self), self.aval.weak_type)
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        raise TypeError(
-            "arrays cannot be changed in place: x = x.at[index].set(value) gives a new array with the "
-            "change (in compiled code no copy is made)"
-        )
+        raise TypeError(immutable_message())
 
 
 def _unpickle_extended(data: np.ndarray, aval: ShapedArray) -> Array:
@@ -225,7 +268,7 @@ def _scalar_array(x: Any) -> Array:
         value = np.asarray(x)
         if aval.weak_type and dtypes.is_integer(aval.dtype):
             value = _checked_int(x, aval.dtype)
-        found = array_from_numpy(value.astype(aval.dtype), aval.weak_type)
+        found = Array(client.put(value.astype(aval.dtype), settings().default_device), aval)
         if len(_scalars) >= _MAX_SCALARS:
             _scalars.clear()
         _scalars[key] = found
@@ -251,13 +294,37 @@ def one_device() -> bool:
 def device_for(values: Sequence[Any]) -> Any:
     """Where a computation on `values` runs: the device of the arrays among them, else the default one. Raises ValueError
     for arrays on different devices."""
-    devices = {x.device for x in values if type(x) is Array}
+    bufs = [x.buf for x in values if type(x) is Array]
+    return common_device(bufs) if bufs else settings().default_device or client.default_device()
+
+
+_put: dict[int, Any] = {}
+
+
+def stays(array: Array) -> Array:
+    """The array, which the user put where it is: it does not move to another device by itself."""
+    if not one_device():
+        number = id(array.buf)
+        _put[number] = weakref.ref(array.buf, lambda _: _put.pop(number, None))
+    return array
+
+
+def common_device(bufs: Sequence[Any]) -> Any:
+    """Where a computation on buffers runs. Those on the default device, if nobody put them there, go along with others.
+
+    Raises ValueError for buffers on different devices.
+    """
+    devices = {client.device_of(buf) for buf in bufs}
     if len(devices) > 1:
-        raise ValueError(
-            f"the arguments live on different devices ({', '.join(sorted(map(str, devices)))}): move them to "
-            "one with device_put"
-        )
-    return devices.pop() if devices else settings().default_device or client.default_device()
+        home = (client.default_device(), settings().default_device)
+        fixed = {client.device_of(buf) for buf in bufs if id(buf) in _put or client.device_of(buf) not in home}
+        if len(fixed) > 1:
+            raise ValueError(
+                f"the arguments live on different devices ({', '.join(sorted(map(str, fixed)))}): move them to "
+                "one with device_put"
+            )
+        devices = fixed or {client.default_device()}
+    return devices.pop()
 
 
 def placed(x: Any, device: Any) -> Array:

@@ -16,10 +16,13 @@ from ..core.hashing import SMALL, StructuralHash, structural_hash
 from ..core.jaxpr import NO_DEBUG, ClosedJaxpr, DebugInfo, Jaxpr
 from ..core.trace import Tracer, leaked
 from ..xla import client, donations, mappings, mlir
+from ..xla.callbacks import answer, calls_python
 from ..xla.program import Executable, RuntimeFailure, compile_options, translate
+from . import disk
 from .array import Array, one_device, placed, to_array
 from .guards import guards
 from .lowering import lower_jaxpr
+from .placement import check_placement
 
 
 MAX_EXECUTABLES = 2048
@@ -65,16 +68,8 @@ class Program:
         for buf in taken:
             client.delete(buf)
         if taken:
-            handle = source.capture()
-            donations.note(taken, lambda i: self._donation(i, handle))
-
-    def _donation(self, i: int, handle: Any) -> str:
-        """Who took the memory of the donated argument number `i`, in words."""
-        names, at = self.debug.arg_names, self.donated[i]
-        argument = names[at] if at < len(names) else str(at)
-        where = source.user_position(handle)
-        line = f" in line {where.line} of {where.function}, {where.text.strip()}," if where else ""
-        return f"its memory was given away as argument {argument} of {self.debug.name}{line} which donates it"
+            debug, donated, handle = self.debug, self.donated, source.capture()
+            donations.note(taken, lambda i: _donation(debug, donated[i], handle))
 
     @property
     def number(self) -> int:
@@ -98,21 +93,37 @@ class Program:
         return [Array(buf, aval) for buf, aval in zip(outs, self.out_avals)]
 
 
-class _Entry:
-    """An executable in the cache with what is needed to share it: its MLIR bytecode and the number it was filed under."""
+def _donation(debug: DebugInfo, argument: int, handle: Any) -> str:
+    """Who took the memory of a donated argument, in words. (It holds no program: stories outlive those.)"""
+    names = debug.arg_names
+    name = names[argument] if argument < len(names) else str(argument)
+    where = source.user_position(handle)
+    line = f" in line {where.line} of {where.function}, {where.text.strip()}," if where else ""
+    return f"its memory was given away as argument {name} of {debug.name}{line} which donates it"
 
-    __slots__ = ("__weakref__", "argument_avals", "executable", "hash", "lowered", "number")
+
+class _Entry:
+    """An executable in the cache with what is needed to share it: its MLIR bytecode (or what gives it) and the number it was
+    filed under."""
+
+    __slots__ = ("__weakref__", "_lowered", "argument_avals", "executable", "hash", "number")
 
     def __init__(
         self,
         executable: Executable,
-        lowered: bytes,
+        lowered: bytes | Callable[[], bytes],
         key: StructuralHash,
         number: int,
         argument_avals: list[ShapedArray],
     ):
-        self.executable, self.lowered, self.hash, self.number = executable, lowered, key, number
+        self.executable, self._lowered, self.hash, self.number = executable, lowered, key, number
         self.argument_avals = argument_avals
+
+    @property
+    def lowered(self) -> bytes:
+        if callable(self._lowered):
+            self._lowered = self._lowered()
+        return self._lowered
 
 
 _entries: OrderedDict[Any, _Entry] = OrderedDict()
@@ -142,6 +153,7 @@ def compile_jaxpr(
     `keep_unused`: the program takes the arguments that nobody reads, too.
     """
     device = device or client.default_device()
+    check_placement(closed, device)
     kept = _kept_arguments(closed, keep_unused)
     lifted, hidden, embedded = _split_constants(closed, device, kept)
     key = structural_hash(lifted, embedded)
@@ -231,16 +243,37 @@ def _build(
     lowered: bytes | None,
 ) -> _Entry:
     start, lowered_here = time.perf_counter(), lowered is None
+    outputs = [(below.shape, below.dtype) for below in map(physical, lifted.out_avals)]
+    place = disk.key_of(lifted, key, options, device, donated) if disk.store() else None
+    loaded = disk.find(place, outputs, device) if isinstance(place, disk.Key) else None
+    if loaded is not None:
+        if note is not None:
+            answer_of_disk = disk.Answer(True, loaded.entry.head.seconds)
+            records.emit(_compile_step(note, time.perf_counter() - start, answer_of_disk))
+        return _Entry(loaded.executable, loaded.entry.unpack_lowered(), key, number, lifted.in_avals)
+    start = time.perf_counter()
     if lowered is None:
         lowered = mlir.to_bytecode(lower_jaxpr(lifted, lifted.jaxpr.debug.name, donated))
     middle = time.perf_counter()
-    outputs = [(below.shape, below.dtype) for below in map(physical, lifted.out_avals)]
     executable = Executable.compile(
-        lowered, outputs, device, compile_options(overrides={**guards(lifted.jaxpr), **dict(options)})
+        lowered,
+        outputs,
+        device,
+        compile_options(overrides={**guards(lifted.jaxpr), **dict(options)}),
+        (answer,) if calls_python(lowered) else (),
     )
     end = time.perf_counter()
     if note is not None:
         if lowered_here:
             records.emit(note.step_of("lower", middle - start))
-        records.emit(note.step_of("compile", end - middle))
+        records.emit(_compile_step(note, end - middle, disk.miss(place) if place else None))
+    if isinstance(place, disk.Key):
+        disk.keep(place, lifted.jaxpr.debug.name, executable, lowered, end - start)
     return _Entry(executable, lowered, key, number, lifted.in_avals)
+
+
+def _compile_step(note: records.Record, seconds: float, answer_of_disk: disk.Answer | None) -> records.Record:
+    step = note.step_of("compile", seconds)
+    if answer_of_disk is not None:
+        step.detail["disk"] = answer_of_disk
+    return step

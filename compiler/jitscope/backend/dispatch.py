@@ -14,7 +14,7 @@ import time
 import weakref
 from collections.abc import Callable, Sequence
 from itertools import count, islice
-from types import MethodType
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 from numpy import ndarray
@@ -26,13 +26,15 @@ from ..core.avals import ShapedArray, aval_of, not_an_array
 from ..core.axes import current_axes
 from ..core.config import settings
 from ..core.folding import fold
-from ..core.jaxpr import ClosedJaxpr, DebugInfo
+from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, Var, subjaxprs
 from ..core.staging import JaxprTrace, eval_jaxpr, trace_to_jaxpr
-from ..core.trace import Tracer, _current, evaluating
+from ..core.trace import Tracer, _current, evaluating, running_line
 from ..xla import client
 from ..xla.program import RuntimeFailure, translate
 from .array import Array, device_for, one_device, placed, to_array
 from .compile import Options, Program, compile_jaxpr
+from .key_reuse import checked
+from .replay import test_in_force, watched
 from .signature import ANY_DEVICE, Leaf, Signature, options_text, short_repr
 from .stages import trace_stage
 from .static import StaticSpec
@@ -99,6 +101,16 @@ class Completed:
         return self.ready.run([bufs[i] if type(i) is int else i for i in self.order])
 
 
+class CheckedReady(Ready):
+    """With `debug_key_reuse`, a look at the keys of each call; with `debug_nans`, at its results."""
+
+    __slots__ = ("checked",)
+    checked: Callable[[Any], Any]
+
+    def run(self, bufs: Any) -> Any:
+        return self.checked(bufs)
+
+
 _LEAF = tree.structure(0)
 
 
@@ -136,14 +148,15 @@ _all_caches: weakref.WeakSet[Caches] = weakref.WeakSet()
 
 
 def caches_of(fun: Any, configuration: Any) -> Caches:
-    """The caches of a function object: two `jit` of one function under the same options share them."""
-    try:
+    """The caches of a function object: two `jit` of one function under the same options share them. Bound methods and
+    callable objects have state, and may be equal without being the same: each `jit` of those has caches of its own."""
+    if isinstance(fun, (FunctionType, BuiltinFunctionType)):
         by_configuration = _caches.setdefault(fun, {})
         caches = by_configuration.get(configuration)
         if caches is None:
             number = next((c.number for c in by_configuration.values()), None) or next(_function_numbers)
             caches = by_configuration.setdefault(configuration, Caches(number))
-    except TypeError:
+    else:
         caches = Caches(next(_function_numbers))
     _all_caches.add(caches)
     return caches
@@ -255,7 +268,8 @@ class JitFunction:
             named = {n: None if n in self._spec.names else next(numbers) for n in kwargs}
             positional, by_name = self._spec.bind(markers, named, False, arrays=True)[0]
             order = [x.buf if type(x) is Array else x for x in (*positional, *[by_name[n] for n in sorted(by_name)])]
-            entry = ready if order == list(range(len(flat[1]))) else Completed(ready, order)
+            as_given = all(type(x) is int for x in order) and order == list(range(len(flat[1])))
+            entry = ready if as_given else Completed(ready, order)
             self._caches.remember(self._caches.mixed, flat[0], entry)
             if self._simple and not kwargs and all(type(x) is Array for x in args):
                 self._caches.remember(self._caches.fast, (settings(), *[x.aval for x in args]), entry)
@@ -323,7 +337,7 @@ class JitFunction:
                     if hasattr(leaf, "dtype") or isinstance(leaf, int)
                     else f". If it is not data but a choice made before running, make it static: static_argnames={_root(name)!r}"
                 )
-                return type(error)(f"argument {name} of {self._name} cannot be traced: {error}{advice}")
+                return type(error)(f"argument {name} of {self._name} cannot be traced: {error}{advice}{running_line()}")
         return error
 
     def _first(
@@ -339,10 +353,10 @@ class JitFunction:
             device,
             traced.number,
             note,
-            self._spec.donated_leaves(dynamic, statics),
+            () if test_in_force() else self._spec.donated_leaves(dynamic, statics),
             keep_unused=self._keep_unused,
         )
-        ready = Ready(program, traced.out_tree)
+        ready = self._ready(program, traced)
         self._caches.remember(self._caches.ready, key, ready)
         if program.reused:
             note.step, note.detail, note.payload = "reuse", {"first": program.number}, (traced, ready)
@@ -362,6 +376,18 @@ class JitFunction:
             )
         )
         return out, ready
+
+    def _ready(self, program: Program, traced: Traced) -> Ready:
+        options, watching = settings(), test_in_force() is not None
+        if not (options.debug_key_reuse or watching):
+            return Ready(program, traced.out_tree)
+        ready = CheckedReady(program, traced.out_tree)
+        ready.checked = lambda bufs: Ready.run(ready, bufs)
+        if watching:
+            ready.checked = watched(traced.closed, self._name, ready.checked)
+        if options.debug_key_reuse:
+            ready.checked = checked(traced.closed, ready.checked, in_library=False)
+        return ready
 
     def _nested(self, dynamic: Any, leaves: list[Any], in_tree: Any, statics: Any) -> Any:
         try:
@@ -458,6 +484,10 @@ class JitFunction:
                 )
             )
             raise
+        if statics.defaults and _raise_to(
+            closed.jaxpr, {v for v, n in zip(closed.jaxpr.invars, names) if n in statics.defaults}
+        ):
+            raise DefaultsInTheWay
         traced = Traced(closed, out_trees[0], signature, number)
         records.emit(
             records.Record(
@@ -483,7 +513,7 @@ class JitFunction:
                 path = tree.leaf_paths(out)[i]
                 raise TypeError(
                     f"{self._name} returned, at result{path}, something that is not an array: {not_an_array(leaf)}. A "
-                    "compiled function gives arrays, numbers, or trees of those; compute other things outside"
+                    f"compiled function gives arrays, numbers, or trees of those; compute other things outside{running_line()}"
                 ) from None
 
     # What JAX's jitted functions offer beside being called
@@ -502,11 +532,19 @@ class JitFunction:
 
     def lower(self, *args: Any, **kwargs: Any) -> Any:
         """Stage 2: the StableHLO program for these arguments."""
-        return self.trace(*args, **kwargs).lower()
+        try:
+            return self.trace(*args, **kwargs).lower()
+        except Exception as error:
+            fold(error)
+            raise
 
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
         """The shapes and dtypes of the result, as ShapeDtypeStructs."""
-        return self.trace(*args, **kwargs).out_info
+        try:
+            return self.trace(*args, **kwargs).out_info
+        except Exception as error:
+            fold(error)
+            raise
 
     def clear_cache(self) -> None:
         """Forget the function's traces and programs."""
@@ -532,6 +570,27 @@ def _staging() -> bool:
     while (parent := getattr(trace, "parent", None)) is not None:
         trace = parent
     return isinstance(trace, JaxprTrace)
+
+
+_SAME_VALUE = ("broadcast_in_dim", "convert_element_type", "reshape")
+
+
+def _raise_to(jaxpr: Jaxpr, marked: set[Any]) -> bool:
+    """Whether one of these variables is an exponent: known ones are multiplied out, which is many times faster."""
+    for eqn in jaxpr.eqns:
+        if not any(type(a) is Var and a in marked for a in eqn.invars):
+            continue
+        if eqn.primitive.name == "pow" and eqn.invars[1] in marked:
+            return True
+        if eqn.primitive.name in _SAME_VALUE:
+            marked.add(eqn.outvars[0])
+        for _, held in subjaxprs(eqn.params):
+            inner = held.jaxpr.invars
+            if len(inner) == len(eqn.invars) and _raise_to(
+                held.jaxpr, {v for v, a in zip(inner, eqn.invars) if a in marked}
+            ):
+                return True
+    return False
 
 
 def _root(path: str) -> str:

@@ -5,23 +5,29 @@ from __future__ import annotations
 from typing import Any
 
 from ..control.call import jit_p
-from ..core import records, source
+from ..core import config, records, source
 from ..core.avals import ShapedArray
-from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Var, subjaxprs
+from ..core.config import settings
+from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var, subjaxprs
 from ..core.primitive import FunctionCall, HigherOrder, Primitive
 from ..core.trace import Trace, Tracer, install_evaluation, leaked
 from ..ops.families import Elementwise
+from ..ops.indexing import dynamic_slice_p, dynamic_update_slice_p
 from ..xla.program import RuntimeFailure, translate
 from .array import Array, device_for, one_device, placed, to_array
 from .compile import Program, compile_jaxpr, relief
+from .key_reuse import checked
+from .key_uses import is_key
+from .replay import failure, is_bad, test_in_force
 
 
 _programs: dict[Any, Program] = {}
 _MAX_PROGRAMS = 8192
+_on_keys: dict[Any, ClosedJaxpr] = {}
 QUICK = (("xla_cpu_use_fusion_emitters", False),)
 """XLA's older emitter compiles a single elementwise operation in half the time, to code as fast."""
 
-caches: list[dict[Any, Any]] = [_programs]
+caches: list[dict[Any, Any]] = [_programs, _on_keys]
 """The caches of programs run outside any trace, those of the libraries above among them: `clear_programs` empties them."""
 
 
@@ -31,6 +37,8 @@ class EvaluationTrace(Trace):
     __slots__ = ()
 
     def process(self, primitive: Primitive, args: tuple, params: dict[str, Any]) -> Any:
+        if config.watching and (test := test_in_force()) is not None:
+            return self._watched(test, primitive, args, params)
         bufs: list[Any] = []
         try:
             # Arrays alone have both; scalars, NumPy values and tracers take the long way.
@@ -48,6 +56,16 @@ class EvaluationTrace(Trace):
         if primitive.multiple_results:
             return list(map(Array, outs, program.out_avals))
         return Array(outs[0], program.out_avals[0])
+
+    def _watched(self, test: Any, primitive: Primitive, args: tuple, params: dict[str, Any]) -> Any:
+        """The operation, or FloatingPointError for a bad result (`debug_nans`)."""
+        with config.override(debug_nans=False, debug_infs=False):
+            out = self.process(primitive, args, params)
+        if any(is_bad(x, test) for x in (out if primitive.multiple_results else [out])):
+            arrays = [_array(x, None) for x in args]
+            closed = _one_equation(primitive, [a.aval for a in arrays], params)
+            raise failure(closed, primitive.name, arrays, test)
+        return out
 
     def _general(self, primitive: Primitive, args: tuple, params: dict[str, Any]) -> Any:
         if isinstance(primitive, FunctionCall):
@@ -68,8 +86,31 @@ class EvaluationTrace(Trace):
             if len(_programs) >= _MAX_PROGRAMS:
                 _programs.clear()
             programs[key] = program
-        outs = program.run([a.buf for a in arrays])
+            if any(is_key(aval) for aval in (*avals, *program.out_avals)):
+                program.takes_all = False  # so that calls with keys come here
+        run = program.run
+        if settings().debug_key_reuse and not program.takes_all:
+            run = _checked(key, primitive, arrays, params, run)
+        outs = run([a.buf for a in arrays])
         return outs if primitive.multiple_results else outs[0]
+
+
+_AT_NUMBERS = frozenset((dynamic_slice_p, dynamic_update_slice_p))
+
+
+def _checked(key: Any, primitive: Primitive, arrays: list[Array], params: dict[str, Any], run: Any) -> Any:
+    """The program of an operation with a look at the keys it gets. Of a window, the place is known."""
+    places = {i: a.item() for i, a in enumerate(arrays) if primitive in _AT_NUMBERS and not is_key(a.aval)}
+    key = (*key, *places.items())
+    closed = _on_keys.get(key)
+    if closed is None:
+        if len(_on_keys) >= _MAX_PROGRAMS:
+            _on_keys.clear()
+        closed = _one_equation(primitive, [a.aval for a in arrays], params)
+        (eqn,) = closed.eqns
+        eqn.invars = [Literal(places[i], v.aval) if i in places else v for i, v in enumerate(eqn.invars)]
+        _on_keys[key] = closed
+    return checked(closed, run)
 
 
 def _array(x: Any, device: Any) -> Array:

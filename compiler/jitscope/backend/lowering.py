@@ -13,13 +13,11 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import ShapedArray, physical
-from ..core.effects import no_effects
+from ..core.effects import no_effects, python_effects
 from ..core.jaxpr import Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var, subpath
 from ..core.staging import trace_to_jaxpr
 from ..xla import lapack, mlir, portable
-from ..xla.callbacks import TARGET
-from ..xla.dtypes import PACKED
-from .run_number import NUMBER, RunNumber
+from .run_number import NUMBER, RunNumber, call_python
 
 
 class Module:
@@ -83,7 +81,7 @@ class Module:
         with self.ir.InsertionPoint(block):
             captured = [self.mlir.hlo.constant(mlir.constant_attr(c)) for c in consts]
             outs = lower_equations(self, jaxpr, [*captured, *block.arguments])
-            self.mlir.func.ReturnOp(run.results(outs, bool(jaxpr.effects) or visibility == "public"))
+            self.mlir.func.ReturnOp(run.results(outs, bool(jaxpr.effects & python_effects) or visibility == "public"))
         self.runs.pop()
         run.settle(function, self.ir)
         return function, run
@@ -147,7 +145,7 @@ class LoweringContext:
     def lower_equation(self, eqn: JaxprEqn, values: Sequence[Any]) -> Any:
         self.avals_in = [a.aval for a in eqn.invars]
         self.avals_out = [v.aval for v in eqn.outvars]
-        self.effects = eqn.effects
+        self.effects = eqn.effects & python_effects
         primitive = eqn.primitive
         rules = primitive.lowerings
         if rules and (rule := rules.get(self.module.platform) or rules.get(None)):
@@ -231,23 +229,8 @@ class LoweringContext:
         return results
 
     def python(self, callback: Any, values: Sequence[Any]) -> list[Any]:
-        """Call Python with the equation's operands: `callback.site(avals_in, avals_out, threaded)` gives the place to call
-        (see `xla.callbacks`). It keeps its order with others if the equation has effects."""
-        threaded, run = bool(self.effects), self.module.run
-        site = callback.site(tuple(self.avals_in), tuple(self.avals_out), threaded)
-        wide_in, wide_out = [_in_bytes(a) for a in self.avals_in], [_in_bytes(a) for a in self.avals_out]
-        operands = [self.convert(v, a.dtype, w.dtype) for v, a, w in zip(values, self.avals_in, wide_in)]
-        outs = self.foreign(
-            TARGET,
-            [run.get(), self.scalar(site.number, np.int32), *operands],
-            [NUMBER, NUMBER, *wide_in],
-            [*[NUMBER] * threaded, *wide_out],
-            {"index": _FIRST},
-            side_effect=threaded,
-        )
-        if threaded:
-            run.now = outs.pop(0)
-        return [self.convert(v, w.dtype, a.dtype) for v, w, a in zip(outs, wide_out, self.avals_out)]
+        """Call the Python function of `callback` with the equation's operands (see `control.callbacks`)."""
+        return call_python(self, callback, values)
 
     def region(self, operation: Any, index: int, avals: Sequence[ShapedArray], body: Callable[..., Any]) -> None:
         """Fill region `index` of an operation: `body` gets the block's arguments and gives what the block returns."""
@@ -588,20 +571,6 @@ class LoweringContext:
 
 def _rows_first(avals: Sequence[ShapedArray]) -> list[Sequence[int]]:
     return [range(physical(a).ndim)[::-1] for a in avals]
-
-
-class _FIRST:
-    """The place of `xla.callbacks.answer` in the list of a program's callbacks, of the type the target wants."""
-
-    array = np.asarray(0, np.uint64)
-
-
-def _in_bytes(aval: ShapedArray) -> ShapedArray:
-    """The aval in which Python can read an array: those of less than a byte for each element are widened."""
-    if aval.dtype not in PACKED:
-        return aval
-    wide = {"i": np.int8, "u": np.uint8}.get(dtypes.kind(aval.dtype), np.float32)
-    return aval.update(dtype=np.dtype(wide))
 
 
 def _lapack_target(routine: str, aval: ShapedArray) -> str:

@@ -330,23 +330,27 @@ class CompiledStage(_Stage):
         return stage._traced.out_tree.unflatten(self._program.run([a.buf for a in arrays]))
 
     def _leaves(self, args: tuple, kwargs: dict[str, Any]) -> list[Any]:
+        """The leaves of a call in any form: as it was lowered, without what is static, without defaults."""
         stage = self._stage
         leaves, in_tree = tree.flatten((args, kwargs))
         if in_tree == stage._in_tree:
             return leaves
-        other = TypeError(
+        for complete in (False, True):
+            try:
+                if complete:
+                    merged, kwargs = stage._statics.merge((args, kwargs))
+                    args = tuple(merged)
+                dynamic, statics = stage._function._spec.bind(args, kwargs, stage._function._auto)
+            except (TypeError, ValueError):
+                continue
+            leaves, found = tree.flatten(dynamic)
+            if found == stage._in_tree:
+                if statics.key == stage._statics.key:
+                    return leaves
+                raise TypeError(f"{self.fun_name} was compiled for other values of its static arguments")
+        raise TypeError(
             f"{self.fun_name} was compiled for arguments of another structure: {stage._in_tree}, now {in_tree}"
         )
-        try:
-            dynamic, statics = stage._function._spec.bind(args, kwargs, stage._function._auto)
-        except (TypeError, ValueError):
-            raise other from None
-        leaves, in_tree = tree.flatten(dynamic)
-        if statics.key != stage._statics.key:
-            raise TypeError(f"{self.fun_name} was compiled for other values of its static arguments")
-        if in_tree != stage._in_tree:
-            raise other
-        return leaves
 
     def as_text(self) -> str:
         """The optimised HLO."""

@@ -12,8 +12,8 @@ from ..core.avals import ShapedArray, aval_of, not_an_array
 from ..core.axes import current_axes
 from ..core.config import settings
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, Var
-from ..core.staging import trace_to_jaxpr
-from ..core.trace import Tracer
+from ..core.staging import JaxprTrace, trace_to_jaxpr
+from ..core.trace import Tracer, current_trace
 
 
 class Body:
@@ -26,20 +26,24 @@ class Body:
 
 
 _traced: weakref.WeakKeyDictionary[Any, dict[Any, Body]] = weakref.WeakKeyDictionary()
+_while_tracing: weakref.WeakKeyDictionary[Any, weakref.WeakKeyDictionary[Any, dict[Any, Body]]] = (
+    weakref.WeakKeyDictionary()
+)
 _MAX_KINDS = 256
 
 
 def trace_body(fun: Callable[..., Any], in_tree: Any, avals: Sequence[ShapedArray]) -> Body:
     """`fun`, a function of the trees that `in_tree` (a tuple's structure) says, traced for leaves of these avals.
 
-    The trace is remembered with the function object, as for jit, unless it captured tracers. A function that was made
+    The trace is remembered with the function object, as for jit, unless it captured tracers; while another function is
+    traced, only until that trace ends, so that a function traced anew sees today's globals here too. A function that was made
     around one of the user's says so by `traced_as`, (the user's, what was made of it): the trace is remembered with that.
     Raises TypeError for results that are not arrays.
     """
     owner, kind = getattr(fun, "traced_as", (fun, None))
     key = (settings(), current_axes(), in_tree, tuple(avals), kind)
     try:
-        known = _traced.setdefault(owner, {})
+        known = _memory().setdefault(owner, {})
         body = known.get(key)
     except TypeError:  # a callable that cannot be held weakly, or static data in the tree that cannot be hashed
         return _trace(fun, in_tree, avals)
@@ -50,6 +54,13 @@ def trace_body(fun: Callable[..., Any], in_tree: Any, avals: Sequence[ShapedArra
                 known.clear()
             known[key] = body
     return body
+
+
+def _memory() -> weakref.WeakKeyDictionary[Any, dict[Any, Body]]:
+    root = current_trace()
+    while (parent := getattr(root, "parent", None)) is not None:
+        root = parent
+    return _while_tracing.setdefault(root, weakref.WeakKeyDictionary()) if isinstance(root, JaxprTrace) else _traced
 
 
 def _trace(fun: Callable[..., Any], in_tree: Any, avals: Sequence[ShapedArray]) -> Body:

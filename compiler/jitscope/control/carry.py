@@ -73,7 +73,8 @@ def with_result_avals(closed: ClosedJaxpr, avals: Sequence[ShapedArray]) -> Clos
         eqns, outvars = list(old.eqns), list(old.outvars)
         for i, (atom, aval) in enumerate(zip(old.outvars, avals)):
             if isinstance(atom, Literal):
-                outvars[i] = Literal(aval.dtype.type(atom.value), aval)
+                value = aval.dtype.type(atom.value)
+                outvars[i] = Literal(value.item() if aval.weak_type else value, aval)
             elif atom.aval is not aval:
                 eqns.append(_conversion(atom, aval))
                 outvars[i] = eqns[-1].outvars[0]

@@ -29,6 +29,7 @@ from ..transforms.vmap import vmap_jaxpr
 from .bodies import Body, check_leaves, lift_constants, name_of, trace_body
 from .call import call
 from .carry import made_in, with_result_avals
+from .effects import example_by_example, has_effects
 
 
 _ABSENT: Any = object()
@@ -78,6 +79,8 @@ class Cond(HigherOrder):
         return [None, *[next(outs) if lin else None for lin in linear]]
 
     def batch(self, axis, args, dims, /, *, branches, **params):
+        if dims[0] is not None and has_effects(*branches):
+            return example_by_example(self, axis, args, dims, {"branches": branches, **params})
         if dims[0] is not None:
             return self._batch_choice(axis, args, dims, branches)
         mapped = _any([d is not None for d in vmap_jaxpr(b, axis, dims[1:])[1]] for b in branches)
@@ -108,7 +111,7 @@ class Cond(HigherOrder):
         count = len(unknown) - sum(unknown)
         first = [_with_slots(s.known, count, slots, plan) for s, plan in zip(splits, plans)]
         done: list[Any] = []
-        if count or slots:
+        if count or slots or any(b.effects for b in first):
             with using(trace.parent):
                 done = self._bind(first, args[0], known_args, **params)
         unknown_args = [x for x, k in zip(args[1:], known) if not k]
@@ -341,13 +344,13 @@ def _choose(
     leaves, in_tree = tree.flatten(tuple(operands))
     avals = check_leaves(leaves, tuple(operands), f"{what}: the operands have, at operands")
     bodies = {name: trace_body(f, in_tree, avals) for name, f in named.items()}
-    closeds = _same_results(what, named, bodies)[::order]
+    closeds = _same_results(what, named, bodies, order)[::order]
     outs = cond_p._bind(closeds, index, leaves, **params)
     return next(iter(bodies.values())).out_tree.unflatten(outs)
 
 
-def _same_results(what: str, named: dict[str, Any], bodies: dict[str, Body]) -> list[ClosedJaxpr]:
-    """The branches, with results of the same avals: a result is weak if all branches' are."""
+def _same_results(what: str, named: dict[str, Any], bodies: dict[str, Body], order: int) -> list[ClosedJaxpr]:
+    """The branches, with results of the same avals: a result is weak if it is in branch 0, as in JAX."""
     (first, body), *others = bodies.items()
     for name, other in others:
         if other.out_tree != body.out_tree:
@@ -363,7 +366,7 @@ def _same_results(what: str, named: dict[str, Any], bodies: dict[str, Body]) -> 
                 "  what to do: convert one of the results (.astype, jnp.broadcast_to), so that they agree"
             )
     avals = [
-        ShapedArray(column[0].shape, column[0].dtype, all(a.weak_type for a in column))
+        ShapedArray(column[0].shape, column[0].dtype, column[::order][0].weak_type)
         for column in zip(*[b.closed.out_avals for b in bodies.values()])
     ]
     return [with_result_avals(b.closed, avals) for b in bodies.values()]

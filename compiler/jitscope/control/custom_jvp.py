@@ -23,6 +23,7 @@ from .ruled import (
     RuledCall,
     SymbolicZero,
     as_zero,
+    call_rule,
     called_like,
     pair_of,
     refuse_captured,
@@ -84,18 +85,19 @@ def _mapped(jvp: Rule, axis: Any, dims: Sequence[int | None], settled: ResultAxe
 class _FlatRule:
     """The user's rule on flat operands, in one call."""
 
-    __slots__ = ("arguments", "owner", "results")
+    __slots__ = ("arguments", "name", "results", "rule", "symbolic_zeros")
 
     def __init__(self, owner: custom_jvp, arguments: Arguments, results: Results):
-        self.owner, self.arguments, self.results = owner, arguments, results
+        self.rule, self.symbolic_zeros, self.name = owner.jvp, owner.symbolic_zeros, name_of(owner.fun)
+        self.arguments, self.results = arguments, results
 
     def __call__(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-        given, rule = self.arguments, self.owner.jvp
+        given, rule = self.arguments, self.rule
         assert rule is not None
-        written = SymbolicZero if self.owner.symbolic_zeros else lambda aval: instantiate(Zero(aval))
+        written = SymbolicZero if self.symbolic_zeros else lambda aval: instantiate(Zero(aval))
         moving = [written(t.aval) if is_zero(t) else t for t in tangents]
-        out = rule(*given.set_apart(primals), given.trees(primals), given.trees(moving))
-        return self._checked(out, f"the JVP rule {name_of(rule)} of {name_of(self.owner.fun)}")
+        out = call_rule(rule, *given.set_apart(primals), given.trees(primals), given.trees(moving))
+        return self._checked(out, f"the JVP rule {name_of(rule)} of {self.name}")
 
     def _checked(self, out: Any, what: str) -> tuple[list[Any], list[Any]]:
         result, tangent = pair_of(out, what, "the result and its tangent")
@@ -107,10 +109,12 @@ class _FlatRule:
                 "they must be equal. The tangent of a result that does not move is an array of zeros"
             )
         paths = tree.leaf_paths(result) if outs else []
-        return outs, [_checked_tangent(x, t, f"{what} returned, at result{path},") for x, t, path in zip(outs, ts, paths)]
+        return outs, [
+            _checked_tangent(x, t, f"{what} returned, at result{path},") for x, t, path in zip(outs, ts, paths)
+        ]
 
     def __repr__(self) -> str:
-        return name_of(self.owner.jvp)
+        return name_of(self.rule)
 
 
 def _checked_tangent(out: Any, t: Any, what: str) -> Any:
@@ -126,11 +130,11 @@ def _checked_tangent(out: Any, t: Any, what: str) -> Any:
 
 
 class custom_jvp(Ruled):
-    """Decorator: a function whose derivative, forward and (by transposing that) reverse, is a rule given with `defjvp` or
-    `defjvps`.
+    """Decorator: a function whose derivative, forward and (by transposing that) reverse, is a rule given with `defjvp`
+    or `defjvps`.
 
-    Arguments in `nondiff_argnums` or `nondiff_argnames` are not differentiated and may be anything (functions, text); the
-    rule gets them first. The rule must be linear in the tangents. Under vmap, rule and function are mapped. Raises
+    Arguments in `nondiff_argnums` or `nondiff_argnames` are not differentiated and may be anything (functions, text);
+    the rule gets them first. The rule must be linear in the tangents. Under vmap, rule and function are mapped. Raises
     AttributeError when it is called before it has a rule, TypeError where the rule's results do not fit the function's.
     """
 
@@ -144,8 +148,9 @@ class custom_jvp(Ruled):
 
     def defjvp(self, jvp: Callable[..., Any], symbolic_zeros: bool = False) -> Callable[..., Any]:
         """Set the rule: `jvp(primals, tangents)`, two tuples as long as the arguments, gives (result, tangent). Also a
-        decorator. Arguments not differentiated come first, one by one. With `symbolic_zeros` tangents that are zero arrive
-        as `SymbolicZero`, and may be returned as such; otherwise they are arrays of zeros (of dtype float0 for integers).
+        decorator. Arguments not differentiated come first, one by one. With `symbolic_zeros` tangents that are zero
+        arrive as `SymbolicZero`, and may be returned as such; otherwise they are arrays of zeros (of dtype float0 for
+        integers).
         """
         self.jvp, self.symbolic_zeros = jvp, symbolic_zeros
         return jvp

@@ -26,6 +26,7 @@ from .ruled import (
     Ruled,
     RuledCall,
     SymbolicZero,
+    call_rule,
     called_like,
     pair_of,
     refuse_captured,
@@ -165,8 +166,8 @@ def _gathered(axis: Any, ct: Any, at: int | None, dim: int | None, differ: bool)
 class CustomLin(FunctionCall):
     """Tangents of operands to tangents of results, known by its transpose alone: `pullback`.
 
-    Operands are `num_res` residuals, then the tangents of the operands marked in `moving`. Results are the tangents of those
-    of `out_avals` that are not float0.
+    Operands are `num_res` residuals, then the tangents of the operands marked in `moving`. Results are the tangents of
+    those of `out_avals` that are not float0.
     """
 
     def abstract(self, /, *avals, out_avals, **params):
@@ -230,8 +231,8 @@ def no_forward_mode(name: str) -> TypeError:
 
 @dataclasses.dataclass
 class CustomVJPPrimal:
-    """What `fwd` gets, with symbolic_zeros, for each array: its `value`, and whether it is `perturbed`, that is takes part
-    in differentiation."""
+    """What `fwd` gets, with symbolic_zeros, for each array: its `value`, and whether it is `perturbed`, that is takes
+    part in differentiation."""
 
     value: Any
     perturbed: bool
@@ -242,7 +243,9 @@ def custom_vjp_primal_tree_values(primals: Any) -> Any:
 
     def value(leaf: Any) -> Any:
         if not isinstance(leaf, CustomVJPPrimal):
-            raise TypeError(f"custom_vjp_primal_tree_values takes a tree of CustomVJPPrimal; it has a {type(leaf).__name__}")
+            raise TypeError(
+                f"custom_vjp_primal_tree_values takes a tree of CustomVJPPrimal; it has a {type(leaf).__name__}"
+            )
         return leaf.value
 
     return tree.map(value, primals)
@@ -251,66 +254,60 @@ def custom_vjp_primal_tree_values(primals: Any) -> Any:
 class _FlatForward:
     """The user's forward rule on flat operands, in one call."""
 
-    __slots__ = ("arguments", "owner", "results")
+    __slots__ = ("arguments", "bwd", "fwd", "name", "results", "symbolic_zeros")
 
     def __init__(self, owner: custom_vjp, arguments: Arguments, results: Results):
-        self.owner, self.arguments, self.results = owner, arguments, results
+        self.fwd, self.bwd, self.symbolic_zeros = owner.fwd, owner.bwd, owner.symbolic_zeros
+        self.arguments, self.results, self.name = arguments, results, name_of(owner.fun)
 
     def __call__(self, primals: Sequence[Any], moving: Sequence[bool]) -> tuple[list[Any], list[Any], Pullback]:
-        given, rule = self.arguments, self.owner.fwd
+        given, rule = self.arguments, self.fwd
         assert rule is not None
-        what = f"the fwd rule {name_of(rule)} of {name_of(self.owner.fun)}"
-        leaves = list(map(CustomVJPPrimal, primals, moving)) if self.owner.symbolic_zeros else primals
+        what = f"the fwd rule {name_of(rule)} of {self.name}"
+        leaves = list(map(CustomVJPPrimal, primals, moving)) if self.symbolic_zeros else primals
         apart = given.set_apart(primals)
-        out = rule(*given.full(apart, given.trees(leaves)))
+        out = call_rule(rule, *given.full(apart, given.trees(leaves)))
         result, residuals = pair_of(out, what, "the result and what bwd needs (the residuals)")
         outs = self.results.flatten(result, f"{what} gives")
         res, res_tree = tree.flatten(residuals)
         result_avals(res, residuals, f"{what} gives, in the residuals")
         avals = [aval_of(x) for x in primals]
-        return outs, res, _FlatBackward(self.owner, given, apart, self.results.tree, res_tree, avals)
+        return outs, res, _FlatBackward(self, apart, res_tree, avals)
 
     def __repr__(self) -> str:
-        return name_of(self.owner.fwd)
+        return name_of(self.fwd)
 
     @property
     def backward(self) -> str:
-        return name_of(self.owner.bwd)
+        return name_of(self.bwd)
 
 
 class _FlatBackward:
     """The user's backward rule on flat residuals and cotangents."""
 
-    __slots__ = ("apart", "arguments", "avals", "out_tree", "owner", "res_tree")
+    __slots__ = ("apart", "avals", "forward", "res_tree")
 
-    def __init__(
-        self,
-        owner: custom_vjp,
-        arguments: Arguments,
-        apart: list[Any],
-        out_tree: Any,
-        res_tree: Any,
-        avals: list[ShapedArray],
-    ):
-        self.owner, self.arguments, self.apart = owner, arguments, apart
-        self.out_tree, self.res_tree, self.avals = out_tree, res_tree, avals
+    def __init__(self, forward: _FlatForward, apart: list[Any], res_tree: Any, avals: list[ShapedArray]):
+        self.forward, self.apart, self.res_tree, self.avals = forward, apart, res_tree, avals
 
     def __call__(self, residuals: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
-        rule = self.owner.bwd
+        rule, out_tree = self.forward.bwd, self.forward.results.tree
         assert rule is not None
-        written = SymbolicZero if self.owner.symbolic_zeros else lambda aval: instantiate(Zero(aval))
+        written = SymbolicZero if self.forward.symbolic_zeros else lambda aval: instantiate(Zero(aval))
         given = [written(ct.aval) if is_zero(ct) else ct for ct in cts]
-        out = rule(*self.apart, self.res_tree.unflatten(residuals), self.out_tree.unflatten(given))
-        return self._checked(out, f"the bwd rule {name_of(rule)} of {name_of(self.owner.fun)}")
+        out = call_rule(rule, *self.apart, self.res_tree.unflatten(residuals), out_tree.unflatten(given))
+        return self._checked(out, f"the bwd rule {name_of(rule)} of {self.forward.name}")
 
     def _checked(self, out: Any, what: str) -> list[Any]:
         """Flat cotangents of the operands. None stands for zeros in a whole argument, or below it."""
-        in_tree, names = self.arguments.in_tree, self.arguments.leaf_names()
+        in_tree, names = self.forward.arguments.in_tree, self.forward.arguments.leaf_names()
         count = len(in_tree.children())
         if isinstance(out, list) and len(out) == count:
             out = tuple(out)
         if not isinstance(out, tuple) or len(out) != count:
-            told = f"a {type(out).__name__} of {len(out)}" if isinstance(out, (tuple, list)) else f"a {type(out).__name__}"
+            told = (
+                f"a {type(out).__name__} of {len(out)}" if isinstance(out, (tuple, list)) else f"a {type(out).__name__}"
+            )
             raise TypeError(
                 f"{what} must return a tuple with one cotangent for each argument, {count} in all (None: zero); it returned "
                 f"{told}"
@@ -364,11 +361,12 @@ def _cotangent(ct: Any, aval: ShapedArray, what: str) -> Any:
 
 
 class custom_vjp(Ruled):
-    """Decorator: a function whose reverse derivative is a pair of rules given with `defvjp`. Forward mode raises TypeError.
+    """Decorator: a function whose reverse derivative is a pair of rules given with `defvjp`. Forward mode raises
+    TypeError.
 
-    Arguments in `nondiff_argnums` or `nondiff_argnames` are not differentiated and may be anything but traced values; `fwd`
-    gets them where they are, `bwd` first. Under vmap function and rules are mapped. Raises AttributeError when it is called
-    before it has rules, TypeError or ValueError where what the rules give does not fit.
+    Arguments in `nondiff_argnums` or `nondiff_argnames` are not differentiated and may be anything but traced values;
+    `fwd` gets them where they are, `bwd` first. Under vmap function and rules are mapped. Raises AttributeError when it
+    is called before it has rules, TypeError or ValueError where what the rules give does not fit.
     """
 
     kind = "custom_vjp"
@@ -388,11 +386,11 @@ class custom_vjp(Ruled):
         symbolic_zeros: bool = False,
         optimize_remat: bool = False,
     ) -> None:
-        """Set the rules: `fwd(*args)` gives (result, residuals), and `bwd(residuals, cotangent)` a tuple with the cotangent
-        of each argument. None stands for zero; what is given for integers is not read.
+        """Set the rules: `fwd(*args)` gives (result, residuals), and `bwd(residuals, cotangent)` a tuple with the
+        cotangent of each argument. None stands for zero; what is given for integers is not read.
 
-        With `symbolic_zeros` each array reaches `fwd` as a `CustomVJPPrimal`, and cotangents that are zero reach `bwd` as
-        `SymbolicZero`. `optimize_remat` is accepted and changes nothing: unread residuals are never recomputed here.
+        With `symbolic_zeros` each array reaches `fwd` as a `CustomVJPPrimal`, and cotangents that are zero reach `bwd`
+        as `SymbolicZero`. `optimize_remat` is accepted and changes nothing: unread residuals are never recomputed here.
         """
         if symbolic_zeros and optimize_remat:
             raise NotImplementedError("custom_vjp: optimize_remat does not go with symbolic_zeros; choose one of them")

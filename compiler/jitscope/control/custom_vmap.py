@@ -15,18 +15,17 @@ from ..core.zeros import Zero, is_linear, is_zero, zero_of
 from ..ops.linear import instantiate
 from ..transforms.dce import dce_jaxpr
 from ..transforms.jvp import JVPTracer, jvp_flat, jvp_jaxpr
-from ..transforms.linearize import partial_eval_jaxpr
 from ..transforms.transpose import transposed_fun
 from ..transforms.vmap import BatchAxis, vmap_flat
 from .bodies import lift_constants, name_of
 from .call import jit_p
-from .ruled import Arguments, FlatCall, Results, Ruled, called_like, closed_over, pair_of, result_avals
 from .fori_loop import map as map_in_order
+from .ruled import Arguments, FlatCall, Results, Ruled, call_rule, called_like, closed_over, pair_of, result_avals
 
 
 Rule = Callable[[int, Sequence[bool], Sequence[Any]], tuple[list[Any], list[bool]]]
-"""The size of the axis, which operands are mapped (along axis 0), and the operands, to flat results and which of them are
-mapped (along axis 0)."""
+"""The size of the axis, which operands are mapped (along axis 0), and the operands, to flat results and which of them
+are mapped (along axis 0)."""
 
 
 class CustomVmapCall(HigherOrder):
@@ -68,9 +67,7 @@ class CustomVmapCall(HigherOrder):
         return outs, [0 if b else None for b in out_batched]
 
     def partial_eval(self, trace, args, /, *, fun, rule, name):
-        split = partial_eval_jaxpr(fun, [trace.is_known(x) for x in args])
-        if not any(split.out_known):
-            return trace.record(self, args, {"fun": fun, "rule": rule, "name": name})
+        # The two parts are programs as any other: the rule says nothing of them.
         return jit_p.partial_eval(trace, args, jaxpr=fun, name=name)
 
     def dce(self, used, eqn, /):
@@ -105,7 +102,9 @@ def _rule_of_tangents(
         if not any(mapped):
             # Mapped tangents alone: the function is linear in them, and a program as any other.
             outs, dims = vmap_flat(jaxpr_as_fun(pushed), axis, args, [0 if b else None for b in batched])
-            return [axis.move(x, d, 0) if d is not None else x for x, d in zip(outs, dims)], [d is not None for d in dims]
+            return [axis.move(x, d, 0) if d is not None else x for x, d in zip(outs, dims)], [
+                d is not None for d in dims
+            ]
         given = iter(zip(args[skip + n :], batched[skip + n :]))
         tangents: list[Any] = []
         for i, nz in enumerate(nonzero):
@@ -129,24 +128,25 @@ def _rule_of_tangents(
 
 
 class _FlatRule:
-    """The user's rule on flat operands, in one call. The first operands are what the function captured: the rule does not
-    get them, so they can be neither mapped nor differentiated."""
+    """The user's rule on flat operands, in one call. The first operands are what the function captured: the rule does
+    not get them, so they can be neither mapped nor differentiated."""
 
-    __slots__ = ("arguments", "avals", "captured", "owner", "results")
+    __slots__ = ("arguments", "avals", "captured", "name", "results", "rule")
 
     def __init__(
         self, owner: custom_vmap, arguments: Arguments, results: Results, captured: int, avals: list[ShapedArray]
     ):
-        self.owner, self.arguments, self.results = owner, arguments, results
+        self.rule, self.name = owner.vmap_rule, name_of(owner.fun)
+        self.arguments, self.results = arguments, results
         self.captured, self.avals = captured, avals
 
     def __call__(self, size: int, batched: Sequence[bool], args: Sequence[Any]) -> tuple[list[Any], list[bool]]:
-        n, rule = self.captured, self.owner.vmap_rule
+        n, rule = self.captured, self.rule
         assert rule is not None
         if any(batched[:n]) or any(isinstance(x, JVPTracer) for x in args[:n]):
-            raise closed_over(name_of(self.owner.fun))
-        what = f"the vmap rule {name_of(rule)} of {name_of(self.owner.fun)}"
-        out = rule(size, list(self.arguments.trees(batched[n:])), *self.arguments.trees(args[n:]))
+            raise closed_over(self.name)
+        what = f"the vmap rule {name_of(rule)} of {self.name}"
+        out = call_rule(rule, size, list(self.arguments.trees(batched[n:])), *self.arguments.trees(args[n:]))
         return self._checked(size, out, what)
 
     def _checked(self, size: int, out: Any, what: str) -> tuple[list[Any], list[bool]]:
@@ -154,7 +154,9 @@ class _FlatRule:
         outs, structure = tree.flatten(result)
         mapped, mapped_structure = tree.flatten(out_batched)
         if structure != self.results.tree:
-            raise ValueError(f"{what} returned a result of structure {structure}, the function one of {self.results.tree}")
+            raise ValueError(
+                f"{what} returned a result of structure {structure}, the function one of {self.results.tree}"
+            )
         if mapped_structure != structure or not all(isinstance(b, bool) for b in mapped):
             raise ValueError(
                 f"{what} must say of each array of its result whether it is mapped, as a bool in a tree of structure "
@@ -167,19 +169,20 @@ class _FlatRule:
                 wanted = aval.update(shape=shape).short()
                 raise ValueError(
                     f"{what} returned {own.short()} at result{path}, {'' if b else 'not '}mapped; it must be {wanted}: the "
-                    f"function gives {aval.short()}" + (f", and the mapped axis of size {size} comes first" if b else "")
+                    f"function gives {aval.short()}"
+                    + (f", and the mapped axis of size {size} comes first" if b else "")
                 )
         return outs, mapped
 
     def __repr__(self) -> str:
-        return name_of(self.owner.vmap_rule)
+        return name_of(self.rule)
 
 
 class custom_vmap(Ruled):
     """Decorator: a function whose mapped form is a rule given with `def_vmap`. Without vmap it is the function itself.
 
-    Under derivatives the rule is differentiated as the function is. The function is traced when it meets a transformation.
-    Raises AttributeError when it is called before it has a rule.
+    Under derivatives the rule is differentiated as the function is. The function is traced when it meets a
+    transformation. Raises AttributeError when it is called before it has a rule.
     """
 
     kind = "custom_vmap"
@@ -189,9 +192,9 @@ class custom_vmap(Ruled):
         self.vmap_rule: Callable[..., Any] | None = None
 
     def def_vmap(self, vmap_rule: Callable[..., Any]) -> Callable[..., Any]:
-        """Set the rule: `vmap_rule(axis_size, in_batched, *args)` gives (result, out_batched). `in_batched` is a list with,
-        for each argument, a tree of bools: whether its arrays are mapped, along axis 0; `out_batched` is such a tree for the
-        result. Also a decorator."""
+        """Set the rule: `vmap_rule(axis_size, in_batched, *args)` gives (result, out_batched). `in_batched` is a list
+        with, for each argument, a tree of bools: whether its arrays are mapped, along axis 0; `out_batched` is such a
+        tree for the result. Also a decorator."""
         self.vmap_rule = vmap_rule
         return vmap_rule
 

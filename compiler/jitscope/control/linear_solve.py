@@ -36,23 +36,22 @@ class Parts(NamedTuple):
 class LinearSolve(HigherOrder):
     """The x for which `matvec` gives b, found by the program `solve`.
 
-    Operands: what each program captured, `consts` of them, then b. Each program takes its own, then a vector. `solve` may
-    give further results, which have no derivative. `vecmat` and `transpose_solve` are None where no transpose is known.
+    Operands: what each program captured, `consts` of them, then b. Each program takes its own, then a vector. `solve`
+    may give further results, which have no derivative. `vecmat` and `transpose_solve` are None where no transpose is
+    known.
     """
 
-    def program_params(self, params):
-        return {"solve": params["jaxprs"].solve, "consts": tuple(params["consts"])}
+    def abstract(self, /, *avals, solve, **params):
+        return solve.out_avals, solve.effects
 
-    def abstract(self, /, *avals, jaxprs, consts):
-        return jaxprs.solve.out_avals, jaxprs.solve.effects
-
-    def lower(self, ctx, /, *values, jaxprs, consts):
+    def lower(self, ctx, /, *values, solve, consts, **params):
         own, b = _parts(values, consts)
-        return ctx.call(jaxprs.solve, *own.solve, *b, name="solve")
+        return ctx.held(solve, [*own.solve, *b], "solve")
 
-    def jvp(self, primals, tangents, /, *, jaxprs, consts):
+    def jvp(self, primals, tangents, /, *, consts, **programs):
         # A x = b, so ∂A x + A ∂x = ∂b, and ∂x = A⁻¹ (∂b - ∂A x).
-        outs = self.bind(*primals, jaxprs=jaxprs, consts=consts)
+        jaxprs = Parts(**programs)
+        outs = self.bind(*primals, consts=consts, **programs)
         (own, _), (moved, b_dot) = _parts(primals, consts), _parts(tangents, consts)
         n = len(b_dot)
         rhs = list(b_dot)
@@ -66,11 +65,12 @@ class LinearSolve(HigherOrder):
         if all(map(is_zero, rhs)):
             return outs, [*rhs, *aux]
         flat = [x for part in own for x in part]
-        x_dot = self.bind(*flat, *map(instantiate, rhs), jaxprs=jaxprs, consts=consts)
+        x_dot = self.bind(*flat, *map(instantiate, rhs), consts=consts, **programs)
         return outs, [*x_dot[:n], *aux]
 
-    def transpose(self, cts, /, *args, jaxprs, consts):
+    def transpose(self, cts, /, *args, consts, **programs):
         own, b = _parts(args, consts)
+        jaxprs = Parts(**programs)
         if jaxprs.transpose_solve is None:
             where = source.here()
             line = f"\n  it is called in line {where.line} of {where.function}: {where.text.strip()}" if where else ""
@@ -79,20 +79,22 @@ class LinearSolve(HigherOrder):
                 f"transpose_solve nor symmetric=True.{line}"
             )
         if any(is_linear(x) for part in own for x in part):
-            raise NotImplementedError("custom_linear_solve is transposed with respect to b alone, not to the linear map")
+            raise NotImplementedError(
+                "custom_linear_solve is transposed with respect to b alone, not to the linear map"
+            )
         flat = [x for part in own.transposed() for x in part]
-        found = self.bind(
-            *flat, *[instantiate(ct) for ct in cts[: len(b)]], jaxprs=jaxprs.transposed(), consts=consts.transposed()
-        )
+        given = [instantiate(ct) for ct in cts[: len(b)]]
+        found = self.bind(*flat, *given, consts=consts.transposed(), **jaxprs.transposed()._asdict())
         return [None] * sum(consts) + [ct if is_linear(x) else None for ct, x in zip(found, b)]
 
-    def batch(self, axis, args, dims, /, *, jaxprs, consts):
+    def batch(self, axis, args, dims, /, *, consts, **programs):
         # Vectors are mapped in all programs, along axis 0, whichever of them made that necessary.
         own, b = _parts(args, consts)
         own_dims, b_dims = _parts(dims, consts)
-        mapped = Parts(*[_mapped(axis, jaxpr, at, len(b)) for jaxpr, at in zip(jaxprs, own_dims)])
+        mapped = Parts(*[_mapped(axis, jaxpr, at, len(b)) for jaxpr, at in zip(Parts(**programs), own_dims)])
         flat = [x for part in own for x in part]
-        outs = self.bind(*flat, *[axis.move(x, d, 0) for x, d in zip(b, b_dims)], jaxprs=mapped, consts=consts)
+        vectors = [axis.move(x, d, 0) for x, d in zip(b, b_dims)]
+        outs = self.bind(*flat, *vectors, consts=consts, **mapped._asdict())
         return outs, [0] * len(outs)
 
     def partial_eval(self, trace, args, /, **params):
@@ -102,7 +104,7 @@ class LinearSolve(HigherOrder):
         return [True] * len(eqn.invars), eqn
 
     def shown_params(self, params):
-        return {name: p for name, p in zip(Parts._fields, params["jaxprs"]) if p is not None}
+        return {name: params[name] for name in Parts._fields if params[name] is not None}
 
 
 custom_linear_solve_p = LinearSolve("custom_linear_solve")
@@ -139,9 +141,10 @@ def custom_linear_solve(
     """`solve(matvec, b)`, differentiated as the x for which `matvec(x) == b`, a linear map, and not through the solver.
 
     `b` is a tree of arrays, and x one like it. Derivatives with respect to b and to what `matvec` captures solve again:
-    forward ones with `solve`, reverse ones with `transpose_solve(vecmat, b)`, where `vecmat` is the transpose of `matvec`;
-    `symmetric` says that they are the same, and makes `solve` serve for both. With `has_aux` the solvers return (x, aux).
-    Raises TypeError or ValueError where structures or shapes differ from b's, TypeError for reverse mode without a transpose.
+    forward ones with `solve`, reverse ones with `transpose_solve(vecmat, b)`, where `vecmat` is the transpose of
+    `matvec`; `symmetric` says that they are the same, and makes `solve` serve for both. With `has_aux` the solvers
+    return (x, aux). Raises TypeError or ValueError where structures or shapes differ from b's, TypeError for reverse
+    mode without a transpose.
     """
     if transpose_solve is None and symmetric:
         transpose_solve = solve
@@ -165,8 +168,9 @@ def custom_linear_solve(
         consts, lifted = lift_constants([] if closed is None else [closed])
         captured.append(consts)
         programs.append(lifted[0] if lifted else None)
+    operands = [x for part in captured for x in part]
     outs = custom_linear_solve_p.bind(
-        *[x for part in captured for x in part], *leaves, jaxprs=Parts(*programs), consts=Parts(*map(len, captured))
+        *operands, *leaves, consts=Parts(*map(len, captured)), **Parts(*programs)._asdict()
     )
     return out_tree.unflatten(outs)
 
@@ -190,7 +194,9 @@ def _trace(
             )
         for own, aval in zip(out_avals, avals):
             if own.shape != aval.shape:
-                raise ValueError(f"custom_linear_solve: {what} must give arrays of b's shapes; it gave {own.short()} for {aval.short()}")
+                raise ValueError(
+                    f"custom_linear_solve: {what} must give arrays of b's shapes; it gave {own.short()} for {aval.short()}"
+                )
         trees.append(out_tree)
         return found
 

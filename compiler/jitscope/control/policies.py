@@ -1,6 +1,7 @@
 """Policies of checkpoint: which intermediate values are saved for the backward pass, and which are computed anew.
 
-A policy is a function of a primitive, the avals of its operands and its parameters, and says whether the results may be saved.
+A policy is a function of a primitive, the avals of its operands and its parameters, and says whether the results may be
+saved.
 """
 
 from __future__ import annotations
@@ -86,7 +87,9 @@ class _Either:
     def __call__(self, prim: Any, *avals: Any, **params: Any) -> bool:
         answers = self.one(prim, *avals, **params), self.other(prim, *avals, **params)
         if not all(isinstance(a, bool) for a in answers):
-            raise ValueError(f"save_from_both_policies joins policies that answer with True or False; they gave {answers}")
+            raise ValueError(
+                f"save_from_both_policies joins policies that answer with True or False; they gave {answers}"
+            )
         return answers[0] or answers[1]
 
     def __eq__(self, other: object) -> bool:

@@ -1,4 +1,5 @@
-"""checkpoint (remat): functions whose intermediate values are computed anew for the backward pass instead of being kept."""
+"""checkpoint (remat): functions whose intermediate values are computed anew for the backward pass instead of being
+kept."""
 
 from __future__ import annotations
 
@@ -24,11 +25,12 @@ from .policies import Policy, nothing_saveable
 
 
 class Checkpoint(HigherOrder):
-    """Runs the program in `jaxpr` (which captures nothing). When it is linearized, what `policy` lets be saved is computed
-    and kept; everything else is computed anew from that and the arguments, as part of the linear program.
+    """Runs the program in `jaxpr` (which captures nothing). When it is linearized, what `policy` lets be saved is
+    computed and kept; everything else is computed anew from that and the arguments, as part of the linear program.
 
-    `differentiated`: whether it is that linear program, or its transpose. Such a program is compiled behind an optimization
-    barrier if `prevent_cse`, else the compiler would find that all of it has been computed before, and keep it.
+    `differentiated`: whether it is that linear program, or its transpose. Such a program is compiled behind an
+    optimization barrier if `prevent_cse`, else the compiler would find that all of it has been computed before, and
+    keep it.
     """
 
     shares_names = True
@@ -74,7 +76,12 @@ class Checkpoint(HigherOrder):
         with using(trace.parent):
             done = _run(plan.known, given, trace)
         results, saved = done[: plan.results], done[plan.results :]
-        operands = [*plan.consts, *saved, *[given[i] for i in plan.arguments], *[x for x, k in zip(args, known) if not k]]
+        operands = [
+            *plan.consts,
+            *saved,
+            *[given[i] for i in plan.arguments],
+            *[x for x, k in zip(args, known) if not k],
+        ]
         staged = trace.record(
             self, operands, {"jaxpr": plan.unknown, "policy": policy, **params, "differentiated": True}
         )
@@ -141,9 +148,9 @@ def _run(closed: ClosedJaxpr, args: Sequence[Any], trace: Any) -> list[Any]:
 
 
 class Plan:
-    """A checkpointed program in two. `known` takes the known arguments and gives the known results (`results` of them), then
-    the values that are saved. `unknown` takes `consts`, the saved values, the known arguments numbered in `arguments`, and the
-    unknown ones, and gives the unknown results. `out_known` marks the known results."""
+    """A checkpointed program in two. `known` takes the known arguments and gives the known results (`results` of them),
+    then the values that are saved. `unknown` takes `consts`, the saved values, the known arguments numbered in
+    `arguments`, and the unknown ones, and gives the unknown results. `out_known` marks the known results."""
 
     __slots__ = ("arguments", "consts", "known", "out_known", "results", "unknown")
 
@@ -180,17 +187,20 @@ def _plan(closed: ClosedJaxpr, known: Sequence[bool], policy: Policy) -> Plan:
     consts, (lifted,) = lift_constants([unknown])
     results = sum(split.out_known)
     whole = Jaxpr(
-        program.constvars, program.invars, [*program.outvars[:results], *saved], program.eqns, program.effects, program.debug
+        program.constvars,
+        program.invars,
+        [*program.outvars[:results], *saved],
+        program.eqns,
+        program.effects,
+        program.debug,
     )
-    smaller, _ = dce_jaxpr(
-        ClosedJaxpr(whole, first.consts), [True] * len(whole.outvars), [True] * len(program.invars)
-    )
+    smaller, _ = dce_jaxpr(ClosedJaxpr(whole, first.consts), [True] * len(whole.outvars), [True] * len(program.invars))
     return Plan(smaller, results, lifted, consts, arguments, split.out_known)
 
 
 def _recomputed(program: Jaxpr, needed: Sequence[Atom], policy: Policy) -> tuple[list[JaxprEqn], list[Var], set[Var]]:
-    """The equations that are run anew to have the values `needed`, the values that are saved for that, and all variables the
-    former read."""
+    """The equations that are run anew to have the values `needed`, the values that are saved for that, and all
+    variables the former read."""
     read = {a for a in needed if isinstance(a, Var)}
     anew: list[JaxprEqn] = []
     saved: list[Var] = []
@@ -210,7 +220,9 @@ def _is_saveable(eqn: JaxprEqn, policy: Policy) -> bool:
     answer = policy(eqn.primitive, *[a.aval for a in eqn.invars], **eqn.params)
     if isinstance(answer, bool):
         return answer
-    raise TypeError(f"a checkpoint policy answers with True (save) or False (compute anew); for {eqn.primitive.name} it gave {answer!r}")
+    raise TypeError(
+        f"a checkpoint policy answers with True (save) or False (compute anew); for {eqn.primitive.name} it gave {answer!r}"
+    )
 
 
 def _recomputing(

@@ -34,8 +34,8 @@ class _AllAxes(Container[Hashable]):
 
 
 class RuledCall(FunctionCall):
-    """A call of `fun` that has rules of its own. The first `num_consts` operands are what `fun` captured; the rules do not
-    get them. `name` is the function's."""
+    """A call of `fun` that has rules of its own. The first `num_consts` operands are what `fun` captured; the rules do
+    not get them. `name` is the function's."""
 
     shares_names = True
 
@@ -116,8 +116,8 @@ class RuledCall(FunctionCall):
 
 
 class ResultAxes:
-    """Where the mapped axis lies in the results of a call for all examples: at 0, or nowhere. It is the same whichever of
-    the function and its rules runs: with `forced`, 0 everywhere, else as the first that ran found it."""
+    """Where the mapped axis lies in the results of a call for all examples: at 0, or nowhere. It is the same whichever
+    of the function and its rules runs: with `forced`, 0 everywhere, else as the first that ran found it."""
 
     __slots__ = ("_forced", "axis", "dims")
 
@@ -175,8 +175,8 @@ def refuse_captured(name: str, tangents: Sequence[Any], error: type[Exception]) 
 
 
 def settled_results(outs: Sequence[Any], fun: Any, what: str) -> list[Any]:
-    """Results of a rule in the avals of the function itself, where those are known. Raises TypeError where shape or dtype
-    differ; `what` names the rule and its function."""
+    """Results of a rule in the avals of the function itself, where those are known. Raises TypeError where shape or
+    dtype differ; `what` names the rule and its function."""
     if not isinstance(fun, ClosedJaxpr):
         return list(outs)
     wanted = fun.out_avals
@@ -233,7 +233,9 @@ class Ruled:
     kind = "custom"
     advice = ""
 
-    def __init__(self, fun: Callable[..., Any], nondiff_argnums: Sequence[int] = (), nondiff_argnames: Sequence[str] = ()):
+    def __init__(
+        self, fun: Callable[..., Any], nondiff_argnums: Sequence[int] = (), nondiff_argnames: Sequence[str] = ()
+    ):
         if not callable(fun):
             raise TypeError(f"{self.kind} decorates functions; it got {type(fun).__name__}")
         functools.update_wrapper(self, fun)
@@ -291,8 +293,8 @@ class Ruled:
         return bound.args
 
     def split(self, args: tuple) -> tuple[Arguments, list[Any]]:
-        """How the arguments lie, and their leaves. Raises ValueError for nondiff_argnums that do not exist, TypeError for a
-        leaf that is not an array."""
+        """How the arguments lie, and their leaves. Raises ValueError for nondiff_argnums that do not exist, TypeError
+        for a leaf that is not an array."""
         wrong = [i for i in self.nondiff_argnums if not 0 <= i < len(args)]
         if wrong:
             raise ValueError(
@@ -304,6 +306,10 @@ class Ruled:
     def debug(self, arguments: Arguments) -> DebugInfo:
         return DebugInfo(name_of(self.fun), tuple(arguments.leaf_names()), (), source.position_of_function(self.fun))
 
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The function's result. Raises AttributeError before it has rules."""
+        raise NotImplementedError
+
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
 
@@ -312,8 +318,8 @@ class Ruled:
 
 
 class Arguments:
-    """How the arguments of one call lie: those set apart (`apart`, with the tracers among their leaves taken out), then the
-    others, as the tuple `in_tree`. Flat operands are the `num_apart` tracers, then the leaves of the others."""
+    """How the arguments of one call lie: those set apart (`apart`, with the tracers among their leaves taken out), then
+    the others, as the tuple `in_tree`. Flat operands are the `num_apart` tracers, then the leaves of the others."""
 
     __slots__ = ("_apart", "_names", "_order", "in_tree", "num_apart")
 
@@ -417,6 +423,15 @@ class FlatCall:
         return self.results.flatten(out, f"{name_of(self.owner.fun)} gives")
 
 
+def call_rule(rule: Callable[..., Any], *args: Any) -> Any:
+    """Run a user's rule. What it computes was written in its lines; what a library's rule computes, where the function
+    was called."""
+    if source.position_of_function(rule) is None:
+        return rule(*args)
+    with source.written_at(None):
+        return rule(*args)
+
+
 def pair_of(out: Any, what: str, parts: str) -> tuple[Any, Any]:
     """The two parts a rule returned. Raises TypeError naming the rule and what the parts are."""
     if not isinstance(out, (tuple, list)) or len(out) != 2:
@@ -429,4 +444,3 @@ def _told(x: Any) -> str:
         return f"a {type(x).__name__} of {len(x)}"
     aval = getattr(x, "aval", None)
     return aval.short() if aval is not None else repr(x) if x is None else f"a {type(x).__name__}"
-

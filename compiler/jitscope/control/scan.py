@@ -14,7 +14,7 @@ from ..core.avals import ShapedArray, aval_of, tangent_aval
 from ..core.config import settings
 from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, rearranged
 from ..core.primitive import HigherOrder
-from ..core.staging import trace_to_jaxpr
+from ..core.staging import literal_value, trace_to_jaxpr
 from ..core.trace import using
 from ..core.zeros import Linear, Zero, is_linear, is_zero
 from ..ops.families import add_tangents
@@ -312,7 +312,7 @@ class _Parts:
             operands = [x for x, k in zip(self.known_args, kept) if k]
             with using(self.trace.parent):
                 direct.update(zip(made, call(smaller, operands, "loop_invariant")))
-        return [a.value if isinstance(a, Literal) else direct[a] for _, a in same]
+        return [literal_value(a) if isinstance(a, Literal) else direct[a] for _, a in same]
 
     def _stage_unknown(self, done: list[Any], consts: list[Any], stacked: list[Any]) -> list[Any]:
         n = len(self.split.residuals)

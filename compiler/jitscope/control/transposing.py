@@ -14,6 +14,7 @@ from ..core.primitive import FunctionCall
 from ..core.staging import JaxprTrace, as_function
 from ..core.trace import using
 from ..core.zeros import Linear
+from ..ops.families import Bilinear
 from ..ops.linear import instantiate
 from ..transforms.dce import dce_jaxpr
 from ..transforms.jvp import jvp_jaxpr
@@ -22,7 +23,8 @@ from .bodies import check_leaves, name_of
 
 
 class _OpenTrace(JaxprTrace):
-    """Records a program in which functions with rules of their own run in place: their rules do not concern a transpose."""
+    """Records a program in which functions with rules of their own run in place: their rules do not concern a
+    transpose."""
 
     __slots__ = ()
 
@@ -39,12 +41,11 @@ class LinearFunction:
     __slots__ = ("closed", "in_tree", "name", "out_tree")
 
     def __init__(self, fun: Callable[..., Any], in_tree: Any, avals: Sequence[ShapedArray]):
-        """`in_tree` is the structure of the arguments, a tuple. Raises TypeError if the function is not linear, or if
-        arguments or results are not floats or complex numbers."""
+        """`in_tree` is the structure of the arguments, a tuple. Raises TypeError if the function is not linear, or
+        if arguments and results are neither all floats or complex numbers nor all integers."""
         self.in_tree, self.name = in_tree, name_of(fun)
         self.closed = self._traced(fun, avals)
-        self._check_dtypes(avals, "takes")
-        self._check_dtypes(self.closed.out_avals, "gives")
+        self._check_dtypes()
         self._check_linear()
 
     def _traced(self, fun: Callable[..., Any], avals: Sequence[ShapedArray]) -> ClosedJaxpr:
@@ -59,25 +60,45 @@ class LinearFunction:
         finally:
             trace.ended = True
 
-    def _check_dtypes(self, avals: Sequence[ShapedArray], does: str) -> None:
-        wrong = next((a for a in avals if not dtypes.is_inexact(a.dtype)), None)
-        if wrong is not None:
+    def _check_dtypes(self) -> None:
+        avals = [*self.closed.in_avals, *self.closed.out_avals]
+        if not any(all(map(kind, [a.dtype for a in avals])) for kind in (dtypes.is_inexact, dtypes.is_integer)):
+            takes, gives = (
+                ", ".join(a.short() for a in found) for found in (self.closed.in_avals, self.closed.out_avals)
+            )
             raise TypeError(
-                f"linear_transpose works on functions of floats and complex numbers; {self.name} {does} {wrong.short()}"
+                "linear_transpose works on functions of floats and complex numbers alone, or of integers alone; "
+                f"{self.name} takes {takes} and gives {gives}"
             )
 
     def _check_linear(self) -> None:
         """The derivative of a linear function does not depend on where it is taken."""
         closed = self.closed
         n = len(closed.in_avals)
+        if any(dtypes.is_integer(a.dtype) for a in closed.in_avals):
+            return self._check_products()
         both, moving = jvp_jaxpr(closed, [True] * n)
         tangents, kept = dce_jaxpr(both, [False] * len(moving) + [True] * sum(moving))
         if any(kept[:n]):
             raise self._not_linear(_first_mixed(tangents, sum(kept[:n])))
 
+    def _check_products(self) -> None:
+        """Integers have no derivative: no product may have two factors that depend on the arguments."""
+        moving = set(self.closed.jaxpr.invars)
+        for eqn in self.closed.eqns:
+            depends = [isinstance(a, Var) and a in moving for a in eqn.invars]
+            if isinstance(eqn.primitive, Bilinear) and all(depends):
+                raise self._not_linear(eqn)
+            if any(depends):
+                moving.update(eqn.outvars)
+
     def _not_linear(self, eqn: JaxprEqn | None) -> TypeError:
         where = source.user_position(eqn.traceback) if eqn is not None else None
-        line = f"\n  the derivative depends on the argument in line {where.line} of {where.function}: {where.text.strip()}" if where else ""
+        line = (
+            f"\n  the derivative depends on the argument in line {where.line} of {where.function}: {where.text.strip()}"
+            if where
+            else ""
+        )
         return TypeError(
             f"linear_transpose needs a function that is linear in its arguments, and {self.name} is not.{line}\n"
             "  what to do: for the transpose of the derivative at a point, take vjp"
@@ -108,4 +129,3 @@ def _first_mixed(closed: ClosedJaxpr, primals: int) -> JaxprEqn | None:
         elif any(a in fixed for a in read):
             fixed.update(eqn.outvars)
     return None
-

@@ -9,7 +9,7 @@ from .. import tree
 from ..core import dtypes, source
 from ..core.avals import ShapedArray, aval_of, tangent_aval
 from ..core.config import settings
-from ..core.jaxpr import ClosedJaxpr, JaxprEqn, Var, rearranged
+from ..core.jaxpr import ClosedJaxpr, JaxprEqn, Literal, Var, rearranged
 from ..core.primitive import HigherOrder
 from ..core.staging import jaxpr_as_fun, trace_to_jaxpr
 from ..core.trace import using
@@ -18,11 +18,12 @@ from ..ops.linear import broadcast_in_dim, instantiate, select_n_p
 from ..ops.reduce import reduce_or_p
 from ..transforms.dce import dce_jaxpr
 from ..transforms.jvp import jvp_jaxpr
-from ..transforms.linearize import partial_eval_jaxpr
+from ..transforms.linearize import Split, partial_eval_jaxpr
 from ..transforms.vmap import vmap_jaxpr
 from .bodies import check_leaves, lift_constants, name_of, trace_body
 from .call import call
 from .carry import settle_carry, stable
+from .effects import example_by_example, has_effects, silent
 
 
 class While(HigherOrder):
@@ -44,7 +45,7 @@ class While(HigherOrder):
         def body(*state):
             return [*state[:n], *ctx.held(body_jaxpr, state[cond_nconsts:], "body_jaxpr")]
 
-        return ctx.while_loop(avals, values, going, body)[n:]
+        return ctx.while_loop(avals, values, going, body, has_effects(cond_jaxpr))[n:]
 
     def jvp(self, primals, tangents, /, *, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconsts):
         n = cond_nconsts + body_nconsts
@@ -93,6 +94,14 @@ class While(HigherOrder):
             return [d is not None for d in outs], going is not None
 
         (_, differs), mapped = stable(step, lambda found: found[0], init)
+        if differs and has_effects(cond_jaxpr, body_jaxpr):
+            params = {
+                "body_jaxpr": body_jaxpr,
+                "body_nconsts": body_nconsts,
+                "cond_jaxpr": cond_jaxpr,
+                "cond_nconsts": cond_nconsts,
+            }
+            return example_by_example(self, axis, args, dims, params)
         carried = [0 if m else None for m in mapped]
         carry = [axis.move(x, d, 0) if m else x for x, d, m in zip(args[n:], dims[n:], mapped)]
         condition = vmap_jaxpr(cond_jaxpr, axis, [*dims[:cond_nconsts], *carried], [differs])[0]
@@ -136,17 +145,21 @@ class While(HigherOrder):
             flags = [*known[cond_nconsts:n], *[not u for u in unknown]]
             return partial_eval_jaxpr(body_jaxpr, flags, unknown)
 
-        _, unknown = stable(step, lambda s: [not k for k in s.out_known], [not k for k in known[n:]])
+        split, unknown = stable(step, lambda s: [not k for k in s.out_known], [not k for k in known[n:]])
         decides = _read_by(cond_jaxpr)
         known_condition = all(known[:cond_nconsts]) and not any(
             u and d for u, d in zip(unknown, decides[cond_nconsts:])
         )
-        staged = trace.record(self, args, params)
         if not known_condition or all(unknown):
-            return staged
+            return trace.record(self, args, params)
         # What is known runs now, by itself; the rest runs the whole loop again, since nothing can be kept of each round.
+        if not split.unknown.effects:
+            params = {**params, "body_jaxpr": silent(body_jaxpr), "cond_jaxpr": silent(cond_jaxpr)}
+        staged = trace.record(self, args, params)
         wanted = [not u for u in unknown]
-        body, kept = dce_jaxpr(body_jaxpr, wanted, [*[False] * body_nconsts, *wanted])
+        body, kept = dce_jaxpr(
+            _known_body(split, body_jaxpr, known[cond_nconsts:n], wanted), wanted, [*[False] * body_nconsts, *wanted]
+        )
         condition = rearranged(
             cond_jaxpr, [*range(cond_nconsts), *[cond_nconsts + i for i, w in enumerate(wanted) if w]]
         )
@@ -198,6 +211,18 @@ class While(HigherOrder):
 def _beside(going: Any, x: Any) -> Any:
     """The examples' conditions, repeated over the axes of one example."""
     return broadcast_in_dim(going, aval_of(x).shape, (0,))
+
+
+def _known_body(split: Split, whole: ClosedJaxpr, consts: Sequence[bool], wanted: Sequence[bool]) -> ClosedJaxpr:
+    """A program like `whole`, a body, of which only the results in `wanted` count, and that has the effects of its known
+    part alone."""
+    if not whole.effects:
+        return whole
+    at = iter(range(len(split.known.in_avals)))
+    arguments = [next(at) if k else aval for k, aval in zip([*consts, *wanted], whole.in_avals)]
+    given = iter(range(sum(wanted)))
+    results: list[Any] = [next(given) if w else Literal(0, a) for w, a in zip(wanted, whole.out_avals)]
+    return rearranged(split.known, arguments, results)
 
 
 def _read_by(closed: ClosedJaxpr) -> list[bool]:

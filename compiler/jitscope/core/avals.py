@@ -1,6 +1,7 @@
 """Abstract values: what is known about a value while tracing (shape, dtype, weak type, sharding)."""
 
 import dataclasses
+import functools
 import math
 from typing import Any
 from weakref import WeakValueDictionary
@@ -99,6 +100,18 @@ def aval_of(x: Any) -> ShapedArray:
         if isinstance(x, scalar):
             return ShapedArray((), python_dtype(scalar), scalar is not bool)
     raise TypeError(not_an_array(x))
+
+
+def scalar_of_aval(value: Any, aval: ShapedArray) -> Any:
+    """A number as a scalar of just this aval. Python and NumPy scalars have the dtype that `enable_x64` says; where that is
+    another one, a NumPy scalar that carries its aval is made."""
+    usual = python_dtype(type(value)) if aval.weak_type else canonicalize(aval.dtype)
+    return value if usual == aval.dtype else _scalar_class(aval)(value)
+
+
+@functools.lru_cache(None)
+def _scalar_class(aval: ShapedArray) -> type:
+    return type(f"scalar_{aval.dtype}", (aval.dtype.type,), {"aval": aval})
 
 
 def not_an_array(x: Any) -> str:

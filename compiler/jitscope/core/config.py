@@ -31,6 +31,9 @@ class Settings:
     default_prng_impl: str = "threefry2x32"
     random_seed_offset: int = 0
     debug_key_reuse: bool = False
+    debug_nans: bool = False
+    debug_infs: bool = False
+    check_tracer_leaks: bool = False
 
 
 # What options may be --------------------------------------------------------------------------------------------------
@@ -68,6 +71,12 @@ def _filtering(value: Any) -> str:
     if value in ("auto", "tracebackhide", "remove_frames", "quiet_remove_frames"):
         return "fold"
     return _one_of("fold", "off")(value)
+
+
+def _folder(value: Any) -> str | None:
+    if value is None or (isinstance(value, (str, os.PathLike)) and os.fspath(value)):
+        return None if value is None else os.path.abspath(os.path.expanduser(os.fspath(value)))
+    raise ValueError("None or the path of a folder")
 
 
 def _device(value: Any) -> Any:
@@ -151,6 +160,16 @@ OPTIONS: dict[str, Option] = {
         Option("random_seed_offset", 0, _integer, "Added to every seed given to random.key and PRNGKey."),
         Option("debug_key_reuse", False, _flag, "Raise KeyReuseError, with both lines, where a key is used twice."),
         Option(
+            "debug_nans", False, _flag, "Raise FloatingPointError for a NaN, with the line that made the first one."
+        ),
+        Option("debug_infs", False, _flag, "Raise FloatingPointError for an infinity, with the line that made it."),
+        Option(
+            "check_tracer_leaks",
+            False,
+            _flag,
+            "Raise where a traced function keeps one of its intermediate values beyond its trace. Slow.",
+        ),
+        Option(
             "traceback_filtering",
             "fold",
             _filtering,
@@ -161,6 +180,27 @@ OPTIONS: dict[str, Option] = {
             1,
             _count,
             "How many devices the CPU counts as; to be set before the first array is made.",
+            whole_process=True,
+        ),
+        Option(
+            "compilation_cache",
+            True,
+            _flag,
+            "Compiled programs are kept on disk, where other processes and later sessions find them.",
+            whole_process=True,
+        ),
+        Option(
+            "compilation_cache_dir",
+            None,
+            _folder,
+            "The folder compiled programs are kept in; None is the system's place for caches.",
+            whole_process=True,
+        ),
+        Option(
+            "compilation_cache_max_size",
+            1 << 30,
+            _integer,
+            "The bytes that compiled programs may take on disk: those used longest ago go first. 0: none, -1: any number.",
             whole_process=True,
         ),
     )
@@ -245,6 +285,14 @@ def value_of(name: str) -> Any:
     return scope.given[name] if scope is not None and name in scope.given else _others[name]
 
 
+def _watches(values: dict[str, Any]) -> bool:
+    return bool(values.get("debug_nans") or values.get("debug_infs"))
+
+
+watching = int(_watches(_given))
+"""How many places look for NaNs or infinities, over all threads: each operation asks only whether this is 0."""
+
+
 class override(ContextDecorator):
     """Set options inside a `with` block (or a decorated function), for this thread or task alone.
 
@@ -259,18 +307,27 @@ class override(ContextDecorator):
         self.tokens: list[Any] = []
 
     def __enter__(self) -> None:
+        global watching
+        watching += _watches(self.values)
         scope = _scope.get()
         self.tokens.append(_scope.set(_Scope({**(scope.given if scope else {}), **self.values})))
 
     def __exit__(self, *_: Any) -> None:
+        global watching
+        watching -= _watches(self.values)
         _scope.reset(self.tokens.pop())
 
 
 # Names ----------------------------------------------------------------------------------------------------------------
 
 
+_OTHER_NAMES = {"enable_compilation_cache": "compilation_cache"}
+"""What JAX calls options that have a shorter name here."""
+
+
 def _option(name: str) -> Option:
     own = name.removeprefix("jax_")
+    own = _OTHER_NAMES.get(own, own)
     if own not in OPTIONS:
         raise AttributeError(_unknown(name))
     return OPTIONS[own]
@@ -295,13 +352,15 @@ class Config:
         raises NotImplementedError unless it is switched off. Raises AttributeError for an unknown name, ValueError for an
         unknown value, RuntimeError for `num_cpu_devices` once devices are in use.
         """
-        global _default
-        if name.removeprefix("jax_") not in OPTIONS and jax_options.is_known(name):
+        global _default, watching
+        if name.removeprefix("jax_") not in OPTIONS.keys() | _OTHER_NAMES and jax_options.is_known(name):
             self._of_jax_alone(name, value)
             return
         option = _option(name)
         value = option.checked(value)
         if option.name in _TRACED:
+            before = _watches({option.name: getattr(_default, option.name)})
+            watching += _watches({option.name: value}) - before
             _default = _intern(dataclasses.replace(_default, **{option.name: value}))
         elif option.name == "num_cpu_devices":
             client.set_device_count(value)
@@ -387,6 +446,21 @@ def random_seed_offset(new_value: int) -> override:
 def debug_key_reuse(new_value: bool = True) -> override:
     """Context manager: inside the block a key that is used twice raises KeyReuseError, with both lines."""
     return override(debug_key_reuse=new_value)
+
+
+def debug_nans(new_value: bool = True) -> override:
+    """Context manager: inside the block a NaN raises FloatingPointError, with the line that made the first one."""
+    return override(debug_nans=new_value)
+
+
+def debug_infs(new_value: bool = True) -> override:
+    """Context manager: inside the block an infinity raises FloatingPointError, with the line that made it."""
+    return override(debug_infs=new_value)
+
+
+def checking_leaks(new_value: bool = True) -> override:
+    """Context manager: inside the block a traced function that keeps an intermediate value raises UnexpectedTracerError."""
+    return override(check_tracer_leaks=new_value)
 
 
 def traceback_filtering(new_value: str) -> override:

@@ -101,6 +101,14 @@ def kind(dtype: DType) -> str:
     return _KIND.get(dtype, "V")
 
 
+def check_number(dtype: DType) -> None:
+    """Raises TypeError for the dtypes of keys."""
+    if is_extended(dtype):
+        raise TypeError(
+            f"keys are no numbers, and this operation takes numbers, not {dtype}: see random.key_data(keys)"
+        )
+
+
 def is_supported(dtype: Any) -> bool:
     return isinstance(dtype, ExtendedDType) or dtype in _KIND or dtype == float0
 
@@ -266,6 +274,14 @@ def promote(*typed: tuple[DType, bool]) -> tuple[DType, bool]:
     dtype, weak = _promote(dtypes, weaks, settings().numpy_dtype_promotion == "strict")
     dtype = python_dtype(dtype) if isinstance(dtype, type) else canonicalize(dtype)
     return dtype, weak and dtype != bool_
+
+
+def promote_types(*typed: tuple[DType, bool]) -> DType:
+    """Like `promote`, but 64-bit dtypes stay what they are and Python's numbers count as 64 bits wide: only what no operand
+    asked for is narrowed."""
+    dtype, _ = _promote(*zip(*typed), settings().numpy_dtype_promotion == "strict")
+    dtype = PYTHON_SCALARS[dtype] if isinstance(dtype, type) else dtype
+    return dtype if any(d in _NARROW for d, _ in typed) else canonicalize(dtype)
 
 
 def to_inexact(dtype: DType) -> DType:

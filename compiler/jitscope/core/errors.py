@@ -47,6 +47,10 @@ class MissingRule(NotImplementedError):
     """A primitive has no rule for the transformation applied to it."""
 
 
+class CallbackResultError(RuntimeError):
+    """A Python function called by a program returned something else than was promised."""
+
+
 DeletedArrayError = DeletedBufferError
 """The array's memory was given away (donated) or freed."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from types import TracebackType
 
 from .config import config
-from .source import is_internal, without_internal_frames
+from .source import is_internal
 
 
 _BUGS = (AssertionError, AttributeError, KeyError, NameError)
@@ -21,7 +21,20 @@ def fold(error: BaseException) -> None:
     traceback = error.__traceback__
     if config.traceback_filtering == "off" or isinstance(error, RecursionError) or is_bug(error, traceback):
         return
-    error.__traceback__ = without_internal_frames(traceback)
+    error.__traceback__ = _outside(traceback)
+
+
+def _outside(traceback: TracebackType | None) -> TracebackType | None:
+    """The frames that are not the library's. None, if there are none yet: the caller's frames are still to come."""
+    kept = []
+    while traceback is not None:
+        if not is_internal(traceback.tb_frame.f_code.co_filename):
+            kept.append(traceback)
+        traceback = traceback.tb_next
+    shown = None
+    for one in reversed(kept):
+        shown = TracebackType(shown, one.tb_frame, one.tb_lasti, one.tb_lineno)
+    return shown
 
 
 def is_bug(error: BaseException, traceback: TracebackType | None) -> bool:

@@ -7,6 +7,7 @@ _KNOWN = frozenset(
     """
     allow_f16_reductions array_garbage_collection_guard auto_pcast backend_target bcoo_cusparse_lowering
     captured_constants_report_frames captured_constants_warn_bytes check_proxy_envs check_static_indices
+    compilation_cache_check_contents compilation_cache_expect_pgle compilation_cache_include_metadata_in_key
     compiler_detailed_logging_min_ops compiler_enable_remat_pass cpu_collectives_implementation
     cpu_enable_async_dispatch cpu_get_global_topology_timeout_minutes cpu_get_local_topology_timeout_minutes
     cross_host_transfer_socket_address cross_host_transfer_timeout_seconds cross_host_transfer_transfer_size
@@ -20,8 +21,10 @@ _KNOWN = frozenset(
     include_full_tracebacks_in_locations legacy_prng_key log_checkpoint_residuals log_compiles logging_level
     memory_fitting_effort memory_fitting_level mock_gpu_topology mosaic_allow_hlo mutable_array_checks no_execution
     no_tracing oneapi_visible_devices optimization_level pallas_enable_debug_checks pallas_poison_buffers
-    pallas_use_mosaic_gpu pallas_verbose_errors pgle_aggregation_percentile pgle_profiling_runs
-    pjrt_client_create_options platform_name platforms pprint_use_color ragged_dot_use_gpu_pallas_triton_lowering
+    pallas_use_mosaic_gpu pallas_verbose_errors persistent_cache_enable_xla_caches
+    persistent_cache_min_compile_time_secs persistent_cache_min_entry_size_bytes pgle_aggregation_percentile
+    pgle_profiling_runs pjrt_client_create_options platform_name platforms pprint_use_color
+    ragged_dot_use_gpu_pallas_triton_lowering raise_persistent_cache_errors
     ragged_dot_use_ragged_dot_instruction refs_to_pins remat3 remove_custom_partitioning_ptr_from_cache_key
     remove_size_one_mesh_axis_from_type rocm_visible_devices scan3 send_traceback_to_runtime serialization_version
     share_binary_between_hosts share_binary_between_hosts_timeout_ms softmax_custom_jvp
@@ -34,11 +37,8 @@ _KNOWN = frozenset(
 )
 _LATER = frozenset(
     """
-    check_tracer_leaks compilation_cache_check_contents compilation_cache_dir compilation_cache_expect_pgle
-    compilation_cache_include_metadata_in_key compilation_cache_max_size debug_infs debug_nans
-    enable_compilation_cache error_checking_behavior_divide error_checking_behavior_nan error_checking_behavior_oob
-    persistent_cache_enable_xla_caches persistent_cache_min_compile_time_secs
-    persistent_cache_min_entry_size_bytes raise_persistent_cache_errors
+    error_checking_behavior_divide error_checking_behavior_nan
+    error_checking_behavior_oob
     """.split()
 )
 _WHY = {
@@ -46,6 +46,8 @@ _WHY = {
     "explain_cache_misses": "the ledger always says why something was compiled again",
     "legacy_prng_key": "raw uint32 keys are always accepted",
     "log_compiles": "the ledger records every compilation",
+    "persistent_cache_min_compile_time_secs": "programs are kept on disk however long they took to compile",
+    "persistent_cache_min_entry_size_bytes": "programs of any size are kept on disk",
     "platform_name": "this release runs on the CPU",
     "platforms": "this release runs on the CPU",
     "threefry_partitionable": "random bits are always those of the partitionable generator",

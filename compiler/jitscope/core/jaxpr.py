@@ -108,10 +108,14 @@ class Jaxpr:
         read = self.live()[1]
         return [i for i, v in enumerate(self.invars) if v in read]
 
-    def __repr__(self) -> str:
+    def pretty_print(self, *, source_info: bool = False) -> str:
+        """The program as text; with `source_info`, every equation followed by its place in the source."""
         from .printing import format_jaxpr  # printing reads this file's classes
 
-        return format_jaxpr(self)
+        return format_jaxpr(self, source_info)
+
+    def __repr__(self) -> str:
+        return self.pretty_print()
 
 
 def _live(jaxpr: Jaxpr) -> tuple[list[tuple[int, JaxprEqn]], set[Var]]:
@@ -153,6 +157,10 @@ class ClosedJaxpr:
     @property
     def effects(self) -> Effects:
         return self.jaxpr.effects
+
+    def pretty_print(self, *, source_info: bool = False) -> str:
+        """The program as text; with `source_info`, every equation followed by its place in the source."""
+        return self.jaxpr.pretty_print(source_info=source_info)
 
     def __repr__(self) -> str:
         return repr(self.jaxpr)

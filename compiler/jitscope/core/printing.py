@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..xla import layout
-from . import dtypes
+from . import dtypes, source
 from .jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, subjaxprs
 from .primitive import HigherOrder
 
@@ -34,10 +34,12 @@ class Names:
     """The names of a program's variables, in the order in which they are printed; results that nobody reads are `_`.
 
     `shared`: programs that occur several times, with the names under which they are printed once, in front. Arguments and
-    results of the others have the names of the operands and results of the equation that holds them.
+    results of the others have the names of the operands and results of the equation that holds them. `source_lines`: every
+    equation says where it was written.
     """
 
-    def __init__(self, jaxpr: Jaxpr):
+    def __init__(self, jaxpr: Jaxpr, source_lines: bool = False):
+        self.source_lines = source_lines
         self.shared = _shared(jaxpr)
         self._fresh = (name for name in variable_names() if name not in self.shared.values())
         self._names: dict[Var, str] = {}
@@ -162,7 +164,9 @@ def _brackets(opening: str, docs: Sequence[layout.Doc], closing: str) -> layout.
 
 
 def _equation(eqn: JaxprEqn, names: Names) -> layout.Doc:
-    parts = [_words([binder_text(v, names) for v in eqn.outvars]), layout.text(f" = {eqn.primitive.name}")]
+    where = source.user_position(eqn.traceback) if names.source_lines else None
+    name = layout.text(" = " * bool(eqn.outvars) + eqn.primitive.name, None if where is None else str(where))
+    parts = [_words([binder_text(v, names) for v in eqn.outvars]), name]
     params = eqn.primitive.shown_params(eqn.params)
     if params:
         parts.append(_brackets("[", [layout.text(f"{name}=") + _value(params[name], names) for name in params], "]"))
@@ -196,9 +200,9 @@ def _program(jaxpr: Jaxpr, names: Names) -> layout.Doc:
     return layout.group(layout.concat([layout.nest(2, layout.concat(inside)), layout.text(" }")]))
 
 
-def format_jaxpr(jaxpr: Jaxpr) -> str:
-    """The whole program."""
-    names = Names(jaxpr)
+def format_jaxpr(jaxpr: Jaxpr, source_lines: bool = False) -> str:
+    """The whole program; with `source_lines`, every equation followed by its place, `# file:line:column (function)`."""
+    names = Names(jaxpr, source_lines)
     shared = [
         layout.concat([layout.text(f"let {name} = "), _program(held, names), layout.text(" in"), layout.line_break()])
         for held, name in names.shared.items()

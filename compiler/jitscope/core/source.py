@@ -9,6 +9,7 @@ import linecache
 import os
 from contextvars import ContextVar
 from types import CodeType, TracebackType
+from typing import Any
 
 from ..xla import tracebacks
 
@@ -65,9 +66,55 @@ def position_in(code: CodeType, lasti: int) -> Position:
 _written: ContextVar[tracebacks.Handle | None] = ContextVar("jitscope_written", default=None)
 
 
-def capture() -> tracebacks.Handle | None:
-    """A handle of the current call stack, or of where the equation now transformed was written."""
-    return _written.get() or tracebacks.capture()
+def capture() -> Any:
+    """A handle of the current call stack and named scopes, or of where the equation now transformed was written."""
+    written = _written.get()
+    if written is not None:
+        return written
+    names = _names.get()
+    return Named(tracebacks.capture(), names) if names else tracebacks.capture()
+
+
+# Named scopes: what users call parts of their programs. The names travel with the position.
+
+_names: ContextVar[tuple[str, ...]] = ContextVar("jitscope_names", default=())
+
+
+class Named:
+    """A handle of a position with the named scopes it was in, outermost first."""
+
+    __slots__ = ("handle", "names")
+
+    def __init__(self, handle: tracebacks.Handle | None, names: tuple[str, ...]):
+        self.handle, self.names = handle, names
+
+    def raw_frames(self) -> Any:
+        return self.handle.raw_frames() if self.handle is not None else ([], [])
+
+
+class within:
+    """Context manager: positions captured inside are in these named scopes, and no others."""
+
+    __slots__ = ("names", "token")
+
+    def __init__(self, names: tuple[str, ...]):
+        self.names = names
+
+    def __enter__(self) -> None:
+        self.token = _names.set(self.names)
+
+    def __exit__(self, *_: object) -> None:
+        _names.reset(self.token)
+
+
+def names_now() -> tuple[str, ...]:
+    """The named scopes around the code that runs now, outermost first."""
+    return _names.get()
+
+
+def names_of(handle: Any) -> tuple[str, ...]:
+    """The named scopes that the equation of this handle was written in, outermost first."""
+    return handle.names if type(handle) is Named else ()
 
 
 class written_at:
@@ -85,7 +132,7 @@ class written_at:
         _written.reset(self.token)
 
 
-def user_frames(handle: tracebacks.Handle | None) -> list[Position]:
+def user_frames(handle: Any) -> list[Position]:
     """The frames that are not the library's own, innermost first."""
     if handle is None:
         return []
@@ -93,7 +140,7 @@ def user_frames(handle: tracebacks.Handle | None) -> list[Position]:
     return [position_in(code, lasti) for code, lasti in frames if not is_internal(code.co_filename)]
 
 
-def user_position(handle: tracebacks.Handle | None) -> Position | None:
+def user_position(handle: Any) -> Position | None:
     """The innermost frame that is not the library's own, or None."""
     if handle is None:
         return None

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from . import source
-from .avals import ShapedArray, aval_of, is_python_scalar
+from .avals import ShapedArray, aval_of, is_python_scalar, scalar_of_aval
+from .config import settings
 from .dtypes import does_not_fit
 from .effects import Effects, no_effects
 from .jaxpr import NO_DEBUG, Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var
+from .leaks import check_leaks
 from .primitive import FunctionCall, Primitive
-from .trace import Trace, Tracer, current_trace, leaked, using
+from .trace import Trace, Tracer, current_trace, leaked, place, using
 
 
 watcher: ContextVar[Callable[[JaxprTrace], None] | None] = ContextVar("jitscope_watcher", default=None)
@@ -140,12 +142,14 @@ def _describe_chain(chain: list[JaxprEqn], arguments: list[str]) -> str:
     lines: list[str] = []
     for eqn in chain:
         where = source.user_position(eqn.traceback)
-        text = f"line {where.line} of {where.function}: {where.text.strip()}" if where else eqn.primitive.name
+        text = place(where) if where else f"in an operation {eqn.primitive.name}"
         if text not in lines:
             lines.append(text)
-    shown = "; from ".join(lines[:_CHAIN_LINES]) + ("; …" if len(lines) > _CHAIN_LINES else "")
-    depends = f" (it depends on {', '.join(dict.fromkeys(arguments))})" if arguments else ""
-    return f"computed in {shown}{depends}" if shown else depends.strip(" ()")
+    shown = ",\n    from a value computed ".join(lines[:_CHAIN_LINES]) + (", …" if len(lines) > _CHAIN_LINES else "")
+    depends = f"it depends on {', '.join(dict.fromkeys(arguments))}" if arguments else ""
+    if not shown:
+        return depends
+    return f"computed {shown}" + (f"\n    ({depends})" if depends else "")
 
 
 def trace_to_jaxpr(
@@ -153,13 +157,14 @@ def trace_to_jaxpr(
 ) -> ClosedJaxpr:
     """Run `fun` on tracers of the given avals; it gives a flat sequence of results. The jaxpr of what it did."""
     trace = JaxprTrace(debug)
-    args = [trace.argument(aval) for aval in avals]
     try:
-        with using(trace):
-            outs = fun(*args)
-            return trace.close(outs)
+        with using(trace), source.within(()):  # the equation that will hold the program says in which scopes it is
+            closed = trace.close(fun(*[trace.argument(aval) for aval in avals]))
     finally:
         trace.ended = True
+    if settings().check_tracer_leaks:
+        check_leaks(trace, debug.name)
+    return closed
 
 
 def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
@@ -169,7 +174,7 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
     trace = current_trace()
     last = _last_uses(jaxpr)
     for i, eqn in enumerate(jaxpr.eqns):
-        values = tuple([a.value if type(a) is Literal else env[a] for a in eqn.invars])  # pyright: ignore
+        values = tuple([literal_value(a) if type(a) is Literal else env[a] for a in eqn.invars])  # pyright: ignore
         with source.written_at(eqn.traceback):
             out = trace.process(eqn.primitive, values, eqn.params)
         if eqn.primitive.multiple_results:
@@ -178,7 +183,12 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
             env[eqn.outvars[0]] = out
         for var in last.get(i, ()):
             env.pop(var, None)
-    return [a.value if type(a) is Literal else env[a] for a in jaxpr.outvars]  # pyright: ignore
+    return [literal_value(a) if type(a) is Literal else env[a] for a in jaxpr.outvars]  # pyright: ignore
+
+
+def literal_value(literal: Literal) -> Any:
+    """The literal as a value of its own dtype, even if `enable_x64` has changed since it was written."""
+    return scalar_of_aval(literal.value, literal.aval)
 
 
 def _last_uses(jaxpr: Jaxpr) -> dict[int, list[Var]]:

@@ -7,10 +7,12 @@ A tracer knows its trace; values of other traces are constants to it.
 
 from __future__ import annotations
 
+import re
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from . import source
+from .advice import rewrite
 from .avals import ShapedArray
 from .errors import (
     ConcretizationTypeError,
@@ -98,46 +100,42 @@ class Tracer(Operators):
         origin = self.origin()
         return f"a traced {self.aval.short()}{': ' + origin if origin else ''}"
 
-    def _concrete(self, error: type[Exception], asked: str, advice: str) -> Any:
+    def _concrete(self, error: type[Exception], asked: str, advice: str, kind: str) -> Any:
         value = self.known()
         if value is None:
-            raise error(conversion_message(self, asked, advice))
+            raise error(conversion_message(self, asked, advice, kind))
         return value
 
     def __bool__(self) -> bool:
-        return bool(
-            self._concrete(
-                TracerBoolConversionError,
-                "whether it is true",
-                "use jnp.where(condition, a, b) to choose between values, & | ~ in place of and/or/not; "
-                "if the argument is a flag, make it static (static_argnames=...)",
-            )
-        )
+        if self.aval.shape and self.aval.size != 1:
+            raise ValueError(ambiguous_message(self))
+        return bool(self._concrete(TracerBoolConversionError, "whether it is true", _CHOOSE, "bool"))
 
     def __int__(self) -> int:
-        return int(self._concrete(ConcretizationTypeError, "its value as an int", _STATIC))
+        return int(self._concrete(ConcretizationTypeError, "its value as an int", _STATIC, "number"))
 
     def __float__(self) -> float:
-        return float(self._concrete(ConcretizationTypeError, "its value as a float", _STATIC))
+        return float(self._concrete(ConcretizationTypeError, "its value as a float", _STATIC, "number"))
 
     def __complex__(self) -> complex:
-        return complex(self._concrete(ConcretizationTypeError, "its value as a complex", _STATIC))
+        return complex(self._concrete(ConcretizationTypeError, "its value as a complex", _STATIC, "number"))
 
     def __index__(self) -> int:
-        return self._concrete(TracerIntegerConversionError, "its value as a Python index", _STATIC).__index__()
+        asked = "its value as a Python index"
+        return self._concrete(TracerIntegerConversionError, asked, _STATIC, "index").__index__()
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        raise TracerArrayConversionError(
-            conversion_message(
-                self, "its values as a NumPy array", "use the function of jitscope.numpy in place of numpy's"
-            )
-        )
+        advice = "use the function of jitscope.numpy in place of numpy's"
+        raise TracerArrayConversionError(conversion_message(self, "its values as a NumPy array", advice, "array"))
 
     def item(self, *args: Any) -> Any:
-        return self._concrete(ConcretizationTypeError, "its value as a Python scalar", _STATIC).item(*args)
+        return self._concrete(ConcretizationTypeError, "its value as a Python scalar", _STATIC, "number").item(*args)
 
     def tolist(self) -> Any:
-        return self._concrete(ConcretizationTypeError, "its values as a list", _STATIC).tolist()
+        return self._concrete(ConcretizationTypeError, "its values as a list", _STATIC, "number").tolist()
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise TypeError(immutable_message())
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}<{self.aval!r}>"
@@ -157,16 +155,92 @@ _STATIC = (
     "keep the computation in jitscope.numpy, or make the argument it stems from static (static_argnames=...), "
     "so that each value gets its own program"
 )
+_CHOOSE = (
+    "jnp.where(condition, a, b) chooses between values, lax.cond between computations; & | ~ stand for and/or/not; "
+    "if the argument is a flag, make it static (static_argnames=...)"
+)
 
 
-def conversion_message(tracer: Tracer, asked: str, advice: str) -> str:
-    """What was asked of a tracer that it cannot give, in which line, and what to do."""
-    where = source.here()
-    line = f"\n  in line {where.line} of {where.function}: {where.text.strip()}" if where else ""
+def conversion_message(tracer: Tracer, asked: str, advice: str, kind: str = "number") -> str:
+    """What was asked of a tracer that it cannot give, in which line, what the value is, and what to write. `kind` of
+    question: see `advice.rewrite`."""
+    where = asking_line()
+    root = _ARGUMENT.match(tracer.origin())
+    if root:
+        advice = advice.replace("static_argnames=...", f"static_argnames={root[1]!r}")
     return (
-        f"Python asked {asked}, but {tracer.refusal}.{line}\n"
-        f"  the value is {tracer.description()}\n  what to do: {advice}"
+        f"Python asked {asked}, but {tracer.refusal}.{_underlined(where)}\n"
+        f"  the value is {tracer.description()}\n{what_to_do(where, kind, advice)}"
     )
+
+
+_ARGUMENT = re.compile(r"argument ([A-Za-z_]\w*)\b")
+
+
+def ambiguous_message(tracer: Tracer) -> str:
+    """Why an array of several elements is neither true nor false, in which line, and what to write."""
+    where = asking_line()
+    return (
+        f"the truth of {tracer.aval.short()} is ambiguous: it has {tracer.aval.size} elements.{_underlined(where)}\n"
+        f"  the value is {tracer.description()}\n"
+        + what_to_do(where, "bool", f".any() or .all() make one truth of many; {_CHOOSE}")
+    )
+
+
+def line_and_advice(kind: str, advice: str) -> str:
+    """The end of a message: the user's line that runs now, marked, and what to do."""
+    where = asking_line()
+    return f"{_underlined(where)}\n{what_to_do(where, kind, advice)}"
+
+
+def immutable_message() -> str:
+    """Why elements are not assigned to, in which line, and what to write."""
+    advice = "x = x.at[index].set(value) gives a new array with the change (in compiled code no copy is made)"
+    return "arrays cannot be changed in place." + line_and_advice("assignment", advice)
+
+
+def what_to_do(where: source.Position | None, kind: str, advice: str) -> str:
+    """The last line of a message: the code at `where` rewritten, if that can be done, and the general advice."""
+    written = rewrite(where, kind)
+    return f"  what to do: write `{written}`. In general: {advice}" if written else f"  what to do: {advice}"
+
+
+_LIBRARIES = re.compile(r"[/\\](?:numpy|scipy|pandas|matplotlib)[/\\]")
+
+
+def asking_line() -> source.Position | None:
+    """The user's line that runs now; where a library that knows no tracers asks, the line that called it."""
+    frames = source.user_frames(source.capture())
+    return next((where for where in frames if not _LIBRARIES.search(where.file)), frames[0] if frames else None)
+
+
+def running_line() -> str:
+    """The user's line that runs now, marked, as a line of a message; "" if there is none."""
+    return _underlined(asking_line())
+
+
+def place(where: source.Position) -> str:
+    """in line 3 of f, columns 5-9: y = sin(x)"""
+    columns = f", columns {where.column + 1}-{where.end_column}" if 0 < where.end_column and _one_line(where) else ""
+    return f"in line {where.line} of {where.function}{columns}: {where.text.strip()}"
+
+
+def _one_line(where: source.Position) -> bool:
+    return where.line == where.end_line and where.column < where.end_column
+
+
+def _underlined(where: source.Position | None) -> str:
+    """The line that runs now, with marks below the expression."""
+    if where is None:
+        return ""
+    shown = f"\n  {place(where)}"
+    if _one_line(where) and where.text.isascii():
+        text = where.text.strip()
+        before = where.column - (len(where.text) - len(where.text.lstrip()))
+        if 0 <= before < len(text):
+            at = len(shown) - 1 - len(text) + before
+            shown += "\n" + " " * at + "^" * (where.end_column - where.column)
+    return shown
 
 
 def leaked(tracer: Tracer) -> UnexpectedTracerError:

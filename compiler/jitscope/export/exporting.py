@@ -13,6 +13,7 @@ from ..api import vjp
 from ..backend.array import Array, to_array
 from ..backend.dispatch import JitFunction
 from ..backend.lowering import lower_jaxpr
+from ..control.callbacks import calls_python
 from ..core import dtypes
 from ..core.avals import physical, tangent_aval
 from ..core.jaxpr import ClosedJaxpr, DebugInfo
@@ -30,7 +31,7 @@ def export(fun_jit: Any, *, platforms: Sequence[str] | None = None) -> Callable[
     """The function that exports a jitted function for arguments (arrays or ShapeDtypeStructs).
 
     Raises TypeError for a function that is not jitted, NotImplementedError for platforms other than the CPU or a function
-    with effects (callbacks).
+    with callbacks.
     """
     if not isinstance(fun_jit, JitFunction):
         raise TypeError(f"export takes a jitted function: export(jit({getattr(fun_jit, '__name__', 'f')}))")
@@ -41,10 +42,10 @@ def export(fun_jit: Any, *, platforms: Sequence[str] | None = None) -> Callable[
     def exporting(*args: Any, **kwargs: Any) -> Exported:
         stage = fun_jit.trace(*args, **kwargs)
         closed = stage.jaxpr
-        if closed.effects:
+        if closed.effects or calls_python(closed.jaxpr):
             raise NotImplementedError(
-                f"{stage.fun_name} has effects ({', '.join(map(str, closed.effects))}): functions with callbacks cannot be "
-                "exported, since the Python functions they call would not be there"
+                f"{stage.fun_name} calls Python functions, by callbacks or debug.print: it cannot be exported, since those "
+                "would not be there"
             )
         found = _artifact(closed, stage.fun_name, stage.in_tree, stage.out_tree)
         return Exported(found, closed)

@@ -3,8 +3,12 @@
 A façade: the primitives and their rules live in `ops`.
 """
 
+import importlib as _importlib
+from typing import Any as _Any
+
 from ..control.cond import cond as cond, platform_dependent as platform_dependent, switch as switch
 from ..control.fori_loop import fori_loop as fori_loop, map as map
+from ..control.linear_solve import custom_linear_solve as custom_linear_solve
 from ..control.scan import scan as scan
 from ..control.while_loop import while_loop as while_loop
 from ..ops.collective import (
@@ -32,7 +36,9 @@ from ..ops.indexing import (
     scatter_min as scatter_min,
     scatter_mul as scatter_mul,
 )
-from . import linalg as linalg
+from ..ops.split import split as split
+from ..special.associative_scan import associative_scan as associative_scan
+from ..special.custom_root import custom_root as custom_root
 from .convolutions import (
     ConvDimensionNumbers as ConvDimensionNumbers,
     conv as conv,
@@ -41,7 +47,6 @@ from .convolutions import (
     conv_with_general_padding as conv_with_general_padding,
     padtype_to_pads as padtype_to_pads,
 )
-from ..special.associative_scan import associative_scan as associative_scan
 from .elementwise import (
     abs as abs,
     acos as acos,
@@ -116,6 +121,7 @@ from .elementwise import (
     tan as tan,
     tanh as tanh,
 )
+from .marks import optimization_barrier as optimization_barrier
 from .reductions import (
     Precision as Precision,
     argmax as argmax,
@@ -163,3 +169,14 @@ from .structural import (
     squeeze as squeeze,
     transpose as transpose,
 )
+
+
+# Modules that most programs never touch, and what of them is a name of this one.
+_LATE = {"linalg": None, "fft": "fourier", "FftType": "fourier"}
+
+
+def __getattr__(name: str) -> _Any:
+    if name not in _LATE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = _importlib.import_module(f"{__name__}.{_LATE[name] or name}")
+    return getattr(found, name) if _LATE[name] else found

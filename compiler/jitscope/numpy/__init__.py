@@ -7,8 +7,8 @@ runs as one compiled program; while tracing it records its equations.
 import importlib as _importlib
 from typing import Any as _Any
 
+from ..api.arrays import Array as _Array
 from ..backend import evaluate as _evaluate  # noqa: F401  (puts the evaluating trace in place)
-from ..core.operators import Operators as _Operators
 from . import operators as _operators  # noqa: F401  (fills in the operators of arrays and tracers)
 from .applying import (
     apply_along_axis as apply_along_axis,
@@ -430,9 +430,9 @@ bitwise_not = bitwise_invert = invert
 bitwise_left_shift, bitwise_right_shift = left_shift, right_shift
 acos, acosh, asin, asinh, atan, atan2, atanh = arccos, arccosh, arcsin, arcsinh, arctan, arctan2, arctanh
 degrees, radians = rad2deg, deg2rad
-bool, integer, ndarray = bool_, _integer, _Operators
+bool, integer, ndarray = bool_, _integer, _Array
 
-_ROOMS = ("linalg",)
+_ROOMS = ("fft", "linalg")
 
 
 def __getattr__(name: str) -> _Any:

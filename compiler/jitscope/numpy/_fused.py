@@ -12,9 +12,11 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
 
-from ..backend.array import Array, to_array
+from ..backend.array import Array, common_device, to_array
 from ..backend.compile import Program, compile_jaxpr
 from ..backend.evaluate import QUICK, caches
+from ..backend.key_reuse import checked as checked_keys
+from ..backend.replay import watched
 from ..core.avals import ShapedArray
 from ..core.config import settings
 from ..core.jaxpr import ClosedJaxpr, DebugInfo
@@ -43,20 +45,27 @@ def remember(cache: dict[Any, Any], key: Any, program: Any) -> Any:
     return program
 
 
-Runner = Callable[[list[Any]], Any]
+Runner = Callable[[Sequence[Any]], Any]
 """Runs a program on buffers: an array, or a container of arrays."""
 
 
 def runner(closed: ClosedJaxpr, rebuild: Callable[[list[Array]], Any] | None) -> Runner:
+    """How to run a program; with `debug_key_reuse`, after a look at the keys it gets, with `debug_nans` with one at its
+    results."""
+    run = watched(closed, closed.jaxpr.debug.name, _runner(closed, rebuild))
+    return checked_keys(closed, run) if settings().debug_key_reuse else run
+
+
+def _runner(closed: ClosedJaxpr, rebuild: Callable[[list[Array]], Any] | None) -> Runner:
     """The shortest way to run a program: the usual one, of one result, does in one frame what `Program.run` does."""
-    program = compile_jaxpr(closed, _options(closed))
+    program = compile_jaxpr(closed, _options(closed), settings().default_device)
     finish = rebuild or _first
     if rebuild is not None or not program.takes_all:
         return lambda bufs: finish(_run(closed, program, bufs))
     executable, (aval,) = program.executable, program.out_avals
     handlers = executable.handlers
 
-    def run(bufs: list[Any]) -> Array:
+    def run(bufs: Sequence[Any]) -> Array:
         try:
             return Array(executable.raw_execute(bufs).consume_with_handlers(handlers)[0], aval)
         except RuntimeFailure:
@@ -78,23 +87,20 @@ def _first(outs: list[Array]) -> Array:
     return outs[0]
 
 
-def _run(closed: ClosedJaxpr, program: Program, bufs: list[Any]) -> list[Array]:
+def _run(closed: ClosedJaxpr, program: Program, bufs: Sequence[Any]) -> list[Array]:
     """Run where the arrays are: on another device than the first, by a program for that one."""
     try:
         return program.run(bufs)
     except XlaError:
-        elsewhere = {client.device_of(buf) for buf in bufs} - {program.executable.device}
-        if len(elsewhere) != 1:
+        device = common_device([buf for buf in bufs if buf.aval.shape] or bufs) if bufs else program.executable.device
+        if device == program.executable.device and all(client.device_of(buf) == device for buf in bufs):
             raise
-    (device,) = elsewhere
     key = ("on device", device)
     if key not in closed.derived:
         closed.derived[key] = compile_jaxpr(closed, _options(closed), device)
     # Numbers go where the arrays are.
-    placed = [
-        buf if buf.aval.shape or client.device_of(buf) == device else client.copy_to_device(buf, device) for buf in bufs
-    ]
-    return closed.derived[key].run(placed)
+    there = [buf if client.device_of(buf) == device else client.copy_to_device(buf, device) for buf in bufs]
+    return closed.derived[key].run(there)
 
 
 def compile_function(fun: Callable[..., Any], avals: Sequence[ShapedArray], name: str) -> Runner:

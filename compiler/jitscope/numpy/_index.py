@@ -11,7 +11,7 @@ from ..backend.array import Array
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.errors import NonConcreteBooleanIndexError
-from ..core.trace import Tracer
+from ..core.trace import Tracer, line_and_advice
 
 
 NEW, SLICE, INT, SCALAR, ARRAY = "new", "slice", "int", "scalar", "array"
@@ -119,9 +119,12 @@ def _mask(part: Any) -> Any:
             part = part.known()
         if part is None:
             raise NonConcreteBooleanIndexError(
-                "the size of x[mask] depends on the values of the mask, which are not known while tracing.\n"
-                "  what to do: jnp.where(mask, x, other) keeps the shape; jnp.nonzero(mask, size=n) gives n indices; "
-                "for sums and means there is where=mask"
+                "the size of x[mask] depends on the values of the mask, which are not known while tracing."
+                + line_and_advice(
+                    "mask",
+                    "jnp.where(mask, x, other) keeps the shape; jnp.nonzero(mask, size=n) gives n indices; for sums and "
+                    "means there is where=mask",
+                )
             )
     value = np.asarray(part)
     return value if value.ndim else bool(value)
@@ -164,8 +167,12 @@ def _slice(part: slice, axis: int, size: int) -> Item:
     for bound in (part.start, part.stop, part.step):
         if isinstance(bound, Tracer) and bound.known() is None:
             raise IndexError(
-                "the bounds of a slice must be known while tracing: the size of the result depends on them.\n  what to do: "
-                "lax.dynamic_slice_in_dim(x, start, size) for a slice of known size, or static arguments for the bounds"
+                "the bounds of a slice must be known while tracing: the size of the result depends on them."
+                + line_and_advice(
+                    "slice",
+                    "lax.dynamic_slice_in_dim(x, start, size) for a slice of known size, a mask in place of one whose size "
+                    "changes, or static arguments for the bounds",
+                )
             )
         bounds.append(bound if bound is None else operator.index(bound))
     start, stop, step = slice(*bounds).indices(size)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..backend.array import Array, to_array
 from ..core.avals import aval_of
-from ..core.dtypes import promote
+from ..core.dtypes import is_extended, promote
 from ..core.errors import TypePromotionError
 from ..core.trace import Tracer, evaluating
 from ..ops.indexing import GatherScatterMode
@@ -170,7 +170,8 @@ class Place:
         values, given = checked(f"at[...].{how}", values)
         _check_dtype(how, aval, given)
         options = (how, mode_of(mode, GatherScatterMode.FILL_OR_DROP), bool(unique), bool(ordered))
-        if not evaluating() or isinstance(x, Tracer) or isinstance(values, Tracer):
+        traced = not evaluating() or isinstance(x, Tracer) or isinstance(values, Tracer)
+        if traced or is_extended(aval.dtype):  # keys are told apart operation by operation (debug_key_reuse)
             return updated(x, parse(self.index, aval.shape), values, *options)
         x, values = to_array(x), to_array(values)
         key = (x.aval, values.aval, plain(self.index), options)
@@ -215,6 +216,8 @@ def _check_dtype(how: str, aval: Any, given: Any) -> None:
         fits = promote((aval.dtype, aval.weak_type), (given.dtype, given.weak_type))[0] == aval.dtype
     except TypePromotionError:
         fits = False
+    if not fits and (is_extended(aval.dtype) or is_extended(given.dtype)):
+        raise TypeError(f"at[...].{how}: an array of {aval.dtype} takes no values of {given.dtype}")
     if not fits:
         warnings.warn(
             f"at[...].{how}: values of {given.dtype.name} are converted to the array's {aval.dtype.name}, which "

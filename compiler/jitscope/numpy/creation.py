@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from .. import tree
-from ..backend.array import Array, array_from_numpy
+from ..backend.array import Array, array_from_numpy, one_device
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of, is_python_scalar, not_an_array
 from ..core.config import settings
 from ..core.dtypes import canonicalize, default_float, promote
 from ..core.trace import Tracer, evaluating
 from ..ops.linear import broadcast_in_dim_p, convert, copy_p, full as full_value
+from ..ops.rng import random_wrap_p
 from ..xla import client
 from ._fused import fused
 from ._operands import cast, checked, real_if_needed, scalar_of, shape_of
@@ -117,7 +118,7 @@ def _from_sequence(x: Any, to: Any) -> Any:
         raise TypeError("array: a sequence holds None, which is no number")
     avals = [checked("array", leaf, i)[1] for i, leaf in enumerate(leaves)]
     to = to or promote(*{(a.dtype, a.weak_type) for a in avals})[0]
-    if any(isinstance(leaf, Tracer) for leaf in leaves) or not evaluating():
+    if any(isinstance(leaf, Tracer) for leaf in leaves) or not evaluating() or dtypes.is_extended(to):
         return stack([_from_value(item, to, False) for item in x])
     return array_from_numpy(_built(_on_host(x), to))
 
@@ -169,11 +170,20 @@ def constant(name: str, shape: tuple[int, ...], value: Any, dtype: Any, device: 
 def _maker(name: str, value: int, doc: str) -> Any:
     def fun(shape: Any, dtype: Any = None, *, device: Any = None) -> Any:
         to = default_float() if dtype is None else requested(dtype, name)
+        if dtypes.is_extended(to):
+            return _keys(name, shape_of(name, shape), value, to)
         return constant(name, shape_of(name, shape), to.type(value), to, device)
 
     fun.__name__, fun.__qualname__ = name, name
     fun.__doc__ = f"{doc} of `shape` (an int or a sequence) and `dtype` (None: the default float)."
     return fun
+
+
+def _keys(name: str, shape: tuple[int, ...], value: Any, dtype: Any) -> Any:
+    """Keys whose words are all zero: a place to put others."""
+    if not is_python_scalar(value) or value != 0:
+        raise TypeError(f"{name}: {value!r} is no key: {dtype} is filled with a key, or with 0")
+    return random_wrap_p(full_value((*shape, *dtype.element_shape), 0, dtype.physical), impl=dtype)
 
 
 zeros = _maker("zeros", 0, "Zeros")
@@ -187,6 +197,8 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None) 
     value, aval = checked("full", fill_value)
     to = aval.dtype if dtype is None else requested(dtype, "full")
     weak = dtype is None and aval.weak_type
+    if dtypes.is_extended(to) and aval.dtype != to:
+        return _keys("full", sizes, value, to)
     if not hasattr(value, "aval") and not aval.shape and not weak:
         return constant("full", sizes, scalar_of(value, to, False), to, device)
     return on_device(_spread(value, sizes, to, weak), device)
@@ -207,8 +219,10 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, shape: Any = None, *, 
     """`fill_value` repeated to the shape of `a`, in its dtype; `shape` and `dtype` override them."""
     aval = checked("full_like", a)[1] if not hasattr(a, "shape") or hasattr(a, "aval") else a
     sizes = tuple(aval.shape) if shape is None else shape_of("full_like", shape)
+    if device is None and type(a) is Array and not one_device():
+        device = a.device
     if dtype is None and getattr(aval, "weak_type", False):
-        return _spread(checked("full_like", fill_value)[0], sizes, aval.dtype, True)
+        return on_device(_spread(checked("full_like", fill_value)[0], sizes, aval.dtype, True), device)
     return full(sizes, fill_value, canonicalize(aval.dtype) if dtype is None else dtype, device=device)
 
 

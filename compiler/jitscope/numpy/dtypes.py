@@ -144,8 +144,12 @@ def typed(x: Any) -> tuple[Any, bool]:
 
 
 def promote_types(a: Any, b: Any) -> Any:
-    """The dtype that holds both; `int`, `float` and `complex` are weak. Raises TypePromotionError where none does."""
-    return result_type(*[t if isinstance(t, type) else np.dtype(t) for t in (a, b)])
+    """The dtype that holds both; `int`, `float` and `complex` are weak. 64-bit dtypes are not narrowed.
+
+    Raises TypePromotionError where none does.
+    """
+    weak = [t is not bool and isinstance(t, type) and t in _dtypes.PYTHON_SCALARS for t in (a, b)]
+    return _dtypes.promote_types(*zip([t if is_extended(t) else _plain(t) for t in (a, b)], weak))
 
 
 _ABSTRACT = frozenset(

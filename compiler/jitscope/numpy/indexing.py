@@ -12,6 +12,7 @@ import numpy as np
 
 from ..backend.array import Array, array_from_numpy, to_array
 from ..core.avals import aval_of
+from ..core.dtypes import is_extended
 from ..core.trace import evaluating
 from ..xla import client
 from ._fused import compile_function, program_cache, remember
@@ -25,7 +26,7 @@ def getitem(x: Any, index: Any) -> Any:
     Raises IndexError for too many parts and for an integer index of an axis of size 0, TypeError for parts that are no
     index (lists among them), NonConcreteBooleanIndexError for traced masks.
     """
-    if not evaluating() or type(x) is not Array:
+    if not evaluating() or type(x) is not Array or is_extended(x.aval.dtype):  # keys: see At._update
         return read(x, parse(index, aval_of(x).shape))
     if type(index) is int and x.aval.shape:
         return _element(x, index)

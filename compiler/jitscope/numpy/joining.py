@@ -15,6 +15,7 @@ from ..ops.linear import (
     reshape,
     slice_in_dim,
 )
+from ..ops.split import split_p
 from ._fused import fused
 from ._operands import cast, checked, integer, one_axis, unsupported
 from .dtypes import requested
@@ -182,6 +183,8 @@ def _pieces(name: str, ary: Any, sections: Any, axis: int, even: bool) -> list[A
                 "array_split makes unequal ones"
             )
         edges = [0, *np.cumsum([size // count + (i < size % count) for i in range(count)]).tolist()]
+    if edges == sorted(edges):
+        return split_p(x, sizes=tuple(b - a for a, b in itertools.pairwise(edges)), axis=axis)
     return [slice_in_dim(x, a, max(a, b), axis=axis) for a, b in itertools.pairwise(edges)]
 
 

@@ -11,7 +11,7 @@ from ..backend.array import array_from_numpy
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.errors import ConcretizationTypeError
-from ..core.trace import Tracer
+from ..core.trace import Tracer, running_line
 from ..ops.elementwise import div_p, lt_p, rem_p
 from ..ops.indexing import GatherDimensionNumbers, GatherScatterMode, gather, iota
 from ..ops.linear import convert, reshape, slice_in_dim, where as choose
@@ -165,8 +165,9 @@ def take_along_axis(
 def needs_size(name: str) -> ConcretizationTypeError:
     """The error of a function whose result has no known size."""
     return ConcretizationTypeError(
-        f"{name}: the size of the result depends on values, which are not known while tracing.\n  what to do: give the size, "
-        f"{name}(..., size=n), with fill_value= for what is missing; or keep the shape with jnp.where(condition, x, y)"
+        f"{name}: the size of the result depends on values, which are not known while tracing.{running_line()}\n"
+        f"  what to do: give the size, {name}(..., size=n), with fill_value= for what is missing; or keep the shape with "
+        "jnp.where(condition, x, y)"
     )
 
 

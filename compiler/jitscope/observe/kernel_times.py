@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import tree
 from ..backend.dispatch import JitFunction
+from ..control.callbacks import calls_python
 from ..xla import client, hlo_module, profiler
 from .hlo_flow import Flow, flow_of, kernel_of, unique
 
@@ -47,8 +48,10 @@ def kernel_times(function: Any, *args: Any, calls: int = 20, **kwargs: Any) -> l
             f"kernel_times takes a jitted function: kernel_times(jit({getattr(function, '__name__', 'f')}), …)"
         )
     stage = function.trace(*args, **kwargs)
-    if stage.jaxpr.effects or stage.donate_argnums:
-        what = "has effects" if stage.jaxpr.effects else "takes over the memory of its arguments"
+    python = calls_python(stage.jaxpr.jaxpr)
+    if stage.jaxpr.effects or python or stage.donate_argnums:
+        effects = "calls Python functions" if python else "has effects" if stage.jaxpr.effects else ""
+        what = effects or "takes over the memory of its arguments"
         raise ValueError(f"{stage.fun_name} {what}: it is not run again to be measured")
     compiled = stage.lower().compile()
 

@@ -22,7 +22,9 @@ Partial = Callable[..., Any] | None
 
 def scalar_like(x: Any, value: Any) -> Any:
     """The number `value` in the dtype of `x`, ready to stand in an operation with it."""
-    return np.asarray(value).astype(aval_of(x).dtype)[()]
+    dtype = aval_of(x).dtype
+    dtypes.check_number(dtype)
+    return np.asarray(value).astype(dtype)[()]
 
 
 def pure(out: Any) -> tuple[Any, Effects]:

@@ -10,39 +10,49 @@ from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
 from ..core.primitive import Primitive
 from .dot import dot_general
-from .elementwise import conj_p, eq_p, ge_p
-from .families import add_tangents, check_kind, is_linear, is_zero, pure, same_dtype, zero_of
-from .indexing import GatherDimensionNumbers, GatherScatterMode, gather, iota
+from .elementwise import abs_p, conj_p, div_p, eq_p, ge_p, max_p, sqrt_p
+from .families import Discrete, add_tangents, check_kind, is_linear, is_zero, pure, same_dtype, zero_of
+from .indexing import (
+    GatherDimensionNumbers,
+    GatherScatterMode,
+    dynamic_slice_p,
+    dynamic_update_slice_p,
+    gather,
+    iota,
+)
 from .linear import (
     add_p,
     broadcast_in_dim,
     convert,
     full,
+    instantiate,
     mul_p,
     neg_p,
     pad_p,
     reduce_sum_p,
     reshape,
     slice_in_dim,
+    sub_p,
     transpose,
     where,
 )
+from .sort import sort_p
 
 
 LAPACK_DTYPES = ("float32", "float64", "complex64", "complex128")
 
 
 def check_matrix(name: str, aval: ShapedArray, square: bool = False) -> None:
-    """Raise TypeError unless the aval is of matrices of a dtype LAPACK knows."""
+    """Raise TypeError unless the aval is of matrices of a dtype LAPACK knows; ValueError for matrices that had to be square."""
     check_kind(name, aval, "fc")
     if aval.dtype.name not in LAPACK_DTYPES:
         raise TypeError(
             f"{name} works in float32, float64, complex64 and complex128, not {aval.dtype.name}: use .astype"
         )
-    if aval.ndim < 2 or (square and aval.shape[-1] != aval.shape[-2]):
-        raise TypeError(
-            f"{name} works on {'square ' if square else ''}matrices (the last two axes); it got {aval.short()}"
-        )
+    if aval.ndim < 2:
+        raise TypeError(f"{name} works on matrices (the last two axes); it got {aval.short()}")
+    if square and aval.shape[-1] != aval.shape[-2]:
+        raise ValueError(f"{name} works on square matrices (the last two axes); it got {aval.short()}")
 
 
 def swapped(x: Any) -> Any:
@@ -81,19 +91,56 @@ def identity(aval: ShapedArray) -> Any:
     return convert(eq_p(rows, columns), aval.dtype)
 
 
-def _valid_or_nan(ctx: Any, value: Any, aval: ShapedArray, info: Any, batch: tuple[int, ...]) -> Any:
+def matrix_diagonal(x: Any) -> Any:
+    """The main diagonals of square matrices."""
+    aval = aval_of(x)
+    rows, columns = (iota(np.dtype(np.int32), aval.shape, aval.ndim - 2 + i) for i in range(2))
+    kept = where(eq_p(rows, columns), x, full(aval.shape, 0, aval.dtype))
+    return reduce_sum_p(kept, axes=(aval.ndim - 1,))
+
+
+def over_rows(x: Any, shape: tuple[int, ...]) -> Any:
+    """Vectors repeated as the rows of matrices of the given shape: entry i multiplies column i."""
+    rank = len(shape)
+    return broadcast_in_dim(x, shape, (*range(rank - 2), rank - 1))
+
+
+def over_columns(x: Any, shape: tuple[int, ...]) -> Any:
+    """Vectors repeated as the columns of matrices of the given shape: entry i multiplies row i."""
+    return broadcast_in_dim(x, shape, tuple(range(len(shape) - 1)))
+
+
+def hermitian_part(x: Any) -> Any:
+    """(x + xᴴ) / 2 of square matrices."""
+    return mul_p(add_p(x, adjoint(x)), aval_of(x).dtype.type(0.5))
+
+
+def hermitian_from(x: Any, lower: bool = True) -> Any:
+    """The Hermitian matrices of which one triangle is that of `x`; the diagonal's imaginary part is dropped."""
+    strict = triangle(x, lower, -1 if lower else 1)
+    diagonal = mul_p(identity(aval_of(x)), hermitian_part(x))
+    return add_p(add_p(strict, adjoint(strict)), diagonal)
+
+
+def status_of(aval: ShapedArray) -> ShapedArray:
+    """The aval of what LAPACK reports: one number for each matrix."""
+    return ShapedArray(aval.shape[:-2], np.dtype(np.int32))
+
+
+def valid_or_nan(ctx: Any, value: Any, aval: ShapedArray, info: Any, batch: tuple[int, ...]) -> Any:
     """The value where LAPACK reported success, NaN elsewhere."""
     status = ShapedArray(batch, np.dtype(np.int32))
     good = ctx.compare(info, ctx.full(0, status), "EQ")
     good = ctx.broadcast_in_dim(good, ShapedArray(aval.shape, dtypes.bool_), range(len(batch)))
-    return ctx.hlo.select(good, value, ctx.full(np.nan, aval))
+    nan = complex(np.nan, np.nan) if dtypes.is_complex(aval.dtype) else np.nan
+    return ctx.hlo.select(good, value, ctx.full(nan, aval))
 
 
 class Batched(Primitive):
-    """Base of operations on the last two axes of one operand: a mapped axis becomes a leading one."""
+    """Base of operations on the last axes of their operands: a mapped axis becomes a leading one."""
 
     def batch(self, axis, args, dims, /, **params):
-        out = self.bind(axis.move(args[0], dims[0], 0), **params)
+        out = self.bind(*[axis.move(x, d, 0) for x, d in zip(args, dims)], **params)
         return out, [0] * len(out) if self.multiple_results else 0
 
 
@@ -111,25 +158,72 @@ class Cholesky(Batched):
             return a
         status = ShapedArray(aval.shape[:-2], np.dtype(np.int32))
         found, info = ctx.lapack("potrf", [a], [aval], [aval, status], [(0, 0)], uplo="L")
-        checked = _valid_or_nan(ctx, found, aval, info, status.shape)
+        checked = valid_or_nan(ctx, found, aval, info, status.shape)
         return ctx.inline(triangle, checked)
 
     def jvp(self, primals, tangents, /):
-        """L' = L Φ(L⁻¹ A' L⁻ᴴ), Φ the lower triangle with half the diagonal (Murray, 2016)."""
         factor = cholesky_p(*primals)
-        (t,) = tangents
-        half = aval_of(t).dtype.type(0.5)
-        lower = triangle(t, offset=-1)
-        real_diagonal = mul_p(identity(aval_of(t)), mul_p(add_p(t, adjoint(t)), half))
-        whole = add_p(add_p(lower, adjoint(lower)), real_diagonal)
-        inner = triangular_solve(factor, whole, left_side=True, lower=True)
-        inner = triangular_solve(factor, inner, left_side=False, lower=True, transpose_a=True, conjugate_a=True)
-        below = triangle(inner, offset=-1)
-        diagonal = mul_p(identity(aval_of(inner)), mul_p(inner, half))
-        return factor, product(factor, add_p(below, diagonal))
+        return factor, factor_tangent(factor, hermitian_from(tangents[0]))
 
 
 cholesky_p = Cholesky("cholesky")
+
+
+def factor_tangent(factor: Any, t: Any) -> Any:
+    """L' of A = L Lᴴ for a Hermitian A': L Φ(L⁻¹ A' L⁻ᴴ), Φ the lower triangle with half the diagonal (Murray, 2016)."""
+    inner = triangular_solve(factor, t, left_side=True, lower=True)
+    inner = triangular_solve(factor, inner, left_side=False, lower=True, transpose_a=True, conjugate_a=True)
+    diagonal = mul_p(identity(aval_of(inner)), mul_p(inner, aval_of(t).dtype.type(0.5)))
+    return product(factor, add_p(triangle(inner, offset=-1), diagonal))
+
+
+class CholeskyUpdate(Batched):
+    """The upper triangular R' with R'ᵀ R' = Rᵀ R + w wᵀ, of real upper triangular matrices R and vectors w."""
+
+    def abstract(self, r, w, /):
+        check_matrix("cholesky_update", r, square=True)
+        check_kind("cholesky_update", r, "f")
+        same_dtype("cholesky_update", (r, w))
+        if w.shape != r.shape[:-1]:
+            raise ValueError(f"cholesky_update takes a vector as long as each matrix; it got {r.short()} and {w.short()}")
+        return pure(ShapedArray(r.shape, r.dtype))
+
+    def lower(self, ctx, r, w, /):
+        avals, n = ctx.avals_in, ctx.avals_in[0].shape[-1]
+        if not avals[0].size:
+            return r
+        r = ctx.inline(lambda r, w: triangle(r, lower=False), r, w)
+        return ctx.counted_loop(n, avals, [r, w], _rotate)[0]
+
+    def jvp(self, primals, tangents, /):
+        (r, w), (tr, tw) = primals, map(instantiate, tangents)
+        out = cholesky_update_p(r, w)
+        r, tr = triangle(r, lower=False), triangle(tr, lower=False)
+        half = add_p(product(swapped(r), tr), mul_p(over_columns(w, aval_of(r).shape), over_rows(tw, aval_of(r).shape)))
+        return out, swapped(factor_tangent(swapped(out), add_p(half, swapped(half))))
+
+
+cholesky_update_p = CholeskyUpdate("cholesky_update")
+
+
+def _rotate(i: Any, r: Any, w: Any) -> list[Any]:
+    """Rotate row number i of R and w so that entry number i of w becomes zero."""
+    *batch, n = aval_of(w).shape
+    zeros_, dtype = [np.int32(0)] * len(batch), aval_of(w).dtype
+    row = dynamic_slice_p(r, *zeros_, i, np.int32(0), slice_sizes=(*batch, 1, n))
+    x = reshape(dynamic_slice_p(r, *zeros_, i, i, slice_sizes=(*batch, 1, 1)), (*batch, 1))
+    y = dynamic_slice_p(w, *zeros_, i, slice_sizes=(*batch, 1))
+    nothing = eq_p(y, dtype.type(0))
+    size = where(nothing, full((*batch, 1), 1, dtype), max_p(abs_p(x), abs_p(y)))
+    x, y = div_p(x, size), div_p(y, size)
+    length = sqrt_p(add_p(mul_p(x, x), mul_p(y, y)))
+    cos = where(nothing, full((*batch, 1), 1, dtype), div_p(x, length))
+    sin = where(nothing, full((*batch, 1), 0, dtype), div_p(y, length))
+    cos, sin = (broadcast_in_dim(v, (*batch, n), tuple(range(len(batch) + 1))) for v in (cos, sin))
+    flat = reshape(row, (*batch, n))
+    turned = reshape(add_p(mul_p(cos, flat), mul_p(sin, w)), aval_of(row).shape)
+    w = sub_p(mul_p(cos, w), mul_p(sin, flat))
+    return [dynamic_update_slice_p(r, turned, *zeros_, i, np.int32(0)), w]
 
 
 class TriangularSolve(Primitive):
@@ -170,12 +264,26 @@ class TriangularSolve(Primitive):
             raise self.missing("transpose")
         return [None, triangular_solve_p(a, ct, transpose_a=not transpose_a, **params)]
 
-    def batch(self, axis, args, dims, /, **params):
+    def batch(self, axis, args, dims, /, *, left_side, **params):
+        if dims[0] is None:
+            # One matrix for all examples: they are further columns (rows) of B.
+            solve = lambda b: triangular_solve_p(args[0], b, left_side=left_side, **params)
+            return beside(axis, args[1], dims[1], solve, columns=left_side)
         a, b = (axis.move(x, d, 0) for x, d in zip(args, dims))
-        return triangular_solve_p(a, b, **params), 0
+        return triangular_solve_p(a, b, left_side=left_side, **params), 0
 
 
 triangular_solve_p = TriangularSolve("triangular_solve")
+
+
+def beside(axis: Any, b: Any, dim: int, solve: Any, columns: bool = True) -> tuple[Any, int]:
+    """`solve` of all examples of B at once, as further columns (rows) of one matrix: the result and its mapped axis."""
+    rank = aval_of(b).ndim
+    to = rank - 1 if columns else rank - 2
+    b = axis.move(b, dim, to)
+    *outer, m, n, k = aval_of(b).shape
+    flat = solve(reshape(b, (*outer, m, n * k) if columns else (*outer, m * n, k)))
+    return reshape(flat, (*outer, m, n, k)), to
 
 
 def _read_triangle(a: Any, lower: bool, unit_diagonal: bool) -> Any:
@@ -237,16 +345,13 @@ class LU(Batched):
 
     def lower(self, ctx, a, /):
         aval, (_, pivot_aval, order_aval) = ctx.avals_in[0], ctx.avals_out
-        start = ctx.iota(order_aval, order_aval.ndim - 1)
         if not aval.size:
-            return [a, ctx.zeros(pivot_aval), start]
+            return [a, ctx.zeros(pivot_aval), ctx.iota(order_aval, order_aval.ndim - 1)]
         status = ShapedArray(aval.shape[:-2], np.dtype(np.int32))
         found, pivots, _ = ctx.lapack("getrf", [a], [aval], [aval, pivot_aval, status], [(0, 0)])
         # What LAPACK reports here is that U is singular, which is no failure.
         pivots = ctx.hlo.subtract(pivots, ctx.full(1, pivot_aval))
-        avals, steps = [pivot_aval, order_aval], pivot_aval.shape[-1]
-        order = ctx.counted_loop(steps, avals, [pivots, start], _swap)[1]
-        return [found, pivots, order]
+        return [found, pivots, _order(ctx, pivots, pivot_aval, order_aval)]
 
     def jvp(self, primals, tangents, /):
         """With L' = L strict(F) and U' = upper(F) U, F = L⁻¹ P A' U⁻¹; of matrices that are not square L and U are
@@ -264,6 +369,58 @@ class LU(Batched):
 
 
 lu_p = LU("lu")
+
+
+class PivotsToPermutation(Discrete, Batched):
+    """The permutation of `permutation_size` rows that LU's swaps amount to: step i swaps row i with row `pivots[i]`."""
+
+    def abstract(self, pivots, /, *, permutation_size):
+        if pivots.dtype != np.int32 or not pivots.ndim:
+            raise TypeError(f"lu_pivots_to_permutation takes int32 vectors of pivots; it got {pivots.short()}")
+        if permutation_size < pivots.shape[-1]:
+            raise ValueError(
+                f"lu_pivots_to_permutation: {pivots.shape[-1]} pivots cannot permute {permutation_size} rows"
+            )
+        return pure(ShapedArray((*pivots.shape[:-1], permutation_size), pivots.dtype))
+
+    def lower(self, ctx, pivots, /, *, permutation_size):
+        return _order(ctx, pivots, ctx.avals_in[0], ctx.avals_out[0])
+
+
+lu_pivots_to_permutation_p = PivotsToPermutation("lu_pivots_to_permutation")
+
+
+def _order(ctx: Any, pivots: Any, pivot_aval: ShapedArray, order_aval: ShapedArray) -> Any:
+    """The order of the rows after all swaps."""
+    start = ctx.iota(order_aval, order_aval.ndim - 1)
+    if not order_aval.size or not pivot_aval.size:
+        return start
+    avals = [pivot_aval, order_aval]
+    return ctx.counted_loop(pivot_aval.shape[-1], avals, [pivots, start], _swap)[1]
+
+
+def lu_solved(factors: Any, order: Any, b: Any, trans: int = 0) -> Any:
+    """X with A X = B (`trans` 1: Aᵀ X = B; 2: Aᴴ X = B) from A's factors and the order of its rows; of one batch shape."""
+    how = {"left_side": True, "transpose_a": trans > 0, "conjugate_a": trans == 2}
+    if not trans:
+        y = triangular_solve(factors, rows(b, order), lower=True, unit_diagonal=True, **how)
+        return triangular_solve(factors, y, lower=False, **how)
+    y = triangular_solve(factors, b, lower=False, **how)
+    y = triangular_solve(factors, y, lower=True, unit_diagonal=True, **how)
+    return rows(y, inverse_order(order))
+
+
+def inverse_order(order: Any) -> Any:
+    """The inverse of permutations."""
+    aval = aval_of(order)
+    places = iota(aval.dtype, aval.shape, aval.ndim - 1)
+    return sort_p(order, places, dimension=aval.ndim - 1, is_stable=False, num_keys=1)[1]
+
+
+def solved(a: Any, b: Any) -> Any:
+    """X with A X = B for matrices of one batch shape and dtype, differentiated through the factorization."""
+    factors, _, order = lu_p(a)
+    return lu_solved(factors, order, b)
 
 
 def _swap(i: Any, pivots: Any, order: Any) -> list[Any]:

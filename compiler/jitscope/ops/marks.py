@@ -1,4 +1,5 @@
-"""Operations that compute nothing and say something: a name for a value, and a barrier the compiler may not look across."""
+"""Operations that compute nothing and say something: a name for a value, and a barrier the compiler may not look
+across."""
 
 from __future__ import annotations
 
@@ -31,8 +32,8 @@ name_p = Name("name")
 
 
 class OptimizationBarrier(Primitive):
-    """The same values. The compiler sees no connection between what is before and behind: it merges no operation here with
-    an equal one there, and computes nothing behind before all operands are there."""
+    """The same values. The compiler sees no connection between what is before and behind: it merges no operation here
+    with an equal one there, and computes nothing behind before all operands are there."""
 
     multiple_results = True
 

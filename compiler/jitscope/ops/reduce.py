@@ -27,17 +27,25 @@ from .linear import (
 
 
 def lowest(dtype):
-    """The identity of max: -inf, or the least integer, or False."""
+    """The identity of max: -inf, or the least number, or False."""
+    dtypes.check_number(dtype)
     if dtypes.is_float(dtype):
-        return np.asarray(-np.inf).astype(dtype)[()]
+        return _infinite(dtype, -np.inf, "min")
     return np.False_ if dtype == dtypes.bool_ else np.asarray(ml_dtypes.iinfo(dtype).min).astype(dtype)[()]
 
 
 def highest(dtype):
-    """The identity of min: inf, or the greatest integer, or True."""
+    """The identity of min: inf, or the greatest number, or True."""
+    dtypes.check_number(dtype)
     if dtypes.is_float(dtype):
-        return np.asarray(np.inf).astype(dtype)[()]
+        return _infinite(dtype, np.inf, "max")
     return np.True_ if dtype == dtypes.bool_ else np.asarray(ml_dtypes.iinfo(dtype).max).astype(dtype)[()]
+
+
+def _infinite(dtype, value, instead):
+    """An infinity; where the dtype has none it becomes NaN, and the number farthest out stands for it."""
+    found = np.asarray(value).astype(dtype)[()]
+    return dtype.type(getattr(ml_dtypes.finfo(dtype), instead)) if np.isnan(found) else found
 
 
 def _restore(x, shape, axes):

@@ -26,6 +26,8 @@ from .linear import (
     mul_p,
     reshape,
     slice_in_dim,
+    slice_p,
+    transpose,
 )
 
 
@@ -34,18 +36,22 @@ class KeyDType(ExtendedDType):
 
     type = dtypes.prng_key
     physical = uint32
-    element_shape = (2,)
-    itemsize = 8
 
-    def __init__(self, impl: str, tag: str):
+    def __init__(self, impl: str, tag: str, words: int):
         self.impl = impl
         self.name = f"key<{tag}>"
+        self.element_shape = (words,)
+        self.itemsize = 4 * words
 
     def __reduce__(self) -> str:
         return self.impl.removesuffix("2x32")  # the global below: each generator's dtype is one object
 
 
-threefry = KeyDType("threefry2x32", "fry")
+threefry = KeyDType("threefry2x32", "fry", 2)
+rbg = KeyDType("rbg", "rbg", 4)
+"""XLA's own generator draws the bits, threefry makes the keys: of their words, two are one threefry key each."""
+unsafe_rbg = KeyDType("unsafe_rbg", "urbg", 4)
+"""XLA's own generator does both; nothing is known of how independent its keys are."""
 UINTS = {8: dtypes.uint8, 16: dtypes.uint16, 32: uint32, 64: uint64}
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
@@ -139,6 +145,25 @@ def _stack(x: Any, y: Any) -> Any:
     return concatenate_p(reshape(x, (*shape, 1)), reshape(y, (*shape, 1)), dimension=len(shape))
 
 
+def _halves(data: Any) -> Any:
+    """Words of keys, u32[..., 4], as those of two threefry keys each, u32[..., 2, 2]."""
+    return reshape(data, (*aval_of(data).shape[:-1], 2, 2))
+
+
+def _whole(data: Any) -> Any:
+    """The reverse: u32[..., 2, 2] → u32[..., 4]."""
+    return reshape(data, (*aval_of(data).shape[:-2], 4))
+
+
+def _drawn(data: Any, shape: Sequence[int], dtype: Any) -> Any:
+    """Bits from XLA's generator, of shape keys × `shape`, all of them by the first key (as JAX's under vmap)."""
+    keys = aval_of(data).shape[:-1]
+    if 0 in keys:
+        return full((*keys, *shape), 0, dtype)
+    first = reshape(slice_in_dim(reshape(data, (math.prod(keys), 4)), 0, 1), (4,))
+    return rng_bit_generator_p(first, shape=(*keys, *shape), dtype=dtype)[1]
+
+
 def _each_key(data: Any, shape: Sequence[int]) -> tuple[list[Any], tuple[int, ...]]:
     """Key words and counters, all of shape keys × `shape`."""
     keys = aval_of(data).shape[:-1]
@@ -147,6 +172,38 @@ def _each_key(data: Any, shape: Sequence[int]) -> tuple[list[Any], tuple[int, ..
     k1, k2 = (broadcast_in_dim(k, whole, own) for k in _words(data))
     high, low = (broadcast_in_dim(c, whole, rest) for c in counters(shape))
     return [k1, k2, high, low], whole
+
+
+class RngBitGenerator(Discrete):
+    """XLA's own generator: its next state, and bits of `shape` and `dtype` (unsigned) from a state of u32[4]."""
+
+    multiple_results = True
+
+    def abstract(self, state, /, *, shape, dtype):
+        if state.dtype != uint32 or state.shape != (4,):
+            raise TypeError(f"rng_bit_generator takes a state of uint32[4], it got {state.short()}")
+        if dtypes.kind(dtype) != "u" or dtype in dtypes.WIDER:
+            raise TypeError(f"rng_bit_generator gives unsigned integers of 8 to 64 bits, not {dtype.name}")
+        return pure([ShapedArray(state.shape, uint32), ShapedArray(tuple(shape), dtype)])
+
+    def lower(self, ctx, state, /, *, shape, dtype):
+        wide, pairs = ShapedArray((2,), uint64), ShapedArray((2, 2), uint32)
+        state = ctx.hlo.bitcast_convert(ctx.type(wide), ctx.hlo.reshape(ctx.type(pairs), state))
+        algorithm = ctx.hlo.RngAlgorithmAttr.get("DEFAULT")
+        state, bits = ctx.hlo.RngBitGeneratorOp(ctx.type(wide), ctx.type(ctx.avals_out[1]), algorithm, state).results
+        words = ctx.hlo.bitcast_convert(ctx.type(pairs), state)
+        return [ctx.hlo.reshape(ctx.type(ctx.avals_out[0]), words), bits]
+
+    def batch(self, axis, args, dims, /, *, shape, dtype):
+        """The first state draws for all; the others stay as they are (as in JAX)."""
+        states = axis.move(args[0], dims[0], 0)
+        first = reshape(slice_in_dim(states, 0, 1), (4,))
+        state, bits = self.bind(first, shape=(axis.size, *shape), dtype=dtype)
+        rest = slice_in_dim(states, 1, axis.size)
+        return [concatenate_p(reshape(state, (1, 4)), rest, dimension=0), bits], [0, 0]
+
+
+rng_bit_generator_p = RngBitGenerator("rng_bit_generator")
 
 
 # Primitives on keys --------------------------------------------------------------------------------------------------
@@ -186,15 +243,19 @@ class RandomSeed(KeyPrimitive):
             low = convert(and_p(bits, np.uint64(0xFFFFFFFF)), uint32)
         else:
             high, low = full(aval_of(seeds).shape, 0, uint32), convert(seeds, uint32)
-        return random_wrap_p(_stack(high, low), impl=impl)
+        words = _stack(high, low)
+        if impl is not threefry:
+            words = concatenate_p(words, words, dimension=aval_of(words).ndim - 1)
+        return random_wrap_p(words, impl=impl)
 
 
 class RandomWrap(KeyPrimitive):
-    """Keys from their words, u32[..., 2]."""
+    """Keys from their words, u32[..., 2] (4 for some generators)."""
 
     def abstract(self, data, /, *, impl):
         if data.dtype != uint32 or data.shape[-1:] != impl.element_shape:
-            raise TypeError(f"keys of {impl.impl} are made of uint32[..., 2]; it got {data.short()}")
+            words = impl.element_shape[0]
+            raise TypeError(f"keys of {impl.impl} are made of uint32[..., {words}]; it got {data.short()}")
         return pure(ShapedArray(data.shape[:-1], impl))
 
     def lower(self, ctx, data, /, *, impl):
@@ -206,7 +267,7 @@ class RandomUnwrap(KeyPrimitive):
 
     def abstract(self, keys, /):
         self.check(keys)
-        return pure(ShapedArray((*keys.shape, 2), uint32))
+        return pure(ShapedArray((*keys.shape, *keys.dtype.element_shape), uint32))
 
     def lower(self, ctx, keys, /):
         return keys
@@ -220,6 +281,8 @@ class RandomBits(KeyPrimitive):
         return pure(ShapedArray((*keys.shape, *shape), UINTS[bit_width]))
 
     def compute(self, keys, /, *, bit_width, shape):
+        if aval_of(keys).dtype is not threefry:
+            return _drawn(random_unwrap_p(keys), shape, UINTS[bit_width])
         operands, _ = _each_key(random_unwrap_p(keys), shape)
         high, low = threefry2x32_p(*operands)
         if bit_width == 64:
@@ -235,8 +298,44 @@ class RandomSplit(KeyPrimitive):
         return pure(ShapedArray((*keys.shape, *shape), keys.dtype))
 
     def compute(self, keys, /, *, shape):
-        operands, _ = _each_key(random_unwrap_p(keys), shape)
-        return random_wrap_p(_stack(*threefry2x32_p(*operands)), impl=aval_of(keys).dtype)
+        impl, words = aval_of(keys).dtype, random_unwrap_p(keys)
+        if impl is unsafe_rbg:
+            new = self.unsafe(words, shape)
+        elif impl is rbg:
+            n, m = aval_of(keys).ndim, len(shape)  # keys × 2 × shape × 2 → keys × shape × 2 × 2
+            order = (*range(n), *range(n + 1, n + 1 + m), n, n + 1 + m)
+            new = _whole(transpose(self.partitioned(_halves(words), shape), order))
+        else:
+            new = self.partitioned(words, shape)
+        return random_wrap_p(new, impl=impl)
+
+    def partitioned(self, words, shape):
+        """Words of new threefry keys, of shape keys × `shape` × 2."""
+        operands, _ = _each_key(words, shape)
+        return _stack(*threefry2x32_p(*operands))
+
+    def unsafe(self, words, shape):
+        """Every tenth draw of XLA's generator."""
+        keys, count = aval_of(words).shape[:-1], math.prod(shape)
+        draws = _drawn(words, (10 * count, 4), uint32)
+        limits = (*keys, 10 * count, 4)
+        strides = (*[1] * len(keys), 10, 1)
+        tenth = slice_p(draws, start_indices=(0,) * len(limits), limit_indices=limits, strides=strides)
+        return reshape(tenth, (*keys, *shape, 4))
+
+
+class RandomClone(KeyPrimitive):
+    """The same keys, which count as new ones where it is checked that none is used twice."""
+
+    def abstract(self, keys, /):
+        self.check(keys)
+        return pure(keys)
+
+    def lower(self, ctx, keys, /):
+        return keys
+
+    def batch(self, axis, args, dims, /):
+        return self.bind(*args), dims[0]
 
 
 class RandomFoldIn(KeyPrimitive):
@@ -249,9 +348,26 @@ class RandomFoldIn(KeyPrimitive):
         return pure(keys)
 
     def compute(self, keys, data, /):
-        k1, k2 = _words(random_unwrap_p(keys))
-        zero = full(aval_of(data).shape, 0, uint32)
-        return random_wrap_p(_stack(*threefry2x32_p(k1, k2, zero, data)), impl=aval_of(keys).dtype)
+        impl, words = aval_of(keys).dtype, random_unwrap_p(keys)
+        if impl is unsafe_rbg:
+            new = xor_p(words, self.last_draw(data))
+        elif impl is rbg:
+            shape = aval_of(data).shape
+            new = _whole(self.folded(_halves(words), broadcast_in_dim(data, (*shape, 2), tuple(range(len(shape))))))
+        else:
+            new = self.folded(words, data)
+        return random_wrap_p(new, impl=impl)
+
+    def folded(self, words, data):
+        """Words of the new threefry keys."""
+        k1, k2 = _words(words)
+        return _stack(*threefry2x32_p(k1, k2, full(aval_of(data).shape, 0, uint32), data))
+
+    def last_draw(self, data):
+        """The tenth draw of XLA's generator, seeded with the numbers."""
+        shape = aval_of(data).shape
+        draws = _drawn(random_unwrap_p(random_seed_p(data, impl=unsafe_rbg)), (10, 4), uint32)
+        return reshape(slice_in_dim(draws, 9, 10, axis=len(shape)), (*shape, 4))
 
 
 random_seed_p = RandomSeed("random_seed")
@@ -259,4 +375,5 @@ random_wrap_p = RandomWrap("random_wrap")
 random_unwrap_p = RandomUnwrap("random_unwrap")
 random_bits_p = RandomBits("random_bits")
 random_split_p = RandomSplit("random_split")
+random_clone_p = RandomClone("random_clone")
 random_fold_in_p = RandomFoldIn("random_fold_in")

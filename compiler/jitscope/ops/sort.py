@@ -64,9 +64,9 @@ class Sort(Primitive):
         kind = dtypes.kind(key.dtype)
         if not key.size:
             return list(values)
-        if not dtypes.WIDER.keys().isdisjoint(a.dtype for a in ctx.avals_in):
+        if any(a.dtype in _ODD for a in ctx.avals_in):
             params = {"dimension": dimension, "is_stable": is_stable, "num_keys": num_keys}
-            return ctx.inline(lambda *xs: _sorted_wider(xs, params), *values)
+            return ctx.inline(lambda *xs: _sorted_otherwise(xs, params), *values)
         if len(values) == 1 and kind in "bf":
             return ctx.inline(lambda x: [_sorted_alone(x, dimension, is_stable)], *values)
         short = kind != "c" and key.dtype.itemsize <= 4 and key.shape[dimension] < 2**31
@@ -107,11 +107,22 @@ class Sort(Primitive):
 sort_p = Sort("sort")
 
 
-def _sorted_wider(xs, params):
-    """Sorted where some elements take less than a byte: XLA's sort takes bytes."""
+_ODD = frozenset((*dtypes.WIDER, dtypes.float8_e8m0fnu))
+"""Less than a byte, which XLA's sort does not take; and floats without a sign, whose bits are in their order."""
+
+
+def _sorted_otherwise(xs, params):
+    """Sorted with elements of odd dtypes as others."""
     own = [aval_of(x).dtype for x in xs]
-    outs = sort_p(*[convert(x, dtypes.WIDER.get(dtype, dtype)) for x, dtype in zip(xs, own)], **params)
-    return [convert(out, dtype) for out, dtype in zip(outs, own)]
+    there = [_other_form(x, dtype, dtypes.WIDER.get(dtype, dtypes.uint8)) for x, dtype in zip(xs, own)]
+    outs = sort_p(*there, **params)
+    return [_other_form(out, dtype, dtype) for out, dtype in zip(outs, own)]
+
+
+def _other_form(x, dtype, to):
+    if dtype == dtypes.float8_e8m0fnu:
+        return bitcast_convert_type_p(x, new_dtype=to)
+    return convert(x, to) if dtype in dtypes.WIDER else x
 
 
 def _compared(ctx, dtype, x, y):

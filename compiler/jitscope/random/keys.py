@@ -10,53 +10,77 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.config import settings
-from ..core.trace import Tracer
-from ..ops.linear import convert, reshape, slice_in_dim
+from ..ops.linear import add_p, convert, reshape, slice_in_dim
 from ..ops.rng import (
     KeyDType,
+    random_clone_p,
     random_fold_in_p,
     random_seed_p,
     random_split_p,
     random_unwrap_p,
     random_wrap_p,
+    rbg,
     threefry,
+    unsafe_rbg,
 )
 
 
-_IMPLEMENTATIONS = {None: threefry, "threefry2x32": threefry}
+_IMPLEMENTATIONS = {dtype.impl: dtype for dtype in (threefry, rbg, unsafe_rbg)}
 
 
 def _implementation(impl: Any) -> KeyDType:
     if isinstance(impl, KeyDType):
         return impl
-    if impl not in _IMPLEMENTATIONS:
-        raise ValueError(f"there is no generator {impl!r}; there is 'threefry2x32'")
-    return _IMPLEMENTATIONS[impl]
+    name = settings().default_prng_impl if impl is None else impl
+    if name not in _IMPLEMENTATIONS:
+        raise ValueError(f"there is no generator {impl!r}; there are {', '.join(map(repr, _IMPLEMENTATIONS))}")
+    return _IMPLEMENTATIONS[name]
 
 
-def key(seed: Any, *, impl: str | None = None) -> Any:
+def key_dtype(impl: Any = None) -> KeyDType:
+    """The dtype of the keys of a generator (None: the option default_prng_impl). Raises ValueError for an unknown one."""
+    return _implementation(impl)
+
+
+def _chosen(impl: Any, dtype: Any) -> KeyDType:
+    """The generator that `impl` or `dtype` names, one of them at most."""
+    if dtype is None:
+        return _implementation(impl)
+    if impl is not None:
+        raise ValueError("give the generator as impl or as dtype, not as both")
+    if not isinstance(dtype, KeyDType):
+        raise TypeError(f"dtype is that of keys (random.key_dtype()), not {dtype!r}")
+    return dtype
+
+
+def key(seed: Any, *, impl: str | None = None, dtype: Any = None) -> Any:
     """A key (a scalar of dtype `key<fry>`) from an integer seed, or an array of keys from an array of seeds.
 
-    Raises TypeError for seeds that are no integers, ValueError for an unknown `impl`.
+    The option random_seed_offset is added to the seed; `impl` or `dtype` names the generator (None: the option
+    default_prng_impl). Raises TypeError for seeds that are no integers, ValueError for an unknown `impl`.
     """
-    return random_seed_p(_seed(seed), impl=_implementation(impl))
+    return random_seed_p(_seed(seed), impl=_chosen(impl, dtype))
 
 
 def _seed(seed: Any) -> Any:
     if isinstance(seed, (bool, np.bool_)):
         raise TypeError("a seed is an integer, not a bool")
+    offset = settings().random_seed_offset
     if isinstance(seed, int):
+        seed += offset
         if not -(2**63) <= seed < 2**64:
             raise OverflowError(f"the seed {seed} does not fit 64 bits")
         wide = np.uint64(seed % 2**64).astype(np.int64)
         return wide if settings().enable_x64 else wide.astype(np.int32)
-    if not dtypes.is_integer(aval_of(seed).dtype):
+    dtype = aval_of(seed).dtype
+    if not dtypes.is_integer(dtype):
         raise TypeError(f"a seed is an integer; it got {aval_of(seed).short()}")
-    return seed
+    return add_p(seed, np.asarray(offset).astype(dtype)[()]) if offset else seed
 
 
 def PRNGKey(seed: Any, *, impl: str | None = None) -> Any:
-    """A key as its two words, uint32[2]: JAX's older form. All functions here take both."""
+    """A key as its words, uint32[2] (uint32[4] for some generators): JAX's older form. All functions here take both, and
+    count raw words as the generator's that the option default_prng_impl names."""
     return random_unwrap_p(key(seed, impl=impl))
 
 
@@ -65,8 +89,9 @@ def typed(key: Any) -> tuple[Any, bool]:
     aval = aval_of(key)
     if isinstance(aval.dtype, KeyDType):
         return key, True
-    if aval.dtype == dtypes.uint32 and aval.shape[-1:] == (2,):
-        return random_wrap_p(key, impl=threefry), False
+    impl = _implementation(None)
+    if aval.dtype == dtypes.uint32 and aval.shape[-1:] == impl.element_shape:
+        return random_wrap_p(key, impl=impl), False
     raise TypeError(f"a random key is needed (random.key(seed)); it got {aval.short()}")
 
 
@@ -108,13 +133,13 @@ def fold_in(key: Any, data: Any) -> Any:
 
 
 def key_data(keys: Any) -> Any:
-    """The words of keys, uint32[..., 2]."""
+    """The words of keys, uint32[..., 2] (4 for some generators)."""
     return random_unwrap_p(typed(keys)[0])
 
 
-def wrap_key_data(key_bits_array: Any, *, impl: str | None = None) -> Any:
-    """Keys from their words, uint32[..., 2]."""
-    return random_wrap_p(key_bits_array, impl=_implementation(impl))
+def wrap_key_data(key_bits_array: Any, *, impl: str | None = None, dtype: Any = None) -> Any:
+    """Keys from their words, uint32[..., 2] (4 for some generators); `impl` or `dtype` names the generator. Raises TypeError for other arrays."""
+    return random_wrap_p(key_bits_array, impl=_chosen(impl, dtype))
 
 
 def key_impl(keys: Any) -> str:
@@ -123,5 +148,7 @@ def key_impl(keys: Any) -> str:
 
 
 def clone(key: Any) -> Any:
-    """The same key again, for those who mean to use it twice."""
-    return reshape(key, aval_of(key).shape) if isinstance(key, Tracer) else key
+    """The same key again, for those who mean to use it twice: `debug_key_reuse` counts it as a new one."""
+    own, was_typed = typed(key)
+    new = random_clone_p(own)
+    return new if was_typed else random_unwrap_p(new)

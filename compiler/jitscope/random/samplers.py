@@ -77,8 +77,8 @@ def uniform(key: Any, shape: Shape = (), dtype: Any = float, minval: Any = 0.0, 
 
 def _float(dtype: Any, name: str) -> np.dtype:
     dtype = canonicalize(dtype)
-    if not dtypes.is_float(dtype):
-        raise TypeError(f"random.{name} gives floats, not {dtype.name}")
+    if not dtypes.is_float(dtype) or dtype in dtypes.WIDER:
+        raise TypeError(f"random.{name} gives floats of 8 bits and more, not {dtype.name}")
     return dtype  # pyright: ignore[reportReturnType]
 
 
@@ -97,7 +97,7 @@ def normal(key: Any, shape: Shape = (), dtype: Any = float) -> Any:
         scale = part.type(np.sqrt(0.5))
         real, imag = (mul_p(normal(k, shape, part), scale) for k in pair(single(key, "normal")))
         return complex_p(real, imag)
-    dtype = _float(dtype, "normal")
+    dtype, key = _float(dtype, "normal"), single(key, "normal")
     low = (
         np.nextafter(dtype.type(-1), dtype.type(0), dtype=dtype)
         if dtype.kind == "f" and dtype.itemsize > 2
@@ -115,7 +115,7 @@ def ml_dtypes_nextafter(dtype: np.dtype) -> Any:
 @fused(static="shape")
 def bernoulli(key: Any, p: Any = 0.5, shape: Shape | None = None) -> Any:
     """Booleans, true with probability `p` (its shape is the default one)."""
-    dtype = dtypes.to_inexact(aval_of(p).dtype)
+    dtype, key = dtypes.to_inexact(aval_of(p).dtype), single(key, "bernoulli")
     chosen = aval_of(p).shape if shape is None else _shape(shape)
     p = broadcast_to(_number(p, dtype), chosen) if aval_of(p).shape else _number(p, dtype)
     return lt_p(uniform(key, chosen, dtype), p)

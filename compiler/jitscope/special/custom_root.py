@@ -14,7 +14,7 @@ from ..core.avals import ShapedArray, aval_of
 from ..core.jaxpr import ClosedJaxpr, DebugInfo
 from ..core.staging import eval_jaxpr, jaxpr_as_fun, trace_to_jaxpr
 from ..core.zeros import zero_of
-from ..ops.linear import instantiate, neg_p, zeros
+from ..ops.linear import convert, instantiate, neg_p, zeros
 from ..transforms.jvp import jvp_flat
 from ..transforms.linearize import linearize_flat
 
@@ -28,27 +28,31 @@ def custom_root(
 ) -> Any:
     """`solve(f, initial_guess)`, differentiated as an x for which `f(x)` is zero, and not through the search.
 
-    x and f(x) are trees like `initial_guess`. Derivatives with respect to what `f` captures are found by the implicit function
-    theorem: `tangent_solve(g, y)` gives the x for which `g(x) == y`, g being the derivative of f at the root, a linear function.
-    For reverse mode it must itself be transposable (it is, by `lax.custom_linear_solve`). The guess has no derivative. With
-    `has_aux`, `solve` returns (x, aux). Raises TypeError or ValueError where structures or shapes differ from the guess's.
+    x and f(x) are trees like `initial_guess`. Derivatives with respect to what `f` captures are found by the implicit
+    function theorem: `tangent_solve(g, y)` gives the x for which `g(x) == y`, g being the derivative of f at the root,
+    a linear function. For reverse mode it must itself be transposable (it is, by `lax.custom_linear_solve`). The guess
+    has no derivative. With `has_aux`, `solve` returns (x, aux). Raises TypeError or ValueError where structures or
+    shapes differ from the guess's.
     """
     guess, structure = tree.flatten(initial_guess)
     avals = check_leaves(guess, initial_guess, "custom_root got initial_guess with, at initial_guess")
     like = _Like(structure, avals)
-    programs = [
-        like.trace(f, f"f ({name_of(f)})"),
-        like.trace(functools.partial(solve, f), f"solve ({name_of(solve)})", aux=has_aux),
-        like.trace(_linearize_and_solve(f, tangent_solve), f"tangent_solve ({name_of(tangent_solve)})", arguments=2),
-    ]
+    f_program, _ = like.trace(f, f"f ({name_of(f)})", [avals])
+    solve_program, out_tree = like.trace(functools.partial(solve, f), f"solve ({name_of(solve)})", [avals], has_aux)
+    # What is differentiated is f at the root, which need not be of the guess's dtypes.
+    root = solve_program.out_avals[: len(avals)]
+    if root != avals:
+        f_program, _ = like.trace(f, f"f ({name_of(f)})", [root])
+    solver = _linearize_and_solve(f, tangent_solve)
+    tangent_program, _ = like.trace(solver, f"tangent_solve ({name_of(tangent_solve)})", [root, f_program.out_avals])
     operands, counts, lifted = [], [], []
-    for closed, _ in programs:
+    for closed in (f_program, solve_program, tangent_program):
         consts, (program,) = lift_constants([closed])
         operands += consts
         counts.append(len(consts))
         lifted.append(program)
     outs = _Root(lifted, counts, len(guess), name_of(f)).bind([*operands, *guess])
-    return programs[1][1].unflatten(outs)
+    return out_tree.unflatten(outs)
 
 
 class _Root:
@@ -79,7 +83,8 @@ class _Root:
         moved = self._parts(tangents)[0]
         _, rhs = jvp_flat(lambda *captured: self.f(*captured, *root), of_f, moved)
         found = self.tangent_solve(*of_tangents, *root, *map(instantiate, rhs))
-        return outs, [*map(neg_p, found), *map(zero_of, aux)]
+        ts = [convert(neg_p(t), aval_of(x).dtype, aval_of(x).weak_type) for t, x in zip(found, root)]
+        return outs, [*ts, *map(zero_of, aux)]
 
 
 class _Like:
@@ -89,23 +94,26 @@ class _Like:
         self.structure, self.avals = structure, avals
 
     def trace(
-        self, fun: Callable[..., Any], what: str, arguments: int = 1, aux: bool = False
+        self, fun: Callable[..., Any], what: str, arguments: Sequence[Sequence[ShapedArray]], aux: bool = False
     ) -> tuple[ClosedJaxpr, Any]:
-        """The program of a function of trees like the guess, and the structure of its result."""
+        """The program of a function of trees like the guess, of the avals in `arguments`, and the structure of its
+        result."""
         trees: list[Any] = []
         n = len(self.avals)
 
         def flat(*leaves: Any) -> list[Any]:
-            out = fun(*[self.structure.unflatten(leaves[i * n : (i + 1) * n]) for i in range(arguments)])
+            out = fun(*[self.structure.unflatten(leaves[i * n : (i + 1) * n]) for i in range(len(arguments))])
             if aux and (not isinstance(out, tuple) or len(out) != 2):
                 raise TypeError(f"custom_root: with has_aux=True {what} must return (x, aux)")
             found, out_tree = tree.flatten(out)
-            self._check(check_leaves(found, out, f"custom_root: {what} returned, at result"), out[0] if aux else out, what)
+            self._check(
+                check_leaves(found, out, f"custom_root: {what} returned, at result"), out[0] if aux else out, what
+            )
             trees.append(out_tree)
             return found
 
         debug = DebugInfo(what.split(" ")[0], defined=source.position_of_function(fun))
-        return trace_to_jaxpr(flat, [*self.avals] * arguments, debug), trees[0]
+        return trace_to_jaxpr(flat, [a for avals in arguments for a in avals], debug), trees[0]
 
     def _check(self, out_avals: Sequence[ShapedArray], out: Any, what: str) -> None:
         own = tree.structure(out)
@@ -130,7 +138,8 @@ def _linearize_and_solve(f: Callable[[Any], Any], tangent_solve: Callable[..., A
         avals = [aval_of(out) for out in linear.outs]
 
         def derivative(v: Any) -> Any:
-            moving = [t for t, m in zip(tree.leaves(v), linear.moving_in) if m]
+            given = zip(tree.leaves(v), linear.in_avals, linear.moving_in)
+            moving = [t if aval_of(t).dtype == a.dtype else convert(t, a.dtype) for t, a, m in given if m]
             found = iter(eval_jaxpr(linear.jaxpr.jaxpr, linear.jaxpr.consts, *moving))
             return structure.unflatten([next(found) if m else zeros(a) for m, a in zip(linear.moving_out, avals)])
 

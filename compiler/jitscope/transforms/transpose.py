@@ -7,9 +7,10 @@ from typing import Any
 
 from ..core import source
 from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
+from ..core.staging import literal_value
 from ..core.trace import current_trace
 from ..core.zeros import Linear, Zero, is_zero
-from ..ops.families import add_tangents
+from ..ops.families import Bilinear, add_tangents
 from ..ops.linear import instantiate
 
 
@@ -45,7 +46,7 @@ def _run_values(jaxpr: Jaxpr, values: dict[Var, Any]) -> list[JaxprEqn]:
 
 def _read(values: dict[Var, Any], atom: Atom) -> Any:
     if isinstance(atom, Literal):
-        return atom.value
+        return literal_value(atom)
     return values[atom] if atom in values else Linear(atom.aval)
 
 
@@ -61,15 +62,27 @@ def _transpose_equation(eqn: JaxprEqn, values: dict[Var, Any], totals: dict[Var,
         return
     cts = [Zero(v.aval) if ct is None else ct for v, ct in zip(eqn.outvars, cts)]
     args = [_read(values, a) for a in eqn.invars]
+    if isinstance(eqn.primitive, Bilinear) and all(type(x) is Linear for x in args):
+        raise _not_linear(eqn)
     with source.written_at(eqn.traceback):
         given = cts if eqn.primitive.multiple_results else cts[0]
         for atom, ct in zip(eqn.invars, eqn.primitive.transpose(given, *args, **eqn.params)):
             _accumulate(totals, values, atom, ct)
 
 
+def _not_linear(eqn: JaxprEqn) -> TypeError:
+    where = source.user_position(eqn.traceback)
+    line = f" (line {where.line} of {where.function}: {where.text.strip()})" if where else ""
+    return TypeError(
+        f"the backward pass met {eqn.primitive.name} of two values that both depend on what is differentiated or transposed"
+        f"{line}. That is not linear: a derivative rule must be linear in the tangents, and linear_transpose takes a linear "
+        "function"
+    )
+
+
 def transposed_fun(closed: ClosedJaxpr, linear: Sequence[bool], cts: Sequence[Any]) -> Callable[..., list[Any]]:
-    """The backward pass as a function of flat values: the program's arguments that are not `linear`, then the cotangents
-    that are not Zero. It gives the cotangents of the linear arguments, zeros written out."""
+    """The backward pass as a function of flat values: the program's arguments that are not `linear`, then the
+    cotangents that are not Zero. It gives the cotangents of the linear arguments, zeros written out."""
     nonzero = [not is_zero(ct) for ct in cts]
     others = sum(not lin for lin in linear)
 

@@ -21,7 +21,7 @@ from .runtime import RuntimeFailure, _jax, xc
 
 __all__ = [
     "Aval", "DeletedBufferError", "ForkedProcessError", "SingleDevice", "XlaError", "aval_of", "block_until_ready",
-    "copy_to_device", "cpu_devices", "default_device", "delete", "device_count", "device_named", "device_of",
+    "copy_to_device", "cpu_devices", "default_device", "delete", "device_count", "device_named", "device_of", "device_of_sharding",
     "from_dlpack", "get_client", "is_deleted", "is_device", "is_ready", "live_buffers", "nbytes", "pointer", "put",
     "set_device_count", "sharding_of", "to_dlpack", "to_numpy",
 ]  # fmt: skip
@@ -126,6 +126,11 @@ def _first_choice(devices: list[Device]) -> Device:
 def is_device(x: Any) -> bool:
     """Whether it is one of the runtime's devices."""
     return isinstance(x, _jax.Device)
+
+
+def device_of_sharding(x: Any) -> Device | None:
+    """The device of an array's sharding; None for what is none, or of several."""
+    return x._device if isinstance(x, xc.SingleDeviceSharding) else None
 
 
 def device_named(name: str) -> Device:

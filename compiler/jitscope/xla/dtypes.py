@@ -28,6 +28,14 @@ PACKED = {np.dtype(getattr(ml_dtypes, name)): bits for name, bits in _PACKED.ite
 SUPPORTED = PLAIN | WHOLE_BYTES | frozenset(PACKED)
 
 
+def in_bytes(dtype: np.dtype) -> np.dtype:
+    """For a packed dtype one of whole bytes that holds all its values; others are their own."""
+    if dtype not in PACKED:
+        return dtype
+    name = dtype.name
+    return np.dtype(np.int8 if name.startswith("int") else np.uint8 if name.startswith("uint") else np.float32)
+
+
 def acceptable(x) -> np.ndarray:
     """`x` as an ndarray of a supported dtype in this machine's byte order.
 

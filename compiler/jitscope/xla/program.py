@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import forks
+from .callbacks import NUMBER, Runner, answer, calls_python
 from .client import aval_of, default_device, get_client, sharding_of
 from .errors import XlaError, translate
 from .runtime import RuntimeFailure, xc
@@ -20,6 +21,7 @@ Output = tuple[tuple[int, ...], np.dtype]
 
 _MAGIC = b"jsx1"
 _live: "weakref.WeakSet[Executable]" = weakref.WeakSet()
+_one_at_a_time = threading.Lock()
 
 
 def compile_options(
@@ -39,6 +41,11 @@ def compile_options(
     if overrides:
         options.env_option_overrides = [_checked(name, value) for name, value in overrides.items()]
     return options
+
+
+def default_options() -> bytes:
+    """What XLA compiles with where nothing else is said, as bytes to compare: its defaults and the variable XLA_FLAGS."""
+    return xc.CompileOptions().SerializeAsString()
 
 
 def _checked(name: str, value: Any) -> tuple[str, bool | int | float | str]:
@@ -61,10 +68,11 @@ class Executable:
     function that holds it to `forks.guard`. It raises `RuntimeFailure`, which `translate(error, bufs)` makes readable.
     jaxlib compares arguments by byte size only: shapes, dtypes and devices are the caller's to check.
 
-    outputs: ((shape, dtype), …); device; callbacks: those the program calls by index.
+    outputs: ((shape, dtype), …); device; callbacks: those the program calls by index. `calls_python`: it calls functions
+    of the user's, through `callbacks.answer`.
     """
 
-    __slots__ = ("__weakref__", "callbacks", "device", "handlers", "outputs", "raw", "raw_execute")
+    __slots__ = ("__weakref__", "callbacks", "calls_python", "device", "handlers", "outputs", "raw", "raw_execute")
 
     def __init__(self, raw: Any, outputs: Sequence[Output], device: Any, callbacks: Sequence[Callable] = ()):
         self.raw = raw
@@ -73,6 +81,9 @@ class Executable:
         self.callbacks = tuple(callbacks)
         self.raw_execute = raw.execute_sharded
         self.handlers = [handler_of(shape, dtype, device) for shape, dtype in self.outputs]
+        self.calls_python = self.callbacks == (answer,)
+        if self.calls_python:
+            self.raw_execute = Runner(raw, self.handlers, handler_of(*NUMBER, device), device)
         _live.add(self)
 
     @classmethod
@@ -88,7 +99,8 @@ class Executable:
 
         `outputs` are the program's results as (shape, dtype) and are not checked against it. `options` come from
         `compile_options` and are used up (the device is written into them). `callbacks` must hold every callable that
-        the program names by index: with too few of them running it crashes the process.
+        the program names by index: with too few of them running it crashes the process. A program of `callbacks.Site`s
+        has `callbacks.answer` alone; the number of the run is added to its arguments and results.
         Raises XlaError, ValueError for a bad XLA option, ForkedProcessError.
         """
         device = default_device() if device is None else device
@@ -202,17 +214,14 @@ def _to_the_end(work: Callable[[], Any]) -> Any:
 
 
 def _load_text(client: Any, module: str | bytes, device: Any, options: Any, callbacks: Sequence[Callable]) -> Any:
-    if callbacks or _calls_python(module):
+    if callbacks or calls_python(module):
         from . import mlir
 
         if not callbacks:
             raise ValueError("the program calls Python but no callbacks were given")
-        return client.compile_and_load(mlir.parse(module), xc.DeviceList((device,)), options, list(callbacks))
+        with _one_at_a_time:  # two threads that compile such modules can crash
+            return client.compile_and_load(mlir.parse(module), xc.DeviceList((device,)), options, list(callbacks))
     return client.compile_and_load(module, [device], options)
-
-
-def _calls_python(module: str | bytes) -> bool:
-    return (module.encode() if isinstance(module, str) else module).find(b"python_cpu_callback") >= 0
 
 
 def _option_error(error: BaseException) -> ValueError | None:

@@ -278,8 +278,14 @@ def mapped(fun: Callable[..., Any], tree: Any, *others: Any) -> Any:
     if isinstance(tree, (tuple, list)):
         return tuple(mapped(fun, *each) for each in zip(tree, *others))
     if isinstance(tree, dict):
-        return {key: mapped(fun, tree[key], *[o[key] for o in others]) for key in tree}
+        return {key: mapped(fun, tree[key], *[o[key] for o in others]) for key in sorted(tree)}
     return fun(tree, *others)
+
+
+def rebuilt(tree: Any, new: Sequence[Any]) -> Any:
+    """The tree with other leaves, in the order of `leaves`."""
+    given = iter(new)
+    return mapped(lambda _: next(given), tree)
 
 
 def stacked(rows: Sequence[Any], axis: int = 0) -> Any:
@@ -316,25 +322,34 @@ def directions(x: Any) -> list[np.ndarray]:
     return [np.reshape(row, shape) for row in np.eye(int(np.prod(shape)))]
 
 
-def slopes(fun: Callable[..., Any], primals: Sequence[Any], number: int) -> tuple[Any, list[Any]]:
-    """Results, and their tangents for a unit step in each element of one argument."""
+def slopes(fun: Callable[..., Any], primals: Sequence[Any], number: int = 0, leaf: int = 0) -> tuple[Any, list[Any]]:
+    """Results, and their tangents for a unit step in each element of one leaf of one argument."""
     zeros = [mapped(lambda a: np.zeros(lift(a).shape), p) for p in primals]
-    found = [pushed(fun, primals, [d if i == number else z for i, z in enumerate(zeros)])
-             for d in directions(primals[number])]  # fmt: skip
+    found = []
+    for step in directions(leaves(primals[number])[leaf]):
+        tangents = list(zeros)
+        tangents[number] = rebuilt(
+            primals[number], [step if i == leaf else z for i, z in enumerate(leaves(zeros[number]))]
+        )
+        found.append(pushed(fun, primals, tangents))
     return found[0][0], [t for _, t in found]
 
 
 def pulled(fun: Callable[..., Any], primals: Sequence[Any], ct: Any) -> tuple[Any, tuple]:
     """Results, and the cotangents of all arguments."""
-    value, cts = None, []
-    for i, x in enumerate(primals):
-        if not _moves(x):
-            cts.append(np.zeros(lift(x).shape))
-            continue
-        value, rows = slopes(fun, primals, i)
-        products = [sum_of([np_sum(a * b) for a, b in zip(leaves(row), leaves(ct))]) for row in rows]
-        cts.append(linear(lambda a, x=x: a.reshape(lift(x).shape))(stacked(products)))
-    return value, tuple(cts)
+    return fun(*primals), tuple(
+        rebuilt(tree, [_pulled(fun, primals, ct, i, j, x) for j, x in enumerate(leaves(tree))])
+        for i, tree in enumerate(primals)
+    )
+
+
+def _pulled(fun: Callable[..., Any], primals: Sequence[Any], ct: Any, i: int, j: int, x: Any) -> Any:
+    shape = lift(x).shape
+    if not _moves(x):
+        return np.zeros(shape)
+    rows = slopes(fun, primals, i, j)[1]
+    products = [sum_of([np_sum(a * b) for a, b in zip(leaves(row), leaves(ct))]) for row in rows]
+    return linear(lambda a: a.reshape(shape))(stacked(products))
 
 
 def sum_of(xs: Sequence[Value]) -> Value:
@@ -365,7 +380,7 @@ def value_and_grad(fun: Callable[..., Any], argnums: Any = 0, has_aux: bool = Fa
             return fun(*full)
 
         scalar = (lambda *xs: chosen(*xs)[0]) if has_aux else chosen
-        _, cts = pulled(scalar, [args[i] for i in numbers], lift(1.0))
+        cts = pulled(scalar, [args[i] for i in numbers], lift(1.0))[1]
         return fun(*args), cts[0] if isinstance(argnums, int) else cts
 
     return of
@@ -385,8 +400,8 @@ def vjp(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]
 
 def jacobian(fun: Callable[..., Any]) -> Callable[..., Any]:
     def of(x: Any) -> Any:
-        rows = stacked(slopes(fun, [x], 0)[1], -1)
-        return mapped(lambda a: linear(lambda v: v.reshape(*v.shape[:-1], *lift(x).shape))(a), rows)
+        rows = stacked(slopes(fun, [x])[1], -1)
+        return mapped(lambda a: linear(lambda v: v.reshape((*v.shape[:-1], *lift(x).shape)))(a), rows)
 
     return of
 

@@ -12,12 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.array import Array, to_array
+from .. import tree
 from ..control.call import call
-from ..core import dtypes, source
+from ..control.callbacks import calls_python
+from ..core import config, dtypes, source
 from ..core.jaxpr import ClosedJaxpr, JaxprEqn, Literal, subpath
 from ..core.staging import literal_value
 from ..core.trace import evaluation, using
+from .array import Array, to_array
 
 
 Test = Callable[[np.ndarray], np.ndarray]
@@ -28,8 +30,15 @@ def nans(x: np.ndarray) -> np.ndarray:
     return np.isnan(x)
 
 
+def infinities(x: np.ndarray) -> np.ndarray:
+    return np.isinf(x)
+
+
 def nans_and_infinities(x: np.ndarray) -> np.ndarray:
     return ~np.isfinite(x)
+
+
+_WHAT: dict[Test, str] = {nans: "NaN", infinities: "an infinity", nans_and_infinities: "NaN or an infinity"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,11 +82,11 @@ def _wide(x: Any) -> np.ndarray:
 def find_first(closed: ClosedJaxpr, args: Sequence[Any], test: Test = nans) -> Finding | None:
     """The first equation whose results are bad though its operands are not; None if there is none.
 
-    Raises HasCallbacks for a program with effects.
+    Raises HasCallbacks for a program with effects or callbacks.
     """
-    if closed.effects:
+    if closed.effects or calls_python(closed.jaxpr):
         raise HasCallbacks
-    with using(evaluation()):
+    with using(evaluation()), config.override(debug_nans=False, debug_infs=False):
         found, _ = _Replay(test).run(closed, [to_array(x) for x in args], "", ())
     return found
 
@@ -179,6 +188,44 @@ def _counting() -> Iterator[int]:
 
 def _has_numbers(x: Array) -> bool:
     return not dtypes.is_extended(x.aval.dtype)
+
+
+# Watching ------------------------------------------------------------------------------------------------------------
+
+
+def test_in_force() -> Test | None:
+    """What is looked for now, by `debug_nans` and `debug_infs`; None: nothing."""
+    options = config.settings()
+    if options.debug_infs:
+        return nans_and_infinities if options.debug_nans else infinities
+    return nans if options.debug_nans else None
+
+
+def watched(closed: ClosedJaxpr, name: str, run: Callable[[Sequence[Any]], Any]) -> Callable[[Sequence[Any]], Any]:
+    """A program that raises FloatingPointError for bad results, saying which equation made the first one. It may not take
+    over its arguments' memory: they are needed for that."""
+    test = test_in_force()
+    if test is None:
+        return run
+
+    def run_and_look(bufs: Sequence[Any]) -> Any:
+        out = run(bufs)
+        if any(is_bad(x, test) for x in tree.leaves(out)):
+            raise failure(closed, name, [Array(b, a) for b, a in zip(bufs, closed.in_avals)], test)
+        return out
+
+    return run_and_look
+
+
+def failure(closed: ClosedJaxpr, name: str, args: Sequence[Any], test: Test) -> FloatingPointError:
+    """The error for a program that gave bad results."""
+    what = _WHAT[test]
+    try:
+        return FloatingPointError(message(name, find_first(closed, args, test), what))
+    except HasCallbacks:
+        return FloatingPointError(
+            f"{name} gave {what}. It calls Python functions, so it was not run again to find out where"
+        )
 
 
 # In words ------------------------------------------------------------------------------------------------------------

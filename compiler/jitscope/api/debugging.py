@@ -1,0 +1,208 @@
+"""Looking into running programs: functions that print values, or hand them to Python."""
+
+from __future__ import annotations
+
+import logging
+import string
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import tree
+from ..backend.callbacks import HostFunction, host_function
+from ..control.callbacks import debug_callback_p, debug_print_p
+from ..core import dtypes, source
+from ..core.avals import aval_of
+
+
+_MISSING: Any = object()
+_NOTHING = tree.structure(None)
+
+
+def callback(
+    callback: Callable[..., Any] = _MISSING,
+    /,
+    *args: Any,
+    ordered: bool = False,
+    partitioned: bool = False,
+    **kwargs: Any,
+) -> Any:
+    """Call `callback(*args, **kwargs)` with the values when the program runs; what it returns is not looked at.
+
+    Arguments that are no arrays are handed over as they are. It shows and changes nothing of the computation: derivatives
+    call it with the primals, vmap once for each example; transformations may repeat it or leave it out. Calls that are
+    `ordered` keep the order of the program. `debug.callback(ordered=True)(f, x)` is the same: options first. What it raises
+    is raised by the call that runs the program. `partitioned` has a meaning on several devices only.
+    """
+    if callback is _MISSING:
+        _options_alone("debug.callback", args, kwargs)
+        return lambda f, *a, **k: _call(f, a, k, ordered)
+    return _call(callback, args, kwargs, ordered)
+
+
+def print(
+    fmt: str = _MISSING,
+    /,
+    *args: Any,
+    ordered: bool = False,
+    partitioned: bool = False,
+    skip_format_check: bool = False,
+    **kwargs: Any,
+) -> Any:
+    """Print `fmt.format(*args, **kwargs)` when the program runs: `debug.print("loss {x}", x=loss)`.
+
+    Not an f-string: its values would be those of tracing. NumPy's print options are those in force when it was traced.
+    Otherwise as `debug.callback`. Raises ValueError for arguments that the format does not use (unless
+    `skip_format_check`), IndexError or KeyError for fields without an argument.
+    """
+    if fmt is _MISSING:
+        _options_alone("debug.print", args, kwargs)
+        return lambda f, *a, **k: _print(f, a, k, ordered, skip_format_check)
+    return _print(fmt, args, kwargs, ordered, skip_format_check)
+
+
+def log(
+    fmt: str = _MISSING,
+    /,
+    *args: Any,
+    ordered: bool = False,
+    partitioned: bool = False,
+    skip_format_check: bool = False,
+    **kwargs: Any,
+) -> Any:
+    """As `debug.print`, but the text goes to Python's logging, at level INFO of the logger "jitscope.debug", with the file
+    and line of the call."""
+    if fmt is _MISSING:
+        _options_alone("debug.log", args, kwargs)
+        return lambda f, *a, **k: _print(f, a, k, ordered, skip_format_check, source.here() or True)
+    return _print(fmt, args, kwargs, ordered, skip_format_check, source.here() or True)
+
+
+def _options_alone(what: str, args: Any, kwargs: Any) -> None:
+    if args or kwargs:
+        raise TypeError(f"{what}: with options alone it gives a function; pass that the other arguments")
+
+
+# callback ------------------------------------------------------------------------------------------------------------
+
+
+def _call(function: Any, args: tuple, kwargs: dict[str, Any], ordered: bool) -> None:
+    if not callable(function):
+        raise TypeError(f"debug.callback: the first argument is a function, not {type(function).__name__}")
+    leaves, host = _host("debug.callback", _Ignoring(function), args, kwargs, _key_of(function))
+    debug_callback_p.bind(*leaves, callback=host, result_avals=(), ordered=bool(ordered))
+
+
+class _Ignoring:
+    """A function whose result is not looked at."""
+
+    __slots__ = ("__name__", "function")
+
+    def __init__(self, function: Callable[..., Any]):
+        self.function = function
+        self.__name__ = getattr(function, "__name__", type(function).__name__)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> None:
+        self.function(*args, **kwargs)
+
+
+def _key_of(function: Any) -> Any:
+    plain = hasattr(function, "__code__") or hasattr(function, "__func__")
+    return function if plain else id(function)
+
+
+def _host(what: str, function: Any, args: tuple, kwargs: dict[str, Any], key: Any) -> tuple[list[Any], HostFunction]:
+    """The arrays among the arguments, and the function of those alone."""
+    leaves, structure = tree.flatten((args, kwargs))
+    given = [_is_array(x) for x in leaves]
+    moving = [x for x, g in zip(leaves, given) if g]
+    fixed = [None if g else x for x, g in zip(leaves, given)]
+    if all(given):
+        return moving, host_function(what, function, structure, _NOTHING, (key,))
+    whole = _Completed(function, structure, given, fixed)
+    # Text is equal where it is the same; of other objects each is its own.
+    known = tuple([x if isinstance(x, (str, type(None))) else id(x) for x in fixed])
+    in_tree = tree.structure((tuple(moving), {}))
+    return moving, host_function(what, whole, in_tree, _NOTHING, (key, structure, tuple(given), known))
+
+
+def _is_array(x: Any) -> bool:
+    try:
+        return aval_of(x).dtype != dtypes.float0
+    except TypeError:
+        return False
+
+
+class _Completed:
+    """A function of the arrays among its arguments: the others are filled in."""
+
+    def __init__(self, function: Any, structure: Any, given: Sequence[bool], fixed: Sequence[Any]):
+        self.function, self.structure, self.given, self.fixed = function, structure, given, fixed
+        self.__name__ = function.__name__
+
+    def __call__(self, *moving: Any) -> None:
+        values = iter(moving)
+        args, kwargs = self.structure.unflatten([next(values) if g else x for g, x in zip(self.given, self.fixed)])
+        self.function(*args, **kwargs)
+
+
+# print ---------------------------------------------------------------------------------------------------------------
+
+
+def _print(fmt: Any, args: tuple, kwargs: dict[str, Any], ordered: bool, unchecked: bool, logged: Any = None) -> None:
+    if not isinstance(fmt, str):
+        raise TypeError(f"debug.print: the format is a str, not {type(fmt).__name__}; write debug.print('{{}}', x)")
+    if not unchecked:
+        _check.format(fmt, *args, **kwargs)
+    options: dict[str, Any] = dict(np.get_printoptions())
+    printer = _Printer(fmt, options, logged)
+    leaves, host = _host("debug.print", printer, args, kwargs, ("print", fmt, repr(options), logged))
+    debug_print_p.bind(*leaves, callback=host, result_avals=(), ordered=bool(ordered))
+
+
+class _Printer:
+    """Prints values in a format, or logs the text as coming from the position `logged`."""
+
+    def __init__(self, fmt: str, options: dict[str, Any], logged: Any):
+        self.fmt, self.options, self.logged = fmt, options, logged
+        self.__name__ = f"print({fmt!r})"
+        self.has_fields = any(field is not None for _, field, _, _ in string.Formatter().parse(fmt))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> None:
+        with np.printoptions(**self.options):
+            if self.has_fields or not (args or kwargs):
+                text = self.fmt.format(*args, **kwargs)
+            else:
+                text = " ".join([self.fmt, *map(str, args), *[f"{k}={v}" for k, v in kwargs.items()]])
+        if self.logged is None:
+            sys.stdout.write(text + "\n")
+        elif _logger.isEnabledFor(logging.INFO):
+            file, line = (self.logged.file, self.logged.line) if self.logged is not True else ("(unknown file)", 0)
+            _logger.handle(_logger.makeRecord(_logger.name, logging.INFO, file, line, text, (), None))
+
+
+_logger = logging.getLogger("jitscope.debug")
+
+
+class _Check(string.Formatter):
+    """Finds arguments without fields, and fields without arguments, and formats nothing."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        return ""
+
+    def convert_field(self, value: Any, conversion: Any) -> Any:
+        return value
+
+    def check_unused_args(self, used_args: Any, args: Any, kwargs: Any) -> None:
+        unused = [f"argument {i}" for i in range(len(args)) if i not in used_args]
+        unused += [repr(name) for name in kwargs if name not in used_args]
+        if unused:
+            raise ValueError(
+                f"debug.print: the format does not use {', '.join(unused)}. If it is an f-string, make it an ordinary string: "
+                'debug.print("x is {x}", x=x)'
+            )
+
+
+_check = _Check()

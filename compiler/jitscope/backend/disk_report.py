@@ -1,0 +1,71 @@
+"""What is on disk, for people: the entries in a folder, and whether this process can use them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ..core.config import value_of
+from ..xla import client
+from .disk import UNLIMITED, Store, differences
+from .disk_entry import Damaged, Head, told
+from .disk_folder import default_folder
+from .disk_key import process_parts
+
+
+ANYWHERE = ("options", "device")
+"""Components that belong to the program: with another one it is another program, for this process as for any."""
+
+
+class Stored(NamedTuple):
+    """An entry. Times are seconds since 1970, `seconds` is what compiling took, `differs` has (component, there, here)
+    where it was made for another environment than this process's: then it is not used here."""
+
+    function: str
+    program: str
+    size: int
+    made: float
+    used: float
+    seconds: float
+    parts: dict[str, str]
+    differs: tuple[tuple[str, str, str], ...]
+
+    @property
+    def usable(self) -> bool:
+        """Whether this process would load it."""
+        return not self.differs
+
+
+class Folder(NamedTuple):
+    """A folder of programs: entries, those used last first. `limit` is in bytes, None without one."""
+
+    path: str
+    size: int
+    limit: int | None
+    entries: list[Stored]
+
+
+def folder(root: str | None = None) -> Folder:
+    """What is kept in a folder, by default the one in use. Raises Unusable."""
+    store = open_store(root)
+    here = process_parts(client.default_device())
+    entries = [found for used, head, text in store.heads() if (found := _stored(used, head, text, here)) is not None]
+    entries.sort(key=lambda entry: entry.used, reverse=True)
+    size = store.pack.size + sum(file.size for file in store.files.all())
+    return Folder(store.root, size, None if store.limit == UNLIMITED else store.limit, entries)
+
+
+def open_store(root: str | None = None) -> Store:
+    """The store in a folder, by default the one in use, also where the cache is off. Raises Unusable."""
+    return Store(root or value_of("compilation_cache_dir") or default_folder(), value_of("compilation_cache_max_size"))
+
+
+def _stored(used: float, head: Head, text: bytes, here: dict[str, str]) -> Stored | None:
+    try:
+        found: dict[str, Any] = told(text)
+    except Damaged:
+        return None
+    parts = found["parts"]
+    differs = differences(text, {**parts, **{name: here[name] for name in here if name not in ANYWHERE}})
+    return Stored(
+        found["function"], head.program.hex(), head.size, found["made"], used, head.seconds, parts, differs
+    )  # fmt: skip

@@ -1,0 +1,86 @@
+"""Moving values between devices as an operation: eagerly a copy, inside a compiled program (which is all on one device) nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.effects import no_effects
+from ..core.jaxpr import ClosedJaxpr, walk
+from ..core.primitive import FunctionCall
+from ..core.trace import Tracer
+from ..core.zeros import is_zero
+from ..xla import client
+from .array import Array, one_device, placed
+
+
+class DevicePut(FunctionCall):
+    """`x` on `device`, from `source` (None: wherever it is)."""
+
+    def abstract(self, x, /, *, device, source):
+        return [x], no_effects
+
+    def evaluate(self, args, /, *, device, source):
+        (x,) = args
+        return [placed(x, device)]
+
+    def stage(self, trace, args, /, **params):
+        return trace.record(self, args, params)
+
+    def lower(self, ctx, x, /, *, device, source):
+        return [x]
+
+    def jvp(self, primals, tangents, /, **params):
+        (t,) = tangents
+        return self.bind(*primals, **params), [t if is_zero(t) else self.bind(t, **params)[0]]
+
+    def transpose(self, cts, x, /, *, device, source):
+        (ct,) = cts
+        return [ct if source is None else self.bind(ct, device=source, source=device)[0]]
+
+    def batch(self, axis, args, dims, /, **params):
+        return self.bind(*args, **params), list(dims)
+
+    def partial_eval(self, trace, args, /, **params):
+        return trace.record(self, args, params)
+
+    def dce(self, used, eqn, /):
+        return ([True], eqn) if used[0] else ([False], None)
+
+    def program_params(self, params):
+        return {}
+
+
+device_put_p = DevicePut("device_put")
+
+
+def moved(x: Any, device: Any) -> Any:
+    """A traced value on `device`."""
+    known = x.known() if isinstance(x, Tracer) else x
+    source = known.device if isinstance(known, Array) else None
+    return device_put_p.bind(x, device=device, source=source)[0]
+
+
+def check_placement(closed: ClosedJaxpr, device: Any) -> None:
+    """Raises ValueError for a program that moves values to another device than the one it is compiled for."""
+    if one_device():
+        return
+    for _, eqn in walk(closed.jaxpr):
+        wanted = eqn.params["device"] if eqn.primitive is device_put_p else None
+        if wanted is not None and wanted != device:
+            raise ValueError(
+                f"{closed.jaxpr.debug.name} runs on {device}, and a device_put in it asks for {wanted}: a compiled function "
+                "is all on one device. Move the value before or after the call"
+            )
+
+
+def device_of_request(x: Any) -> Any:
+    """The device that a user means: None, one of the runtime's, or an array's `sharding`. Raises ValueError for others."""
+    if x is None or client.is_device(x):
+        return x
+    found = client.device_of_sharding(x)
+    if found is None:
+        raise ValueError(
+            f"device_put takes None, a device (one of jitscope.devices()), the sharding of an array on one device, or a "
+            f"tree of those; it got {x!r}"
+        )
+    return found

@@ -1,0 +1,277 @@
+"""What to write instead: the expression at which a traced value was asked for something, rewritten.
+
+Only looked at when an error is made. It reads the source and never runs it; where the source cannot be had or says nothing
+it keeps silent.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Callable
+
+from .source import Position
+
+
+def rewrite(position: Position | None, asked: str) -> str:
+    """A replacement for the code at `position`, or "". `asked` says what Python wanted: a "bool", "index",
+    "number" or "array" of a traced value, or to use it as the bound of a "slice", as a "mask", or for "assignment" to
+    elements."""
+    try:
+        path = _path(position) if position is not None else []
+        return _REWRITES[asked](path) if path else ""
+    except (SyntaxError, ValueError, RecursionError):
+        return ""
+
+
+def _path(position: Position) -> list[ast.AST]:
+    """The nodes around a position, the innermost first."""
+    tree = ast.parse("".join(linecache.getlines(position.file)))
+    start, end = (position.line, position.column), (position.end_line, position.end_column)
+    found: list[ast.AST] = []
+    todo: list[ast.AST] = [tree]
+    while todo:
+        node = todo.pop()
+        if not isinstance(node, ast.Module):
+            if not isinstance(node, (ast.expr, ast.stmt)):
+                todo += ast.iter_child_nodes(node)
+                continue
+            if (node.lineno, node.col_offset) > start or (node.end_lineno, node.end_col_offset) < end:  # pyright: ignore
+                continue
+        found.append(node)
+        todo = list(ast.iter_child_nodes(node))
+    return found[::-1]
+
+
+# A truth value -------------------------------------------------------------------------------------------------------
+
+
+def _truth(path: list[ast.AST]) -> str:
+    """The innermost construct that wants the truth of the expression; `and`, `or` and `not` inside it become operations."""
+    inner = None
+    for node in path:
+        match node:
+            case ast.Call(func=ast.Name(id=name), args=args) if name in _OF_TRUTH and args:
+                return _OF_TRUTH[name](args)
+            case ast.If(test=test) if _within(path[0], test):
+                return _if(node, path)
+            case ast.IfExp(test=test) if _within(path[0], test):
+                return f"jnp.where({condition(test)}, {ast.unparse(node.body)}, {ast.unparse(node.orelse)})"
+            case ast.While(test=test) if _within(path[0], test):
+                return (
+                    f"lax.while_loop(lambda state: {condition(test)}, body, state), with what the loop changes in state"
+                )
+            case ast.stmt():
+                break
+            case ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
+                inner = node
+            case ast.Compare(ops=ops) if inner is None and (len(ops) > 1 or isinstance(ops[0], (ast.In, ast.NotIn))):
+                inner = node
+    return condition(inner) if inner is not None else ""
+
+
+_OF_TRUTH: dict[str, Callable[[list[ast.expr]], str]] = {
+    "max": lambda args: _extreme("maximum", "max", args),
+    "min": lambda args: _extreme("minimum", "min", args),
+    "any": lambda args: f"jnp.any({ast.unparse(args[0])})",
+    "all": lambda args: f"jnp.all({ast.unparse(args[0])})",
+    "sorted": lambda args: f"jnp.sort({ast.unparse(args[0])})",
+    "bool": lambda args: f"{ast.unparse(args[0])} != 0",
+}
+
+
+def _extreme(two: str, all_of: str, args: list[ast.expr]) -> str:
+    if len(args) == 1:
+        return f"jnp.{all_of}({ast.unparse(args[0])})"
+    text = ast.unparse(args[0])
+    for other in args[1:]:
+        text = f"jnp.{two}({text}, {ast.unparse(other)})"
+    return text
+
+
+def condition(node: ast.AST) -> str:
+    """A condition on arrays: `and`, `or`, `not`, chains of comparisons and `in` as operations on elements."""
+    match node:
+        case ast.BoolOp(op=op, values=values):
+            return (" & " if isinstance(op, ast.And) else " | ").join(map(_operand, values))
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return f"~{_operand(operand)}"
+        case ast.Compare(left=left, ops=[ast.In()], comparators=[right]):
+            return f"({ast.unparse(right)} == {ast.unparse(left)}).any()"
+        case ast.Compare(left=left, ops=[ast.NotIn()], comparators=[right]):
+            return f"({ast.unparse(right)} != {ast.unparse(left)}).all()"
+        case ast.Compare(left=left, ops=ops, comparators=others) if len(ops) > 1:
+            sides = [left, *others]
+            pairs = [ast.Compare(a, [op], [b]) for a, op, b in zip(sides, ops, others)]
+            return " & ".join(f"({ast.unparse(pair)})" for pair in pairs)
+    return ast.unparse(node)
+
+
+def _operand(node: ast.expr) -> str:
+    text = condition(node)
+    return text if isinstance(node, (ast.Name, ast.Call, ast.Attribute, ast.Subscript)) else f"({text})"
+
+
+def _if(node: ast.If, path: list[ast.AST]) -> str:
+    """`jnp.where` where both arms give one value to the same name, or return one; else `lax.cond`."""
+    test = condition(node.test)
+    other = node.orelse or _rest(node, path)
+    match node.body, other:
+        case [ast.Return(value=ast.expr() as a)], [ast.Return(value=ast.expr() as b), *_]:
+            return f"return jnp.where({test}, {ast.unparse(a)}, {ast.unparse(b)})"
+        case [ast.Assign(targets=[ast.Name(id=one)], value=a)], [ast.Assign(targets=[ast.Name(id=two)], value=b)] if (
+            one == two and node.orelse
+        ):
+            return f"{one} = jnp.where({test}, {ast.unparse(a)}, {ast.unparse(b)})"
+        case [ast.Assign(targets=[ast.Name(id=name)], value=a)], _ if not node.orelse:
+            return f"{name} = jnp.where({test}, {ast.unparse(a)}, {name})"
+    return f"lax.cond({test}, when_true, when_false, *operands)"
+
+
+def _rest(node: ast.If, path: list[ast.AST]) -> list[ast.stmt]:
+    """The statements after an `if` in its block."""
+    outer = path[path.index(node) + 1] if path.index(node) + 1 < len(path) else None
+    for block in (getattr(outer, "body", None), getattr(outer, "orelse", None)):
+        if isinstance(block, list) and node in block:
+            return block[block.index(node) + 1 :]
+    return []
+
+
+def _within(node: ast.AST, whole: ast.AST) -> bool:
+    return any(node is part for part in ast.walk(whole))
+
+
+# Numbers and arrays --------------------------------------------------------------------------------------------------
+
+
+def _index(path: list[ast.AST]) -> str:
+    for at, node in enumerate(path):
+        match node:
+            case ast.Call(func=ast.Name(id="range"), args=args) if args:
+                bounds = ["0", *map(ast.unparse, args)] if len(args) == 1 else list(map(ast.unparse, args[:2]))
+                loop = next((n for n in path[at + 1 :] if isinstance(n, ast.For)), None)
+                counter = ast.unparse(loop.target) if loop is not None else "i"
+                return f"lax.fori_loop({bounds[0]}, {bounds[1]}, lambda {counter}, state: …, state)"
+            case ast.Subscript(value=value, slice=slice) if not isinstance(slice, ast.Slice):
+                return f"jnp.array({ast.unparse(value)})[{ast.unparse(slice)}]"
+            case ast.stmt():
+                break
+    return ""
+
+
+_MATH = {"fabs": "abs", "pow": "power", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2",
+         "fmod": "fmod", "dist": "linalg.norm", "fsum": "sum"}  # fmt: skip
+
+
+def _number(path: list[ast.AST]) -> str:
+    for node in path:
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="math"), attr=name), args=args):
+                return f"jnp.{_MATH.get(name, name)}({', '.join(map(ast.unparse, args))})"
+            case ast.Call(func=ast.Name(id="float" | "int" | "complex" as name), args=[value]):
+                return f"{_operand(value)}.astype({name})"
+            case ast.Call(func=ast.Attribute(value=value, attr="item" | "tolist")):
+                return ast.unparse(value)
+            case ast.stmt():
+                break
+    return ""
+
+
+def _array(path: list[ast.AST]) -> str:
+    for node in path:
+        match node:
+            case ast.Call(func=ast.Attribute() as function) if (name := _numpy_name(function)) is not None:
+                call = ast.Call(ast.Name(f"jnp.{name}"), node.args, node.keywords)
+                return ast.unparse(call)
+            case ast.stmt():
+                break
+    return ""
+
+
+def _numpy_name(function: ast.Attribute) -> str | None:
+    """`linalg.norm` of `np.linalg.norm`; None for functions of other modules."""
+    parts = ast.unparse(function).split(".")
+    return ".".join(parts[1:]) if parts[0] in ("np", "numpy", "onp") else None
+
+
+# Indices and assignments ---------------------------------------------------------------------------------------------
+
+
+def _indexed(path: list[ast.AST]) -> tuple[ast.Subscript, ast.AST | None, ast.AST | None] | None:
+    """The innermost x[…], and the two nodes around it."""
+    for at, node in enumerate(path):
+        if isinstance(node, ast.Subscript):
+            around = [*path[at + 1 : at + 3], None, None]
+            return node, around[0], around[1]
+    return None
+
+
+def _slice(path: list[ast.AST]) -> str:
+    found = _indexed(path)
+    if found is None or not isinstance(found[0].slice, ast.Slice) or found[0].slice.step is not None:
+        return ""
+    array, lower, upper = ast.unparse(found[0].value), found[0].slice.lower, found[0].slice.upper
+    match upper:
+        case ast.BinOp(left=start, op=ast.Add(), right=size) if lower and ast.unparse(start) == ast.unparse(lower):
+            return f"lax.dynamic_slice_in_dim({array}, {ast.unparse(lower)}, {ast.unparse(size)})"
+        case ast.expr() if lower is None:
+            return f"jnp.where(jnp.arange({array}.shape[0]) < {ast.unparse(upper)}, {array}, 0)"
+        case None if lower is not None:
+            return f"jnp.where(jnp.arange({array}.shape[0]) >= {ast.unparse(lower)}, {array}, 0)"
+    return ""
+
+
+_WITH_WHERE = {"mean", "std", "var", "any", "all"}
+
+
+def _mask(path: list[ast.AST]) -> str:
+    found = _indexed(path)
+    if found is None:
+        return ""
+    node, method, call = found
+    array, mask = ast.unparse(node.value), condition(node.slice)
+    match method, call:
+        case ast.Attribute(attr=name), ast.Call() if name in ("sum", "prod"):
+            return f"jnp.where({mask}, {array}, {1 if name == 'prod' else 0}).{name}()"
+        case ast.Attribute(attr=name), ast.Call() if name in _WITH_WHERE:
+            return f"jnp.{name}({array}, where={mask})"
+        case ast.Attribute(attr="max" | "min" as name), ast.Call():
+            worst = "-jnp.inf" if name == "max" else "jnp.inf"
+            return f"jnp.where({mask}, {array}, {worst}).{name}()"
+    return f"jnp.where({mask}, {array}, 0)"
+
+
+_UPDATES = {
+    ast.Add: "add({})",
+    ast.Sub: "add(-({}))",
+    ast.Mult: "multiply({})",
+    ast.Div: "divide({})",
+    ast.Pow: "power({})",
+}
+
+
+def _assignment(path: list[ast.AST]) -> str:
+    """x[i] = y as x = x.at[i].set(y), x[i] += y as x = x.at[i].add(y)."""
+    for node in path:
+        match node:
+            case ast.Assign(targets=[ast.Subscript(value=array, slice=index)], value=value):
+                change = f"set({ast.unparse(value)})"
+            case ast.AugAssign(target=ast.Subscript(value=array, slice=index), op=op, value=value) if (
+                type(op) in _UPDATES
+            ):
+                change = _UPDATES[type(op)].format(ast.unparse(value))
+            case _:
+                continue
+        return f"{ast.unparse(array)} = {ast.unparse(array)}.at[{ast.unparse(index)}].{change}"
+    return ""
+
+
+_REWRITES: dict[str, Callable[[list[ast.AST]], str]] = {
+    "bool": _truth,
+    "index": _index,
+    "number": _number,
+    "array": _array,
+    "slice": _slice,
+    "mask": _mask,
+    "assignment": _assignment,
+}

@@ -1,0 +1,70 @@
+"""`check_tracer_leaks`: what a traced function kept of its trace, and where."""
+
+from __future__ import annotations
+
+import gc
+import types
+from typing import Any
+
+from .errors import UnexpectedTracerError
+from .trace import Trace, Tracer
+
+
+def check_leaks(trace: Trace, name: str) -> None:
+    """Raise UnexpectedTracerError if something still holds a tracer of a trace that has ended."""
+    gc.collect()
+    for x in gc.get_objects():
+        if isinstance(x, Tracer) and x.trace is trace:
+            holder = _holder(x)
+            raise UnexpectedTracerError(
+                f"{name} keeps one of its intermediate values beyond its trace, {x.description()}.\n"
+                f"  it is held by {holder or 'something that Python does not tell'}\n"
+                "  what to do: return the value from the function instead of storing it outside"
+            )
+
+
+def _holder(x: Any) -> str:
+    """What refers to an object, in words; containers are followed to something with a name. (No function inside: its
+    variables would refer to the object too.)"""
+    path, seen = "", {id(x)}
+    for _ in range(5):
+        found = _referrer(x, seen)
+        if found is None:
+            break
+        seen.add(id(found))
+        if isinstance(found, (dict, list, tuple)):
+            key = _place_in(found, x)
+            owner = _owner_of(found) if isinstance(found, dict) else None
+            if isinstance(owner, types.ModuleType):
+                return f"the global variable {key}{path} of {owner.__name__}"
+            if owner is not None:
+                return f"the attribute {key}{path} of an object of {type(owner).__name__}"
+            path = f"[{key!r}]{path}"
+        elif isinstance(found, types.CellType):
+            return f"a variable of a function around it{', at ' + path if path else ''}"
+        else:
+            return f"an object of {type(found).__name__}"
+        x = found
+    return f"a container, at {path}" if path else ""
+
+
+def _referrer(x: Any, seen: set[int]) -> Any:
+    for r in gc.get_referrers(x):
+        if id(r) not in seen and not isinstance(r, types.FrameType) and not (isinstance(r, list) and len(r) > 10_000):
+            return r
+    return None
+
+
+def _place_in(container: Any, x: Any) -> Any:
+    for key, value in container.items() if isinstance(container, dict) else enumerate(container):
+        if value is x:
+            return key
+    return "?"
+
+
+def _owner_of(namespace: dict[Any, Any]) -> Any:
+    """The module or object whose attributes a dict holds."""
+    for r in gc.get_referrers(namespace):
+        if getattr(r, "__dict__", None) is namespace:
+            return r
+    return None

@@ -1,0 +1,15 @@
+"""`jitscope.custom_derivatives`: functions with derivative rules of their own, under JAX's module name."""
+
+from .control.closures import closure_convert as closure_convert, custom_gradient as custom_gradient
+from .control.custom_jvp import custom_jvp as custom_jvp, custom_jvp_call_p as custom_jvp_call_p
+from .control.custom_vjp import (
+    CustomVJPPrimal as CustomVJPPrimal,
+    custom_vjp as custom_vjp,
+    custom_vjp_call_p as custom_vjp_call_p,
+    custom_vjp_primal_tree_values as custom_vjp_primal_tree_values,
+)
+from .control.ruled import (
+    CustomJVPException as CustomJVPException,
+    CustomVJPException as CustomVJPException,
+    SymbolicZero as SymbolicZero,
+)

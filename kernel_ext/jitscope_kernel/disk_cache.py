@@ -1,0 +1,73 @@
+"""`jitscope cache`: what is kept on disk, shown, explained or removed."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+
+from jitscope.backend.disk import duration
+from jitscope.backend.disk_folder import Unusable
+from jitscope.backend.disk_report import Folder, Stored, folder, open_store
+
+
+def main(what: str, name: str | None, root: str | None) -> int:
+    """Do `what` ("show", "explain" or "clear") with a folder of programs, by default the one in use; print the outcome."""
+    try:
+        if what == "clear":
+            count = open_store(root).clear()
+            print(f"{_counted(count, 'program')} removed.")
+            return 0
+        found = folder(root)
+    except (Unusable, OSError) as error:
+        print(f"jitscope: {error}", file=sys.stderr)
+        return 1
+    chosen = [entry for entry in found.entries if name is None or entry.function == name]
+    lines = _explained(chosen, name) if what == "explain" else _shown(found, chosen)
+    print("\n".join(lines))
+    return 0
+
+
+def _shown(found: Folder, entries: Sequence[Stored]) -> Iterator[str]:
+    most = "" if found.limit is None else f" of at most {_size(found.limit)}"
+    yield f"{found.path}: {_counted(len(found.entries), 'program')}, {_size(found.size)}{most}"
+    if others := sum(not entry.usable for entry in found.entries):
+        yield f"{others} of them made for other versions or processors, see jitscope cache explain"
+    if entries:
+        width = max(8, *(len(entry.function) for entry in entries))
+        yield ""
+        yield f"{'function':{width}}  {'size':>8}  {'compiled in':>11}  last used         here"
+        for entry in entries:
+            used = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.used))
+            usable = "yes" if entry.usable else "no"
+            yield f"{entry.function:{width}}  {_size(entry.size):>8}  {duration(entry.seconds):>11}  {used}  {usable}"
+
+
+def _explained(entries: Sequence[Stored], name: str | None) -> Iterator[str]:
+    if not entries:
+        yield f"No program of {name} is kept." if name else "No program is kept."
+    for entry in entries:
+        yield f"{entry.function}, program {entry.program[:12]}, {_size(entry.size)}, compiled in {duration(entry.seconds)}"
+        there = {part: (stored, here) for part, stored, here in entry.differs}
+        for part, stored in entry.parts.items():
+            other = f"   here: {there[part][1]}" if part in there else ""
+            yield f"  {part:9} {stored}{other}"
+        yield f"  -> {_verdict(entry)}"
+
+
+def _verdict(entry: Stored) -> str:
+    if entry.usable:
+        return "used here, by a program with the same equations and options"
+    return f"not used here: another {' and '.join(part for part, _, _ in entry.differs)}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"
+
+
+def _size(size: float) -> str:
+    for unit in ("B", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1024
+    return f"{size:.3g} GB"

@@ -1,0 +1,284 @@
+"""checkpoint: what is kept, what is computed twice, and that the results stay the same."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+import jitscope as jx
+import jitscope.numpy as jnp
+from jitscope import lax
+from jitscope.ad_checkpoint import checkpoint_name, print_saved_residuals, saved_residuals
+from jitscope.core.jaxpr import walk
+from tests.compiler.programs import steps
+from tests.compiler.recorded_rules import MODULES, RECORDED, compare, names
+from tests.compiler.residual_cases import RESIDUALS
+from tests.compiler.wrappers import check, pairs
+
+
+policies = jx.checkpoint_policies
+XS = np.array([0.3, -0.7, 1.9], np.float32)
+
+
+@pytest.mark.parametrize("name", names("checkpoint", "optimization_barrier"))
+def test_as_in_jax(name: str) -> None:
+    compare(name)
+
+
+@pytest.mark.parametrize("outer_and_inner", pairs("checkpoint"), ids=" of ".join)
+def test_composes(outer_and_inner: tuple[str, str]) -> None:
+    check(*outer_and_inner)
+
+
+def operations(closed: Any) -> Counter[str]:
+    """How often each operation stands in a program, at all levels."""
+    return Counter(eqn.primitive.name for _, eqn in walk(closed.jaxpr))
+
+
+# What is kept --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", RESIDUALS)
+def test_the_residuals_are_those_of_jax(name: str) -> None:
+    f, args = RESIDUALS[name](MODULES)
+    found = [f"{aval.short()} {re.split(' from /', where)[0]}" for aval, where in saved_residuals(f, *args)]
+    wanted = RECORDED["residuals"][name]
+    if name.endswith("of a jitted function"):  # what comes out of a jitted function is told less exactly by JAX
+        found, wanted = [x.split(" ")[0] for x in found], [x.split(" ")[0] for x in wanted]
+    assert sorted(found) == sorted(wanted)
+
+
+def test_residuals_are_told_with_their_lines(capsys: pytest.CaptureFixture) -> None:
+    def f(x, scale):
+        y = checkpoint_name(jnp.sin(x["a"]), "y")
+        return jnp.exp(y * 3.0) * scale
+
+    print_saved_residuals(jx.checkpoint(f, policy=policies.save_only_these_names("y")), {"a": XS}, scale=2.0)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["f32[3] from the argument x['a']", "f32[] from the argument scale"]
+    assert re.fullmatch(r"f32\[3\] named 'y' from .*test_checkpoint\.py:\d+:\d+ \(f\)", lines[2])
+    everything = saved_residuals(jx.jit(lambda x: jnp.exp(jnp.sin(x))), jx.ShapeDtypeStruct((3,), np.float32))
+    assert all(where.startswith("output of jitted function '<lambda>'") for _, where in everything)
+    constant = saved_residuals(lambda x: x * jnp.asarray(XS), XS)
+    assert [where for _, where in constant] == ["from a constant"]
+
+
+def test_what_is_saved_is_not_computed_twice() -> None:
+    f = lambda x, w: jnp.sum(jnp.sin(checkpoint_name(jnp.sin(x @ w), "y")))
+    w = np.ones((3, 3), np.float32)
+    counts = {
+        name: operations(jx.make_jaxpr(jx.grad(jx.checkpoint(f, policy=policy), 1))(XS, w))
+        for name, policy in (("all", policies.everything_saveable), ("none", None), ("dots", policies.dots_saveable),
+                             ("y", policies.save_only_these_names("y")))
+    }  # fmt: skip
+    sines, products = ({name: c[op] for name, c in counts.items()} for op in ("sin", "dot_general"))
+    # Forward: two sines and one product; back: one product for w, and anew what was not saved.
+    assert sines == {"all": 2, "none": 3, "dots": 3, "y": 2}
+    assert products == {"all": 2, "none": 3, "dots": 2, "y": 3}
+
+
+def test_policies_look_into_jitted_functions() -> None:
+    inner = jx.jit(lambda x, w: jnp.sin(x @ w))
+    f = jx.checkpoint(lambda x, w: jnp.sum(inner(jnp.sin(x), w)), policy=policies.dots_saveable)
+    kept = [aval.shape for aval, _ in saved_residuals(f, XS, np.ones((3, 4), np.float32))]
+    assert sorted(kept) == [(3,), (3, 4), (4,)]
+    counts = operations(jx.make_jaxpr(jx.grad(f, 1))(XS, np.ones((3, 4), np.float32)))
+    assert counts["dot_general"] == 2
+
+
+def test_a_program_that_keeps_less_needs_less_memory() -> None:
+    def block(x, w):
+        for _ in range(6):
+            x = jnp.sin(x @ w)
+        return x
+
+    def chain(block):
+        def f(x, w):
+            for _ in range(6):
+                x = block(x, w)
+            return jnp.sum(x)
+
+        return f
+
+    x, w = np.ones((1000, 32), np.float32), np.full((32, 32), 0.1, np.float32)
+    compiled = {
+        name: jx.jit(jx.grad(chain(wrapped), (0, 1))).lower(x, w).compile()
+        for name, wrapped in (("plain", block), ("checkpoint", jx.checkpoint(block)),
+                              ("merged", jx.checkpoint(block, prevent_cse=False)))
+    }  # fmt: skip
+    memory = {name: c.memory_analysis().temp_size_in_bytes for name, c in compiled.items()}
+    assert memory["checkpoint"] < 0.4 * memory["plain"]
+    assert memory["merged"] > 0.9 * memory["plain"]  # the compiler sees through it
+    found = [c(x, w) for c in compiled.values()]
+    for other in found[1:]:
+        for a, b in zip(found[0], other):
+            np.testing.assert_allclose(a, b, 1e-5, 1e-4)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.bool_, np.float16, np.complex64, jnp.bfloat16, np.uint8])
+def test_the_hidden_condition_holds_for_all_values(dtype: Any) -> None:
+    """What the compiler may not see through is made of an operand's bits; the branch must be taken whatever they are."""
+
+    @jx.checkpoint
+    def f(first, x):
+        odd = jnp.isnan(jnp.abs(first).astype(np.float32))
+        return jnp.sin(jnp.sin(x)) * (1.0 + 0.0 * jnp.sum(odd))
+
+    (eqn,) = [e for e in jx.make_jaxpr(jx.grad(f, 1))(jnp.zeros(2, dtype), 2.0).eqns if e.params.get("differentiated")]
+    assert eqn.invars[0].aval.dtype == dtype
+    for value in (0, 1, -1, np.inf, -np.inf, np.nan):
+        if np.dtype(dtype).kind in "iub" and not np.isfinite(value):
+            continue
+        with np.errstate(all="ignore"):
+            first = np.asarray([value] * 2).astype(dtype)
+        np.testing.assert_allclose(jx.jit(jx.grad(f, 1))(first, 2.0), np.cos(np.sin(2.0)) * np.cos(2.0), 1e-5)
+
+
+def test_operands_without_elements() -> None:
+    f = jx.checkpoint(lambda e, x: (jnp.sin(e), jnp.sin(jnp.sin(x))))
+    back = jx.jit(lambda e, x, ct: jx.vjp(f, e, x)[1](ct))
+    found = back(np.zeros((0, 2), np.float32), XS, (np.zeros((0, 2), np.float32), np.ones(3, np.float32)))
+    assert found[0].shape == (0, 2)
+    np.testing.assert_allclose(found[1], np.cos(np.sin(XS)) * np.cos(XS), 1e-5)
+    empty = jx.jit(jx.grad(lambda e: jnp.sum(jx.checkpoint(jnp.sin)(e))))(np.zeros((0,), np.float32))
+    assert empty.shape == (0,)
+
+
+# How it is written and traced ----------------------------------------------------------------------------------------
+
+
+def test_it_prints_as_one_equation() -> None:
+    text = str(jx.make_jaxpr(jx.checkpoint(jnp.sin))(1.0))
+    assert "checkpoint[" in text and "differentiated=False" in text and "policy=None" in text
+    named = jx.checkpoint(jnp.sin, policy=policies.save_only_these_names("b", "a"), prevent_cse=False)
+    text = str(jx.make_jaxpr(jx.grad(lambda x: named(named(x))))(1.0))
+    assert "differentiated=True" in text and "save_only_these_names('a', 'b')" in text and "prevent_cse=False" in text
+
+
+def test_a_decorator_with_and_without_arguments() -> None:
+    @jx.checkpoint
+    def f(x):
+        """Doc."""
+        return x * 2
+
+    @jx.remat(policy=policies.dots_saveable, static_argnames="double")
+    def g(x, double=False):
+        return x * (4 if double else 2)
+
+    assert (f.__name__, f.__doc__) == ("f", "Doc.")
+    assert (float(f(3.0)), float(g(3.0)), float(g(3.0, double=True)), float(jx.grad(g)(3.0, True))) == (6, 6, 12, 4)
+
+
+def test_static_arguments_may_be_anything() -> None:
+    f = jx.checkpoint(lambda x, options: x * options["scale"], static_argnums=1)
+    assert float(f(3.0, {"scale": 2})) == 6  # a dict cannot be hashed
+    assert float(f(3.0, {"scale": 4})) == 12
+    g = jx.checkpoint(lambda f, x: f(x), static_argnums=(0,))
+    assert float(jx.grad(lambda x: g(jnp.sin, x))(0.0)) == 1.0
+    with pytest.raises(ValueError, match="there is no argument 3"):
+        jx.checkpoint(lambda x: x, static_argnums=3)
+
+
+def test_it_is_traced_once_for_each_kind_of_argument() -> None:
+    traced = []
+
+    def f(x):
+        traced.append(x.shape)
+        return jnp.sin(x)
+
+    for _ in range(3):
+        jx.checkpoint(f)(1.0)
+        jx.grad(lambda x: jx.checkpoint(f)(x))(2.0)
+    assert traced == [()]
+    jx.checkpoint(f)(XS)
+    assert traced == [(), (3,)]
+
+
+def test_fresh_policies_and_functions_compile_nothing_new() -> None:
+    def run(scale):
+        f = jx.checkpoint(lambda x: jnp.sin(jnp.sin(x) * 1.5), policy=lambda *_, **__: False)
+        return jx.jit(jx.grad(lambda x: f(x) * scale))(0.3)
+
+    run(2.0)
+    with steps() as found:
+        run(2.0)
+    assert found["compile"] == 0
+
+
+def test_captured_values_are_differentiated() -> None:
+    slope = jx.grad(lambda w: jx.checkpoint(lambda x: jnp.sin(x * w))(2.0))
+    for wrapped in (slope, jx.jit(slope)):
+        np.testing.assert_allclose(wrapped(3.0), 2 * np.cos(6.0), 1e-5)
+    mapped = jx.vmap(lambda w: jx.checkpoint(lambda x: jnp.sin(x * w))(2.0))
+    np.testing.assert_allclose(mapped(XS), np.sin(2 * XS), 1e-5)
+
+
+def test_named_axes() -> None:
+    f = jx.checkpoint(lambda x: lax.psum(jnp.sin(x), "i") * x)
+    found = jx.grad(lambda xs: jnp.sum(jx.vmap(f, axis_name="i")(xs)))(XS)
+    np.testing.assert_allclose(found, np.sin(XS).sum() + np.cos(XS) * XS.sum(), 1e-5)
+
+
+def test_finite_differences_to_second_order() -> None:
+    with jx.enable_x64():
+        f = lambda x: float(np.sum(np.sin(np.exp(np.sin(x)) * x)))
+        g = jx.checkpoint(lambda x: jnp.sum(jnp.sin(jnp.exp(jnp.sin(x)) * x)), policy=policies.dots_saveable)
+        x, h = np.array([0.3, -0.7]), 1e-4
+        unit = np.eye(2) * h
+        gradient = [(f(x + e) - f(x - e)) / (2 * h) for e in unit]
+        np.testing.assert_allclose(jx.grad(g)(x), gradient, 1e-6)
+        bends = [
+            [(f(x + a + b) - f(x + a - b) - f(x - a + b) + f(x - a - b)) / (4 * h * h) for a in unit] for b in unit
+        ]
+        for second in (jx.hessian(g), jx.jacrev(jx.jacrev(g)), jx.jacfwd(jx.jacfwd(g))):
+            np.testing.assert_allclose(second(x), bends, 1e-5, 1e-6)
+
+
+# What goes wrong -----------------------------------------------------------------------------------------------------
+
+
+def test_wrong_calls_are_explained() -> None:
+    with pytest.raises(TypeError, match="takes a function"):
+        jx.checkpoint(3)
+    with pytest.raises(TypeError, match="prevent_cse is True or False"):
+        jx.checkpoint(jnp.sin, prevent_cse=1)
+    with pytest.raises(NotImplementedError, match="static_argnums"):
+        jx.checkpoint(jnp.sin, concrete=True)
+    with pytest.raises(TypeError, match="something that is not an array"):
+        jx.checkpoint(lambda x: x)("text")
+    with pytest.raises(TypeError, match=r"returned, at result\['a'\], something that is not an array"):
+        jx.checkpoint(lambda x: {"a": "text"})(1.0)
+    with pytest.raises(TypeError, match="takes a string"):
+        checkpoint_name(1.0, 3)
+
+
+def test_python_that_needs_values_is_pointed_to_static_arguments() -> None:
+    with pytest.raises(jx.errors.ConcretizationTypeError) as caught:
+        jx.checkpoint(lambda x, flag: x if flag else -x)(1.0, True)
+    assert any("static_argnums" in note for note in caught.value.__notes__)
+
+
+def test_policies_that_are_not_there_or_give_no_answer() -> None:
+    for name in ("offload_dot_with_no_batch_dims", "save_and_offload_only_these_names"):
+        with pytest.raises(NotImplementedError, match=f"{name} moves saved values to another memory"):
+            getattr(policies, name)("device", "pinned_host")
+    with pytest.raises(TypeError, match="answers with True"):
+        jx.grad(jx.checkpoint(jnp.sin, policy=lambda *_, **__: None))(1.0)
+    with pytest.raises(ValueError, match="True or False"):
+        jx.grad(
+            jx.checkpoint(jnp.sin, policy=policies.save_from_both_policies(lambda *_, **__: 1, lambda *_, **__: 0))
+        )(1.0)
+    with pytest.raises(TypeError, match="one by one"):
+        policies.save_only_these_names(["a", "b"])
+
+
+def test_equal_policies_are_equal() -> None:
+    assert policies.save_only_these_names("a", "b") == policies.save_only_these_names("b", "a")
+    assert policies.save_only_these_names("a") != policies.save_any_names_but_these("a")
+    either = policies.save_from_both_policies(policies.dots_saveable, policies.save_only_these_names("a"))
+    assert either == policies.save_from_both_policies(policies.dots_saveable, policies.save_only_these_names("a"))
+    assert repr(either) == "save_from_both_policies(dots_saveable, save_only_these_names('a'))"

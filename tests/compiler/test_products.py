@@ -1,0 +1,53 @@
+"""A vector times a large matrix: summed in parts, wherever it comes from."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import jitscope as jx
+import jitscope.numpy as jnp
+
+
+RANDOM = np.random.default_rng(0)
+A = RANDOM.standard_normal((8192, 160)).astype(np.float32)
+V, W = RANDOM.standard_normal(8192).astype(np.float32), RANDOM.standard_normal(160).astype(np.float32)
+WANTED = V.astype(np.float64) @ A.astype(np.float64)
+WAYS = {
+    "v @ A": lambda a, v: v @ a,
+    "A.T @ v": lambda a, v: a.T @ v,
+    "einsum": lambda a, v: jnp.einsum("i,ij->j", v, a),
+    "gradient": lambda a, v: jx.grad(lambda w: (a @ w) @ v)(jnp.zeros(160, a.dtype)),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("wide", [False, True], ids=["float32", "float64"])
+def test_parts_sum_up(way: str, wide: bool) -> None:
+    with jx.enable_x64(wide):
+        a, v = (np.asarray(x, np.float64 if wide else np.float32) for x in (A, V))
+        lowered = jx.jit(WAYS[way]).lower(a, v)
+        got = lowered.compile()(a, v)
+        assert "16x512x160" in lowered.as_text()
+    np.testing.assert_allclose(got, WANTED, rtol=1e-9 if wide else 1e-4, atol=1e-9 if wide else 1e-3)
+
+
+def test_other_products_stay_whole() -> None:
+    def text(f, *args):
+        return jx.jit(f).lower(*args).as_text()
+
+    for product in (
+        text(lambda a, w: a @ w, A, W),
+        text(lambda a, v: v @ a, A[:1024], V[:1024]),
+        text(lambda a, v: v @ a, A[:8191], V[:8191]),
+        text(lambda a, v: v @ a, A.astype(np.int32), V.astype(np.int32)),
+        text(lambda a, b: b @ a, A, np.stack([V, V])),
+    ):
+        assert "stablehlo.reduce" not in product and product.count("dot_general") == 1
+
+
+def test_mapped_and_differentiated() -> None:
+    both = jx.vmap(lambda v: v @ A)(np.stack([V, 2 * V]))
+    np.testing.assert_allclose(both[1], 2 * WANTED, rtol=1e-4, atol=2e-3)
+    slope = jx.jit(jx.grad(lambda a: jnp.sum((V @ a) * W)))(A)
+    np.testing.assert_allclose(slope, np.outer(V, W), rtol=1e-5)

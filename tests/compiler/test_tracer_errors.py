@@ -1,0 +1,279 @@
+"""The traps of tracing that end in an error: the message names the line, the argument, and what to write instead, and the
+traceback shows the user's frames."""
+
+from __future__ import annotations
+
+import functools
+import linecache
+import math
+import operator
+import traceback
+from itertools import count
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import jitscope as jx
+import jitscope.numpy as jnp
+from jitscope import errors, lax
+from jitscope.backend import dispatch
+from jitscope.core import advice, source
+from tests.compiler.programs import floats, in_new_process
+
+
+X = floats(3)
+_numbers = count()
+
+
+def cell(text: str) -> dict[str, Any]:
+    """Run a program text like a notebook cell."""
+    name = f"<trap {next(_numbers)}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    scope: dict[str, Any] = {"jx": jx, "jnp": jnp, "np": np, "lax": lax, "math": math, "functools": functools, "X": X,
+                             "__name__": "trap"}  # fmt: skip
+    exec(compile(text, name, "exec"), scope)
+    return scope
+
+
+# Every trap: the cell, the call, the error, the line it names, what it says of the value, what to write.
+TRAPS = {
+    "if": ("def f(x):\n    y = jnp.sin(x)\n    s = y.sum()\n    if s > 0:\n        return x\n    return -x", "f(X)",
+           errors.TracerBoolConversionError, "line 4 of f, columns 8-12: if s > 0:", "argument x of f", "return jnp.where(s > 0, x, -x)"),
+    "if else assignment": ("def f(x):\n    if x > 0:\n        y = 1.0\n    else:\n        y = x * 2\n    return y", "f(1.0)",
+           errors.TracerBoolConversionError, "line 2 of f", "argument x", "y = jnp.where(x > 0, 1.0, x * 2)"),
+    "if without else": ("def f(x):\n    y = x\n    if x > 0:\n        y = 1.0\n    return y", "f(1.0)",
+           errors.TracerBoolConversionError, "line 3 of f", "argument x", "y = jnp.where(x > 0, 1.0, y)"),
+    "if with more": ("def f(x):\n    if x > 0:\n        x += 1\n        x *= 2\n    return x", "f(1.0)",
+           errors.TracerBoolConversionError, "line 2 of f", "argument x", "lax.cond(x > 0, when_true, when_false, *operands)"),
+    "ternary": ("def f(x): return x if x.sum() > 0 else -x", "f(X)",
+           errors.TracerBoolConversionError, "line 1 of f", "argument x", "jnp.where(x.sum() > 0, x, -x)"),
+    "assert": ("def f(x):\n    assert x > 0\n    return x", "f(1.0)", errors.TracerBoolConversionError, "line 2 of f", "argument x", "static"),
+    "while": ("def f(x):\n    while x < 10 and not x > 3:\n        x = x + 1\n    return x", "f(1.0)",
+           errors.TracerBoolConversionError, "line 2 of f", "argument x", "lax.while_loop(lambda state: (x < 10) & (~(x > 3)), body, state)"),
+    "and": ("def f(x): return (x > 0) and (x < 1)", "f(0.5)", errors.TracerBoolConversionError, "line 1 of f", "argument x", "(x > 0) & (x < 1)"),
+    "or": ("def f(x):\n    y = x < 0 or x > 1\n    return y", "f(0.5)", errors.TracerBoolConversionError, "line 2 of f", "argument x", "(x < 0) | (x > 1)"),
+    "not": ("def f(flag): return not flag", "f(True)", errors.TracerBoolConversionError, "line 1 of f", "argument flag", "~flag"),
+    "chain": ("def f(x): return 0 < x < 1", "f(0.5)", errors.TracerBoolConversionError, "line 1 of f", "argument x", "(0 < x) & (x < 1)"),
+    "max": ("def f(x): return max(x, 0.0)", "f(0.5)", errors.TracerBoolConversionError, "line 1 of f", "argument x", "jnp.maximum(x, 0.0)"),
+    "min of three": ("def f(x): return min(x, 0.0, 1.0)", "f(0.5)", errors.TracerBoolConversionError, "line 1 of f", "argument x",
+           "jnp.minimum(jnp.minimum(x, 0.0), 1.0)"),
+    "sorted": ("def f(x): return sorted(x)", "f(X)", errors.TracerBoolConversionError, "line 1 of f", "argument x", "jnp.sort(x)"),
+    "any": ("def f(x): return any(x > 0)", "f(X)", errors.TracerBoolConversionError, "line 1 of f", "argument x", "jnp.any(x > 0)"),
+    "in": ("def f(x): return 3 in x", "f(X)", errors.TracerBoolConversionError, "line 1 of f", "argument x", "(x == 3).any()"),
+    "not in": ("def f(x): return 3 not in x", "f(X)", errors.TracerBoolConversionError, "line 1 of f", "argument x", "(x != 3).all()"),
+    "several elements": ("def f(x):\n    if x > 0:\n        return x\n    return -x", "f(X)", ValueError, "line 2 of f", "3 elements",
+           "return jnp.where(x > 0, x, -x)"),
+    "flag": ("def f(x, train):\n    if train:\n        return x\n    return -x", "f(X, True)", errors.TracerBoolConversionError,
+           "line 2 of f", "argument train of f", "static_argnames='train'"),
+    "text": ("def f(x, mode): return x", "f(X, 'relu')", TypeError, "in line 1 of call", "argument mode of f", "static_argnames='mode'"),
+    "range": ("def f(x, n):\n    for i in range(n):\n        x = x + i\n    return x", "f(1.0, 3)", errors.TracerIntegerConversionError,
+           "line 2 of f, columns 14-21", "argument n of f", "lax.fori_loop(0, n, lambda i, state"),
+    "range from": ("def f(x, n):\n    for k in range(2, n):\n        x = x + k\n    return x", "f(1.0, 3)", errors.TracerIntegerConversionError,
+           "line 2 of f", "static_argnames='n'", "lax.fori_loop(2, n, lambda k, state"),
+    "list index": ("L = [1, 2]\ndef f(i): return L[i]", "f(1)", errors.TracerIntegerConversionError, "line 2 of f", "argument i", "jnp.array(L)[i]"),
+    "mask": ("def f(x): return x[x > 0]", "f(X)", errors.NonConcreteBooleanIndexError, "line 1 of f", "mask", "jnp.where(x > 0, x, 0)"),
+    "mask and sum": ("def f(x): return x[x > 0].sum()", "f(X)", errors.NonConcreteBooleanIndexError, "line 1 of f", "mask",
+           "jnp.where(x > 0, x, 0).sum()"),
+    "mask and mean": ("def f(x): return x[x > 0].mean()", "f(X)", errors.NonConcreteBooleanIndexError, "line 1 of f", "mask",
+           "jnp.mean(x, where=x > 0)"),
+    "nonzero": ("def f(x): return jnp.nonzero(x)", "f(X)", errors.ConcretizationTypeError, "line 1 of f", "depends on values", "size=n"),
+    "unique": ("def f(x): return jnp.unique(x)", "f(X)", errors.ConcretizationTypeError, "line 1 of f", "depends on values", "size=n"),
+    "where": ("def f(x): return jnp.where(x > 0)", "f(X)", errors.ConcretizationTypeError, "line 1 of f", "depends on values", "size=n"),
+    "shape": ("def f(n): return jnp.zeros(n)", "f(3)", (TypeError, errors.JAXTypeError), "line 1 of f", "argument n of f", "static_argnames='n'"),
+    "arange": ("def f(n): return jnp.arange(n)", "f(3)", errors.ConcretizationTypeError, "line 1 of f", "argument n of f", "static_argnames='n'"),
+    "reshape": ("def f(x, n): return x.reshape(n, -1)", "f(X, 3)", TypeError, "line 1 of f", "argument n of f", "static_argnames='n'"),
+    "axis": ("def f(x, n): return x.sum(axis=n)", "f(X, 0)", TypeError, "line 1 of f", "argument n of f", "static_argnames='n'"),
+    "slice": ("def f(x, i): return x[i:i + 2]", "f(X, 0)", IndexError, "line 1 of f", "bounds of a slice", "lax.dynamic_slice_in_dim(x, i, 2)"),
+    "slice to": ("def f(x, n): return x[:n]", "f(X, 2)", IndexError, "line 1 of f", "bounds of a slice",
+           "jnp.where(jnp.arange(x.shape[0]) < n, x, 0)"),
+    "slice from": ("def f(x, n): return x[n:]", "f(X, 2)", IndexError, "line 1 of f", "bounds of a slice",
+           "jnp.where(jnp.arange(x.shape[0]) >= n, x, 0)"),
+    "np": ("def f(x): return np.sin(x)", "f(X)", errors.TracerArrayConversionError, "line 1 of f", "argument x", "jnp.sin(x)"),
+    "np.linalg": ("def f(x): return np.linalg.norm(x, axis=0)", "f(X)", errors.TracerArrayConversionError, "line 1 of f", "argument x",
+           "jnp.linalg.norm(x, axis=0)"),
+    "math": ("def f(x): return math.exp(x) + 1", "f(1.0)", errors.ConcretizationTypeError, "line 1 of f", "argument x", "jnp.exp(x)"),
+    "math renamed": ("def f(x): return math.atan2(x, 2.0)", "f(1.0)", errors.ConcretizationTypeError, "line 1 of f", "argument x", "jnp.arctan2(x, 2.0)"),
+    "float": ("def f(x): return float(x)", "f(1.0)", errors.ConcretizationTypeError, "line 1 of f", "argument x", "x.astype(float)"),
+    "int": ("def f(x): return int(x + 1)", "f(1.0)", errors.ConcretizationTypeError, "line 1 of f", "argument x", "(x + 1).astype(int)"),
+    "item": ("def f(x): return x.sum().item()", "f(X)", errors.ConcretizationTypeError, "line 1 of f", "argument x", "write `x.sum()`"),
+    "assignment": ("def f(x):\n    x[0] = 1.0\n    return x", "f(X)", TypeError, "line 2 of f", "in place", "x = x.at[0].set(1.0)"),
+    "in-place operation": ("def f(x):\n    x[1:] += 2\n    return x", "f(X)", TypeError, "line 2 of f", "in place", "x = x.at[1:].add(2)"),
+    "returns text": ("def f(x): return {'a': [x, 'text']}", "f(X)", TypeError, "line 1 of call", "at result['a'][1]", "compute other things outside"),
+    "static list": ("def f(x, shape): return x", "f(X, [2, 2])", ValueError, "shape", "cannot be hashed", "a tuple for a list"),
+    "an object": ("class M: pass\ndef f(m): return m", "f(M())", TypeError, "line 1 of call", "argument m of f", "register"),
+}  # fmt: skip
+STATIC = {"static list": {"static_argnames": "shape"}}
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("name", TRAPS)
+def test_a_trap_names_the_line_the_value_and_the_way_out(name):
+    text, call, kind, line, value, fix = TRAPS[name]
+    scope = cell(text)
+    scope["f"] = jx.jit(scope["f"], **STATIC.get(name, {}))
+    code = cell(f"def call(f, M=None): return {call}")["call"]
+    with pytest.raises(kind) as caught:
+        code(scope["f"], scope.get("M"))
+    message = str(caught.value)
+    assert line in message and value in message and fix in message, message
+
+
+def test_the_expression_is_marked():
+    scope = cell("def f(x):\n    y = (jnp.sin(x) if x.sum() > 0 else x)\n    return y")
+    with pytest.raises(errors.TracerBoolConversionError) as caught:
+        jx.jit(scope["f"])(X)
+    lines = str(caught.value).splitlines()
+    at = next(i for i, text in enumerate(lines) if "line 2 of f" in text)
+    marks = lines[at + 1]
+    assert lines[at][marks.index("^") : marks.rindex("^") + 1] == "x.sum() > 0"
+
+
+def test_the_chain_has_its_lines_and_columns():
+    scope = cell("def f(a, b):\n    c = a * b\n    d = jnp.sin(c)\n    return float(d + 1)")
+    with pytest.raises(errors.ConcretizationTypeError) as caught:
+        jx.jit(scope["f"])(1.0, 2.0)
+    message = str(caught.value)
+    parts = ["line 4 of f, columns 12-23: return float(d + 1)", "line 4 of f, columns 18-22", "line 3 of f, columns 9-18: d = jnp.sin(c)",
+             "line 2 of f, columns 9-13: c = a * b", "depends on argument a of f, argument b of f"]  # fmt: skip
+    places = [message.index(part) for part in parts]
+    assert places == sorted(places), message
+
+
+def test_lines_of_several_rows_have_no_columns():
+    scope = cell("def f(x):\n    return float(\n        x\n        + 1)")
+    with pytest.raises(errors.ConcretizationTypeError, match="line 2 of f: return float"):
+        jx.jit(scope["f"])(1.0)
+
+
+@pytest.mark.parametrize("text", ["def f(x: return", "", "def f(x):\n    return x\n"])
+def test_advice_is_silent_where_the_source_says_nothing(text):
+    name = f"<advice {next(_numbers)}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    for kind in advice._REWRITES:
+        assert advice.rewrite(source.Position(name, 1, 1, 4, 9, "f"), kind) == ""
+        assert advice.rewrite(source.Position("no such file", 3, 3, 0, 5, "f"), kind) == ""
+        assert advice.rewrite(None, kind) == ""
+
+
+def test_errors_without_source():
+    scope: dict[str, Any] = {"jnp": jnp}
+    exec("def f(x):\n    return float(x)", scope)
+    with pytest.raises(errors.ConcretizationTypeError, match="argument x of f"):
+        jx.jit(scope["f"])(1.0)
+
+
+def test_the_errors_of_gradients_name_the_call():
+    for call, text in (("jx.grad(lambda x: x**2)(3)", "argument 0 of <lambda> is i32[]"),
+                       ("jx.grad(lambda x: x**2)(X)", "jacrev"), ("jx.grad(lambda x: (x, x))(1.0)", "has_aux=True")):  # fmt: skip
+        code = cell(f"def call():\n    return {call}")["call"]
+        with pytest.raises(TypeError) as caught:
+            code()
+        assert text in str(caught.value) and f"line 2 of call, columns 12-{11 + len(call)}: return {call}" in str(
+            caught.value
+        )
+
+
+def test_an_escaped_tracer_names_where_it_was_made_and_used():
+    kept = SimpleNamespace()
+    scope = cell("def f(x):\n    kept.value = jnp.sin(x) * 2\n    return x")
+    scope["kept"] = kept
+    jx.jit(scope["f"])(X)
+    use = cell("def use(v):\n    return v + 1")["use"]
+    with pytest.raises(errors.UnexpectedTracerError) as caught:
+        use(kept.value)
+    message = str(caught.value)
+    assert "line 2 of f, columns 18-31: kept.value = jnp.sin(x) * 2" in message
+    assert "line 2 of use, columns 12-16: return v + 1" in message
+    assert isinstance(caught.value, TypeError)
+
+
+# Tracebacks ----------------------------------------------------------------------------------------------------------
+
+
+def broken(x):
+    return x + jnp.ones(7)
+
+
+TRANSFORMS = {
+    "jit": lambda: jx.jit(broken)(X),
+    "nested": lambda: jx.jit(lambda x: jx.vmap(jx.jit(broken))(x))(floats(2, 3)),
+    "grad": lambda: jx.grad(broken)(X),
+    "value_and_grad": lambda: jx.value_and_grad(broken)(X),
+    "vmap": lambda: jx.vmap(broken)(floats(2, 3)),
+    "jvp": lambda: jx.jvp(broken, (X,), (X,)),
+    "vjp": lambda: jx.vjp(broken, X),
+    "linearize": lambda: jx.linearize(broken, X),
+    "jacfwd": lambda: jx.jacfwd(broken)(X),
+    "jacrev": lambda: jx.jacrev(broken)(X),
+    "hessian": lambda: jx.hessian(broken)(X),
+    "make_jaxpr": lambda: jx.make_jaxpr(broken)(X),
+    "eval_shape": lambda: jx.eval_shape(broken, X),
+    "lower": lambda: jx.jit(broken).lower(X),
+}
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_tracebacks_show_the_users_frames(name):
+    with pytest.raises(ValueError, match="add") as caught:
+        TRANSFORMS[name]()
+    frames = traceback.extract_tb(caught.value.__traceback__)
+    inside = [frame.filename for frame in frames]
+    assert inside[: len(inside) - inside[::-1].index(__file__)] == [__file__] * (
+        len(inside) - inside[::-1].index(__file__)
+    )
+    assert all(not source.is_internal(frame.filename) for frame in frames)
+    assert frames[-1].name == "broken" and frames[0].name == "test_tracebacks_show_the_users_frames"
+    with jx.traceback_filtering("off"), pytest.raises(ValueError, match="add") as caught:
+        TRANSFORMS[name]()
+    frames = traceback.extract_tb(caught.value.__traceback__)
+    assert any(source.is_internal(frame.filename) for frame in frames)
+    assert "broken" in [frame.name for frame in frames]
+
+
+def test_mistakes_of_the_library_are_shown_whole(monkeypatch):
+    def users(x):
+        raise KeyError("the user's own")
+
+    with pytest.raises(KeyError) as caught:
+        jx.jit(users)(X)
+    assert not any(source.is_internal(f.filename) for f in traceback.extract_tb(caught.value.__traceback__))
+    # An error of ours: the last frame is dispatch.py's, since what it calls has none.
+    monkeypatch.setattr(dispatch.source, "position_of_function", operator.attrgetter("missing"))
+    with pytest.raises(AttributeError) as caught:
+        jx.jit(lambda x: x)(X)
+    assert "dispatch.py" in [Path(f.filename).name for f in traceback.extract_tb(caught.value.__traceback__)]
+
+
+def test_pullbacks_fold_too():
+    _, pullback = jx.vjp(jnp.sin, X)
+    with pytest.raises(ValueError, match="must agree") as caught:
+        pullback(floats(4))
+    assert [f.name for f in traceback.extract_tb(caught.value.__traceback__)] == ["test_pullbacks_fold_too"]
+
+
+def test_a_script_prints_the_users_lines_alone():
+    printed = in_new_process(
+        """
+        import traceback
+        import jitscope as jx, jitscope.numpy as jnp
+        def inner(x):
+            return x + jnp.ones(7)
+        try:
+            jx.jit(lambda x: jx.grad(lambda y: inner(y).sum())(x))(jnp.ones(3))
+        except ValueError:
+            print(traceback.format_exc().count("jitscope"), traceback.format_exc().count('File "<string>"'))
+        """
+    )
+    assert printed == "0 4"
+
+
+def test_later_releases_say_so():
+    for call in (lambda: jx.make_mesh((2,), ("i",)), lambda: jx.pmap(jnp.sin), lambda: jx.shard_map(jnp.sin, out_specs=None),
+                 lambda: jx.sharding.NamedSharding(None, None), lambda: jx.sharding.Mesh([], ()), lambda: jx.sharding.PartitionSpec("i"),
+                 lambda: jx.jit(jnp.sin, in_shardings="x")):  # fmt: skip
+        with pytest.raises(NotImplementedError, match="later release"):
+            call()
+    assert not isinstance(1, jx.sharding.Sharding)
