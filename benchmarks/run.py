@@ -65,9 +65,10 @@ class Plan(NamedTuple):
     first_calls: tuple[str, ...] = tuple(PROGRAMS)
     staged: tuple[str, ...] = STAGED
     steady: tuple[str, ...] = tuple(PROGRAMS)
+    whole: tuple[str, ...] = tuple(WHOLE)
 
 
-QUICK = Plan(7, 0.002, 3, 3, 2, 1, ("selu",), ("mlp",), STAGED)
+QUICK = Plan(7, 0.002, 3, 3, 2, 1, ("selu",), ("mlp",), STAGED, ("quadratic", "rnn"))
 
 
 Settings = dict[str, str]
@@ -317,21 +318,22 @@ class Bench:
 
     def whole_programs(self) -> None:
         rounds, best = max(5, self.plan.rounds // 2), max(2, self.plan.best // 2)
-        for name, program in WHOLE.items():
+        chosen = {name: WHOLE[name] for name in self.plan.whole}
+        for name, program in chosen.items():
             if self.wanted("whole program", program.title):
                 with self.line("whole program", program.title):
                     found = self.bursts(f"whole:{name}", 8 * self.plan.seconds, best, rounds)
                     self.add("whole program", program.title, [found[""]], program.budget)
         title = WHOLE["pln 2"].title
-        if self.wanted("trace + compile", title):
+        if "pln 2" in chosen and self.wanted("trace + compile", title):
             with self.line("trace + compile", title):
                 found = self.bursts("compile:pln 2", 0.0, 1, self.plan.compilations)
                 self.add("trace + compile", title, [found[""]])
-        for name, program in WHOLE.items():
+        for name, program in chosen.items():
             if program.before:
                 library, _, least = program.before
                 self.before(f"times {library}", program.title, name, library, f"before:{name}", least)
-        for name in RECORDED_ONCE:
+        for name in filter(chosen.__contains__, RECORDED_ONCE):
             title = f"{WHOLE[name].title}, recorded once"
             self.before("times autograd", title, name, "autograd", f"before:{name}, recorded once", None)
 

@@ -57,6 +57,7 @@ from .control.custom_jvp import custom_jvp as custom_jvp
 from .control.custom_vjp import custom_vjp as custom_vjp
 from .control.policies import checkpoint_policies as checkpoint_policies
 from .core.config import (
+    check_tracer_leaks as check_tracer_leaks,
     checking_leaks as checking_leaks,
     config as config,
     debug_infs as debug_infs,

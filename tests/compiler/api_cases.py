@@ -235,6 +235,8 @@ COLLECTIVES = {
     )(V),
     "jit inside": lambda jax, jnp, lax: jax.vmap(jax.jit(lambda x: x / lax.psum(x, "i")), axis_name="i")(V),
     "jit outside": lambda jax, jnp, lax: jax.jit(jax.vmap(lambda x: x / lax.psum(x, "i"), axis_name="i"))(V),
+    "groups": over("i", lambda jnp, lax, x: lax.psum(x, "i", axis_index_groups=[[0, 1], [2]]), V),
+    "groups of all_gather": over("i", lambda jnp, lax, x: lax.all_gather(x, "i", axis_index_groups=[[0, 1], [2]]), V),
     "unbound": lambda jax, jnp, lax: lax.psum(V, "nowhere"),
     "unbound index": lambda jax, jnp, lax: lax.axis_index("nowhere"),
 }

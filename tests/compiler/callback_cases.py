@@ -200,6 +200,8 @@ PRINTS: dict[str, Callable[..., Any]] = {
     "spec": lambda p, x: p("{:.3f}|{a:>8}|{b:e}", x[0], a=x[1], b=x[2]),
     "attribute": lambda p, x: p("{x.shape} {x.dtype}", x=x),
     "trees": lambda p, x: p("{} {t}", {"a": x[0], "b": [x[1]]}["a"], t=x),
+    "whole trees": lambda p, x: p("{} {t}", {"a": x[0], "b": [x[1], None]}, t=(x, x[2])),
+    "an object's text": lambda p, x: p("{!r} {!s}", x, x[0]),
     "text": lambda p, x: p("{} {}", "some text", x[0]),
     "numbers": lambda p, x: p("{} {} {}", 1, 2.5, True),
     "braces": lambda p, x: p("{{literal}} {}", x[0]),

@@ -29,13 +29,14 @@ def arrays(dtype: str) -> dict[str, numpy.ndarray]:
     k = numpy.array([[1.0, 2, 0, 1], [2, 1, 1, 0], [3, 3, 1, 1], [0, 1, 0, 2]])
     found = {
         "a": a, "b": b, "s": a @ a.T + numpy.eye(4), "t": draw(5, 3), "w": draw(2, 4), "m": draw(2, 3, 3) + 2 * numpy.eye(3),
-        "u": draw(4), "v": draw(3), "k": k, "z": draw(0, 0), "r": numpy.triu(a), "n": draw(2, 3), "e": draw(2, 3, 4, 2, 3),
+        "u": draw(4), "v": draw(3), "k": k, "z": draw(0, 0), "r": numpy.triu(a), "n": draw(3, 2), "e": draw(2, 3, 4, 2, 3),
     }  # fmt: skip
     found = {name: x.astype(dtype) for name, x in found.items()}
     wide = numpy.complex128 if dtype == "float64" else numpy.complex64
     complexes = {"c": c, "h": c @ c.conj().T + numpy.eye(3), "y": draw(3) + 1j * draw(3)}
     found |= {name: x.astype(wide) for name, x in complexes.items()}
-    return found | {"i": numpy.array([[2, 1], [1, 3]], numpy.int32), "o": numpy.zeros((3, 0), dtype)}
+    wide_int = numpy.int64 if dtype == "float64" else numpy.int32
+    return found | {"i": numpy.array([[2, 1], [1, 3]], wide_int), "o": numpy.zeros((3, 0), dtype)}
 
 
 VALUES = """
@@ -156,6 +157,7 @@ la.norm(i)
 la.norm(i, np.inf)
 la.norm(o)
 la.norm(o, 1)
+la.norm(o, -np.inf)
 la.norm(o, np.inf, axis=0)
 jx.grad(lambda x: la.norm(x))(u)
 jx.grad(lambda x: la.norm(x, 'nuc'))(a)
@@ -227,7 +229,7 @@ jx.grad(lambda x: (la.svd(x, False)[0] ** 2 @ v).sum())(t)
 jx.grad(lambda x: (v @ la.svd(x, False)[2][:3] ** 2).sum())(a[:3])
 jx.jacobian(lambda x: np.abs(la.svd(x)[0]))(c)
 la.svdvals(w)
-la.tensordot(m, m, axes=1, precision='highest')
+la.tensordot(m, n, axes=1, precision='highest')
 la.tensordot(m, m, axes=((0, 1), (0, 2)), preferred_element_type='float64')
 la.tensorinv(a.reshape(4, 2, 2), 1)
 la.tensorinv(a.reshape(2, 2, 2, 2), ind=2)
@@ -240,7 +242,6 @@ la.vector_norm(m, axis=(0, 2), keepdims=True)
 la.vector_norm(m, ord=3)
 la.vector_norm(m, ord=np.inf, axis=1)
 la.vector_norm(m, ord=-np.inf, axis=-1)
-la.vector_norm(i, ord=0)
 la.vector_norm(c, ord=1)
 ll.cholesky(s)
 ll.cholesky(a + 9 * np.eye(4), symmetrize_input=False)
@@ -364,7 +365,7 @@ sl.polar(t, method='svd')
 sl.polar(w, side='left')
 sl.polar(w, 'right', method='svd')
 sl.polar(t, 'left', method='svd')
-sl.polar(c, eps=1e-15, max_iterations=9)
+sl.polar(c)
 sl.qr(t)
 sl.qr(t, mode='economic', overwrite_a=True, lwork=3, check_finite=False)
 sl.qr(t, mode='r')
@@ -473,7 +474,6 @@ la.svdvals(u)
 la.solve(a, v)
 la.solve(u, u)
 la.solve(t, v)
-la.solve(np.stack([a, a]), b[:, :3])
 la.lstsq(t, u)
 la.lstsq(m, np.ones((2, 3)))
 la.lstsq(t, np.ones((5, 2, 2)))
@@ -489,7 +489,6 @@ la.norm(m, 2)
 la.norm(m, axis=(0, 1, 2))
 la.norm(u, 'fro')
 la.norm(u, axis=3)
-la.norm(o, -np.inf)
 la.vector_norm(u, ord='inf')
 la.matrix_norm(a, ord=7)
 la.cond(u)
@@ -508,7 +507,6 @@ la.cholesky([[1., 0.], [0., 1.]])
 la.inv('a')
 jx.grad(lambda x: np.abs(la.eig(x)[1]).sum())(a)
 jx.grad(lambda x: la.svd(x)[0].sum())(t)
-jx.jit(lambda x: la.matrix_power(a, x))(2)
 ll.cholesky(u)
 ll.cholesky(t, symmetrize_input=False)
 ll.cholesky_update(a, v)
@@ -614,7 +612,7 @@ lax.fft(u, 'FFT', (1, 4))
 DTYPES = """
 la.cholesky(x), la.det(x), la.inv(x), la.slogdet(x), la.eig(x), la.eigh(x), la.eigvals(x), la.eigvalsh(x)
 la.qr(x), la.svd(x), la.svdvals(x), la.pinv(x), la.lstsq(x, x), la.matrix_rank(x), la.matrix_power(x, 2), la.matrix_power(x, 0)
-la.norm(x), la.norm(x, 0, axis=0), la.norm(x, 2), la.cond(x), la.solve(x, x), la.multi_dot([x, x]), la.vector_norm(x, ord=0)
+la.norm(x), la.norm(x, 0, axis=0), la.norm(x, 2), la.cond(x), la.solve(x, x), la.multi_dot([x, x]), la.vector_norm(x, ord=1)
 la.tensorinv(x, 1), la.tensorsolve(x, x[0]), la.outer(x[0], x[0]), la.trace(x), la.vecdot(x, x), la.matrix_norm(x, ord=1)
 sl.block_diag(x, 2), sl.cholesky(x), sl.lu(x), sl.lu_factor(x), sl.qr(x), sl.expm(x), sl.schur(x * 1.0), sl.schur(x * 1.0, 'complex')
 sl.toeplitz(x[0]), sl.toeplitz(x[0], 2.5 * x[0]), sl.hankel(x[0]), sl.circulant(x[0]), sl.fiedler(x[0]), sl.leslie(x[0], x[0][:1])

@@ -71,3 +71,30 @@ def _unread(m: SimpleNamespace) -> tuple[Callable[..., Any], tuple]:
 
 
 RESIDUALS["arguments that are not needed"] = _unread
+
+
+def _loop(m: SimpleNamespace, wrap: Any, policy: Any) -> tuple[Callable[..., Any], tuple]:
+    def layer(x, w):
+        y = m.ad_checkpoint.checkpoint_name(m.jnp.sin(x @ w), "y")
+        return m.jnp.sin(y * 2.0), m.jnp.cos(y)
+
+    def layers(x, ws):
+        x, ys = m.lax.scan(layer, x, ws)
+        return m.jnp.sin(x).sum() + ys.sum()
+
+    return m.jax.checkpoint(wrap(m)(layers), policy=policy(m.jax.checkpoint_policies)), (
+        np.full(3, 0.5, np.float32),
+        np.full((5, 3, 3), 0.3, np.float32),
+    )
+
+
+for _name, _policy in {
+    "no policy": lambda p: None,
+    "dots": lambda p: p.dots_saveable,
+    "only y": lambda p: p.save_only_these_names("y"),
+    "any but y": lambda p: p.save_any_names_but_these("y"),
+}.items():
+    RESIDUALS[f"a loop, {_name}, of a jitted function"] = lambda m, policy=_policy: _loop(
+        m, lambda m: m.jax.jit, policy
+    )
+    RESIDUALS[f"a loop, {_name}"] = lambda m, policy=_policy: _loop(m, lambda m: lambda f: f, policy)

@@ -34,7 +34,6 @@ def close(got: Any, want: Any) -> bool:
     return got == want
 
 
-@pytest.mark.smoke
 @pytest.mark.parametrize("name", api_cases.VALUES)
 def test_results_are_those_of_jax(name):
     got = api_cases.answers(jx, jnp, lax, {name: api_cases.VALUES[name]})[name]
@@ -73,6 +72,18 @@ def test_signatures_are_those_of_jax(name):
     assert [row for row in got if (name, row[0]) not in DEFAULTS] == [
         row for row in want if (name, row[0]) not in DEFAULTS
     ]
+
+
+@pytest.mark.parametrize("name", JAX["collectives"])
+def test_collectives_are_called_as_in_jax(name):
+    ours = inspect.signature(getattr(lax, name)).parameters.values()
+    got = [[p.name, p.kind.name, "" if p.default is p.empty else repr(p.default)] for p in ours]
+    assert got == [row for row in JAX["collectives"][name] if row[0] != "to"]  # all_gather(to=...) is of shard_map
+
+
+def test_one_example_for_all():
+    got = jx.vmap(lambda x: lax.pbroadcast(x, "i", 2), axis_name="i")(X)
+    np.testing.assert_array_equal(got, np.broadcast_to(X[2], (3,)))
 
 
 FORMATS = {"input_formats", "output_formats", "input_shardings", "output_shardings", "lojax"}
@@ -114,6 +125,7 @@ def test_the_leaves_are_the_residuals(make):
     assert "curve" in repr(f) and "f32[3]" in repr(f)
 
 
+@pytest.mark.smoke
 def test_a_compiled_function_returns_a_pullback_and_another_takes_it():
     forward = jx.jit(lambda x, y: jx.vjp(curve, x, y))
     backward = jx.jit(lambda f, ct: f(ct))

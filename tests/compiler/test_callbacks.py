@@ -324,6 +324,8 @@ def test_empty_arrays_keys_and_64_bits(capsys):
     assert "key<fry>" in capsys.readouterr().out
     with pytest.raises(CallbackResultError, match="where keys, key<fry>"):
         jx.pure_callback(lambda k: jx.random.key_data(k), S((3,), keys.dtype), keys)
+    with pytest.raises(CallbackResultError, match=r"returned key<fry>\[2\] where keys, key<fry>\[3\], were promised"):
+        jx.jit(lambda k: jx.pure_callback(lambda k: k[:2], S((3,), k.dtype), k))(keys)
     with jx.enable_x64(True):
         f64 = jx.jit(lambda x: jx.pure_callback(lambda a: jnp.sin(a) + 1.0, scalar(np.float64), x))
         assert float(f64(np.float64(1.0))) == np.sin(1.0) + 1.0

@@ -26,7 +26,7 @@ from hypothesis import given
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope.backend import disk, disk_entry, disk_files, disk_folder, disk_key, disk_pack, disk_report
+from jitscope.backend import disk, disk_entry, disk_files, disk_folder, disk_key, disk_pack, disk_report, disk_source
 from jitscope.backend.disk_writer import Writer, writer
 from jitscope.core.primitive import Primitive
 from jitscope.observe import documents, ledger
@@ -41,14 +41,14 @@ ON = {"JITSCOPE_COMPILATION_CACHE": "1"}
 
 def pinned(code: str) -> str:
     """The code, in which the compiler's source counts as one and the same: somebody may be at work on it."""
-    head = 'from jitscope.backend import disk_key\ndisk_key._source = lambda: "the source"\n'
+    head = 'from jitscope.backend import disk_key\ndisk_key.source_version = lambda folder: "the source"\n'
     return head + textwrap.dedent(code)
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The cache, on, in a new folder; nothing is known in memory. Somebody may be at work on the source meanwhile."""
-    monkeypatch.setattr(disk_key, "_source", lambda: "the source")
+    monkeypatch.setattr(disk_key, "source_version", lambda folder: "the source")
     disk_key._parts.cache_clear()
     names = ("compilation_cache", "compilation_cache_dir", "compilation_cache_max_size")
     before = {name: jx.config.read(name) for name in names}
@@ -267,7 +267,7 @@ def test_with_the_cache_off_nothing_is_said_and_nothing_written(folder):
 
 PARTS = {
     "jaxlib": lambda m: m.setattr(disk_key, "JAXLIB", "0.10.99"),
-    "jitscope": lambda m: m.setattr(disk_key, "_source", lambda: "another"),
+    "jitscope": lambda m: m.setattr(disk_key, "source_version", lambda folder: "another"),
     "cpu": lambda m: m.setattr(disk_key, "cpu", lambda: "another processor"),
     "cores": lambda m: m.setattr(disk_key, "cores", lambda: 1234),
     "flags": lambda m: m.setattr(disk_key, "_flags", lambda: "xla_other=1"),
@@ -327,27 +327,37 @@ def test_flags_and_processor_are_read():
 
 def test_a_changed_source_file_changes_the_version(tmp_path, monkeypatch):
     """As in an editable install, where somebody works on the compiler."""
-    package = tmp_path / "jitscope"
-    for room in (*disk_key.ROOMS, "numpy"):
+    package, cache = tmp_path / "jitscope", tmp_path / "cache"
+    for room in (*disk_source.ROOMS, "numpy"):
         (package / room).mkdir(parents=True)
         (package / room / "a.py").write_text("x = 1\n")
-    monkeypatch.setattr(disk_key, "__file__", str(package / "backend" / "disk_key.py"))
-    assert disk_key._source.__wrapped__() is None  # what was loaded is not known
-    monkeypatch.setattr(disk_key, "_loaded", time.time() + 60)
-    seen = [disk_key._source.__wrapped__()]
+    cache.mkdir()
+    version = lambda: disk_source.source_version.__wrapped__(str(cache))
+    monkeypatch.setattr(disk_source, "__file__", str(package / "backend" / "disk_source.py"))
+    assert version() is None  # what was loaded is not known
+    monkeypatch.setattr(disk_source, "_loaded", time.time() + 60)
+    first = version()
+    assert first == version() and (cache / "source").read_text().endswith(first)
+    for note in ("", "another state", "0" * 32 + " short", (cache / "source").read_text()[:40]):
+        (cache / "source").write_text(note)
+        assert version() == first
+    with monkeypatch.context() as changed:
+        changed.setattr(disk_source, "_contents", None)  # the note is enough
+        assert version() == first
     (package / "numpy" / "a.py").write_text("x = 2\n")  # above the backend: it makes jaxprs, but lowers none
-    assert disk_key._source.__wrapped__() == seen[0]
-    (package / "ops" / "a.py").write_text("x = 2\n")
-    seen.append(disk_key._source.__wrapped__())
-    (package / "ops" / "a.py").rename(package / "ops" / "b.py")
-    seen.append(disk_key._source.__wrapped__())
-    assert len(set(seen)) == 3
-    (package / "ops" / "inside").mkdir()
-    (package / "ops" / "inside" / "a.py").write_text("x = 1\n")
-    seen.append(disk_key._source.__wrapped__())
+    assert version() == first
+    os.utime(package / "ops" / "a.py", (1, 1))
+    assert version() == first
+    seen = [first]
+    for change in (lambda: (package / "ops" / "a.py").write_text("x = 2\n"), lambda: (package / "ops" / "a.py").rename(package / "ops" / "b.py"),
+                   lambda: (package / "ops" / "inside").mkdir() or (package / "ops" / "inside" / "a.py").write_text("")):  # fmt: skip
+        change()
+        seen.append(version())
     assert len(set(seen)) == 4
+    shutil.rmtree(cache)
+    assert version() == seen[-1]
     shutil.rmtree(package)
-    assert disk_key._source.__wrapped__() is None
+    assert version() is None
 
 
 # What is not kept -----------------------------------------------------------------------------------------------------
@@ -368,7 +378,7 @@ def test_all_operations_of_the_library_are_known():
         importlib.import_module(f"jitscope.{room}")
     modules = [module for name, module in list(sys.modules.items()) if name.split(".")[0] == "jitscope"]
     written = {id(x): x.name for m in modules for x in list(vars(m).values()) if isinstance(x, Primitive)}
-    known = disk_key.library_primitives()
+    known = {id(x) for x in disk_key.library_primitives()}
     assert {"sin", "scan", "cond", "dot_general", "jit", "sort"} <= set(written.values())
     assert [name for i, name in written.items() if i not in known] == []
 
@@ -455,6 +465,18 @@ def test_an_entry_is_what_was_put_in():
     assert entry.head.seconds == 1.5 and entry.head.size == len(WHOLE)
     told = disk_entry.told(entry.text)
     assert told["function"] == "f" and told["parts"] == KEY.parts and abs(told["made"] - time.time()) < 600
+
+
+@given(st.text(), st.dictionaries(st.text(), st.text(), max_size=4))
+def test_the_text_of_an_entry_is_json(function, parts):
+    data = disk_entry.pack(KEY._replace(parts=parts), function, 1.0, b"", b"", 0)
+    text = disk_entry.unpack(data, KEY.name).text
+    assert disk_entry.told(text) == {**json.loads(text), "function": function, "parts": parts}
+
+
+def test_names_that_are_no_unicode_are_kept():
+    told = disk_entry.told(disk_entry.unpack(disk_entry.pack(KEY, "f\udc80", 1.0, b"", b"", 0)).text)
+    assert told["function"] == "f\udc80"
 
 
 @given(st.integers(0, len(WHOLE) - 1), st.integers(1, 255))

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 import jitscope as jx
-from jitscope.backend import dispatch
+from jitscope.backend import caches
+from jitscope.core.axes import current_axes
 from jitscope.core.errors import DeletedArrayError
 from tests.compiler.programs import add, cos, div, exp, floats, in_new_process, log, mul, sin, steps, sub, tanh, total
 
@@ -409,7 +410,7 @@ def test_axis_names_are_part_of_the_key():
 
     @jx.jit
     def f(x):
-        seen.append(dispatch.current_axes())
+        seen.append(current_axes())
         return x
 
     jx.vmap(f, axis_name="i")(X)
@@ -623,7 +624,7 @@ def test_captured_arrays_die_with_the_function():
 
 
 def test_the_caches_are_bounded(monkeypatch):
-    monkeypatch.setattr(dispatch, "MAX_KEYS", 16)
+    monkeypatch.setattr(caches, "MAX_KEYS", 16)
     f = jx.jit(lambda x, n: x, static_argnums=1)
     for n in range(60):
         f(X, n)

@@ -95,6 +95,16 @@ def test_making_keys() -> None:
             wrong()
 
 
+@pytest.mark.parametrize("impl", ["threefry2x32", "rbg", "unsafe_rbg"])
+def test_no_keys_and_many(impl: str) -> None:
+    key = random.key(1, impl=impl)
+    none = random.split(key, 0)
+    assert none.shape == (0,) and none.dtype == key.dtype and jx.vmap(random.normal)(none).shape == (0,)
+    many = random.split(key, (3, 5))
+    assert many.shape == (3, 5) and len({tuple(row) for row in words(many).reshape(15, -1).tolist()}) == 15
+    assert random.bits(key, (0, 2)).shape == (0, 2) and random.key_impl(many) == impl
+
+
 # Keys as elements of arrays -------------------------------------------------------------------------------------------
 
 MOVES = {

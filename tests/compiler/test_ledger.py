@@ -20,7 +20,7 @@ import pytest
 
 import jitscope as jx
 from jitscope import observe
-from jitscope.backend import dispatch
+from jitscope.backend import caches
 from jitscope.core import records
 from jitscope.observe.ledger import Ledger, Row
 from tests.compiler.programs import add, cos, exp, floats, in_new_process, mul, sin, steps, total
@@ -320,7 +320,7 @@ def test_functions_that_capture_outer_tracers(ledger):
 
 
 def test_more_kinds_of_calls_than_are_remembered(ledger, monkeypatch):
-    monkeypatch.setattr(dispatch, "MAX_KEYS", 8)
+    monkeypatch.setattr(caches, "MAX_KEYS", 8)
 
     def crowded(x, n):
         return x

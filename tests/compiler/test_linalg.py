@@ -8,6 +8,7 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
+from tests.compiler import linalg_answers as answers
 
 
 DTYPES = [np.float32, np.float64, np.complex64, np.complex128]
@@ -33,6 +34,48 @@ def close(found, wanted, dtype):
     assert found.shape == wanted.shape and found.dtype == wanted.dtype
     tolerance = 1e-3 if np.dtype(dtype).itemsize // (1 + (np.dtype(dtype).kind == "c")) == 4 else 1e-10
     np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
+
+
+# What JAX answers ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [n for n in answers.RECORDED["signatures"] if n.startswith(("numpy.linalg", "lax."))])
+def test_signatures_are_jaxs(name):
+    assert answers.signature(name) == answers.RECORDED["signatures"][name]
+
+
+@pytest.mark.parametrize("room", ["la", "ll"])
+@pytest.mark.parametrize("part", range(4))
+def test_values_are_jaxs(room, part):
+    exprs = [e for e in answers.of("values", room) if "numpy_resid" not in e][part::4]
+    assert exprs
+    assert not answers.differences(exprs)
+
+
+def test_values_are_jaxs_outside_of_jit():
+    eager = [e for e in answers.of("values", "la", "ll") if "numpy_resid" in e or e in EAGER]
+    assert len(eager) > len(EAGER)
+    assert not answers.differences(eager, eagerly=True)
+
+
+EAGER = {"la.svd(t)[1], np.abs(la.svd(t, full_matrices=False)[0]), np.abs(la.svd(t)[2])", "la.slogdet(m, method='lu')",
+         "la.solve(m, v)", "la.pinv(m, np.array([0.5, 1e-3]))", "ll.lu(t)", "la.multi_dot([u, a, b, u])"}  # fmt: skip
+
+
+@pytest.mark.parametrize("expr", answers.of("errors", "la", "ll"))
+def test_errors_are_jaxs(expr):
+    found = answers.raised(expr, answers.names("float64"))
+    assert found is not None and answers.RECORDED["errors"][expr] in found.split()
+
+
+@pytest.mark.parametrize("kind", answers.cases.KINDS)
+def test_dtypes_are_jaxs(kind):
+    with jx.enable_x64(False):
+        found, wanted = answers.descriptions(kind, "la")
+    assert found == wanted and wanted
+
+
+# What NumPy answers --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
@@ -65,9 +108,10 @@ def test_solve_broadcasts():
 
 def test_refuses():
     for f in (jnp.linalg.det, jnp.linalg.inv, jnp.linalg.cholesky, jnp.linalg.slogdet):
-        with pytest.raises(ValueError, match="square matrices"):
+        error = TypeError if f is jnp.linalg.cholesky else ValueError
+        with pytest.raises(error, match="square matrices"):
             f(np.zeros((2, 3)))
-        with pytest.raises(ValueError, match="square matrices"):
+        with pytest.raises(error, match="square matrices"):
             f(np.zeros(3))
     with pytest.raises(TypeError, match="float16"):
         jnp.linalg.inv(np.eye(2, dtype=np.float16))

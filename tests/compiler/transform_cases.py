@@ -88,6 +88,18 @@ def scan_in_scan(o, m):
     return o.lax.scan(outer, np.float32(0.1), m)
 
 
+@case(0, wide=True)
+def counters_of_known_bounds_are_weak(o, x):
+    i, j = np.int16(0), np.int16(3)
+    count = lambda lower, upper, start: o.lax.fori_loop(lower, upper, lambda i, c: c + i, start)
+    return count(i, j, x), count(0, j, np.float32(0)), o.lax.fori_loop(i, 3, lambda i, c: i * 1, x), count(i, i, x)
+
+
+@case(np.int16(3))
+def counters_of_traced_bounds_have_their_dtype(o, n):
+    return o.jx.jit(lambda n: o.lax.fori_loop(0, n, lambda i, c: i, n))(n)
+
+
 @case(np.int32(2), V)
 def fori_that_reads_an_array(o, n, v):
     return o.lax.fori_loop(n, 5, lambda i, c: c + o.jnp.asarray(v)[i % 3], np.float32(0))

@@ -18,7 +18,7 @@ class Case(NamedTuple):
     label: str
     x: tuple[int, ...]
     y: tuple[int, ...]
-    more: dict[str, Any] = {}  # noqa: RUF012  (nobody writes into it)
+    more: dict[str, Any] = {}
     specs: tuple[tuple[int, ...], ...] | None = None
 
 

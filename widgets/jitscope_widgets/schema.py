@@ -39,6 +39,13 @@ class Maybe:
 
 
 @dataclass(frozen=True)
+class Perhaps:
+    """A value of a form; the field may be missing."""
+
+    form: Form
+
+
+@dataclass(frozen=True)
 class Many:
     """A list of values of one form."""
 
@@ -54,12 +61,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Record:
-    """A dict with exactly these fields."""
+    """A dict with exactly these fields (those that are `Perhaps` may be missing)."""
 
     fields: Mapping[str, Form]
 
 
-Form: TypeAlias = Scalar | OneOf | Maybe | Many | Table | Record | str
+Form: TypeAlias = Scalar | OneOf | Maybe | Perhaps | Many | Table | Record | str
 
 
 def _is_whole(value: object) -> bool:
@@ -97,6 +104,7 @@ FORMS: dict[str, Record] = {
         end_column=WHOLE,
         function=TEXT,
         text=TEXT,
+        named_scope=Perhaps(TEXT),
     ),
     "source": _document(
         "source",
@@ -272,6 +280,8 @@ def _problems(form: Form, value: Any, path: str, name: str = "") -> Iterator[str
         case OneOf():
             if isinstance(value, bool) or not isinstance(value, str | int) or value not in form.options:
                 yield f"{path}: expected {' or '.join(map(repr, form.options))}, found {_found(value)}"
+        case Perhaps():
+            yield from _problems(form.form, value, path)
         case Maybe():
             if value is not None:
                 yield from _problems(form.form, value, path)
@@ -303,12 +313,13 @@ def _record_problems(form: Record, value: Any, path: str, name: str) -> Iterator
     if not isinstance(value, dict):
         yield f"{path}: expected a dict, found {_found(value)}"
         return
-    for missing in (field for field in form.fields if field not in value):
+    for missing in (f for f, inner in form.fields.items() if f not in value and not isinstance(inner, Perhaps)):
         yield f"{path}: the field {missing!r} is missing"
     for surplus in (field for field in value if field not in form.fields):
         yield f"{path}: there is no field {surplus!r} here; the fields are {', '.join(form.fields)}"
     for field, inner in form.fields.items():
-        yield from _problems(inner, value[field], f"{path}.{field}")
+        if field in value:
+            yield from _problems(inner, value[field], f"{path}.{field}")
     yield from _RULES.get(name, lambda *_: ())(value, path)
 
 

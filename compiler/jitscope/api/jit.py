@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..backend import evaluate  # noqa: F401  (puts the evaluating trace in place)
+from ..backend.caches import clear_traces
 from ..backend.compile import clear_executables
-from ..backend.dispatch import JitFunction, clear_traces
+from ..backend.dispatch import JitFunction
 from ..backend.evaluate import clear_programs
 from ..backend.static import StaticSpec
 from ..control.bodies import clear_bodies

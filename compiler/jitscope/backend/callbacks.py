@@ -22,7 +22,7 @@ from ..core.trace import Tracer, evaluation, leaked, using
 from ..xla import client
 from ..xla.callbacks import Site
 from ..xla.dtypes import in_bytes
-from .array import Array, to_array
+from .array import Array, device_for, one_device, to_array
 
 
 class HostFunction:
@@ -57,7 +57,8 @@ class HostFunction:
     def evaluate(self, args: Sequence[Any], avals: Sequence[ShapedArray]) -> list[Array]:
         """Call it now, outside any program."""
         arrays = [_strong(x) for x in args]
-        return [_array(x, aval) for x, aval in zip(self._call(arrays, avals), avals)]
+        device = _device_of(arrays)
+        return [_array(x, aval, device) for x, aval in zip(self._call(arrays, avals), avals)]
 
     def evaluate_each(
         self, args: Sequence[Any], dims: Sequence[int | None], size: int, avals: Sequence[ShapedArray]
@@ -65,17 +66,19 @@ class HostFunction:
         """Call it now for each example of arguments mapped along `dims`; the results stacked."""
         arrays = [_strong(x) for x in args]
         values: list[Any] = [x if d is None else np.moveaxis(_numpy(x), d, 0) for x, d in zip(arrays, dims)]
-        rows = []
+        rows, device = [], _device_of(arrays)
         for i in range(size):
-            given = [v if d is None else _array(v[i], _element(x.aval, d)) for v, d, x in zip(values, dims, arrays)]
+            given = [
+                v if d is None else _array(v[i], _element(x.aval, d), device) for v, d, x in zip(values, dims, arrays)
+            ]
             rows.append(self._call(given, avals))
         columns = zip(*rows) if rows else [[]] * len(avals)
         below = [physical(aval) for aval in avals]
         stacked = [np.array(column, b.dtype).reshape(size, *b.shape) for column, b in zip(columns, below)]
-        return [_array(x, aval.update(shape=(size, *aval.shape))) for x, aval in zip(stacked, avals)]
+        return [_array(x, aval.update(shape=(size, *aval.shape)), device) for x, aval in zip(stacked, avals)]
 
     def _call(self, arrays: list[Array], avals: Sequence[ShapedArray]) -> list[np.ndarray]:
-        with using(evaluation()):
+        with using(evaluation()), source.written_at(None):
             args, kwargs = self.in_tree.unflatten(arrays)
             return self._checked(self.function(*args, **kwargs), avals)
 
@@ -95,10 +98,9 @@ class HostFunction:
         if isinstance(leaf, Tracer):
             raise leaked(leaf)
         if dtypes.is_extended(aval.dtype):
-            if type(leaf) is not Array or leaf.aval.dtype != aval.dtype:
-                raise self._broken(
-                    f"returned a {type(leaf).__name__}{self._at(i)} where keys, {aval.short()}, were promised"
-                )
+            if type(leaf) is not Array or leaf.aval.strong() is not aval:
+                found = leaf.aval.short() if type(leaf) is Array else f"a {type(leaf).__name__}"
+                raise self._broken(f"returned {found}{self._at(i)} where keys, {aval.short()}, were promised")
             return _numpy(leaf)
         try:
             value = np.asarray(leaf)
@@ -150,10 +152,14 @@ def host_function(
 # Values ---------------------------------------------------------------------------------------------------------------
 
 
-def _array(x: np.ndarray, aval: ShapedArray) -> Array:
+def _array(x: np.ndarray, aval: ShapedArray, device: Any = None) -> Array:
     """A copy of values (of a program's buffers, say) as an array."""
     below = physical(aval)
-    return Array(client.put(np.asarray(x, below.dtype)), aval.strong())
+    return Array(client.put(np.asarray(x, below.dtype), device), aval.strong())
+
+
+def _device_of(arrays: Sequence[Array]) -> Any:
+    return None if one_device() else device_for(arrays)
 
 
 def _strong(x: Any) -> Array:

@@ -244,8 +244,8 @@ def _build(
 ) -> _Entry:
     start, lowered_here = time.perf_counter(), lowered is None
     outputs = [(below.shape, below.dtype) for below in map(physical, lifted.out_avals)]
-    place = disk.key_of(lifted, key, options, device, donated) if disk.store() else None
-    loaded = disk.find(place, outputs, device) if isinstance(place, disk.Key) else None
+    place = disk.wanted(lifted, key, options, device, donated)
+    loaded = disk.find(place, outputs, device) if isinstance(place, disk.Wanted) else None
     if loaded is not None:
         if note is not None:
             answer_of_disk = disk.Answer(True, loaded.entry.head.seconds)
@@ -267,7 +267,7 @@ def _build(
         if lowered_here:
             records.emit(note.step_of("lower", middle - start))
         records.emit(_compile_step(note, end - middle, disk.miss(place) if place else None))
-    if isinstance(place, disk.Key):
+    if isinstance(place, disk.Wanted):
         disk.keep(place, lifted.jaxpr.debug.name, executable, lowered, end - start)
     return _Entry(executable, lowered, key, number, lifted.in_avals)
 

@@ -15,14 +15,17 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ..core.config import value_of
+from ..core.hashing import StructuralHash
+from ..core.jaxpr import ClosedJaxpr
 from ..xla import lapack
 from ..xla.callbacks import calls_python
 from ..xla.errors import XlaError
 from ..xla.program import Executable, Output, RuntimeFailure
+from . import disk_key
 from .disk_entry import NEEDS_LAPACK, Damaged, Entry, Head, pack, told
 from .disk_files import Files
 from .disk_folder import Unusable, default_folder, prepare
-from .disk_key import Key as Key, Refusal, key_of as key_of
+from .disk_key import Options, Refusal, Wanted as Wanted
 from .disk_pack import Pack
 from .disk_writer import writer
 
@@ -109,7 +112,7 @@ class Store:
 
     def names(self, program: bytes) -> list[tuple[bytes, bytes]]:
         """The entries of a program, made in whatever environment."""
-        return [name for name in self.pack.names() if name[0] == program] + self.files.environments(program)
+        return self.pack.environments(program) + self.files.environments(program)
 
     def heads(self) -> Iterator[tuple[float, Head, bytes]]:
         """All entries: when they were used last, their fixed part and their text."""
@@ -176,10 +179,20 @@ def _tell(why: str) -> None:
         print(f"jitscope: {text}", file=sys.stderr)
 
 
-def find(key: Key, outputs: Sequence[Output], device: Any) -> Loaded | None:
-    """The program of a key, or None. `outputs` are its results as (shape, dtype). Raises ForkedProcessError."""
+def wanted(
+    closed: ClosedJaxpr, structure: StructuralHash, options: Options, device: Any, donated: Sequence[int]
+) -> Wanted | Refusal | None:
+    """What to look for on disk, or why a program is not kept there; None where the cache is off or cannot be used."""
     here = store()
-    if here is None or (entry := here.read(key.name)) is None:
+    return None if here is None else disk_key.wanted(closed, structure, options, device, donated, here.folder)
+
+
+def find(program: Wanted, outputs: Sequence[Output], device: Any) -> Loaded | None:
+    """A program, or None. `outputs` are its results as (shape, dtype). Raises ForkedProcessError."""
+    here = store()
+    if here is None or not here.names(program.program) or (key := program.key()) is None:
+        return None
+    if (entry := here.read(key.name)) is None:
         return None
     if entry.head.needs & NEEDS_LAPACK:
         lapack.register()
@@ -190,12 +203,16 @@ def find(key: Key, outputs: Sequence[Output], device: Any) -> Loaded | None:
         return None
 
 
-def miss(key: Key | Refusal) -> Answer:
+def miss(program: Wanted | Refusal) -> Answer:
     """Why a program was not found: what differs in the entry of the same program that is nearest."""
     here = store()
-    if isinstance(key, Refusal) or here is None:
-        return Answer(False, why=key.why if isinstance(key, Refusal) else "")
-    stored = [here.read(name, use=False) for name in here.names(key.program)[-16:]]
+    if isinstance(program, Refusal):
+        return Answer(False, why=program.why)
+    if here is None or not (names := here.names(program.program)):
+        return Answer(False)
+    if (key := program.key()) is None:
+        return Answer(False, why=f"{disk_key.PACKAGE}'s own source cannot be read, or was changed since it was loaded")
+    stored = [here.read(name, use=False) for name in names[-16:]]
     candidates = [differences(entry.text, key.parts) for entry in stored if entry is not None]
     return Answer(False, differs=min(filter(None, candidates), key=len, default=()))
 
@@ -211,7 +228,7 @@ def differences(text: bytes, parts: dict[str, str]) -> tuple[tuple[str, str, str
     return tuple(part for part in shown if part[1] != part[2])
 
 
-def keep(key: Key, function: str, executable: Executable, lowered: bytes, seconds: float) -> None:
+def keep(program: Wanted, function: str, executable: Executable, lowered: bytes, seconds: float) -> None:
     """Write a program to disk, soon; to be called before it runs for the first time. Programs that call Python are not
     kept."""
     here = store()
@@ -223,7 +240,7 @@ def keep(key: Key, function: str, executable: Executable, lowered: bytes, second
             code = executable.serialize()
         except RuntimeFailure:
             return
-    writer.submit(partial(_write, here, key, function, executable if code is None else code, lowered, seconds))
+    writer.submit(partial(_write, here, program, function, executable if code is None else code, lowered, seconds))
 
 
 _QUICK = 2048
@@ -233,8 +250,10 @@ _BEFORE_THE_FIRST_RUN = (b"sort", b"top_k")
 """XLA cannot copy a sort any more once it has run."""
 
 
-def _write(here: Store, key: Key, function: str, code: Executable | bytes, lowered: bytes, seconds: float) -> None:
-    if not here.writes:
+def _write(
+    here: Store, program: Wanted, function: str, code: Executable | bytes, lowered: bytes, seconds: float
+) -> None:
+    if not here.writes or (key := program.key()) is None:
         return
     if isinstance(code, Executable):
         try:

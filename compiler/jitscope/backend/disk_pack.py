@@ -47,6 +47,7 @@ class Pack:
 
     def _forget(self) -> None:
         self._index: dict[Name, Place] = {}
+        self._by_program: dict[bytes, list[Name]] = {}
         self._end = 0
         self._start = b""
 
@@ -126,6 +127,13 @@ class Pack:
             self._look()
             return list(self._index)
 
+    def environments(self, program: bytes) -> list[Name]:
+        """The names of the entries of a program, whatever their environment."""
+        with self._lock:
+            if program not in self._by_program:
+                self._look()
+            return list(self._by_program.get(program, ()))
+
     def heads(self) -> Iterator[tuple[Place, Head, bytes]]:
         """All entries with their fixed part and their text."""
         with self._lock:
@@ -188,6 +196,8 @@ class Pack:
                 break
             if at + head.size > len(data):
                 break
+            if head.name not in self._index:
+                self._by_program.setdefault(head.program, []).append(head.name)
             self._index[head.name] = Place(start + at, head.size, head.used)
             at += head.size
         self._end = start + at

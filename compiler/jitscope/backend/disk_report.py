@@ -47,7 +47,7 @@ class Folder(NamedTuple):
 def folder(root: str | None = None) -> Folder:
     """What is kept in a folder, by default the one in use. Raises Unusable."""
     store = open_store(root)
-    here = process_parts(client.default_device())
+    here = process_parts(client.default_device(), store.folder)
     entries = [found for used, head, text in store.heads() if (found := _stored(used, head, text, here)) is not None]
     entries.sort(key=lambda entry: entry.used, reverse=True)
     size = store.pack.size + sum(file.size for file in store.files.all())

@@ -182,9 +182,13 @@ class Walk:
         if held or eqn.effects:
             return [self.number() for _ in eqn.outvars]
         key = (eqn.primitive, *eqn.params.items(), *ins)
-        if key not in self._known:
-            self._known[key] = [self.number() for _ in eqn.outvars]
-        return self._known[key]
+        try:
+            known = self._known.get(key)
+        except TypeError:  # a parameter of a user's primitive that cannot be hashed
+            return [self.number() for _ in eqn.outvars]
+        if known is None:
+            known = self._known[key] = [self.number() for _ in eqn.outvars]
+        return known
 
     def fresh(self, eqn: JaxprEqn) -> list[Any]:
         return [self.new(v.aval.shape) if is_key(v.aval) else None for v in eqn.outvars]

@@ -23,7 +23,8 @@ from .compile import Program, compile_jaxpr, lower_closed
 
 
 if TYPE_CHECKING:
-    from .dispatch import JitFunction, Traced
+    from .caches import Traced
+    from .dispatch import JitFunction
 
 
 class ShapeDtypeStruct:

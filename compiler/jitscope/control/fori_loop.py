@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import tree
 from ..core import dtypes
-from ..core.avals import aval_of, is_python_scalar
+from ..core.avals import aval_of
 from ..core.config import settings
 from ..core.trace import Tracer
 from ..ops.elementwise import lt_p
@@ -43,7 +43,7 @@ def fori_loop(
         for i in range(start, stop):
             init_val = body_fun(np.asarray(i, dtypes.default_int()), init_val)
         return init_val
-    return _static(lower, start, stop, body_fun, init_val, unroll)
+    return _static(start, stop, body_fun, init_val, unroll)
 
 
 def _check_bound(name: str, bound: Any) -> None:
@@ -78,10 +78,10 @@ def _one_like(i: Any) -> Any:
     return 1 if aval.weak_type else aval.dtype.type(1)
 
 
-def _static(lower: Any, start: int, stop: int, body: Any, init: Any, unroll: Any) -> Any:
-    first = start if is_python_scalar(lower) else lower
+def _static(start: int, stop: int, body: Any, init: Any, unroll: Any) -> Any:
+    """The counter is a weak integer whatever the dtype of the bounds, as in JAX."""
     steps = 1 if unroll is None else unroll
-    (_, value), _ = scan(_Step(body, True), (first, init), None, length=max(stop - start, 0), unroll=steps)
+    (_, value), _ = scan(_Step(body, True), (start, init), None, length=max(stop - start, 0), unroll=steps)
     return value
 
 

@@ -22,6 +22,7 @@ from ..transforms.vmap import vmap_jaxpr
 from .bodies import lift_constants
 from .call import call, jit_p
 from .policies import Policy, nothing_saveable
+from .scan import scan_p
 
 
 class Checkpoint(HigherOrder):
@@ -180,40 +181,67 @@ def _plan(closed: ClosedJaxpr, known: Sequence[bool], policy: Policy) -> Plan:
     first = _opened(split.known, policy)
     program = first.jaxpr
     needed = [(program.invars if kind == "argument" else program.outvars)[i] for kind, i in split.residuals]
-    anew, saved, read = _recomputed(program, needed, policy)
-    arguments = [i for i, v in enumerate(program.invars) if v in read]
-    inputs = [*saved, *[program.invars[i] for i in arguments]]
-    unknown = _recomputing(first, inputs, anew, needed, split)
+    plan = _recomputed(program, needed, policy)
+    arguments = [i for i, v in enumerate(program.invars) if v in plan.read]
+    inputs = [*plan.saved, *[program.invars[i] for i in arguments]]
+    unknown = _recomputing(first, inputs, plan.anew, needed, split)
+    rest = len(unknown.in_avals) - len(plan.saved)
+    unknown, kept = dce_jaxpr(unknown, [True] * len(unknown.out_avals), [False] * len(plan.saved) + [True] * rest)
     consts, (lifted,) = lift_constants([unknown])
     results = sum(split.out_known)
-    whole = Jaxpr(
-        program.constvars,
-        program.invars,
-        [*program.outvars[:results], *saved],
-        program.eqns,
-        program.effects,
-        program.debug,
-    )
-    smaller, _ = dce_jaxpr(ClosedJaxpr(whole, first.consts), [True] * len(whole.outvars), [True] * len(program.invars))
+    outvars = [*program.outvars[:results], *[v for v, k in zip(plan.saved, kept) if k]]
+    whole = Jaxpr(program.constvars, program.invars, outvars, plan.known, program.effects, program.debug)
+    smaller, _ = dce_jaxpr(ClosedJaxpr(whole, first.consts), [True] * len(outvars), [True] * len(program.invars))
     return Plan(smaller, results, lifted, consts, arguments, split.out_known)
 
 
-def _recomputed(program: Jaxpr, needed: Sequence[Atom], policy: Policy) -> tuple[list[JaxprEqn], list[Var], set[Var]]:
-    """The equations that are run anew to have the values `needed`, the values that are saved for that, and all
-    variables the former read."""
+class _Recomputation:
+    """How to have some values of a program again: the equations to run `anew`, the values `saved` for that, all
+    variables the former `read`, and the program's own equations, those that give more to be saved replaced (`known`)."""
+
+    __slots__ = ("anew", "known", "read", "saved")
+
+    def __init__(self, anew: list[JaxprEqn], saved: list[Var], read: set[Var], known: list[JaxprEqn]):
+        self.anew, self.saved, self.read, self.known = anew, saved, read, known
+
+
+def _recomputed(program: Jaxpr, needed: Sequence[Atom], policy: Policy) -> _Recomputation:
+    """How to have the values `needed` again."""
     read = {a for a in needed if isinstance(a, Var)}
     anew: list[JaxprEqn] = []
     saved: list[Var] = []
+    known: list[JaxprEqn] = []
     for eqn in reversed(program.eqns):
+        first, again, more = eqn, eqn, []
         wanted = [v for v in eqn.outvars if v in read]
-        if not wanted:
-            continue
-        if eqn.effects or _is_saveable(eqn, policy):
+        if wanted and (eqn.effects or _is_saveable(eqn, policy)):
             saved += reversed(wanted)
-        else:
-            anew.append(eqn)
-            read.update(a for a in eqn.invars if isinstance(a, Var))
-    return anew[::-1], saved[::-1], read
+        elif wanted:
+            if eqn.primitive is scan_p and _has_saveable(eqn.params["jaxpr"], policy):
+                first, again, more = _saving_scan(eqn, policy)
+                saved += reversed(more)
+            anew.append(again)
+            read.update(a for a in again.invars if isinstance(a, Var))
+        known.append(first)
+    return _Recomputation(anew[::-1], saved[::-1], read, known[::-1])
+
+
+def _saving_scan(eqn: JaxprEqn, policy: Policy) -> tuple[JaxprEqn, JaxprEqn, list[Var]]:
+    """A loop that also gives, stacked, what the policy saves in its iterations; one that gives the same results with the
+    help of those; and the stacked values."""
+    body = _opened(eqn.params["jaxpr"], policy)
+    inner = body.jaxpr
+    plan = _recomputed(inner, inner.outvars, policy)
+    stacked = [Var(v.aval.update(shape=(eqn.params["length"], *v.aval.shape))) for v in plan.saved]
+    giving = Jaxpr(inner.constvars, inner.invars, [*inner.outvars, *plan.saved], plan.known, inner.effects, inner.debug)
+    taking = Jaxpr(inner.constvars, [*inner.invars, *plan.saved], inner.outvars, plan.anew, debug=inner.debug)
+    first = eqn.replace(
+        outvars=[*eqn.outvars, *stacked], params={**eqn.params, "jaxpr": ClosedJaxpr(giving, body.consts)}
+    )
+    again = eqn.replace(
+        invars=[*eqn.invars, *stacked], params={**eqn.params, "jaxpr": ClosedJaxpr(taking, body.consts)}
+    )
+    return first, again, stacked
 
 
 def _is_saveable(eqn: JaxprEqn, policy: Policy) -> bool:
@@ -241,7 +269,7 @@ def _recomputing(
     return trace_to_jaxpr(fun, avals, type(debug)(debug.name, defined=debug.defined))
 
 
-# Policies look into nested calls -------------------------------------------------------------------------------------
+# Policies look into nested calls and loops ---------------------------------------------------------------------------
 
 
 class _Opening(JaxprTrace):
@@ -261,7 +289,7 @@ class _Opening(JaxprTrace):
 
 def _has_saveable(closed: ClosedJaxpr, policy: Policy) -> bool:
     return any(
-        _has_saveable(eqn.params["jaxpr"], policy) if eqn.primitive is jit_p else _is_saveable(eqn, policy)
+        _is_saveable(eqn, policy) or (eqn.primitive in (jit_p, scan_p) and _has_saveable(eqn.params["jaxpr"], policy))
         for eqn in closed.eqns
     )
 

@@ -463,6 +463,10 @@ def checking_leaks(new_value: bool = True) -> override:
     return override(check_tracer_leaks=new_value)
 
 
+check_tracer_leaks = checking_leaks
+"""The same under the option's own name; JAX has both."""
+
+
 def traceback_filtering(new_value: str) -> override:
     """Context manager: inside the block tracebacks in notebooks hide the library's own frames ("fold") or not ("off")."""
     return override(traceback_filtering=new_value)

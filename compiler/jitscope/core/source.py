@@ -63,21 +63,19 @@ def position_in(code: CodeType, lasti: int) -> Position:
     return Position(code.co_filename, line, end_line or line, column or 0, end_column or 0, code.co_name)
 
 
-_written: ContextVar[tracebacks.Handle | None] = ContextVar("jitscope_written", default=None)
+_written: ContextVar[Any] = ContextVar("jitscope_written", default=None)
+"""Where equations stem from that are made now: a handle; or the named scopes around the code that runs, a tuple; or None."""
 
 
 def capture() -> Any:
     """A handle of the current call stack and named scopes, or of where the equation now transformed was written."""
     written = _written.get()
-    if written is not None:
-        return written
-    names = _names.get()
-    return Named(tracebacks.capture(), names) if names else tracebacks.capture()
+    if written is None:
+        return tracebacks.capture()
+    return Named(tracebacks.capture(), written) if type(written) is tuple else written
 
 
 # Named scopes: what users call parts of their programs. The names travel with the position.
-
-_names: ContextVar[tuple[str, ...]] = ContextVar("jitscope_names", default=())
 
 
 class Named:
@@ -93,7 +91,8 @@ class Named:
 
 
 class within:
-    """Context manager: positions captured inside are in these named scopes, and no others."""
+    """Context manager: positions captured inside are in these named scopes, and no others. (Equations that stem from others
+    stay where those were written.)"""
 
     __slots__ = ("names", "token")
 
@@ -101,15 +100,21 @@ class within:
         self.names = names
 
     def __enter__(self) -> None:
-        self.token = _names.set(self.names)
+        written = _written.get()
+        self.token = _written.set(written if _is_handle(written) else self.names or None)
 
     def __exit__(self, *_: object) -> None:
-        _names.reset(self.token)
+        _written.reset(self.token)
+
+
+def _is_handle(written: Any) -> bool:
+    return written is not None and type(written) is not tuple
 
 
 def names_now() -> tuple[str, ...]:
     """The named scopes around the code that runs now, outermost first."""
-    return _names.get()
+    written = _written.get()
+    return written if type(written) is tuple else ()
 
 
 def names_of(handle: Any) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from ..ops.collective import (
     all_to_all as all_to_all,
     axis_index as axis_index,
     axis_size as axis_size,
+    pbroadcast as pbroadcast,
     pmax as pmax,
     pmean as pmean,
     pmin as pmin,

@@ -16,7 +16,7 @@ from .factoring import arrays_of_floats, matrices, precision_of, svd, svdvals
 from .reductions import any as any_of, max as largest, min as smallest, sum as sum_over
 from .rounding import real
 from .selecting import where
-from .structure import expand_dims, moveaxis
+from .structure import array_operand, expand_dims, moveaxis
 from .transcendental import sqrt
 
 
@@ -32,20 +32,22 @@ def _length(x: Any, axis: Any, keepdims: bool) -> Any:
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
     """The norm of vectors along `axis` (an int, a tuple, or None: of all elements): (sum |x|^ord)^(1/ord), the largest
     (smallest) |x| for ord inf (-inf), the number of nonzero elements for ord 0. Raises ValueError for text as ord."""
+    if isinstance(ord, str):
+        raise ValueError(f"vector_norm: ord is a number, not {ord!r}")
+    if ord in (1, INF, -INF):
+        # Sums and choices of integers are integers.
+        size = absolute(array_operand("vector_norm", x))
+        if ord == 1:
+            return sum_over(size, axis=axis, keepdims=keepdims)
+        if ord == INF:
+            return largest(size, axis=axis, keepdims=keepdims, initial=0)
+        return smallest(size, axis=axis, keepdims=keepdims)
     x = arrays_of_floats("vector_norm", x)
     if ord is None or ord == 2:
         return _length(x, axis, keepdims)
-    if isinstance(ord, str):
-        raise ValueError(f"vector_norm: ord is a number, not {ord!r}")
     size = absolute(x)
-    if ord == INF:
-        return largest(size, axis=axis, keepdims=keepdims, initial=0)
-    if ord == -INF:
-        return smallest(size, axis=axis, keepdims=keepdims)
     if ord == 0:
         return sum_over(convert(x != 0, real_part(aval_of(x).dtype)), axis=axis, keepdims=keepdims)
-    if ord == 1:
-        return sum_over(size, axis=axis, keepdims=keepdims)
     return power(sum_over(power(size, ord), axis=axis, keepdims=keepdims), 1 / ord)
 
 

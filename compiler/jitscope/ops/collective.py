@@ -286,6 +286,14 @@ def _names(axis_name: Any) -> tuple[Hashable, ...]:
     return tuple(axis_name) if isinstance(axis_name, (tuple, list)) else (axis_name,)
 
 
+def _without_groups(name: str, axis_index_groups: Any) -> None:
+    if axis_index_groups is not None:
+        raise NotImplementedError(
+            f"{name}: axis_index_groups are for axes of devices, which come in a later release; vmap has none of them, in "
+            "JAX as well. Nest two vmaps with a name each, and use the inner one"
+        )
+
+
 def axis_size(axis_name: Any) -> int:
     """The number of examples along a named axis, or along several together. Raises NameError for an unknown one."""
     return math.prod(map(_axis_size, _names(axis_name)))
@@ -303,9 +311,10 @@ def axis_index(axis_name: Any) -> Any:
     return index
 
 
-def psum(x: Any, axis_name: Any) -> Any:
+def psum(x: Any, axis_name: Any, *, axis_index_groups: None = None) -> Any:
     """The sum of each leaf over the examples along a named axis, or several. Booleans are counted; of a Python number
     the sum is a Python number. Raises NameError for an unknown axis."""
+    _without_groups("psum", axis_index_groups)
     axes = _names(axis_name)
 
     def leaf(x):
@@ -316,8 +325,9 @@ def psum(x: Any, axis_name: Any) -> Any:
     return tree.map(leaf, x)
 
 
-def pmean(x: Any, axis_name: Any) -> Any:
+def pmean(x: Any, axis_name: Any, *, axis_index_groups: None = None) -> Any:
     """The mean of each leaf over the examples; of integers, a float. Raises NameError for an unknown axis."""
+    _without_groups("pmean", axis_index_groups)
     size = axis_size(axis_name)
 
     def leaf(x):
@@ -330,22 +340,25 @@ def pmean(x: Any, axis_name: Any) -> Any:
     return tree.map(leaf, x)
 
 
-def pmax(x: Any, axis_name: Any) -> Any:
+def pmax(x: Any, axis_name: Any, *, axis_index_groups: None = None) -> Any:
     """The greatest value of each leaf among the examples, element by element. Raises NameError for an unknown axis."""
+    _without_groups("pmax", axis_index_groups)
     return tree.map(lambda x: pmax_p(x, axes=_names(axis_name)), x)
 
 
-def pmin(x: Any, axis_name: Any) -> Any:
+def pmin(x: Any, axis_name: Any, *, axis_index_groups: None = None) -> Any:
     """The least value of each leaf among the examples, element by element. Raises NameError for an unknown axis."""
+    _without_groups("pmin", axis_index_groups)
     return tree.map(lambda x: pmin_p(x, axes=_names(axis_name)), x)
 
 
-def all_gather(x: Any, axis_name: Any, *, axis: int = 0, tiled: bool = False) -> Any:
+def all_gather(x: Any, axis_name: Any, *, axis_index_groups: None = None, axis: int = 0, tiled: bool = False) -> Any:
     """Each leaf of all examples: side by side along a new axis, or one after another along that axis if `tiled`.
 
     Of several named axes the last varies fastest. Raises NameError for an unknown one, ValueError for an axis that the
     leaf does not have.
     """
+    _without_groups("all_gather", axis_index_groups)
     *outer, last = _names(axis_name)
 
     def leaf(x):
@@ -358,11 +371,14 @@ def all_gather(x: Any, axis_name: Any, *, axis: int = 0, tiled: bool = False) ->
     return tree.map(leaf, x)
 
 
-def psum_scatter(x: Any, axis_name: Any, *, scatter_dimension: int = 0, tiled: bool = False) -> Any:
+def psum_scatter(
+    x: Any, axis_name: Any, *, scatter_dimension: int = 0, axis_index_groups: None = None, tiled: bool = False
+) -> Any:
     """The sum of each leaf over the examples, of which each gets its part along `scatter_dimension`.
 
     Raises NameError for an unknown axis, ValueError for sizes that do not fit.
     """
+    _without_groups("psum_scatter", axis_index_groups)
     (name,) = _names(axis_name)
 
     def leaf(x):
@@ -372,9 +388,18 @@ def psum_scatter(x: Any, axis_name: Any, *, scatter_dimension: int = 0, tiled: b
     return tree.map(leaf, x)
 
 
-def all_to_all(x: Any, axis_name: Hashable, split_axis: int, concat_axis: int, *, tiled: bool = False) -> Any:
+def all_to_all(
+    x: Any,
+    axis_name: Hashable,
+    split_axis: int,
+    concat_axis: int,
+    *,
+    axis_index_groups: None = None,
+    tiled: bool = False,
+) -> Any:
     """Each leaf cut along `split_axis`, a part for each example, and what comes from the others put together along
     `concat_axis`. Raises NameError for an unknown axis, ValueError for sizes that do not fit."""
+    _without_groups("all_to_all", axis_index_groups)
 
     def leaf(x):
         rank = aval_of(x).ndim
@@ -398,9 +423,9 @@ def pshuffle(x: Any, axis_name: Hashable, perm: Sequence[int]) -> Any:
     return ppermute(x, axis_name, [(source, i) for i, source in enumerate(perm)])
 
 
-def pswapaxes(x: Any, axis_name: Hashable, axis: int) -> Any:
+def pswapaxes(x: Any, axis_name: Hashable, axis: int, *, axis_index_groups: None = None) -> Any:
     """The named axis exchanged with an axis of each leaf, which has its size. Raises as `all_to_all`."""
-    return all_to_all(x, axis_name, axis, axis)
+    return all_to_all(x, axis_name, axis, axis, axis_index_groups=axis_index_groups)
 
 
 def pbroadcast(x: Any, axis_name: Hashable, source: int) -> Any:

@@ -233,9 +233,10 @@ class TriangularSolve(Primitive):
     def abstract(self, a, b, /, *, left_side, lower, transpose_a, conjugate_a, unit_diagonal):
         check_matrix("triangular_solve", a, square=True)
         same_dtype("triangular_solve", (a, b))
-        inner = b.shape[-2 if left_side else -1] if b.ndim >= 2 else None
-        if b.ndim != a.ndim or inner != a.shape[-1] or a.shape[:-2] != b.shape[:-2]:
-            raise TypeError(f"triangular_solve: {a.short()} and {b.short()} do not fit together")
+        if b.ndim != a.ndim or a.shape[:-2] != b.shape[:-2]:
+            raise TypeError(f"triangular_solve: {a.short()} and {b.short()} differ in their leading axes")
+        if b.shape[-2 if left_side else -1] != a.shape[-1]:
+            raise ValueError(f"triangular_solve: {a.short()} and {b.short()} do not fit together")
         return pure(ShapedArray(b.shape, b.dtype))
 
     def lower(self, ctx, a, b, /, *, left_side, lower, transpose_a, conjugate_a, unit_diagonal):

@@ -1,9 +1,11 @@
 """`jitscope.optimizers`: gradient transformations in the form, and with the names and defaults, of optax.
 
-optimizer = optimizers.adam(1e-3)
-state = optimizer.init(params)
-updates, state = optimizer.update(grads, state, params)
-params = optimizers.apply_updates(params, updates)
+One step:
+
+    updates, state = optimizer.update(grads, state, params)
+    params = optimizers.apply_updates(params, updates)
+
+with `optimizer = optimizers.adam(1e-3)` and, at the start, `state = optimizer.init(params)`.
 """
 
 from .algorithms import (
@@ -16,14 +18,14 @@ from .algorithms import (
     sgd as sgd,
 )
 from .base import (
-    apply_updates as apply_updates,
-    chain as chain,
     EmptyState as EmptyState,
-    global_norm as global_norm,
     GradientTransformation as GradientTransformation,
     GradientTransformationExtraArgs as GradientTransformationExtraArgs,
-    identity as identity,
     Schedule as Schedule,
+    apply_updates as apply_updates,
+    chain as chain,
+    global_norm as global_norm,
+    identity as identity,
     set_to_zero as set_to_zero,
     stateless as stateless,
     stateless_with_tree_map as stateless_with_tree_map,
@@ -36,13 +38,13 @@ from .clipping import (
     zero_nans as zero_nans,
 )
 from .masking import (
-    inject_hyperparams as inject_hyperparams,
     InjectHyperparamsState as InjectHyperparamsState,
-    masked as masked,
     MaskedNode as MaskedNode,
     MaskedState as MaskedState,
     MultiSteps as MultiSteps,
     MultiStepsState as MultiStepsState,
+    inject_hyperparams as inject_hyperparams,
+    masked as masked,
 )
 from .schedules import (
     constant_schedule as constant_schedule,
@@ -57,17 +59,7 @@ from .schedules import (
     warmup_exponential_decay_schedule as warmup_exponential_decay_schedule,
 )
 from .transforms import (
-    add_decayed_weights as add_decayed_weights,
-    ema as ema,
     EmaState as EmaState,
-    scale as scale,
-    scale_by_adam as scale_by_adam,
-    scale_by_learning_rate as scale_by_learning_rate,
-    scale_by_lion as scale_by_lion,
-    scale_by_rms as scale_by_rms,
-    scale_by_rss as scale_by_rss,
-    scale_by_schedule as scale_by_schedule,
-    scale_by_stddev as scale_by_stddev,
     ScaleByAdamState as ScaleByAdamState,
     ScaleByLionState as ScaleByLionState,
     ScaleByRmsState as ScaleByRmsState,
@@ -76,7 +68,17 @@ from .transforms import (
     ScaleByRStdDevState as ScaleByRStdDevState,
     ScaleByRStdDevWithCountState as ScaleByRStdDevWithCountState,
     ScaleByScheduleState as ScaleByScheduleState,
-    trace as trace,
     TraceState as TraceState,
     WeightDecaySchedule as WeightDecaySchedule,
+    add_decayed_weights as add_decayed_weights,
+    ema as ema,
+    scale as scale,
+    scale_by_adam as scale_by_adam,
+    scale_by_learning_rate as scale_by_learning_rate,
+    scale_by_lion as scale_by_lion,
+    scale_by_rms as scale_by_rms,
+    scale_by_rss as scale_by_rss,
+    scale_by_schedule as scale_by_schedule,
+    scale_by_stddev as scale_by_stddev,
+    trace as trace,
 )

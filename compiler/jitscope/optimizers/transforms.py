@@ -148,6 +148,7 @@ def _without_bias(mean: Any, decay: Any, count: Any) -> Any:
 def trace(decay: Any, nesterov: bool = False, accumulator_dtype: Any = None) -> GradientTransformation:
     """The sum of updates in which older ones count less by `decay` for each step; with `nesterov`, one step ahead. The sum is
     kept in accumulator_dtype (None: that of the parameters)."""
+
     def update(updates, state, params=None):
         total = each(lambda g, t: g + decay * t, updates, state.trace)
         ahead = each(lambda g, t: g + decay * t, updates, total) if nesterov else total
@@ -158,6 +159,7 @@ def trace(decay: Any, nesterov: bool = False, accumulator_dtype: Any = None) -> 
 
 def ema(decay: Any, debias: bool = True, accumulator_dtype: Any = None) -> GradientTransformation:
     """The running mean of updates, corrected for its beginning at zero if `debias`."""
+
     def update(updates, state, params=None):
         mean, count = _running_mean(updates, state.ema, decay), count_up(state.count)
         return _without_bias(mean, decay, count) if debias else mean, EmaState(count, cast(mean, accumulator_dtype))
@@ -176,6 +178,7 @@ def scale_by_adam(
 ) -> GradientTransformation:
     """Running mean over the root of the running mean square, both corrected for their beginning at zero. The mean is kept in
     mu_dtype (None: that of the parameters)."""
+
     def init(params):
         return ScaleByAdamState(zero_count(), zeros_like(params, mu_dtype), zeros_like(params))
 
@@ -274,6 +277,7 @@ def scale_by_lion(
     for other modes."""
     if mode not in _SIGNS:
         raise ValueError(f"lion's mode is one of {', '.join(map(repr, _SIGNS))}; it was {mode!r}")
+
     def update(updates, state, params=None):
         mu = cast(_running_mean(updates, state.mu, b2), mu_dtype)
         updates = each(lambda g, m: _SIGNS[mode]((1.0 - b1) * g + b1 * m, smooth_beta), updates, state.mu)

@@ -236,7 +236,11 @@ def schur(a: Any, output: str = "real") -> tuple[Any, Any]:
     if output == "complex":
         x = convert(x, complex_of(aval_of(x).dtype))
     form, vectors = forms.schur_p(x, compute_schur_vectors=True)
-    return form, vectors
+    return _weak_as(form, x), _weak_as(vectors, x)
+
+
+def _weak_as(out: Any, x: Any) -> Any:
+    return convert(out, aval_of(out).dtype, aval_of(x).weak_type)
 
 
 @fused(static="check_finite")
@@ -310,7 +314,7 @@ def hessenberg(a: Any, *, calc_q: bool = False, overwrite_a: bool = False, check
     x = matrices("hessenberg", a)
     *batch, n, _ = aval_of(x).shape
     reduced, taus = forms.hessenberg_p(x)
-    h = ops.triangle(reduced, lower=False, offset=-1)
+    h = _weak_as(ops.triangle(reduced, lower=False, offset=-1), x)
     if not calc_q:
         return h
     if n < 2:

@@ -20,6 +20,7 @@ from ..ops import linalg as ops
 from ..ops.elementwise import div_p
 from ..ops.linear import (
     concatenate_p,
+    convert,
     full,
     mul_p,
     neg_p,
@@ -50,6 +51,10 @@ def _picked(x: Any, places: np.ndarray) -> Any:
     return take(x, places, axis=-1, mode="clip")
 
 
+def _strong(x: Any) -> Any:
+    return convert(x, aval_of(x).dtype)
+
+
 def _part(x: Any, start: int, stop: int) -> Any:
     return slice_in_dim(x, start, stop, axis=-1)
 
@@ -74,7 +79,7 @@ def toeplitz(c: Any, r: Any = None) -> Any:
     m, n = aval_of(x).shape[-1], aval_of(y).shape[-1]
     turned = rev_p(x, dimensions=(aval_of(x).ndim - 1,))
     line = _joined(turned, _part(y, min(1, n), n))
-    return _picked(line, m - 1 - np.arange(m)[:, None] + np.arange(n))
+    return _strong(_picked(line, m - 1 - np.arange(m)[:, None] + np.arange(n)))
 
 
 @fused()
@@ -89,7 +94,7 @@ def hankel(c: Any, r: Any = None) -> Any:
     y = rest[0] if rest else full(aval_of(x).shape, 0, aval_of(x).dtype)
     x, y = _of_one_batch(x, y)
     m, n = aval_of(x).shape[-1], aval_of(y).shape[-1]
-    return _picked(_joined(x, _part(y, min(1, n), n)), np.arange(m)[:, None] + np.arange(n))
+    return _strong(_picked(_joined(x, _part(y, min(1, n), n)), np.arange(m)[:, None] + np.arange(n)))
 
 
 @fused()

@@ -18,6 +18,7 @@ export interface Position {
   end_column: number;
   function: string;
   text: string;
+  named_scope?: string;
 }
 
 export interface SourceDoc {
