@@ -10,12 +10,14 @@ import argparse
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -139,13 +141,18 @@ def output_of(command: list[str], more: Settings | None = None) -> float:
 
 
 def pairs_of_processes(
-    ours: list[str], theirs: list[str], rounds: int, more: tuple[Settings, Settings] = ({}, {})
+    ours: list[str],
+    theirs: list[str],
+    rounds: int,
+    more: tuple[Settings, Settings] = ({}, {}),
+    before: Callable[[], None] = lambda: None,
 ) -> Pairs:
     """Pairs from fresh processes, each of which does one thing and prints how long it took. `more` are variables for each
-    of the two."""
+    of the two, `before()` is called before each process."""
     pairs: Pairs = ([], [])
     for i in range(rounds):
         for which in (0, 1) if i % 2 else (1, 0):
+            before()
             pairs[which].append(output_of((ours, theirs)[which], more[which]))
     return pairs
 
@@ -250,13 +257,18 @@ class Bench:
                     self.add("compile", title, [found[""]])
 
     def first_calls(self) -> None:
+        """Nothing is on disk, and ours is on its way there, as it always is."""
         series = []
-        for name in self.plan.first_calls:
-            title = PROGRAMS[name].title
-            if self.wanted("first call", title):
-                with self.line("first call", title):
-                    series.append(pairs_of_processes(*self.first_call_commands(name), self.plan.processes))
-                    self.add("first call", title, [series[-1]], FIRST_CALL)
+        with tempfile.TemporaryDirectory() as folder:
+            ours = {"JITSCOPE_COMPILATION_CACHE": "1", "JITSCOPE_COMPILATION_CACHE_DIR": f"{folder}/ours"}
+            empty = partial(shutil.rmtree, f"{folder}/ours", ignore_errors=True)
+            for name in self.plan.first_calls:
+                title = PROGRAMS[name].title
+                if self.wanted("first call", title):
+                    with self.line("first call", title):
+                        commands = self.first_call_commands(name)
+                        series.append(pairs_of_processes(*commands, self.plan.processes, (ours, {}), empty))
+                        self.add("first call", title, [series[-1]], FIRST_CALL)
         if len(series) > 1:
             self.add("first call", "geometric mean", series, FIRST_CALLS)
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
 
 from jitscope.backend.disk import duration
 from jitscope.backend.disk_folder import Unusable
-from jitscope.backend.disk_report import Folder, Stored, folder, open_store
+from jitscope.backend.disk_report import Folder, Stored, folder, folder_in_use, open_store
 
 
 def main(what: str, name: str | None, root: str | None) -> int:
     """Do `what` ("show", "explain" or "clear") with a folder of programs, by default the one in use; print the outcome."""
     try:
+        if not os.path.lexists(path := root or folder_in_use()):
+            print(f"{path} is not there: nothing is kept yet.")
+            return 0 if root is None else 1
         if what == "clear":
             count = open_store(root).clear()
             print(f"{_counted(count, 'program')} removed.")
@@ -47,7 +51,7 @@ def _explained(entries: Sequence[Stored], name: str | None) -> Iterator[str]:
     if not entries:
         yield f"No program of {name} is kept." if name else "No program is kept."
     for entry in entries:
-        yield f"{entry.function}, program {entry.program[:12]}, {_size(entry.size)}, compiled in {duration(entry.seconds)}"
+        yield f"{entry.function}, program {entry.program}, {_size(entry.size)}, compiled in {duration(entry.seconds)}"
         there = {part: (stored, here) for part, stored, here in entry.differs}
         for part, stored in entry.parts.items():
             other = f"   here: {there[part][1]}" if part in there else ""

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy
 
+
 MODULES = ("lax.linalg", "numpy.linalg", "numpy.fft", "scipy.linalg")
 OURS = {
     # name of the parameters' defaults that JAX spells otherwise

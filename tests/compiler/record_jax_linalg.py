@@ -28,7 +28,7 @@ def signatures() -> dict[str, list[list[str]]]:
         room = importlib.import_module(f"jax.{module}")
         for name in dir(room):
             function = getattr(room, name)
-            if not name.startswith("_") and inspect.isfunction(inspect.unwrap(function)) or name == "qdwh":
+            if not name.startswith("_") and inspect.isfunction(inspect.unwrap(function)):
                 parameters = inspect.signature(function).parameters.values()
                 found[f"{module}.{name}"] = [
                     [p.name, p.kind.name, "" if p.default is p.empty else repr(p.default)] for p in parameters

@@ -245,8 +245,11 @@ def test_the_ledger_says_where_a_program_came_from(folder):
         note = next(s for s in document["timing"]["stages"] if s["name"] == "compile")["seconds"]["note"]
         return row.because, row.disk_said, note
 
-    assert because(jx.jit(lambda x: x * 3)) == ("first compilation", "not on disk yet", "not on disk yet")
+    first = because(jx.jit(lambda x: x * 3))
     written()
+    (entry,) = disk_report.folder().entries
+    said = f"not on disk yet (program {entry.program})"
+    assert first == ("first compilation", said, said) and len(entry.program) == 12
     said = because(jx.jit(lambda x: x * 3))
     assert said[0] == f"first compilation; {said[1]}" and said[1] == said[2]
     assert said[1].startswith("loaded from disk in ") and ", compiled before in " in said[1]
@@ -266,7 +269,7 @@ def test_with_the_cache_off_nothing_is_said_and_nothing_written(folder):
 
 
 PARTS = {
-    "jaxlib": lambda m: m.setattr(disk_key, "JAXLIB", "0.10.99"),
+    "jaxlib": lambda m: m.setattr(disk_key, "compiler_version", lambda: "0.10.99"),
     "jitscope": lambda m: m.setattr(disk_key, "source_version", lambda folder: "another"),
     "cpu": lambda m: m.setattr(disk_key, "cpu", lambda: "another processor"),
     "cores": lambda m: m.setattr(disk_key, "cores", lambda: 1234),
@@ -277,7 +280,8 @@ PARTS = {
 @pytest.mark.parametrize("part", PARTS)
 def test_each_part_of_the_environment_counts_and_a_miss_names_it(part, folder, monkeypatch):
     f = lambda x: x * 5 - 1
-    assert answer(f, X) == disk.Answer(False)
+    first = answer(f, X)
+    assert first == disk.Answer(False, program=first.program) and first.program
     written()
     with monkeypatch.context() as changed:
         PARTS[part](changed)
@@ -469,7 +473,7 @@ def test_an_entry_is_what_was_put_in():
 
 @given(st.text(), st.dictionaries(st.text(), st.text(), max_size=4))
 def test_the_text_of_an_entry_is_json(function, parts):
-    data = disk_entry.pack(KEY._replace(parts=parts), function, 1.0, b"", b"", 0)
+    data = disk_entry.pack(disk_key.Key(*KEY.name, parts), function, 1.0, b"", b"", 0)
     text = disk_entry.unpack(data, KEY.name).text
     assert disk_entry.told(text) == {**json.loads(text), "function": function, "parts": parts}
 
@@ -1073,6 +1077,8 @@ def test_the_command_shows_explains_and_clears(folder, capsys, monkeypatch):
     with pytest.raises(SystemExit):
         cli.main(["cache", "clear", "layer"])
     folder.rename(folder.parent / "away")
+    assert cli.main(["cache", "show"]) == 0 and cli.main(["cache", "show", "--dir", str(folder)]) == 1
+    assert capsys.readouterr().out == 2 * f"{folder} is not there: nothing is kept yet.\n"
     folder.write_text("a file")
     assert cli.main(["cache", "show"]) == 1
     assert "jitscope: " in capsys.readouterr().err

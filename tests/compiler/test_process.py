@@ -389,3 +389,31 @@ assert float(jnp.sin(0.0)) == 0
 print("ended well")
 """
     assert "ended well" in in_new_process(code)
+
+
+def test_many_compilations_keep_memory_bounded():
+    """The memory of programs that were let go is handed back: 4 rounds of compiling take no more than one and a little."""
+    code = """
+import gc
+import jitscope as jx, jitscope.numpy as jnp
+
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * 4096 / 2**20
+
+def compile_many(first, count=40):
+    for i in range(first, first + count):
+        jx.jit(lambda x: jnp.sin(jnp.sin(x) * i + x.sum()) @ x)(jnp.arange(8.0))
+
+compile_many(0)
+one = resident()
+for turn in range(1, 4):
+    jx.clear_caches()
+    gc.collect()
+    compile_many(1000 * turn)
+assert resident() < one + 12, (one, resident())
+jx.clear_caches()
+gc.collect()
+assert resident() < one, (one, resident())
+print("bounded")
+"""
+    assert "bounded" in in_new_process(code, timeout=300)

@@ -355,8 +355,9 @@ def _(draw, dtype):
         )
     if _of_lapack(draw, dtype):
         params = {"full_matrices": False, "compute_uv": True, "subset_by_index": (1, 2), "routine": "gesdd"}
-        part = lambda a: _weighted(*[np.linalg.svd(a, full_matrices=False)[i] for i in (0, 2)], 2) - _weighted(
-            *[np.linalg.svd(a, full_matrices=False)[i] for i in (0, 2)], 1
+        part = lambda a: (
+            _weighted(*[np.linalg.svd(a, full_matrices=False)[i] for i in (0, 2)], 2)
+            - _weighted(*[np.linalg.svd(a, full_matrices=False)[i] for i in (0, 2)], 1)
         )
         yield Sample("part", [draw((3, 3))], lambda a: part(a) / 2, params, rules=VALUES, loose=20,
                      fun=lambda a: linalg.product(*svd.svd_p(a, **params)[1:]))  # fmt: skip
@@ -384,6 +385,7 @@ def _svd(a, full, uv):
 @samples(schur.schur_p, "fc")
 def _(draw, dtype):
     for label, shape in SHAPES.items() if _of_lapack(draw, dtype) else ():
+
         def fun(a):
             form, vectors = schur.schur_p(a, compute_schur_vectors=True)
             below = linalg.triangle(form, offset=-2)

@@ -23,7 +23,9 @@ CASES = {
 @samples(fft_p, "f")
 def _(draw, dtype):
     for label, (shape, rank) in CASES.items() if dtype in (float32, float64) else ():
-        yield _sample(f"{label} of reals", draw(shape), FftType.RFFT, shape[-rank:], {float32: complex64}.get(dtype, complex128))
+        yield _sample(
+            f"{label} of reals", draw(shape), FftType.RFFT, shape[-rank:], {float32: complex64}.get(dtype, complex128)
+        )
 
 
 @samples(fft_p, "c")
@@ -37,7 +39,12 @@ def _(draw, dtype):
         yield _sample(f"{label} to reals", draw(half), FftType.IRFFT, lengths, real)
 
 
-FUNCTIONS = {FftType.FFT: np.fft.fftn, FftType.IFFT: np.fft.ifftn, FftType.RFFT: np.fft.rfftn, FftType.IRFFT: np.fft.irfftn}
+FUNCTIONS = {
+    FftType.FFT: np.fft.fftn,
+    FftType.IFFT: np.fft.ifftn,
+    FftType.RFFT: np.fft.rfftn,
+    FftType.IRFFT: np.fft.irfftn,
+}
 
 
 def _sample(label, x, kind, lengths, result):

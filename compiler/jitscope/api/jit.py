@@ -13,7 +13,7 @@ from ..backend.dispatch import JitFunction
 from ..backend.evaluate import clear_programs
 from ..backend.static import StaticSpec
 from ..control.bodies import clear_bodies
-from ..xla import client
+from ..xla import client, mappings
 from ._flat import check_callable
 from .many_devices import later
 from .processes import check_backend
@@ -93,3 +93,4 @@ def clear_caches() -> None:
     clear_bodies()
     clear_programs()
     clear_executables()
+    mappings.give_back()

@@ -247,10 +247,10 @@ def _build(
     place = disk.wanted(lifted, key, options, device, donated)
     loaded = disk.find(place, outputs, device) if isinstance(place, disk.Wanted) else None
     if loaded is not None:
+        executable, stored = loaded
         if note is not None:
-            answer_of_disk = disk.Answer(True, loaded.entry.head.seconds)
-            records.emit(_compile_step(note, time.perf_counter() - start, answer_of_disk))
-        return _Entry(loaded.executable, loaded.entry.unpack_lowered(), key, number, lifted.in_avals)
+            records.emit(_compile_step(note, time.perf_counter() - start, disk.Answer(True, stored.head.seconds)))
+        return _Entry(executable, stored.unpack_lowered(), key, number, lifted.in_avals)
     start = time.perf_counter()
     if lowered is None:
         lowered = mlir.to_bytecode(lower_jaxpr(lifted, lifted.jaxpr.debug.name, donated))

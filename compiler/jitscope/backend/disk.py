@@ -37,21 +37,16 @@ PACK_SHARE, PACK_MOST = 1 / 8, 16 << 20
 UNLIMITED = 1 << 62
 
 
-class Loaded(NamedTuple):
-    """A program from disk, and the entry it came from."""
-
-    executable: Executable
-    entry: Entry
-
-
 class Answer(NamedTuple):
     """What the disk had to say about a program. `before`: the seconds it took to compile when it was put there. `differs`:
-    (component, there, here) of the stored entry of the same program that is nearest. `why`: why it is not kept."""
+    (component, there, here) of the stored entry of the same program that is nearest. `why`: why it is not kept. `program`:
+    how `jitscope cache explain` calls it, where the disk knows no program with these equations."""
 
     found: bool
     before: float = 0.0
     differs: tuple[tuple[str, str, str], ...] = ()
     why: str = ""
+    program: str = ""
 
     def sentence(self, seconds: float) -> str:
         """In words; `seconds` is what this compilation took."""
@@ -62,7 +57,7 @@ class Answer(NamedTuple):
         if self.differs:
             parts = [f"{name} {there} (here {here})" for name, there, here in self.differs]
             return f"on disk only for {', '.join(parts)}"
-        return "not on disk yet"
+        return f"not on disk yet (program {self.program})"
 
 
 def duration(seconds: float) -> str:
@@ -144,13 +139,17 @@ def store() -> Store | None:
 
 
 def _make_store(root: str | None, limit: int) -> Store | None:
+    why = ""
     with _lock:
         if (root, limit) not in _stores:
-            _stores[root, limit] = None
+            made = None
             try:
-                _stores[root, limit] = Store(root or default_folder(), limit)
+                made = Store(root or default_folder(), limit)
             except Unusable as error:
-                _tell(str(error))
+                why = str(error)
+            _stores[root, limit] = made
+    if why:
+        _tell(why)
     return _stores[root, limit]
 
 
@@ -187,8 +186,9 @@ def wanted(
     return None if here is None else disk_key.wanted(closed, structure, options, device, donated, here.folder)
 
 
-def find(program: Wanted, outputs: Sequence[Output], device: Any) -> Loaded | None:
-    """A program, or None. `outputs` are its results as (shape, dtype). Raises ForkedProcessError."""
+def find(program: Wanted, outputs: Sequence[Output], device: Any) -> tuple[Executable, Entry] | None:
+    """A program and the entry it comes from, or None. `outputs` are its results as (shape, dtype). Raises
+    ForkedProcessError."""
     here = store()
     if here is None or not here.names(program.program) or (key := program.key()) is None:
         return None
@@ -197,7 +197,7 @@ def find(program: Wanted, outputs: Sequence[Output], device: Any) -> Loaded | No
     if entry.head.needs & NEEDS_LAPACK:
         lapack.register()
     try:
-        return Loaded(Executable.deserialize(entry.executable, outputs, device), entry)
+        return Executable.deserialize(entry.executable, outputs, device), entry
     except (XlaError, ValueError):
         here.discard(key.name)
         return None
@@ -209,12 +209,18 @@ def miss(program: Wanted | Refusal) -> Answer:
     if isinstance(program, Refusal):
         return Answer(False, why=program.why)
     if here is None or not (names := here.names(program.program)):
-        return Answer(False)
+        return Answer(False, program=short_name(program.program))
     if (key := program.key()) is None:
         return Answer(False, why=f"{disk_key.PACKAGE}'s own source cannot be read, or was changed since it was loaded")
     stored = [here.read(name, use=False) for name in names[-16:]]
     candidates = [differences(entry.text, key.parts) for entry in stored if entry is not None]
-    return Answer(False, differs=min(filter(None, candidates), key=len, default=()))
+    nearest = min(filter(None, candidates), key=len, default=())
+    return Answer(False, differs=nearest, program="" if nearest else short_name(program.program))
+
+
+def short_name(program: bytes) -> str:
+    """What people see of a program's hash."""
+    return program.hex()[:12]
 
 
 def differences(text: bytes, parts: dict[str, str]) -> tuple[tuple[str, str, str], ...]:

@@ -11,7 +11,6 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import NamedTuple
 
 from .disk_entry import HEAD, Damaged, Entry, Head, read_head, unpack
 from .disk_folder import open_mine, replace_by
@@ -28,12 +27,13 @@ _LOOK_EVERY = 64
 _numbers = itertools.count()
 
 
-class Found(NamedTuple):
+class Found:
     """A file of a program, as the folder tells."""
 
-    path: str
-    size: int
-    used: float
+    __slots__ = ("path", "size", "used")
+
+    def __init__(self, path: str, size: int, used: float):
+        self.path, self.size, self.used = path, size, used
 
 
 class Files:

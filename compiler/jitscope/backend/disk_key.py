@@ -13,13 +13,12 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..core.hashing import StructuralHash
 from ..core.jaxpr import ClosedJaxpr, Jaxpr
 from ..core.primitive import Primitive, _made
-from ..xla.program import default_options
-from ..xla.versions import JAXLIB
+from ..xla.program import compiler_version, default_options
 from .disk_machine import cores, cpu
 from .disk_source import PACKAGE, ROOMS, source_version
 
@@ -27,12 +26,13 @@ from .disk_source import PACKAGE, ROOMS, source_version
 Options = tuple[tuple[str, Any], ...]
 
 
-class Key(NamedTuple):
+class Key:
     """`program` and `environment`: 16 bytes each. `parts`: the environment in words, by component."""
 
-    program: bytes
-    environment: bytes
-    parts: dict[str, str]
+    __slots__ = ("environment", "parts", "program")
+
+    def __init__(self, program: bytes, environment: bytes, parts: dict[str, str]):
+        self.program, self.environment, self.parts = program, environment, parts
 
     @property
     def name(self) -> tuple[bytes, bytes]:
@@ -40,10 +40,13 @@ class Key(NamedTuple):
         return self.program, self.environment
 
 
-class Refusal(NamedTuple):
+class Refusal:
     """Why a program is not kept on disk, as a clause."""
 
-    why: str
+    __slots__ = ("why",)
+
+    def __init__(self, why: str):
+        self.why = why
 
 
 class Wanted:
@@ -158,7 +161,7 @@ def _parts(options: Options, device: Any, source: str) -> MappingProxyType[str, 
             "options": ", ".join(f"{name}={value!r}" for name, value in options) or "none",
             "flags": _flags(),
             "device": f"{device.device_kind}:{device.id}",
-            "jaxlib": JAXLIB,
+            "jaxlib": compiler_version(),
             PACKAGE: source,
             "cpu": cpu(),
             "cores": str(cores()),

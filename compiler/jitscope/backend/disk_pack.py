@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 from .disk_entry import HEAD, USED, USED_AT, Damaged, Entry, Head, read_head, unpack
 from .disk_folder import locked, open_mine, replace_by, write_all
@@ -29,12 +29,13 @@ _ROOM = 0.6
 """So full is the file after it was written anew."""
 
 
-class Place(NamedTuple):
-    """Where an entry stands in the file."""
+class Place:
+    """Where an entry stands in the file, and when it was used last."""
 
-    at: int
-    size: int
-    used: float
+    __slots__ = ("at", "size", "used")
+
+    def __init__(self, at: int, size: int, used: float):
+        self.at, self.size, self.used = at, size, used
 
 
 class Pack:
@@ -80,7 +81,7 @@ class Pack:
             place, now = self._index.get(name), time.time()
             if place is None or now - place.used < _FRESH:
                 return
-            self._index[name] = place._replace(used=now)
+            place.used = now
             with suppress(OSError), os.fdopen(open_mine(self.path, os.O_RDWR), "r+b", buffering=0) as file:
                 if file.read(_START) == self._start:
                     file.seek(place.at + USED_AT)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ..core.config import value_of
 from ..xla import client
-from .disk import UNLIMITED, Store, differences
+from .disk import UNLIMITED, Store, differences, short_name
 from .disk_entry import Damaged, Head, told
 from .disk_folder import default_folder
 from .disk_key import process_parts
@@ -56,7 +56,12 @@ def folder(root: str | None = None) -> Folder:
 
 def open_store(root: str | None = None) -> Store:
     """The store in a folder, by default the one in use, also where the cache is off. Raises Unusable."""
-    return Store(root or value_of("compilation_cache_dir") or default_folder(), value_of("compilation_cache_max_size"))
+    return Store(root or folder_in_use(), value_of("compilation_cache_max_size"))
+
+
+def folder_in_use() -> str:
+    """The folder that the options name, whether it exists or not. Raises Unusable."""
+    return value_of("compilation_cache_dir") or default_folder()
 
 
 def _stored(used: float, head: Head, text: bytes, here: dict[str, str]) -> Stored | None:
@@ -67,5 +72,5 @@ def _stored(used: float, head: Head, text: bytes, here: dict[str, str]) -> Store
     parts = found["parts"]
     differs = differences(text, {**parts, **{name: here[name] for name in here if name not in ANYWHERE}})
     return Stored(
-        found["function"], head.program.hex(), head.size, found["made"], used, head.seconds, parts, differs
+        found["function"], short_name(head.program), head.size, found["made"], used, head.seconds, parts, differs
     )  # fmt: skip

@@ -28,7 +28,7 @@ def source_version(folder: str) -> str | None:
         files = [file for room in ROOMS for file in _python_files(os.path.join(package, room))]
         if not files or max(found.st_mtime for _, found in files) > _loaded:
             return None
-        names = [os.path.relpath(path, package) for path, _ in files]
+        names = [path[len(package) + 1 :] for path, _ in files]
         stamps = repr([(name, f.st_size, f.st_mtime_ns) for name, (_, f) in zip(names, files)])
         state = hashlib.blake2b(f"{package} {stamps}".encode(), digest_size=16).hexdigest()
         note = os.path.join(folder, "source")

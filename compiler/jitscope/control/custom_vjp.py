@@ -390,7 +390,8 @@ class custom_vjp(Ruled):
         cotangent of each argument. None stands for zero; what is given for integers is not read.
 
         With `symbolic_zeros` each array reaches `fwd` as a `CustomVJPPrimal`, and cotangents that are zero reach `bwd`
-        as `SymbolicZero`. `optimize_remat` is accepted and changes nothing: unread residuals are never recomputed here.
+        as `SymbolicZero`. `optimize_remat` is accepted and changes nothing: under checkpoint what `fwd` computes for
+        `bwd` alone is left out of the forward pass in any case.
         """
         if symbolic_zeros and optimize_remat:
             raise NotImplementedError("custom_vjp: optimize_remat does not go with symbolic_zeros; choose one of them")

@@ -101,7 +101,9 @@ def symmetric_product(
         ops.check_kind("symmetric_product", aval, "f")
     ops.same_dtype("symmetric_product", (a, c))
     if c.shape != (*a.shape[:-1], a.shape[-2]):
-        raise ValueError(f"symmetric_product: {c.short()} cannot be added to the product of {a.short()} and its transpose")
+        raise ValueError(
+            f"symmetric_product: {c.short()} cannot be added to the product of {a.short()} and its transpose"
+        )
     scaled = mul_p(ops.product(a_matrix, ops.swapped(a_matrix)), a.dtype.type(alpha))
     total = add_p(scaled, mul_p(c_matrix, c.dtype.type(beta)))
     return ops.hermitian_from(total) if symmetrize_output else total
@@ -173,7 +175,12 @@ def eigh(
     return tuple(eigen.eigh_p(x, lower=lower, subset_by_index=subset))
 
 
-_ROUTINES = {None: "gesdd", SvdAlgorithm.DEFAULT: "gesdd", SvdAlgorithm.DIVIDE_AND_CONQUER: "gesdd", SvdAlgorithm.QR: "gesvd"}
+_ROUTINES = {
+    None: "gesdd",
+    SvdAlgorithm.DEFAULT: "gesdd",
+    SvdAlgorithm.DIVIDE_AND_CONQUER: "gesdd",
+    SvdAlgorithm.QR: "gesvd",
+}
 
 
 def svd(
@@ -209,7 +216,9 @@ def schur(
     complex eigenvalues); only T, as a tuple of one, unless `compute_schur_vectors`. No derivative. Raises
     NotImplementedError for `sort_eig_vals`."""
     if sort_eig_vals or select_callable is not None:
-        raise NotImplementedError("schur: eigenvalues stand in the order LAPACK finds them; sort_eig_vals is not supported")
+        raise NotImplementedError(
+            "schur: eigenvalues stand in the order LAPACK finds them; sort_eig_vals is not supported"
+        )
     return tuple(forms.schur_p(x, compute_schur_vectors=compute_schur_vectors))
 
 

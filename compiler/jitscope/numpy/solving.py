@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -221,7 +222,9 @@ def tensorsolve(a: Any, b: Any, axes: tuple[int, ...] | None = None) -> Any:
     shape, wanted = aval_of(x).shape, aval_of(y).shape
     out = shape[len(wanted) :]
     if shape[: len(wanted)] != wanted or math.prod(out) != math.prod(wanted):
-        raise ValueError(f"tensorsolve: shape {shape} does not begin with b's, {wanted}, and go on with as many elements")
+        raise ValueError(
+            f"tensorsolve: shape {shape} does not begin with b's, {wanted}, and go on with as many elements"
+        )
     found = solve(reshape(x, (math.prod(wanted), math.prod(out))), reshape(y, (math.prod(wanted),)))
     return reshape(found, out)
 
@@ -260,8 +263,10 @@ def multi_dot(arrays: Sequence[Any], *, precision: Any = None) -> Any:
     ends = {len(shapes[0]), len(shapes[-1])}
     if not ends <= {1, 2} or any(len(s) != 2 for s in shapes[1:-1]):
         raise ValueError(f"multi_dot takes matrices, and vectors at its ends; it got shapes {shapes}")
-    if any(s[-1] != t[0] for s, t in zip(shapes, shapes[1:])):
-        raise ValueError(f"multi_dot: the shapes {shapes} do not meet: each last axis must be as long as the next first one")
+    if any(s[-1] != t[0] for s, t in itertools.pairwise(shapes)):
+        raise ValueError(
+            f"multi_dot: the shapes {shapes} do not meet: each last axis must be as long as the next first one"
+        )
     sizes = [1 if len(shapes[0]) == 1 else shapes[0][0], *[s[0] for s in shapes[1:]]]
     sizes.append(1 if len(shapes[-1]) == 1 else shapes[-1][1])
     return _in_order(xs, _splits(tuple(sizes)), 0, len(xs) - 1, precision)

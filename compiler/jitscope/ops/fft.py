@@ -40,7 +40,9 @@ class FFT(Structural):
         half = (*fft_lengths[:-1], fft_lengths[-1] // 2 + 1)
         wanted = half if fft_type is FftType.IRFFT else tuple(fft_lengths)
         if x.shape[-rank:] != wanted:
-            raise ValueError(f"fft ({fft_type.name}) of lengths {fft_lengths} takes last axes {wanted}; it got {x.short()}")
+            raise ValueError(
+                f"fft ({fft_type.name}) of lengths {fft_lengths} takes last axes {wanted}; it got {x.short()}"
+            )
         result = half if fft_type is FftType.RFFT else tuple(fft_lengths)
         dtype = x.dtype
         if fft_type is FftType.RFFT:

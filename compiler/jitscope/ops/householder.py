@@ -139,7 +139,9 @@ class MultiplyByReflections(Batched):
         _check_reflections("ormqr", a, taus)
         same_dtype("ormqr", (a, c))
         if c.ndim != a.ndim or c.shape[:-2] != a.shape[:-2] or c.shape[-2 if left else -1] != a.shape[-2]:
-            raise ValueError(f"ormqr: {c.short()} does not fit the factor of {a.short()}, which stands {_side(left)} of it")
+            raise ValueError(
+                f"ormqr: {c.short()} does not fit the factor of {a.short()}, which stands {_side(left)} of it"
+            )
         return pure(ShapedArray(c.shape, c.dtype))
 
     def lower(self, ctx, a, taus, c, /, *, left, transpose):

@@ -185,7 +185,9 @@ class CholeskyUpdate(Batched):
         check_kind("cholesky_update", r, "f")
         same_dtype("cholesky_update", (r, w))
         if w.shape != r.shape[:-1]:
-            raise ValueError(f"cholesky_update takes a vector as long as each matrix; it got {r.short()} and {w.short()}")
+            raise ValueError(
+                f"cholesky_update takes a vector as long as each matrix; it got {r.short()} and {w.short()}"
+            )
         return pure(ShapedArray(r.shape, r.dtype))
 
     def lower(self, ctx, r, w, /):

@@ -56,11 +56,17 @@ class SVD(Batched):
         if subset_by_index not in (None, (0, min(m, n))):
             return ctx.inline(lambda a: _subset(a, compute_uv, subset_by_index, routine), a)
         if not aval.size:
-            empty = ctx.inline(lambda a: [eye(tuple(batch), *o.shape[-2:], o.dtype) for o in outs[1:]], a)
+            empty = ctx.inline(lambda a: [eye(tuple(batch), o.shape[-2], o.shape[-1], o.dtype) for o in outs[1:]], a)
             return [ctx.zeros(outs[0]), *empty]
         status, k = status_of(aval), min(m, n)
         u, v = (m, n) if full_matrices and compute_uv else (k, k)
-        whole = [aval, outs[0], ShapedArray((*batch, m, u), aval.dtype), ShapedArray((*batch, v, n), aval.dtype), status]
+        whole = [
+            aval,
+            outs[0],
+            ShapedArray((*batch, m, u), aval.dtype),
+            ShapedArray((*batch, v, n), aval.dtype),
+            status,
+        ]
         mode = "N" if not compute_uv else "A" if full_matrices else "S"
         _, *found, info = ctx.lapack(routine, [a], [aval], whole, [(0, 0)], mode=mode)
         return [valid_or_nan(ctx, x, o, info, status.shape) for x, o in zip(found, outs)]
@@ -68,7 +74,9 @@ class SVD(Batched):
     def jvp(self, primals, tangents, /, *, full_matrices, compute_uv, subset_by_index, routine):
         *_, m, n = aval_of(primals[0]).shape
         if subset_by_index not in (None, (0, min(m, n))):
-            raise NotImplementedError("svd has no derivative for a part of the singular values: leave out subset_by_index")
+            raise NotImplementedError(
+                "svd has no derivative for a part of the singular values: leave out subset_by_index"
+            )
         if compute_uv and full_matrices and m != n:
             raise NotImplementedError(
                 f"svd has no derivative of the vectors that full_matrices adds to those of {m} × {n} matrices: they are not "
@@ -115,7 +123,9 @@ def _vector_tangents(s: Any, change: Any) -> tuple[Any, Any]:
     other = adjoint(change)
     of_u = add_p(mul_p(right, change), mul_p(below, other))
     of_v = add_p(mul_p(below, change), mul_p(right, other))
-    zero = full(aval_of(s).shape, 0, real)
-    inverse = where(eq_p(s, zero), zero, div_p(full(aval_of(s).shape, 1, real), where(eq_p(s, zero), full(aval_of(s).shape, 1, real), s)))
-    phase = mul_p(mul_p(sub_p(change, other), aval.dtype.type(0.5)), convert(mul_p(over_rows(inverse, aval.shape), one), aval.dtype))
+    none, ones = (full(aval_of(s).shape, i, real) for i in (0, 1))
+    missing = eq_p(s, none)
+    inverse = where(missing, none, div_p(ones, where(missing, ones, s)))
+    scale = convert(mul_p(over_rows(inverse, aval.shape), one), aval.dtype)
+    phase = mul_p(mul_p(sub_p(change, other), aval.dtype.type(0.5)), scale)
     return add_p(mul_p(factor, of_u), phase), mul_p(factor, of_v)

@@ -41,7 +41,8 @@ class TridiagonalSolve(Primitive):
         x = tridiagonal_solve_p(*primals, **params)
         *moved, right = tangents
         if not all(map(is_zero, moved)):
-            right = add_tangents(right, neg_p(_product(*map(instantiate, moved), x)))
+            dl, d, du = map(instantiate, moved)
+            right = add_tangents(right, neg_p(_product(dl, d, du, x)))
         return x, tridiagonal_solve_p(*diagonals, right, **params)
 
     def transpose(self, ct, dl, d, du, b, /, **params):

@@ -105,7 +105,14 @@ def inv(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     return solving.inv(a)
 
 
-_TRANS = {0: (False, False), "N": (False, False), 1: (True, False), "T": (True, False), 2: (True, True), "C": (True, True)}
+_TRANS = {
+    0: (False, False),
+    "N": (False, False),
+    1: (True, False),
+    "T": (True, False),
+    2: (True, True),
+    "C": (True, True),
+}
 
 
 @fused(static="trans lower unit_diagonal overwrite_b debug check_finite")
@@ -190,13 +197,13 @@ def solve_sylvester(A: Any, B: Any, C: Any, *, method: str = "schur", tol: float
 def sylvester(a: Any, b: Any, c: Any, method: str = "schur", tol: Any = 0.0) -> Any:
     """X with a X + X b = c, all of one dtype and batch shape. Derivatives are those of the equation."""
     maker = _by_schur if method == "schur" else _by_eigenvectors
-    still = [stop_gradient_p(x) for x in (a, b)]
-    there = maker(*still, tol)
+    left, right = stop_gradient_p(a), stop_gradient_p(b)
+    there = maker(left, right, tol)
     return custom_linear_solve(
         lambda x: add_p(ops.product(a, x), ops.product(x, b)),
         c,
         solve=lambda _, c: there(c),
-        transpose_solve=lambda _, c: maker(*[ops.swapped(x) for x in still], tol)(c),
+        transpose_solve=lambda _, c: maker(ops.swapped(left), ops.swapped(right), tol)(c),
     )
 
 

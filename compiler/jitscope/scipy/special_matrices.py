@@ -194,7 +194,9 @@ def convolution_matrix(a: Any, n: int, mode: str = "full") -> Any:
     x = array_operand("convolution_matrix", a)
     m = aval_of(x).shape[-1] if aval_of(x).ndim else 0
     if count <= 0 or not m:
-        raise ValueError(f"convolution_matrix takes a vector of one entry or more and n ≥ 1; it got {aval_of(x).short()}, {n}")
+        raise ValueError(
+            f"convolution_matrix takes a vector of one entry or more and n ≥ 1; it got {aval_of(x).short()}, {n}"
+        )
     if mode not in ("full", "valid", "same"):
         raise ValueError(f"convolution_matrix: mode is 'full', 'valid' or 'same', not {mode!r}")
     trim = 0 if mode == "full" else min(count, m) - 1

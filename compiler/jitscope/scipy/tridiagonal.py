@@ -53,14 +53,18 @@ def eigh_tridiagonal(
     diagonal, beside = arrays_of_floats("eigh_tridiagonal", d), arrays_of_floats("eigh_tridiagonal", e)
     for x, given in ((diagonal, d), (beside, e)):
         if aval_of(given).dtype.name not in ops.LAPACK_DTYPES or aval_of(x).ndim != 1:
-            raise TypeError(f"eigh_tridiagonal takes vectors of floats or complex numbers; it got {aval_of(given).short()}")
+            raise TypeError(
+                f"eigh_tridiagonal takes vectors of floats or complex numbers; it got {aval_of(given).short()}"
+            )
     if aval_of(diagonal).dtype != aval_of(beside).dtype:
         raise TypeError(
             f"eigh_tridiagonal takes diagonals of one dtype; it got {aval_of(diagonal).short()}, {aval_of(beside).short()}"
         )
     n = aval_of(diagonal).shape[0]
     if aval_of(beside).shape[0] != max(n - 1, 0):
-        raise ValueError(f"eigh_tridiagonal: {n} diagonal entries go with {max(n - 1, 0)} beside them, not {aval_of(beside)}")
+        raise ValueError(
+            f"eigh_tridiagonal: {n} diagonal entries go with {max(n - 1, 0)} beside them, not {aval_of(beside)}"
+        )
     part = _selected(n, select, select_range)
     if eigvals_only:
         return _eigenvalues(diagonal, beside, part, tol)
@@ -69,7 +73,9 @@ def eigh_tridiagonal(
 
 def _selected(n: int, select: str, select_range: Any) -> tuple[int, int]:
     if select == "v":
-        raise NotImplementedError("eigh_tridiagonal: select='v' is not supported, the number of results would depend on values")
+        raise NotImplementedError(
+            "eigh_tridiagonal: select='v' is not supported, the number of results would depend on values"
+        )
     if select not in ("a", "i"):
         raise ValueError(f"eigh_tridiagonal: select is 'a' or 'i', not {select!r}")
     if select == "a":

@@ -4,6 +4,7 @@ import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ def compile_options(
     Raises TypeError for an override that is not bool, int, float or str. An unknown name or a value that does not fit
     is found by XLA, so it raises ValueError (naming it) when the program is compiled.
     """
-    options = xc.CompileOptions()
+    options = xc.CompileOptions.ParseFromString(default_options())
     build = options.executable_build_options
     options.num_replicas = build.num_replicas = num_replicas
     options.num_partitions = build.num_partitions = num_partitions
@@ -43,9 +44,38 @@ def compile_options(
     return options
 
 
+def compiler_version() -> str:
+    """jaxlib's version."""
+    return import_module("jaxlib").__version__
+
+
+_SMALL_LOOP = ("xla_cpu_small_while_loop_byte_threshold", "65536")
+"""A loop on so few bytes is compiled into one function (XLA's own limit is 1,024): calling a function for each operation in each
+turn costs more than the operations. Beyond that, operations may be worth several threads."""
+
+
 def default_options() -> bytes:
-    """What XLA compiles with where nothing else is said, as bytes to compare: its defaults and the variable XLA_FLAGS."""
-    return xc.CompileOptions().SerializeAsString()
+    """What XLA compiles with where nothing else is said, as bytes to compare: its defaults, the variable XLA_FLAGS, which goes
+    first, and what we know better."""
+    given = xc.CompileOptions().SerializeAsString()
+    return given if _SMALL_LOOP[0].encode() in given else given + _backend_option(*_SMALL_LOOP)
+
+
+def _backend_option(name: str, value: str) -> bytes:
+    """An entry of `executable_build_options.debug_options.xla_backend_extra_options`, which has no other way in: bytes that
+    are appended to serialized options count as part of them."""
+    entry = _field(1, name.encode()) + _field(2, value.encode())
+    return _field(3, _field(3, _field(500, entry)))
+
+
+def _field(number: int, content: bytes) -> bytes:
+    """A field of a protocol buffer that is text or a message."""
+    return _varint(number << 3 | 2) + _varint(len(content)) + content
+
+
+def _varint(value: int) -> bytes:
+    low, rest = value & 0x7F, value >> 7
+    return bytes([low | 0x80]) + _varint(rest) if rest else bytes([low])
 
 
 def _checked(name: str, value: Any) -> tuple[str, bool | int | float | str]:

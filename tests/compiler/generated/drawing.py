@@ -192,7 +192,7 @@ class _Drawing(Writer):
     def _vmap(self, scope, rest):
         size, elements = self.any_of(SIZES), [self.shape() for _ in range(self.random.randint(1, 2))]
         axes = [self.random.randint(0, len(e)) for e in elements]
-        if len(axes) == 2 and self.chance(0.4):
+        if len(axes) == 2 and self.chance(0.5):
             axes[1] = None
         args = [self.argument(scope, e if a is None else (*e[:a], size, *e[a:])) for e, a in zip(elements, axes)]
         params, shapes = [self.param(x, e) for x, e in zip(args, elements)], [self.shape()]

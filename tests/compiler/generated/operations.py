@@ -46,6 +46,9 @@ class Scope:
     views: list[View]
     body: list[Statement] = dataclasses.field(default_factory=list)
 
+    def __post_init__(self):
+        self.params = list(self.own)
+
     def floats(self) -> list[Var]:
         return [v for v in self.own if not v.integer]
 
@@ -250,8 +253,12 @@ class Writer:
         return self.operation(scope, found) if self.chance(0.5) else found
 
     def argument(self, scope: Scope, shape: Shape) -> Var:
-        """A value of a shape, made of one that was computed last, or before."""
+        """A value of a shape, made of one that was computed last, or before, or outside."""
         floats = scope.floats()
+        if self.chance(0.35):
+            # As it came in: the same for all examples where they share it, or for all iterations.
+            floats = [v for v in (*scope.params, *scope.outer) if not v.integer] or floats
+            return self.fitted(scope, self.any_of(floats), shape)
         return self.fitted(scope, floats[-1] if self.chance(0.6) else self.any_of(floats), shape)
 
     def still(self, scope: Scope, x: Var) -> Var:

@@ -1,0 +1,205 @@
+"""Activation functions, element by element. The result has the shape of x, and its dtype where that is a float's; integers
+become floats as promotion says, but in functions that choose or cut (`relu`, `hard_tanh`, `identity`). All raise TypeError for
+what is no array and no number. Parameters (`alpha`, `negative_slope`, `b`) broadcast to x.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import numpy as jnp
+from ..control.custom_jvp import custom_jvp
+from ..core.avals import aval_of
+from ..numpy._fused import fused
+from ..numpy._operands import checked, one_axis
+from ..ops.elementwise import erfc_p, logistic_p
+from ..ops.families import scalar_like
+
+
+_SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
+"""With these the mean 0 and the variance 1 of inputs are kept."""
+
+
+def array(name: str, x: Any) -> Any:
+    """An operand as an array. Raises TypeError, with the function's name, for what is none."""
+    return jnp.asarray(checked(name, x)[0])
+
+
+@fused()
+def identity(x: Any) -> Any:
+    """x as an array."""
+    return array("identity", x)
+
+
+# Rectifiers ----------------------------------------------------------------------------------------------------------
+
+
+@custom_jvp
+@fused()
+def relu(x: Any) -> Any:
+    """max(x, 0). Its derivative at 0 is 0."""
+    return jnp.maximum(x, 0)
+
+
+relu.defjvps(lambda t, out, x: jnp.where(jnp.greater(x, 0), t, 0))
+
+
+@custom_jvp
+@fused()
+def relu6(x: Any) -> Any:
+    """min(max(x, 0), 6). Its derivatives at 0 and 6 are 0."""
+    return jnp.minimum(jnp.maximum(x, 0), 6.0)
+
+
+relu6.defjvps(lambda t, out, x: jnp.where(jnp.logical_and(jnp.greater(x, 0), jnp.less(x, 6)), t, 0))
+
+
+@fused()
+def leaky_relu(x: Any, negative_slope: Any = 1e-2) -> Any:
+    """x where x >= 0, else negative_slope * x."""
+    x = array("leaky_relu", x)
+    return jnp.where(x >= 0, x, negative_slope * x)
+
+
+@fused()
+def elu(x: Any, alpha: Any = 1.0) -> Any:
+    """x where x > 0, else alpha * (exp(x) - 1)."""
+    x = array("elu", x)
+    positive = x > 0
+    below = jnp.where(positive, 0.0, x)  # what is not chosen must not overflow: its derivative would be NaN
+    return jnp.where(positive, x, alpha * jnp.expm1(below))
+
+
+@fused()
+def celu(x: Any, alpha: Any = 1.0) -> Any:
+    """max(x, 0) + alpha * (exp(min(x, 0) / alpha) - 1), of which the derivative is continuous."""
+    below = jnp.divide(jnp.minimum(x, 0.0), alpha)
+    return jnp.add(jnp.maximum(x, 0.0), jnp.multiply(alpha, jnp.expm1(below)))
+
+
+@fused()
+def selu(x: Any) -> Any:
+    """A scaled elu that keeps the mean 0 and the variance 1 of its inputs."""
+    return _SELU_SCALE * elu(x, _SELU_ALPHA)
+
+
+@fused()
+def squareplus(x: Any, b: Any = 4) -> Any:
+    """(x + sqrt(x² + b)) / 2; b says how smooth it is near 0."""
+    x, b = array("squareplus", x), array("squareplus", b)
+    return (x + jnp.sqrt(jnp.square(x) + b)) / 2
+
+
+@fused()
+def softplus(x: Any) -> Any:
+    """log(1 + exp(x)), without overflow on the way."""
+    return jnp.logaddexp(x, 0)
+
+
+@fused()
+def sparse_plus(x: Any) -> Any:
+    """0 up to -1, x from 1 on, and (x + 1)² / 4 between."""
+    x = array("sparse_plus", x)
+    bend = jnp.square(x + 1.0) / 4
+    return jnp.where(x <= -1.0, 0.0, jnp.where(x >= 1.0, x, bend))
+
+
+# Between two values --------------------------------------------------------------------------------------------------
+
+
+@fused()
+def sigmoid(x: Any) -> Any:
+    """1 / (1 + exp(-x)). Raises TypeError for integers and booleans."""
+    return logistic_p(checked("sigmoid", x)[0])
+
+
+@fused()
+def log_sigmoid(x: Any) -> Any:
+    """log(sigmoid(x)), exact for very negative x too."""
+    return -softplus(-array("log_sigmoid", x))
+
+
+@fused()
+def sparse_sigmoid(x: Any) -> Any:
+    """0 up to -1, 1 from 1 on, (x + 1) / 2 between: the derivative of sparse_plus."""
+    return 0.5 * jnp.clip(jnp.add(x, 1.0), 0.0, 2.0)
+
+
+@fused()
+def hard_sigmoid(x: Any) -> Any:
+    """relu6(x + 3) / 6."""
+    return relu6(jnp.add(x, 3.0)) / 6.0
+
+
+@fused()
+def hard_tanh(x: Any) -> Any:
+    """x cut to [-1, 1]; NaN stays."""
+    x = array("hard_tanh", x)
+    return jnp.where(x > 1, 1, jnp.where(x < -1, -1, x))
+
+
+@fused()
+def soft_sign(x: Any) -> Any:
+    """x / (abs(x) + 1)."""
+    x = array("soft_sign", x)
+    return x / (jnp.abs(x) + 1)
+
+
+# Gated ---------------------------------------------------------------------------------------------------------------
+
+
+@fused()
+def silu(x: Any) -> Any:
+    """x * sigmoid(x). Raises TypeError for integers and booleans."""
+    x = array("silu", x)
+    return x * sigmoid(x)
+
+
+@fused()
+def hard_silu(x: Any) -> Any:
+    """x * hard_sigmoid(x)."""
+    x = array("hard_silu", x)
+    return x * hard_sigmoid(x)
+
+
+@fused()
+def mish(x: Any) -> Any:
+    """x * tanh(softplus(x))."""
+    x = array("mish", x)
+    return x * jnp.tanh(softplus(x))
+
+
+@fused(static="approximate")
+def gelu(x: Any, approximate: bool = True) -> Any:
+    """x times the probability that a standard normal number is below x; `approximate` takes a formula with tanh for it."""
+    x = array("gelu", x)
+    if not jnp.issubdtype(x.dtype, jnp.inexact):
+        x = x.astype(float)
+    if approximate:
+        bent = scalar_like(x, math.sqrt(2 / math.pi)) * (x + 0.044715 * x**3)
+        return x * (0.5 * (1.0 + jnp.tanh(bent)))
+    return 0.5 * x * erfc_p(-x * scalar_like(x, math.sqrt(0.5)))
+
+
+@fused(static="axis")
+def glu(x: Any, axis: int = -1) -> Any:
+    """The first half of x along `axis`, times the sigmoid of the second half. Raises ValueError where there is no such axis or
+    its size is odd."""
+    x = array("glu", x)
+    size = x.shape[one_axis("glu", axis, x.ndim)]
+    if size % 2:
+        raise ValueError(f"glu halves axis {axis}, so its size must be even; x is {aval_of(x).short()}")
+    left, right = jnp.split(x, 2, axis)
+    return left * sigmoid(right)
+
+
+@custom_jvp
+@fused()
+def log1mexp(x: Any) -> Any:
+    """log(1 - exp(-x)) for x >= 0, exact for small and for large x; NaN below 0."""
+    x = array("log1mexp", x)
+    return jnp.where(x < math.log(2.0), jnp.log(-jnp.expm1(-x)), jnp.log1p(-jnp.exp(-x)))
+
+
+log1mexp.defjvps(lambda t, out, x: jnp.divide(t, jnp.expm1(x)))

@@ -1,0 +1,45 @@
+"""Classes as vectors."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .. import numpy as jnp
+from ..core import dtypes
+from ..numpy._fused import fused
+from ..numpy._operands import integer, one_axis
+from ..numpy.dtypes import requested
+from ..ops.collective import axis_index, axis_size
+from ..ops.indexing import iota
+
+
+def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: Any = -1) -> Any:
+    """1 at the class that x names and 0 elsewhere: a new axis of size `num_classes`, at `axis` of the result.
+
+    x: integers; what is outside [0, num_classes) gives zeros only. `dtype`: the default float if None. `axis` may be the name of a
+    mapped axis of size `num_classes`: each example then gets the element of its own index, and no axis is added. Raises TypeError
+    for a `num_classes` that is no int, ValueError for an axis that does not exist. Floats are compared as they are, with a
+    DeprecationWarning.
+    """
+    count = integer("one_hot", num_classes, "num_classes")
+    x = jnp.asarray(x)
+    if not dtypes.is_integer(x.dtype):
+        warnings.warn(f"one_hot takes integers; it got {x.dtype.name}", DeprecationWarning, stacklevel=2)
+    dtype = dtypes.default_float() if dtype is None else requested(dtype, "one_hot")
+    if isinstance(axis, (int, np.integer)):
+        return _one_hot(x, count, dtype, one_axis("one_hot", axis, x.ndim + 1))
+    if axis_size(axis) != count:
+        raise ValueError(f"one_hot: axis {axis!r} has the size {axis_size(axis)}, num_classes is {count}; they must be equal")
+    return jnp.equal(x, axis_index(axis)).astype(dtype)
+
+
+@fused(static="count dtype axis")
+def _one_hot(x: Any, count: int, dtype: Any, axis: int) -> Any:
+    number = x.dtype
+    if not (dtypes.is_float(number) or dtypes.is_integer(number) and count <= int(jnp.iinfo(number).max)):
+        number = dtypes.int32  # the class numbers do not fit those of x
+    shape = (*[1] * axis, count, *[1] * (x.ndim - axis))
+    return jnp.equal(jnp.expand_dims(x, axis), iota(number, shape, axis)).astype(dtype)

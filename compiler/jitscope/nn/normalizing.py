@@ -1,0 +1,134 @@
+"""Sums of exponentials, softmax, and standardizing, along axes.
+
+`axis` is an int, a tuple or None (all); `where` (booleans that broadcast to the array) picks the elements that count. All raise
+ValueError for axes that do not exist and TypeError for what is no array.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import numpy as jnp
+from ..control.custom_jvp import custom_jvp
+from ..core import dtypes
+from ..numpy._fused import fused
+from ..numpy._operands import axes_of, operands
+from ..ops.elementwise import rsqrt_p, sign_p
+from ..ops.linear import stop_gradient
+from .activations import array
+
+
+def _inexact(x: Any) -> Any:
+    return x.astype(dtypes.to_inexact(x.dtype)) if not jnp.issubdtype(x.dtype, jnp.inexact) else x
+
+
+@fused(static="axis keepdims return_sign")
+def logsumexp(
+    a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False, where: Any = None
+) -> Any:
+    """log(sum(b * exp(a))) over `axis`, without overflow on the way; -inf where nothing is summed.
+
+    `b` (default 1) broadcasts to a. With `return_sign` a tuple of the logarithm of the sum's absolute value and of its sign;
+    otherwise the result is NaN where a real sum is negative.
+    """
+    a = array("logsumexp", a)
+    if where is not None:
+        a = jnp.where(where, a, 0)
+    if b is None:
+        a = _inexact(a)
+    else:
+        a, b = map(jnp.asarray, operands("logsumexp", a, b, inexact=True))
+        a = jnp.where(b != 0, a, -np.inf)
+    is_complex = jnp.iscomplexobj(a)
+    top = jnp.max(jnp.real(a), axis, keepdims=True, where=where, initial=-np.inf)
+    top = stop_gradient(jnp.where(jnp.isfinite(top), top, 0))
+    terms = jnp.exp(a - top.astype(a.dtype))
+    total = jnp.sum(terms if b is None else terms * b, axis, keepdims=keepdims, where=where)
+    sign = sign_p(total)
+    if return_sign or not is_complex:
+        total = jnp.abs(total)
+    top = top if keepdims else jnp.squeeze(top, axes_of("logsumexp", axis, a.ndim))
+    out = jnp.log(total) + top.astype(total.dtype)
+    if return_sign:
+        return out, sign
+    return out if b is None or is_complex else jnp.where(sign < 0, np.nan, out)
+
+
+@fused(static="axis keepdims")
+def logmeanexp(x: Any, axis: Any = None, where: Any = None, keepdims: bool = False) -> Any:
+    """log(mean(exp(x))) over `axis`, without overflow on the way."""
+    x = array("logmeanexp", x)
+    out = logsumexp(x, axis, where=where, keepdims=keepdims)
+    if where is None:
+        count = math.prod(x.shape[i] for i in axes_of("logmeanexp", axis, x.ndim))
+        return out - jnp.log(jnp.asarray(count, out.dtype))
+    counted = jnp.broadcast_to(where, x.shape)
+    return out - jnp.log(jnp.sum(counted, axis, dtype=out.dtype, keepdims=keepdims))
+
+
+@fused(static="axis")
+def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
+    """log(softmax(x)), exact where softmax is near 0; -inf where `where` does not hold. Integers become floats."""
+    x = array("log_softmax", x)
+    top = jnp.max(x, axis, keepdims=True, where=where, initial=-np.inf)
+    shifted = (x if where is None else jnp.where(where, x, -np.inf)) - stop_gradient(top)
+    out = shifted - jnp.log(jnp.sum(jnp.exp(shifted), axis, keepdims=True, where=where))
+    return out if where is None else jnp.where(where, out, -np.inf)
+
+
+def softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
+    """exp(x) / sum(exp(x)) over `axis`, without overflow on the way; 0 where `where` does not hold. Integers become floats."""
+    return _softmax(x, tuple(axis) if isinstance(axis, list) else axis, where)
+
+
+@fused(static="axis")
+def _shares(x: Any, axis: Any, where: Any) -> Any:
+    x = array("softmax", x)
+    top = jnp.max(x, axis, keepdims=True, where=where, initial=-np.inf)
+    terms = jnp.exp((x if where is None else jnp.where(where, x, -np.inf)) - top)
+    out = terms / jnp.sum(terms, axis, keepdims=True, where=where)
+    return out if where is None else jnp.where(where, out, 0)
+
+
+# The derivative needs the result only; that of the formula would keep the exponentials and their sum.
+_softmax = custom_jvp(_shares, nondiff_argnums=(1,))
+
+
+@_softmax.defjvp
+def _softmax_jvp(axis: Any, primals: Any, tangents: Any) -> Any:
+    (x, where), (t, _) = primals, tangents
+    y = _softmax(x, axis, where)
+    return y, y * (t - jnp.sum(y * t, axis, keepdims=True, where=where))
+
+
+@fused(static="axis algorithm")
+def standardize(
+    x: Any,
+    axis: Any = -1,
+    mean: Any = None,
+    variance: Any = None,
+    epsilon: Any = 1e-5,
+    where: Any = None,
+    *,
+    algorithm: str = "fast",
+) -> Any:
+    """(x - mean) / sqrt(variance + epsilon), mean and variance being those of x over `axis` where they are not given.
+
+    `algorithm`: "fast" takes the variance as the mean of squares minus the square of the mean (which cancels where the mean is
+    large), "stable" as the mean of squared distances. Raises ValueError for others.
+    """
+    x = array("standardize", x)
+    if algorithm not in ("fast", "stable"):
+        raise ValueError(f"standardize: algorithm is 'fast' or 'stable', not {algorithm!r}")
+    if mean is None:
+        mean = jnp.mean(x, axis, keepdims=True, where=where)
+    if variance is None:
+        if algorithm == "stable":
+            variance = jnp.mean(jnp.square(jnp.subtract(x, mean)), axis, keepdims=True, where=where)
+        else:
+            squares = jnp.mean(jnp.square(x), axis, keepdims=True, where=where)
+            variance = jnp.clip(squares - jnp.square(mean), 0)
+    return jnp.subtract(x, mean) * rsqrt_p(jnp.add(variance, epsilon))
