@@ -35,6 +35,8 @@ LAYERS = [
     "debug",
     "experimental",
     "nn",
+    "image",
+    "segment",
     "scipy",
     "optimizers",
     "custom_derivatives",

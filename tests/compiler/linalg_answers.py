@@ -46,7 +46,8 @@ QUICK = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": Fal
 
 
 def differences(exprs: list[str], eagerly: bool = False) -> list[str]:
-    """What differs between our answers and JAX's. All expressions are one compiled program, unless they run `eagerly`."""
+    """What differs between our answers and JAX's. All expressions are one compiled program, unless they run
+    `eagerly`."""
     rooms, given = names("float64"), cases.arrays("float64")
     shapes: dict[str, Any] = {}
 

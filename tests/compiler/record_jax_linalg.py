@@ -23,17 +23,19 @@ import linalg_cases as cases  # noqa: E402
 
 
 def signatures() -> dict[str, list[list[str]]]:
-    found = {}
+    functions = {"lax.fft": jax.lax.fft}
     for module in cases.MODULES:
-        room = importlib.import_module(f"jax.{module}")
-        for name in dir(room):
-            function = getattr(room, name)
-            if not name.startswith("_") and inspect.isfunction(inspect.unwrap(function)):
-                parameters = inspect.signature(function).parameters.values()
-                found[f"{module}.{name}"] = [
-                    [p.name, p.kind.name, "" if p.default is p.empty else repr(p.default)] for p in parameters
-                ]
-    return found
+        room = vars(importlib.import_module(f"jax.{module}"))
+        functions |= {f"{module}.{name}": x for name, x in room.items() if not name.startswith("_")}
+    plain = {name: x for name, x in functions.items() if inspect.isfunction(inspect.unwrap(x))}
+    return {
+        name: [[p.name, p.kind.name, "" if p.default is p.empty else repr(p.default)] for p in parameters_of(x)]
+        for name, x in sorted(plain.items())
+    }
+
+
+def parameters_of(function: Any) -> Any:
+    return inspect.signature(function).parameters.values()
 
 
 def names(dtype: str) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def cases():
 # What JAX answers ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [n for n in answers.RECORDED["signatures"] if n.startswith("numpy.fft")])
+@pytest.mark.parametrize("name", [n for n in answers.RECORDED["signatures"] if n.startswith(("numpy.fft", "lax.fft"))])
 def test_signatures_are_jaxs(name):
     assert answers.signature(name) == answers.RECORDED["signatures"][name]
 

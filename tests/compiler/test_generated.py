@@ -210,7 +210,8 @@ def test_failures_are_reported_small_and_to_be_pasted(monkeypatch, tmp_path):
     failure = failures[0]
     small = shrinking.shrunk(failure)
     assert small.kind == "wrong" and "tanh" in small.program.text()
-    assert small.program.text().count("\n") <= 8 < failure.program.text().count("\n")
+    assert 2 * small.program.text().count("\n") < failure.program.text().count("\n")
+    assert len(list(small.program.function.calls())) == 1
     monkeypatch.setattr(shrinking, "shrunk", lambda failure, judge: small)
     text = shrinking.report(failure)
     assert f"program {failure.program.seed} (" in text and "expected" in text and small.program.source() in text

@@ -39,7 +39,9 @@ def close(found, wanted, dtype):
 # What JAX answers ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [n for n in answers.RECORDED["signatures"] if n.startswith(("numpy.linalg", "lax."))])
+@pytest.mark.parametrize(
+    "name", [n for n in answers.RECORDED["signatures"] if n.startswith(("numpy.linalg", "lax.linalg"))]
+)
 def test_signatures_are_jaxs(name):
     assert answers.signature(name) == answers.RECORDED["signatures"][name]
 
@@ -177,3 +179,29 @@ def test_the_factorizations_of_lax():
     np.testing.assert_allclose(factor @ jnp.matrix_transpose(factor), positive)
     x = lax.linalg.triangular_solve(factor[0], jnp.arange(4.0), left_side=True, lower=True)
     np.testing.assert_allclose(factor[0] @ x, np.arange(4.0), atol=1e-12)
+
+
+def test_parts_of_spectra():
+    a = draw(4, 3)
+    u, s, vh = jnp.linalg.svd(a, full_matrices=False, subset_by_index=(1, 3))
+    want = np.linalg.svd(a, full_matrices=False)
+    np.testing.assert_allclose(
+        (np.asarray(u) * np.asarray(s)) @ np.asarray(vh), (want[0] * want[1])[:, 1:] @ want[2][1:]
+    )
+    vectors, values = lax.linalg.eigh(jnp.asarray(a @ a.T), subset_by_index=(2, 4))
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(a @ a.T)[2:])
+    assert vectors.shape == (4, 2)
+    with pytest.raises(ValueError, match="does not fit"):
+        lax.linalg.eigh(jnp.asarray(a @ a.T), subset_by_index=(2, 5))
+
+
+def test_one_bad_matrix_does_not_spoil_the_others():
+    a = np.stack([np.eye(3), np.full((3, 3), np.nan), 2 * np.eye(3)])
+    for fun in (jnp.linalg.eigvalsh, jnp.linalg.svdvals, jnp.linalg.eigvals, lambda x: jnp.linalg.cholesky(x)[:, 0]):
+        found = np.asarray(fun(a))
+        assert np.isfinite(found[[0, 2]]).all() and np.isnan(found[1]).any()
+
+
+def test_keys_are_no_matrices():
+    with pytest.raises(TypeError, match="takes numbers"):
+        jnp.linalg.inv(jx.random.split(jx.random.key(0), (2, 2)))

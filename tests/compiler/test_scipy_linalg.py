@@ -314,12 +314,17 @@ def test_convolution_matrices(m, n, mode):
     close(jx.grad(lambda a: (sl.convolution_matrix(a, n, mode) ** 2).sum())(a), 2 * np.array(counts) * a)
 
 
+SIZED = """hilbert invhilbert invpascal invpascal:lower helmert helmert:True pascal pascal:upper dft dft:sqrtn dft:n""".split()
+
+
 @pytest.mark.parametrize("n", [1, 2, 6, 12])
 def test_matrices_of_a_size(n):
-    for name, args in (("hilbert", ()), ("invhilbert", ()), ("invpascal", ()), ("invpascal", ("lower",)), ("helmert", (True,)),
-                       ("pascal", ()), ("pascal", ("upper",)), ("dft", ("sqrtn",))):  # fmt: skip
+    for case in SIZED:
+        name, _, option = case.partition(":")
+        args = [True if option == "True" else option] if option else []
         found, wanted = getattr(sl, name)(n, *args), getattr(scipy.linalg, name)(n, *args)
-        np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-6 if name == "pascal" else 1e-12, atol=1e-12)
+        tolerance = 1e-6 if name == "pascal" else 1e-12  # JAX's pascal is in single precision
+        np.testing.assert_allclose(np.asarray(found), wanted, rtol=tolerance, atol=1e-12, err_msg=case)
     if not n & (n - 1):
         close(sl.hadamard(n), scipy.linalg.hadamard(n))
 

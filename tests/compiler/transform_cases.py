@@ -280,6 +280,27 @@ def linearized_while(o, s):
 
 
 @case(S)
+def linearized_while_of_calls_that_ignore_what_moves(o, s):
+    def of(wrapped):
+        ignoring = lambda c, x: wrapped(lambda c: (c * x, o.jnp.ones(()))[1])(c) * c
+        return lambda x: o.lax.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, ignoring(s[1], x)), (0, x))[1]
+
+    chosen = lambda f: lambda c: o.lax.cond(c > 0, f, lambda c: o.jnp.zeros(()), c)
+    return [(y, move(s)) for y, move in (o.jx.linearize(of(w), s) for w in (o.jx.jit, o.jx.checkpoint, chosen))]
+
+
+@case(S)
+def linearized_while_with_a_carry_that_ignores_what_moves(o, s):
+    def body(state):
+        i, k, u = state
+        return i + 1, o.jx.jit(lambda k, u: (k * u, k + 1.0)[1])(k, u), u * s
+
+    f = lambda x: o.lax.while_loop(lambda state: state[0] < 3, body, (0, np.float32(1), x))
+    y, move = o.jx.linearize(f, s)
+    return y, move(s)[1:]
+
+
+@case(S)
 def grad_of_while(o, s):
     return o.jx.grad(lambda x: o.lax.while_loop(lambda c: c < 10, lambda c: c * 2, x))(s)
 

@@ -314,8 +314,8 @@ def _(draw, dtype):
 
 
 def _eig(a, left, right):
-    """What does not change with the order of the eigenvalues and the sign of the vectors, but does with their phase: sums of
-    powers, and V diag(w) Vᵀ."""
+    """What does not change with the order of the eigenvalues and the sign of the vectors, but does with their phase:
+    sums of powers, and V diag(w) Vᵀ."""
     n, dtype = a.shape[-1], np.complex128
 
     def one(x):

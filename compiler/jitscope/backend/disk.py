@@ -77,13 +77,7 @@ class Store:
 
     def read(self, name: tuple[bytes, bytes], use: bool = True) -> Entry | None:
         """The entry of that name, which counts as used now if `use`; None if there is none that is whole."""
-        for place in (self.pack, self.files):
-            entry = place.read(name)
-            if entry is not None:
-                if use:
-                    place.mark_used(name)
-                return entry
-        return None
+        return self.pack.read(name, use) or self.files.read(name, use)
 
     def write(self, name: tuple[bytes, bytes], data: bytes) -> None:
         """Put an entry where it belongs, unless there is no room for it. Raises OSError."""
@@ -111,10 +105,8 @@ class Store:
 
     def heads(self) -> Iterator[tuple[float, Head, bytes]]:
         """All entries: when they were used last, their fixed part and their text."""
-        for place, head, text in self.pack.heads():
-            yield place.used, head, text
-        for found, head, text in self.files.heads():
-            yield found.used, head, text
+        yield from self.pack.heads()
+        yield from self.files.heads()
 
     def clear(self) -> int:
         """Remove all entries; their number."""
@@ -266,7 +258,7 @@ def _write(
             code = code.serialize()
         except RuntimeFailure:
             return
-    needs = NEEDS_LAPACK if b"lapack_" in lowered else 0
+    needs = NEEDS_LAPACK if b"lapack_" in lowered or b"tridiagonal_solve_perturbed" in lowered else 0
     try:
         here.write(key.name, pack(key, function, seconds, lowered, code, needs))
     except OSError as error:

@@ -48,23 +48,25 @@ class Files:
         program, environment = name[0].hex(), name[1].hex()
         return os.path.join(self.folder, program[:2], f"{program}-{environment}{SUFFIX}")
 
-    def read(self, name: tuple[bytes, bytes]) -> Entry | None:
-        """The program's entry, checked; a file that is damaged or not this user's is removed, or left alone if that cannot
-        be done."""
+    def read(self, name: tuple[bytes, bytes], use: bool = True) -> Entry | None:
+        """The program's entry, checked, which counts as used now if `use`; None if there is none. A file that is damaged or
+        not this user's is removed, or left alone if that cannot be done."""
         try:
-            return unpack(_contents(self.path(name)), name)
+            entry = unpack(_contents(self.path(name)), name)
         except FileNotFoundError:
             return None
         except (OSError, Damaged):
             self.discard(name)
             return None
+        if use:
+            self._mark_used(self.path(name))
+        return entry
 
     def discard(self, name: tuple[bytes, bytes]) -> None:
         with suppress(OSError):
             os.unlink(self.path(name))
 
-    def mark_used(self, name: tuple[bytes, bytes]) -> None:
-        path = self.path(name)
+    def _mark_used(self, path: str) -> None:
         with suppress(OSError):
             if time.time() - os.stat(path).st_mtime > _FRESH:
                 os.utime(path)
@@ -94,13 +96,13 @@ class Files:
             if path.endswith(SUFFIX):
                 yield Found(path, found.st_size, found.st_mtime)
 
-    def heads(self) -> Iterator[tuple[Found, Head, bytes]]:
-        """The files with their fixed part and their text; what cannot be read is left out."""
+    def heads(self) -> Iterator[tuple[float, Head, bytes]]:
+        """All entries: when they were used last, their fixed part and their text; what cannot be read is left out."""
         for found in self.all():
             with suppress(OSError, Damaged):
                 with os.fdopen(open_mine(found.path), "rb") as file:
                     head = read_head(file.read(HEAD))
-                    yield found, head, file.read(head.text_size)
+                    yield found.used, head, file.read(head.text_size)
 
     def clear(self) -> int:
         """Remove all files; their number."""

@@ -87,7 +87,7 @@ def open_mine(path: str, flags: int = os.O_RDONLY) -> int:
     raise PermissionError(f"{path} is no file of this user's")
 
 
-def write_all(descriptor: int, data: bytes) -> None:
+def write_all(descriptor: int, data: bytes | bytearray) -> None:
     """Write everything. Raises OSError."""
     view = memoryview(data)
     while view:

@@ -71,8 +71,11 @@ def wanted(
     """What to look for in `folder`, or why a program is not kept: a part of it exists in this process alone."""
     if structure.kept:
         return Refusal("it holds objects of this process, such as Python functions it calls")
-    if others := strangers(primitives_of(closed.jaxpr)):
+    primitives = primitives_of(closed.jaxpr)
+    if others := strangers(primitives):
         return Refusal(f"the operation {others[0].name} is defined outside {PACKAGE}")
+    if patched := sorted(p.name for p in primitives if "lower" in vars(p)):
+        return Refusal(f"the rule that lowers {patched[0]} was replaced")
     if changed := changed_lowerings():
         return Refusal(f"a lowering rule is registered for {', '.join(changed)}")
     if asks_for_dumps(options):

@@ -157,9 +157,7 @@ class While(HigherOrder):
             params = {**params, "body_jaxpr": silent(body_jaxpr), "cond_jaxpr": silent(cond_jaxpr)}
         staged = trace.record(self, args, params)
         wanted = [not u for u in unknown]
-        body, kept = dce_jaxpr(
-            _known_body(split, body_jaxpr, known[cond_nconsts:n], wanted), wanted, [*[False] * body_nconsts, *wanted]
-        )
+        body, kept = _known_body(split, body_jaxpr, known[cond_nconsts:n], wanted)
         condition = rearranged(
             cond_jaxpr, [*range(cond_nconsts), *[cond_nconsts + i for i, w in enumerate(wanted) if w]]
         )
@@ -213,16 +211,22 @@ def _beside(going: Any, x: Any) -> Any:
     return broadcast_in_dim(going, aval_of(x).shape, (0,))
 
 
-def _known_body(split: Split, whole: ClosedJaxpr, consts: Sequence[bool], wanted: Sequence[bool]) -> ClosedJaxpr:
-    """A program like `whole`, a body, of which only the results in `wanted` count, and that has the effects of its known
-    part alone."""
+def _known_body(
+    split: Split, whole: ClosedJaxpr, consts: Sequence[bool], wanted: Sequence[bool]
+) -> tuple[ClosedJaxpr, list[bool]]:
+    """A program like `whole`, a body, with the results in `wanted` and the effects of its known part alone, and which
+    arguments it takes: none that is unknown."""
+    keep = [*[False] * len(consts), *wanted]
     if not whole.effects:
-        return whole
+        body, kept = dce_jaxpr(whole, wanted, keep)
+        # A call inside may take, and not read, what is unknown.
+        if not any(k and not known for k, known in zip(kept, [*consts, *wanted])):
+            return body, kept
     at = iter(range(len(split.known.in_avals)))
     arguments = [next(at) if k else aval for k, aval in zip([*consts, *wanted], whole.in_avals)]
     given = iter(range(sum(wanted)))
     results: list[Any] = [next(given) if w else Literal(0, a) for w, a in zip(wanted, whole.out_avals)]
-    return rearranged(split.known, arguments, results)
+    return dce_jaxpr(rearranged(split.known, arguments, results), wanted, keep)
 
 
 def _read_by(closed: ClosedJaxpr) -> list[bool]:

@@ -17,10 +17,10 @@ _NAMES = {name: kind for kind in FftType for name in (kind.name, kind.name.lower
 def fft(x: Any, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Any:
     """The Fourier transform of `x` along its last len(fft_lengths) axes, at most three.
 
-    `fft_type`: FFT or IFFT (of complex numbers; others are converted), RFFT (real [..., n] to complex [..., n // 2 + 1]) or
-    IRFFT (back), or its name. `fft_lengths`: the sizes of the axes on the side that is not a half spectrum. The ways back
-    divide by their product. Computed in float32 or float64. Raises ValueError for sizes that do not fit, unknown names and
-    RFFT of complex numbers, TypeError for a type that is none.
+    `fft_type`: FFT or IFFT (of complex numbers; others are converted), RFFT (real [..., n] to complex [..., n // 2 +
+    1]) or IRFFT (back), or its name. `fft_lengths`: the sizes of the axes on the side that is not a half spectrum. The
+    ways back divide by their product. Computed in float32 or float64. Raises ValueError for sizes that do not fit,
+    unknown names and RFFT of complex numbers, TypeError for a type that is none.
     """
     if isinstance(fft_type, str):
         if fft_type not in _NAMES:

@@ -1,7 +1,8 @@
 """`jitscope.lax.linalg`: factorizations of matrices along the last two axes; leading axes are batches.
 
 All work in float32, float64, complex64 and complex128 and raise TypeError for other dtypes and for operands that are no
-matrices, ValueError for shapes that do not fit. A matrix for which LAPACK fails gives NaN: a compiled program cannot raise.
+matrices, ValueError for shapes that do not fit. A matrix for which LAPACK fails gives NaN: a compiled program cannot
+raise.
 """
 
 from __future__ import annotations
@@ -72,8 +73,8 @@ def cholesky_update(r_matrix: Any, w_vector: Any) -> Any:
 
 
 def lu(x: Any) -> tuple[Any, Any, Any]:
-    """P x = L U with partial pivoting, for matrices [..., m, n]: L (without its unit diagonal) and U in one matrix, the row
-    that each step swapped with (i32 [..., min(m, n)]), and the permutation of the rows (i32 [..., m])."""
+    """P x = L U with partial pivoting, for matrices [..., m, n]: L (without its unit diagonal) and U in one matrix, the
+    row that each step swapped with (i32 [..., min(m, n)]), and the permutation of the rows (i32 [..., m])."""
     return tuple(ops.lu_p(x))
 
 
@@ -84,17 +85,17 @@ def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Any:
 
 
 def tridiagonal_solve(dl: Any, d: Any, du: Any, b: Any, *, perturb_singular: bool = False) -> Any:
-    """X with A X = b for the tridiagonal matrices with diagonal `d`, `dl` below and `du` above it: each [..., n], of `dl` the
-    first and of `du` the last entry are not read; b is [..., n, k]. NaN for singular matrices, unless `perturb_singular`:
-    then pivots too small are replaced by small ones."""
+    """X with A X = b for the tridiagonal matrices with diagonal `d`, `dl` below and `du` above it: each [..., n], of
+    `dl` the first and of `du` the last entry are not read; b is [..., n, k]. NaN for singular matrices, unless
+    `perturb_singular`: then pivots too small are replaced by small ones."""
     return tridiagonal_solve_p(dl, d, du, b, perturb_singular=perturb_singular)
 
 
 def symmetric_product(
     a_matrix: Any, c_matrix: Any, *, alpha: float = 1.0, beta: float = 0.0, symmetrize_output: bool = False
 ) -> Any:
-    """alpha a aᵀ + beta c for real a [..., m, n] and symmetric c [..., m, m]. `symmetrize_output`: the upper triangle is
-    the lower one's mirror image, exactly."""
+    """alpha a aᵀ + beta c for real a [..., m, n] and symmetric c [..., m, m]. `symmetrize_output`: the upper triangle
+    is the lower one's mirror image, exactly."""
     a, c = aval_of(a_matrix), aval_of(c_matrix)
     for aval in (a, c):
         ops.check_matrix("symmetric_product", aval)
@@ -113,20 +114,20 @@ def symmetric_product(
 
 
 def qr(x: Any, *, pivoting: bool = False, full_matrices: bool = True, use_magma: bool | None = None) -> tuple[Any, ...]:
-    """Q with orthonormal columns and upper triangular R with Q R = x [..., m, n]; with `pivoting` also p (i32 [..., n]) with
-    Q R = x[..., p]. Q is [..., m, m] if `full_matrices`, else [..., m, min(m, n)]. `use_magma` is for GPUs."""
+    """Q with orthonormal columns and upper triangular R with Q R = x [..., m, n]; with `pivoting` also p (i32 [..., n])
+    with Q R = x[..., p]. Q is [..., m, m] if `full_matrices`, else [..., m, min(m, n)]. `use_magma` is for GPUs."""
     return tuple(householder.qr_p(x, pivoting=pivoting, full_matrices=full_matrices))
 
 
 def householder_product(a: Any, taus: Any) -> Any:
-    """The first n columns of the product of reflections 1 - tau v vᴴ, the v being the columns of `a` [..., m, n] below its
-    diagonal (on it, 1), `taus` [..., k] with k ≤ n ≤ m."""
+    """The first n columns of the product of reflections 1 - tau v vᴴ, the v being the columns of `a` [..., m, n] below
+    its diagonal (on it, 1), `taus` [..., k] with k ≤ n ≤ m."""
     return householder.householder_product_p(a, taus)
 
 
 def ormqr(a: Any, taus: Any, c: Any, *, left: bool = True, transpose: bool = False) -> Any:
-    """Q c (c Q unless `left`; with `transpose` Qᴴ for Q) for the product Q [..., m, m] of the reflections in `a` and `taus`
-    (see `householder_product`), without making Q."""
+    """Q c (c Q unless `left`; with `transpose` Qᴴ for Q) for the product Q [..., m, m] of the reflections in `a` and
+    `taus` (see `householder_product`), without making Q."""
     return householder.ormqr_p(a, taus, c, left=left, transpose=transpose)
 
 
@@ -142,9 +143,9 @@ def eig(
     implementation: EigImplementation | None = None,
     use_magma: bool | None = None,
 ) -> list[Any]:
-    """Eigenvalues (complex, [..., n]) of any square matrices [..., n, n], then left (vᴴ x = w vᴴ) and right eigenvectors as
-    columns, those asked for, of length 1 and with a real largest component. Vectors have derivatives with
-    `enable_eigvec_derivs` only, where eigenvalues are simple. Raises ValueError for an implementation of GPUs."""
+    """Eigenvalues (complex, [..., n]) of any square matrices [..., n, n], then left (vᴴ x = w vᴴ) and right
+    eigenvectors as columns, those asked for, of length 1 and with a real largest component. Vectors have derivatives
+    with `enable_eigvec_derivs` only, where eigenvalues are simple. Raises ValueError for an implementation of GPUs."""
     _only_here("eig", implementation, (None, EigImplementation.LAPACK), ValueError)
     return list(
         eigen.eig_p(
@@ -165,8 +166,8 @@ def eigh(
     subset_by_index: tuple[int, int] | None = None,
     implementation: EighImplementation | None = None,
 ) -> tuple[Any, Any]:
-    """Eigenvectors (columns, [..., n, n]) and eigenvalues (real, [..., n]) of Hermitian matrices; ascending, also without
-    `sort_eigenvalues`. `symmetrize_input`: those of (x + xᴴ) / 2, else the `lower` (or upper) triangle is read.
+    """Eigenvectors (columns, [..., n, n]) and eigenvalues (real, [..., n]) of Hermitian matrices; ascending, also
+    without `sort_eigenvalues`. `symmetrize_input`: those of (x + xᴴ) / 2, else the `lower` (or upper) triangle is read.
     `subset_by_index` (first, end): only those. Raises NotImplementedError for algorithms of other devices."""
     _only_here("eigh", implementation, (None, EighImplementation.QR))
     if symmetrize_input:
@@ -191,9 +192,9 @@ def svd(
     subset_by_index: tuple[int, int] | None = None,
     algorithm: SvdAlgorithm | None = None,
 ) -> Any:
-    """U, s and Vᴴ with U diag(s) Vᴴ = x [..., m, n], s real and descending [..., min(m, n)]; only s unless `compute_uv`. U and
-    Vᴴ are square if `full_matrices` (which has no derivative unless m = n). `subset_by_index` (first, end): only those, with
-    full_matrices=False. Raises NotImplementedError for algorithms of other devices."""
+    """U, s and Vᴴ with U diag(s) Vᴴ = x [..., m, n], s real and descending [..., min(m, n)]; only s unless
+    `compute_uv`. U and Vᴴ are square if `full_matrices` (which has no derivative unless m = n). `subset_by_index`
+    (first, end): only those, with full_matrices=False. Raises NotImplementedError for algorithms of other devices."""
     _only_here("svd", algorithm, tuple(_ROUTINES))
     subset = None if subset_by_index is None else (int(subset_by_index[0]), int(subset_by_index[1]))
     s, *vectors = singular.svd_p(
@@ -212,8 +213,8 @@ def svd(
 def schur(
     x: Any, *, compute_schur_vectors: bool = True, sort_eig_vals: bool = False, select_callable: Any = None
 ) -> tuple[Any, ...]:
-    """T and unitary Z with Z T Zᴴ = x [..., n, n], T upper triangular (of real matrices with blocks of 2 × 2 for pairs of
-    complex eigenvalues); only T, as a tuple of one, unless `compute_schur_vectors`. No derivative. Raises
+    """T and unitary Z with Z T Zᴴ = x [..., n, n], T upper triangular (of real matrices with blocks of 2 × 2 for pairs
+    of complex eigenvalues); only T, as a tuple of one, unless `compute_schur_vectors`. No derivative. Raises
     NotImplementedError for `sort_eig_vals`."""
     if sort_eig_vals or select_callable is not None:
         raise NotImplementedError(
@@ -223,13 +224,14 @@ def schur(
 
 
 def hessenberg(a: Any) -> tuple[Any, Any]:
-    """H with Q H Qᴴ = a [..., n, n] on and above the first subdiagonal; below it, and in the second result [..., n - 1],
-    the reflections of which Q is the product (see `householder_product`). No derivative."""
+    """H with Q H Qᴴ = a [..., n, n] on and above the first subdiagonal; below it, and in the second result [..., n -
+    1], the reflections of which Q is the product (see `householder_product`). No derivative."""
     return tuple(forms.hessenberg_p(a))
 
 
 def tridiagonal(a: Any, *, lower: bool = True) -> tuple[Any, Any, Any, Any]:
-    """Real tridiagonal T with Q T Qᴴ = a [..., n, n] Hermitian, of which the `lower` (or upper) triangle is read: a matrix
-    with T's lower (upper) part and the reflections of which Q is the product, T's diagonal [..., n] and off-diagonal
-    [..., n - 1], and the scales of the reflections [..., n - 1]. No derivative. Raises ValueError for n = 0."""
+    """Real tridiagonal T with Q T Qᴴ = a [..., n, n] Hermitian, of which the `lower` (or upper) triangle is read: a
+    matrix with T's lower (upper) part and the reflections of which Q is the product, T's diagonal [..., n] and
+    off-diagonal [..., n - 1], and the scales of the reflections [..., n - 1]. No derivative. Raises ValueError for n =
+    0."""
     return tuple(forms.tridiagonal_p(a, lower=lower))

@@ -41,11 +41,11 @@ def qdwh(
     """The polar decomposition u h = x of a matrix [m, n], m ≥ n: u has orthonormal columns, h is Hermitian and positive
     semidefinite. Also the number of iterations (i32) and whether they converged (bool).
 
-    `max_iterations`: at most so many (10). `eps`: the precision (that of the dtype). `dynamic_shape`: the part of `x` that
-    counts, which may be computed; the rest is taken as zeros. Raises ValueError if m < n or max_iterations < 1.
+    `max_iterations`: at most so many (10). `eps`: the precision (that of the dtype). `dynamic_shape`: the part of `x`
+    that counts, which may be computed; the rest is taken as zeros. Raises ValueError if m < n or max_iterations < 1.
 
-    How far the least singular value has come after each step depends on the dtype alone, and so does the number of steps:
-    there is no loop, and derivatives are to be had both ways. `is_hermitian` is believed, and changes nothing.
+    How far the least singular value has come after each step depends on the dtype alone, and so does the number of
+    steps: there is no loop, and derivatives are to be had both ways. `is_hermitian` is believed, and changes nothing.
     """
     aval = aval_of(x)
     ops.check_matrix("qdwh", aval)
@@ -75,7 +75,8 @@ def _number(x: Any, value: float) -> Any:
 
 
 def _weights(precision: float, most: int) -> list[tuple[float, float, float]]:
-    """The weights of the steps, as long as the least singular value (at first `precision` times the largest) is not 1."""
+    """The weights of the steps, as long as the least singular value (at first `precision` times the largest) is not
+    1."""
     found, least = [], precision
     while len(found) < most and abs(1 - least) > 5 * precision:
         square = least * least

@@ -12,7 +12,7 @@ from .. import numpy as jnp
 from ..control.custom_jvp import custom_jvp
 from ..core.avals import aval_of
 from ..numpy._fused import fused
-from ..numpy._operands import checked, one_axis
+from ..numpy._operands import checked, one_axis, operands
 from ..ops.elementwise import erfc_p, logistic_p
 from ..ops.families import scalar_like
 
@@ -91,10 +91,18 @@ def squareplus(x: Any, b: Any = 4) -> Any:
     return (x + jnp.sqrt(jnp.square(x) + b)) / 2
 
 
+@custom_jvp
 @fused()
 def softplus(x: Any) -> Any:
     """log(1 + exp(x)), without overflow on the way."""
-    return jnp.logaddexp(x, 0)
+    x = jnp.asarray(operands("softplus", x, 0, inexact=True)[0])
+    if jnp.iscomplexobj(x):
+        return jnp.logaddexp(x, 0)
+    return jnp.maximum(x, 0) + jnp.log1p(jnp.exp(-jnp.abs(x)))
+
+
+# That of the formula is not smooth at 0.
+softplus.defjvps(lambda t, out, x: t * logistic_p(x))
 
 
 @fused()

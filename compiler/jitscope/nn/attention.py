@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import numpy as jnp
+from .. import lax, numpy as jnp
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..numpy._fused import fused
-from ..ops.linear import stop_gradient
 from .activations import array
 from .normalizing import logsumexp, softmax
 
@@ -44,7 +43,9 @@ def dot_product_attention(
     ValueError for shapes and dtypes that do not fit and for an unknown implementation, NotImplementedError for "cudnn".
     """
     if implementation == "cudnn":
-        raise NotImplementedError("dot_product_attention: 'cudnn' needs an NVIDIA GPU; leave implementation out, or take 'xla'")
+        raise NotImplementedError(
+            "dot_product_attention: 'cudnn' needs an NVIDIA GPU; leave implementation out, or take 'xla'"
+        )
     if implementation not in (None, "xla"):
         raise ValueError(f"dot_product_attention: implementation is None or 'xla', not {implementation!r}")
     shape = np.shape(query)
@@ -56,9 +57,11 @@ def dot_product_attention(
     window = (local_window_size,) * 2 if isinstance(local_window_size, int) else local_window_size
     scale = 1 / math.sqrt(shape[-1]) if scale is None and shape[-1] else 1.0 if scale is None else scale
     ends = tuple(lengths.values())
-    out, residual = _attend(*arrays.values(), scale, *ends, bool(is_causal), window, bool(return_residual))
-    out = jnp.reshape(out, shape)
-    return (out, jnp.reshape(residual, shape[:-1])) if return_residual else out
+    found = _attend(*arrays.values(), scale, *ends, bool(is_causal), window, bool(return_residual))
+    if not return_residual:
+        return jnp.reshape(found, shape)
+    out, residual = found
+    return jnp.reshape(out, shape), jnp.reshape(residual, shape[:-1])
 
 
 def _of_four_axes(name: str, x: Any) -> Any:
@@ -88,7 +91,9 @@ def _check(query: Any, key: Any, value: Any, bias: Any, mask: Any, **lengths: An
             raise ValueError(f"{where} {name} {aval_of(x).short()} does not broadcast to {full}")
     for name, n in lengths.items():
         if n is not None and (n.shape != (batch,) or not dtypes.is_integer(n.dtype)):
-            raise ValueError(f"{where} {name} must be {batch} integers, one for each of the batch, not {aval_of(n).short()}")
+            raise ValueError(
+                f"{where} {name} must be {batch} integers, one for each of the batch, not {aval_of(n).short()}"
+            )
 
 
 @fused(static="is_causal window with_residual")
@@ -105,12 +110,15 @@ def _attend(
     window: Any,
     with_residual: bool,
 ) -> Any:
-    """The result [B, T, K, G, H], G being the queries' heads that share a key, and the logarithms [B, T, K, G]."""
+    """The result [B, T, K, G, H], G being how many heads share a key, and with it, if asked for, the logarithms [B, T, K, G]."""
     (batch, queries, own_heads, size), (keys, heads) = query.shape, key.shape[1:3]
-    query = jnp.reshape(query, (batch, queries, heads, own_heads // heads, size))
+    groups = own_heads // heads
+    # The heads that share a key go side by side into one product, whose result no one has to transpose.
+    rows = jnp.transpose(jnp.reshape(query, (batch, queries, heads, groups, size)), (0, 2, 3, 1, 4))
+    rows = jnp.reshape(rows, (batch, heads, groups * queries, size))
     wide = jnp.promote_types(query.dtype, jnp.float32)
-    logits = jnp.einsum("btkgh,bskh->bkgts", query, key, preferred_element_type=wide)
-    logits = logits * jnp.asarray(scale, wide)
+    logits = lax.dot_general(rows, key, (((3,), (3,)), ((0, 1), (0, 2))), preferred_element_type=wide)
+    logits = jnp.reshape(logits * jnp.asarray(scale, wide), (batch, heads, groups, queries, keys))
     if bias is not None:
         logits = (logits + _grouped(bias, heads)).astype(wide)
     seen = _seen(queries, keys, is_causal, window, query_ends, key_ends)
@@ -123,13 +131,15 @@ def _attend(
             allowed = jnp.logical_and(allowed, more)
         logits = jnp.where(allowed, logits, least)
     shares = softmax(logits).astype(key.dtype)
-    out = jnp.einsum("bkgts,bskh->btkgh", shares, value)
+    shares = jnp.reshape(shares, (batch, heads, groups * queries, keys))
+    out = lax.dot_general(shares, value, (((3,), (1,)), ((0, 1), (0, 2))))
+    out = jnp.transpose(jnp.reshape(out, (batch, heads, groups, queries, size)), (0, 3, 1, 2, 4))
     if query_ends is not None:
         inside = jnp.arange(queries) < query_ends[:, None]
         out = out * inside[:, :, None, None, None].astype(out.dtype)
     if not with_residual:
-        return out, None
-    return out, stop_gradient(jnp.transpose(logsumexp(logits, axis=-1), (0, 3, 1, 2)).astype(key.dtype))
+        return out
+    return out, lax.stop_gradient(jnp.transpose(logsumexp(logits, axis=-1), (0, 3, 1, 2)).astype(key.dtype))
 
 
 def _grouped(x: Any, heads: int) -> Any:

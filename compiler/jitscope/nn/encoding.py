@@ -32,14 +32,16 @@ def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: Any = -1) -> A
     if isinstance(axis, (int, np.integer)):
         return _one_hot(x, count, dtype, one_axis("one_hot", axis, x.ndim + 1))
     if axis_size(axis) != count:
-        raise ValueError(f"one_hot: axis {axis!r} has the size {axis_size(axis)}, num_classes is {count}; they must be equal")
+        raise ValueError(
+            f"one_hot: axis {axis!r} has the size {axis_size(axis)}, num_classes is {count}; they must be equal"
+        )
     return jnp.equal(x, axis_index(axis)).astype(dtype)
 
 
 @fused(static="count dtype axis")
 def _one_hot(x: Any, count: int, dtype: Any, axis: int) -> Any:
     number = x.dtype
-    if not (dtypes.is_float(number) or dtypes.is_integer(number) and count <= int(jnp.iinfo(number).max)):
+    if not (dtypes.is_float(number) or (dtypes.is_integer(number) and count <= int(jnp.iinfo(number).max))):
         number = dtypes.int32  # the class numbers do not fit those of x
     shape = (*[1] * axis, count, *[1] * (x.ndim - axis))
     return jnp.equal(jnp.expand_dims(x, axis), iota(number, shape, axis)).astype(dtype)

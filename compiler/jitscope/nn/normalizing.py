@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import numpy as jnp
+from .. import lax, numpy as jnp
 from ..control.custom_jvp import custom_jvp
 from ..core import dtypes
 from ..numpy._fused import fused
 from ..numpy._operands import axes_of, operands
 from ..ops.elementwise import rsqrt_p, sign_p
-from ..ops.linear import stop_gradient
 from .activations import array
 
 
@@ -44,7 +43,7 @@ def logsumexp(
         a = jnp.where(b != 0, a, -np.inf)
     is_complex = jnp.iscomplexobj(a)
     top = jnp.max(jnp.real(a), axis, keepdims=True, where=where, initial=-np.inf)
-    top = stop_gradient(jnp.where(jnp.isfinite(top), top, 0))
+    top = lax.stop_gradient(jnp.where(jnp.isfinite(top), top, 0))
     terms = jnp.exp(a - top.astype(a.dtype))
     total = jnp.sum(terms if b is None else terms * b, axis, keepdims=keepdims, where=where)
     sign = sign_p(total)
@@ -72,9 +71,9 @@ def logmeanexp(x: Any, axis: Any = None, where: Any = None, keepdims: bool = Fal
 @fused(static="axis")
 def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
     """log(softmax(x)), exact where softmax is near 0; -inf where `where` does not hold. Integers become floats."""
-    x = array("log_softmax", x)
+    x = _inexact(array("log_softmax", x))
     top = jnp.max(x, axis, keepdims=True, where=where, initial=-np.inf)
-    shifted = (x if where is None else jnp.where(where, x, -np.inf)) - stop_gradient(top)
+    shifted = (x if where is None else jnp.where(where, x, -np.inf)) - lax.stop_gradient(top)
     out = shifted - jnp.log(jnp.sum(jnp.exp(shifted), axis, keepdims=True, where=where))
     return out if where is None else jnp.where(where, out, -np.inf)
 
@@ -86,7 +85,7 @@ def softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
 
 @fused(static="axis")
 def _shares(x: Any, axis: Any, where: Any) -> Any:
-    x = array("softmax", x)
+    x = _inexact(array("softmax", x))
     top = jnp.max(x, axis, keepdims=True, where=where, initial=-np.inf)
     terms = jnp.exp((x if where is None else jnp.where(where, x, -np.inf)) - top)
     out = terms / jnp.sum(terms, axis, keepdims=True, where=where)

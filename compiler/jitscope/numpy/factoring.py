@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.avals import aval_of
-from ..core.dtypes import real_part
+from ..core.dtypes import is_extended, real_part
 from ..ops import eigen, householder, linalg as ops, svd as singular
 from ..ops.elementwise import abs_p, sign_p
 from ..ops.indexing import iota
 from ..ops.linear import convert, mul_p, rev_p, slice_in_dim
 from ..ops.sort import sort_p, take_along
-from ._fused import fused
+from ._compiled import compiled
 from ._operands import operand
 from .creation import asarray
 from .structure import array_operand
@@ -49,14 +49,16 @@ class SVDResult(NamedTuple):
 
 
 def arrays_of_floats(name: str, a: Any) -> Any:
-    """An operand as an array, integers as floats."""
+    """An operand as an array, integers as floats. Raises TypeError for keys."""
     x = array_operand(name, operand(name, a, inexact=True))
+    if is_extended(aval_of(x).dtype):
+        raise TypeError(f"{name} takes numbers; it got {aval_of(x).short()}")
     return asarray(x) if isinstance(x, (np.ndarray, np.generic)) else x
 
 
 def matrices(name: str, a: Any, square: bool = True, errors: tuple[Any, Any] = (ValueError, ValueError)) -> Any:
-    """An operand of one or more matrices, in floats. Raises the first of `errors` for arrays of lower rank, the second for
-    matrices that had to be square."""
+    """An operand of one or more matrices, in floats. Raises the first of `errors` for arrays of lower rank, the second
+    for matrices that had to be square."""
     x = arrays_of_floats(name, a)
     shape = aval_of(x).shape
     if len(shape) < 2 or (square and shape[-1] != shape[-2]):
@@ -71,21 +73,22 @@ _ALWAYS = (TypeError, TypeError)
 """Which errors JAX raises, function by function."""
 
 
-@fused(static="upper symmetrize_input")
+@compiled(static="upper symmetrize_input")
 def cholesky(a: Any, *, upper: bool = False, symmetrize_input: bool = True) -> Any:
-    """The lower triangular L (upper: its adjoint) with L Lᴴ = a, for Hermitian positive definite matrices [..., n, n]; NaN
-    for others. `symmetrize_input`: (a + aᴴ) / 2 is factored, else the lower triangle of `a` is read."""
+    """The lower triangular L (upper: its adjoint) with L Lᴴ = a, for Hermitian positive definite matrices [..., n, n];
+    NaN for others. `symmetrize_input`: (a + aᴴ) / 2 is factored, else the lower triangle of `a` is read."""
     x = matrices("cholesky", a, errors=_ALWAYS if symmetrize_input else _BY_RANK)
     factor = ops.cholesky_p(ops.hermitian_part(x) if symmetrize_input else x)
     return ops.adjoint(factor) if upper else factor
 
 
-@fused(static="mode")
+@compiled(static="mode")
 def qr(a: Any, mode: str = "reduced") -> Any:
     """Q with orthonormal columns and upper triangular R with Q R = a, for matrices [..., m, n], k = min(m, n).
 
-    `mode`: "reduced" (Q [..., m, k], R [..., k, n]), "complete" (Q [..., m, m], R [..., m, n]), "r" (R [..., k, n] alone) or
-    "raw" (the reflections of which Q is the product, [..., n, m], and their scales [..., k]). Raises ValueError for others.
+    `mode`: "reduced" (Q [..., m, k], R [..., k, n]), "complete" (Q [..., m, m], R [..., m, n]), "r" (R [..., k, n]
+    alone) or "raw" (the reflections of which Q is the product, [..., n, m], and their scales [..., k]). Raises
+    ValueError for others.
     """
     x = matrices("qr", a, square=False, errors=_BY_RANK)
     if mode == "raw":
@@ -97,7 +100,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     return r if mode == "r" else QRResult(q, r)
 
 
-@fused(static="full_matrices compute_uv hermitian subset_by_index")
+@compiled(static="full_matrices compute_uv hermitian subset_by_index")
 def svd(
     a: Any,
     full_matrices: bool = True,
@@ -139,18 +142,18 @@ def _hermitian_svd(x: Any, compute_uv: bool, subset: tuple[int, int] | None) -> 
     return SVDResult(part(u), part(s), part(vh, -2))
 
 
-@fused()
+@compiled()
 def svdvals(x: Any, /) -> Any:
     """The singular values of matrices [..., m, n], descending: real, [..., min(m, n)]."""
     return svd(x, compute_uv=False)
 
 
-@fused(static="UPLO symmetrize_input")
+@compiled(static="UPLO symmetrize_input")
 def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> EighResult:
     """Eigenvalues (real, ascending, [..., n]) and eigenvectors (columns, [..., n, n]) of Hermitian matrices.
 
-    `symmetrize_input`: those of (a + aᴴ) / 2; else the lower triangle is read, or, for UPLO "U", the upper one. Derivatives
-    are finite where eigenvalues are simple. Raises ValueError for another UPLO.
+    `symmetrize_input`: those of (a + aᴴ) / 2; else the lower triangle is read, or, for UPLO "U", the upper one.
+    Derivatives are finite where eigenvalues are simple. Raises ValueError for another UPLO.
     """
     if UPLO not in (None, "L", "U"):
         raise ValueError(f"eigh: UPLO is 'L', 'U' or None, not {UPLO!r}")
@@ -161,7 +164,7 @@ def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> Eigh
     return EighResult(values, vectors)
 
 
-@fused(static="UPLO symmetrize_input")
+@compiled(static="UPLO symmetrize_input")
 def eigvalsh(a: Any, UPLO: str | None = "L", *, symmetrize_input: bool = True) -> Any:
     """The eigenvalues of Hermitian matrices [..., n, n]: real, ascending, [..., n]; see `eigh`."""
     return eigh(a, UPLO, symmetrize_input=symmetrize_input).eigenvalues
@@ -176,7 +179,7 @@ def _eig(name: str, a: Any, vectors: bool) -> list[Any]:
     )
 
 
-@fused()
+@compiled()
 def eig(a: Any) -> EigResult:
     """Eigenvalues ([..., n]) and eigenvectors (columns, of length 1, [..., n, n]) of square matrices, all complex.
 
@@ -185,9 +188,10 @@ def eig(a: Any) -> EigResult:
     return EigResult(*_eig("eig", a, True))
 
 
-@fused()
+@compiled()
 def eigvals(a: Any) -> Any:
-    """The eigenvalues of square matrices [..., n, n]: complex, [..., n]. Derivatives are finite where they are simple."""
+    """The eigenvalues of square matrices [..., n, n]: complex, [..., n]. Derivatives are finite where they are
+    simple."""
     return _eig("eigvals", a, False)[0]
 
 

@@ -1,8 +1,8 @@
 """`jitscope.numpy.fft`: discrete Fourier transforms.
 
 `norm` says which way divides by the number n of elements: "backward" (None: the way back), "forward" (the way there) or
-"ortho" (both, by the root of n). `n` and `s` are the sizes of the transformed axes, to which the array is cut or filled up
-with zeros; of a half spectrum, those of the real side. Computed in single precision, or double for double operands.
+"ortho" (both, by the root of n). `n` and `s` are the sizes of the transformed axes, to which the array is cut or filled
+up with zeros; of a half spectrum, those of the real side. Computed in single precision, or double for double operands.
 """
 
 from __future__ import annotations
@@ -144,7 +144,8 @@ _1D, _ND = "n axis norm", "s axes norm"
 
 @fused(static=_1D)
 def fft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
-    """The Fourier transform along one axis: complex [..., n] to [..., n]. Raises ValueError for other norms and sizes."""
+    """The Fourier transform along one axis: complex [..., n] to [..., n]. Raises ValueError for other norms and
+    sizes."""
     return _one("fft", a, FftType.FFT, n, axis, norm)
 
 
@@ -169,8 +170,8 @@ def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None)
 
 @fused(static=_1D)
 def hfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
-    """The transform of the sequence of which `a` is the first half, the other being its conjugated mirror image: complex
-    [..., m] to real [..., n], n being 2 (m - 1) unless given."""
+    """The transform of the sequence of which `a` is the first half, the other being its conjugated mirror image:
+    complex [..., m] to real [..., n], n being 2 (m - 1) unless given."""
     x = _operand("hfft", a, FftType.IRFFT)
     return _one("hfft", conj_p(x, input_dtype=aval_of(x).dtype), FftType.IRFFT, n, axis, _swapped(norm))
 
@@ -226,7 +227,8 @@ def ifftn(a: Any, s: Any = None, axes: Sequence[int] | None = None, norm: str | 
 
 @fused(static=_ND)
 def rfftn(a: Any, s: Any = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Any:
-    """The transform of real numbers along several axes, the last of which gets n // 2 + 1 elements; see `rfft`, `fftn`."""
+    """The transform of real numbers along several axes, the last of which gets n // 2 + 1 elements; see `rfft`,
+    `fftn`."""
     return _transformed("rfftn", a, FftType.RFFT, s, axes, norm)
 
 
@@ -258,8 +260,8 @@ def _frequencies(name: str, n: Any, d: Any, places: Any, dtype: Any, device: Any
 
 
 def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Any:
-    """The frequencies of the `n` coefficients of `fft`, for samples at distance `d`: 0, 1, …, -2, -1 times 1 / (n d). Raises
-    ValueError for sequences."""
+    """The frequencies of the `n` coefficients of `fft`, for samples at distance `d`: 0, 1, …, -2, -1 times 1 / (n d).
+    Raises ValueError for sequences."""
     return _frequencies("fftfreq", n, d, lambda n: (n,), dtype, device)
 
 

@@ -89,8 +89,8 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
 
 
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
-    """The cross product of vectors of three elements along `axis`; the other axes broadcast. Raises ValueError for vectors of
-    another length."""
+    """The cross product of vectors of three elements along `axis`; the other axes broadcast. Raises ValueError for
+    vectors of another length."""
     for x in (x1, x2):
         shape = aval_of(array_operand("cross", x)).shape
         if shape[one_axis("cross", axis, len(shape))] != 3:
@@ -100,7 +100,8 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 
 @fused()
 def outer(x1: Any, x2: Any, /) -> Any:
-    """All products of an element of the vector x1 with one of the vector x2: a matrix. Raises ValueError for other ranks."""
+    """All products of an element of the vector x1 with one of the vector x2: a matrix. Raises ValueError for other
+    ranks."""
     (x, y), _, _, _ = promoted("outer", (x1, x2))
     x, y = (array_operand("outer", v) for v in (x, y))
     shapes = aval_of(x).shape, aval_of(y).shape

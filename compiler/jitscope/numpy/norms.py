@@ -9,7 +9,7 @@ from ..core.avals import aval_of
 from ..core.dtypes import real_part
 from ..ops import linalg as ops
 from ..ops.linear import convert, mul_p, reshape
-from ._fused import fused
+from ._compiled import compiled
 from ._operands import one_axis, operand
 from .arithmetic import absolute, power
 from .factoring import arrays_of_floats, matrices, precision_of, svd, svdvals
@@ -28,7 +28,7 @@ def _length(x: Any, axis: Any, keepdims: bool) -> Any:
     return sqrt(sum_over(real(mul_p(x, ops.conjugate(x))), axis=axis, keepdims=keepdims))
 
 
-@fused(static="axis keepdims ord")
+@compiled(static="axis keepdims ord")
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
     """The norm of vectors along `axis` (an int, a tuple, or None: of all elements): (sum |x|^ord)^(1/ord), the largest
     (smallest) |x| for ord inf (-inf), the number of nonzero elements for ord 0. Raises ValueError for text as ord."""
@@ -51,7 +51,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
     return power(sum_over(power(size, ord), axis=axis, keepdims=keepdims), 1 / ord)
 
 
-@fused(static="keepdims ord")
+@compiled(static="keepdims ord")
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     """The norm of matrices along the last two axes; see `norm`."""
     x = arrays_of_floats("matrix_norm", x)
@@ -60,14 +60,14 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     return norm(x, ord=ord, keepdims=keepdims, axis=(-2, -1))
 
 
-@fused(static="ord axis keepdims")
+@compiled(static="ord axis keepdims")
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    """The norm of vectors along one axis, of matrices along two, or (axis None) of the vector or matrix that x is; with ord
-    None also, of all elements as one vector.
+    """The norm of vectors along one axis, of matrices along two, or (axis None) of the vector or matrix that x is; with
+    ord None also, of all elements as one vector.
 
-    Of vectors: see `vector_norm`; ord None is 2. Of matrices: "fro" (or None; the root of the sum of squares), "nuc" (the sum
-    of singular values), 2 and -2 (the largest and the smallest), 1 and -1 (the largest and smallest sum of a column's
-    absolute values), inf and -inf (of a row's). Raises ValueError for other ords and numbers of axes.
+    Of vectors: see `vector_norm`; ord None is 2. Of matrices: "fro" (or None; the root of the sum of squares), "nuc"
+    (the sum of singular values), 2 and -2 (the largest and the smallest), 1 and -1 (the largest and smallest sum of a
+    column's absolute values), inf and -inf (of a row's). Raises ValueError for other ords and numbers of axes.
     """
     x = arrays_of_floats("norm", x)
     rank = aval_of(x).ndim
@@ -101,10 +101,10 @@ def _of_matrices(x: Any, ord: Any, axes: tuple[int, ...]) -> Any:
     return largest(sums, axis=other, initial=0) if ord > 0 else smallest(sums, axis=other)
 
 
-@fused(static="p")
+@compiled(static="p")
 def cond(x: Any, p: Any = None) -> Any:
-    """The condition numbers of matrices [..., m, n]: the norm `p` of each times that of its inverse; for p None or 2 (-2) the
-    quotient of its largest and smallest (smallest and largest) singular values. Infinite for singular ones.
+    """The condition numbers of matrices [..., m, n]: the norm `p` of each times that of its inverse; for p None or 2
+    (-2) the quotient of its largest and smallest (smallest and largest) singular values. Infinite for singular ones.
 
     Raises ValueError for empty matrices, and for other p of matrices that are not square.
     """
@@ -128,11 +128,12 @@ def cond(x: Any, p: Any = None) -> Any:
 
 
 def matrix_rank(M: Any, rtol: Any = None, *, hermitian: bool = False, tol: Any = None) -> Any:
-    """The number of singular values of matrices [..., m, n] above a bound, an integer array [...]; of a vector or number, 1
-    unless all elements are 0.
+    """The number of singular values of matrices [..., m, n] above a bound, an integer array [...]; of a vector or
+    number, 1 unless all elements are 0.
 
-    The bound is `rtol` (a number, or one for each matrix; `tol` is its other name), by default the largest singular value
-    times max(m, n) eps. `hermitian`: `M` is, which is quicker. Raises ValueError if both `rtol` and `tol` are given.
+    The bound is `rtol` (a number, or one for each matrix; `tol` is its other name), by default the largest singular
+    value times max(m, n) eps. `hermitian`: `M` is, which is quicker. Raises ValueError if both `rtol` and `tol` are
+    given.
     """
     if tol is not None:
         if rtol is not None:
@@ -141,7 +142,7 @@ def matrix_rank(M: Any, rtol: Any = None, *, hermitian: bool = False, tol: Any =
     return _rank(M, rtol, hermitian)
 
 
-@fused(static="hermitian")
+@compiled(static="hermitian")
 def _rank(M: Any, bound: Any, hermitian: bool) -> Any:
     x = arrays_of_floats("matrix_rank", M)
     if aval_of(x).ndim < 2:

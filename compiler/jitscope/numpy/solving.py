@@ -32,7 +32,7 @@ from ..ops.linear import (
     where,
 )
 from ..ops.reduce import reduce_prod_p
-from ._fused import fused
+from ._compiled import compiled
 from ._operands import broadcast, broadcast_shape, integer, promoted
 from .creation import asarray
 from .factoring import arrays_of_floats, matrices, precision_of, svd
@@ -62,8 +62,8 @@ def solved(a: Any, b: Any) -> Any:
 
 
 def paired(name: str, a: Any, b: Any) -> tuple[Any, Any, bool]:
-    """Matrices `a` and right-hand sides `b` of one dtype and batch shape, and whether `b` was one vector. Raises ValueError
-    where they do not fit."""
+    """Matrices `a` and right-hand sides `b` of one dtype and batch shape, and whether `b` was one vector. Raises
+    ValueError where they do not fit."""
     (x, y), _, _, _ = promoted(name, (a, b), inexact=True)
     x, y = matrices(name, x), arrays_of_floats(name, y)
     left, right = aval_of(x).shape, aval_of(y).shape
@@ -81,9 +81,10 @@ def unpaired(x: Any, vector: bool) -> Any:
     return reshape(x, aval_of(x).shape[:-1]) if vector else x
 
 
-@fused()
+@compiled()
 def solve(a: Any, b: Any) -> Any:
-    """x with `a @ x = b`: `a` is [..., n, n], `b` [n] or [..., n, k]; leading axes broadcast. Not finite for singular `a`.
+    """x with `a @ x = b`: `a` is [..., n, n], `b` [n] or [..., n, k]; leading axes broadcast. Not finite for singular
+    `a`.
 
     Raises ValueError for shapes that do not fit.
     """
@@ -91,17 +92,17 @@ def solve(a: Any, b: Any) -> Any:
     return unpaired(solved(x, y), vector)
 
 
-@fused()
+@compiled()
 def inv(a: Any) -> Any:
     """The inverses of square matrices [..., n, n]; not finite for singular ones."""
     x = matrices("inv", a)
     return solved(x, ops.identity(aval_of(x)))
 
 
-@fused(static="hermitian")
+@compiled(static="hermitian")
 def pinv(a: Any, rtol: Any = None, hermitian: bool = False, *, rcond: Any = None) -> Any:
-    """The pseudoinverses [..., n, m] of matrices [..., m, n]: singular values up to `rtol` times the largest (10 max(m, n)
-    eps) count as zero. `rtol`: a number or one for each matrix; `rcond` is its other name. `hermitian`: `a` is.
+    """The pseudoinverses [..., n, m] of matrices [..., m, n]: singular values up to `rtol` times the largest (10 max(m,
+    n) eps) count as zero. `rtol`: a number or one for each matrix; `rcond` is its other name. `hermitian`: `a` is.
 
     Derivatives hold where the rank does not change. Raises ValueError if both `rtol` and `rcond` are given.
     """
@@ -147,12 +148,12 @@ def _pinv_jvp(hermitian: bool, primals: Any, tangents: Any) -> tuple[Any, Any]:
 
 
 def lstsq(a: Any, b: Any, rcond: Any = None, *, numpy_resid: bool = False) -> tuple[Any, Any, Any, Any]:
-    """The x [n] or [n, k] of least length for which `a @ x - b` is least, for `a` [m, n] and `b` [m] or [m, k]; the sums of
-    squares that remain ([1] or [k]), the rank of `a`, and its singular values, descending.
+    """The x [n] or [n, k] of least length for which `a @ x - b` is least, for `a` [m, n] and `b` [m] or [m, k]; the
+    sums of squares that remain ([1] or [k]), the rank of `a`, and its singular values, descending.
 
-    Singular values below `rcond` times the largest count as zero (None: max(m, n) eps). `numpy_resid`: the remainders are
-    empty where the rank is not n or m ≤ n, as NumPy has it; that depends on values, so not under jit. Raises ValueError where
-    the first axes differ, TypeError for arrays of other ranks.
+    Singular values below `rcond` times the largest count as zero (None: max(m, n) eps). `numpy_resid`: the remainders
+    are empty where the rank is not n or m ≤ n, as NumPy has it; that depends on values, so not under jit. Raises
+    ValueError where the first axes differ, TypeError for arrays of other ranks.
     """
     x, resid, rank, s = _lstsq(a, b, rcond)
     if numpy_resid:
@@ -162,7 +163,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None, *, numpy_resid: bool = False) -> tu
     return x, resid, rank, s
 
 
-@fused()
+@compiled()
 def _lstsq(a: Any, b: Any, rcond: Any) -> tuple[Any, Any, Any, Any]:
     (x, y), _, _, _ = promoted("lstsq", (a, b), inexact=True)
     x, y = (arrays_of_floats("lstsq", v) for v in (x, y))
@@ -198,7 +199,7 @@ def _least_squares(x: Any, y: Any, rcond: Any) -> tuple[Any, Any, Any]:
     return found, reduce_sum_p(convert(kept, index), axes=(0,)), s
 
 
-@fused(static="ind")
+@compiled(static="ind")
 def tensorinv(a: Any, ind: int = 2) -> Any:
     """The inverse of the linear map that `a`, seen as a matrix from its last axes to its first `ind`, is: of shape
     a.shape[ind:] + a.shape[:ind]. Raises ValueError if the two sides differ in size or ind is not positive."""
@@ -212,10 +213,10 @@ def tensorinv(a: Any, ind: int = 2) -> Any:
     return reshape(inv(reshape(x, (math.prod(left), math.prod(right)))), (*right, *left))
 
 
-@fused(static="axes")
+@compiled(static="axes")
 def tensorsolve(a: Any, b: Any, axes: tuple[int, ...] | None = None) -> Any:
-    """x with `tensordot(a, x, x.ndim) = b`, `a` having b's axes first, then x's; `axes` of `a` are moved to the end before.
-    Raises ValueError where they do not fit."""
+    """x with `tensordot(a, x, x.ndim) = b`, `a` having b's axes first, then x's; `axes` of `a` are moved to the end
+    before. Raises ValueError where they do not fit."""
     x, y = arrays_of_floats("tensorsolve", a), arrays_of_floats("tensorsolve", b)
     if axes is not None:
         x = moveaxis(x, tuple(axes), tuple(range(aval_of(x).ndim - len(axes), aval_of(x).ndim)))
@@ -232,10 +233,10 @@ def tensorsolve(a: Any, b: Any, axes: tuple[int, ...] | None = None) -> Any:
 # Powers and products -------------------------------------------------------------------------------------------------
 
 
-@fused(static="n")
+@compiled(static="n")
 def matrix_power(a: Any, n: int) -> Any:
-    """The n-th powers of square matrices; n is a Python int, negative for powers of the inverse. Raises TypeError for other
-    n, and for arrays that are no square matrices."""
+    """The n-th powers of square matrices; n is a Python int, negative for powers of the inverse. Raises TypeError for
+    other n, and for arrays that are no square matrices."""
     x = array_operand("matrix_power", a)
     shape, count = aval_of(x).shape, integer("matrix_power", n, "n")
     if len(shape) < 2 or shape[-1] != shape[-2]:
@@ -251,10 +252,10 @@ def matrix_power(a: Any, n: int) -> Any:
     return ops.identity(aval_of(x)) if result is None else result
 
 
-@fused(static="precision")
+@compiled(static="precision")
 def multi_dot(arrays: Sequence[Any], *, precision: Any = None) -> Any:
-    """The product of two or more matrices, in the order that takes the fewest multiplications; the first may be a row, the
-    last a column, given as vectors. Raises ValueError for other ranks and sizes that do not meet."""
+    """The product of two or more matrices, in the order that takes the fewest multiplications; the first may be a row,
+    the last a column, given as vectors. Raises ValueError for other ranks and sizes that do not meet."""
     given, _, _, _ = promoted("multi_dot", list(arrays))
     xs = [array_operand("multi_dot", x) for x in given]
     shapes = [aval_of(x).shape for x in xs]
@@ -316,7 +317,7 @@ def _all(x: Any) -> Any:
     return reduce_prod_p(x, axes=(aval_of(x).ndim - 1,))
 
 
-@fused()
+@compiled()
 def det(a: Any) -> Any:
     """The determinants of square matrices [..., n, n], shape [...].
 
@@ -385,7 +386,7 @@ def _det_jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
     return value, where(usable, change, zero)
 
 
-@fused(static="method")
+@compiled(static="method")
 def slogdet(a: Any, *, method: str | None = None) -> SlogdetResult:
     """Sign (of complex matrices: phase) and logarithm of the absolute value of the determinants of square matrices
     [..., n, n], each [...]; (0, -inf) for singular ones. `method`: "lu" (None), or "qr" for real matrices.

@@ -332,7 +332,7 @@ def pmean(x: Any, axis_name: Any, *, axis_index_groups: None = None) -> Any:
 
     def leaf(x):
         if is_python_scalar(x):
-            return x
+            return x if isinstance(x, (float, complex)) else float(x)
         total = convert(x, dtypes.to_inexact(aval_of(x).dtype))
         total = psum_p(total, axes=_names(axis_name))
         return div_p(total, scalar_like(total, size))

@@ -52,8 +52,9 @@ def inverse_gaps(values: Any) -> Any:
 class Eigh(Batched):
     """Eigenvectors (as columns) and eigenvalues (real, ascending) of Hermitian matrices, of which one triangle is read.
 
-    Derivatives are those of simple eigenvalues; where two are equal they are not finite. That of a complex eigenvector has
-    no part along the vector itself. `subset_by_index` (first, end): only those, counted in ascending order; no derivatives.
+    Derivatives are those of simple eigenvalues; where two are equal they are not finite. That of a complex eigenvector
+    has no part along the vector itself. `subset_by_index` (first, end): only those, counted in ascending order; no
+    derivatives.
     """
 
     multiple_results = True
@@ -99,8 +100,8 @@ def _subset(a: Any, lower: bool, subset: tuple[int, int]) -> list[Any]:
 class Eig(Batched):
     """Eigenvalues (complex) of any square matrices, then their left and right eigenvectors as columns, those asked for.
 
-    Vectors have length 1 and a real largest component. Derivatives are those of simple eigenvalues. Those of vectors hold
-    where the choice of the largest component does not change, and must be asked for (`enable_eigvec_derivs`).
+    Vectors have length 1 and a real largest component. Derivatives are those of simple eigenvalues. Those of vectors
+    hold where the choice of the largest component does not change, and must be asked for (`enable_eigvec_derivs`).
     """
 
     multiple_results = True
@@ -129,9 +130,9 @@ class Eig(Batched):
         vectors_too = compute_left_eigenvectors or compute_right_eigenvectors
         if vectors_too and not enable_eigvec_derivs:
             raise NotImplementedError(
-                "eigenvectors of general matrices have derivatives only where eigenvalues are simple and no two components "
-                "of a vector are largest, which is not checked: take eigvals where eigenvalues are enough, or call "
-                "lax.linalg.eig with enable_eigvec_derivs=True"
+                "eigenvectors of general matrices have derivatives only where eigenvalues are simple and no two "
+                "components of a vector are largest, which is not checked: take eigvals where eigenvalues are enough, "
+                "or call lax.linalg.eig with enable_eigvec_derivs=True"
             )
         values, *found, right = eig_p(
             *primals,
@@ -156,8 +157,8 @@ eig_p = Eig("eig")
 
 
 def _vector_tangent(values: Any, vectors: Any, change: Any) -> Any:
-    """Tangents of eigenvectors: what first-order perturbation gives, plus the multiple of the vector itself that keeps its
-    length and keeps its largest component real."""
+    """Tangents of eigenvectors: what first-order perturbation gives, plus the multiple of the vector itself that keeps
+    its length and keeps its largest component real."""
     aval = aval_of(vectors)
     if not aval.size:
         return vectors

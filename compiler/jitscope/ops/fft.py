@@ -26,9 +26,9 @@ class FftType(enum.IntEnum):
 
 
 class FFT(Structural):
-    """The transform of `fft_type` along the last len(`fft_lengths`) axes, one to three. The lengths are those of the side
-    that is not a half spectrum; a half spectrum of n values has n // 2 + 1 along the last axis. The transforms back divide
-    by the product of the lengths."""
+    """The transform of `fft_type` along the last len(`fft_lengths`) axes, one to three. The lengths are those of the
+    side that is not a half spectrum; a half spectrum of n values has n // 2 + 1 along the last axis. The transforms
+    back divide by the product of the lengths."""
 
     def abstract(self, x, /, *, fft_type, fft_lengths):
         rank = len(fft_lengths)
@@ -81,8 +81,8 @@ def _conjugate(x: Any) -> Any:
 
 
 def _weights(aval: ShapedArray, length: int, paired: float, alone: float) -> Any:
-    """One number for each coefficient of a half spectrum: the first one, and the last one of an even length, have no mirror
-    image."""
+    """One number for each coefficient of a half spectrum: the first one, and the last one of an even length, have no
+    mirror image."""
     places = iota(np.dtype(np.int32), aval.shape, aval.ndim - 1)
     single = eq_p(places, np.int32(0))
     if length % 2 == 0:

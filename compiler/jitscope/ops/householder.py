@@ -12,6 +12,7 @@ from .families import check_kind, is_linear, pure, same_dtype, zero_of
 from .indexing import iota
 from .linalg import (
     Batched,
+    Undifferentiated,
     adjoint,
     check_matrix,
     conjugate,
@@ -53,10 +54,11 @@ def eye(batch: tuple[int, ...], m: int, n: int, dtype: Any) -> Any:
     return convert(eq_p(first, second), dtype)
 
 
-class Geqrf(Batched):
+class Geqrf(Undifferentiated):
     """R in the upper triangle; below it, and in the second result, the reflections whose product is Q."""
 
     multiple_results = True
+    advice = "Q and R themselves have derivatives (numpy.linalg.qr)"
 
     def abstract(self, a, /):
         check_matrix("geqrf", a)
@@ -69,10 +71,11 @@ class Geqrf(Batched):
         return ctx.lapack("geqrf", [a], ctx.avals_in, outs, [(0, 0)])
 
 
-class Geqp3(Batched):
+class Geqp3(Undifferentiated):
     """As `geqrf`, of matrices whose columns are permuted; the second result is the permutation, counted from 0."""
 
     multiple_results = True
+    advice = "Q and R themselves have derivatives (numpy.linalg.qr)"
 
     def abstract(self, a, /):
         check_matrix("geqp3", a)
@@ -207,8 +210,8 @@ def _block_tangent(block: Any, moved: Any, right: Any, tright: Any) -> Any:
 
 
 class QR(Batched):
-    """A = Q R (A[:, p] = Q R if `pivoting`, p being the third result): Q with orthonormal columns, R upper triangular. Q is
-    square if `full_matrices`, else as wide as it must be."""
+    """A = Q R (A[:, p] = Q R if `pivoting`, p being the third result): Q with orthonormal columns, R upper triangular.
+    Q is square if `full_matrices`, else as wide as it must be."""
 
     multiple_results = True
 
@@ -266,8 +269,8 @@ def _factored(a: Any, pivoting: bool, full_matrices: bool) -> list[Any]:
 
 
 def _thin_tangent(q: Any, r: Any, t: Any) -> tuple[Any, Any]:
-    """Tangents of Q and R for A of full column rank: with C = Qᴴ A' R⁻¹ and Ω the skew-Hermitian matrix whose strict lower
-    triangle, and imaginary diagonal, are C's: Q' = Q (Ω - C) + A' R⁻¹ and R' = (C - Ω) R."""
+    """Tangents of Q and R for A of full column rank: with C = Qᴴ A' R⁻¹ and Ω the skew-Hermitian matrix whose strict
+    lower triangle, and imaginary diagonal, are C's: Q' = Q (Ω - C) + A' R⁻¹ and R' = (C - Ω) R."""
     scaled = triangular_solve(r, t)
     c = product(adjoint(q), scaled)
     below = triangle(c, offset=-1)
@@ -282,9 +285,9 @@ def _thin_tangent(q: Any, r: Any, t: Any) -> tuple[Any, Any]:
 def _complement_tangent(q: Any, dq: Any) -> Any:
     """The tangent of the columns of a square Q beyond those of A.
 
-    Q = 1 - V T Vᴴ with V unit lower trapezoidal. Let E be the first n columns of 1, Q₁ those of Q, whose upper rows are P and
-    lower ones S. Then Z = S (P - 1)⁻¹ is V's lower part times the inverse of its upper one, and the other columns are those
-    of 1 plus (Q₁ - E) Zᴴ. Not defined where P - 1 is singular: where a reflection is trivial.
+    Q = 1 - V T Vᴴ with V unit lower trapezoidal. Let E be the first n columns of 1, Q₁ those of Q, whose upper rows are
+    P and lower ones S. Then Z = S (P - 1)⁻¹ is V's lower part times the inverse of its upper one, and the other columns
+    are those of 1 plus (Q₁ - E) Zᴴ. Not defined where P - 1 is singular: where a reflection is trivial.
     """
     *batch, m, n = aval_of(dq).shape
     dtype = aval_of(q).dtype

@@ -43,7 +43,8 @@ LAPACK_DTYPES = ("float32", "float64", "complex64", "complex128")
 
 
 def check_matrix(name: str, aval: ShapedArray, square: bool = False) -> None:
-    """Raise TypeError unless the aval is of matrices of a dtype LAPACK knows; ValueError for matrices that had to be square."""
+    """Raise TypeError unless the aval is of matrices of a dtype LAPACK knows; ValueError for matrices that had to be
+    square."""
     check_kind(name, aval, "fc")
     if aval.dtype.name not in LAPACK_DTYPES:
         raise TypeError(
@@ -144,6 +145,15 @@ class Batched(Primitive):
         return out, [0] * len(out) if self.multiple_results else 0
 
 
+class Undifferentiated(Batched):
+    """Base of factorizations without derivatives; `advice` says what has them."""
+
+    advice = ""
+
+    def jvp(self, primals, tangents, /, **params):
+        raise type(self.missing("jvp"))(f"{self.missing('jvp')}: {self.advice}")
+
+
 class Cholesky(Batched):
     """The lower triangular L with L Lᴴ = A for Hermitian positive definite A, of which the lower triangle is read; NaN
     where A is not positive definite."""
@@ -170,7 +180,8 @@ cholesky_p = Cholesky("cholesky")
 
 
 def factor_tangent(factor: Any, t: Any) -> Any:
-    """L' of A = L Lᴴ for a Hermitian A': L Φ(L⁻¹ A' L⁻ᴴ), Φ the lower triangle with half the diagonal (Murray, 2016)."""
+    """L' of A = L Lᴴ for a Hermitian A': L Φ(L⁻¹ A' L⁻ᴴ), Φ the lower triangle with half the diagonal (Murray,
+    2016)."""
     inner = triangular_solve(factor, t, left_side=True, lower=True)
     inner = triangular_solve(factor, inner, left_side=False, lower=True, transpose_a=True, conjugate_a=True)
     diagonal = mul_p(identity(aval_of(inner)), mul_p(inner, aval_of(t).dtype.type(0.5)))
@@ -229,8 +240,8 @@ def _rotate(i: Any, r: Any, w: Any) -> list[Any]:
 
 
 class TriangularSolve(Primitive):
-    """X with op(A) X = B (X op(A) = B unless `left_side`), A lower or upper triangular; op transposes and conjugates. The
-    other triangle of A is not read, with `unit_diagonal` neither is its diagonal."""
+    """X with op(A) X = B (X op(A) = B unless `left_side`), A lower or upper triangular; op transposes and conjugates.
+    The other triangle of A is not read, with `unit_diagonal` neither is its diagonal."""
 
     def abstract(self, a, b, /, *, left_side, lower, transpose_a, conjugate_a, unit_diagonal):
         check_matrix("triangular_solve", a, square=True)
@@ -329,8 +340,8 @@ def triangular_solve(
 
 
 class LU(Batched):
-    """P A = L U with partial pivoting. Results: L (without its unit diagonal) and U in one matrix, the row each step swapped
-    with (i32), and the permutation of the rows (i32)."""
+    """P A = L U with partial pivoting. Results: L (without its unit diagonal) and U in one matrix, the row each step
+    swapped with (i32), and the permutation of the rows (i32)."""
 
     multiple_results = True
 
@@ -403,7 +414,8 @@ def _order(ctx: Any, pivots: Any, pivot_aval: ShapedArray, order_aval: ShapedArr
 
 
 def lu_solved(factors: Any, order: Any, b: Any, trans: int = 0) -> Any:
-    """X with A X = B (`trans` 1: Aᵀ X = B; 2: Aᴴ X = B) from A's factors and the order of its rows; of one batch shape."""
+    """X with A X = B (`trans` 1: Aᵀ X = B; 2: Aᴴ X = B) from A's factors and the order of its rows; of one batch
+    shape."""
     how = {"left_side": True, "transpose_a": trans > 0, "conjugate_a": trans == 2}
     if not trans:
         y = triangular_solve(factors, rows(b, order), lower=True, unit_diagonal=True, **how)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from ..core import dtypes
 from ..core.avals import ShapedArray
 from .families import pure
-from .linalg import Batched, check_matrix, status_of, valid_or_nan
+from .linalg import Undifferentiated, check_matrix, status_of, valid_or_nan
 
 
-class Schur(Batched):
-    """A = Z T Zᴴ: T upper triangular (of real matrices: but for blocks of 2 × 2, one for each pair of complex eigenvalues),
-    then the unitary Z if `compute_schur_vectors`."""
+class Schur(Undifferentiated):
+    """A = Z T Zᴴ: T upper triangular (of real matrices: but for blocks of 2 × 2, one for each pair of complex
+    eigenvalues), then the unitary Z if `compute_schur_vectors`."""
 
     multiple_results = True
+    advice = "eigenvalues (numpy.linalg.eigvals) have derivatives, and so have expm, sqrtm and solve_sylvester"
 
     def abstract(self, a, /, *, compute_schur_vectors):
         check_matrix("schur", a, square=True)
@@ -29,11 +30,12 @@ class Schur(Batched):
         return [valid_or_nan(ctx, x, o, info, status.shape) for x, o in zip(found, outs)]
 
 
-class Hessenberg(Batched):
-    """A = Q H Qᴴ, H zero below the first subdiagonal: H and, below it and in the second result, the reflections of which Q
-    is the product."""
+class Hessenberg(Undifferentiated):
+    """A = Q H Qᴴ, H zero below the first subdiagonal: H and, below it and in the second result, the reflections of
+    which Q is the product."""
 
     multiple_results = True
+    advice = "numpy.linalg.qr has derivatives, and eigenvalues (numpy.linalg.eigvals)"
 
     def abstract(self, a, /):
         check_matrix("hessenberg", a, square=True)
@@ -49,11 +51,12 @@ class Hessenberg(Batched):
         return [valid_or_nan(ctx, x, o, info, status.shape) for x, o in zip(found, outs)]
 
 
-class Tridiagonal(Batched):
-    """A = Q T Qᴴ of Hermitian matrices, of which one triangle is read: the reflections of which Q is the product, beside T;
-    T's diagonal and its off-diagonal (real), and the scales of the reflections."""
+class Tridiagonal(Undifferentiated):
+    """A = Q T Qᴴ of Hermitian matrices, of which one triangle is read: the reflections of which Q is the product,
+    beside T; T's diagonal and its off-diagonal (real), and the scales of the reflections."""
 
     multiple_results = True
+    advice = "eigenvalues and eigenvectors (numpy.linalg.eigh) have derivatives"
 
     def abstract(self, a, /, *, lower):
         check_matrix("tridiagonal", a, square=True)

@@ -27,8 +27,8 @@ from .linear import add_p, convert, full, mul_p, slice_in_dim, sub_p, where
 class SVD(Batched):
     """A = U diag(s) Vᴴ: s real and descending, then U and Vᴴ if `compute_uv`, square if `full_matrices`.
 
-    `routine`: gesdd (divide and conquer) or gesvd. `subset_by_index` (first, end): only those singular values and vectors.
-    Derivatives are those of singular values that are simple and not zero; there are none of the vectors that
+    `routine`: gesdd (divide and conquer) or gesvd. `subset_by_index` (first, end): only those singular values and
+    vectors. Derivatives are those of singular values that are simple and not zero; there are none of the vectors that
     `full_matrices` adds.
     """
 
@@ -79,8 +79,8 @@ class SVD(Batched):
             )
         if compute_uv and full_matrices and m != n:
             raise NotImplementedError(
-                f"svd has no derivative of the vectors that full_matrices adds to those of {m} × {n} matrices: they are not "
-                "determined by the matrix. Call it with full_matrices=False"
+                f"svd has no derivative of the vectors that full_matrices adds to those of {m} × {n} matrices: they are "
+                "not determined by the matrix. Call it with full_matrices=False"
             )
         s, u, vh = svd_p(*primals, full_matrices=False, compute_uv=True, subset_by_index=None, routine=routine)
         (t,) = tangents
@@ -111,8 +111,8 @@ def _subset(a: Any, compute_uv: bool, subset: tuple[int, int], routine: str) -> 
 
 
 def _vector_tangents(s: Any, change: Any) -> tuple[Any, Any]:
-    """What U and V turn by, in their own bases: for C = Uᴴ A' V, (s_j C + s_i Cᴴ) / (s_j² - s_i²) and its mirror image; the
-    free phase of a pair of complex vectors goes to U."""
+    """What U and V turn by, in their own bases: for C = Uᴴ A' V, (s_j C + s_i Cᴴ) / (s_j² - s_i²) and its mirror image;
+    the free phase of a pair of complex vectors goes to U."""
     aval = aval_of(change)
     real = aval_of(s).dtype
     right, below = over_rows(s, aval.shape), over_columns(s, aval.shape)

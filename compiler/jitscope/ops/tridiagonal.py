@@ -12,8 +12,9 @@ from .linear import add_p, instantiate, mul_p, neg_p, pad_p
 
 
 class TridiagonalSolve(Primitive):
-    """X with A X = B for A with the diagonal `d`, `dl` below it (the first entry is not read) and `du` above it (the last one
-    is not). NaN where A is singular; with `perturb_singular` pivots too small are replaced by small ones instead."""
+    """X with A X = B for A with the diagonal `d`, `dl` below it (the first entry is not read) and `du` above it (the
+    last one is not). NaN where A is singular; with `perturb_singular` pivots too small are replaced by small ones
+    instead."""
 
     def abstract(self, dl, d, du, b, /, *, perturb_singular):
         check_matrix("tridiagonal_solve", b)

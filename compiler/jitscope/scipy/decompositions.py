@@ -1,5 +1,5 @@
-"""Factorizations under SciPy's names. `overwrite_…` and `check_finite` are accepted and change nothing: arrays are not written
-to, and a compiled program cannot look for NaN and raise."""
+"""Factorizations under SciPy's names. `overwrite_…` and `check_finite` are accepted and change nothing: arrays are not
+written to, and a compiled program cannot look for NaN and raise."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..control.fori_loop import fori_loop
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..lax.polar import qdwh
-from ..numpy._fused import fused
+from ..numpy._compiled import compiled
 from ..numpy._operands import broadcast, broadcast_shape, promoted
 from ..numpy.applying import vectorize
 from ..numpy.factoring import arrays_of_floats, matrices
@@ -33,10 +33,11 @@ def complex_of(dtype: Any) -> Any:
 # Triangular factors --------------------------------------------------------------------------------------------------
 
 
-@fused(static="lower " + _IGNORED)
+@compiled(static="lower " + _IGNORED)
 def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
-    """The upper triangular U with Uᴴ U = a (`lower`: L with L Lᴴ = a), for Hermitian positive definite matrices [..., n, n] of
-    which that triangle is read; NaN for others. Raises TypeError or ValueError for what is no square matrix."""
+    """The upper triangular U with Uᴴ U = a (`lower`: L with L Lᴴ = a), for Hermitian positive definite matrices [...,
+    n, n] of which that triangle is read; NaN for others. Raises TypeError or ValueError for what is no square
+    matrix."""
     x = matrices("cholesky", a, errors=_BY_RANK)
     return ops.cholesky_p(x) if lower else ops.adjoint(ops.cholesky_p(ops.adjoint(x)))
 
@@ -46,7 +47,7 @@ def cho_factor(a: Any, lower: bool = False, overwrite_a: bool = False, check_fin
     return cholesky(a, lower=lower), lower
 
 
-@fused(static=_IGNORED)
+@compiled(static=_IGNORED)
 def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Any, Any]:
     """L (without its unit diagonal) and U in one matrix [..., m, n], and the row that each step swapped with, ready for
     `lu_solve`."""
@@ -54,10 +55,10 @@ def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> t
     return factors, pivots
 
 
-@fused(static="permute_l " + _IGNORED)
+@compiled(static="permute_l " + _IGNORED)
 def lu(a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Any, ...]:
-    """Permutation P (real, [..., m, m]), L [..., m, k] with unit diagonal and U [..., k, n] with P L U = a [..., m, n], where
-    k = min(m, n); with `permute_l`, P L and U."""
+    """Permutation P (real, [..., m, m]), L [..., m, k] with unit diagonal and U [..., k, n] with P L U = a [..., m, n],
+    where k = min(m, n); with `permute_l`, P L and U."""
     x = matrices("lu", a, square=False)
     *batch, m, n = aval_of(x).shape
     k, dtype = min(m, n), aval_of(x).dtype
@@ -76,7 +77,7 @@ def lu(a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite:
 # Orthogonal factors --------------------------------------------------------------------------------------------------
 
 
-@fused(static="overwrite_a lwork mode pivoting check_finite")
+@compiled(static="overwrite_a lwork mode pivoting check_finite")
 def qr(
     a: Any,
     overwrite_a: bool = False,
@@ -85,10 +86,11 @@ def qr(
     pivoting: bool = False,
     check_finite: bool = True,
 ) -> tuple[Any, ...]:
-    """Q with orthonormal columns and upper triangular R with Q R = a [..., m, n]; with `pivoting` also p, Q R = a[..., p].
+    """Q with orthonormal columns and upper triangular R with Q R = a [..., m, n]; with `pivoting` also p, Q R = a[...,
+    p].
 
-    `mode`: "full" (Q [..., m, m]), "economic" (Q [..., m, min(m, n)]) or "r" (no Q; of the full R). Always a tuple. Raises
-    ValueError for another mode.
+    `mode`: "full" (Q [..., m, m]), "economic" (Q [..., m, min(m, n)]) or "r" (no Q; of the full R). Always a tuple.
+    Raises ValueError for another mode.
     """
     if mode not in ("full", "r", "economic"):
         raise ValueError(f"qr: mode is 'full', 'economic' or 'r', not {mode!r}")
@@ -97,7 +99,7 @@ def qr(
     return (r, *order) if mode == "r" else (q, r, *order)
 
 
-@fused(static="mode pivoting conjugate overwrite_a overwrite_c")
+@compiled(static="mode pivoting conjugate overwrite_a overwrite_c")
 def qr_multiply(
     a: Any,
     c: Any,
@@ -107,8 +109,8 @@ def qr_multiply(
     overwrite_a: bool = False,
     overwrite_c: bool = False,
 ) -> tuple[Any, ...]:
-    """c Q (`mode` "right") or Q c ("left") and R, for the economic QR factorization of a [..., m, n], without making Q; with
-    `pivoting` also the order of the columns; with `conjugate` Q is conjugated. `c` may be a vector.
+    """c Q (`mode` "right") or Q c ("left") and R, for the economic QR factorization of a [..., m, n], without making Q;
+    with `pivoting` also the order of the columns; with `conjugate` Q is conjugated. `c` may be a vector.
 
     Raises ValueError for shapes that do not fit and for another mode.
     """
@@ -122,8 +124,8 @@ def qr_multiply(
         y = reshape(y, (aval_of(y).size, 1) if left else (1, aval_of(y).size))
     if aval_of(y).shape[-2 if left else -1] != (k if left else m):
         raise ValueError(
-            f"qr_multiply of shapes {aval_of(x).shape} and {aval_of(y).shape}: Q has {m} rows and {k} columns, which must "
-            f"meet c on the {mode}"
+            f"qr_multiply of shapes {aval_of(x).shape} and {aval_of(y).shape}: Q has {m} rows and {k} columns, which "
+            f"must meet c on the {mode}"
         )
     batch = broadcast_shape(aval_of(x).shape[:-2], aval_of(y).shape[:-2])
     x, y = (broadcast(v, aval_of(v).shape, (*batch, *aval_of(v).shape[-2:])) for v in (x, y))
@@ -142,7 +144,7 @@ def qr_multiply(
     return (out, r, order) if pivoting else (out, r)
 
 
-@fused(static="full_matrices compute_uv lapack_driver " + _IGNORED)
+@compiled(static="full_matrices compute_uv lapack_driver " + _IGNORED)
 def svd(
     a: Any,
     full_matrices: bool = True,
@@ -151,8 +153,8 @@ def svd(
     check_finite: bool = True,
     lapack_driver: str = "gesdd",
 ) -> Any:
-    """U, s and Vᴴ with U diag(s) Vᴴ = a; s alone unless `compute_uv`; see `numpy.linalg.svd`. `lapack_driver`: "gesdd" or
-    "gesvd"."""
+    """U, s and Vᴴ with U diag(s) Vᴴ = a; s alone unless `compute_uv`; see `numpy.linalg.svd`. `lapack_driver`: "gesdd"
+    or "gesvd"."""
     x = matrices("svd", a, square=False, errors=_BY_RANK)
     routine = "gesvd" if lapack_driver == "gesvd" else "gesdd"
     s, *vectors = singular.svd_p(
@@ -161,7 +163,7 @@ def svd(
     return (vectors[0], s, vectors[1]) if compute_uv else s
 
 
-@fused(static="side method eps max_iterations")
+@compiled(static="side method eps max_iterations")
 def polar(
     a: Any,
     side: str = "right",
@@ -170,11 +172,11 @@ def polar(
     eps: float | None = None,
     max_iterations: int | None = None,
 ) -> tuple[Any, Any]:
-    """The polar decomposition of matrices [..., m, n]: U with orthonormal columns (or rows) and P, Hermitian and positive
-    semidefinite, with U P = a (`side` "left": P U = a).
+    """The polar decomposition of matrices [..., m, n]: U with orthonormal columns (or rows) and P, Hermitian and
+    positive semidefinite, with U P = a (`side` "left": P U = a).
 
-    `method`: "qdwh" (Halley's iteration; `eps` and `max_iterations` are its) or "svd". Raises ValueError for other words and
-    for arrays of lower rank.
+    `method`: "qdwh" (Halley's iteration; `eps` and `max_iterations` are its) or "svd". Raises ValueError for other
+    words and for arrays of lower rank.
     """
     if side not in ("right", "left"):
         raise ValueError(f"polar: side is 'right' or 'left', not {side!r}")
@@ -202,7 +204,7 @@ def _polar_by_qdwh(x: Any, eps: float | None, max_iterations: int | None) -> Any
 # Eigenvalues ---------------------------------------------------------------------------------------------------------
 
 
-@fused(static="lower eigvals_only turbo eigvals type overwrite_b " + _IGNORED)
+@compiled(static="lower eigvals_only turbo eigvals type overwrite_b " + _IGNORED)
 def eigh(
     a: Any,
     b: Any = None,
@@ -215,9 +217,9 @@ def eigh(
     type: int = 1,
     check_finite: bool = True,
 ) -> Any:
-    """Eigenvalues (real, ascending) and eigenvectors (columns) of Hermitian matrices [..., n, n], taken as (a + aᴴ) / 2; the
-    eigenvalues alone if `eigvals_only`. Raises NotImplementedError for the generalized problem (`b`, `type`) and for
-    `eigvals`."""
+    """Eigenvalues (real, ascending) and eigenvectors (columns) of Hermitian matrices [..., n, n], taken as (a + aᴴ) /
+    2; the eigenvalues alone if `eigvals_only`. Raises NotImplementedError for the generalized problem (`b`, `type`) and
+    for `eigvals`."""
     given = {"b": b is not None, "type": type != 1, "eigvals": eigvals is not None}
     if wrong := [name for name, yes in given.items() if yes]:
         raise NotImplementedError(f"eigh solves a x = w x, for all w: {', '.join(wrong)}= is not supported")
@@ -226,10 +228,10 @@ def eigh(
     return values if eigvals_only else (values, vectors)
 
 
-@fused(static="output")
+@compiled(static="output")
 def schur(a: Any, output: str = "real") -> tuple[Any, Any]:
-    """T and unitary Z with Z T Zᴴ = a [..., n, n]. T is upper triangular if `a` is complex or `output` "complex", else real
-    with blocks of 2 × 2 for pairs of complex eigenvalues. No derivative. Raises ValueError for another output."""
+    """T and unitary Z with Z T Zᴴ = a [..., n, n]. T is upper triangular if `a` is complex or `output` "complex", else
+    real with blocks of 2 × 2 for pairs of complex eigenvalues. No derivative. Raises ValueError for another output."""
     if output not in ("real", "complex"):
         raise ValueError(f"schur: output is 'real' or 'complex', not {output!r}")
     x = matrices("schur", a, errors=_BY_RANK)
@@ -243,7 +245,7 @@ def _weak_as(out: Any, x: Any) -> Any:
     return convert(out, aval_of(out).dtype, aval_of(x).weak_type)
 
 
-@fused(static="check_finite")
+@compiled(static="check_finite")
 def rsf2csf(T: Any, Z: Any, check_finite: bool = True) -> tuple[Any, Any]:
     """The complex Schur form T, Z (upper triangular, unitary) of what has the real one given, both [..., n, n]. Raises
     ValueError for matrices that are not square or differ in shape."""
@@ -308,9 +310,10 @@ def _matrix(entries: list[list[Any]]) -> Any:
     return reshape(concatenate_p(*flat, dimension=0), (2, 2))
 
 
-@fused(static="calc_q " + _IGNORED)
+@compiled(static="calc_q " + _IGNORED)
 def hessenberg(a: Any, *, calc_q: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
-    """H, zero below the first subdiagonal, with Q H Qᴴ = a [..., n, n]; with `calc_q` also the unitary Q. No derivative."""
+    """H, zero below the first subdiagonal, with Q H Qᴴ = a [..., n, n]; with `calc_q` also the unitary Q. No
+    derivative."""
     x = matrices("hessenberg", a)
     *batch, n, _ = aval_of(x).shape
     reduced, taus = forms.hessenberg_p(x)

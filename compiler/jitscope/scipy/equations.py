@@ -1,4 +1,5 @@
-"""Systems of linear equations under SciPy's names; `overwrite_…`, `check_finite` and `debug` are accepted and change nothing."""
+"""Systems of linear equations under SciPy's names; `overwrite_…`, `check_finite` and `debug` are accepted and change
+nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.source import is_internal
 from ..numpy import solving
-from ..numpy._fused import fused
+from ..numpy._compiled import compiled
 from ..numpy._operands import broadcast, broadcast_shape, promoted
 from ..numpy.factoring import arrays_of_floats, matrices
 from ..ops import eigen, linalg as ops, schur as forms
@@ -27,8 +28,8 @@ from .decompositions import complex_of
 
 
 def _paired(name: str, a: Any, b: Any) -> tuple[Any, Any, bool]:
-    """Matrices and right-hand sides of one dtype and batch shape; whether these were vectors. Raises ValueError where they do
-    not fit."""
+    """Matrices and right-hand sides of one dtype and batch shape; whether these were vectors. Raises ValueError where
+    they do not fit."""
     (x, y), _, _, _ = promoted(name, (a, b), inexact=True)
     x, y = matrices(name, x), arrays_of_floats(name, y)
     left, right = aval_of(x).shape, aval_of(y).shape
@@ -36,8 +37,8 @@ def _paired(name: str, a: Any, b: Any) -> tuple[Any, Any, bool]:
     if len(left) == len(right) + 1 > 2 and left[-1] == right[-1]:
         vector = True
         warnings.warn(
-            f"{name}: b of shape {right} is taken as a batch of vectors, which is deprecated and will be as one of matrices: "
-            "write b[..., None], and [..., 0] after it",
+            f"{name}: b of shape {right} is taken as a batch of vectors, which is deprecated and will be as one of "
+            "matrices: write b[..., None], and [..., 0] after it",
             FutureWarning,
             stacklevel=_stack_level(),
         )
@@ -70,14 +71,15 @@ def solve(
     check_finite: bool = True,
     assume_a: str = "gen",
 ) -> Any:
-    """x with `a @ x = b`: `a` is [..., n, n], `b` [n] or [..., n, k]. `assume_a`: "gen", "sym", "her", or "pos", for which the
-    `lower` (or upper) triangle of `a` is factored by Cholesky. Raises ValueError for other words and shapes that do not fit."""
+    """x with `a @ x = b`: `a` is [..., n, n], `b` [n] or [..., n, k]. `assume_a`: "gen", "sym", "her", or "pos", for
+    which the `lower` (or upper) triangle of `a` is factored by Cholesky. Raises ValueError for other words and shapes
+    that do not fit."""
     if assume_a not in ("gen", "sym", "her", "pos"):
         raise ValueError(f"solve: assume_a is 'gen', 'sym', 'her' or 'pos', not {assume_a!r}")
     return _solve_positive(a, b, lower) if assume_a == "pos" else solving.solve(a, b)
 
 
-@fused(static="lower")
+@compiled(static="lower")
 def _solve_positive(a: Any, b: Any, lower: bool) -> Any:
     x, y, vector = solving.paired("solve", a, b)
     factor = ops.cholesky_p(stop_gradient_p(x if lower else ops.adjoint(x)))
@@ -115,7 +117,7 @@ _TRANS = {
 }
 
 
-@fused(static="trans lower unit_diagonal overwrite_b debug check_finite")
+@compiled(static="trans lower unit_diagonal overwrite_b debug check_finite")
 def solve_triangular(
     a: Any,
     b: Any,
@@ -126,9 +128,9 @@ def solve_triangular(
     debug: Any = None,
     check_finite: bool = True,
 ) -> Any:
-    """x with op(a) x = b for triangular `a` [..., n, n], of which only the `lower` (or upper) triangle is read; `b` is [n] or
-    [..., n, k]. `trans`: op is none (0 or "N"), the transpose (1, "T") or the adjoint (2, "C"). `unit_diagonal`: the diagonal
-    counts as ones. Raises ValueError for another `trans` and shapes that do not fit."""
+    """x with op(a) x = b for triangular `a` [..., n, n], of which only the `lower` (or upper) triangle is read; `b` is
+    [n] or [..., n, k]. `trans`: op is none (0 or "N"), the transpose (1, "T") or the adjoint (2, "C"). `unit_diagonal`:
+    the diagonal counts as ones. Raises ValueError for another `trans` and shapes that do not fit."""
     if trans not in _TRANS:
         raise ValueError(f"solve_triangular: trans is 0, 1, 2, 'N', 'T' or 'C', not {trans!r}")
     transpose, conjugate = _TRANS[trans]
@@ -143,7 +145,7 @@ def cho_solve(c_and_lower: tuple[Any, bool], b: Any, overwrite_b: bool = False, 
     return _cho_solve(c, b, bool(lower))
 
 
-@fused(static="lower")
+@compiled(static="lower")
 def _cho_solve(c: Any, b: Any, lower: bool) -> Any:
     x, y, vector = _paired("cho_solve", c, b)
     for adjoint in (not lower, lower):
@@ -154,13 +156,13 @@ def _cho_solve(c: Any, b: Any, lower: bool) -> Any:
 def lu_solve(
     lu_and_piv: tuple[Any, Any], b: Any, trans: int = 0, overwrite_b: bool = False, check_finite: bool = True
 ) -> Any:
-    """x with op(a) x = b from what `lu_factor(a)` gave; op is none (`trans` 0), the transpose (1) or the adjoint (2). Raises
-    ValueError for another `trans` and shapes that do not fit."""
+    """x with op(a) x = b from what `lu_factor(a)` gave; op is none (`trans` 0), the transpose (1) or the adjoint (2).
+    Raises ValueError for another `trans` and shapes that do not fit."""
     lu, pivots = lu_and_piv
     return _lu_solve(lu, pivots, b, trans)
 
 
-@fused(static="trans")
+@compiled(static="trans")
 def _lu_solve(lu: Any, pivots: Any, b: Any, trans: int) -> Any:
     if trans not in (0, 1, 2):
         raise ValueError(f"lu_solve: trans is 0, 1 or 2, not {trans!r}")
@@ -174,11 +176,11 @@ def _lu_solve(lu: Any, pivots: Any, b: Any, trans: int) -> Any:
 # Sylvester's equation ------------------------------------------------------------------------------------------------
 
 
-@fused(static="method")
+@compiled(static="method")
 def solve_sylvester(A: Any, B: Any, C: Any, *, method: str = "schur", tol: float = 1e-8) -> Any:
-    """X with A X + X B = C, for A [..., m, m], B [..., n, n] and C [..., m, n]; NaN where an eigenvalue of A and one of -B are
-    closer than `tol`. `method`: "schur", or "eigen" (quicker on small matrices, less exact). Differentiable, whatever the
-    method. Raises ValueError for another method and shapes that do not fit."""
+    """X with A X + X B = C, for A [..., m, m], B [..., n, n] and C [..., m, n]; NaN where an eigenvalue of A and one of
+    -B are closer than `tol`. `method`: "schur", or "eigen" (quicker on small matrices, less exact). Differentiable,
+    whatever the method. Raises ValueError for another method and shapes that do not fit."""
     if method not in ("schur", "eigen"):
         raise ValueError(f"solve_sylvester: method is 'schur' or 'eigen', not {method!r}")
     (a, b, c), _, _, _ = promoted("solve_sylvester", (A, B, C), inexact=True)

@@ -16,7 +16,7 @@ from ..control.scan import scan
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..numpy import norms, solving
-from ..numpy._fused import fused
+from ..numpy._compiled import compiled
 from ..numpy._operands import broadcast
 from ..numpy.creation import asarray
 from ..numpy.factoring import arrays_of_floats, matrices
@@ -53,10 +53,11 @@ _PADE = {
         ),
     ),
 }
-"""For each precision, the largest norm for which the Padé approximant with these coefficients is exact (Higham, 2005)."""
+"""For each precision, the largest norm for which the Padé approximant with these coefficients is exact (Higham,
+2005)."""
 
 
-@fused(static="upper_triangular max_squarings")
+@compiled(static="upper_triangular max_squarings")
 def expm(A: Any, *, upper_triangular: bool = False, max_squarings: int = 16) -> Any:
     """The exponentials of square matrices [..., n, n], by scaling and squaring of a Padé approximant.
 
@@ -139,7 +140,7 @@ def expm_frechet(A: Any, E: Any, *, method: str | None = None, compute_expm: boo
     return _expm_frechet(A, E, compute_expm)
 
 
-@fused(static="compute_expm")
+@compiled(static="compute_expm")
 def _expm_frechet(A: Any, E: Any, compute_expm: bool) -> Any:
     (x, t) = (matrices("expm_frechet", v) for v in (A, E))
     if aval_of(x).shape != aval_of(t).shape:
@@ -152,8 +153,8 @@ def _expm_frechet(A: Any, E: Any, compute_expm: bool) -> Any:
 
 
 def _by_columns(start: Any, column: Callable[[Any, Any, Any], Any]) -> Any:
-    """Fill in the strict upper triangles column by column: `column(j, x, pick)` gives column j, of which what stands above
-    the diagonal is taken; `pick(x)` is column j of x."""
+    """Fill in the strict upper triangles column by column: `column(j, x, pick)` gives column j, of which what stands
+    above the diagonal is taken; `pick(x)` is column j of x."""
     *batch, n, _ = aval_of(start).shape
     zeros = [0] * len(batch)
     places = iota(np.dtype(np.int32), (*batch, n, 1), len(batch))
@@ -179,8 +180,9 @@ def _diagonal_matrix(values: Any) -> Any:
 
 
 def sqrtm(A: Any, blocksize: int = 1) -> Any:
-    """A square root of square matrices [..., n, n], complex: that whose eigenvalues have no negative real part. NaN where there
-    is none that is a function of the matrix. Differentiable where no two eigenvalues of the root add up to zero.
+    """A square root of square matrices [..., n, n], complex: that whose eigenvalues have no negative real part. NaN
+    where there is none that is a function of the matrix. Differentiable where no two eigenvalues of the root add up to
+    zero.
 
     Raises NotImplementedError for `blocksize` above 1, ValueError for what is no square matrix.
     """
@@ -189,7 +191,7 @@ def sqrtm(A: Any, blocksize: int = 1) -> Any:
     return _sqrtm(A)
 
 
-@fused()
+@compiled()
 def _sqrtm(A: Any) -> Any:
     x = matrices("sqrtm", A)
     return _root(convert(x, complex_of(aval_of(x).dtype)))
@@ -239,22 +241,24 @@ def _root_jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
 
 
 def funm(A: Any, func: Callable[[Any], Any], disp: bool = True) -> Any:
-    """The function `func` of a square matrix [n, n], complex: `func` is applied to the array of eigenvalues. With `disp` False,
-    also an estimate of the relative error.
+    """The function `func` of a square matrix [n, n], complex: `func` is applied to the array of eigenvalues. With
+    `disp` False, also an estimate of the relative error.
 
-    By Parlett's recurrence on the Schur form, which is inexact where eigenvalues are close to each other. No derivative.
-    Raises ValueError for what is no square matrix.
+    By Parlett's recurrence on the Schur form, which is inexact where eigenvalues are close to each other. No
+    derivative. Raises ValueError for what is no square matrix.
     """
     x = arrays_of_floats("funm", A)
     if aval_of(x).ndim != 2 or aval_of(x).shape[0] != aval_of(x).shape[1]:
         raise ValueError(f"funm takes one square matrix; it got shape {aval_of(x).shape}")
     t, z = rsf2csf(*schur(x))
+    if not aval_of(t).size:
+        return t if disp else (t, full((), 0, dtypes.real_part(aval_of(t).dtype)))
     values = convert(asarray(func(ops.matrix_diagonal(t))), aval_of(t).dtype)
     found, least = _parlett(t, z, values)
     return found if disp else (found, _error_of(found, t, least))
 
 
-@fused()
+@compiled()
 def _parlett(t: Any, z: Any, values: Any) -> tuple[Any, Any]:
     """F with F T = T F and the given diagonal, and the smallest gap between eigenvalues."""
     aval = aval_of(t)
@@ -284,13 +288,13 @@ def _least_gap(values: Any) -> Any:
     return reduce_min_p(where(eq_p(down, across), full((n, n), math.inf, real), gaps), axes=(0, 1))
 
 
-@fused()
+@compiled()
 def _error_of(found: Any, t: Any, least: Any) -> Any:
     real = aval_of(least).dtype
     eps = real.type(np.finfo(real).eps)
     least = where(eq_p(least, real.type(0)), full((), eps, real), least)
-    size = norms.norm(ops.triangle(t, lower=False, offset=1), 1) if aval_of(t).size else full((), 0, real)
+    size = norms.norm(ops.triangle(t, lower=False, offset=1), 1)
     wide = max_p(full((), eps, real), eps / least * size)
     estimate = where(wide < 1, wide, full((), 1, real))
-    infinite = reduce_max_p(abs_p(found), axes=(0, 1)) if aval_of(found).size else full((), 0, real)
+    infinite = reduce_max_p(abs_p(found), axes=(0, 1))
     return where(eq_p(infinite, real.type(math.inf)), full((), math.inf, real), estimate)

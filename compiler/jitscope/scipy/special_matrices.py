@@ -68,8 +68,8 @@ def _joined(*xs: Any) -> Any:
 
 @fused()
 def toeplitz(c: Any, r: Any = None) -> Any:
-    """Matrices [..., m, n] constant along diagonals, with first column `c` [..., m] and first row `r` [..., n] (None: conj(c)),
-    of which the first entry is not read."""
+    """Matrices [..., m, n] constant along diagonals, with first column `c` [..., m] and first row `r` [..., n] (None:
+    conj(c)), of which the first entry is not read."""
     if r is None:
         (x,) = _vectors("toeplitz", c)
         y = ops.conjugate(x)
@@ -84,8 +84,8 @@ def toeplitz(c: Any, r: Any = None) -> Any:
 
 @fused()
 def hankel(c: Any, r: Any = None) -> Any:
-    """Matrices [..., m, n] constant along antidiagonals, with first column `c` [..., m] and last row `r` [..., n] (None: zeros,
-    as long as c), of which the first entry is not read. Raises ValueError for scalars."""
+    """Matrices [..., m, n] constant along antidiagonals, with first column `c` [..., m] and last row `r` [..., n]
+    (None: zeros, as long as c), of which the first entry is not read. Raises ValueError for scalars."""
     given = [c] if r is None else [c, r]
     for x in given:
         if not aval_of(array_operand("hankel", x)).ndim:
@@ -160,8 +160,8 @@ def fiedler(a: Any) -> Any:
 
 @fused()
 def fiedler_companion(a: Any) -> Any:
-    """Fiedler's pentadiagonal companion matrices [..., n - 1, n - 1] of polynomials with coefficients `a` [..., n], highest
-    power first. Raises ValueError for n = 0."""
+    """Fiedler's pentadiagonal companion matrices [..., n - 1, n - 1] of polynomials with coefficients `a` [..., n],
+    highest power first. Raises ValueError for n = 0."""
     (x,) = _vectors("fiedler_companion", a, inexact=True)
     *batch, n = aval_of(x).shape
     if not n:
@@ -187,9 +187,9 @@ def fiedler_companion(a: Any) -> Any:
 
 @fused(static="n mode")
 def convolution_matrix(a: Any, n: int, mode: str = "full") -> Any:
-    """The matrix that convolves a vector of length `n` with `a` [..., m]: [..., m + n - 1, n] for `mode` "full", the middle
-    max(m, n) rows for "same", the max(m, n) - min(m, n) + 1 without borders for "valid". Raises ValueError for other modes,
-    scalars, empty vectors and n < 1."""
+    """The matrix that convolves a vector of length `n` with `a` [..., m]: [..., m + n - 1, n] for `mode` "full", the
+    middle max(m, n) rows for "same", the max(m, n) - min(m, n) + 1 without borders for "valid". Raises ValueError for
+    other modes, scalars, empty vectors and n < 1."""
     count = integer("convolution_matrix", n, "n")
     x = array_operand("convolution_matrix", a)
     m = aval_of(x).shape[-1] if aval_of(x).ndim else 0
@@ -208,8 +208,8 @@ def convolution_matrix(a: Any, n: int, mode: str = "full") -> Any:
 
 
 def block_diag(*arrs: Any) -> Any:
-    """The matrix with the given matrices along its diagonal and zeros elsewhere; vectors count as rows, numbers as matrices
-    of one entry. Raises ValueError for arrays of higher rank."""
+    """The matrix with the given matrices along its diagonal and zeros elsewhere; vectors count as rows, numbers as
+    matrices of one entry. Raises ValueError for arrays of higher rank."""
     return _block_diag(list(arrs)) if arrs else full((1, 0), 0, dtypes.default_float())
 
 
@@ -275,8 +275,8 @@ def _kind(name: str, kind: str | None) -> str:
 
 
 def pascal(n: int, kind: str | None = None) -> Any:
-    """The Pascal matrix [n, n] in float32: binomial coefficients i + j over i ("symmetric", None), or those of i over j as a
-    "lower" or "upper" triangle. Raises ValueError for another kind."""
+    """The Pascal matrix [n, n] in float32: binomial coefficients i + j over i ("symmetric", None), or those of i over j
+    as a "lower" or "upper" triangle. Raises ValueError for another kind."""
     kind = _kind("pascal", kind)
     found = _entries("pascal", n, (lambda i, j: math.comb(i + j, i)) if kind == "symmetric" else math.comb)
     return _made(found.T if kind == "upper" else found, np.float32)
@@ -297,8 +297,8 @@ def invpascal(n: int, kind: str | None = None) -> Any:
 
 
 def helmert(n: int, full: bool = False) -> Any:
-    """The Helmert matrix [n - 1, n] with orthonormal rows, each orthogonal to constants; with `full` the constant one comes
-    first. Raises ValueError for n < 1."""
+    """The Helmert matrix [n - 1, n] with orthonormal rows, each orthogonal to constants; with `full` the constant one
+    comes first. Raises ValueError for n < 1."""
     count = integer("helmert", n, "n")
     if count < 1:
         raise ValueError(f"helmert: n must be positive, not {n}")
@@ -321,8 +321,8 @@ def hadamard(n: int, dtype: Any = int) -> Any:
 
 
 def dft(n: int, scale: str | None = None, *, dtype: Any = None) -> Any:
-    """The matrix [n, n] of the Fourier transform, exp(-2πi jk / n), complex; `scale` "sqrtn" divides by the root of n, "n" by
-    n. Raises ValueError for another scale and dtypes that are not complex."""
+    """The matrix [n, n] of the Fourier transform, exp(-2πi jk / n), complex; `scale` "sqrtn" divides by the root of n,
+    "n" by n. Raises ValueError for another scale and dtypes that are not complex."""
     if scale not in (None, "sqrtn", "n"):
         raise ValueError(f"dft: scale is 'sqrtn', 'n' or None, not {scale!r}")
     to = dtypes.complex_of(dtypes.default_float()) if dtype is None else requested(dtype, "dft")

@@ -1,4 +1,5 @@
-"""Eigenvalues of Hermitian tridiagonal matrices, by bisection: no matrix is made, unless its eigenvectors are asked for."""
+"""Eigenvalues of Hermitian tridiagonal matrices, by bisection: no matrix is made, unless its eigenvectors are asked
+for."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from ..control.fori_loop import fori_loop
 from ..control.scan import scan
 from ..core import dtypes
 from ..core.avals import aval_of
-from ..numpy._fused import fused
+from ..numpy._compiled import compiled
 from ..numpy.factoring import arrays_of_floats
 from ..ops import eigen, linalg as ops
 from ..ops.elementwise import abs_p, div_p, le_p, lt_p, max_p, min_p, real_p
@@ -42,13 +43,13 @@ def eigh_tridiagonal(
     tol: float | None = None,
     key: Any = None,
 ) -> Any:
-    """Eigenvalues (real, ascending) and, unless `eigvals_only`, eigenvectors (columns) of the Hermitian matrix with diagonal
-    `d` [n] (its real part) and `e` [n - 1] above it.
+    """Eigenvalues (real, ascending) and, unless `eigvals_only`, eigenvectors (columns) of the Hermitian matrix with
+    diagonal `d` [n] (its real part) and `e` [n - 1] above it.
 
-    `select`: "a" (all) or "i" (number select_range[0] to select_range[1], both included). `tol`: how exact bisection must be.
-    Vectors come from LAPACK, not from random starts: `key` changes nothing. Derivatives are those of simple eigenvalues.
-    Raises TypeError for other dtypes than single and double precision, real and complex, and for two different ones;
-    ValueError for another `select` and an empty or missing range, NotImplementedError for select "v".
+    `select`: "a" (all) or "i" (number select_range[0] to select_range[1], both included). `tol`: how exact bisection
+    must be. Vectors come from LAPACK, not from random starts: `key` changes nothing. Derivatives are those of simple
+    eigenvalues. Raises TypeError for other dtypes than single and double precision, real and complex, and for two
+    different ones; ValueError for another `select` and an empty or missing range, NotImplementedError for select "v".
     """
     diagonal, beside = arrays_of_floats("eigh_tridiagonal", d), arrays_of_floats("eigh_tridiagonal", e)
     for x, given in ((diagonal, d), (beside, e)):
@@ -58,7 +59,8 @@ def eigh_tridiagonal(
             )
     if aval_of(diagonal).dtype != aval_of(beside).dtype:
         raise TypeError(
-            f"eigh_tridiagonal takes diagonals of one dtype; it got {aval_of(diagonal).short()}, {aval_of(beside).short()}"
+            "eigh_tridiagonal takes diagonals of one dtype; it got "
+            f"{aval_of(diagonal).short()} and {aval_of(beside).short()}"
         )
     n = aval_of(diagonal).shape[0]
     if aval_of(beside).shape[0] != max(n - 1, 0):
@@ -99,13 +101,13 @@ def _dense(d: Any, e: Any) -> Any:
     return add_p(main, where(down == across + 1, ops.over_rows(below, shape), zero))
 
 
-@fused(static="part")
+@compiled(static="part")
 def _eigenpairs(d: Any, e: Any, part: tuple[int, int]) -> tuple[Any, Any]:
     vectors, values = eigen.eigh_p(_dense(d, e), lower=True, subset_by_index=None)
     return slice_in_dim(values, *part), slice_in_dim(vectors, *part, axis=-1)
 
 
-@fused(static="part tol")
+@compiled(static="part tol")
 def _eigenvalues(d: Any, e: Any, part: tuple[int, int], tol: float | None) -> Any:
     return _bisected(part, tol, d, e)
 

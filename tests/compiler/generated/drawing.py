@@ -31,7 +31,7 @@ def chain_of(seed: int) -> tuple[str, ...]:
         return triples[seed * 147 % len(triples)]
     pairs = [(a, b) for a, b in pairs if a not in MAIN or b not in MAIN]
     rng = random.Random(seed)
-    more = [rng.choice(KINDS) for _ in range(rng.choice((1, 1, 2)))]
+    more = [rng.choice(KINDS) for _ in range(rng.choice((1, 2, 2)))]
     return (*pairs[seed * 59 % len(pairs)], *more) if rng.random() < 0.5 else (*more, *pairs[seed * 59 % len(pairs)])
 
 
@@ -412,8 +412,16 @@ class _Drawing(Writer):
             views += [outside, (*outside, inside)]
         return list(dict.fromkeys(views)), [self.param(a, more=frozenset(numbers)) for a in args]
 
+    def _shared(self, scope: Scope) -> list[Var]:
+        """Arguments, the second one mostly from outside: the same for all examples, if they are mapped here."""
+        outer = [v for v in scope.outer if not v.integer and len(v.shape) < 2]
+        outer = [v for v in outer if v.active] or outer
+        if not outer or self.chance(0.4):
+            return self._arguments(scope)
+        return [scope.floats()[-1], self.any_of(outer)]
+
     def _custom_vjp(self, scope, rest):
-        args = self._arguments(scope)
+        args = self._shared(scope)
         quiet = scope.refuses_forward(frozenset().union(*[a.active for a in args]))
         if quiet:
             args = [self.still(scope, a) for a in args]
@@ -437,7 +445,7 @@ class _Drawing(Writer):
                           direct=f"{{f0}}({names})")  # fmt: skip
 
     def _custom_jvp(self, scope, rest):
-        args, shape = self._arguments(scope), self.shape()
+        args, shape = self._shared(scope), self.shape()
         style = self.any_of(("jvp", "linearize", "each"))
         if len(args) == 1 and len(args[0].shape) == 1 and self.chance(0.5):
             style = "rows"

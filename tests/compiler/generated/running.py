@@ -23,6 +23,7 @@ from jitscope.core.avals import aval_of
 from jitscope.core.hashing import structural_hash
 from jitscope.core.jaxpr import ClosedJaxpr
 from jitscope.core.staging import jaxpr_as_fun, trace_to_jaxpr
+from jitscope.core.trace import Tracer
 from jitscope.transforms.dce import dce_jaxpr
 
 from . import oracle
@@ -82,6 +83,8 @@ def examined(program: Program) -> Traced | Failure:
         return Failure(program, "oracle", described(error))
     try:
         closed, again = traced(program), traced(program)
+        if leaked := [c for c in closed.consts if isinstance(c, Tracer)]:
+            return Failure(program, "leak", f"the jaxpr captures traced values: {leaked}")
         found = digest(closed)
         rerun = trace_to_jaxpr(jaxpr_as_fun(closed), closed.in_avals, closed.jaxpr.debug)
         kept = [i % 2 == program.seed % 2 for i in range(len(wanted))]
