@@ -20,7 +20,7 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export npm_config_update_notifier := false
 
 .DELETE_ON_ERROR:
-.PHONY: help demo lab test lint types test-python test-front chromium test-browser front wheel bench format node clean distclean
+.PHONY: help demo lab test lint types test-python test-front chromium test-browser front wheel oaks bench format node clean distclean
 
 help:
 	@echo 'make demo     run $(TOUR) and leave build/tour.html, to be looked at without a kernel or network'
@@ -28,6 +28,7 @@ help:
 	@echo 'make test     all tests: lint, types, Python, TypeScript, browser (JITSCOPE_SKIP_BROWSER=1 leaves the last out)'
 	@echo 'make front    build the front end           make wheel    build dist/*.whl and dist/*.tar.gz'
 	@echo 'make bench    measure against jax           make format   let ruff rewrite what it can'
+	@echo 'make oaks     fetch the counts that examples/programs/pln.py fits (others are made up if they are not there)'
 	@echo 'make clean    remove what was built         make distclean    and what was installed'
 
 # --- for users --------------------------------------------------------------------------------------------------------
@@ -76,7 +77,13 @@ test-browser: $(INSTALLED) front chromium
 	@if test -n "$(JITSCOPE_SKIP_BROWSER)"; then echo 'Browser tests left out: JITSCOPE_SKIP_BROWSER is set.'; \
 	else $(PY) -m pytest tests/browser; fi
 
-bench: $(INSTALLED) .venv-jax/.installed
+# The real counts of examples/programs/pln.py; without network the programs say so and take synthetic ones.
+oaks: $(PY)
+	@mkdir -p build/oaks
+	@test -n "$$(ls build/oaks/*.whl 2>/dev/null)" || $(PIP) download --no-deps pyPLNmodels -d build/oaks \
+	  || echo 'The counts of the oaks could not be fetched: programs take synthetic ones of the same shape.'
+
+bench: $(INSTALLED) .venv-jax/.installed oaks
 	$(PY) benchmarks/run.py --peer .venv-jax/bin/python
 
 wheel: $(INSTALLED) front
