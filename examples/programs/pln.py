@@ -60,8 +60,8 @@ def _text_of(ending, folder):
                 with zipfile.ZipFile(wheel) as archive:
                     return archive.read(next(n for n in archive.namelist() if n.endswith(ending))).decode()
     raise MissingOaks(
-        f"the oaks data are not in {', '.join(map(str, places))}: fetch them with `pip download --no-deps pyPLNmodels -d FOLDER` "
-        "and name the folder (--data FOLDER)"
+        f"the oaks data are not in {', '.join(map(str, places))}: fetch them with `make oaks`, or with `pip download --no-deps "
+        "pyPLNmodels -d FOLDER` and name the folder (--data FOLDER)"
     )
 
 
@@ -424,7 +424,12 @@ LEVELS = {"0": fit_no_jit, "1": fit_level_1, "2": fit_level_2, "3": fit_level_3,
 
 def main(jax, jnp, optax):
     parser = argparse.ArgumentParser(description="Fit the Poisson log-normal model at all levels of compilation.")
-    parser.add_argument("--data", help="the folder of the downloaded pyPLNmodels; by default the installed package")
+    fetched = Path(__file__).parents[2] / "build" / "oaks"
+    parser.add_argument(
+        "--data",
+        default=str(fetched) if fetched.is_dir() else None,
+        help="the folder of the downloaded pyPLNmodels; by default build/oaks (`make oaks`), or the installed package",
+    )
     parser.add_argument("--steps", type=int, default=50)
     parser.add_argument("--copies", type=int, default=COPIES)
     parser.add_argument("--levels", nargs="+", default=list(LEVELS), choices=list(LEVELS))
