@@ -54,10 +54,9 @@ def number(x: Any) -> Any:
 def written(x: Any) -> dict[str, Any]:
     plain = np.asarray(x)
     plain = plain if plain.dtype.kind in "biufc" else plain.astype(np.float32)
-    short = plain.astype(np.float32).astype(object) if plain.dtype == np.float32 else plain
-    values = [
-        float(f"{v:.9g}") if isinstance(v, float) and x.dtype.itemsize <= 4 else v for v in short.ravel().tolist()
-    ]
+    # Nine digits are enough for single precision.
+    shorten = plain.dtype.kind == "f" and x.dtype.itemsize <= 4
+    values = [float(f"{v:.9g}") if shorten else v for v in plain.ravel().tolist()]
     return {
         "dtype": x.dtype.name,
         "weak": bool(x.aval.weak_type),

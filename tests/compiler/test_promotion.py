@@ -222,3 +222,14 @@ def test_questions_about_dtypes() -> None:
     assert jnp.can_cast("int8", "int16") and not jnp.can_cast("float32", "int8")
     with pytest.raises(ValueError, match="iinfo"):
         jnp.finfo("int8")
+
+
+@pytest.mark.parametrize("name", ["bool", "int4", "int8", "uint8", "int16", "int32", "uint32", "int64", "uint64"])
+def test_only_integers_of_64_bits_become_doubles(name):
+    """As JAX 0.10.2 with 64 bits on; NumPy's doubles are for all."""
+    with jx.enable_x64():
+        x = jnp.ones(2, name)
+        wanted = "float64" if name.endswith("64") else "float32"
+        found = {f.__name__: f(x).dtype.name for f in (jnp.sin, jnp.mean, jnp.sqrt, jnp.exp, jnp.var)}
+        assert set(found.values()) == {wanted}, found
+        assert (x / x).dtype == wanted and jnp.arctan2(x, x).dtype == wanted

@@ -285,5 +285,5 @@ def promote_types(*typed: tuple[DType, bool]) -> DType:
 
 
 def to_inexact(dtype: DType) -> DType:
-    """`dtype` itself if it is a float or complex, else the default float."""
-    return dtype if is_inexact(dtype) else default_float()
+    """`dtype` itself if it is a float or complex, else the float for it: float64 for integers of 64 bits, float32 for others."""
+    return dtype if is_inexact(dtype) else float64 if dtype.itemsize == 8 else float32

@@ -58,6 +58,8 @@ def dot_product_attention(
     scale = 1 / math.sqrt(shape[-1]) if scale is None and shape[-1] else 1.0 if scale is None else scale
     ends = tuple(lengths.values())
     found = _attend(*arrays.values(), scale, *ends, bool(is_causal), window, bool(return_residual))
+    if len(shape) == 4:
+        return found
     if not return_residual:
         return jnp.reshape(found, shape)
     out, residual = found
@@ -110,7 +112,7 @@ def _attend(
     window: Any,
     with_residual: bool,
 ) -> Any:
-    """The result [B, T, K, G, H], G being how many heads share a key, and with it, if asked for, the logarithms [B, T, K, G]."""
+    """The result [B, T, N, H], and with it, if asked for, the logarithms [B, T, N]."""
     (batch, queries, own_heads, size), (keys, heads) = query.shape, key.shape[1:3]
     groups = own_heads // heads
     # The heads that share a key go side by side into one product, whose result no one has to transpose.
@@ -134,12 +136,14 @@ def _attend(
     shares = jnp.reshape(shares, (batch, heads, groups * queries, keys))
     out = lax.dot_general(shares, value, (((3,), (1,)), ((0, 1), (0, 2))))
     out = jnp.transpose(jnp.reshape(out, (batch, heads, groups, queries, size)), (0, 3, 1, 2, 4))
+    out = jnp.reshape(out, (batch, queries, own_heads, size))
     if query_ends is not None:
         inside = jnp.arange(queries) < query_ends[:, None]
-        out = out * inside[:, :, None, None, None].astype(out.dtype)
+        out = out * inside[:, :, None, None].astype(out.dtype)
     if not with_residual:
         return out
-    return out, lax.stop_gradient(jnp.transpose(logsumexp(logits, axis=-1), (0, 3, 1, 2)).astype(key.dtype))
+    sums = jnp.transpose(logsumexp(logits, axis=-1), (0, 3, 1, 2)).astype(key.dtype)
+    return out, lax.stop_gradient(jnp.reshape(sums, (batch, queries, own_heads)))
 
 
 def _grouped(x: Any, heads: int) -> Any:
