@@ -35,7 +35,7 @@ help:
 
 demo: $(INSTALLED) front
 	@mkdir -p build
-	@$(PY) -m jitscope_kernel.demo $(TOUR) build/tour.html
+	@JITSCOPE_COMPILATION_CACHE=0 $(PY) -m jitscope_kernel.demo $(TOUR) build/tour.html
 
 lab: $(INSTALLED) front
 	@$(PY) -m jupyterlab $(TOUR) $(if $(filter 0,$(shell id -u)),--allow-root)

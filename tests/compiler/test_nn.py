@@ -162,6 +162,18 @@ def test_attention_in_64_bits_is_exact():
         close(nn.dot_product_attention(query, key, value), attention(query, key, value, True), 1e-13)
 
 
+@pytest.mark.parametrize("dtype", [jnp.float16, jnp.bfloat16])
+def test_attention_in_half_precision(dtype):
+    """Logits and softmax are float32, so only operands and result are rounded."""
+    half = [jnp.asarray(draw(1, 6, 2, 16, seed=i), dtype) for i in range(3)]
+    wide = [np.asarray(x).astype(np.float32) for x in half]
+    found, sums = jx.jit(lambda *x: nn.dot_product_attention(*x, is_causal=True, return_residual=True))(*half)
+    out, wanted = nn.dot_product_attention(*wide, is_causal=True, return_residual=True)
+    assert found.dtype == sums.dtype == dtype
+    close(np.asarray(found).astype(np.float32), out, 2e-2)
+    close(np.asarray(sums).astype(np.float32), wanted, 2e-2)
+
+
 def test_attention_inside_transformations():
     query, key, value = draw(3, 4, 2, 8), draw(3, 5, 2, 8, seed=1), draw(3, 5, 2, 8, seed=2)
     whole = nn.dot_product_attention(query, key, value, is_causal=True)
@@ -191,6 +203,11 @@ def test_attention_says_what_does_not_fit():
 def test_one_hot_of_narrow_integers():
     x = np.array([3, 250], np.uint8)
     assert (np.asarray(nn.one_hot(x, 300)) == np.eye(300)[x]).all()  # class numbers do not wrap round
+
+
+def test_normalizing_booleans():
+    close(nn.softmax(np.array([True, False])), scipy.special.softmax([1, 0]))
+    close(nn.log_softmax(np.array([True, False])), scipy.special.log_softmax([1.0, 0.0]))
 
 
 def test_one_hot_warns_of_floats():

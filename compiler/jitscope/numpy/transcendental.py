@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..control.custom_jvp import custom_jvp
 from ..core.avals import aval_of
 from ..core.dtypes import real_part
 from ..ops.elementwise import (
@@ -42,7 +43,7 @@ from ..ops.elementwise import (
 )
 from ..ops.families import scalar_like
 from ..ops.linear import add_p, mul_p, neg_p, sub_p, where as choose
-from ._operands import operand, operands
+from ._operands import operand, operands, weak_as
 from ._ufunc import binary, kind_of, unary, unary_of
 
 
@@ -147,15 +148,29 @@ def logaddexp(x1: Any, x2: Any, /) -> Any:
         swap = lt_p(real_p(x), real_p(y))
         high, low = choose(swap, y, x), choose(swap, x, y)
         return add_p(high, log1p_p(exp_p(sub_p(low, high))))
-    return _log_of_sum(x, y)
+    return weak_as(_log_of_sum(x, y), x, y)
 
 
+@custom_jvp
 def _log_of_sum(x: Any, y: Any) -> Any:
     high, delta = max_p(x, y), sub_p(x, y)
     # NaN where both are the same infinity, and where one is NaN: the plain sum is right there.
     plain = ne_p(delta, delta)
     tail = log1p_p(exp_p(neg_p(abs_p(choose(plain, scalar_like(delta, 0), delta)))))
     return choose(plain, add_p(x, y), add_p(high, tail))
+
+
+@_log_of_sum.defjvp
+def _log_of_sum_jvp(primals: Any, tangents: Any) -> Any:
+    """Each operand's share is exp(operand - result), where infinity counts as 0 on both sides."""
+    (x, y), (t, u) = primals, tangents
+    out = _log_of_sum(x, y)
+    shares = [exp_p(sub_p(_without_infinity(z), _without_infinity(out))) for z in (x, y)]
+    return out, add_p(mul_p(t, shares[0]), mul_p(u, shares[1]))
+
+
+def _without_infinity(x: Any) -> Any:
+    return choose(eq_p(x, scalar_like(x, math.inf)), scalar_like(x, 0), x)
 
 
 @binary

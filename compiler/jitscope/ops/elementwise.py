@@ -295,7 +295,7 @@ class Abs(Elementwise):
         if is_zero(t):
             return out, zero_of(out)
         if not dtypes.is_complex(aval_of(x).dtype):
-            return out, mul_p(t, sign_p(x))
+            return out, where(ge_p(x, scalar_like(x, 0)), t, neg_p(t))
         along = add_p(mul_p(real_p(t), real_p(x)), mul_p(imag_p(t), imag_p(x)))
         size = where(eq_p(out, scalar_like(out, 0)), scalar_like(out, 1), out)
         return out, div_p(along, size)
