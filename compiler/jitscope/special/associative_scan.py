@@ -28,7 +28,9 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = 
     axes = [_checked_axis(aval, axis) for aval in avals]
     sizes = {aval.shape[a] for aval, a in zip(avals, axes)}
     if len(sizes) > 1:
-        rows = ", ".join(f"elems{path} has {aval.shape[a]}" for path, aval, a in zip(tree.leaf_paths(elems), avals, axes))
+        rows = ", ".join(
+            f"elems{path} has {aval.shape[a]}" for path, aval, a in zip(tree.leaf_paths(elems), avals, axes)
+        )
         raise ValueError(f"associative_scan over axis {axis}: the elements differ in number: {rows}")
 
     def combine(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
@@ -100,7 +102,11 @@ def _weave(x: Any, y: Any, axis: int) -> Any:
     pairs = concatenate_p(*[_with_axis(slice_in_dim(z, 0, n, 1, axis), axis + 1) for z in (x, y)], dimension=axis + 1)
     shape = aval_of(y).shape
     woven = reshape(pairs, (*shape[:axis], 2 * n, *shape[axis + 1 :]))
-    return woven if aval_of(x).shape[axis] == n else concatenate_p(woven, slice_in_dim(x, n, n + 1, 1, axis), dimension=axis)
+    return (
+        woven
+        if aval_of(x).shape[axis] == n
+        else concatenate_p(woven, slice_in_dim(x, n, n + 1, 1, axis), dimension=axis)
+    )
 
 
 def _with_axis(x: Any, axis: int) -> Any:
