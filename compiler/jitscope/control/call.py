@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.avals import aval_of, tangent_aval
-from ..core.jaxpr import ClosedJaxpr, JaxprEqn
+from ..core.jaxpr import ClosedJaxpr
 from ..core.primitive import HigherOrder
 from ..core.staging import trace_to_jaxpr
 from ..core.zeros import Zero, is_linear, is_zero
-from ..transforms.dce import dce_jaxpr
+from ..transforms.dce import dce_held
 from ..transforms.jvp import jvp_jaxpr
 from ..transforms.linearize import partial_eval_jaxpr
 from ..transforms.transpose import transposed_fun
@@ -61,12 +61,7 @@ class Call(HigherOrder):
         return [next(sources[0] if k else sources[1]) for k in split.out_known]
 
     def dce(self, used, eqn, /):
-        smaller, kept = dce_jaxpr(eqn.params["jaxpr"], used)
-        if not any(used) and not smaller.effects:
-            return [False] * len(eqn.invars), None
-        invars = [a for a, k in zip(eqn.invars, kept) if k]
-        outvars = [v for v, u in zip(eqn.outvars, used) if u]
-        return kept, JaxprEqn(invars, outvars, self, {**eqn.params, "jaxpr": smaller}, eqn.effects, eqn.traceback)
+        return dce_held(used, eqn)
 
     def _bind(self, closed: ClosedJaxpr, args: list[Any] | tuple, name: str) -> list[Any]:
         args, params = _call(closed, args, name)

@@ -14,7 +14,7 @@ from ..core.primitive import HigherOrder
 from ..core.staging import JaxprTrace, eval_jaxpr, jaxpr_as_fun, trace_to_jaxpr
 from ..core.trace import using
 from ..core.zeros import Zero, is_linear, is_zero
-from ..transforms.dce import dce_jaxpr
+from ..transforms.dce import dce_held, dce_jaxpr
 from ..transforms.jvp import jvp_jaxpr
 from ..transforms.linearize import Split, partial_eval_jaxpr
 from ..transforms.transpose import transposed_fun
@@ -90,12 +90,7 @@ class Checkpoint(HigherOrder):
         return [next(sources[0] if k else sources[1]) for k in plan.out_known]
 
     def dce(self, used, eqn, /):
-        smaller, kept = dce_jaxpr(eqn.params["jaxpr"], used)
-        if not any(used) and not smaller.effects:
-            return [False] * len(eqn.invars), None
-        invars = [a for a, k in zip(eqn.invars, kept) if k]
-        outvars = [v for v, u in zip(eqn.outvars, used) if u]
-        return kept, JaxprEqn(invars, outvars, self, {**eqn.params, "jaxpr": smaller}, eqn.effects, eqn.traceback)
+        return dce_held(used, eqn)
 
     def _bind(self, closed: ClosedJaxpr, args: Sequence[Any], **params: Any) -> list[Any]:
         consts, (lifted,) = lift_constants([closed])

@@ -20,7 +20,7 @@ from ..ops.linear import convert
 from ..transforms.dce import dce_jaxpr
 from ..transforms.transpose import transposed_fun
 from ..transforms.vmap import vmap_flat
-from .bodies import lift_constants, name_of
+from .bodies import check_leaves, lift_constants, name_of
 
 
 # The call as a primitive ---------------------------------------------------------------------------------------------
@@ -398,14 +398,7 @@ class Results:
 
 def result_avals(leaves: Sequence[Any], whole: Any, what: str) -> list[ShapedArray]:
     """The avals of results. Raises TypeError for what is not an array."""
-    avals = []
-    for i, x in enumerate(leaves):
-        try:
-            avals.append(aval_of(x))
-        except TypeError:
-            path = tree.leaf_paths(whole)[i]
-            raise TypeError(f"{what}, at result{path}, something that is not an array: {not_an_array(x)}") from None
-    return avals
+    return check_leaves(leaves, whole, f"{what}, at result")
 
 
 class FlatCall:

@@ -54,3 +54,13 @@ def _dce(closed: ClosedJaxpr, used: Sequence[bool], keep: Sequence[bool]) -> tup
         jaxpr.debug,
     )
     return ClosedJaxpr(smaller, [c for _, c in captured]), kept
+
+
+def dce_held(used: Sequence[bool], eqn: JaxprEqn) -> tuple[list[bool], JaxprEqn | None]:
+    """The `dce` duty of an operation that runs the program in its parameter `jaxpr` once, on all its operands."""
+    smaller, kept = dce_jaxpr(eqn.params["jaxpr"], used)
+    if not any(used) and not smaller.effects:
+        return [False] * len(eqn.invars), None
+    invars = [a for a, k in zip(eqn.invars, kept) if k]
+    outvars = [v for v, u in zip(eqn.outvars, used) if u]
+    return kept, eqn.replace(invars=invars, outvars=outvars, params={**eqn.params, "jaxpr": smaller})
