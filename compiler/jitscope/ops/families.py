@@ -32,10 +32,6 @@ def pure(out: Any) -> tuple[Any, Effects]:
     return out, no_effects
 
 
-def shape_text(aval: ShapedArray) -> str:
-    return aval.short()
-
-
 class AddAny(Primitive):
     """The sum of two tangents or cotangents of one aval: what every derivative rule of two operands ends in."""
 
