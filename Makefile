@@ -20,12 +20,14 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export npm_config_update_notifier := false
 
 .DELETE_ON_ERROR:
-.PHONY: help demo lab test lint types test-python test-front chromium test-browser front wheel oaks bench format node clean distclean
+.PHONY: help demo lab test test-all coverage lint types test-python test-front chromium test-browser front wheel oaks bench format node clean distclean
 
 help:
 	@echo 'make demo     run $(TOUR) and leave build/tour.html, to be looked at without a kernel or network'
 	@echo 'make lab      open $(TOUR) in JupyterLab'
 	@echo 'make test     all tests: lint, types, Python, TypeScript, browser (JITSCOPE_SKIP_BROWSER=1 leaves the last out)'
+	@echo 'make test-all the Python tests with every generated program and every sample, not a part of them'
+	@echo 'make coverage write docs/coverage.md: what of JAX and NumPy is here, and how it is checked'
 	@echo 'make front    build the front end           make wheel    build dist/*.whl and dist/*.tar.gz'
 	@echo 'make bench    measure against jax           make format   let ruff rewrite what it can'
 	@echo 'make oaks     fetch the counts that examples/programs/pln.py fits (others are made up if they are not there)'
@@ -68,6 +70,12 @@ test-front: $(PACKAGES)
 
 test-python: $(INSTALLED) front
 	$(PY) -m pytest --ignore=tests/browser -n $(JOBS)
+
+test-all: $(INSTALLED) front
+	JITSCOPE_GENERATED=all $(PY) -m pytest --ignore=tests/browser -n $(JOBS)
+
+coverage: $(INSTALLED)
+	$(PY) -m tests.compiler.library.coverage --write
 
 # Chromium is brought before anything slow starts, so that a machine which cannot have it says so at once.
 chromium: $(INSTALLED)

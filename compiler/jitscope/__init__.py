@@ -7,7 +7,12 @@
 import importlib
 from typing import Any
 
-from . import numpy as numpy, observe as observe, tree as tree
+from .core.collector import paused_collector as _paused_collector
+
+
+with _paused_collector():
+    from . import numpy as numpy, observe as observe, tree as tree
+
 from .api import (
     Array as Array,
     ShapeDtypeStruct as ShapeDtypeStruct,
@@ -88,6 +93,7 @@ _ROOMS = (
     "custom_batching",
     "custom_derivatives",
     "debug",
+    "dlpack",
     "dtypes",
     "errors",
     "export",
@@ -114,3 +120,7 @@ def __getattr__(name: str) -> Any:
     if name in _ROOMS:
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_ABOVE, *_ROOMS})

@@ -39,6 +39,7 @@ _KINDS: dict[str, tuple[Callable[..., Any], Callable[[Any], Any], Callable[..., 
     "segment_min": (scatter_min, _highest, jnp.min),
 }
 """How rows are added to a segment, what an empty one holds, and how several are joined."""
+_ARITHMETIC = ("segment_sum", "segment_prod")
 
 
 def _segment(name: str, what: str, empty: str) -> Callable[..., Any]:
@@ -57,6 +58,8 @@ def _segment(name: str, what: str, empty: str) -> Callable[..., Any]:
         data, ids = (jnp.asarray(checked(name, x, i)[0]) for i, x in enumerate((data, segment_ids)))
         if not dtypes.is_integer(ids.dtype):
             raise TypeError(f"{name}: segment_ids must be integers, not {aval_of(ids).short()}")
+        if data.dtype == dtypes.bool_ and name in _ARITHMETIC:
+            raise TypeError(f"{name}: {aval_of(data).short()} holds booleans; convert them to integers first")
         if not data.ndim:
             raise ValueError(f"{name}: data must have a first axis of rows; it is {aval_of(data).short()}")
         count = _count(name, ids) if num_segments is None else integer(name, num_segments, "num_segments")
@@ -73,7 +76,8 @@ def _segment(name: str, what: str, empty: str) -> Callable[..., Any]:
     `num_segments`: the greatest number + 1 if None, which needs known numbers (TracerIntegerConversionError under jit). Rows with a
     number below 0 or from num_segments on are left out (`mode` "fill"); "clip" counts them to the first or last. With
     `indices_are_sorted` or `unique_indices` the caller promises so. `bucket_size`: so many rows are reduced at a time, then the
-    buckets: less rounding, more memory. Raises TypeError for numbers that are no integers, ValueError for shapes that do not fit.
+    buckets: less rounding, more memory. Raises TypeError for numbers that are no integers
+    and for sums and products of booleans, ValueError for shapes that do not fit.
     """
     return function
 

@@ -34,7 +34,7 @@ class Array(Operators):
 
     # Values
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: Any = None, context: Any = None, copy: bool | None = None) -> np.ndarray:
         if isinstance(self.aval.dtype, dtypes.ExtendedDType):
             raise TypeError(f"{self.aval.short()} holds keys, which have no NumPy form: use random.key_data(keys)")
         value = client.to_numpy(self.buf, self.aval.dtype)
@@ -127,9 +127,14 @@ class Array(Operators):
             else str(np.asarray(self))
         )
 
-    def __format__(self, spec: str) -> str:
-        number = not self.aval.shape and not isinstance(self.aval.dtype, dtypes.ExtendedDType)
-        return format(np.asarray(self)[()] if number else str(self), spec)
+    def __format__(self, format_spec: str) -> str:
+        if not format_spec or isinstance(self.aval.dtype, dtypes.ExtendedDType):
+            return format(str(self), format_spec)
+        if self.aval.shape:
+            raise TypeError(
+                f"the format {format_spec!r} is for one number, this is {self.aval.short()}: use x.tolist()"
+            )
+        return format(np.asarray(self)[()], format_spec)
 
     # Memory
 
@@ -148,7 +153,9 @@ class Array(Operators):
         return {self.device}
 
     def to_device(self, device: Any, *, stream: Any = None) -> Array:
-        """The array on another device; itself if it is there."""
+        """The array on another device; itself if it is there. Raises NotImplementedError for `stream`."""
+        if stream is not None:
+            raise NotImplementedError("to_device: stream= is not supported")
         return placed(self, device)
 
     def platform(self) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from ..core import records, source
 from ..core.avals import ShapedArray, physical
 from ..core.hashing import SMALL, StructuralHash, structural_hash
-from ..core.jaxpr import NO_DEBUG, ClosedJaxpr, DebugInfo, Jaxpr
+from ..core.jaxpr import NO_DEBUG, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn
 from ..core.trace import Tracer, leaked
 from ..xla import client, donations, mappings, mlir
 from ..xla.callbacks import answer, calls_python
@@ -192,12 +192,22 @@ def _watch_mappings() -> None:
         let_go()
 
 
-def lower_closed(closed: ClosedJaxpr, donated: Sequence[int] = (), keep_unused: bool = False) -> bytes:
-    """The MLIR bytecode of a jaxpr's program, as `compile_jaxpr` would compile it."""
+def lower_closed(
+    closed: ClosedJaxpr, donated: Sequence[int] = (), keep_unused: bool = False, debug_info: bool = False
+) -> bytes:
+    """The MLIR bytecode of a jaxpr's program, as `compile_jaxpr` would compile it; with `debug_info`, locations say besides the
+    paths of equations their named scopes and where they were written."""
     kept = _kept_arguments(closed, keep_unused)
     lifted, hidden, embedded = _split_constants(closed, None, kept)
     taken = tuple(len(hidden) + kept.index(i) for i in donated if i in kept)
-    return mlir.to_bytecode(lower_jaxpr(ClosedJaxpr(lifted.jaxpr, embedded), closed.jaxpr.debug.name, taken))
+    program, name = ClosedJaxpr(lifted.jaxpr, embedded), closed.jaxpr.debug.name
+    return mlir.to_bytecode(lower_jaxpr(program, name, taken, _described if debug_info else None))
+
+
+def _described(eqn: JaxprEqn) -> mlir.Described:
+    where = source.user_position(eqn.traceback)
+    place = where and (where.file, where.line, where.column + 1, where.end_line, where.end_column + 1)
+    return "/".join([*source.names_of(eqn.traceback), eqn.primitive.name]), place
 
 
 def _kept_arguments(closed: ClosedJaxpr, keep_unused: bool) -> list[int]:

@@ -6,7 +6,6 @@ compressed. A checksum covers all of it but the time of last use, which is writt
 
 from __future__ import annotations
 
-import hashlib
 import struct
 import time
 import zlib
@@ -15,6 +14,7 @@ from functools import cache, partial
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from ..core.digest import blake2b
 from .disk_key import Key
 
 
@@ -132,7 +132,7 @@ def told(text: bytes) -> dict[str, Any]:
 
 
 def _checksum(head: Head, *parts: bytes) -> bytes:
-    found = hashlib.blake2b(_HEAD.pack(*head._replace(used=0.0, checksum=b"")), digest_size=16)
+    found = blake2b(_HEAD.pack(*head._replace(used=0.0, checksum=b"")), digest_size=16)
     for part in parts:
         found.update(part)
     return found.digest()

@@ -7,7 +7,6 @@ miss can be explained by an entry that differs in the second alone: `program`, t
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,6 +14,7 @@ from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Any
 
+from ..core.digest import blake2b
 from ..core.hashing import StructuralHash
 from ..core.jaxpr import ClosedJaxpr, Jaxpr
 from ..core.primitive import Primitive, _made
@@ -80,7 +80,7 @@ def wanted(
         return Refusal(f"a lowering rule is registered for {', '.join(changed)}")
     if asks_for_dumps(options):
         return Refusal("XLA is asked to write down what it does")
-    program = hashlib.blake2b(structure.digest + repr(tuple(donated)).encode(), digest_size=16).digest()
+    program = blake2b(structure.digest + repr(tuple(donated)).encode(), digest_size=16).digest()
     return Wanted(program, tuple(sorted(options)), device, folder)
 
 
@@ -185,12 +185,12 @@ def asks_for_dumps(options: Options) -> bool:
 
 
 def _digest(parts: MappingProxyType[str, str]) -> bytes:
-    return hashlib.blake2b(repr(sorted(parts.items())).encode(), digest_size=16).digest()
+    return blake2b(repr(sorted(parts.items())).encode(), digest_size=16).digest()
 
 
 @cache
 def _flags() -> str:
     """XLA's options where a call gives none, XLA_FLAGS among them."""
-    digest = hashlib.blake2b(default_options(), digest_size=6).hexdigest()
+    digest = blake2b(default_options(), digest_size=6).hexdigest()
     given = os.environ.get("XLA_FLAGS", "").strip()
     return f"{digest} ({given})" if given else digest

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import os
 import sys
 from functools import cache
+
+from ..core.digest import blake2b
 
 
 @cache
@@ -14,7 +15,7 @@ def cpu() -> str:
     """The processor and its instruction sets, in words and a hash."""
     told = _told_by_linux() or _told_by_others()
     model = next((line.split(":", 1)[1].strip() for line in told if line.startswith("model name")), told[0])
-    return f"{model}, {hashlib.blake2b(repr(told).encode(), digest_size=6).hexdigest()}"
+    return f"{model}, {blake2b(repr(told).encode(), digest_size=6).hexdigest()}"
 
 
 _DECISIVE = ("vendor_id", "cpu family", "model", "stepping", "flags", "Features", "CPU ", "isa", "uarch", "cpu\t")

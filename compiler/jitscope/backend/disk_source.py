@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 
+from ..core.digest import blake2b
 from .disk_folder import open_mine, replace_by
 
 
 PACKAGE = __name__.split(".")[0]
-ROOMS = ("xla", "core", "ops", "transforms", "control", "special", "backend", "api", "checkify", "export")
+ROOMS = ("xla", "core", "ops", "transforms", "control", "special", "backend", "api", "random", "checkify", "export")
 """Where what decides the way from a jaxpr to its program is written: all operations and what lowers them."""
 _loaded = time.time()
 
@@ -30,7 +30,7 @@ def source_version(folder: str) -> str | None:
             return None
         names = [path[len(package) + 1 :] for path, _ in files]
         stamps = repr([(name, f.st_size, f.st_mtime_ns) for name, (_, f) in zip(names, files)])
-        state = hashlib.blake2b(f"{package} {stamps}".encode(), digest_size=16).hexdigest()
+        state = blake2b(f"{package} {stamps}".encode(), digest_size=16).hexdigest()
         note = os.path.join(folder, "source")
         source = _noted(note, state)
         if source is None:
@@ -53,7 +53,7 @@ def _python_files(folder: str) -> Iterator[tuple[str, os.stat_result]]:
 
 def _contents(files: Sequence[tuple[str, str]]) -> str:
     """A hash of files, given by name and path."""
-    found = hashlib.blake2b(digest_size=8)
+    found = blake2b(digest_size=8)
     for name, path in files:
         with open(path, "rb", buffering=0) as file:
             text = file.read()

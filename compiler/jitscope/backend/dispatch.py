@@ -7,7 +7,6 @@ positional arrays take a shorter way through the same cache.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import sys
 import time
@@ -32,11 +31,10 @@ from ..xla import client
 from .array import Array, device_for, one_device, placed, to_array
 from .caches import CheckedReady, Completed, Ready, Traced, caches_of
 from .compile import Options, Program, compile_jaxpr
-from .key_reuse import checked
-from .replay import test_in_force, watched
 from .signature import ANY_DEVICE, Leaf, Signature, options_text, short_repr
 from .stages import trace_stage
 from .static import StaticSpec
+from .watching import checked, test_in_force, watched
 
 
 class DefaultsInTheWay(Exception):
@@ -289,7 +287,7 @@ class JitFunction:
 
     def _traced_for(self, device: Any, traced: Traced) -> Traced:
         """A known trace on its way to another device than before (or to its first one): a program of its own."""
-        signature = dataclasses.replace(traced.signature, device=str(device))
+        signature = traced.signature._replace(device=str(device))
         traced = Traced(traced.closed, traced.out_tree, signature, records.new_program())
         records.emit(
             records.Record(

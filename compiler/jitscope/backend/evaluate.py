@@ -16,9 +16,7 @@ from ..ops.indexing import dynamic_slice_p, dynamic_update_slice_p
 from ..xla.program import RuntimeFailure, translate
 from .array import Array, device_for, one_device, placed, to_array
 from .compile import Program, compile_jaxpr, relief
-from .key_reuse import checked
-from .key_uses import is_key
-from .replay import failure, is_bad, test_in_force
+from .watching import checked, failure, is_bad, is_key, test_in_force
 
 
 _programs: dict[Any, Program] = {}

@@ -14,6 +14,7 @@ from typing import Any
 from ..core.jaxpr import Jaxpr, subjaxprs
 from ..core.primitive import Primitive
 from ..ops import elementwise as ew
+from ..special.primitive import Special
 
 
 _KINDS: dict[Primitive, tuple[str, ...]] = {
@@ -44,6 +45,8 @@ def _counts(jaxpr: Jaxpr, known: dict[Jaxpr, Counter[str]]) -> Counter[str]:
         count: Counter[str] = Counter()
         for _, eqn in jaxpr.live()[0]:
             count.update(_KINDS.get(eqn.primitive, ("log", "log") if eqn.primitive.name in _UNKNOWN else ()))
+            if isinstance(eqn.primitive, Special):
+                count.update(_counts(eqn.primitive.program([x.aval for x in eqn.invars]).jaxpr, known))
             turns = 2 if eqn.primitive.name in ("scan", "while") else 1
             for _, held in subjaxprs(eqn.params):
                 for _ in range(turns):

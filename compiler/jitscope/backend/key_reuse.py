@@ -19,7 +19,8 @@ from ..core import source
 from ..core.avals import ShapedArray, aval_of
 from ..core.jaxpr import ClosedJaxpr
 from .array import Array
-from .key_uses import Labels, Summary, Use, is_key, mentions_keys, reused, summary
+from .key_uses import Labels, Summary, Use, mentions_keys, reused, summary
+from .watching import is_key
 
 
 _lock = threading.RLock()

@@ -18,11 +18,11 @@ from ..control.remat import checkpoint_p
 from ..control.scan import scan_p
 from ..control.while_loop import while_p
 from ..core import source
-from ..core.avals import ShapedArray
 from ..core.errors import KeyReuseError
 from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, subjaxprs
 from ..core.trace import place
 from ..ops import elementwise, indexing, linear, rng
+from .watching import is_key
 
 
 Labels = np.ndarray
@@ -53,10 +53,6 @@ def reused(first: Use, second: Use, how: str = "") -> KeyReuseError:
         f"  again {again}\n  what to do: split it, key, own = random.split(key), and use each part once; or, where the same "
         "numbers are wanted, random.clone(key)"
     )
-
-
-def is_key(aval: ShapedArray) -> bool:
-    return isinstance(aval.dtype, rng.KeyDType)
 
 
 def mentions_keys(closed: ClosedJaxpr) -> bool:

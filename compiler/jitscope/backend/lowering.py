@@ -36,6 +36,7 @@ class Module:
         self.calls = 0
         self.builders: dict[str, Any] = {}
         self.runs: list[RunNumber] = []
+        self.describe: Callable[[JaxprEqn], mlir.Described] | None = None
 
     @property
     def run(self) -> RunNumber:
@@ -118,7 +119,7 @@ def lower_equations(module: Module, jaxpr: Jaxpr, values: Sequence[Any], prefix:
 
     for i, eqn in jaxpr.live()[0]:
         ctx.path = f"{prefix}e{i}"
-        with mlir.location(ctx.path):
+        with mlir.location(ctx.path, None if module.describe is None else module.describe(eqn)):
             out = ctx.lower_equation(eqn, [read(a) for a in eqn.invars])
         if eqn.primitive.multiple_results:
             env.update(zip(eqn.outvars, out))
@@ -580,10 +581,17 @@ def _lapack_target(routine: str, aval: ShapedArray) -> str:
 _LAPACK_LETTERS = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
 
 
-def lower_jaxpr(closed: ClosedJaxpr, name: str, donated: Sequence[int] = ()) -> Any:
-    """The module of a program whose arguments are its invars; small captured constants are written into it."""
+def lower_jaxpr(
+    closed: ClosedJaxpr,
+    name: str,
+    donated: Sequence[int] = (),
+    describe: Callable[[JaxprEqn], mlir.Described] | None = None,
+) -> Any:
+    """The module of a program whose arguments are its invars; small captured constants are written into it. `describe` gives
+    what the location of an equation says besides its path: a name, and a file with a range (see `xla.mlir.location`)."""
     context = mlir.context()
     with context, mlir.location():
         module = Module(name)
+        module.describe = describe
         module.build(closed.jaxpr, "main", "public", closed.consts, donated)
         return module.module

@@ -7,12 +7,11 @@ branches and functions with rules of their own are entered. Programs with callba
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import tree
 from ..control.call import call
 from ..control.callbacks import calls_python
 from ..core import config, dtypes, source
@@ -20,22 +19,7 @@ from ..core.jaxpr import ClosedJaxpr, JaxprEqn, Literal, subpath
 from ..core.staging import literal_value
 from ..core.trace import evaluation, using
 from .array import Array, to_array
-
-
-Test = Callable[[np.ndarray], np.ndarray]
-"""Which elements are bad."""
-
-
-def nans(x: np.ndarray) -> np.ndarray:
-    return np.isnan(x)
-
-
-def infinities(x: np.ndarray) -> np.ndarray:
-    return np.isinf(x)
-
-
-def nans_and_infinities(x: np.ndarray) -> np.ndarray:
-    return ~np.isfinite(x)
+from .watching import Test, infinities, is_bad, nans, nans_and_infinities
 
 
 _WHAT: dict[Test, str] = {nans: "NaN", infinities: "an infinity", nans_and_infinities: "NaN or an infinity"}
@@ -51,8 +35,7 @@ class Turn:
     loop: source.Position | None
 
 
-@dataclasses.dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """The first equation that gave a bad value: its path, what it computes, where it was written, the loops it is in (outer
     ones first), and its operands and results."""
 
@@ -66,17 +49,6 @@ class Finding:
 
 class HasCallbacks(Exception):
     """A program that calls back into Python is not run again."""
-
-
-def is_bad(x: Any, test: Test) -> bool:
-    """Whether an array has a bad element. Integers, booleans and keys have none."""
-    return dtypes.is_inexact(x.aval.dtype) and bool(test(_wide(x)).any())
-
-
-def _wide(x: Any) -> np.ndarray:
-    """The values in a dtype that NumPy's tests know."""
-    values = np.asarray(x)
-    return values if values.dtype.kind in "fc" else values.astype(np.float32)
 
 
 def find_first(closed: ClosedJaxpr, args: Sequence[Any], test: Test = nans) -> Finding | None:
@@ -188,33 +160,6 @@ def _counting() -> Iterator[int]:
 
 def _has_numbers(x: Array) -> bool:
     return not dtypes.is_extended(x.aval.dtype)
-
-
-# Watching ------------------------------------------------------------------------------------------------------------
-
-
-def test_in_force() -> Test | None:
-    """What is looked for now, by `debug_nans` and `debug_infs`; None: nothing."""
-    options = config.settings()
-    if options.debug_infs:
-        return nans_and_infinities if options.debug_nans else infinities
-    return nans if options.debug_nans else None
-
-
-def watched(closed: ClosedJaxpr, name: str, run: Callable[[Sequence[Any]], Any]) -> Callable[[Sequence[Any]], Any]:
-    """A program that raises FloatingPointError for bad results, saying which equation made the first one. It may not take
-    over its arguments' memory: they are needed for that."""
-    test = test_in_force()
-    if test is None:
-        return run
-
-    def run_and_look(bufs: Sequence[Any]) -> Any:
-        out = run(bufs)
-        if any(is_bad(x, test) for x in tree.leaves(out)):
-            raise failure(closed, name, [Array(b, a) for b, a in zip(bufs, closed.in_avals)], test)
-        return out
-
-    return run_and_look
 
 
 def failure(closed: ClosedJaxpr, name: str, args: Sequence[Any], test: Test) -> FloatingPointError:

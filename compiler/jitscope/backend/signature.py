@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..core.avals import ShapedArray
 from ..core.config import Settings
 from ..core.dtypes import short_name
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Leaf:
+class Leaf(NamedTuple):
     """One array of the arguments: where it stands and what it is. Kept by many rows of the ledger, so equal ones are one
     object as a rule."""
 
@@ -30,8 +29,7 @@ class Leaf:
         return f"{self.dtype}[{','.join(map(str, self.shape))}]" + (" (weak)" if self.weak_type else "")
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Static:
+class Static(NamedTuple):
     """One static argument; `token` differs between unequal values that print alike."""
 
     name: str
@@ -47,8 +45,7 @@ class Static:
         return f"{self.text} ({self.type})"
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(NamedTuple):
     """Everything a program depends on beside the code: `function` numbers the function object, `options` are (name,
     repr) of everything that is neither an argument nor named here. `cleared` and `dropped` count how often the function's
     caches were emptied, and made room."""
@@ -60,8 +57,12 @@ class Signature:
     options: tuple[tuple[str, str], ...]
     x64: bool
     device: str
-    cleared: int = dataclasses.field(compare=False)
-    dropped: int = dataclasses.field(compare=False)
+    cleared: int
+    dropped: int
+
+    def same(self, other: Signature) -> bool:
+        """Whether the programs are: what happened to the caches does not count."""
+        return self._replace(cleared=0, dropped=0) == other._replace(cleared=0, dropped=0)
 
 
 ANY_DEVICE = "any"

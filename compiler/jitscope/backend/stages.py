@@ -17,7 +17,7 @@ from ..core.dtypes import ExtendedDType, canonicalize
 from ..core.folding import fold
 from ..core.jaxpr import ClosedJaxpr
 from ..core.trace import Tracer
-from ..xla import hlo_module, mlir
+from ..xla import mlir
 from .array import Array, device_for, placed
 from .compile import Program, compile_jaxpr, lower_closed
 
@@ -230,6 +230,11 @@ class LoweredStage(_Stage):
     def _module(self) -> Any:
         return mlir.parse(self.bytecode())
 
+    def _described(self) -> bytes:
+        """The bytecode with named scopes and places; programs that are run have paths alone, so that moving a cell compiles nothing."""
+        stage = self._stage
+        return lower_closed(stage.jaxpr, stage._donated, stage._function._keep_unused, debug_info=True)
+
     def bytecode(self) -> bytes:
         """The module as MLIR bytecode."""
         if self._bytecode is None:
@@ -239,14 +244,16 @@ class LoweredStage(_Stage):
         return self._bytecode
 
     def as_text(self, dialect: str | None = None, *, debug_info: bool = False) -> str:
-        """The program as text; `dialect` is "stablehlo" (also None) or "hlo", `debug_info` adds the equations' paths.
+        """The program as text; `dialect` is "stablehlo" (also None) or "hlo", `debug_info` adds the equations' paths,
+        named scopes and places in the source.
 
         Raises ValueError for another dialect.
         """
+        code = self._described() if debug_info else self.bytecode()
         if dialect in (None, "stablehlo"):
-            return mlir.module_text(self._module(), debug_info)
+            return mlir.module_text(mlir.parse(code), debug_info)
         if dialect == "hlo":
-            return hlo_module.text(hlo_module.unoptimized(self.bytecode()), metadata=debug_info)
+            return _hlo().text(_hlo().unoptimized(code), metadata=debug_info)
         raise _unknown_dialect(dialect)
 
     def compiler_ir(self, dialect: str | None = None) -> Any:
@@ -257,12 +264,12 @@ class LoweredStage(_Stage):
         if dialect in (None, "stablehlo"):
             return self._module()
         if dialect == "hlo":
-            return hlo_module.unoptimized(self.bytecode())
+            return _hlo().unoptimized(self.bytecode())
         raise _unknown_dialect(dialect)
 
     def cost_analysis(self) -> dict[str, float]:
         """XLA's estimate for the program before optimisation: "flops", "bytes accessed", …"""
-        return hlo_module.cost_analysis(hlo_module.unoptimized(self.bytecode()))
+        return _hlo().cost_analysis(_hlo().unoptimized(self.bytecode()))
 
     def compile(
         self, compiler_options: dict[str, Any] | None = None, *, device_assignment: Sequence[Any] | None = None
@@ -293,6 +300,13 @@ class LoweredStage(_Stage):
 
     def __repr__(self) -> str:
         return f"Lowered({self.fun_name})"
+
+
+def _hlo() -> Any:
+    """What reads HLO: few programs ask for that."""
+    from ..xla import hlo_module
+
+    return hlo_module
 
 
 def _unknown_dialect(dialect: Any) -> ValueError:
@@ -355,7 +369,7 @@ class CompiledStage(_Stage):
 
     def as_text(self) -> str:
         """The optimised HLO."""
-        return hlo_module.text(hlo_module.optimized(self._program.executable))
+        return _hlo().text(_hlo().optimized(self._program.executable))
 
     def cost_analysis(self) -> dict[str, float]:
         """XLA's estimate for the optimised program: "flops", "bytes accessed", …"""

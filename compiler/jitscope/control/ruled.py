@@ -142,7 +142,7 @@ class ResultAxes:
 
 def _is_above(x: Any, trace: Trace) -> bool:
     """Whether a value belongs to a transformation that hands its operations down to `trace`."""
-    current = x.trace if isinstance(x, Tracer) else None
+    current = x.tracing if isinstance(x, Tracer) else None
     while (current := getattr(current, "parent", None)) is not None:
         if current is trace:
             return True
@@ -285,9 +285,9 @@ class Ruled:
         except TypeError as error:
             raise TypeError(f"{name}: {error}") from None
         bound.apply_defaults()
-        if bound.kwargs:
+        if passed := [k for k in bound.kwargs if k in kwargs]:
             raise TypeError(
-                f"the {self.kind} function {name} was given arguments by keyword only ({', '.join(bound.kwargs)}): its rules "
+                f"the {self.kind} function {name} was given arguments by keyword only ({', '.join(passed)}): its rules "
                 "take arguments by position, so they must have one"
             )
         return bound.args

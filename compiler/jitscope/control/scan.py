@@ -366,12 +366,14 @@ def scan(
     length: int | None = None,
     reverse: bool = False,
     unroll: int | bool = 1,
+    _split_transpose: bool = False,
 ) -> tuple[Any, Any]:
     """`carry, y = f(carry, x)` for each element x of `xs` along its leading axis; the final carry, and all y stacked.
 
     `init` is the first carry; structure, shapes and dtypes of the carry stay the same (a number may become the dtype it is
     combined with). `xs` is a tree of arrays with one leading size, or None with `length` given. `reverse`: from the last
     element (the y stay in the order of `xs`). `unroll`: so many iterations stand in one of the compiled loop (True: all).
+    `_split_transpose` is taken and changes nothing.
 
     Differentiable in both modes. Raises TypeError where `f` gives another carry than it took (the message names the leaf),
     ValueError for sizes that disagree.

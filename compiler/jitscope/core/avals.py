@@ -79,7 +79,7 @@ _SCALARS = tuple(dtypes.PYTHON_SCALARS)
 
 
 def is_python_scalar(x: Any) -> bool:
-    return type(x) in dtypes.PYTHON_SCALARS or isinstance(x, _SCALARS)
+    return type(x) in dtypes.PYTHON_SCALARS or (isinstance(x, _SCALARS) and not isinstance(x, np.generic))
 
 
 def aval_of(x: Any) -> ShapedArray:

@@ -5,13 +5,13 @@ stand in a cache key. `OPTIONS` is the table of all options, with what each mean
 """
 
 import dataclasses
-import difflib
 import os
 import warnings
 from collections.abc import Callable
 from contextlib import ContextDecorator
 from contextvars import ContextVar
-from typing import Any
+from importlib import import_module
+from typing import Any, NamedTuple
 
 from ..xla import client
 from . import jax_options
@@ -91,8 +91,7 @@ PRECISIONS = ("default", "high", "highest", "bfloat16", "tensorfloat32", "float3
 GENERATORS = ("threefry2x32", "rbg", "unsafe_rbg")
 
 
-@dataclasses.dataclass(frozen=True)
-class Option:
+class Option(NamedTuple):
     """One option. `check` gives the value as it is kept, or raises ValueError saying what it may be; `whole_process`:
     it has no context manager."""
 
@@ -243,7 +242,7 @@ def _from_environment() -> dict[str, Any]:
 
 
 _given = _from_environment()
-_default: Settings = _intern(Settings(**{name: value for name, value in _given.items() if name in _TRACED}))
+unscoped: Settings = _intern(Settings(**{name: value for name, value in _given.items() if name in _TRACED}))
 _others: dict[str, Any] = {
     name: _given.get(name, option.default) for name, option in OPTIONS.items() if name not in _TRACED
 }
@@ -257,22 +256,24 @@ class _Scope:
     def __init__(self, given: dict[str, Any]):
         self.given = given
         self.base: Settings | None = None
-        self.found = _default
+        self.found = unscoped
 
     def settings(self) -> Settings:
-        if self.base is not _default:
+        if self.base is not unscoped:
             traced = {name: value for name, value in self.given.items() if name in _TRACED}
-            self.found, self.base = _intern(dataclasses.replace(_default, **traced)), _default
+            self.found, self.base = _intern(dataclasses.replace(unscoped, **traced)), unscoped
         return self.found
 
 
 _scope: ContextVar[_Scope | None] = ContextVar("jitscope_settings", default=None)
+scoped = _scope.get
+"""What with blocks around set, or None: then `unscoped` are the settings in force. For what is called at every operation."""
 
 
 def settings() -> Settings:
     """The options in force in this thread or task."""
     scope = _scope.get()
-    return _default if scope is None else scope.settings()
+    return unscoped if scope is None else scope.settings()
 
 
 def value_of(name: str) -> Any:
@@ -336,7 +337,7 @@ def _option(name: str) -> Option:
 def _unknown(name: str) -> str:
     if jax_options.is_known(name):
         return f"JAX's option {name} has no counterpart here{jax_options.why(name)}; options are {', '.join(sorted(OPTIONS))}"
-    near = difflib.get_close_matches(name.removeprefix("jax_"), OPTIONS, 3)
+    near = import_module("difflib").get_close_matches(name.removeprefix("jax_"), OPTIONS, 3)
     advice = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {', '.join(sorted(OPTIONS))}"
     return f"no option is called {name!r}; {advice}"
 
@@ -352,16 +353,16 @@ class Config:
         raises NotImplementedError unless it is switched off. Raises AttributeError for an unknown name, ValueError for an
         unknown value, RuntimeError for `num_cpu_devices` once devices are in use.
         """
-        global _default, watching
+        global unscoped, watching
         if name.removeprefix("jax_") not in OPTIONS.keys() | _OTHER_NAMES and jax_options.is_known(name):
             self._of_jax_alone(name, value)
             return
         option = _option(name)
         value = option.checked(value)
         if option.name in _TRACED:
-            before = _watches({option.name: getattr(_default, option.name)})
+            before = _watches({option.name: getattr(unscoped, option.name)})
             watching += _watches({option.name: value}) - before
-            _default = _intern(dataclasses.replace(_default, **{option.name: value}))
+            unscoped = _intern(dataclasses.replace(unscoped, **{option.name: value}))
         elif option.name == "num_cpu_devices":
             client.set_device_count(value)
         else:

@@ -43,6 +43,10 @@ class TypePromotionError(ValueError):
     """Dtypes that have no common type met in one operation."""
 
 
+class ShapeError(TypeError, ValueError):
+    """Shapes, sizes or axes that do not fit: a TypeError as in JAX, and a ValueError as in NumPy."""
+
+
 class MissingRule(NotImplementedError):
     """A primitive has no rule for the transformation applied to it."""
 

@@ -8,13 +8,13 @@ the hash.
 from __future__ import annotations
 
 import enum
-import hashlib
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .avals import ShapedArray
+from .digest import blake2b
 from .dtypes import ExtendedDType
 from .jaxpr import Atom, ClosedJaxpr, Jaxpr, Literal, Var
 
@@ -38,7 +38,7 @@ def structural_hash(closed: ClosedJaxpr, embedded: Sequence[Any] = ()) -> Struct
     writer.jaxpr(closed.jaxpr)
     for value in embedded:
         writer.value(value)
-    return StructuralHash(hashlib.blake2b("".join(writer.out).encode(), digest_size=32).digest(), writer.kept)
+    return StructuralHash(blake2b("".join(writer.out).encode(), digest_size=32).digest(), writer.kept)
 
 
 class _Writer:

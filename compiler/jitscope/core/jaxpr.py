@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..xla import tracebacks
 from .avals import ShapedArray
@@ -65,8 +64,7 @@ class JaxprEqn:
         return JaxprEqn(**{**{name: getattr(self, name) for name in self.__slots__}, **changes})
 
 
-@dataclasses.dataclass(frozen=True)
-class DebugInfo:
+class DebugInfo(NamedTuple):
     """What people call the parts of a jaxpr: the function's name, its arguments and results by path."""
 
     name: str = "<unnamed>"
@@ -108,11 +106,12 @@ class Jaxpr:
         read = self.live()[1]
         return [i for i, v in enumerate(self.invars) if v in read]
 
-    def pretty_print(self, *, source_info: bool = False) -> str:
-        """The program as text; with `source_info`, every equation followed by its place in the source."""
+    def pretty_print(self, *, source_info: bool = False, name_stack: bool = False) -> str:
+        """The program as text; with `source_info`, every equation followed by its place in the source, with `name_stack` by
+        the named scopes it was written in."""
         from .printing import format_jaxpr  # printing reads this file's classes
 
-        return format_jaxpr(self, source_info)
+        return format_jaxpr(self, source_info, name_stack)
 
     def __repr__(self) -> str:
         return self.pretty_print()
@@ -158,9 +157,10 @@ class ClosedJaxpr:
     def effects(self) -> Effects:
         return self.jaxpr.effects
 
-    def pretty_print(self, *, source_info: bool = False) -> str:
-        """The program as text; with `source_info`, every equation followed by its place in the source."""
-        return self.jaxpr.pretty_print(source_info=source_info)
+    def pretty_print(self, *, source_info: bool = False, name_stack: bool = False) -> str:
+        """The program as text; with `source_info`, every equation followed by its place in the source, with `name_stack` by
+        the named scopes it was written in."""
+        return self.jaxpr.pretty_print(source_info=source_info, name_stack=name_stack)
 
     def __repr__(self) -> str:
         return repr(self.jaxpr)

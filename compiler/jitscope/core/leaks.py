@@ -14,7 +14,7 @@ def check_leaks(trace: Trace, name: str) -> None:
     """Raise UnexpectedTracerError if something still holds a tracer of a trace that has ended."""
     gc.collect()
     for x in gc.get_objects():
-        if isinstance(x, Tracer) and x.trace is trace:
+        if isinstance(x, Tracer) and x.tracing is trace:
             holder = _holder(x)
             raise UnexpectedTracerError(
                 f"{name} keeps one of its intermediate values beyond its trace, {x.description()}.\n"

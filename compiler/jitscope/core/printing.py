@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,12 +34,12 @@ class Names:
     """The names of a program's variables, in the order in which they are printed; results that nobody reads are `_`.
 
     `shared`: programs that occur several times, with the names under which they are printed once, in front. Arguments and
-    results of the others have the names of the operands and results of the equation that holds them. `source_lines`: every
-    equation says where it was written.
+    results of the others have the names of the operands and results of the equation that holds them. `notes`: what is said
+    behind an equation.
     """
 
-    def __init__(self, jaxpr: Jaxpr, source_lines: bool = False):
-        self.source_lines = source_lines
+    def __init__(self, jaxpr: Jaxpr, notes: Callable[[JaxprEqn], str | None] = lambda eqn: None):
+        self.notes = notes
         self.shared = _shared(jaxpr)
         self._fresh = (name for name in variable_names() if name not in self.shared.values())
         self._names: dict[Var, str] = {}
@@ -164,8 +164,7 @@ def _brackets(opening: str, docs: Sequence[layout.Doc], closing: str) -> layout.
 
 
 def _equation(eqn: JaxprEqn, names: Names) -> layout.Doc:
-    where = source.user_position(eqn.traceback) if names.source_lines else None
-    name = layout.text(" = " * bool(eqn.outvars) + eqn.primitive.name, None if where is None else str(where))
+    name = layout.text(" = " * bool(eqn.outvars) + eqn.primitive.name, names.notes(eqn))
     parts = [_words([binder_text(v, names) for v in eqn.outvars]), name]
     params = eqn.primitive.shown_params(eqn.params)
     if params:
@@ -200,9 +199,16 @@ def _program(jaxpr: Jaxpr, names: Names) -> layout.Doc:
     return layout.group(layout.concat([layout.nest(2, layout.concat(inside)), layout.text(" }")]))
 
 
-def format_jaxpr(jaxpr: Jaxpr, source_lines: bool = False) -> str:
-    """The whole program; with `source_lines`, every equation followed by its place, `# file:line:column (function)`."""
-    names = Names(jaxpr, source_lines)
+def format_jaxpr(jaxpr: Jaxpr, source_lines: bool = False, scopes: bool = False) -> str:
+    """The whole program; with `source_lines`, every equation followed by its place, `# file:line:column (function)`, with
+    `scopes` by the named scopes it was written in, `# [layer/attention]`."""
+
+    def notes(eqn: JaxprEqn) -> str | None:
+        around = "/".join(source.names_of(eqn.traceback)) if scopes else ""
+        where = source.user_position(eqn.traceback) if source_lines else None
+        return " ".join([f"[{around}]"] * bool(around) + [str(where)] * (where is not None)) or None
+
+    names = Names(jaxpr, notes)
     shared = [
         layout.concat([layout.text(f"let {name} = "), _program(held, names), layout.text(" in"), layout.line_break()])
         for held, name in names.shared.items()

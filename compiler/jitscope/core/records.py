@@ -19,7 +19,7 @@ from .source import Position
 _numbers = itertools.count(1)
 
 
-@dataclasses.dataclass(slots=True)
+@dataclasses.dataclass(slots=True, eq=False, match_args=False)
 class Record:
     """One step. `seconds` is its duration, `program` ties the steps of one compilation together.
 

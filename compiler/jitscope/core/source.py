@@ -3,13 +3,12 @@
 A position is captured as a traceback handle (a fraction of a microsecond) and resolved only when somebody looks.
 """
 
-import dataclasses
 import functools
 import linecache
 import os
 from contextvars import ContextVar
 from types import CodeType, TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..xla import tracebacks
 
@@ -19,8 +18,7 @@ _STDLIB = os.path.dirname(os.__file__)
 _INTERNAL += [os.path.join(_STDLIB, name) for name in ("contextlib.py", "functools.py")]
 
 
-@dataclasses.dataclass(frozen=True)
-class Position:
+class Position(NamedTuple):
     """A stretch of source: lines from 1, columns from 0 (as Python's `co_positions`)."""
 
     file: str

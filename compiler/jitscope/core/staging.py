@@ -30,12 +30,12 @@ class JaxprTracer(Tracer):
     __slots__ = ("atom",)
 
     def __init__(self, trace: JaxprTrace, atom: Atom):
-        self.trace = trace
+        self.tracing = trace
         self.atom = atom
         self.aval = atom.aval
 
     def origin(self) -> str:
-        return self.trace.origin(self.atom)
+        return self.tracing.origin(self.atom)
 
 
 class JaxprTrace(Trace):
@@ -64,7 +64,7 @@ class JaxprTrace(Trace):
 
     def record(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """Append the equation and give its results."""
-        atoms = [x.atom if type(x) is JaxprTracer and x.trace is self else self.atom(x) for x in args]
+        atoms = [x.atom if type(x) is JaxprTracer and x.tracing is self else self.atom(x) for x in args]
         out, effects = primitive.abstract(*[a.aval for a in atoms], **params)
         many = primitive.multiple_results
         outvars = [Var(aval) for aval in out] if many else [Var(out)]
@@ -78,9 +78,9 @@ class JaxprTrace(Trace):
     def atom(self, x: Any) -> Atom:
         """The atom of any value: scalars become literals, other values captured constants."""
         if isinstance(x, Tracer):
-            if x.trace is self:
+            if x.tracing is self:
                 return x.atom  # pyright: ignore[reportAttributeAccessIssue]
-            if isinstance(x.trace, JaxprTrace) and x.trace.ended:
+            if isinstance(x.tracing, JaxprTrace) and x.tracing.ended:
                 raise leaked(x)
         elif is_python_scalar(x):
             aval = aval_of(x)

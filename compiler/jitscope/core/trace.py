@@ -56,6 +56,9 @@ class using:
 
 _current: ContextVar[Trace | None] = ContextVar("jitscope_trace", default=None)
 _evaluation: Trace = Trace()
+traced_by = _current.get
+"""The trace that `using` made current, or None: then operations are evaluated. What is called at every operation asks this
+first, since it costs half of what `evaluating` does."""
 
 
 def current_trace() -> Trace:
@@ -82,8 +85,8 @@ def evaluation() -> Trace:
 class Tracer(Operators):
     """A value while tracing: an aval, and what its trace knows about it."""
 
-    __slots__ = ("__weakref__", "aval", "trace")
-    trace: Any
+    __slots__ = ("__weakref__", "aval", "tracing")
+    tracing: Any
     aval: ShapedArray
     refusal = "while tracing only shape and dtype are known"
 
@@ -133,6 +136,9 @@ class Tracer(Operators):
 
     def tolist(self) -> Any:
         return self._concrete(ConcretizationTypeError, "its values as a list", _STATIC, "number").tolist()
+
+    def tobytes(self, order: str = "C") -> Any:
+        return self._concrete(ConcretizationTypeError, "its values as bytes", _STATIC, "number").tobytes(order)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         raise TypeError(immutable_message())
@@ -247,7 +253,7 @@ def leaked(tracer: Tracer) -> UnexpectedTracerError:
     """The error for a tracer met outside its trace."""
     where = source.here()
     line = f" It was used {place(where)}" if where else ""
-    if not getattr(tracer.trace, "ended", True):
+    if not getattr(tracer.tracing, "ended", True):
         return UnexpectedTracerError(
             f"a traced value met code that runs now, and it has no value yet; it is {tracer.description()}.{line}\n"
             "  What runs now while a function is traced (a block under ensure_compile_time_eval, another thread, a callback) "

@@ -1,4 +1,5 @@
-"""`jitscope.lax`: the operations one by one, under JAX's names. Nothing is promoted or broadcast, but scalars.
+"""`jitscope.lax`: the operations one by one, under JAX's names. Nothing is promoted; scalars and axes
+of size 1 are repeated.
 
 A façade: the primitives and their rules live in `ops`.
 """
@@ -36,12 +37,14 @@ from ..ops.indexing import (
     scatter_max as scatter_max,
     scatter_min as scatter_min,
     scatter_mul as scatter_mul,
+    scatter_sub as scatter_sub,
 )
 from ..ops.split import split as split
 from ..special.associative_scan import associative_scan as associative_scan
 from ..special.custom_root import custom_root as custom_root
 from .convolutions import (
     ConvDimensionNumbers as ConvDimensionNumbers,
+    ConvGeneralDilatedDimensionNumbers as ConvGeneralDilatedDimensionNumbers,
     conv as conv,
     conv_dimension_numbers as conv_dimension_numbers,
     conv_general_dilated as conv_general_dilated,
@@ -49,6 +52,9 @@ from .convolutions import (
     padtype_to_pads as padtype_to_pads,
 )
 from .elementwise import (
+    AccuracyMode as AccuracyMode,
+    RoundingMethod as RoundingMethod,
+    Tolerance as Tolerance,
     abs as abs,
     acos as acos,
     acosh as acosh,
@@ -96,6 +102,7 @@ from .elementwise import (
     max as max,
     min as min,
     mul as mul,
+    mulhi as mulhi,
     ne as ne,
     neg as neg,
     nextafter as nextafter,
@@ -104,6 +111,7 @@ from .elementwise import (
     pow as pow,
     real as real,
     reciprocal as reciprocal,
+    reduce_precision as reduce_precision,
     rem as rem,
     round as round,
     rsqrt as rsqrt,
@@ -122,18 +130,28 @@ from .elementwise import (
     tan as tan,
     tanh as tanh,
 )
-from .marks import optimization_barrier as optimization_barrier
-from .reductions import (
+from .marks import composite as composite, dce_sink as dce_sink, optimization_barrier as optimization_barrier
+from .products import (
+    DotAlgorithm as DotAlgorithm,
+    DotAlgorithmPreset as DotAlgorithmPreset,
+    DotDimensionNumbers as DotDimensionNumbers,
     Precision as Precision,
+    PrecisionLike as PrecisionLike,
+    batch_matmul as batch_matmul,
+    dot as dot,
+    dot_general as dot_general,
+    scaled_dot as scaled_dot,
+)
+from .reductions import (
+    approx_max_k as approx_max_k,
+    approx_min_k as approx_min_k,
     argmax as argmax,
     argmin as argmin,
-    batch_matmul as batch_matmul,
+    cumlogsumexp as cumlogsumexp,
     cummax as cummax,
     cummin as cummin,
     cumprod as cumprod,
     cumsum as cumsum,
-    dot as dot,
-    dot_general as dot_general,
     reduce_and as reduce_and,
     reduce_max as reduce_max,
     reduce_min as reduce_min,
@@ -144,6 +162,18 @@ from .reductions import (
     sort as sort,
     sort_key_val as sort_key_val,
     top_k as top_k,
+)
+from .shapes import (
+    broadcast_like as broadcast_like,
+    broadcast_shapes as broadcast_shapes,
+    broadcast_to_rank as broadcast_to_rank,
+    dtype as dtype,
+    index_take as index_take,
+    shape_as_value as shape_as_value,
+    stack as stack,
+    stage as stage,
+    tile as tile,
+    unstack as unstack,
 )
 from .structural import (
     broadcast as broadcast,
@@ -157,6 +187,7 @@ from .structural import (
     dynamic_update_index_in_dim as dynamic_update_index_in_dim,
     dynamic_update_slice as dynamic_update_slice,
     dynamic_update_slice_in_dim as dynamic_update_slice_in_dim,
+    empty as empty,
     expand_dims as expand_dims,
     full as full,
     full_like as full_like,
@@ -173,11 +204,36 @@ from .structural import (
 
 
 # Modules that most programs never touch, and what of them is a name of this one.
-_LATE = {"linalg": None, "fft": "fourier", "FftType": "fourier"}
+_LATE: dict[str, str | None] = {
+    "linalg": None,
+    **{
+        name: module
+        for module, names in {
+            "fourier": "fft FftType",
+            "random_bits": "RandomAlgorithm rng_bit_generator rng_uniform",
+            "special": "bessel_i0e bessel_i1e betainc igamma igamma_grad_a igammac random_gamma_grad zeta",
+            "applying": "scatter_apply",
+            "convolution_forms": "conv_general_dilated_local conv_general_dilated_patches conv_transpose",
+            "convolution_shapes": "conv_general_permutations conv_general_shape_tuple conv_shape_tuple "
+            "conv_transpose_shape_tuple",
+            "reducing": "reduce reduce_window reduce_window_shape_tuple",
+            "ragged": "RaggedDotDimensionNumbers ragged_dot ragged_dot_general",
+            "many_devices": "pcast precv psend ragged_all_to_all with_sharding_constraint",
+        }.items()
+        for name in names.split()
+    },
+}
 
 
 def __getattr__(name: str) -> _Any:
     if name not in _LATE:
+        if name.endswith("_p"):
+            return _importlib.import_module(f"{__name__}.primitives").find(name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = _importlib.import_module(f"{__name__}.{_LATE[name] or name}")
     return getattr(found, name) if _LATE[name] else found
+
+
+def __dir__() -> list[str]:
+    primitives = _importlib.import_module(f"{__name__}.primitives").PRIMITIVES
+    return sorted({*globals(), *_LATE, *primitives})

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..core.avals import aval_of
+from ..core.avals import ShapedArray, aval_of
 from ..ops import conv as convolution
 from ..ops.conv import ConvDimensionNumbers
+
+
+ConvGeneralDilatedDimensionNumbers = None | ConvDimensionNumbers | tuple[str, str, str]
+"""How to say which axis of a convolution is what."""
 
 
 def conv_dimension_numbers(
@@ -17,7 +21,7 @@ def conv_dimension_numbers(
     first ("NCHW", "OIHW", "NCHW").
 
     In the strings N is the batch, C features, O and I output and input features; any other letters are spatial axes. Raises
-    TypeError for operands of different ranks, ValueError for strings that do not say what each axis is.
+    TypeError for operands of different ranks and for strings that do not say what each axis is.
     """
     if isinstance(dimension_numbers, ConvDimensionNumbers):
         return dimension_numbers
@@ -43,14 +47,14 @@ def conv_dimension_numbers(
 def _from_strings(rank: int, lhs: str, rhs: str, out: str) -> ConvDimensionNumbers:
     for spec, name, needed in ((lhs, "lhs", "NC"), (rhs, "rhs", "OI"), (out, "result", "NC")):
         if len(spec) != rank or len(set(spec)) != rank or not set(needed) <= set(spec):
-            raise ValueError(
+            raise TypeError(
                 f"dimension_numbers: {spec!r} should name each of the {rank} axes of the {name} with a letter of its own, "
                 f"{needed[0]} and {needed[1]} among them"
             )
     space = [letter for letter in rhs if letter not in "OI"]
     for spec, name in ((lhs, "lhs"), (out, "result")):
         if set(spec) - set("NC") != set(space):
-            raise ValueError(f"dimension_numbers: the spatial axes of the {name}, {spec!r}, are not those of {rhs!r}")
+            raise TypeError(f"dimension_numbers: the spatial axes of the {name}, {spec!r}, are not those of {rhs!r}")
     return ConvDimensionNumbers(
         tuple(lhs.index(letter) for letter in ("N", "C", *space)),
         tuple(rhs.index(letter) for letter in ("O", "I", *space)),
@@ -62,10 +66,10 @@ def padtype_to_pads(
     in_shape: Sequence[int], window_shape: Sequence[int], window_strides: Sequence[int], padding: str
 ) -> list[tuple[int, int]]:
     """(low, high) for each spatial axis: none for "VALID"; for "SAME" as much as makes the result ceil(size / stride) long,
-    where an odd number has one more at the end ("SAME_LOWER": at the start). Raises ValueError for other names."""
+    where an odd number has one more at the end ("SAME_LOWER": at the start). Raises RuntimeError for other names."""
     kind = str(padding).upper()
     if kind not in ("VALID", "SAME", "SAME_LOWER"):
-        raise ValueError(f"padding is 'VALID', 'SAME', 'SAME_LOWER' or pairs of numbers, not {padding!r}")
+        raise RuntimeError(f"padding is 'VALID', 'SAME', 'SAME_LOWER' or pairs of numbers, not {padding!r}")
     pads = []
     for size, window, stride in zip(in_shape, window_shape, window_strides):
         out = -(-size // stride)
@@ -73,6 +77,23 @@ def padtype_to_pads(
         less, more = total // 2, total - total // 2
         pads.append((less, more) if kind == "SAME" else (more, less))
     return pads
+
+
+def window_padding(
+    x: ShapedArray, sizes: Sequence[int], numbers: ConvDimensionNumbers, strides: Sequence[int], padding: Any,
+    lhs_dilation: Sequence[int] | None, rhs_dilation: Sequence[int] | None,
+) -> tuple[tuple[int, int], ...]:  # fmt: skip
+    """(low, high) for each spatial axis of lhs, of aval `x`, from pairs or a name. Raises ValueError for names that say
+    nothing."""
+    if not isinstance(padding, str):
+        return tuple((int(low), int(high)) for low, high in padding)
+    if lhs_dilation is not None and any(d != 1 for d in lhs_dilation):
+        raise ValueError(
+            f"padding={padding!r} says nothing where lhs is dilated ({tuple(lhs_dilation)}): give (low, high) pairs"
+        )
+    apart = (1,) * len(sizes) if rhs_dilation is None else rhs_dilation
+    reach = [convolution.dilated(n, d) for n, d in zip(sizes, apart)]
+    return tuple(padtype_to_pads([x.shape[a] for a in numbers.lhs_spec[2:]], reach, strides, padding))
 
 
 def conv_general_dilated(
@@ -100,20 +121,12 @@ def conv_general_dilated(
         raise NotImplementedError("conv_general_dilated: out_sharding comes in a later release; leave it out")
     x, y = aval_of(lhs), aval_of(rhs)
     numbers = conv_dimension_numbers(x.shape, y.shape, dimension_numbers)
-    spatial = len(numbers.lhs_spec) - 2
-    if isinstance(padding, str):
-        if lhs_dilation is not None and any(d != 1 for d in lhs_dilation):
-            raise ValueError(
-                f"padding={padding!r} says nothing where lhs is dilated ({tuple(lhs_dilation)}): give (low, high) pairs"
-            )
-        apart = (1,) * spatial if rhs_dilation is None else rhs_dilation
-        window = [convolution.dilated(y.shape[a], d) for a, d in zip(numbers.rhs_spec[2:], apart)]
-        padding = padtype_to_pads([x.shape[a] for a in numbers.lhs_spec[2:]], window, window_strides, padding)
+    sizes = [y.shape[a] for a in numbers.rhs_spec[2:]]
     return convolution.conv_general_dilated(
         lhs,
         rhs,
         window_strides,
-        tuple(padding),
+        window_padding(x, sizes, numbers, window_strides, padding, lhs_dilation, rhs_dilation),
         lhs_dilation,
         rhs_dilation,
         numbers,

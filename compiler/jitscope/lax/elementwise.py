@@ -1,19 +1,44 @@
-"""Elementwise functions: operands of one shape (scalars go with any) and one dtype; the result has that shape."""
+"""Elementwise functions: operands of one shape (scalars go with any, axes of size 1 are repeated) and one dtype."""
 
 from __future__ import annotations
 
-import builtins
+import enum
+import operator
 from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 from .. import tree
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.primitive import Primitive
 from ..ops import elementwise as ops, linear
-from ._operands import operands
+from ._operands import check_numbers, operands
+
+
+class Tolerance:
+    """How far a function may be from the exact result: absolutely (`atol`), relatively (`rtol`), in units of the last
+    place (`ulps`). Raises ValueError where one is negative or none is given."""
+
+    def __init__(self, atol: float = 0.0, rtol: float = 0.0, ulps: int = 0):
+        if atol < 0 or rtol < 0 or ulps < 0:
+            raise ValueError(f"a Tolerance is not negative; it was given atol={atol}, rtol={rtol}, ulps={ulps}")
+        if not (atol or rtol or ulps):
+            raise ValueError("a Tolerance needs one of atol, rtol and ulps")
+        self.atol, self.rtol, self.ulps = atol, rtol, ulps
+
+
+class AccuracyMode(enum.Enum):
+    """Which implementation of a function is taken, where a device has several."""
+
+    HIGHEST = 1
+    DEFAULT = 2
+
+
+class RoundingMethod(enum.IntEnum):
+    """Where `round` takes halves: 0.5 to 1 and -0.5 to -1, or to the even number, 0."""
+
+    AWAY_FROM_ZERO = 0
+    TO_NEAREST_EVEN = 1
 
 
 def _unary(primitive: Primitive, what: str, of: str) -> Callable[[Any], Any]:
@@ -23,15 +48,35 @@ def _unary(primitive: Primitive, what: str, of: str) -> Callable[[Any], Any]:
     return _named(function, primitive, f"{what}, element by element. x: {of}. Raises TypeError for other dtypes.")
 
 
-def _binary(primitive: Primitive, what: str, of: str) -> Callable[[Any, Any], Any]:
-    def function(x: Any, y: Any) -> Any:
-        return primitive(*operands(function.__name__, x, y))
+def _accurate(primitive: Primitive, what: str, of: str) -> Callable[..., Any]:
+    def function(x: Any, *, accuracy: Tolerance | AccuracyMode | None = None) -> Any:
+        if accuracy is not None and not isinstance(accuracy, (Tolerance, AccuracyMode)):
+            raise NotImplementedError(
+                f"lax.{function.__name__}: accuracy is a Tolerance or an AccuracyMode, not {accuracy!r}"
+            )
+        return primitive(x)
 
     return _named(
         function,
         primitive,
-        f"{what}, element by element. x, y: {of}, of one shape (or scalars) and one dtype. "
-        "Raises TypeError where they differ.",
+        f"{what}, element by element. x: {of}. `accuracy`, a Tolerance or AccuracyMode, chooses between implementations; "
+        "the CPU has one of each function. Raises TypeError for other dtypes, NotImplementedError for another accuracy.",
+    )
+
+
+def _binary(primitive: Primitive, what: str, of: str, refuses: str = "") -> Callable[[Any, Any], Any]:
+    """`refuses`: kinds of dtype that the primitive takes and the function does not."""
+
+    def function(x: Any, y: Any) -> Any:
+        given = operands(function.__name__, x, y)
+        check_numbers(function.__name__, given[0], refuses)
+        return primitive(*given)
+
+    return _named(
+        function,
+        primitive,
+        f"{what}, element by element. x, y: {of}, of one dtype and one shape (scalars go with any, axes of size 1 are "
+        "repeated). Raises TypeError where they do not fit.",
     )
 
 
@@ -51,34 +96,33 @@ _FLOAT, _INEXACT, _NUMBER, _BITS = "floats", "floats or complex", "numbers", "in
 
 # From one operand
 
-exp = _unary(ops.exp_p, "The exponential", _INEXACT)
-exp2 = _unary(ops.exp2_p, "2 to the power x", _INEXACT)
-expm1 = _unary(ops.expm1_p, "exp(x) - 1, exact for small x", _INEXACT)
-log = _unary(ops.log_p, "The natural logarithm", _INEXACT)
-log1p = _unary(ops.log1p_p, "log(1 + x), exact for small x", _INEXACT)
-logistic = _unary(ops.logistic_p, "1 / (1 + exp(-x))", _INEXACT)
-sin = _unary(ops.sin_p, "The sine", _INEXACT)
-cos = _unary(ops.cos_p, "The cosine", _INEXACT)
-tan = _unary(ops.tan_p, "The tangent", _INEXACT)
+exp = _accurate(ops.exp_p, "The exponential", _INEXACT)
+exp2 = _accurate(ops.exp2_p, "2 to the power x", _INEXACT)
+expm1 = _accurate(ops.expm1_p, "exp(x) - 1, exact for small x", _INEXACT)
+log = _accurate(ops.log_p, "The natural logarithm", _INEXACT)
+log1p = _accurate(ops.log1p_p, "log(1 + x), exact for small x", _INEXACT)
+logistic = _accurate(ops.logistic_p, "1 / (1 + exp(-x))", _INEXACT)
+sin = _accurate(ops.sin_p, "The sine", _INEXACT)
+cos = _accurate(ops.cos_p, "The cosine", _INEXACT)
+tan = _accurate(ops.tan_p, "The tangent", _INEXACT)
 asin = _unary(ops.asin_p, "The inverse sine", _INEXACT)
 acos = _unary(ops.acos_p, "The inverse cosine", _INEXACT)
 atan = _unary(ops.atan_p, "The inverse tangent", _INEXACT)
 sinh = _unary(ops.sinh_p, "The hyperbolic sine", _INEXACT)
 cosh = _unary(ops.cosh_p, "The hyperbolic cosine", _INEXACT)
-tanh = _unary(ops.tanh_p, "The hyperbolic tangent", _INEXACT)
+tanh = _accurate(ops.tanh_p, "The hyperbolic tangent", _INEXACT)
 asinh = _unary(ops.asinh_p, "The inverse hyperbolic sine", _INEXACT)
 acosh = _unary(ops.acosh_p, "The inverse hyperbolic cosine", _INEXACT)
 atanh = _unary(ops.atanh_p, "The inverse hyperbolic tangent", _INEXACT)
-sqrt = _unary(ops.sqrt_p, "The square root", _INEXACT)
-rsqrt = _unary(ops.rsqrt_p, "1 / sqrt(x)", _INEXACT)
-cbrt = _unary(ops.cbrt_p, "The cube root", _FLOAT)
+sqrt = _accurate(ops.sqrt_p, "The square root", _INEXACT)
+rsqrt = _accurate(ops.rsqrt_p, "1 / sqrt(x)", _INEXACT)
+cbrt = _accurate(ops.cbrt_p, "The cube root", _FLOAT)
 square = _unary(ops.square_p, "x * x", _NUMBER)
 neg = _unary(linear.neg_p, "-x", _NUMBER)
 sign = _unary(ops.sign_p, "-1, 0 or 1; of a complex number, x / |x|", _NUMBER)
 floor = _unary(ops.floor_p, "The greatest integer not above x", _FLOAT)
 ceil = _unary(ops.ceil_p, "The least integer not below x", _FLOAT)
 is_finite = _unary(ops.is_finite_p, "Whether x is neither infinite nor NaN", _FLOAT)
-abs = _unary(ops.abs_p, "The absolute value; of a complex number, a float", _NUMBER)
 erf = _unary(ops.erf_p, "The error function", _FLOAT)
 erfc = _unary(ops.erfc_p, "1 - erf(x), exact for large x", _FLOAT)
 erf_inv = _unary(ops.erf_inv_p, "The inverse of erf", _FLOAT)
@@ -92,16 +136,13 @@ clz = _unary(ops.clz_p, "The number of leading zero bits", "integers")
 
 # From two
 
-add = _binary(linear.add_p, "The sum", _NUMBER)
+add = _binary(linear.add_p, "The sum", _NUMBER, "b")
 sub = _binary(linear.sub_p, "The difference", _NUMBER)
-mul = _binary(linear.mul_p, "The product", _NUMBER)
 div = _binary(ops.div_p, "The quotient; of integers, rounded towards zero", _NUMBER)
 rem = _binary(ops.rem_p, "The remainder, with the sign of x", "real numbers")
 max = _binary(ops.max_p, "The greater one; NaN if either is", "real numbers")
 min = _binary(ops.min_p, "The lesser one; NaN if either is", "real numbers")
 atan2 = _binary(ops.atan2_p, "The angle of the point (y, x)", _FLOAT)
-nextafter = _binary(ops.nextafter_p, "The float after x towards y", _FLOAT)
-polygamma = _binary(ops.polygamma_p, "The x-th derivative of digamma at y", _FLOAT)
 bitwise_and = _binary(ops.and_p, "Bitwise and", _BITS)
 bitwise_or = _binary(ops.or_p, "Bitwise or", _BITS)
 bitwise_xor = _binary(ops.xor_p, "Bitwise exclusive or", _BITS)
@@ -116,20 +157,80 @@ lt = _binary(ops.lt_p, "Whether x < y", "real numbers")
 le = _binary(ops.le_p, "Whether x ≤ y", "real numbers")
 gt = _binary(ops.gt_p, "Whether x > y", "real numbers")
 ge = _binary(ops.ge_p, "Whether x ≥ y", "real numbers")
-complex = _binary(ops.complex_p, "x + i·y", _FLOAT)
 
-# With parameters
+# With parameters, or names of their own
+
+
+def mul(x: Any, y: Any, *, out_dtype: Any = None) -> Any:
+    """The product, element by element. x, y: numbers, of one shape (scalars go with any, axes of size 1 are repeated).
+    `out_dtype`: both are converted to it first, and may be of two dtypes. Raises TypeError where they do not fit."""
+    if out_dtype is not None:
+        check_numbers("mul", x, "b")
+        check_numbers("mul", y, "b")
+        dtype = dtypes.canonicalize(out_dtype)
+        x, y = linear.convert(x, dtype), linear.convert(y, dtype)
+    given = operands("mul", x, y)
+    check_numbers("mul", given[0], "b")
+    return linear.mul_p(*given)
+
+
+def complex(x: Any, y: Any) -> Any:
+    """x + i·y, element by element. x, y: float32 or float64, of one dtype and one shape (scalars go with any, axes of
+    size 1 are repeated). Raises TypeError for others."""
+    given = operands("complex", x, y)
+    if dtypes.is_float(aval_of(given[0]).dtype) and aval_of(given[0]).dtype.itemsize < 4:
+        raise TypeError(f"lax.complex makes complex numbers of float32 or float64, not of {aval_of(given[0]).short()}")
+    return ops.complex_p(*given)
+
+
+def mulhi(x: Any, y: Any, /) -> Any:
+    """The upper half of the product's bits, element by element. x, y: integers of one dtype and one shape (scalars go
+    with any, axes of size 1 are repeated). Raises TypeError where they do not fit."""
+    return ops.mulhi_p(*operands("mulhi", x, y))
+
+
+def abs(x: Any) -> Any:
+    """The absolute value, element by element; of a complex number, a float. x: signed numbers. Raises TypeError for
+    others."""
+    check_numbers("abs", x, "bu")
+    return ops.abs_p(x)
+
+
+def nextafter(x1: Any, x2: Any) -> Any:
+    """The float after x1 towards x2, element by element, of one dtype and one shape (scalars go with any, axes of size 1
+    are repeated). Raises TypeError where they do not fit."""
+    return ops.nextafter_p(*operands("nextafter", x1, x2))
+
+
+def polygamma(m: Any, x: Any) -> Any:
+    """The m-th derivative of digamma at x, element by element. m, x: floats of one dtype and one shape (scalars go with
+    any, axes of size 1 are repeated). Raises TypeError where they do not fit."""
+    return ops.polygamma_p(*operands("polygamma", m, x))
+
+
+def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> Any:
+    """The nearest numbers with so many bits of exponent and mantissa, in the same dtype: infinite beyond their range.
+    operand: floats. Raises TypeError for others and for traced numbers of bits, ValueError for fewer than one bit of
+    exponent or a negative number of mantissa bits."""
+    return ops.reduce_precision_p(
+        operand, exponent_bits=operator.index(exponent_bits), mantissa_bits=operator.index(mantissa_bits)
+    )
 
 
 def pow(x: Any, y: Any) -> Any:
-    """x to the power y, element by element; an int y repeats multiplication. Raises TypeError for dtypes that differ."""
+    """x to the power y, element by element. x: floats or complex; y: of its dtype, or integers (an int repeats
+    multiplication). Raises TypeError for others."""
     if isinstance(y, int):
+        check_numbers("pow", x, "biu")
         return integer_pow(x, y)
+    if hasattr(y, "dtype") and dtypes.is_integer(aval_of(y).dtype) and dtypes.is_inexact(aval_of(x).dtype):
+        y = linear.convert(y, aval_of(x).dtype)
     return ops.pow_p(*operands("pow", x, y))
 
 
 def integer_pow(x: Any, y: int) -> Any:
     """x to the power of the int y, by multiplication. Raises TypeError for a negative power of integers."""
+    check_numbers("integer_pow", x, "b")
     return ops.integer_pow(x, int(y))
 
 
@@ -157,25 +258,31 @@ def select_n(which: Any, *cases: Any) -> Any:
     return linear.select_n_p(which, *operands("select_n", *cases))
 
 
-def round(x: Any, rounding_method: Any = 0) -> Any:
-    """To the nearest integer: halves away from zero (rounding_method 0) or to the even one (1). x: floats."""
-    return ops.round_p(x, rounding_method=int(getattr(rounding_method, "value", rounding_method)))
+def round(x: Any, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZERO) -> Any:
+    """To the nearest integer, halves as `rounding_method` says. x: floats. Raises TypeError for others, ValueError for
+    what is no RoundingMethod."""
+    return ops.round_p(x, rounding_method=int(RoundingMethod(rounding_method)))
 
 
 def conj(x: Any) -> Any:
-    """The complex conjugate, element by element; complex in any case."""
+    """The complex conjugate, element by element; complex in any case. x: complex, float32 or float64. Raises TypeError for
+    others."""
+    if dtypes.is_float(aval_of(x).dtype) and aval_of(x).dtype.itemsize < 4:
+        raise TypeError(f"lax.conj gives complex numbers, of float32 or float64; it got {aval_of(x).short()}")
     return ops.conj_p(x, input_dtype=aval_of(x).dtype)
 
 
 def convert_element_type(operand: Any, new_dtype: Any) -> Any:
     """The values in another dtype; complex numbers lose their imaginary part on the way to reals. A Python type (int,
-    float) gives its default dtype, weakly typed."""
-    return linear.convert(operand, dtypes.canonicalize(new_dtype), new_dtype in (int, float, builtins.complex))
+    float) means its default dtype. Raises TypeError for what is no dtype."""
+    return linear.convert(operand, dtypes.canonicalize(new_dtype))
 
 
 def bitcast_convert_type(operand: Any, new_dtype: Any) -> Any:
-    """The same bits read as another dtype of the same width. Raises TypeError if the widths differ."""
-    return ops.bitcast_convert_type_p(operand, new_dtype=np.dtype(new_dtype))
+    """The same bits read as another dtype: of narrower elements there are several, along a new last axis; wider ones take
+    those along the last axis together. operand: integers or floats. Raises TypeError for others, ValueError where the last
+    axis does not make up one element."""
+    return ops.bitcast_convert_type_p(operand, new_dtype=dtypes.canonicalize(new_dtype))
 
 
 def stop_gradient(x: Any) -> Any:

@@ -15,6 +15,7 @@ from ..ops import eigen, householder, linalg as ops, schur as forms, svd as sing
 from ..ops.linalg import triangular_solve as triangular_solve
 from ..ops.linear import add_p, mul_p
 from ..ops.tridiagonal import tridiagonal_solve_p
+from . import primitives
 from .polar import qdwh as qdwh
 
 
@@ -235,3 +236,11 @@ def tridiagonal(a: Any, *, lower: bool = True) -> tuple[Any, Any, Any, Any]:
     off-diagonal [..., n - 1], and the scales of the reflections [..., n - 1]. No derivative. Raises ValueError for n =
     0."""
     return tuple(forms.tridiagonal_p(a, lower=lower))
+
+
+def __getattr__(name: str) -> Any:
+    return primitives.find(name, "lax.linalg")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *primitives.OF_LINALG})

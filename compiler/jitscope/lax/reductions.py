@@ -1,4 +1,4 @@
-"""Reductions, running reductions, products, sorting."""
+"""Reductions, running reductions, sorting."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.primitive import Primitive
-from ..ops import dot as dots, linear, reduce, sort as sorting
-from ._operands import axes_tuple
+from ..ops import linear, reduce, sort as sorting
+from ..ops.approximate import approx_top_k_p
+from ._operands import axes_tuple, check_numbers, here_only
 
 
 def _reduction(primitive: Primitive, what: str) -> Callable[..., Any]:
@@ -21,7 +22,12 @@ def _reduction(primitive: Primitive, what: str) -> Callable[..., Any]:
     return function
 
 
-reduce_sum = _reduction(linear.reduce_sum_p, "The sum")
+def reduce_sum(operand: Any, axes: int | Sequence[int], *, out_sharding: Any = None) -> Any:
+    """The sum over the given axes, which go. Raises ValueError for axes that do not exist."""
+    here_only("reduce_sum", out_sharding=out_sharding)
+    return linear.reduce_sum_p(operand, axes=axes_tuple(axes))
+
+
 reduce_prod = _reduction(reduce.reduce_prod_p, "The product")
 reduce_max = _reduction(reduce.reduce_max_p, "The greatest element")
 reduce_min = _reduction(reduce.reduce_min_p, "The least element")
@@ -31,18 +37,30 @@ reduce_xor = _reduction(reduce.reduce_xor_p, "Exclusive or of booleans or bits")
 
 
 def argmax(operand: Any, axis: int, index_dtype: Any) -> Any:
-    """The index of the first greatest element along an axis; a NaN counts as the greatest."""
-    return reduce.argmax_p(operand, axes=(int(axis),), index_dtype=dtypes.canonicalize(index_dtype))
+    """The index of the first greatest element along an axis; a NaN counts as the greatest. operand: real numbers. Raises
+    TypeError for others, and for indices that are no integers, ValueError for axes that do not exist or are empty."""
+    return reduce.argmax_p(operand, axes=(int(axis),), index_dtype=_index_dtype("argmax", index_dtype))
 
 
 def argmin(operand: Any, axis: int, index_dtype: Any) -> Any:
-    """The index of the first least element along an axis; a NaN counts as the least."""
-    return reduce.argmin_p(operand, axes=(int(axis),), index_dtype=dtypes.canonicalize(index_dtype))
+    """The index of the first least element along an axis; a NaN counts as the least. The rest as in `argmax`."""
+    return reduce.argmin_p(operand, axes=(int(axis),), index_dtype=_index_dtype("argmin", index_dtype))
+
+
+def _index_dtype(name: str, dtype: Any) -> Any:
+    found = dtypes.canonicalize(dtype)
+    if not dtypes.is_integer(found):
+        raise TypeError(f"{name} gives indices, which are integers: index_dtype cannot be {found.name}")
+    return found
 
 
 def _running(primitive: Primitive, what: str) -> Callable[..., Any]:
     def function(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
-        return primitive(operand, axis=int(axis) % max(aval_of(operand).ndim, 1), reverse=bool(reverse))
+        rank = aval_of(operand).ndim
+        if not -rank <= axis < rank:
+            raise ValueError(f"{primitive.name}: {aval_of(operand).short()} has no axis {axis}")
+        check_numbers(primitive.name, operand, "b")
+        return primitive(operand, axis=int(axis) % rank, reverse=bool(reverse))
 
     function.__name__ = function.__qualname__ = primitive.name
     function.__doc__ = f"The running {what} along an axis, from the end if `reverse`."
@@ -53,32 +71,17 @@ cumsum = _running(reduce.cumsum_p, "sum")
 cumprod = _running(reduce.cumprod_p, "product")
 cummax = _running(reduce.cummax_p, "maximum")
 cummin = _running(reduce.cummin_p, "minimum")
-
-Precision = dots.Precision
-dot_general = dots.dot_general
-
-
-def dot(lhs: Any, rhs: Any, precision: Any = None, preferred_element_type: Any = None) -> Any:
-    """The product of vectors and matrices. Raises TypeError for other ranks or where the inner sizes differ."""
-    x, y = aval_of(lhs), aval_of(rhs)
-    if not (1 <= x.ndim <= 2 and 1 <= y.ndim <= 2):
-        raise TypeError(f"lax.dot multiplies vectors and matrices, not {x.short()} and {y.short()}: see dot_general")
-    numbers = (((x.ndim - 1,), (0,)), ((), ()))
-    return dots.dot_general(lhs, rhs, numbers, precision, preferred_element_type)
-
-
-def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Any:
-    """Products of matrices in the last two axes, pair by pair along the others."""
-    rank = aval_of(lhs).ndim
-    shared = tuple(range(rank - 2))
-    return dots.dot_general(lhs, rhs, (((rank - 1,), (rank - 2,)), (shared, shared)), precision)
+cumlogsumexp = _running(reduce.cumlogsumexp_p, "logarithm of the sum of exponentials")
 
 
 def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
     """Sorted along an axis; of a sequence of arrays, all by the first `num_keys` of them. NaN comes last."""
     several = isinstance(operand, Sequence)
     arrays = list(operand) if several else [operand]
-    dimension = dimension % aval_of(arrays[0]).ndim
+    rank = aval_of(arrays[0]).ndim
+    if not -rank <= dimension < rank:
+        raise ValueError(f"sort: {aval_of(arrays[0]).short()} has no axis {dimension}")
+    dimension = dimension % rank
     out = sorting.sort_p(*arrays, dimension=dimension, is_stable=bool(is_stable), num_keys=num_keys)
     return tuple(out) if several else out[0]
 
@@ -88,7 +91,46 @@ def sort_key_val(keys: Any, values: Any, dimension: int = -1, is_stable: bool = 
     return sort((keys, values), dimension, is_stable)
 
 
-def top_k(operand: Any, k: int) -> tuple[Any, Any]:
-    """The k greatest elements along the last axis, descending, and their indices (int32)."""
-    values, indices = sorting.top_k_p(operand, k=int(k), axis=aval_of(operand).ndim - 1)
+def top_k(operand: Any, k: int, *, axis: int = -1) -> tuple[Any, Any]:
+    """The k greatest elements along an axis, descending, and their indices (int32); a NaN counts as the greatest. operand:
+    real numbers. Raises ValueError for others and for a k that is negative or greater than the axis."""
+    rank = aval_of(operand).ndim
+    if dtypes.is_complex(aval_of(operand).dtype):
+        raise ValueError(f"top_k: complex numbers have no order; it got {aval_of(operand).short()}")
+    if not -rank <= axis < rank:
+        raise ValueError(f"top_k: {aval_of(operand).short()} has no axis {axis}")
+    values, indices = sorting.top_k_p(operand, k=int(k), axis=int(axis) % rank)
     return values, indices
+
+
+def _approximate(greatest: bool) -> Callable[..., Any]:
+    def function(
+        operand: Any,
+        k: int,
+        reduction_dimension: int = -1,
+        recall_target: float = 0.95,
+        reduction_input_size_override: int = -1,
+        aggregate_to_topk: bool = True,
+    ) -> tuple[Any, Any]:
+        values, indices = approx_top_k_p(
+            operand,
+            k=int(k),
+            reduction_dimension=int(reduction_dimension),
+            recall_target=float(recall_target),
+            is_max_k=greatest,
+            reduction_input_size_override=int(reduction_input_size_override),
+            aggregate_to_topk=bool(aggregate_to_topk),
+        )
+        return values, indices
+
+    function.__name__ = function.__qualname__ = "approx_max_k" if greatest else "approx_min_k"
+    function.__doc__ = f"""The k {"greatest" if greatest else "least"} elements along an axis, best first, and their
+    indices (int32): on accelerators a quick search that finds each with the probability `recall_target`, on the CPU an
+    exact one. operand: floats. Without `aggregate_to_topk` all candidates that the search keeps, k or more.
+    `reduction_input_size_override`: the size of the whole search where this is a part of it. Raises ValueError for other
+    dtypes and a k that is not from 1 to the size of the axis, TypeError for scalars, IndexError for an axis that does not
+    exist."""
+    return function
+
+
+approx_max_k, approx_min_k = _approximate(True), _approximate(False)

@@ -11,25 +11,41 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import aval_of
-from ..ops import indexing, linear
-from ._operands import operands as in_one_dtype
+from ..ops import elementwise, indexing, linear
+from ._operands import check_sizes, here_only, operands as in_one_dtype
 
 
-def broadcast_in_dim(operand: Any, shape: Sequence[int], broadcast_dimensions: Sequence[int]) -> Any:
-    """operand with its axis i at broadcast_dimensions[i] of shape; axes of size 1 are repeated. Raises ValueError where
+def broadcast_in_dim(
+    operand: Any, shape: Sequence[int], broadcast_dimensions: Sequence[int], *, out_sharding: Any = None
+) -> Any:
+    """operand with its axis i at broadcast_dimensions[i] of shape; axes of size 1 are repeated. Raises TypeError where
     that does not fit."""
-    return linear.broadcast_in_dim(operand, tuple(shape), tuple(broadcast_dimensions))
+    here_only("broadcast_in_dim", out_sharding=out_sharding)
+    sizes, places = check_sizes("broadcast_in_dim", shape), tuple(broadcast_dimensions)
+    own = aval_of(operand).shape
+    fits = len(places) == len(own) and list(places) == sorted(set(places))
+    if not fits or any(not 0 <= d < len(sizes) or n not in (1, sizes[d]) for n, d in zip(own, places)):
+        raise TypeError(
+            f"{aval_of(operand).short()} cannot be broadcast to shape {sizes} with its axes at {places}: they name one axis "
+            "each, in order, whose sizes are equal or 1"
+        )
+    return linear.broadcast_in_dim(operand, sizes, places)
 
 
-def broadcast(operand: Any, sizes: Sequence[int]) -> Any:
+def broadcast(operand: Any, sizes: Sequence[int], *, out_sharding: Any = None) -> Any:
     """operand repeated along new leading axes of the given sizes."""
+    here_only("broadcast", out_sharding=out_sharding)
+    sizes = check_sizes("broadcast", sizes)
     shape = aval_of(operand).shape
     return broadcast_in_dim(operand, (*sizes, *shape), range(len(sizes), len(sizes) + len(shape)))
 
 
-def reshape(operand: Any, new_sizes: Sequence[int], dimensions: Sequence[int] | None = None) -> Any:
+def reshape(
+    operand: Any, new_sizes: Sequence[int], dimensions: Sequence[int] | None = None, *, out_sharding: Any = None
+) -> Any:
     """The same elements, in row-major order, under another shape; `dimensions` permutes the axes first. Raises TypeError
     if the number of elements differs."""
+    here_only("reshape", out_sharding=out_sharding)
     if dimensions is not None:
         operand = transpose(operand, dimensions)
     return linear.reshape(operand, tuple(new_sizes))
@@ -44,19 +60,30 @@ def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = No
 
 def transpose(operand: Any, permutation: Sequence[int]) -> Any:
     """Result axis i is operand axis permutation[i]. Raises TypeError if that is no permutation."""
+    if len(permutation) != aval_of(operand).ndim:
+        raise TypeError(
+            f"transpose: {tuple(permutation)} is not a permutation of the axes of {aval_of(operand).short()}"
+        )
     return linear.transpose(operand, tuple(permutation))
 
 
 def squeeze(array: Any, dimensions: Sequence[int]) -> Any:
     """Without the given axes, all of size 1. Raises ValueError for others."""
     rank = aval_of(array).ndim
+    if not len(dimensions):
+        return array
+    if any(not -rank <= d < rank for d in dimensions):
+        raise ValueError(f"squeeze: {aval_of(array).short()} does not have all of the axes {tuple(dimensions)}")
     return linear.squeeze_p(array, dimensions=tuple(sorted(d % rank for d in dimensions)))
 
 
 def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
-    """With new axes of size 1 at the given places of the result."""
+    """With new axes of size 1 at the given places of the result. Raises ValueError for places that are not there, or
+    twice."""
     rank = aval_of(array).ndim + len(dimensions)
-    new = {d % rank for d in dimensions}
+    new = {d % rank for d in dimensions if -rank <= d < rank}
+    if len(new) != len(dimensions):
+        raise ValueError(f"expand_dims: {tuple(dimensions)} do not name distinct axes of a result of {rank} axes")
     own = tuple(i for i in range(rank) if i not in new)
     sizes = iter(aval_of(array).shape)
     return linear.broadcast_in_dim(array, tuple(1 if i in new else next(sizes) for i in range(rank)), own)
@@ -68,8 +95,11 @@ def rev(operand: Any, dimensions: Sequence[int]) -> Any:
 
 
 def concatenate(operands: Sequence[Any], dimension: int) -> Any:
-    """Arrays of one dtype one after another along an axis. Raises TypeError where the other axes differ."""
+    """Arrays of one dtype one after another along an axis. Raises TypeError where the other axes differ, ValueError for no
+    arrays."""
     operands = list(operands)
+    if not operands:
+        raise ValueError("concatenate needs an array")
     return operands[0] if len(operands) == 1 else linear.concatenate_p(*operands, dimension=dimension)
 
 
@@ -79,20 +109,29 @@ def pad(operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, in
     return linear.pad_p(*in_one_dtype("pad", operand, padding_value), padding_config=config)
 
 
-def full(shape: Sequence[int], fill_value: Any, dtype: Any = None) -> Any:
-    """An array with all elements fill_value."""
-    dtype = aval_of(fill_value).dtype if dtype is None else dtypes.canonicalize(dtype)
-    if aval_of(fill_value).shape:
-        raise TypeError(f"lax.full takes a scalar, it got {aval_of(fill_value).short()}")
+def full(shape: Sequence[int], fill_value: Any, dtype: Any = None, *, sharding: Any = None) -> Any:
+    """An array with all elements fill_value, a scalar. Raises TypeError for an array."""
+    here_only("full", sharding=sharding)
+    shape, aval = check_sizes("full", shape), aval_of(fill_value)
+    weak = dtype is None and aval.weak_type
+    dtype = aval.dtype if dtype is None else dtypes.canonicalize(dtype)
+    if aval.shape:
+        raise TypeError(f"lax.full takes a scalar, it got {aval.short()}")
     if hasattr(fill_value, "aval"):
-        return broadcast_in_dim(linear.convert(fill_value, dtype), shape, ())
-    return linear.full(tuple(shape), fill_value, dtype)
+        return broadcast_in_dim(linear.convert(fill_value, dtype, weak), shape, ())
+    if weak and dtype != dtypes.bool_:
+        return linear.broadcast_in_dim_p(fill_value, shape=shape, broadcast_dimensions=())
+    return linear.full(shape, fill_value, dtype)
 
 
-def full_like(x: Any, fill_value: Any, dtype: Any = None, shape: Sequence[int] | None = None) -> Any:
+def full_like(
+    x: Any, fill_value: Any, dtype: Any = None, shape: Sequence[int] | None = None, sharding: Any = None
+) -> Any:
     """Like `full`, with the shape and dtype of x by default."""
+    here_only("full_like", sharding=sharding)
     aval = aval_of(x)
-    return full(aval.shape if shape is None else shape, fill_value, aval.dtype if dtype is None else dtype)
+    made = full(aval.shape if shape is None else shape, fill_value, aval.dtype if dtype is None else dtype)
+    return linear.convert(made, aval.dtype, True) if dtype is None and aval.weak_type else made
 
 
 def iota(dtype: Any, size: int) -> Any:
@@ -100,9 +139,16 @@ def iota(dtype: Any, size: int) -> Any:
     return broadcasted_iota(dtype, (size,), 0)
 
 
-def broadcasted_iota(dtype: Any, shape: Sequence[int], dimension: int) -> Any:
+def empty(shape: int | Sequence[int], dtype: Any, *, out_sharding: Any = None) -> Any:
+    """An array of any content (XLA has no memory without one: it is zeros)."""
+    here_only("empty", out_sharding=out_sharding)
+    return linear.full((shape,) if isinstance(shape, int) else tuple(shape), 0, dtypes.canonicalize(dtype))
+
+
+def broadcasted_iota(dtype: Any, shape: Sequence[int], dimension: int, *, out_sharding: Any = None) -> Any:
     """Indices along one axis of shape."""
-    return indexing.iota(dtypes.canonicalize(dtype), tuple(shape), dimension)
+    here_only("broadcasted_iota", out_sharding=out_sharding)
+    return indexing.iota(dtypes.canonicalize(dtype), check_sizes("broadcasted_iota", shape), dimension)
 
 
 def slice(
@@ -134,61 +180,95 @@ def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True)
     return part if keepdims else squeeze(part, (axis,))
 
 
-def dynamic_slice(operand: Any, start_indices: Any, slice_sizes: Sequence[int]) -> Any:
+Negative = bool | Sequence[bool]
+"""Whether negative indices count from the end: along all axes, or one answer for each."""
+
+
+def dynamic_slice(
+    operand: Any, start_indices: Any, slice_sizes: Sequence[int], *, allow_negative_indices: Negative = True
+) -> Any:
     """A part of fixed size at indices that may be traced (one integer scalar for each axis); a part that would reach
-    beyond the end is moved back."""
-    return indexing.dynamic_slice_p(operand, *_starts(operand, start_indices), slice_sizes=tuple(map(int, slice_sizes)))
+    beyond the end is moved back. Negative indices count from the end, unless told otherwise: what is never negative
+    needs no operation to find out. Raises TypeError or ValueError for another number of indices or sizes that do not
+    fit."""
+    starts = _starts(operand, start_indices, allow_negative_indices)
+    return indexing.dynamic_slice_p(operand, *starts, slice_sizes=tuple(map(int, slice_sizes)))
 
 
-def dynamic_slice_in_dim(operand: Any, start_index: Any, slice_size: int, axis: int = 0) -> Any:
+def dynamic_slice_in_dim(
+    operand: Any, start_index: Any, slice_size: int, axis: int = 0, *, allow_negative_indices: bool = True
+) -> Any:
     """`dynamic_slice` along one axis."""
-    shape = aval_of(operand).shape
-    starts: list[Any] = [0] * len(shape)
-    starts[axis] = start_index
-    sizes = [slice_size if i == axis % len(shape) else n for i, n in enumerate(shape)]
-    return dynamic_slice(operand, starts, sizes)
+    starts, negative = _one_start(operand, start_index, axis, allow_negative_indices)
+    sizes = [slice_size if i == axis % len(starts) else n for i, n in enumerate(aval_of(operand).shape)]
+    return dynamic_slice(operand, starts, sizes, allow_negative_indices=negative)
 
 
-def dynamic_index_in_dim(operand: Any, index: Any, axis: int = 0, keepdims: bool = True) -> Any:
-    """One traced index along an axis."""
-    part = dynamic_slice_in_dim(operand, index, 1, axis)
+def dynamic_index_in_dim(
+    operand: Any, index: Any, axis: int = 0, keepdims: bool = True, *, allow_negative_indices: bool = True
+) -> Any:
+    """One traced index along an axis, which stays with size 1 if `keepdims`."""
+    part = dynamic_slice_in_dim(operand, index, 1, axis, allow_negative_indices=allow_negative_indices)
     return part if keepdims else squeeze(part, (axis,))
 
 
-def dynamic_update_slice(operand: Any, update: Any, start_indices: Any) -> Any:
-    """operand with `update` written at indices that may be traced."""
-    return indexing.dynamic_update_slice_p(operand, update, *_starts(operand, start_indices))
+def dynamic_update_slice(
+    operand: Any, update: Any, start_indices: Any, *, allow_negative_indices: Negative = True
+) -> Any:
+    """operand with `update` written at indices that may be traced; see `dynamic_slice`."""
+    return indexing.dynamic_update_slice_p(operand, update, *_starts(operand, start_indices, allow_negative_indices))
 
 
-def dynamic_update_slice_in_dim(operand: Any, update: Any, start_index: Any, axis: int) -> Any:
+def dynamic_update_slice_in_dim(
+    operand: Any, update: Any, start_index: Any, axis: int, *, allow_negative_indices: bool = True
+) -> Any:
     """`dynamic_update_slice` along one axis."""
-    starts: list[Any] = [0] * aval_of(operand).ndim
-    starts[axis] = start_index
-    return dynamic_update_slice(operand, update, starts)
+    starts, negative = _one_start(operand, start_index, axis, allow_negative_indices)
+    return dynamic_update_slice(operand, update, starts, allow_negative_indices=negative)
 
 
-def dynamic_update_index_in_dim(operand: Any, update: Any, index: Any, axis: int) -> Any:
+def dynamic_update_index_in_dim(
+    operand: Any, update: Any, index: Any, axis: int, *, allow_negative_indices: bool = True
+) -> Any:
     """operand with one traced index along an axis replaced by `update`, which may lack that axis."""
     if aval_of(update).ndim != aval_of(operand).ndim:
         update = expand_dims(update, (axis,))
-    return dynamic_update_slice_in_dim(operand, update, index, axis)
+    return dynamic_update_slice_in_dim(operand, update, index, axis, allow_negative_indices=allow_negative_indices)
 
 
-def _starts(operand: Any, start_indices: Any) -> list[Any]:
-    """Start indices as scalars of one dtype; negative numbers count from the end."""
+def _one_start(operand: Any, index: Any, axis: int, negative: bool) -> tuple[list[Any], list[bool]]:
+    """Starts at 0 along all axes but one, and along which of them they may be negative."""
+    rank = aval_of(operand).ndim
+    starts: list[Any] = [0] * rank
+    starts[axis] = index
+    return starts, [negative and i == axis % rank for i in range(rank)]
+
+
+def _starts(operand: Any, start_indices: Any, negative: Negative) -> list[Any]:
+    """Start indices as scalars of one dtype, from the start of their axes."""
     aval = aval_of(operand)
     if hasattr(start_indices, "aval") or isinstance(start_indices, np.ndarray):
-        start_indices = [
-            index_in_dim(start_indices, i, 0, keepdims=False) for i in range(aval_of(start_indices).shape[0])
-        ]
+        found = aval_of(start_indices)
+        if found.ndim != 1:
+            raise ValueError(
+                f"start indices are a sequence of scalars or an array of one axis; they are {found.short()}"
+            )
+        start_indices = [index_in_dim(start_indices, i, 0, keepdims=False) for i in range(found.shape[0])]
     if len(start_indices) != aval.ndim:
-        raise TypeError(f"{aval.short()} needs {aval.ndim} start indices, it got {len(start_indices)}")
+        raise ValueError(f"{aval.short()} needs {aval.ndim} start indices, it got {len(start_indices)}")
     kinds = {aval_of(i).dtype for i in start_indices if not isinstance(i, int)}
     dtype = kinds.pop() if len(kinds) == 1 else dtypes.int32
-    return [_start(i, n, dtype) for i, n in zip(start_indices, aval.shape)]
+    allowed = [negative] * aval.ndim if isinstance(negative, bool) else negative
+    return [_start(i, n, dtype, may) for i, n, may in zip(start_indices, aval.shape, allowed)]
 
 
-def _start(index: Any, size: int, dtype: Any) -> Any:
-    if isinstance(index, int):
-        return dtype.type(index + size if index < 0 else index)
-    return linear.convert(index, dtype)
+def _start(index: Any, size: int, dtype: Any, negative: bool) -> Any:
+    if isinstance(index, (int, np.integer)):
+        if index < 0 and not negative:
+            raise ValueError(f"start index {index} is negative, and allow_negative_indices=False")
+        return np.asarray(index + size if index < 0 else index).astype(dtype)[()]
+    index = linear.convert(index, dtype)
+    if not negative or dtypes.kind(dtype) != "i":
+        return index
+    below = elementwise.lt_p(index, dtype.type(0))
+    return linear.where(below, linear.add_p(index, np.asarray(size).astype(dtype)[()]), index)

@@ -55,3 +55,7 @@ def __getattr__(name: str) -> _Any:
     if name == "initializers":
         return _importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), "initializers"})

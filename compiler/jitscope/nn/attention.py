@@ -154,8 +154,10 @@ def _grouped(x: Any, heads: int) -> Any:
 
 def _seen(queries: int, keys: int, is_causal: bool, window: Any, query_ends: Any, key_ends: Any) -> list[Any]:
     """Which keys a query may attend to, as masks that broadcast to [B, K, G, T, S]."""
-    at, of = jnp.arange(queries)[:, None], jnp.arange(keys)
     found: list[Any] = []
+    if not is_causal and window is None and query_ends is None and key_ends is None:
+        return found
+    at, of = jnp.arange(queries)[:, None], jnp.arange(keys)
     if is_causal:
         found.append(of <= at)
     if window is not None:

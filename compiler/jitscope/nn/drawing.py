@@ -1,33 +1,13 @@
-"""The distributions that initializers draw from, beside the uniform and the normal one."""
+"""The distributions of complex numbers that initializers draw from, beside the normal one."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-import numpy as np
-
-from .. import lax, numpy as jnp, random
+from .. import numpy as jnp, random
 from ..core import dtypes
 from ..numpy._fused import fused
-from ..ops.elementwise import erf_inv_p, erf_p, nextafter_p
-
-
-@fused(static="shape dtype")
-def truncated_normal(key: Any, lower: Any, upper: Any, shape: tuple[int, ...], dtype: Any) -> Any:
-    """Standard normal numbers between `lower` and `upper`. Raises ValueError for a dtype that is no float."""
-    if not dtypes.is_float(dtype):
-        raise ValueError(f"truncated_normal gives floats, not {dtype.name}")
-    root = np.asarray(math.sqrt(2), dtype)[()]
-    ends = [jnp.asarray(end, dtype) for end in (lower, upper)]
-    low, high = (erf_p(end / root) for end in ends)
-    drawn = root * erf_inv_p(random.uniform(key, shape, dtype, low, high))
-    # Rounding must not reach the ends.
-    inner = (
-        nextafter_p(lax.stop_gradient(end), jnp.asarray(to, dtype))
-        for end, to in zip(ends, (np.inf, -np.inf), strict=True)
-    )
-    return jnp.clip(drawn, *inner)
 
 
 def _turned(radius: Any, key: Any, shape: tuple[int, ...], dtype: Any) -> Any:
@@ -51,11 +31,3 @@ def normal_in_disc(key: Any, upper: Any, shape: tuple[int, ...], dtype: Any) -> 
     part = random.uniform(for_radius, shape, dtypes.real_part(dtype)).astype(dtype)
     share = 1 - jnp.exp(-jnp.square(jnp.asarray(upper, dtype)))
     return _turned(jnp.sqrt(-jnp.log(1 - share * part)), for_angle, shape, dtype)
-
-
-@fused(static="rows columns dtype")
-def orthogonal(key: Any, rows: int, columns: int, dtype: Any) -> Any:
-    """A random matrix [rows, columns] with orthonormal columns, or rows if there are fewer of these."""
-    q, r = jnp.linalg.qr(random.normal(key, (max(rows, columns), min(rows, columns)), dtype))
-    q = q * jnp.sign(jnp.diagonal(r))  # makes all orthogonal matrices equally likely
-    return q.T if rows < columns else q

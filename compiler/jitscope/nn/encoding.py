@@ -14,6 +14,7 @@ from ..numpy._operands import integer, one_axis
 from ..numpy.dtypes import requested
 from ..ops.collective import axis_index, axis_size
 from ..ops.indexing import iota
+from ..ops.linear import broadcast_in_dim
 
 
 def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: Any = -1) -> Any:
@@ -43,5 +44,6 @@ def _one_hot(x: Any, count: int, dtype: Any, axis: int) -> Any:
     number = x.dtype
     if not (dtypes.is_float(number) or (dtypes.is_integer(number) and count <= int(jnp.iinfo(number).max))):
         number = dtypes.int32  # the class numbers do not fit those of x
-    shape = (*[1] * axis, count, *[1] * (x.ndim - axis))
-    return jnp.equal(jnp.expand_dims(x, axis), iota(number, shape, axis)).astype(dtype)
+    shape = (*x.shape[:axis], count, *x.shape[axis:])
+    classes = broadcast_in_dim(x, shape, tuple(i for i in range(len(shape)) if i != axis))
+    return jnp.equal(classes, iota(number, shape, axis)).astype(dtype)

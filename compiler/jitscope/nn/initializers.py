@@ -83,7 +83,7 @@ def truncated_normal(stddev: Any = 1e-2, dtype: Any = None, lower: Any = -2.0, u
     float."""
 
     def draw(key: Any, shape: tuple[int, ...], dtype: Any) -> Any:
-        return drawing.truncated_normal(key, lower, upper, shape, dtype) * jnp.array(stddev, dtype)
+        return random.truncated_normal(key, lower, upper, shape, dtype) * jnp.array(stddev, dtype)
 
     return _initializer(dtype, draw)
 
@@ -163,7 +163,7 @@ def _scaled(key: Any, variance: Any, distribution: str, shape: tuple[int, ...], 
         return random.uniform(key, shape, dtype, -1) * jnp.sqrt(3 * variance)
     if is_complex:
         return drawing.normal_in_disc(key, 2, shape, dtype) * (deviation / jnp.array(_CUT_AT_TWO_COMPLEX, dtype))
-    return drawing.truncated_normal(key, -2, 2, shape, dtype) * (deviation / jnp.array(_CUT_AT_TWO, dtype))
+    return random.truncated_normal(key, -2, 2, shape, dtype) * (deviation / jnp.array(_CUT_AT_TWO, dtype))
 
 
 def _named(name: str, scale: float, mode: str, distribution: str, doc: str) -> Callable[..., Initializer]:
@@ -202,7 +202,7 @@ def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> In
         if 0 in shape:
             return jnp.zeros(shape, dtype)
         columns, others = shape[axis], shape[:axis] + shape[axis + 1 :]
-        matrix = drawing.orthogonal(key, math.prod(others), columns, dtype)
+        matrix = random.orthogonal(key, math.prod(others), (), dtype, columns)
         return jnp.array(scale, dtype) * jnp.moveaxis(jnp.reshape(matrix, (*others, columns)), -1, axis)
 
     return _initializer(dtype, draw)

@@ -9,7 +9,7 @@ from typing import Any as _Any
 
 from ..api.arrays import Array as _Array
 from ..backend import evaluate as _evaluate  # noqa: F401  (puts the evaluating trace in place)
-from . import operators as _operators  # noqa: F401  (fills in the operators of arrays and tracers)
+from . import operators as _operators  # (fills in the operators of arrays and tracers)
 from .applying import (
     apply_along_axis as apply_along_axis,
     apply_over_axes as apply_over_axes,
@@ -19,7 +19,6 @@ from .applying import (
 )
 from .arithmetic import (
     absolute as absolute,
-    add as add,
     divide as divide,
     divmod as divmod,
     fabs as fabs,
@@ -28,17 +27,12 @@ from .arithmetic import (
     fmax as fmax,
     fmin as fmin,
     fmod as fmod,
-    maximum as maximum,
-    minimum as minimum,
-    multiply as multiply,
-    negative as negative,
     positive as positive,
     power as power,
     reciprocal as reciprocal,
     remainder as remainder,
     sign as sign,
     square as square,
-    subtract as subtract,
 )
 from .counting import (
     bincount as bincount,
@@ -102,6 +96,7 @@ from .dtypes import (
     iinfo as iinfo,
     inexact as inexact,
     inf as inf,
+    int1 as int1,
     int2 as int2,
     int4 as int4,
     int8 as int8,
@@ -129,6 +124,7 @@ from .dtypes import (
     single as single,
     size as size,
     uint as uint,
+    uint1 as uint1,
     uint2 as uint2,
     uint4 as uint4,
     uint8 as uint8,
@@ -138,15 +134,10 @@ from .dtypes import (
     unsignedinteger as unsignedinteger,
 )
 from .editing import (
-    bartlett as bartlett,
-    blackman as blackman,
     choose as choose,
     delete as delete,
     fill_diagonal as fill_diagonal,
-    hamming as hamming,
-    hanning as hanning,
     insert as insert,
-    kaiser as kaiser,
     put as put,
     put_along_axis as put_along_axis,
     resize as resize,
@@ -202,10 +193,7 @@ from .logic import (
     allclose as allclose,
     array_equal as array_equal,
     array_equiv as array_equiv,
-    bitwise_and as bitwise_and,
     bitwise_count as bitwise_count,
-    bitwise_or as bitwise_or,
-    bitwise_xor as bitwise_xor,
     equal as equal,
     greater as greater,
     greater_equal as greater_equal,
@@ -221,10 +209,7 @@ from .logic import (
     left_shift as left_shift,
     less as less,
     less_equal as less_equal,
-    logical_and as logical_and,
     logical_not as logical_not,
-    logical_or as logical_or,
-    logical_xor as logical_xor,
     not_equal as not_equal,
     right_shift as right_shift,
     select as select,
@@ -235,6 +220,9 @@ from .neighbours import (
     gradient as gradient,
     trapezoid as trapezoid,
     unwrap as unwrap,
+)
+from .padding import (
+    pad as pad,
 )
 from .polynomials import (
     convolve as convolve,
@@ -276,7 +264,6 @@ from .reductions import (
     sum as sum,
 )
 from .repeating import (
-    pad as pad,
     repeat as repeat,
     roll as roll,
     tile as tile,
@@ -395,8 +382,6 @@ from .transcendental import (
     log1p as log1p,
     log2 as log2,
     log10 as log10,
-    logaddexp as logaddexp,
-    logaddexp2 as logaddexp2,
     rad2deg as rad2deg,
     sin as sin,
     sinc as sinc,
@@ -421,6 +406,24 @@ from .triangles import (
     triu_indices as triu_indices,
     triu_indices_from as triu_indices_from,
 )
+from .ufuncs import (
+    add as add,
+    bitwise_and as bitwise_and,
+    bitwise_or as bitwise_or,
+    bitwise_xor as bitwise_xor,
+    frompyfunc as frompyfunc,
+    logaddexp as logaddexp,
+    logaddexp2 as logaddexp2,
+    logical_and as logical_and,
+    logical_or as logical_or,
+    logical_xor as logical_xor,
+    maximum as maximum,
+    minimum as minimum,
+    multiply as multiply,
+    negative as negative,
+    subtract as subtract,
+    ufunc as ufunc,
+)
 
 
 # Names that mean the same.
@@ -433,13 +436,34 @@ degrees, radians = rad2deg, deg2rad
 bool, integer, ndarray = bool_, _integer, _Array
 
 _ROOMS = ("fft", "linalg")
+_LATER = {
+    "files": "ComplexWarning array_repr array_str fromfile fromiter fromstring get_printoptions load printoptions save savez "
+    "set_printoptions",
+    "fitting": "poly polydiv polyfit roots",
+    "floats": "frexp ldexp spacing",
+    "histograms": "histogram2d histogramdd",
+    "integers": "gcd lcm packbits unpackbits",
+    "masks": "mask_indices place",
+    "special": "i0",
+    "standard": "__array_namespace_info__",
+    "windows": "bartlett blackman hamming hanning kaiser",
+}
+_LATER = {name: module for module, names in _LATER.items() for name in names.split()}
+__array_api_version__ = _operators.API_VERSION
 
 
 def __getattr__(name: str) -> _Any:
-    """Modules that most programs never touch are loaded when first used."""
+    """What most programs never touch is loaded when first used."""
     if name in _ROOMS:
         return _importlib.import_module(f"{__name__}.{name}")
+    if name in _LATER:
+        found = globals()[name] = getattr(_importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
+        return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-__all__ = [name for name in dir() if not name.startswith("_") and name != "annotations"]  # pyright: ignore[reportUnsupportedDunderAll]
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_ROOMS, *_LATER})
+
+
+__all__ = [name for name in __dir__() if not name.startswith("_") and name != "annotations"]  # pyright: ignore[reportUnsupportedDunderAll]

@@ -39,14 +39,16 @@ def compiled(*, static: str = "") -> Callable[[Any], Any]:
     def decorate(fun: FunctionType) -> Callable[..., Any]:
         direct = fused(static=static)(fun)
         code = fun.__code__
-        assert not code.co_flags & inspect.CO_VARARGS, fun
-        fixed = [name in names for name in code.co_varnames[: code.co_argcount]]
+        rest = bool(code.co_flags & inspect.CO_VARARGS)
+        named_first = [name in names for name in code.co_varnames[: code.co_argcount]]
         programs = program_cache()
 
         @functools.wraps(fun)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
-            if evaluating() or len(args) > len(fixed) or not only_transforming():
+            more = len(args) - len(named_first)
+            if evaluating() or (more > 0 and not rest) or not only_transforming():
                 return direct(*args, **kwargs)
+            fixed = named_first + [False] * more
             still = [x if f else None for x, f in zip(args, fixed)]
             named = {name: x for name, x in kwargs.items() if name in names}
             given = [None if f else x for x, f in zip(args, fixed)], {k: x for k, x in kwargs.items() if k not in names}

@@ -15,8 +15,7 @@ from typing import Any
 from ..backend.array import Array, common_device, to_array
 from ..backend.compile import Program, compile_jaxpr
 from ..backend.evaluate import QUICK, caches
-from ..backend.key_reuse import checked as checked_keys
-from ..backend.replay import watched
+from ..backend.watching import checked as checked_keys, watched
 from ..core.avals import ShapedArray
 from ..core.config import settings
 from ..core.jaxpr import ClosedJaxpr, DebugInfo

@@ -16,7 +16,7 @@ from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of, is_python_scalar
 from ..core.config import settings
 from ..core.dtypes import promote, to_inexact
-from ..core.errors import TypePromotionError
+from ..core.errors import ShapeError, TypePromotionError
 from ..core.source import is_internal
 from ..ops.linear import broadcast_in_dim_p, convert_element_type_p
 
@@ -157,6 +157,12 @@ def operand(name: str, x: Any, inexact: bool = False) -> Any:
     return x if dtype == aval.dtype and not isinstance(x, np.ndarray) else cast(x, aval, dtype, aval.weak_type)
 
 
+def number_like(x: Any, value: Any) -> Any:
+    """The number `value` in the dtype of `x`, and as weak: an operation with it leaves a weak operand weak."""
+    aval = aval_of(x)
+    return scalar_of(value, aval.dtype, aval.weak_type)
+
+
 def weak_as(out: Any, *given: Any) -> Any:
     """A result to which only numbers were added, as weakly typed as the operands."""
     weak = all(aval_of(v).weak_type for v in given)
@@ -175,16 +181,17 @@ def integer(name: str, x: Any, what: str = "an argument") -> int:
     try:
         return operator.index(x)
     except TypeError as error:
-        if hasattr(x, "trace"):
+        if hasattr(x, "tracing"):
             raise
         raise TypeError(f"{name}: {what} must be an int, not {x!r}") from error
 
 
 def one_axis(name: str, axis: Any, rank: int) -> int:
-    """An axis counted from the front. Raises ValueError if there is none of that number."""
+    """An axis counted from the front. Raises AxisError (NumPy's: a ValueError and an IndexError) if there is none of that
+    number."""
     axis = integer(name, axis, "axis")
     if not -rank <= axis < rank:
-        raise ValueError(f"{name}: axis {axis} is out of bounds for an array of {rank} dimensions")
+        raise np.exceptions.AxisError(f"{name}: axis {axis} is out of bounds for an array of {rank} dimensions")
     return axis % rank if rank else 0
 
 
@@ -199,21 +206,28 @@ def axes_of(name: str, axis: Any, rank: int) -> tuple[int, ...]:
 
 
 def shape_of(name: str, shape: Any) -> tuple[int, ...]:
-    """A shape from an int or a sequence of ints. Raises TypeError and ValueError (negative sizes)."""
+    """A shape from an int or a sequence of ints. Raises TypeError, for negative sizes ShapeError."""
     if isinstance(shape, Iterable) and getattr(getattr(shape, "aval", None), "shape", True):
         sizes = tuple(integer(name, n, "every size") for n in shape)
     else:
         sizes = (integer(name, shape, "the shape"),)
     if any(n < 0 for n in sizes):
-        raise ValueError(f"{name}: shape {sizes} has a negative size")
+        raise ShapeError(f"{name}: shape {sizes} has a negative size")
     return sizes
 
 
+_UNSUPPORTED = {
+    "out": "arrays cannot be written to",
+    "out_sharding": "computations over several devices come in a later release",
+}
+
+
 def unsupported(name: str, **given: Any) -> None:
-    """Raise NotImplementedError for arguments that exist for NumPy's sake only."""
+    """Raise NotImplementedError for arguments that exist for NumPy's sake only, or for a later release."""
     for argument, value in given.items():
         if value is not None:
-            raise NotImplementedError(f"{name}: {argument}= is not supported, arrays cannot be written to")
+            reason = _UNSUPPORTED.get(argument, _UNSUPPORTED["out"])
+            raise NotImplementedError(f"{name}: {argument}= is not supported, {reason}")
 
 
 def finite_info(dtype: Any) -> Any:

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from ..backend.array import Array, to_array
-from ..core import dtypes
+from ..core import config, dtypes
 from ..core.avals import aval_of
-from ..core.config import settings
+from ..core.config import scoped, settings
 from ..core.primitive import Primitive
-from ..core.trace import Tracer, evaluating, leaked
+from ..core.trace import Tracer, evaluating, leaked, traced_by
 from ._fused import compile_function, program_cache, remember
-from ._operands import checked, operand, operands
+from ._operands import checked, operand, operands, unsupported
 
 
 def unary(fun: Callable[[Any], Any]) -> Callable[..., Any]:
@@ -23,16 +23,20 @@ def unary(fun: Callable[[Any], Any]) -> Callable[..., Any]:
 
     @functools.wraps(fun)
     def ufunc(x: Any, /) -> Any:
-        if not evaluating():
+        if traced_by() is not None and not evaluating():
             return fun(x)
         if type(x) is not Array:
             x = concrete(name, x)
-        key = (x.aval, settings())
-        run = programs.get(key)
+        key = (x.aval, config.unscoped if scoped() is None else settings())
+        try:
+            run = programs[key]
+        except KeyError:
+            run = None
         if run is None:
             run = remember(programs, key, compile_function(fun, [x.aval], name.strip("_")))
         return run([x.buf])
 
+    _inside[ufunc] = fun, programs
     return ufunc
 
 
@@ -43,19 +47,66 @@ def binary(fun: Callable[[Any, Any], Any]) -> Callable[..., Any]:
 
     @functools.wraps(fun)
     def ufunc(x: Any, y: Any, /) -> Any:
-        if not evaluating():
+        if traced_by() is not None and not evaluating():
             return fun(x, y)
         if type(x) is not Array:
             x = concrete(name, x)
         if type(y) is not Array:
             y = concrete(name, y, 1)
-        key = (x.aval, y.aval, settings())
-        run = programs.get(key)
+        key = (x.aval, y.aval, config.unscoped if scoped() is None else settings())
+        try:
+            run = programs[key]
+        except KeyError:
+            run = None
         if run is None:
             run = remember(programs, key, compile_function(fun, [x.aval, y.aval], name.strip("_")))
         return run([x.buf, y.buf])
 
+    _inside[ufunc] = fun, programs
     return ufunc
+
+
+_inside: dict[Any, tuple[Callable[..., Any], dict[Any, Any]]] = {}
+"""What is behind a function of `unary` or `binary`, and its programs."""
+
+
+def with_options(ufunc: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function, with the same programs, that also accepts NumPy's `out` and `where`, which must be None.
+
+    The body stands here once more: a call that handed its operands on would cost one call more.
+    """
+    fun, programs = _inside[ufunc]
+    name = fun.__name__
+
+    def one(x: Any, /, *, out: None = None, where: None = None) -> Any:
+        if out is not None or where is not None:
+            _refuse(name, out)
+        return ufunc(x)
+
+    def two(x: Any, y: Any, /, *, out: None = None, where: None = None) -> Any:
+        if out is not None or where is not None:
+            _refuse(name, out)
+        if traced_by() is not None and not evaluating():
+            return fun(x, y)
+        if type(x) is not Array:
+            x = concrete(name, x)
+        if type(y) is not Array:
+            y = concrete(name, y, 1)
+        key = (x.aval, y.aval, config.unscoped if scoped() is None else settings())
+        try:
+            run = programs[key]
+        except KeyError:
+            run = None
+        if run is None:
+            run = remember(programs, key, compile_function(fun, [x.aval, y.aval], name.strip("_")))
+        return run([x.buf, y.buf])
+
+    return one if fun.__code__.co_argcount == 1 else two
+
+
+def _refuse(name: str, out: Any) -> None:
+    unsupported(name, out=out)
+    raise NotImplementedError(f"{name}: where= is not supported, use jnp.where(where, {name}(...), otherwise)")
 
 
 _numbers = program_cache()

@@ -47,8 +47,10 @@ def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: Sequence[int]
 
 
 def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Any:
-    """Where the first condition holds the value (or function of x) of the first piece, and so on; one more piece than
-    conditions is for the rest (default 0). All functions are computed everywhere."""
+    """Where the first condition holds the value (or function of x) of the first piece, and so on; where several hold, the
+    last of them counts. One more piece than conditions is for the rest (default 0). All functions are computed everywhere.
+
+    Raises ValueError for another number of pieces."""
     x = array_operand("piecewise", x)
     conditions = (
         list(condlist)
@@ -62,7 +64,7 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
         )
     values = [f(x, *args, **kw) if callable(f) else f for f in funclist]
     rest = values.pop() if len(values) > len(conditions) else 0
-    return select(conditions, values, rest).astype(aval_of(x).dtype)
+    return select(conditions[::-1], values[::-1], rest).astype(aval_of(x).dtype)
 
 
 def fromfunction(function: Callable[..., Any], shape: Any, *, dtype: Any = float, **kwargs: Any) -> Any:
@@ -107,18 +109,37 @@ def vectorize(
 
         if unexpected := set(kwargs) - {n for n in names if isinstance(n, str)}:
             raise TypeError(f"vectorize: arguments by name must be excluded; {', '.join(sorted(unexpected))} is not")
-        inputs = _core_dims(signature)[0] if signature else [()] * len(given)
+        inputs, results = _core_dims(signature) if signature else ([()] * len(given), None)
         if len(inputs) != len(given):
             raise TypeError(
                 f"vectorize: the signature {signature!r} is for {len(inputs)} arguments, {len(given)} were given"
             )
         arrays = [array_operand("vectorize", args[i]) for i in given]
-        return _map_outer(of_arrays, arrays, inputs)
+        return _map_outer(of_arrays, arrays, inputs, results)
 
     return wrapped
 
 
-def _map_outer(fun: Callable[..., Any], arrays: list[Any], core: list[tuple[str, ...]]) -> Any:
+def _agreeing(out: Any, results: list[tuple[str, ...]], sizes: dict[str, int]) -> Any:
+    """What a function gave, if it is as its signature says. Raises TypeError for another number of results, ValueError for
+    other shapes."""
+    outs = list(out) if isinstance(out, (tuple, list)) else [out]
+    if len(outs) != len(results) or (len(results) > 1 and len(outs) == 1):
+        raise TypeError(f"vectorize: the function gave {len(outs)} results, its signature names {len(results)}")
+    known = dict(sizes)
+    for x, dims in zip(outs, results):
+        shape = aval_of(x).shape
+        if len(shape) != len(dims) or any(known.setdefault(name, n) != n for name, n in zip(dims, shape)):
+            raise ValueError(f"vectorize: the function gave shape {shape} for ({','.join(dims)}) of its signature")
+    return out
+
+
+def _map_outer(
+    fun: Callable[..., Any],
+    arrays: list[Any],
+    core: list[tuple[str, ...]],
+    results: list[tuple[str, ...]] | None,
+) -> Any:
     sizes: dict[str, int] = {}
     outers = []
     for x, dims in zip(arrays, core):
@@ -131,6 +152,7 @@ def _map_outer(fun: Callable[..., Any], arrays: list[Any], core: list[tuple[str,
             if sizes.setdefault(name, n) != n:
                 raise ValueError(f"vectorize: dimension {name} is {sizes[name]} in one argument and {n} in another")
     outer = broadcast_shape(*outers)
+    mapped = fun if results is None else lambda *given: _agreeing(fun(*given), results, sizes)
     axes = []
     for k, (x, own) in enumerate(zip(arrays, outers)):
         # Axes that are missing or of size 1 are not mapped at all.
@@ -143,8 +165,8 @@ def _map_outer(fun: Callable[..., Any], arrays: list[Any], core: list[tuple[str,
         thin = tuple(i for i, n in enumerate(own) if n == 1 != outer[i + len(outer) - len(own)])
         arrays[k] = squeeze(x, thin) if thin else x
     for place in reversed(range(len(outer))):
-        fun = vmap(fun, in_axes=tuple(a[place] for a in axes), axis_size=outer[place])
-    return fun(*arrays)
+        mapped = vmap(mapped, in_axes=tuple(a[place] for a in axes), axis_size=outer[place])
+    return mapped(*arrays)
 
 
 __all__ = ["apply_along_axis", "apply_over_axes", "fromfunction", "piecewise", "vectorize"]

@@ -23,6 +23,7 @@ from ..ops.elementwise import (
     max_p,
     min_p,
     ne_p,
+    or_p,
     pow_p,
     rem_p,
     round_p,
@@ -33,9 +34,10 @@ from ..ops.elementwise import (
 from ..ops.families import scalar_like
 from ..ops.linear import add_p, convert, convert_element_type_p, mul_p, neg_p, sub_p, where as choose
 from ._fused import fused
-from ._operands import operand, operands, scalar_of, weak_as
+from ._operands import checked, number_like, operand, operands, scalar_of, weak_as
 from ._ufunc import binary, binary_of, kind_of, unary, unary_of
-from .logic import greater_complex
+from .logic import greater_complex, less_complex
+from .structure import array_operand
 
 
 def numeric(name: str, *xs: Any) -> list[Any]:
@@ -57,15 +59,20 @@ def _no_complex(name: str, x: Any) -> None:
 add = binary_of("add", add_p, "x + y. Of booleans: x or y.")
 subtract = binary_of("subtract", sub_p, "x - y. Raises TypeError for booleans (use `^`).")
 multiply = binary_of("multiply", mul_p, "x * y. Of booleans: x and y.")
-divide = binary_of("divide", div_p, "x / y; integers become floats.", inexact=True)
 negative = unary_of("negative", neg_p, "-x. Raises TypeError for booleans (use `~`).")
 sign = unary_of("sign", sign_p, "-1, 0 or 1; of complex numbers x / |x|; NaN stays NaN. Raises TypeError for booleans.")
+
+
+@binary
+def divide(x1: Any, x2: Any, /) -> Any:
+    """x1 / x2; integers become floats."""
+    return div_p(*operands("divide", x1, x2, inexact=True))
 
 
 @unary
 def absolute(x: Any, /) -> Any:
     """The absolute value; of complex numbers the modulus, a real number."""
-    x = operand("absolute", x)
+    x = array_operand("absolute", x)
     return x if kind_of(x) in "bu" else abs_p(x)
 
 
@@ -80,7 +87,7 @@ def fabs(x: Any, /) -> Any:
 @unary
 def positive(x: Any, /) -> Any:
     """x itself."""
-    return operand("positive", x)
+    return array_operand("positive", x)
 
 
 @unary
@@ -93,7 +100,7 @@ def square(x: Any, /) -> Any:
 def reciprocal(x: Any, /) -> Any:
     """1 / x; integers become floats."""
     x = operand("reciprocal", x, inexact=True)
-    return div_p(scalar_like(x, 1), x)
+    return div_p(number_like(x, 1), x)
 
 
 # The greater and the lesser ------------------------------------------------------------------------------------------
@@ -108,28 +115,26 @@ minimum = binary_of(
     "minimum",
     min_p,
     "The lesser of x and y; NaN where either is. Complex: by real part, then imaginary.",
-    complex_rule=lambda x, y: choose(greater_complex(x, y), y, x),
+    complex_rule=lambda x, y: choose(less_complex(x, y), x, y),
 )
 
 
-@binary
-def fmax(x: Any, y: Any, /) -> Any:
-    """The greater of x and y; where one is NaN, the other."""
-    x, y = operands("fmax", x, y)
-    best = maximum(x, y)
+@fused()
+def fmax(x1: Any, x2: Any) -> Any:
+    """The greater of x1 and x2; where one is NaN, the other."""
+    x, y = operands("fmax", x1, x2)
     if kind_of(x) not in "fc":
-        return best
-    return choose(ne_p(x, x), y, choose(ne_p(y, y), x, best))
+        return max_p(x, y)
+    return choose(or_p(gt_p(x, y) if kind_of(x) == "f" else greater_complex(x, y), ne_p(y, y)), x, y)
 
 
-@binary
-def fmin(x: Any, y: Any, /) -> Any:
-    """The lesser of x and y; where one is NaN, the other."""
-    x, y = operands("fmin", x, y)
-    best = minimum(x, y)
+@fused()
+def fmin(x1: Any, x2: Any) -> Any:
+    """The lesser of x1 and x2; where one is NaN, the other."""
+    x, y = operands("fmin", x1, x2)
     if kind_of(x) not in "fc":
-        return best
-    return choose(ne_p(x, x), y, choose(ne_p(y, y), x, best))
+        return min_p(x, y)
+    return choose(or_p(lt_p(x, y) if kind_of(x) == "f" else less_complex(x, y), ne_p(y, y)), x, y)
 
 
 # Division with remainder ---------------------------------------------------------------------------------------------
@@ -142,7 +147,7 @@ def _is_nonzero_number(y: Any) -> bool:
 def _rest(x: Any, y: Any) -> Any:
     """The remainder with the sign of x; of an integer and 0, 0."""
     if kind_of(x) in "iu" and not _is_nonzero_number(y):
-        y = choose(eq_p(y, scalar_like(y, 0)), scalar_like(y, 1), y)
+        y = choose(eq_p(y, scalar_like(y, 0)), number_like(y, 1), y)
     return rem_p(x, y)
 
 
@@ -167,9 +172,9 @@ def _rounded_down(x: Any, y: Any, rest: Any, off_side: Any) -> Any:
 
 
 @binary
-def floor_divide(x: Any, y: Any, /) -> Any:
-    """x / y rounded down. An integer divided by 0 gives some integer, not an error. Raises TypeError for complex."""
-    x, y = numeric("floor_divide", x, y)
+def floor_divide(x1: Any, x2: Any, /) -> Any:
+    """x1 / x2 rounded down. An integer divided by 0 gives some integer, not an error. Raises TypeError for complex."""
+    x, y = numeric("floor_divide", x1, x2)
     _no_complex("floor_divide", x)
     if kind_of(x) == "u":
         return div_p(x, y)
@@ -178,18 +183,18 @@ def floor_divide(x: Any, y: Any, /) -> Any:
 
 
 @binary
-def remainder(x: Any, y: Any, /) -> Any:
-    """x - floor(x / y) * y, with the sign of y. Of an integer and 0: 0. Raises TypeError for complex numbers."""
-    x, y = numeric("remainder", x, y)
+def remainder(x1: Any, x2: Any, /) -> Any:
+    """x1 - floor(x1 / x2) * x2, with the sign of x2. Of an integer and 0: 0. Raises TypeError for complex numbers."""
+    x, y = numeric("remainder", x1, x2)
     _no_complex("remainder", x)
     rest = _rest(x, y)
     return rest if kind_of(x) == "u" else weak_as(choose(_off_side(rest, y), add_p(rest, y), rest), x, y)
 
 
 @binary
-def divmod(x: Any, y: Any, /) -> Any:
-    """(x // y, x % y). Raises TypeError for complex numbers."""
-    x, y = numeric("divmod", x, y)
+def divmod(x1: Any, x2: Any, /) -> Any:
+    """(x1 // x2, x1 % x2). Raises TypeError for complex numbers."""
+    x, y = numeric("divmod", x1, x2)
     _no_complex("divmod", x)
     rest = _rest(x, y)
     if kind_of(x) == "u":
@@ -199,11 +204,11 @@ def divmod(x: Any, y: Any, /) -> Any:
 
 
 @binary
-def fmod(x: Any, y: Any, /) -> Any:
-    """The remainder of x / y with the sign of x. Raises TypeError for complex numbers."""
-    x, y = numeric("fmod", x, y)
+def fmod(x1: Any, x2: Any, /) -> Any:
+    """The remainder of x1 / x2 with the sign of x1. Of an integer and 0: 0. Raises TypeError for complex numbers."""
+    x, y = numeric("fmod", x1, x2)
     _no_complex("fmod", x)
-    return rem_p(x, y)
+    return _rest(x, y)
 
 
 # Powers --------------------------------------------------------------------------------------------------------------
@@ -212,10 +217,11 @@ def fmod(x: Any, y: Any, /) -> Any:
 def power(x1: Any, x2: Any, /) -> Any:
     """x1 to the power x2. Integers stay integers.
 
-    A Python int x2 is part of the program, which multiplies; any other is an operand. Raises TypeError for an integer to
-    a negative Python int.
+    A Python or NumPy int x2 is part of the program, which multiplies; any other is an operand. Raises TypeError for an
+    integer to a negative Python int.
     """
-    if is_python_scalar(x2) and not isinstance(x2, (float, complex, bool)):
+    if isinstance(x2, np.integer) or (is_python_scalar(x2) and not isinstance(x2, (float, complex, bool))):
+        x2 = int(x2)
         return _fused_int_power(x1, x2) if evaluating() else _int_power(x1, x2)
     return _power(x1, x2)
 
@@ -233,8 +239,13 @@ _fused_int_power = fused(static="y")(_int_power)
 
 @binary
 def _power(x: Any, y: Any, /) -> Any:
+    exponent = checked("power", y, 1)[1]
     x, y = numeric("power", x, y)
-    return pow_p(x, y) if kind_of(x) in "fc" else _power_of_integers(x, y)
+    if kind_of(x) not in "fc":
+        return _power_of_integers(x, y)
+    if dtypes.is_integer(exponent.dtype) and not exponent.weak_type and aval_of(x).weak_type:
+        x = convert(x, aval_of(x).dtype)  # a number to the power of integers in an array is no longer weak
+    return pow_p(x, y)
 
 
 def _power_of_integers(x: Any, y: Any) -> Any:

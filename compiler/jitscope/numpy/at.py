@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..backend.array import Array, to_array
 from ..core.avals import aval_of
 from ..core.dtypes import is_extended, promote
 from ..core.errors import TypePromotionError
 from ..core.trace import Tracer, evaluating
+from ..ops.elementwise import lt_p
 from ..ops.indexing import GatherScatterMode
-from ..ops.linear import full
+from ..ops.linear import convert, full, where
 from ._fused import compile_function, program_cache, remember
-from ._index import Index, parse
-from ._operands import checked
+from ._index import ARRAY, Index, parse
+from ._operands import checked, unsupported
+from ._ufunc import kind_of
 from .arithmetic import divide, power
+from .creation import asarray
 from .indexing import opened, plain, read_eagerly
-from .reading import read
+from .reading import from_front, read
 from .updates import updated
 
 
@@ -59,12 +64,17 @@ class Place:
     """`x.at[index]`: its methods give a new array in which the elements there are changed.
 
     `mode` says what happens to indices out of bounds: "drop" (the default: they are left out), "clip" (the nearest in
-    bounds) or "promise_in_bounds". `unique_indices` and `indices_are_sorted` are promises that save time. Values broadcast to the
-    shape of x[index] and are converted to the array's dtype. Where an index stands twice, `add`, `multiply`, `min` and
-    `max` apply both values, `set` one of them.
+    bounds) or "promise_in_bounds". With `wrap_negative_indices=False` negative ones are out of bounds, else they count
+    from the end. `unique_indices` and `indices_are_sorted` are promises that save time. Values broadcast to the shape of
+    x[index] and are converted to the array's dtype. Where an index stands twice, `add`, `subtract`, `multiply`, `divide`,
+    `power`, `min`, `max` and `apply` do their work twice, `set` takes one of the values.
     """
 
     __slots__ = ("array", "index")
+
+    if TYPE_CHECKING:  # what the table below holds cannot be seen by type checkers
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self, array: Any, index: Any):
         self.array, self.index = array, index
@@ -79,8 +89,12 @@ class Place:
         unique_indices: bool = False,
         mode: Any = None,
         fill_value: Any = None,
+        out_sharding: Any = None,
+        wrap_negative_indices: bool = True,
     ) -> Any:
-        """x[index]. In mode "fill", elements out of bounds are `fill_value` (None: NaN, or the dtype's extreme)."""
+        """x[index]. In mode "fill", elements out of bounds are `fill_value` (None: NaN, or the dtype's extreme); by default
+        such indices are moved into bounds."""
+        unsupported("at[...].get", out_sharding=out_sharding)
         how = {
             "mode": mode_of(mode, GatherScatterMode.PROMISE_IN_BOUNDS),
             "fill_value": fill_value,
@@ -88,68 +102,8 @@ class Place:
             "indices_are_sorted": indices_are_sorted,
         }
         x, aval = checked("at", self.array)
-        index = parse(self.index, aval.shape)
+        index = parse(self.index if wrap_negative_indices else _unwrapped(self.index, how["mode"]), aval.shape)
         return read_eagerly(x, index, **how) if evaluating() and type(x) is Array else read(x, index, **how)
-
-    def set(
-        self, values: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None
-    ) -> Any:
-        """x[index] = values."""
-        return self._update("set", values, indices_are_sorted, unique_indices, mode)
-
-    def add(
-        self, values: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None
-    ) -> Any:
-        """x[index] += values."""
-        return self._update("add", values, indices_are_sorted, unique_indices, mode)
-
-    def subtract(
-        self, values: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None
-    ) -> Any:
-        """x[index] -= values."""
-        return self._update("subtract", values, indices_are_sorted, unique_indices, mode)
-
-    def multiply(
-        self, values: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None
-    ) -> Any:
-        """x[index] *= values."""
-        return self._update("multiply", values, indices_are_sorted, unique_indices, mode)
-
-    mul = multiply
-
-    def divide(
-        self, values: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None
-    ) -> Any:
-        """x[index] /= values. The result has the dtype of x / values."""
-        factors = (
-            _ones(self.array, values)
-            .at[self.index]
-            .multiply(values, indices_are_sorted=indices_are_sorted, unique_indices=unique_indices, mode=mode)
-        )
-        return divide(self.array, factors)
-
-    def power(
-        self, values: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None
-    ) -> Any:
-        """x[index] **= values."""
-        exponents = (
-            _ones(self.array, values)
-            .at[self.index]
-            .multiply(values, indices_are_sorted=indices_are_sorted, unique_indices=unique_indices, mode=mode)
-        )
-        return power(self.array, exponents)
-
-    def min(
-        self, values: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None
-    ) -> Any:
-        """x[index] = minimum(x[index], values)."""
-        return self._update("min", values, indices_are_sorted, unique_indices, mode)
-
-    def max(
-        self, values: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None
-    ) -> Any:
-        """x[index] = maximum(x[index], values)."""
-        return self._update("max", values, indices_are_sorted, unique_indices, mode)
 
     def apply(
         self,
@@ -158,30 +112,125 @@ class Place:
         indices_are_sorted: bool = False,
         unique_indices: bool = False,
         mode: Any = None,
+        wrap_negative_indices: bool = True,
     ) -> Any:
-        """x[index] = func(x[index]); once, also where an index stands twice."""
-        clip = GatherScatterMode.CLIP
-        return self.set(
-            func(self.get(mode=clip)), indices_are_sorted=indices_are_sorted, unique_indices=unique_indices, mode=mode
-        )
+        """x[index] = func(x[index]), func being a function of one element that works on arrays, too.
 
-    def _update(self, how: str, values: Any, ordered: bool, unique: bool, mode: Any) -> Any:
+        Where index arrays may name a place twice, func is traced on a scalar and applied as often; that has no derivative.
+        Raises NotImplementedError there for a func that uses traced values from outside.
+        """
+        how = mode_of(mode, GatherScatterMode.FILL_OR_DROP)
         x, aval = checked("at", self.array)
-        values, given = checked(f"at[...].{how}", values)
+        index = self.index if wrap_negative_indices else _unwrapped(self.index, how)
+        parsed = parse(index, aval.shape)
+        options = (how, bool(unique_indices), bool(indices_are_sorted))
+        arrays = any(item.kind == ARRAY for item in parsed.items)
+        if (not unique_indices and _may_repeat(parsed)) if arrays else not evaluating():
+            return updated(x, parsed, func, "apply", *options)
+        place = Place(x, index)
+        promises = {"unique_indices": unique_indices, "indices_are_sorted": indices_are_sorted}
+        return place.set(func(place.get(mode=GatherScatterMode.CLIP)), mode=mode, **promises)
+
+    def _update(
+        self, how: str, values: Any, ordered: bool, unique: bool, mode: Any, out_sharding: Any, wraps: bool
+    ) -> Any:
+        unsupported(f"at[...].{how}", out_sharding=out_sharding)
+        if how in _THROUGH_ONES:
+            return self._through_ones(how, values, ordered, unique, mode, wraps)
+        x, aval = checked("at", self.array)
+        values, given = checked(f"at[...].{how}", asarray(values) if isinstance(values, (list, tuple)) else values)
         _check_dtype(how, aval, given)
         options = (how, mode_of(mode, GatherScatterMode.FILL_OR_DROP), bool(unique), bool(ordered))
+        index = self.index if wraps else _unwrapped(self.index, options[1])
         traced = not evaluating() or isinstance(x, Tracer) or isinstance(values, Tracer)
         if traced or is_extended(aval.dtype):  # keys are told apart operation by operation (debug_key_reuse)
-            return updated(x, parse(self.index, aval.shape), values, *options)
+            return updated(x, parse(index, aval.shape), values, *options)
         x, values = to_array(x), to_array(values)
-        key = (x.aval, values.aval, plain(self.index), options)
+        key = (x.aval, values.aval, plain(index), options)
         known = _known.get(key)
         if known is None:
-            known = _program_for(x.aval, values.aval, parse(self.index, aval.shape), options)
+            known = _program_for(x.aval, values.aval, parse(index, aval.shape), options)
             if key[2] is not None:
                 remember(_known, key, known)
         run, bufs = known
         return run([x.buf, values.buf, *bufs])
+
+    def _through_ones(self, how: str, values: Any, ordered: bool, unique: bool, mode: Any, wraps: bool) -> Any:
+        """x / y or x ** y, where y is 1 but at the index; of several values for a place it is the product."""
+        place = Place(_ones(self.array, values), self.index)
+        return _THROUGH_ONES[how](self.array, place._update("multiply", values, ordered, unique, mode, None, wraps))
+
+
+_THROUGH_ONES = {"divide": divide, "power": power}
+
+
+def _method(name: str, doc: str) -> Any:
+    def method(
+        self: Place,
+        values: Any,
+        *,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: Any = None,
+        out_sharding: Any = None,
+        wrap_negative_indices: bool = True,
+    ) -> Any:
+        return self._update(
+            name, values, indices_are_sorted, unique_indices, mode, out_sharding, bool(wrap_negative_indices)
+        )
+
+    method.__name__, method.__qualname__, method.__doc__ = name, f"Place.{name}", doc
+    return method
+
+
+for _name, _doc in {
+    "set": "x[index] = values.",
+    "add": "x[index] += values.",
+    "subtract": "x[index] -= values.",
+    "multiply": "x[index] *= values.",
+    "divide": "x[index] /= values. The result has the dtype of x / values.",
+    "power": "x[index] **= values.",
+    "min": "x[index] = minimum(x[index], values).",
+    "max": "x[index] = maximum(x[index], values).",
+}.items():
+    setattr(Place, _name, _method(_name, _doc))
+Place.mul = Place.multiply  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _unwrapped(index: Any, mode: GatherScatterMode) -> Any:
+    """An index whose negative numbers are out of bounds: above them all, or, where these are moved into bounds, 0."""
+    drops = mode is GatherScatterMode.FILL_OR_DROP
+
+    def part(x: Any) -> Any:
+        if isinstance(x, (list, tuple)):
+            x = np.asarray(x)
+        if isinstance(x, (bool, np.bool_)):
+            return x
+        if isinstance(x, (int, np.integer)):
+            return int(x) if x >= 0 else _FAR if drops else 0
+        if not isinstance(x, (np.ndarray, Array, Tracer)) or kind_of(x) != "i":
+            return x
+        if isinstance(x, np.ndarray):
+            return np.where(x < 0, _FAR if drops else 0, x)
+        x = convert(x, np.dtype(np.int64 if x.dtype.itemsize == 8 else np.int32))
+        number = lambda n: np.asarray(n, x.dtype)[()]
+        return where(lt_p(x, number(0)), number(_FAR if drops else 0), x)
+
+    return tuple(map(part, index)) if isinstance(index, tuple) else index if isinstance(index, list) else part(index)
+
+
+_FAR = 2**31 - 1
+
+
+def _may_repeat(index: Index) -> bool:
+    """Whether the index arrays may name a place twice."""
+    arrays = [item for item in index.items if item.kind == ARRAY]
+    if not all(isinstance(item.value, np.ndarray) for item in arrays):
+        return True
+    # Negative indices and those from the front may name the same place.
+    columns = np.broadcast_arrays(*[from_front(item.value, index.shape[item.axis]) for item in arrays])
+    rows = np.stack([column.ravel() for column in columns], -1)
+    return len(np.unique(rows, axis=0)) < len(rows)
 
 
 _programs, _known = program_cache(), program_cache()

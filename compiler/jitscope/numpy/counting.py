@@ -9,43 +9,50 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.dtypes import to_inexact
-from ..ops.elementwise import and_p, div_p, eq_p, lt_p, max_p, min_p, sqrt_p
+from ..ops.elementwise import complex_p, div_p, eq_p, imag_p, lt_p, max_p, real_p, sqrt_p
 from ..ops.families import scalar_like
 from ..ops.linear import add_p, convert, full, mul_p, reshape, slice_in_dim, sub_p, transpose, where as choose
 from ._fused import fused
-from ._operands import cast, checked, integer, operand, operands, promoted, scalar_of
+from ._operands import cast, checked, integer, operand, operands, promoted, scalar_of, unsupported
 from ._ufunc import kind_of
-from .arithmetic import remainder
+from .arithmetic import absolute, remainder
 from .at import At
+from .creation import asarray
 from .dtypes import requested
 from .joining import concatenate
 from .linear import dot
-from .logic import chosen, less_equal
+from .logic import chosen
 from .ranges import linspace
 from .reductions import max as greatest, min as least, sum as sum_over
 from .rounding import clip, conjugate, real
 from .selecting import concrete_value, is_traced, needs_size, take
 from .sorting import argsort, search, searchsorted
-from .statistics import average
+from .statistics import average, mean
 from .structure import array_operand, atleast_2d, ravel
 
 
-def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | None = None) -> Any:
+def bincount(
+    x: Any, weights: Any = None, minlength: int = 0, *, length: int | None = None, out_sharding: None = None
+) -> Any:
     """How often each of 0, 1, … stands in the integer vector `x`, or the sums of their `weights`.
 
-    The result has `length` elements, or as many as the greatest needs, at least `minlength`; what lies outside is left
-    out, negative numbers count as 0. Raises ConcretizationTypeError while tracing without `length`.
+    The result has `length` elements, or else as many as the greatest needs, at least `minlength`; what lies outside is left
+    out, negative numbers count as 0. Raises ConcretizationTypeError while tracing without `length`, TypeError for other
+    dtypes than integers, ValueError for what is no vector.
     """
+    unsupported("bincount", out_sharding=out_sharding)
     aval = checked("bincount", x)[1]
-    if dtypes.kind(aval.dtype) not in "iub" or aval.ndim != 1:
+    if dtypes.kind(aval.dtype) not in "iub":
         raise TypeError(f"bincount takes a vector of integers, not {aval.short()}")
-    if length is None:
-        if is_traced(x):
-            raise needs_size("bincount")
-        values = np.asarray(concrete_value(checked("bincount", x)[0]))
-        length = int(values.max()) + 1 if values.size else 0
-    size = max(integer("bincount", length, "length"), integer("bincount", minlength, "minlength"))
-    return _bincount(x, weights, size)
+    if aval.ndim != 1:
+        raise ValueError(f"bincount takes a vector of integers, not {aval.short()}")
+    least_size = integer("bincount", minlength, "minlength")
+    if length is not None:
+        return _bincount(x, weights, integer("bincount", length, "length"))
+    if is_traced(x):
+        raise needs_size("bincount")
+    values = np.asarray(concrete_value(checked("bincount", x)[0]))
+    return _bincount(x, weights, max(int(values.max()) + 1 if values.size else 0, least_size))
 
 
 @fused(static="size")
@@ -57,6 +64,8 @@ def _bincount(x: Any, weights: Any, size: int) -> Any:
     w = array_operand("bincount", weights)
     if aval_of(w).shape != aval_of(places).shape:
         raise ValueError(f"bincount: weights of shape {aval_of(w).shape} for {aval_of(places).size} numbers")
+    if kind_of(w) == "b":
+        raise TypeError("bincount: weights must be numbers, not booleans")
     return At(full((size,), 0, aval_of(w).dtype))[places].add(w)
 
 
@@ -67,7 +76,7 @@ def _bincount(x: Any, weights: Any, size: int) -> Any:
 def _edges(a: Any, bins: int, limits: Any) -> Any:
     x = ravel(operand("histogram", a, inexact=True))
     if limits is None:
-        low, high = (scalar_like(x, 0), scalar_like(x, 1)) if aval_of(x).size == 0 else (least(x), greatest(x))
+        low, high = least(x), greatest(x)
     else:
         low, high = (cast(*checked("histogram", v), aval_of(x).dtype) for v in limits)
     low, high = array_operand("histogram", low), array_operand("histogram", high)
@@ -76,12 +85,14 @@ def _edges(a: Any, bins: int, limits: Any) -> Any:
 
 
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
-    """The edges of `bins` bins of equal width from the least to the greatest element (or over `range`); an array of edges is
-    given back. Raises NotImplementedError for bins by name."""
+    """The edges of `bins` bins of equal width from the least to the greatest element (or over `range`); a vector of edges is
+    given back, as floats like those of `a`. Raises NotImplementedError for bins by name, ValueError for an empty array without
+    `range`."""
     if isinstance(bins, str):
         raise NotImplementedError("histogram: bins by name; give their number or their edges")
+    dtype = to_inexact(checked("histogram", a)[1].dtype)
     if checked("histogram", bins)[1].ndim:
-        return array_operand("histogram", bins)
+        return asarray(bins, dtype)
     return _edges(a, integer("histogram", bins, "bins"), None if range is None else list(range))
 
 
@@ -89,7 +100,14 @@ def histogram(
     a: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool | None = None
 ) -> tuple[Any, Any]:
     """(how many elements lie in each bin, the edges). `weights` are summed in place of counting; with `density` the
-    integral over all bins is 1. The last bin includes its upper edge."""
+    integral over all bins is 1. The last bin includes its upper edge. Raises as `histogram_bin_edges` does, TypeError for bins by
+    name, and ValueError for weights of another shape."""
+    if isinstance(bins, str):
+        raise TypeError(f"histogram: bins are a number or the edges, not {bins!r}")
+    if weights is not None:
+        shapes = checked("histogram", a)[1].shape, checked("histogram", weights)[1].shape
+        if shapes[0] != shapes[1]:
+            raise ValueError(f"histogram: weights of shape {shapes[1]} for an array of shape {shapes[0]}")
     edges = histogram_bin_edges(a, bins, range, weights)
     return _histogram(a, edges, weights, bool(density)), edges
 
@@ -97,15 +115,17 @@ def histogram(
 @fused(static="density")
 def _histogram(a: Any, edges: Any, weights: Any, density: bool) -> Any:
     own = to_inexact(checked("histogram", a)[1].dtype)
+    if weights is not None:
+        (a, weights), _, own, _ = promoted("histogram", (a, weights), inexact=True)
     (x, edges), _, _, _ = promoted("histogram", (a, edges), inexact=True)
     x, edges = ravel(x), array_operand("histogram", edges)
     count = aval_of(edges).size - 1
-    place = sub_p(search(edges, x, "right", dtypes.default_int()), scalar_of(1, dtypes.default_int(), False))
-    low, high = (reshape(slice_in_dim(edges, i, i + 1), ()) for i in (0, count))
-    inside = and_p(less_equal(low, x), less_equal(x, high))
-    place = min_p(place, scalar_like(place, count - 1))
-    w = full(aval_of(x).shape, 1, own) if weights is None else ravel(operand("histogram", weights))
-    counts = At(full((count,), 0, aval_of(w).dtype))[choose(inside, place, scalar_like(place, count))].add(w)
+    # The place is the number of edges at or below: 0 is left out, and count + 1 is out of bounds, but at the last edge.
+    place = search(edges, x, "right", dtypes.default_int())
+    last = reshape(slice_in_dim(edges, count, count + 1), ())
+    place = choose(eq_p(x, last), scalar_like(place, count), place)
+    w = scalar_of(1, own, False) if weights is None else ravel(operand("histogram", weights))
+    counts = slice_in_dim(At(full((count + 1,), 0, own))[place].add(w), 1, count + 1)
     if not density:
         return counts
     widths = sub_p(slice_in_dim(edges, 1, count + 1), slice_in_dim(edges, 0, count))
@@ -129,33 +149,56 @@ def cov(
 ) -> Any:
     """The covariances of variables (rows; columns unless `rowvar`), from columns of observations.
 
-    `y` are further variables; `fweights` and `aweights` weigh observations; `dtype` is that of the computation. Raises ValueError for more than two axes.
+    `y` are further variables; `fweights` (integers) and `aweights` weigh observations, of both the absolute values count;
+    `dtype` is that of the computation. Raises ValueError for more than two axes and a `dtype` that is no float,
+    RuntimeError for weights that are no vector or of another size than the observations.
     """
-    x = operand("cov", m, inexact=True)
-    if aval_of(x).ndim > 2:
-        raise ValueError(f"cov takes a vector or a matrix; it got shape {aval_of(x).shape}")
-    x = _variables(x, rowvar)
-    if dtype is not None:
-        x = cast(x, aval_of(x), requested(dtype, "cov"))
-    if y is not None:
-        x = concatenate([x, _variables(operand("cov", y, inexact=True), rowvar)], 0)
+    if dtype is not None and not dtypes.is_inexact(requested(dtype, "cov")):
+        raise ValueError(f"cov: the dtype must be a float or complex one, not {requested(dtype, 'cov').name}")
+    given = [m] if y is None else [m, y]
+    values, _, _, _ = promoted("cov", given, inexact=True)
+    if wide := [aval_of(v).shape for v in values if aval_of(v).ndim > 2]:
+        raise ValueError(f"cov takes vectors and matrices; it got shape {wide[0]}")
+    parts = [_variables(array_operand("cov", v), rowvar) for v in values]
+    x = concatenate(parts, 0) if y is not None else parts[0]
+    count, samples = aval_of(x).shape
+    if not count:
+        return full((0, 0), 0, dtypes.default_float())
+    if not samples:
+        return full(() if count == 1 else (count, count), np.nan, aval_of(x).dtype)
+    x = x if dtype is None else cast(x, aval_of(x), requested(dtype, "cov"))
     ddof = (0 if bias else 1) if ddof is None else ddof
-    weights = None
-    for w in (fweights, aweights):
-        if w is not None:
-            w = cast(*checked("cov", w), aval_of(x).dtype)
-            weights = w if weights is None else mul_p(weights, w)
-    centre, total = average(x, 1, weights, returned=True)
-    total = take(total, 0, mode="clip")
-    x = sub_p(*operands("cov", x, reshape(centre, (aval_of(centre).size, 1))))
+    aweights = _observation_weights("aweights", aweights, samples, aval_of(x).dtype)
+    weights = _observation_weights("fweights", fweights, samples, aval_of(x).dtype)
+    if aweights is not None:
+        weights = aweights if weights is None else mul_p(weights, aweights)
+    if weights is None:
+        centre, total = mean(x, 1, keepdims=True), scalar_of(samples, aval_of(x).dtype, False)
+    else:
+        centre, total = average(x, 1, weights, keepdims=True), sum_over(weights)
+    x = sub_p(*operands("cov", x, centre))
     right = x if weights is None else mul_p(*operands("cov", x, weights))
-    if aweights is None:
+    if weights is None:
+        rest = scalar_of(samples - ddof, aval_of(x).dtype, False)
+    elif aweights is None:
         rest = sub_p(total, scalar_like(total, ddof))
     else:
-        heavy = sum_over(mul_p(*operands("cov", weights, cast(*checked("cov", aweights), aval_of(x).dtype))))
+        heavy = sum_over(mul_p(weights, aweights))
         rest = sub_p(total, div_p(mul_p(heavy, scalar_like(heavy, ddof)), total))
-    product = div_p(*operands("cov", dot(x, conjugate(transpose(right, (1, 0)))), rest))
+    product = div_p(dot(x, conjugate(transpose(right, (1, 0)))), rest)
     return reshape(product, ()) if aval_of(product).size == 1 else product
+
+
+def _observation_weights(argument: str, w: Any, samples: int, dtype: Any) -> Any:
+    if w is None:
+        return None
+    aval = checked("cov", w)[1]
+    if aval.ndim > 1 or aval.shape != (samples,):
+        raise RuntimeError(f"cov: {argument} of shape {aval.shape} for {samples} observations")
+    if argument == "fweights" and dtypes.kind(aval.dtype) not in "iu":
+        raise TypeError(f"cov: fweights must be integers, not {aval.short()}")
+    size = absolute(w)
+    return cast(size, aval_of(size), dtype)
 
 
 def _variables(x: Any, rowvar: bool) -> Any:
@@ -165,15 +208,17 @@ def _variables(x: Any, rowvar: bool) -> Any:
 
 @fused(static="rowvar dtype")
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Any:
-    """The correlations of variables, see `cov`."""
+    """The correlations of variables, see `cov`. Both parts of them are limited to [-1, 1]."""
     c = cov(x, y, rowvar, dtype=dtype)
     if not aval_of(c).ndim:
         return div_p(c, c)
     n = aval_of(c).shape[0]
+    if not n:
+        return c
     deviation = sqrt_p(real(slice_in_dim(reshape(c, (n * n,)), 0, n * n, n + 1)))
     c = div_p(*operands("corrcoef", c, reshape(deviation, (n, 1))))
     c = div_p(*operands("corrcoef", c, deviation))
-    return c if kind_of(c) == "c" else clip(c, -1, 1)
+    return complex_p(*(clip(part(c), -1, 1) for part in (real_p, imag_p))) if kind_of(c) == "c" else clip(c, -1, 1)
 
 
 # Interpolation -------------------------------------------------------------------------------------------------------
@@ -182,7 +227,12 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> A
 @fused()
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     """The piecewise linear function through the points (xp, fp), xp ascending, at `x`; beyond the ends `left` and `right`
-    (default: the end values). With `period` xp may be in any order."""
+    (default: the end values; "extrapolate": the lines of the first and last piece). With `period` xp may be in any order.
+
+    Raises ValueError for complex places, for other texts than "extrapolate" and where xp and fp are no vectors of one size."""
+    for end in (left, right):
+        if isinstance(end, str) and end != "extrapolate":
+            raise ValueError(f"interp: left and right are numbers or 'extrapolate', not {end!r}")
     (x, xp), _, dtype, _ = promoted("interp", (x, xp), inexact=True)
     fp = operand("interp", fp, inexact=True)
     x, xp, fp = (array_operand("interp", v) for v in (x, xp, fp))
@@ -212,10 +262,12 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     value = add_p(*operands("interp", f0, mul_p(rise, share)))
     if period is None:
         ends = [
-            reshape(slice_in_dim(fp, k, k + 1), ()) if v is None else cast(*checked("interp", v), aval_of(fp).dtype)
+            reshape(slice_in_dim(fp, k, k + 1), ())
+            if v is None or isinstance(v, str)
+            else cast(*checked("interp", v), aval_of(fp).dtype)
             for v, k in ((left, 0), (right, size - 1))
         ]
         edges = [reshape(slice_in_dim(xp, k, k + 1), ()) for k in (0, size - 1)]
-        value = chosen("interp", lt_p(x, edges[0]), ends[0], value)
-        value = chosen("interp", lt_p(edges[1], x), ends[1], value)
+        for end, given, beyond in zip(ends, (left, right), (lt_p(x, edges[0]), lt_p(edges[1], x))):
+            value = value if isinstance(given, str) else chosen("interp", beyond, end, value)
     return value

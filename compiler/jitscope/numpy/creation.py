@@ -16,13 +16,14 @@ from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of, is_python_scalar, not_an_array
 from ..core.config import settings
 from ..core.dtypes import canonicalize, default_float, promote
+from ..core.errors import ShapeError
 from ..core.trace import Tracer, evaluating
 from ..ops.linear import broadcast_in_dim_p, convert, copy_p, full as full_value
 from ..ops.rng import random_wrap_p
 from ..xla import client
 from ._fused import fused
-from ._operands import cast, checked, real_if_needed, scalar_of, shape_of
-from .dtypes import requested
+from ._operands import cast, checked, real_if_needed, scalar_of, shape_of, unsupported
+from .dtypes import on_device, requested
 from .joining import stack
 from .structure import array_operand, with_new_axes
 
@@ -31,24 +32,28 @@ SMALL = 1 << 18
 """Up to so many elements an eager array is filled by NumPy, above by a program."""
 
 
-def on_device(x: Any, device: Any) -> Any:
-    """`x` on a device; None leaves it where it is."""
-    if device is None or isinstance(x, Tracer) or x.device == device:
-        return x
-    return Array(client.copy_to_device(x.buf, device), x.aval)
-
-
 # From values ---------------------------------------------------------------------------------------------------------
 
 
 def array(
-    object: Any, dtype: Any = None, *, copy: bool = True, order: str | None = "K", ndmin: int = 0, device: Any = None
+    object: Any,
+    dtype: Any = None,
+    *args: Any,
+    copy: bool = True,
+    order: str | None = "K",
+    ndmin: int = 0,
+    device: Any = None,
+    out_sharding: None = None,
 ) -> Any:
     """An array of numbers, nested sequences of numbers and arrays, or anything with `__array__` or `__dlpack__`.
 
-    Python numbers make weak types, sequences do not. 64-bit values become 32-bit ones unless `enable_x64` is on. Raises
-    TypeError for objects and texts, ValueError for sequences of uneven length, OverflowError for too large ints.
+    Python numbers make weak types, sequences do not. 64-bit values become 32-bit ones unless `enable_x64` is on. NumPy arrays of
+    objects, texts and dates are read as numbers where `dtype` says of what kind, else they raise TypeError. Raises ValueError for sequences of uneven length, OverflowError for too large ints.
     """
+    if args:
+        raise TypeError(f"array takes copy, order and ndmin by name; {len(args)} more arguments were given by position")
+    if out_sharding is not None:
+        unsupported("array", out_sharding=out_sharding)
     if order not in (None, "K", "C", "A"):
         raise NotImplementedError(f"array: order {order!r}; elements are always stored with the last axis fastest")
     to = None if dtype is None else requested(dtype, "array")
@@ -60,10 +65,18 @@ def array(
 
 
 def asarray(
-    a: Any, dtype: Any = None, order: str | None = None, *, copy: bool | None = None, device: Any = None
+    a: Any,
+    dtype: Any = None,
+    order: str | None = None,
+    *,
+    copy: bool | None = None,
+    device: Any = None,
+    out_sharding: None = None,
 ) -> Any:
     """`a` as an array, see `array`; an array of that dtype is given back as it is unless `copy`."""
-    if type(a) is Array and dtype is None and not copy and device is None:
+    if out_sharding is not None:
+        unsupported("asarray", out_sharding=out_sharding)
+    if type(a) is Array and dtype is None and order is None and not copy and device is None:
         return a
     return array(a, dtype, copy=bool(copy), order=order or "K", device=device)
 
@@ -101,7 +114,9 @@ def _number(x: Any) -> Any:
 
 def _from_numpy(x: np.ndarray, to: Any) -> Any:
     if not dtypes.is_supported(x.dtype) and x.dtype.byteorder != ">":
-        raise TypeError(f"array: {not_an_array(x)}")
+        if to is None or dtypes.is_extended(to):
+            raise TypeError(f"array: {not_an_array(x)}")
+        x = x.astype(to)  # numbers in objects or texts: NumPy reads them where it is told as what
     to = canonicalize(x.dtype) if to is None else to
     return array_from_numpy(real_if_needed(x, to).astype(to, copy=False))
 
@@ -115,11 +130,14 @@ def _from_sequence(x: Any, to: Any) -> Any:
         to = to or promote(*[(dtypes.python_dtype(k), k is not bool) for k in kinds])[0]
         return array_from_numpy(_built(x, to))
     if type(None) in kinds:
-        raise TypeError("array: a sequence holds None, which is no number")
+        raise ValueError("array: a sequence holds None, which is no number")
     avals = [checked("array", leaf, i)[1] for i, leaf in enumerate(leaves)]
     to = to or promote(*{(a.dtype, a.weak_type) for a in avals})[0]
     if any(isinstance(leaf, Tracer) for leaf in leaves) or not evaluating() or dtypes.is_extended(to):
-        return stack([_from_value(item, to, False) for item in x])
+        try:
+            return stack([_from_value(item, to, False) for item in x])
+        except ValueError as error:
+            raise ShapeError(f"array: the members of the sequence differ in shape: {error}") from None
     return array_from_numpy(_built(_on_host(x), to))
 
 
@@ -133,7 +151,7 @@ def _built(x: Any, to: Any) -> np.ndarray:
     try:
         return real_if_needed(np.array(x), to).astype(to) if dtypes.is_float(to) else np.array(x, to)
     except ValueError as error:
-        raise ValueError(f"array: the sequences differ in length: {error}") from None
+        raise ShapeError(f"array: the sequences differ in length: {error}") from None
 
 
 def copy(a: Any, order: str | None = None) -> Any:
@@ -142,15 +160,33 @@ def copy(a: Any, order: str | None = None) -> Any:
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
-    """An array with a copy of what `x`, an object with `__dlpack__` in host memory, holds."""
+    """An array with the values of `x`, an object with `__dlpack__` and `__dlpack_device__` in host memory, as a copy; an
+    `Array` is itself unless `copy`.
+
+    64-bit values become 32-bit ones unless `enable_x64` is on. Raises TypeError for other objects, ValueError for other memory
+    and where `copy` is False but a copy is needed, BufferError or TypeError for dtypes that DLPack does not have.
+    """
+    if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
+        raise TypeError(
+            f"from_dlpack: an object with __dlpack__ and __dlpack_device__ is needed, not {type(x).__name__}"
+        )
+    if isinstance(x, Array):
+        if copy is False and device is not None and device != x.device:
+            raise ValueError(
+                f"from_dlpack: the array is on {x.device}; on {device} it is a copy, which copy=False forbids"
+            )
+        return on_device(array(x, copy=True) if copy else x, device)
+    if copy is False:
+        raise ValueError("from_dlpack: arrays of other libraries are copied, which copy=False forbids")
     buf = client.from_dlpack(x)
     found = client.to_numpy(buf)
-    return on_device(Array(buf, ShapedArray(found.shape, found.dtype)), device)
+    out = Array(buf, ShapedArray(found.shape, found.dtype))
+    return on_device(asarray(out, canonicalize(found.dtype)), device)
 
 
 def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0) -> Any:
     """A vector of the numbers in the bytes of `buffer`."""
-    return asarray(np.frombuffer(buffer, canonicalize(dtype), count, offset))
+    return asarray(np.frombuffer(buffer, np.dtype(dtype), count, offset))
 
 
 # Filled --------------------------------------------------------------------------------------------------------------
@@ -168,7 +204,9 @@ def constant(name: str, shape: tuple[int, ...], value: Any, dtype: Any, device: 
 
 
 def _maker(name: str, value: int, doc: str) -> Any:
-    def fun(shape: Any, dtype: Any = None, *, device: Any = None) -> Any:
+    def fun(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: None = None) -> Any:
+        if out_sharding is not None:
+            unsupported(name, out_sharding=out_sharding)
         to = default_float() if dtype is None else requested(dtype, name)
         if dtypes.is_extended(to):
             return _keys(name, shape_of(name, shape), value, to)
@@ -191,8 +229,10 @@ ones = _maker("ones", 1, "Ones")
 empty = _maker("empty", 0, "Zeros")
 
 
-def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None) -> Any:
+def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None, out_sharding: None = None) -> Any:
     """`fill_value` repeated to `shape`, in `dtype` (None: the value's, weak for a Python number)."""
+    if out_sharding is not None:
+        unsupported("full", out_sharding=out_sharding)
     sizes = shape_of("full", shape)
     value, aval = checked("full", fill_value)
     to = aval.dtype if dtype is None else requested(dtype, "full")
@@ -215,8 +255,12 @@ def _spread(value: Any, shape: tuple[int, ...], dtype: Any, weak: bool) -> Any:
     return broadcast_in_dim_p(value, shape=shape, broadcast_dimensions=tuple(range(offset, len(shape))))
 
 
-def full_like(a: Any, fill_value: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Any:
+def full_like(
+    a: Any, fill_value: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, out_sharding: None = None
+) -> Any:
     """`fill_value` repeated to the shape of `a`, in its dtype; `shape` and `dtype` override them."""
+    if out_sharding is not None:
+        unsupported("full_like", out_sharding=out_sharding)
     aval = checked("full_like", a)[1] if not hasattr(a, "shape") or hasattr(a, "aval") else a
     sizes = tuple(aval.shape) if shape is None else shape_of("full_like", shape)
     if device is None and type(a) is Array and not one_device():
@@ -227,8 +271,8 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, shape: Any = None, *, 
 
 
 def _like(name: str, value: int, doc: str) -> Any:
-    def fun(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Any:
-        return full_like(a, value, dtype, shape, device=device)
+    def fun(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, out_sharding: None = None) -> Any:
+        return full_like(a, value, dtype, shape, device=device, out_sharding=out_sharding)
 
     fun.__name__, fun.__qualname__ = name, name
     fun.__doc__ = f"{doc} of the shape and dtype of an array (or ShapeDtypeStruct); `shape` and `dtype` override them."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -13,10 +14,10 @@ from ..core import dtypes as _dtypes
 from ..core.avals import aval_of, is_python_scalar
 from ..core.dtypes import canonicalize, is_extended, python_dtype
 from ..core.trace import Tracer
-from ..ops.elementwise import bitcast_convert_type_p
-from ..ops.linear import convert_element_type_p
+from ..ops.linear import convert_element_type_p, copy_p
+from ..xla import client
 from ._fused import fused
-from ._operands import broadcast_shape, checked, finite_info, integer, real_if_needed
+from ._operands import axes_of, broadcast_shape, checked, finite_info, real_if_needed, shape_of
 
 
 class ScalarType:
@@ -30,8 +31,10 @@ class ScalarType:
     def __init__(self, name: str, dtype: Any):
         self.__name__, self.dtype = name, np.dtype(dtype)
 
-    def __call__(self, x: Any = 0) -> Any:
-        """`x` as an array of this dtype. Raises TypeError for what is no array and no number."""
+    def __call__(self, x: Any) -> Any:
+        """`x` as an array of this dtype. Raises TypeError for what is no array and no number, ValueError for None."""
+        if x is None:
+            raise ValueError(f"{self.__name__}: None is no array")
         if isinstance(x, (Array, Tracer)):
             return astype(x, self.dtype)
         exact = type(x) is int and _dtypes.is_integer(self.dtype)  # then numpy checks the range
@@ -52,6 +55,7 @@ class ScalarType:
 
 
 bool_ = ScalarType("bool_", np.bool_)
+int1, uint1 = ScalarType("int1", ml_dtypes.int1), ScalarType("uint1", ml_dtypes.uint1)
 int2, uint2 = ScalarType("int2", ml_dtypes.int2), ScalarType("uint2", ml_dtypes.uint2)
 int4, uint4 = ScalarType("int4", ml_dtypes.int4), ScalarType("uint4", ml_dtypes.uint4)
 int8, uint8 = ScalarType("int8", np.int8), ScalarType("uint8", np.uint8)
@@ -111,19 +115,20 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
     x, aval = checked("astype", x)
     dtype = requested(float if dtype is None else dtype, "astype")
     if aval.dtype == dtype and not aval.weak_type and hasattr(x, "aval"):
+        return on_device(copy_p(x) if copy else x, device)
+    return on_device(_converted(x, dtype), device)
+
+
+def on_device(x: Any, device: Any) -> Any:
+    """`x` on a device; None leaves it where it is."""
+    if device is None or isinstance(x, Tracer) or x.device == device:
         return x
-    return _converted(x, dtype)
+    return Array(client.copy_to_device(x.buf, device), x.aval)
 
 
 @fused(static="dtype")
 def _converted(x: Any, dtype: Any) -> Any:
     return convert_element_type_p(x, new_dtype=dtype, weak_type=False)
-
-
-def view(x: Any, dtype: Any) -> Any:
-    """The same bits read as another dtype of the same width. Raises TypeError for other widths."""
-    dtype = requested(dtype, "view")
-    return x if x.aval.dtype == dtype else bitcast_convert_type_p(x, new_dtype=dtype)
 
 
 def result_type(*args: Any) -> Any:
@@ -233,9 +238,10 @@ def finfo(dtype: Any) -> Any:
 def iinfo(int_type: Any) -> Any:
     """Limits of an integer dtype (min, max, bits)."""
     found = _dtype_like(int_type)
-    if not _dtypes.is_integer(found):
-        raise ValueError(f"iinfo: {found} is no integer dtype; finfo is for floats")
-    return finite_info(found)
+    try:
+        return ml_dtypes.iinfo(found)
+    except ValueError:
+        raise ValueError(f"iinfo: {found} is no integer dtype; finfo is for floats") from None
 
 
 def _dtype_like(x: Any) -> Any:
@@ -246,7 +252,7 @@ def _dtype_like(x: Any) -> Any:
 
 def iscomplexobj(x: Any) -> bool:
     """Whether the dtype is complex."""
-    return _dtypes.is_complex(typed(x)[0])
+    return _dtypes.is_complex(aval_of(x).dtype) if hasattr(x, "aval") else np.iscomplexobj(x)
 
 
 def isrealobj(x: Any) -> bool:
@@ -255,34 +261,29 @@ def isrealobj(x: Any) -> bool:
 
 
 def isscalar(element: Any) -> bool:
-    """Whether it is a number or an array of rank 0."""
-    return is_python_scalar(element) or isinstance(element, np.generic) or getattr(element, "ndim", None) == 0
+    """Whether it is a number, a text or an array of rank 0."""
+    return np.isscalar(element) or (getattr(element, "ndim", None) == 0 and hasattr(element, "dtype"))
 
 
 def shape(a: Any) -> tuple[int, ...]:
-    """The shape of an array."""
-    return checked("shape", a)[1].shape
+    """The shape of an array, or of nested sequences."""
+    return tuple(a.shape) if hasattr(a, "shape") else np.shape(a)
 
 
 def ndim(a: Any) -> int:
-    """The number of axes of an array."""
-    return checked("ndim", a)[1].ndim
+    """The number of axes of an array, or of nested sequences."""
+    return len(shape(a))
 
 
 def size(a: Any, axis: Any = None) -> int:
     """The number of elements, or the size of one axis (the product of several)."""
-    aval = checked("size", a)[1]
-    if axis is None:
-        return aval.size
-    product = 1
-    for i in axis if isinstance(axis, (tuple, list)) else (axis,):
-        product *= aval.shape[integer("size", i, "axis")]
-    return product
+    sizes = shape(a)
+    return math.prod(sizes[i] for i in axes_of("size", axis, len(sizes)))
 
 
 def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
-    """The shape that arrays of the given shapes broadcast to. Raises ValueError naming them."""
-    return broadcast_shape(*[(s,) if isinstance(s, int) else tuple(s) for s in shapes]) if shapes else ()
+    """The shape that arrays of the given shapes broadcast to. Raises ValueError naming them, ShapeError for negative sizes."""
+    return broadcast_shape(*[shape_of("broadcast_shapes", s) for s in shapes]) if shapes else ()
 
 
 def iterable(y: Any) -> bool:

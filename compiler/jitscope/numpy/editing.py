@@ -7,77 +7,126 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.array import array_from_numpy
 from ..core import dtypes
 from ..core.avals import aval_of
-from ..ops.elementwise import eq_p
-from ..ops.linear import reshape, where as choose_between
+from ..core.errors import ConcretizationTypeError
+from ..core.trace import Tracer
+from ..ops.elementwise import eq_p, ge_p
+from ..ops.indexing import iota
+from ..ops.linear import add_p, convert, convert_element_type_p, full, reduce_sum_p, reshape, sub_p, where
+from ..ops.reduce import cumsum_p
+from ..ops.sort import sort_p
 from ._fused import fused
 from ._operands import (
+    axes_of,
     broadcast,
     broadcast_shape,
     cast,
     checked,
-    integer,
     one_axis,
     promoted,
     scalar_of,
     shape_of,
     unsupported,
 )
-from ._ufunc import kind_of
 from .arithmetic import remainder
 from .at import At
 from .indexing import getitem
 from .joining import concatenate
+from .reading import from_front
 from .rounding import clip
 from .selecting import concrete_value, is_traced, needs_size, take
 from .structure import array_operand, moveaxis, ravel
 from .triangles import rows_and_columns
 
 
-def _new_array(name: str, inplace: bool) -> None:
+def _new_array(name: str, inplace: bool, error: type[Exception] = ValueError) -> None:
     if inplace:
-        raise ValueError(f"{name}: arrays cannot be changed in place; {name}(..., inplace=False) gives a new array")
+        raise error(f"{name}: arrays cannot be changed in place; {name}(..., inplace=False) gives a new array")
+
+
+def _along(name: str, a: Any, axis: int | None) -> tuple[Any, int]:
+    """An array and an axis of it, or (None) the raveled array and 0."""
+    x = array_operand(name, a)
+    return (ravel(x), 0) if axis is None else (x, one_axis(name, axis, aval_of(x).ndim))
 
 
 def delete(arr: Any, obj: Any, axis: int | None = None, *, assume_unique_indices: bool = False) -> Any:
-    """`arr` without the slices at `obj` (an int, a slice, concrete integers or a mask) along `axis` (None: of the raveled
-    array). Raises IndexError for an int out of bounds, ConcretizationTypeError for traced `obj`."""
-    x = array_operand("delete", arr)
-    if axis is None:
-        x, axis = ravel(x), 0
-    axis = one_axis("delete", axis, aval_of(x).ndim)
-    if is_traced(obj):
-        raise needs_size("delete")
-    where = obj if isinstance(obj, slice) else np.asarray(concrete_value(obj))
-    kept = np.delete(np.arange(aval_of(x).shape[axis]), where)
-    return take(x, kept, axis, mode="clip")
+    """`arr` without the slices at `obj` (an int, a slice, integers or a mask) along `axis` (None: of the raveled array).
+
+    `obj` must be concrete, but integers that stand once each (`assume_unique_indices`) may be traced. Raises ValueError
+    for an int out of bounds and for what is neither integers nor a mask, ConcretizationTypeError for traced `obj`.
+    """
+    x, axis = _along("delete", arr, axis)
+    size = aval_of(x).shape[axis]
+    if not isinstance(obj, slice):
+        obj, aval = checked("delete", obj)
+        if dtypes.kind(aval.dtype) not in "biu":
+            raise ValueError(f"delete: obj is an int, a slice, integers or a mask, not {aval.short()}")
+        if assume_unique_indices and hasattr(obj, "aval") and dtypes.is_integer(aval.dtype):
+            return _without(x, obj, axis)
+        if is_traced(obj):
+            raise needs_size("delete")
+        obj = np.asarray(concrete_value(obj))
+        if not aval.ndim and not -size <= int(obj) < size:
+            raise np.exceptions.AxisError(f"delete: {int(obj)} is out of bounds for axis {axis} of size {size}")
+        if obj.dtype == np.bool_ and obj.shape != (size,):
+            raise ValueError(f"delete: the mask has shape {obj.shape}, axis {axis} has size {size}")
+    return take(x, np.delete(np.arange(size), obj), axis, mode="clip")
+
+
+@fused(static="axis")
+def _without(x: Any, places: Any, axis: int) -> Any:
+    """`x` without the slices at distinct places; those out of bounds count as the last ones."""
+    index, size, count = np.dtype(np.int32), aval_of(x).shape[axis], aval_of(places).size
+    number = lambda n: scalar_of(n, index, False)
+    gone = convert(from_front(reshape(places, (count,)), size), index)
+    (gone,) = sort_p(clip(gone, number(0), number(size)), dimension=0, is_stable=False, num_keys=1)
+    kept = iota(index, (size - count,))
+    # Before the n-th place that stays lie as many that go as have at most n places that stay before them.
+    shape = (count, size - count)
+    before = broadcast(reshape(sub_p(gone, iota(index, (count,))), (count, 1)), (count, 1), shape)
+    passed = reduce_sum_p(convert(ge_p(broadcast(kept, kept.aval.shape, shape), before), index), axes=(0,))
+    return take(x, add_p(kept, passed), axis, mode="clip")
 
 
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
-    """`arr` with `values` put in before the places `obj` (an int, a slice or concrete integers) along `axis` (None: of the
-    raveled array). Raises IndexError for places out of bounds."""
-    x, v = array_operand("insert", arr), array_operand("insert", values)
-    if axis is None:
-        x, axis = ravel(x), 0
-    axis = one_axis("insert", axis, aval_of(x).ndim)
-    if is_traced(obj):
-        raise needs_size("insert")
-    shape = aval_of(x).shape
+    """`arr` with `values` put in before the places `obj` (an int, a slice or an array of integers) along `axis` (None: of
+    the raveled array). Places out of bounds are moved into bounds, where NumPy raises. Raises ValueError for `obj` of
+    more axes and of other dtypes."""
+    x, axis = _along("insert", arr, axis)
+    shape, size = aval_of(x).shape, aval_of(x).shape[axis]
+    places, aval = checked("insert", np.arange(size)[obj] if isinstance(obj, slice) else obj)
+    if aval.ndim > 1 or (not dtypes.is_integer(aval.dtype) and (aval.size or hasattr(places, "aval"))):
+        raise ValueError(f"insert: obj is an int, a slice or a vector of integers, not {aval.short()}")
+    v, given = checked("insert", values)
+    v = cast(v, given, aval_of(x).dtype)
+    v = reshape(array_operand("insert", v), (1,) * (len(shape) - given.ndim) + given.shape)
+    if not aval.ndim:
+        v = moveaxis(v, 0, axis)  # several values for one place go along the axis
+    count = aval.size if aval.size != 1 else aval_of(v).shape[axis]
+    known = concrete_value(places) if not is_traced(places) else places
+    places = known if isinstance(known, Tracer) else np.asarray(known).astype(np.int32).reshape(-1)
+    return _inserted(x, places, v, axis, count)
+
+
+@fused(static="axis count")
+def _inserted(x: Any, places: Any, values: Any, axis: int, count: int) -> Any:
+    shape, own = aval_of(x).shape, aval_of(values).shape
     size = shape[axis]
-    where = obj if isinstance(obj, slice) else np.asarray(concrete_value(obj))
-    v = cast(v, aval_of(v), aval_of(x).dtype)
-    if not isinstance(where, slice) and where.ndim == 0 and aval_of(v).ndim:
-        # As in numpy, several values for one place go along the axis, which comes first if they have fewer axes.
-        v = moveaxis(reshape(v, (1,) * (len(shape) - aval_of(v).ndim) + aval_of(v).shape), 0, axis)
-        count = aval_of(v).shape[axis]
-        source = np.insert(np.arange(size), [int(where)] * count, size + np.arange(count))
-    else:
-        count = np.insert(np.arange(size), where, 0).size - size
-        source = np.insert(np.arange(size), where, size + np.arange(count))
     wide = (*shape[:axis], count, *shape[axis + 1 :])
-    return take(concatenate([x, broadcast(v, aval_of(v).shape, wide)], axis), source, axis, mode="clip")
+    both = concatenate([x, broadcast(values, own, wide)], axis)
+    index = np.dtype(np.int32)
+    number = lambda n: scalar_of(n, index, False)
+    places = clip(convert(from_front(reshape(places, (aval_of(places).size,)), size), index), number(0), number(size))
+    places = broadcast(places, aval_of(places).shape, (count,))
+    ordered, order = sort_p(places, iota(index, (count,)), dimension=0, is_stable=True, num_keys=1)
+    new = add_p(ordered, iota(index, (count,)))
+    source = At(full((size + count,), 0, index))[new].set(number(1), unique_indices=True)
+    passed = cumsum_p(source, axis=0, reverse=False)
+    old = sub_p(iota(index, (size + count,)), passed)
+    inserted = add_p(take(order, sub_p(passed, number(1)), mode="clip"), number(size)) if count else old
+    return take(both, where(eq_p(source, number(1)), inserted, old), axis, mode="clip")
 
 
 @fused(static="axis inplace mode")
@@ -108,6 +157,8 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Tr
     size = scalar_of(aval_of(x).size, aval_of(i).dtype, False)
     if mode == "wrap":
         i = remainder(i, size)
+    elif mode == "raise":
+        raise NotImplementedError("put: mode='raise'; a compiled program cannot raise. Use 'clip' or 'wrap'")
     elif mode not in (None, "clip"):
         raise ValueError(f"put: mode is 'clip' or 'wrap', not {mode!r}")
     else:
@@ -119,7 +170,7 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Tr
 @fused(static="wrap inplace")
 def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True) -> Any:
     """`a`, of two axes or of equal ones, with `val` on its main diagonal. Needs `inplace=False`."""
-    _new_array("fill_diagonal", inplace)
+    _new_array("fill_diagonal", inplace, NotImplementedError)
     if wrap:
         raise NotImplementedError("fill_diagonal: wrap=True")
     x, value = array_operand("fill_diagonal", a), array_operand("fill_diagonal", val)
@@ -128,7 +179,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True)
         raise ValueError(f"fill_diagonal needs two axes, or more of one size; the array has shape {shape}")
     value = cast(value, aval_of(value), aval_of(x).dtype)
     if len(shape) == 2 and not aval_of(value).ndim:
-        return choose_between(eq_p(*rows_and_columns(shape, 0)), value, x)
+        return where(eq_p(*rows_and_columns(shape, 0)), value, x)
     size = min(shape)
     values = take(ravel(value), np.arange(size) % aval_of(value).size, mode="clip")
     return At(x)[(np.arange(size),) * len(shape)].set(values, unique_indices=True)
@@ -144,52 +195,57 @@ def resize(a: Any, new_shape: Any) -> Any:
     return reshape(take(ravel(x), np.arange(count) % size, mode="clip"), shape)
 
 
-@fused(static="out mode")
 def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
-    """Place by place the element of `choices[a]`. `mode` "wrap" or "clip" (and "raise", which cannot in a program) for
-    indices out of bounds."""
+    """Place by place the element of `choices[a]`; all broadcast. `mode` for indices out of bounds: "wrap", "clip" or
+    "raise" (ValueError; `a` must be concrete). Raises ValueError for indices that are no integers and other modes."""
     unsupported("choose", out=out)
+    if mode not in ("raise", "wrap", "clip"):
+        raise ValueError(f"choose: mode is 'raise', 'wrap' or 'clip', not {mode!r}")
+    indices, aval = checked("choose", a)
+    if not dtypes.is_integer(aval.dtype):
+        raise ValueError(f"choose: indices must be integers, not {aval.short()}")
+    count = len(choices)
+    if not count:
+        raise IndexError("choose: there is nothing to choose from")
+    if mode == "raise":
+        if is_traced(indices):
+            raise ConcretizationTypeError(
+                "choose: mode='raise' looks at the indices, which are not known while tracing; use 'wrap' or 'clip'"
+            )
+        known = np.asarray(concrete_value(indices))
+        if known.size and not 0 <= known.min() <= known.max() < count:
+            raise ValueError(f"choose: indices reach from {known.min()} to {known.max()}, of {count} choices")
+    return _choose(indices, list(choices), mode)
+
+
+@fused(static="mode")
+def _choose(a: Any, choices: list[Any], mode: str) -> Any:
     i = array_operand("choose", a)
-    if kind_of(i) not in "iu":
-        raise ValueError(f"choose: indices must be integers, not {aval_of(i).short()}")
-    values, _, _, _ = promoted("choose", list(choices))
-    xs = [array_operand("choose", v) for v in values]
+    values, _, dtype, _ = promoted("choose", choices)
+    xs = [convert_element_type_p(v, new_dtype=dtype, weak_type=False) for v in values]
     shape = broadcast_shape(aval_of(i).shape, *[aval_of(x).shape for x in xs])
     i = broadcast(i, aval_of(i).shape, shape)
-    count = scalar_of(len(xs), aval_of(i).dtype, False)
-    i = remainder(i, count) if mode == "wrap" else clip(i, 0, len(xs) - 1)
-    out_value = broadcast(xs[0], aval_of(xs[0]).shape, shape)
+    number = lambda n: scalar_of(n, aval_of(i).dtype, False)
+    i = remainder(i, number(len(xs))) if mode == "wrap" else clip(i, number(0), number(len(xs) - 1))
+    out = broadcast(xs[0], aval_of(xs[0]).shape, shape)
     for k, x in enumerate(xs[1:], 1):
-        at = eq_p(i, scalar_of(k, aval_of(i).dtype, False))
-        out_value = choose_between(at, broadcast(x, aval_of(x).shape, shape), out_value)
-    return out_value
+        out = where(eq_p(i, number(k)), broadcast(x, aval_of(x).shape, shape), out)
+    return out
 
 
-def trim_zeros(filt: Any, trim: str = "fb") -> Any:
-    """A vector without the zeros in front ("f") and at the back ("b"). Its values must be concrete."""
+def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+    """An array without the zeros at the front ("f") and at the back ("b") of `axis` (an int or several; None: all). Its
+    values must be concrete. Raises ConcretizationTypeError while tracing."""
     if is_traced(filt):
         raise needs_size("trim_zeros")
     x = array_operand("trim_zeros", filt)
-    (there,) = np.nonzero(np.asarray(concrete_value(x)))
-    first = int(there[0]) if there.size else aval_of(x).size
-    last = int(there[-1]) + 1 if there.size else first
-    return getitem(x, slice(first if "f" in trim.lower() else 0, last if "b" in trim.lower() else None))
-
-
-def _window(name: str, doc: str) -> Any:
-    def fun(M: int) -> Any:
-        values = getattr(np, name)(integer(name, M, "M"))
-        return array_from_numpy(values.astype(dtypes.default_float()))
-
-    fun.__name__, fun.__qualname__, fun.__doc__ = name, name, f"The {doc} window of M points."
-    return fun
-
-
-bartlett, blackman = _window("bartlett", "Bartlett (triangular)"), _window("blackman", "Blackman")
-hamming, hanning = _window("hamming", "Hamming"), _window("hanning", "Hann")
-
-
-def kaiser(M: int, beta: Any) -> Any:
-    """The Kaiser window of M points; `beta` must be concrete."""
-    values = np.kaiser(integer("kaiser", M, "M"), float(checked("kaiser", beta)[0]))
-    return array_from_numpy(values.astype(dtypes.default_float()))
+    there = np.asarray(concrete_value(x)) != 0
+    axes = axes_of("trim_zeros", axis, there.ndim)
+    index = []
+    for k in range(there.ndim):
+        (places,) = np.nonzero(there.any(axis=tuple(i for i in range(there.ndim) if i != k)))
+        first = int(places[0]) if places.size else there.shape[k]
+        last = int(places[-1]) + 1 if places.size else first
+        ends = (first if "f" in trim.lower() else 0, last if "b" in trim.lower() else None)
+        index.append(slice(*ends) if k in axes else slice(None))
+    return getitem(x, tuple(index))

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..core import dtypes
 from ..core.avals import aval_of
+from ..ops.dot import dot_general
 from ..ops.linear import broadcast_in_dim_p, mul_p, reduce_sum_p, squeeze_p, transpose as permute
 from ..ops.reduce import reduce_or_p
 from ._fused import fused
@@ -18,6 +19,15 @@ from .structure import array_operand
 from .triangles import diagonal
 
 
+def _strategy(optimize: Any, count: int) -> Any:
+    """`optimize` as opt_einsum takes it: False is from left to right, in pairs."""
+    if optimize is True:
+        return "auto"
+    if optimize is False:
+        return [(0, 1)] * (count - 1) or [(0,)]
+    return list(optimize) if isinstance(optimize, tuple) else optimize
+
+
 @lru_cache(1024)
 def _steps(
     subscripts: str, shapes: tuple[tuple[int, ...], ...], optimize: Any
@@ -25,9 +35,7 @@ def _steps(
     """The contractions in order: which operands are taken, and what is done with them."""
     import opt_einsum  # its import takes longer than most programs need it for
 
-    chosen = "auto" if optimize is True else optimize
-    if isinstance(chosen, tuple):
-        chosen = [chosen[0], *chosen[1:]] if chosen and isinstance(chosen[0], str) else list(chosen)
+    chosen = _strategy(optimize, len(shapes))
     steps: Any = opt_einsum.contract_path(subscripts, *shapes, shapes=True, einsum_call=True, optimize=chosen)[1]
     return tuple((tuple(step[0]), step[2]) for step in steps)
 
@@ -65,12 +73,17 @@ def einsum(
     optimize: Any = "auto",
     precision: Any = None,
     preferred_element_type: Any = None,
+    _dot_general: Any = dot_general,
+    out_sharding: None = None,
 ) -> Any:
     """The sum of products that `subscripts` names: "ij,jk->ik" is the matrix product, "ii" the trace.
 
     Also einsum(x, [0, 1], y, [1, 2], [0, 2]). `optimize` chooses the order of contraction ("auto", "optimal", "greedy", or
     a path). Raises ValueError for labels that do not fit the shapes.
     """
+    if _dot_general is not dot_general:
+        raise NotImplementedError("einsum: _dot_general= is not supported; products are lax.dot_general")
+    unsupported("einsum", out_sharding=out_sharding)
     if not isinstance(subscripts, str):
         subscripts, operands = _as_text(subscripts, *operands)
     return _einsum(
@@ -105,7 +118,7 @@ def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> t
     if not isinstance(subscripts, str):
         subscripts, operands = _as_text(subscripts, *operands)
     shapes = [aval_of(x).shape for x in operands]
-    chosen: Any = "auto" if optimize is True else optimize
+    chosen = _strategy(optimize, len(shapes))
     path, description = opt_einsum.contract_path(subscripts, *shapes, shapes=True, optimize=chosen)
     return [tuple(step) for step in path], description
 

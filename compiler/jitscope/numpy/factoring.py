@@ -14,7 +14,7 @@ from ..ops.indexing import iota
 from ..ops.linear import convert, mul_p, rev_p, slice_in_dim
 from ..ops.sort import sort_p, take_along
 from ._compiled import compiled
-from ._operands import operand
+from ._operands import operand, weak_as
 from .creation import asarray
 from .structure import array_operand
 
@@ -79,7 +79,7 @@ def cholesky(a: Any, *, upper: bool = False, symmetrize_input: bool = True) -> A
     NaN for others. `symmetrize_input`: (a + aᴴ) / 2 is factored, else the lower triangle of `a` is read."""
     x = matrices("cholesky", a, errors=_ALWAYS if symmetrize_input else _BY_RANK)
     factor = ops.cholesky_p(ops.hermitian_part(x) if symmetrize_input else x)
-    return ops.adjoint(factor) if upper else factor
+    return weak_as(ops.adjoint(factor) if upper else factor, x)
 
 
 @compiled(static="mode")
@@ -93,10 +93,10 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     x = matrices("qr", a, square=False, errors=_BY_RANK)
     if mode == "raw":
         factors, taus = householder.geqrf_p(x)
-        return QRResult(ops.swapped(factors), taus)
+        return QRResult(weak_as(ops.swapped(factors), x), weak_as(taus, x))
     if mode not in ("reduced", "r", "full", "complete"):
         raise ValueError(f"qr: mode is 'reduced', 'complete', 'r' or 'raw', not {mode!r}")
-    q, r = householder.qr_p(x, pivoting=False, full_matrices=mode == "complete")
+    q, r = (weak_as(v, x) for v in householder.qr_p(x, pivoting=False, full_matrices=mode == "complete"))
     return r if mode == "r" else QRResult(q, r)
 
 
@@ -119,9 +119,10 @@ def svd(
     subset = None if subset_by_index is None else (int(subset_by_index[0]), int(subset_by_index[1]))
     if hermitian:
         return _hermitian_svd(x, compute_uv, subset)
-    s, *vectors = singular.svd_p(
+    found = singular.svd_p(
         x, full_matrices=full_matrices, compute_uv=compute_uv, subset_by_index=subset, routine="gesdd"
     )
+    s, *vectors = (weak_as(v, x) for v in found)
     return SVDResult(vectors[0], s, vectors[1]) if compute_uv else s
 
 
@@ -161,7 +162,7 @@ def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> Eigh
     if symmetrize_input:
         x = ops.hermitian_part(x)
     vectors, values = eigen.eigh_p(x, lower=UPLO != "U", subset_by_index=None)
-    return EighResult(values, vectors)
+    return EighResult(weak_as(values, x), weak_as(vectors, x))
 
 
 @compiled(static="UPLO symmetrize_input")
@@ -171,12 +172,11 @@ def eigvalsh(a: Any, UPLO: str | None = "L", *, symmetrize_input: bool = True) -
 
 
 def _eig(name: str, a: Any, vectors: bool) -> list[Any]:
-    return eigen.eig_p(
-        matrices(name, a, errors=_BY_RANK),
-        compute_left_eigenvectors=False,
-        compute_right_eigenvectors=vectors,
-        enable_eigvec_derivs=False,
+    x = matrices(name, a, errors=_BY_RANK)
+    found = eigen.eig_p(
+        x, compute_left_eigenvectors=False, compute_right_eigenvectors=vectors, enable_eigvec_derivs=False
     )
+    return [weak_as(v, x) for v in found]
 
 
 @compiled()

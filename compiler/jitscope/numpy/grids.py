@@ -9,18 +9,18 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import aval_of
-from ..ops.elementwise import div_p, max_p, min_p, rem_p
-from ..ops.linear import add_p, convert, mul_p, reshape
+from ..ops.elementwise import div_p, lt_p, max_p, min_p, rem_p
+from ..ops.linear import add_p, convert, mul_p, reshape, where as choose
 from ._fused import fused
-from ._operands import operands, scalar_of, shape_of
+from ._operands import checked, number_like, operands, scalar_of, shape_of
 from ._ufunc import kind_of
 from .arithmetic import remainder
+from .creation import asarray
 from .dtypes import requested
 from .joining import concatenate
 from .ranges import arange, linspace, made
-from .reading import from_front
-from .selecting import nonzero
-from .structure import array_operand, atleast_1d, expand_dims
+from .selecting import concrete_value, is_traced, nonzero
+from .structure import array_operand, atleast_2d, expand_dims, with_new_axes
 
 
 s_ = np.s_
@@ -42,39 +42,71 @@ mgrid, ogrid = _Grid(False), _Grid(True)
 
 
 class _Joined:
-    """`r_[a, 0:3, 5]`: arrays, numbers and ranges one after another, along axis 0 (`c_`: vectors as columns)."""
+    """`r_[a, 0:3, 5]`: arrays, numbers and ranges one after another, along axis 0 (`c_`: vectors as columns).
 
-    def __init__(self, columns: bool):
-        self.columns = columns
+    A text in front says how: "axis,rank,place", where arrays of lower rank get new axes so that their own begin at `place`
+    (-1: at the end); of these the first or the first two may be given. "r" and "c" make the result a matrix, of a row or a
+    column. Raises ValueError for other texts and for those further behind.
+    """
+
+    def __init__(self, axis: int, rank: int, place: int):
+        self.default = axis, rank, place
 
     def __getitem__(self, key: Any) -> Any:
-        parts = [self._part(item) for item in (key if isinstance(key, tuple) else (key,))]
-        if not self.columns:
-            return concatenate(parts, 0)
-        return concatenate([expand_dims(x, 1) if aval_of(x).ndim == 1 else x for x in parts], -1)
+        items = list(key if isinstance(key, tuple) else (key,))
+        words = items.pop(0) if items and isinstance(items[0], str) else ""
+        axis, rank, place = self._read(words)
+        parts = [_widened(_part(item), rank, place) for item in items]
+        joined = concatenate(parts, axis)
+        if words not in ("r", "c"):
+            return joined
+        column = words == "c" and aval_of(joined).ndim == 1
+        return expand_dims(joined, 1) if column else atleast_2d(joined)
 
-    def _part(self, item: Any) -> Any:
-        if isinstance(item, str):
-            raise NotImplementedError("r_ and c_ with directives as text")
-        if not isinstance(item, slice):
-            return atleast_1d(item)
-        start, step = item.start or 0, 1 if item.step is None else item.step
-        return (
-            linspace(start, item.stop, int(abs(step))) if isinstance(step, complex) else arange(start, item.stop, step)
-        )
+    def _read(self, words: str) -> tuple[int, int, int]:
+        if words in ("", "r", "c"):
+            return self.default
+        try:
+            given = [int(word) for word in words.split(",")]
+        except ValueError:
+            given = []
+        if not 1 <= len(given) <= 3:
+            raise ValueError(f"r_ and c_: {words!r} is none of 'r', 'c' and 'axis,rank,place'")
+        return (*given, *self.default[len(given) :])  # pyright: ignore[reportReturnType]
 
 
-r_, c_ = _Joined(False), _Joined(True)
+def _part(item: Any) -> Any:
+    if isinstance(item, str):
+        raise ValueError(f"r_ and c_: the text {item!r} must stand first")
+    if not isinstance(item, slice):
+        return array_operand("r_", asarray(item))
+    start, step = item.start or 0, 1 if item.step is None else item.step
+    return linspace(start, item.stop, int(abs(step))) if isinstance(step, complex) else arange(start, item.stop, step)
+
+
+def _widened(x: Any, rank: int, place: int) -> Any:
+    """`x` with at least `rank` axes; its own begin at `place` of the result (-1: they are the last)."""
+    own = aval_of(x).ndim
+    new = max(rank, 1) - own
+    if new <= 0:
+        return x
+    front = place + new + 1 if place < 0 else min(place, new)
+    return with_new_axes(x, [*range(front), *range(front + own, own + new)])
+
+
+r_, c_ = _Joined(0, 1, -1), _Joined(-1, 2, 0)
 
 
 def ix_(*args: Any) -> tuple[Any, ...]:
-    """Vectors shaped so that together they index the grid of all combinations; boolean ones stand for where they hold."""
+    """Vectors shaped so that together they index the grid of all combinations; boolean ones stand for where they hold. Raises
+    ValueError for what is no vector."""
     places = []
     for i, arg in enumerate(args):
         x = array_operand("ix_", arg)
         if aval_of(x).ndim != 1:
             raise ValueError(f"ix_ takes vectors; argument {i} has shape {aval_of(x).shape}")
         x = nonzero(x)[0] if aval_of(x).dtype == dtypes.bool_ else x
+        x = x if aval_of(x).size else convert(x, dtypes.default_int())
         places.append(reshape(x, tuple(aval_of(x).size if j == i else 1 for j in range(len(args)))))
     return tuple(places)
 
@@ -87,23 +119,42 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     if kind_of(flat) not in "iu":
         raise TypeError(f"unravel_index: indices must be integers, not {aval_of(flat).short()}")
     total = int(np.prod(sizes))
-    flat = from_front(flat, total)
-    dtype = aval_of(flat).dtype
-    flat = max_p(min_p(flat, scalar_of(max(total - 1, 0), dtype, False)), scalar_of(0, dtype, False))
+    if kind_of(flat) == "i":
+        flat = choose(lt_p(flat, number_like(flat, 0)), add_p(flat, number_like(flat, total)), flat)
+        flat = max_p(flat, number_like(flat, 0))
+    flat = min_p(flat, number_like(flat, max(total - 1, 0)))
     columns = []
     for n in reversed(sizes):
-        size = scalar_of(n, dtype, False)
+        size = number_like(flat, n)
         columns.append(rem_p(flat, size))
         flat = div_p(flat, size)
     return tuple(columns[::-1])
 
 
-@fused(static="dims mode order dtype")
 def ravel_multi_index(
     multi_index: Sequence[Any], dims: Any, mode: str = "raise", order: str = "C", *, dtype: Any = None
 ) -> Any:
-    """The flat index of indices along each axis. `mode` for those out of bounds: "clip" or "wrap" ("raise" cannot, in a
-    program: it is "clip")."""
+    """The flat index of indices along each axis. `mode` for those out of bounds: "clip", "wrap" or "raise", a ValueError
+    (while tracing, when the values are not known, it is "clip").
+
+    Raises ValueError for another number of arrays than of `dims`, for indices that are no integers and for other modes.
+    """
+    columns = list(multi_index)
+    for x in columns:
+        if dtypes.kind(checked("ravel_multi_index", x)[1].dtype) not in "biu":
+            raise ValueError(
+                f"ravel_multi_index: indices must be integers, not {checked('ravel_multi_index', x)[1].short()}"
+            )
+    if mode == "raise" and not any(map(is_traced, columns)):
+        for x, n in zip(columns, shape_of("ravel_multi_index", dims)):
+            values = np.asarray(concrete_value(x))
+            if values.size and not 0 <= values.min() <= values.max() < n:
+                raise ValueError(f"ravel_multi_index: there are indices outside of an axis of size {n}")
+    return _ravel_multi_index(columns, dims, mode, order, dtype)
+
+
+@fused(static="dims mode order dtype")
+def _ravel_multi_index(multi_index: Any, dims: Any, mode: str, order: str, dtype: Any) -> Any:
     sizes = shape_of("ravel_multi_index", dims)
     columns = operands("ravel_multi_index", *multi_index)
     if len(columns) != len(sizes):

@@ -20,12 +20,13 @@ from ._index import INT, NEW, SLICE, Index, Item, parse
 from .reading import narrowed, read
 
 
-def getitem(x: Any, index: Any) -> Any:
+def getitem(self: Any, idx: Any, /) -> Any:
     """x[index]. Integers out of bounds are moved into bounds.
 
     Raises IndexError for too many parts and for an integer index of an axis of size 0, TypeError for parts that are no
     index (lists among them), NonConcreteBooleanIndexError for traced masks.
     """
+    x, index = self, idx
     if not evaluating() or type(x) is not Array or is_extended(x.aval.dtype):  # keys: see At._update
         return read(x, parse(index, aval_of(x).shape))
     if type(index) is int and x.aval.shape:

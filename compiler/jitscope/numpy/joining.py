@@ -10,12 +10,14 @@ import numpy as np
 
 from ..core.avals import aval_of
 from ..core.dtypes import promote
+from ..core.errors import ShapeError
 from ..ops.linear import (
     concatenate_p,
     reshape,
     slice_in_dim,
 )
 from ..ops.split import split_p
+from ..ops.stacking import stack_p, unstack_p
 from ._fused import fused
 from ._operands import cast, checked, integer, one_axis, unsupported
 from .dtypes import requested
@@ -45,21 +47,22 @@ def _alike(name: str, arrays: Sequence[Any], dtype: Any) -> list[Any]:
 
 
 def join(name: str, xs: Sequence[Any], axis: int) -> Any:
-    """Arrays of one dtype one after another. Raises ValueError naming the shapes that do not agree."""
+    """Arrays of one dtype one after another. Raises ShapeError naming the shapes that do not agree."""
     shapes = [aval_of(x).shape for x in xs]
     rank = len(shapes[0])
     if rank == 0:
         raise ValueError(f"{name}: arrays of rank 0 have no axis to join along; use stack")
     axis = one_axis(name, axis, rank)
     if any(len(s) != rank or s[:axis] + s[axis + 1 :] != shapes[0][:axis] + shapes[0][axis + 1 :] for s in shapes):
-        raise ValueError(f"{name}: shapes {', '.join(map(str, shapes))} must agree in all axes but axis {axis}")
+        raise ShapeError(f"{name}: shapes {', '.join(map(str, shapes))} must agree in all axes but axis {axis}")
     return xs[0] if len(xs) == 1 else concatenate_p(*xs, dimension=axis)
 
 
 @fused(static="axis dtype")
 def concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Any:
     """The arrays one after another along an axis they have (None: of the raveled arrays), in their common dtype or
-    `dtype`. Raises ValueError, naming the shapes, if they do not agree in the other axes."""
+    `dtype`. Raises ShapeError (a TypeError and a ValueError), naming the shapes, if they do not agree in the other
+    axes."""
     xs = _alike("concatenate", _sequence("concatenate", arrays), dtype)
     if axis is None:
         xs, axis = [reshape(x, (aval_of(x).size,)) for x in xs], 0
@@ -81,7 +84,7 @@ def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> An
     if len(shapes) > 1:
         raise ValueError(f"stack: all arrays must have one shape; these have {' and '.join(map(str, shapes))}")
     place = one_axis("stack", axis, aval_of(xs[0]).ndim + 1)
-    return join("stack", [with_new_axes(x, [place]) for x in xs], place)
+    return stack_p(*xs, axis=place) if len(xs) > 1 else with_new_axes(xs[0], [place])
 
 
 def _joined(name: str, widen: Any, axis: Any, doc: str) -> Any:
@@ -122,7 +125,7 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Any:
 
 def block(arrays: Any) -> Any:
     """Blocks, as nested lists, put together: the innermost lists along the last axis. Raises ValueError for lists of
-    uneven depth."""
+    uneven depth, empty ones, and tuples."""
     depth = _depth(arrays)
     flat: list[Any] = []
     _collect(arrays, flat)
@@ -138,6 +141,8 @@ def block(arrays: Any) -> Any:
 
 
 def _depth(x: Any) -> int:
+    if isinstance(x, tuple):
+        raise ValueError("block takes lists of lists of arrays; one of them is a tuple")
     if not isinstance(x, list):
         return 0
     depths = {_depth(item) for item in x}
@@ -162,8 +167,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     x = array_operand("unstack", x)
     shape = aval_of(x).shape
     axis = one_axis("unstack", axis, len(shape))
-    rest = shape[:axis] + shape[axis + 1 :]
-    return tuple(reshape(slice_in_dim(x, i, i + 1, axis=axis), rest) for i in range(shape[axis]))
+    return tuple(unstack_p(x, axis=axis)) if shape[axis] else ()
 
 
 def _pieces(name: str, ary: Any, sections: Any, axis: int, even: bool) -> list[Any]:
@@ -175,7 +179,9 @@ def _pieces(name: str, ary: Any, sections: Any, axis: int, even: bool) -> list[A
         edges = [0, *[min(max(i + size if i < 0 else i, 0), size) for i in cuts], size]
     else:
         count = integer(name, sections, "the number of sections")
-        if count <= 0:
+        if not count:
+            raise ZeroDivisionError(f"{name}: there is no division into 0 sections")
+        if count < 0:
             raise ValueError(f"{name}: the number of sections must be positive, not {count}")
         if even and size % count:
             raise ValueError(

@@ -1,7 +1,7 @@
 """Products of vectors and matrices.
 
 `precision` is None, "default", "high" or "highest" (or a pair); `preferred_element_type` is the dtype of sums and result.
-All raise ValueError or TypeError, naming both shapes, where they do not fit.
+All raise ShapeError (a TypeError and a ValueError), naming both shapes, where they do not fit.
 """
 
 from __future__ import annotations
@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..core import dtypes
 from ..core.avals import aval_of
+from ..core.errors import ShapeError
 from ..ops.dot import dot_general
-from ..ops.linear import broadcast_in_dim_p, mul_p, neg_p, reshape, squeeze_p, sub_p, transpose as permute
+from ..ops.linear import broadcast_in_dim_p, convert, mul_p, neg_p, reshape, squeeze_p, sub_p, transpose as permute
 from ._fused import fused
 from ._operands import broadcast_shape, integer, one_axis, operands, promoted, same_shape, unsupported
+from ._ufunc import kind_of
 from .joining import stack, unstack
 from .reductions import sum as sum_over
 from .rounding import conjugate
@@ -32,18 +35,24 @@ def _pair(name: str, a: Any, b: Any) -> tuple[Any, Any]:
 
 
 def product(x: Any, y: Any, summed: Any, shared: Any = ((), ()), precision: Any = None, preferred: Any = None) -> Any:
-    """dot_general of two arrays of one dtype, its result in that dtype unless another is preferred."""
+    """dot_general of two arrays of one dtype, its result in that dtype unless another is preferred. Of complex numbers with
+    a real dtype preferred, the real part of the product."""
+    if preferred is not None and kind_of(x) == "c" and not dtypes.is_complex(preferred):
+        return convert(product(x, y, summed, shared, precision), preferred)
     return dot_general(x, y, (summed, shared), precision, aval_of(x).dtype if preferred is None else preferred)
 
 
-def _mismatch(name: str, x: Any, y: Any, what: str) -> ValueError:
-    return ValueError(f"{name} of shapes {aval_of(x).shape} and {aval_of(y).shape}: {what}")
+def _mismatch(name: str, x: Any, y: Any, what: str) -> ShapeError:
+    return ShapeError(f"{name} of shapes {aval_of(x).shape} and {aval_of(y).shape}: {what}")
 
 
-@fused(static=_STATIC)
-def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
+@fused(static=_STATIC + " out_sharding")
+def matmul(
+    a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None, out_sharding: None = None
+) -> Any:
     """The matrix product over the last axis of `a` and the second last of `b`; leading axes broadcast; a vector counts as
     a row on the left, as a column on the right."""
+    unsupported("matmul", out_sharding=out_sharding)
     x, y = _pair("matmul", a, b)
     (left, right) = aval_of(x).shape, aval_of(y).shape
     if not left or not right:
@@ -98,10 +107,11 @@ def _batched_matmul(x: Any, y: Any, precision: Any, preferred: Any) -> Any:
     return permute(out, tuple(order.index(p) for p in range(len(order))))
 
 
-@fused(static=_STATIC)
-def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
+@fused(static=_STATIC + " out_sharding")
+def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None, out_sharding: None = None) -> Any:
     """The sum of products over the last axis of `a` and the second last (of a vector: the only) axis of `b`; a scalar
     multiplies."""
+    unsupported("dot", out_sharding=out_sharding)
     x, y = _pair("dot", a, b)
     left, right = aval_of(x).shape, aval_of(y).shape
     if not left or not right:
@@ -127,6 +137,10 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, precision: Any = None, prefer
     x, y = (moveaxis(v, axis, -1) for v in (x, y))
     if aval_of(x).shape[-1] != aval_of(y).shape[-1]:
         raise _mismatch("vecdot", x, y, f"their axes {axis} must have one size")
+    if 1 in (aval_of(x).ndim, aval_of(y).ndim):
+        return product(
+            x, y, ((aval_of(x).ndim - 1,), (aval_of(y).ndim - 1,)), ((), ()), precision, preferred_element_type
+        )
     x, y = same_shape("vecdot", (x, y), (aval_of(x), aval_of(y)))
     last = aval_of(x).ndim - 1
     return product(x, y, ((last,), (last,)), (range(last), range(last)), precision, preferred_element_type)
@@ -136,6 +150,16 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, precision: Any = None, prefer
 def matvec(x1: Any, x2: Any, /) -> Any:
     """The product of matrices (last two axes) with vectors (last axis); leading axes broadcast."""
     x, y = _pair("matvec", x1, x2)
+    if aval_of(x).ndim < 2 or not aval_of(y).ndim:
+        raise _mismatch("matvec", x, y, "the first must be matrices, the second vectors")
+    if aval_of(y).ndim == 1:
+        return matmul(x, y)
+    if aval_of(x).ndim == 2:
+        return (
+            product(y, x, ((aval_of(y).ndim - 1,), (1,)))
+            if aval_of(y).shape[-1] == aval_of(x).shape[1]
+            else matmul(x, y)
+        )
     y = reshape(y, (*aval_of(y).shape, 1))
     out = matmul(x, y)
     return squeeze_p(out, dimensions=(aval_of(out).ndim - 1,))
@@ -146,6 +170,10 @@ def vecmat(x1: Any, x2: Any, /) -> Any:
     """The product of conjugated vectors (last axis) with matrices (last two axes); leading axes broadcast."""
     x, y = _pair("vecmat", conjugate(x1), x2)
     shape = aval_of(x).shape
+    if not shape or aval_of(y).ndim < 2:
+        raise _mismatch("vecmat", x, y, "the first must be vectors, the second matrices")
+    if len(shape) == 1 or aval_of(y).ndim == 2:
+        return matmul(x, y)
     out = matmul(reshape(x, (*shape[:-1], 1, shape[-1])), y)
     return squeeze_p(out, dimensions=(aval_of(out).ndim - 2,))
 
@@ -173,11 +201,18 @@ def outer(a: Any, b: Any, out: None = None) -> Any:
     return mul_p(x, y)
 
 
-@fused(static="axes " + _STATIC)
+@fused(static="axes out_sharding " + _STATIC)
 def tensordot(
-    a: Any, b: Any, axes: int | Sequence[Any] = 2, *, precision: Any = None, preferred_element_type: Any = None
+    a: Any,
+    b: Any,
+    axes: int | Sequence[Any] = 2,
+    *,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+    out_sharding: None = None,
 ) -> Any:
     """The sum of products over pairs of axes: the last `axes` of `a` with the first of `b`, or (axes of a, axes of b)."""
+    unsupported("tensordot", out_sharding=out_sharding)
     x, y = _pair("tensordot", a, b)
     rank_x, rank_y = aval_of(x).ndim, aval_of(y).ndim
     if isinstance(axes, (tuple, list)):

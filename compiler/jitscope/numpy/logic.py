@@ -33,8 +33,9 @@ from ..ops.families import scalar_like
 from ..ops.linear import add_p, convert, full, mul_p, select_n_p, sub_p
 from ..ops.reduce import reduce_and_p
 from ._fused import fused
-from ._operands import broadcast, broadcast_shape, cast, checked, operand, operands, promoted, scalar_of
+from ._operands import broadcast, broadcast_shape, cast, checked, operand, operands, promoted, scalar_of, unsupported
 from ._ufunc import binary, binary_of, kind_of, unary
+from .creation import asarray
 
 
 # Comparisons ---------------------------------------------------------------------------------------------------------
@@ -45,6 +46,11 @@ def greater_complex(x: Any, y: Any) -> Any:
     return _ordered(gt_p, gt_p, x, y)
 
 
+def less_complex(x: Any, y: Any) -> Any:
+    """The order of complex numbers the other way round."""
+    return _ordered(lt_p, lt_p, x, y)
+
+
 def _ordered(strict: Any, compare: Any, x: Any, y: Any) -> Any:
     same = eq_p(real_p(x), real_p(y))
     return or_p(strict(real_p(x), real_p(y)), and_p(same, compare(imag_p(x), imag_p(y))))
@@ -53,7 +59,7 @@ def _ordered(strict: Any, compare: Any, x: Any, y: Any) -> Any:
 _ORDER = "Complex numbers compare by real part, then by imaginary part."
 equal = binary_of("equal", eq_p, "x == y, as booleans.")
 not_equal = binary_of("not_equal", ne_p, "x != y, as booleans.")
-less = binary_of("less", lt_p, f"x < y, as booleans. {_ORDER}", complex_rule=lambda x, y: _ordered(lt_p, lt_p, x, y))
+less = binary_of("less", lt_p, f"x < y, as booleans. {_ORDER}", complex_rule=less_complex)
 less_equal = binary_of(
     "less_equal", le_p, f"x <= y, as booleans. {_ORDER}", complex_rule=lambda x, y: _ordered(lt_p, le_p, x, y)
 )
@@ -92,7 +98,8 @@ def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bo
 
 @fused(static="equal_nan")
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
-    """Whether shapes and all elements are equal: one boolean."""
+    """Whether shapes and all elements are equal: one boolean. Sequences are taken as arrays."""
+    a1, a2 = asarray(a1), asarray(a2)
     if checked("array_equal", a1)[1].shape != checked("array_equal", a2, 1)[1].shape:
         return full((), False, dtypes.bool_)
     return every(_equal(a1, a2, equal_nan))
@@ -100,7 +107,8 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
 
 @fused()
 def array_equiv(a1: Any, a2: Any) -> Any:
-    """Whether the shapes broadcast and all elements are then equal: one boolean."""
+    """Whether the shapes broadcast and all elements are then equal: one boolean. Sequences are taken as arrays."""
+    a1, a2 = asarray(a1), asarray(a2)
     try:
         broadcast_shape(checked("array_equiv", a1)[1].shape, checked("array_equiv", a2, 1)[1].shape)
     except ValueError:
@@ -185,7 +193,8 @@ def _infinite(x: Any) -> Any:
 
 
 def _signed_infinity(name: str, sign: int) -> Any:
-    def fun(x: Any, /) -> Any:
+    def fun(x: Any, /, out: None = None) -> Any:
+        unsupported(name, out=out)
         x = operand(name, x)
         if kind_of(x) == "c":
             raise ValueError(f"{name} is not defined for complex numbers")
@@ -195,14 +204,14 @@ def _signed_infinity(name: str, sign: int) -> Any:
 
     fun.__name__ = fun.__qualname__ = name
     fun.__doc__ = f"Whether it is {'' if sign > 0 else 'minus '}infinity, as booleans. Raises ValueError for complex."
-    return unary(fun)
+    return fused(static="out")(fun)
 
 
 isposinf, isneginf = _signed_infinity("isposinf", 1), _signed_infinity("isneginf", -1)
 
 
-@unary
-def iscomplex(x: Any, /) -> Any:
+@fused()
+def iscomplex(x: Any) -> Any:
     """Whether the imaginary part is not zero, as booleans."""
     x = operand("iscomplex", x)
     if kind_of(x) != "c":
@@ -211,10 +220,14 @@ def iscomplex(x: Any, /) -> Any:
     return ne_p(part, scalar_like(part, 0))
 
 
-@unary
-def isreal(x: Any, /) -> Any:
+@fused()
+def isreal(x: Any) -> Any:
     """Whether the imaginary part is zero, as booleans."""
-    return not_p(iscomplex(x))
+    x = operand("isreal", x)
+    if kind_of(x) != "c":
+        return full(aval_of(x).shape, True, dtypes.bool_)
+    part = imag_p(x)
+    return eq_p(part, scalar_like(part, 0))
 
 
 # Bits ----------------------------------------------------------------------------------------------------------------
@@ -230,26 +243,26 @@ def invert(x: Any, /) -> Any:
     return not_p(operand("invert", x))
 
 
-def _shift(name: str, doc: str, choose: Any) -> Any:
-    def fun(x: Any, y: Any, /) -> Any:
-        x, y = operands(name, x, y)
-        if kind_of(x) == "b":
-            to = dtypes.default_int()
-            x, y = (convert(v, to) if hasattr(v, "aval") else scalar_of(v, to, False) for v in (x, y))
-        return choose(kind_of(x)).bind(x, y)
-
-    fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
-    return binary(fun)
+def _shifted(name: str, x: Any, y: Any) -> list[Any]:
+    """The operands of a shift; booleans as integers."""
+    x, y = operands(name, x, y)
+    if kind_of(x) != "b":
+        return [x, y]
+    to = dtypes.default_int()
+    return [convert(v, to) if hasattr(v, "aval") else scalar_of(v, to, False) for v in (x, y)]
 
 
-left_shift = _shift(
-    "left_shift", "The bits of x moved y places up. Raises TypeError for floats.", lambda kind: shift_left_p
-)
-right_shift = _shift(
-    "right_shift",
-    "The bits of x moved y places down; the sign stays. Raises TypeError for floats.",
-    lambda kind: shift_right_logical_p if kind == "u" else shift_right_arithmetic_p,
-)
+@binary
+def left_shift(x: Any, y: Any, /) -> Any:
+    """The bits of x moved y places up. Raises TypeError for floats."""
+    return shift_left_p(*_shifted("left_shift", x, y))
+
+
+@binary
+def right_shift(x1: Any, x2: Any, /) -> Any:
+    """The bits of x1 moved x2 places down; the sign stays. Raises TypeError for floats."""
+    x, y = _shifted("right_shift", x1, x2)
+    return shift_right_logical_p(x, y) if kind_of(x) == "u" else shift_right_arithmetic_p(x, y)
 
 
 @unary

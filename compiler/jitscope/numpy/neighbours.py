@@ -7,11 +7,12 @@ from typing import Any
 
 from ..core import dtypes
 from ..core.avals import aval_of
+from ..core.errors import ShapeError
 from ..ops.elementwise import abs_p, and_p, div_p, eq_p, gt_p, lt_p, ne_p
 from ..ops.families import scalar_like
 from ..ops.linear import add_p, concatenate_p, mul_p, reshape, slice_in_dim, sub_p, where as choose
 from ._fused import fused
-from ._operands import broadcast, cast, checked, integer, one_axis, operand, operands
+from ._operands import broadcast, cast, checked, integer, number_like, one_axis, operand, operands, promoted
 from ._ufunc import kind_of
 from .arithmetic import remainder
 from .joining import concatenate
@@ -22,13 +23,16 @@ from .structure import array_operand
 
 @fused(static="n axis")
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
-    """The differences of neighbours along `axis`, `n` times; `prepend` and `append` are joined on before."""
+    """The differences of neighbours along `axis`, `n` times; `prepend` and `append` are joined on before. Of booleans: whether
+    they differ. Raises ValueError for a negative `n`."""
     x = array_operand("diff", a)
     axis = one_axis("diff", axis, aval_of(x).ndim)
     parts = [_end("diff", prepend, x, axis), x, _end("diff", append, x, axis)]
     if prepend is not None or append is not None:
         x = concatenate([part for part in parts if part is not None], axis)
-    for _ in range(integer("diff", n, "n")):
+    if integer("diff", n, "n") < 0:
+        raise ValueError(f"diff: n must not be negative, it is {n}")
+    for _ in range(n):
         size = aval_of(x).shape[axis]
         high, low = (slice_in_dim(x, *edges, axis=axis) for edges in ((min(1, size), size), (0, max(size - 1, 0))))
         x = ne_p(high, low) if aval_of(x).dtype == dtypes.bool_ else sub_p(high, low)
@@ -46,9 +50,11 @@ def _end(name: str, extra: Any, x: Any, axis: int) -> Any:
 
 @fused()
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
-    """The differences of neighbours of the raveled array, between `to_begin` and `to_end`."""
+    """The differences of neighbours of the raveled array, between `to_begin` and `to_end`. Raises TypeError for booleans."""
     x = array_operand("ediff1d", ary)
-    x = diff(reshape(x, (aval_of(x).size,)))
+    size = aval_of(x).size
+    x = reshape(x, (size,))
+    x = sub_p(slice_in_dim(x, min(1, size), size), slice_in_dim(x, 0, max(size - 1, 0)))
     ends = [
         None if v is None else reshape(cast(*checked("ediff1d", v), aval_of(x).dtype), (aval_of(v).size,))
         for v in (to_begin, to_end)
@@ -59,13 +65,14 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
 @fused(static="axis")
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     """The integral of `y` along `axis` by trapezoids, at the places `x` or at distances `dx`."""
-    y = operand("trapezoid", y, inexact=True)
+    values, _, _, _ = promoted("trapezoid", (y,) if x is None else (y, x), inexact=True)
+    y, x = array_operand("trapezoid", values[0]), None if x is None else array_operand("trapezoid", values[1])
     axis = one_axis("trapezoid", axis, aval_of(y).ndim)
     size = aval_of(y).shape[axis]
     pairs = add_p(slice_in_dim(y, 1, size, axis=axis), slice_in_dim(y, 0, size - 1, axis=axis))
     if x is None:
         width = dx
-    elif checked("trapezoid", x)[1].ndim == 1:
+    elif aval_of(x).ndim == 1:
         step = diff(x)
         width = reshape(step, tuple(aval_of(step).size if i == axis else 1 for i in range(aval_of(y).ndim)))
     else:
@@ -79,11 +86,12 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int | None = N
     """The slopes of `f` along `axis` (an int or several; None: all, as a list), by central differences, one-sided at the
     ends. `varargs`: nothing, one distance for all, or for each axis a distance or the places.
 
-    Raises ValueError for axes of fewer than two elements, NotImplementedError for `edge_order` 2.
+    Raises ValueError for axes of fewer than two elements, NotImplementedError for any `edge_order`.
     """
-    if edge_order not in (None, 1):
-        raise NotImplementedError("gradient: edge_order 2")
-    x = operand("gradient", f, inexact=True)
+    if edge_order is not None:
+        raise NotImplementedError("gradient: edge_order= is not supported; the ends have the slopes of their pairs")
+    (x, *varargs), _, _, _ = promoted("gradient", (f, *varargs), inexact=True)  # pyright: ignore[reportAssignmentType]
+    x = array_operand("gradient", x)
     rank = aval_of(x).ndim
     axes = (
         list(range(rank))
@@ -93,7 +101,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int | None = N
     steps: Sequence[Any] = varargs or (1.0,)
     steps = list(steps) * len(axes) if len(steps) == 1 else list(steps)
     if len(steps) != len(axes):
-        raise ValueError(f"gradient: {len(steps)} distances for {len(axes)} axes")
+        raise ShapeError(f"gradient: {len(steps)} distances for {len(axes)} axes")
     slopes = [_slope(x, i, operand("gradient", h)) for i, h in zip(axes, steps)]
     return slopes[0] if len(slopes) == 1 else slopes
 
@@ -102,17 +110,20 @@ def _slope(x: Any, axis: int, h: Any) -> Any:
     size = aval_of(x).shape[axis]
     if size < 2:
         raise ValueError(f"gradient: axis {axis} of shape {aval_of(x).shape} needs two elements or more")
-    step = diff(x, axis=axis)
     if not aval_of(h).ndim:
-        ends = slice_in_dim(step, 0, 1, axis=axis), slice_in_dim(step, size - 2, size - 1, axis=axis)
-        middle = add_p(slice_in_dim(step, 0, size - 2, axis=axis), slice_in_dim(step, 1, size - 1, axis=axis))
-        inner = mul_p(middle, scalar_like(middle, 0.5))
-        return div_p(*operands("gradient", concatenate_p(ends[0], inner, ends[1], dimension=axis), h))
+        piece = [
+            slice_in_dim(x, *edges, axis=axis)
+            for edges in ((0, 1), (1, 2), (0, size - 2), (2, size), (size - 2, size - 1), (size - 1, size))
+        ]
+        inner = sub_p(piece[3], piece[2])
+        first, last = sub_p(piece[1], piece[0]), sub_p(piece[5], piece[4])
+        slopes = concatenate_p(first, mul_p(inner, number_like(inner, 0.5)), last, dimension=axis)
+        return div_p(*operands("gradient", slopes, h))
     if aval_of(h).shape != (size,):
         raise ValueError(f"gradient: {aval_of(h).shape[0]} places for an axis of size {size}")
     column = tuple(-1 if i == axis else 1 for i in range(aval_of(x).ndim))
     width = reshape(diff(h), tuple(size - 1 if c == -1 else 1 for c in column))
-    slope = div_p(*operands("gradient", step, width))
+    slope = div_p(*operands("gradient", diff(x, axis=axis), width))
     left, right = (slice_in_dim(width, a, b, axis=axis) for a, b in ((0, size - 2), (1, size - 1)))
     low, high = (slice_in_dim(slope, a, b, axis=axis) for a, b in ((0, size - 2), (1, size - 1)))
     # Each side's slope counts by the other side's width.
@@ -125,7 +136,10 @@ def _slope(x: Any, axis: int, h: Any) -> Any:
 
 @fused(static="axis")
 def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 6.283185307179586) -> Any:
-    """Phases made continuous along `axis`: jumps of more than `discont` (default: half a period) lose whole periods."""
+    """Phases made continuous along `axis`: jumps of more than `discont` (default: half a period) lose whole periods.
+    Raises ValueError for complex numbers."""
+    if kind_of(operand("unwrap", p)) == "c":
+        raise ValueError("unwrap: phases must be real")
     x = operand("unwrap", p, inexact=kind_of(operand("unwrap", period)) == "f")
     axis = one_axis("unwrap", axis, aval_of(x).ndim)
     size = aval_of(x).shape[axis]

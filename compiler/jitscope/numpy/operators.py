@@ -12,23 +12,18 @@ from ..core.avals import is_python_scalar, physical
 from ..core.operators import Operators, install
 from . import (
     arithmetic,
-    creation,
     dtypes,
     indexing,
     joining,
     linear,
     logic,
     reductions,
-    repeating,
     rounding,
-    running,
-    selecting,
-    sorting,
-    statistics,
     structure,
-    triangles,
 )
+from ._operands import checked
 from .at import At
+from .methods import API_VERSION as API_VERSION, METHODS
 
 
 # Operators -----------------------------------------------------------------------------------------------------------
@@ -85,15 +80,28 @@ _COMPARISONS = {
 }
 
 
+def _comparison(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """An operator that refuses containers, of which Python would say that an array does not equal them."""
+    compare = _forward(function)
+
+    def operator(self: Any, other: Any) -> Any:
+        if type(other) in (list, tuple, set, dict):
+            raise TypeError(f"an array is compared with a {type(other).__name__}: wrap it in jnp.array(...)")
+        return compare(self, other)
+
+    return operator
+
+
 def _pow(self: Any, other: Any, modulus: None = None) -> Any:
     if modulus is not None or not _accepts(other):
         return NotImplemented
     return arithmetic.power(self, other)
 
 
-def _round(self: Any, ndigits: int | None = None) -> Any:
-    """The nearest number with so many decimals, halves to even."""
-    return rounding.round(self, ndigits or 0)
+def _round(number: Any, ndigits: int | None = None) -> Any:
+    """The nearest number with so many decimals, halves to even; without `ndigits` an integer."""
+    rounded = rounding.round(number, ndigits or 0)
+    return dtypes.astype(rounded, int) if ndigits is None else rounded
 
 
 def _length(self: Any) -> int:
@@ -108,8 +116,12 @@ def _iterate(self: Any) -> Iterator[Any]:
     return iter(joining.unstack(self))
 
 
-def _contains(self: Any, value: Any) -> Any:
-    return bool(reductions.any(logic.equal(self, value)))
+def _contains(self: Any, other: Any) -> bool:
+    """Whether a number is among the elements of a vector. Raises TypeError for what is no number, ValueError for arrays of
+    other ranks."""
+    if self.aval.ndim != 1 or checked("in", other)[1].ndim:
+        raise ValueError(f"x in array: of a number and a vector; the array is {self.aval.short()}")
+    return bool(reductions.any(logic.equal(self, other)))
 
 
 # Properties ----------------------------------------------------------------------------------------------------------
@@ -135,95 +147,13 @@ _PROPERTIES = {
 }
 
 
-# Methods -------------------------------------------------------------------------------------------------------------
-
-
-def _reshape(self: Any, *args: Any, order: str = "C") -> Any:
-    """The elements in another shape: x.reshape(2, 3) or x.reshape((2, 3)); one size may be -1."""
-    return structure.reshape(self, args[0] if len(args) == 1 else args, order)
-
-
-def _transpose(self: Any, *args: Any) -> Any:
-    """The array with its axes in another order: x.transpose(1, 0) or x.transpose((1, 0)); without any, reversed."""
-    axes = args[0] if len(args) == 1 and (args[0] is None or isinstance(args[0], (tuple, list))) else args
-    return structure.transpose(self, axes or None if args else None)
-
-
-def _astype(self: Any, dtype: Any, copy: bool = False, device: Any = None) -> Any:
-    """The array in another dtype."""
-    return dtypes.astype(self, dtype, copy=copy, device=device)
-
-
-def _clip(self: Any, min: Any = None, max: Any = None) -> Any:
-    """The elements limited to [min, max]."""
-    return rounding.clip(self, min, max)
-
-
-def _copy(self: Any) -> Any:
-    """A copy in memory of its own."""
-    return creation.array(self, copy=True)
-
-
-def _flatten(self: Any, order: str = "C") -> Any:
-    """All elements as a vector."""
-    return structure.ravel(self, order)
-
-
-def _view(self: Any, dtype: Any = None, type: None = None) -> Any:
-    """The same bits read as another dtype."""
-    if type is not None:
-        raise NotImplementedError("view: type= is not supported")
-    return self if dtype is None else dtypes.view(self, dtype)
-
-
-_METHODS = {
-    "reshape": _reshape,
-    "transpose": _transpose,
-    "astype": _astype,
-    "clip": _clip,
-    "copy": _copy,
-    "flatten": _flatten,
-    "view": _view,
-    "ravel": structure.ravel,
-    "swapaxes": structure.swapaxes,
-    "squeeze": structure.squeeze,
-    "diagonal": triangles.diagonal,
-    "trace": linear.trace,
-    "dot": linear.dot,
-    "repeat": repeating.repeat,
-    "sum": reductions.sum,
-    "prod": reductions.prod,
-    "max": reductions.max,
-    "min": reductions.min,
-    "all": reductions.all,
-    "any": reductions.any,
-    "argmax": reductions.argmax,
-    "argmin": reductions.argmin,
-    "ptp": reductions.ptp,
-    "cumsum": running.cumsum,
-    "cumprod": running.cumprod,
-    "mean": statistics.mean,
-    "var": statistics.var,
-    "std": statistics.std,
-    "conj": rounding.conjugate,
-    "conjugate": rounding.conjugate,
-    "round": rounding.round,
-    "sort": sorting.sort,
-    "argsort": sorting.argsort,
-    "searchsorted": sorting.searchsorted,
-    "take": selecting.take,
-    "nonzero": selecting.nonzero,
-    "compress": selecting.compress,
-}
-
-
 def table() -> dict[str, Any]:
     """All of it, by name."""
-    found: dict[str, Any] = {**_PROPERTIES, **_METHODS}
+    found: dict[str, Any] = {**_PROPERTIES, **METHODS}
     for name, function in _BINARY.items():
         found[f"__{name}__"], found[f"__r{name}__"] = _forward(function), _reflected(function)
     for name, function in _COMPARISONS.items():
-        found[f"__{name}__"] = _forward(function)
+        found[f"__{name}__"] = (_comparison if name in ("eq", "ne") else _forward)(function)
     found |= {
         "__pow__": _pow,
         "__neg__": arithmetic.negative,

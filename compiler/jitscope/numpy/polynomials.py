@@ -6,12 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from ..control.scan import scan
+from ..core import dtypes
 from ..core.avals import aval_of
 from ..ops.indexing import iota
 from ..ops.linear import add_p, concatenate_p, convert, full, mul_p, pad_p, rev_p, scalar_zero, slice_in_dim
 from ._fused import fused
-from ._operands import broadcast, integer, operand, operands, promoted
+from ._operands import broadcast, broadcast_shape, cast, integer, operand, operands, promoted
 from .arithmetic import power
+from .dtypes import requested
+from .editing import trim_zeros
+from .joining import unstack
 from .linear import dot
 from .rounding import conjugate
 from .selecting import take
@@ -20,15 +25,27 @@ from .structure import array_operand, atleast_1d, broadcast_to
 
 @fused(static="unroll")
 def polyval(p: Any, x: Any, *, unroll: int = 16) -> Any:
-    """The polynomial with coefficients `p` at `x`, by Horner's rule."""
+    """The polynomial with coefficients `p` (along the first axis) at `x`, by Horner's rule.
+
+    Up to `unroll` coefficients are written out, more are run through in a loop that takes so many at a time.
+    """
     (p, x), _, dtype, _ = promoted("polyval", (p, x))
     p, x = atleast_1d(p), array_operand("polyval", x)
+    shape = broadcast_shape(aval_of(p).shape[1:], aval_of(x).shape)
+
+    def step(value: Any, coefficient: Any) -> Any:
+        return add_p(*operands("polyval", mul_p(*operands("polyval", value, x)), coefficient))
+
     count = aval_of(p).shape[0]
-    shape = np.broadcast_shapes(aval_of(p).shape[1:], aval_of(x).shape)
-    value = full(shape, 0, dtype)
-    for i in range(count):
-        coefficient = take(p, i, 0, mode="clip")
-        value = add_p(*operands("polyval", mul_p(*operands("polyval", value, x)), coefficient))
+    if count > integer("polyval", unroll, "unroll"):
+        start = full(shape, 0, dtype)
+        return scan(lambda value, coefficient: (step(value, coefficient), None), start, p, unroll=unroll)[0]
+    if not count:
+        return full(shape, 0, dtype)
+    first, *rest = unstack(p, axis=0)
+    value = broadcast(convert(first, dtype), aval_of(first).shape, shape)
+    for coefficient in rest:
+        value = step(value, coefficient)
     return value
 
 
@@ -36,7 +53,12 @@ def _same_length(name: str, a1: Any, a2: Any) -> list[Any]:
     values, _, _, _ = promoted(name, (a1, a2))
     x, y = (atleast_1d(v) for v in values)
     size = max(aval_of(x).size, aval_of(y).size)
-    return [pad_p(v, scalar_zero(aval_of(v).dtype), padding_config=((size - aval_of(v).size, 0, 0),)) for v in (x, y)]
+    return [
+        v
+        if aval_of(v).size == size
+        else pad_p(v, scalar_zero(aval_of(v).dtype), padding_config=((size - aval_of(v).size, 0, 0),))
+        for v in (x, y)
+    ]
 
 
 @fused()
@@ -53,19 +75,30 @@ def polysub(a1: Any, a2: Any) -> Any:
     return x - y
 
 
-@fused(static="trim_leading_zeros")
 def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Any:
-    """The coefficients of the product of two polynomials."""
+    """The coefficients of the product of two polynomials; an empty one counts as 0.
+
+    With `trim_leading_zeros` the factors lose theirs first, so that they must be concrete. Raises ValueError for what is no
+    vector, TracerArrayConversionError for traced factors that are to be trimmed.
+    """
     if trim_leading_zeros:
-        raise NotImplementedError("polymul: trim_leading_zeros; the size of the result would depend on values")
-    return convolve(*[operand("polymul", v, inexact=True) for v in (a1, a2)])
+        a1, a2 = (trim_zeros(v, trim="f") for v in (a1, a2))
+    return _product(a1, a2)
+
+
+@fused()
+def _product(a1: Any, a2: Any) -> Any:
+    (x, y), _, _, _ = promoted("polymul", (a1, a2), inexact=True)
+    return convolve(*[v if aval_of(v).size else full((1,), 0, aval_of(v).dtype) for v in (x, y)])
 
 
 @fused(static="m")
 def polyder(p: Any, m: int = 1) -> Any:
     """The coefficients of the m-th derivative."""
     x = atleast_1d(operand("polyder", p, inexact=True))
-    for _ in range(integer("polyder", m, "m")):
+    if integer("polyder", m, "m") < 0:
+        raise ValueError(f"polyder: m must not be negative, it is {m}; polyint integrates")
+    for _ in range(m):
         size = aval_of(x).size
         powers = np.arange(max(size - 1, 0), 0, -1).astype(aval_of(x).dtype)
         x = mul_p(slice_in_dim(x, 0, max(size - 1, 0)), powers)
@@ -77,6 +110,8 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
     """The coefficients of the m-th integral, with constants `k` (default 0)."""
     x = atleast_1d(operand("polyint", p, inexact=True))
     m = integer("polyint", m, "m")
+    if m < 0:
+        raise ValueError(f"polyint: m must not be negative, it is {m}; polyder differentiates")
     dtype = aval_of(x).dtype
     constants = full((m,), 0, dtype) if k is None else convert(broadcast_to(atleast_1d(k), (m,)), dtype)
     for i in range(m):
@@ -93,6 +128,8 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
         raise ValueError(f"vander takes a vector; it got shape {aval_of(v).shape}")
     size = aval_of(v).size
     count = size if N is None else integer("vander", N, "N")
+    if count < 0:
+        raise ValueError(f"vander: N must not be negative, it is {N}")
     exponent = iota(np.int32, (count,))
     powers = power(*operands("vander", broadcast(v.reshape(size, 1), (size, 1), (size, count)), exponent))
     powers = convert(powers, aval_of(v).dtype)
@@ -102,9 +139,14 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
 # Convolutions --------------------------------------------------------------------------------------------------------
 
 
-def _sliding(name: str, a: Any, v: Any, mode: str, precision: Any) -> Any:
+def _sliding(name: str, a: Any, v: Any, mode: str, precision: Any, preferred: Any) -> Any:
     """The sum of products of `v` with every stretch of `a`, which is at least as long."""
-    (x, y), _, _, _ = promoted(name, (a, v), inexact=True)
+    (x, y), _, own, _ = promoted(name, (a, v), inexact=preferred is None)
+    if preferred is not None:
+        to = requested(preferred, name)
+        if not (dtypes.kind(own) in dtypes.kind(to) + "biu" and own.itemsize <= to.itemsize):
+            raise TypeError(f"{name}: preferred_element_type {to.name} does not hold sums of {own.name}")
+        x, y = (cast(v, aval_of(v), to) for v in (x, y))
     x, y = array_operand(name, x), array_operand(name, y)
     if aval_of(x).ndim != 1 or aval_of(y).ndim != 1 or not aval_of(x).size or not aval_of(y).size:
         raise ValueError(
@@ -136,7 +178,7 @@ def convolve(a: Any, v: Any, mode: str = "full", *, precision: Any = None, prefe
     x, y = atleast_1d(a), atleast_1d(v)
     if aval_of(x).size < aval_of(y).size:
         x, y = y, x
-    return _sliding("convolve", x, rev_p(y, dimensions=(0,)), mode, precision)
+    return _sliding("convolve", x, rev_p(y, dimensions=(0,)), mode, precision, preferred_element_type)
 
 
 @fused(static="mode precision preferred_element_type")
@@ -144,5 +186,5 @@ def correlate(a: Any, v: Any, mode: str = "valid", *, precision: Any = None, pre
     """The correlation of two vectors, the second conjugated; see `convolve` for `mode`."""
     x, y = atleast_1d(a), conjugate(atleast_1d(v))
     if aval_of(x).size < aval_of(y).size:
-        return rev_p(_sliding("correlate", y, x, mode, precision), dimensions=(0,))
-    return _sliding("correlate", x, y, mode, precision)
+        return rev_p(_sliding("correlate", y, x, mode, precision, preferred_element_type), dimensions=(0,))
+    return _sliding("correlate", x, y, mode, precision, preferred_element_type)

@@ -12,19 +12,32 @@ from ..backend.array import array_from_numpy
 from ..core import dtypes
 from ..core.avals import aval_of, is_python_scalar
 from ..core.dtypes import promote, to_inexact
+from ..core.errors import ShapeError
 from ..core.trace import Tracer, evaluating
 from ..ops.elementwise import exp_p, floor_p, log_p
 from ..ops.indexing import iota
 from ..ops.linear import (
     add_p,
+    broadcast_in_dim_p,
     convert,
     mul_p,
     reshape,
 )
 from ._fused import fused
-from ._operands import broadcast, broadcast_shape, cast, checked, integer, one_axis, real_if_needed, scalar_of, shape_of
-from .creation import asarray, on_device
-from .dtypes import requested
+from ._operands import (
+    broadcast,
+    broadcast_shape,
+    cast,
+    checked,
+    integer,
+    one_axis,
+    real_if_needed,
+    scalar_of,
+    shape_of,
+    unsupported,
+)
+from .creation import asarray
+from .dtypes import on_device, requested
 from .structure import array_operand, moveaxis, with_new_axes
 
 
@@ -39,11 +52,21 @@ def _number(name: str, x: Any) -> Any:
     return x if is_python_scalar(x) else np.asarray(x)[()]
 
 
-def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *, device: Any = None) -> Any:
+def arange(
+    start: Any,
+    stop: Any = None,
+    step: Any = None,
+    dtype: Any = None,
+    *,
+    device: Any = None,
+    out_sharding: None = None,
+) -> Any:
     """start, start + step, … before stop; with one argument, from 0. Integers unless an argument is a float.
 
-    All must be concrete, the size of the result depends on them. Raises ValueError for step 0.
+    All must be concrete, the size of the result depends on them. Raises ZeroDivisionError for step 0.
     """
+    if out_sharding is not None:
+        unsupported("arange", out_sharding=out_sharding)
     if stop is None:
         start, stop = 0, start
     step = 1 if step is None else step
@@ -53,7 +76,7 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *,
     to = promote(*[(a.dtype, a.weak_type) for a in typed])[0] if dtype is None else requested(dtype, "arange")
     start, stop, step = (_number("arange", v) for v in (start, stop, step))
     if step == 0:
-        raise ValueError("arange: the step is 0")
+        raise ZeroDivisionError("arange: the step is 0")
     if dtypes.is_complex(to):
         raise ValueError("arange is not defined for complex numbers")
     if evaluating() or not dtypes.is_integer(to):
@@ -106,6 +129,7 @@ def linspace(
     to = work if dtype is None else requested(dtype, "linspace")
     parts = max(num - 1 if endpoint else num, 0)
     if _all_concrete(start, stop):
+        one_axis("linspace", axis, 1)
         values, distance = _spaced(
             *[v if is_python_scalar(v) else np.asarray(v).item() for v in (start, stop)], num, bool(endpoint), work, to
         )
@@ -114,7 +138,9 @@ def linspace(
         out, distance = _linspace(start, stop, num, parts, endpoint, work, to, axis), None
     if not retstep:
         return out
-    return out, array_from_numpy(distance) if distance is not None else (asarray(stop) - start) / parts
+    return out, array_from_numpy(distance) if distance is not None else (
+        asarray(stop, work) - asarray(start, work)
+    ) / parts
 
 
 @lru_cache(256)
@@ -134,7 +160,10 @@ def _spaced_dtype(name: str, start: Any, stop: Any) -> Any:
 @fused(static="num parts endpoint work to axis")
 def _linspace(start: Any, stop: Any, num: int, parts: int, endpoint: bool, work: Any, to: Any, axis: int) -> Any:
     start, stop = (cast(*checked("linspace", v), work) for v in (start, stop))
-    shape = broadcast_shape(aval_of(start).shape, aval_of(stop).shape)
+    try:
+        shape = broadcast_shape(aval_of(start).shape, aval_of(stop).shape)
+    except ValueError as error:
+        raise ShapeError(f"linspace: {error}") from None
     first, last = (broadcast(array_operand("linspace", v), aval_of(v).shape, shape) for v in (start, stop))
     axis = one_axis("linspace", axis, len(shape) + 1)
     fraction = np.linspace(0, 1, num, endpoint).astype(work)
@@ -177,9 +206,11 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> list[Any]:
     """Vectors spread over a grid: one array for each, all of one shape (`sparse`: of size 1 along the other axes).
 
-    `indexing` "xy": the first vector varies along axis 1; "ij": along axis 0. Raises ValueError for others and for
-    arrays that are no vectors.
+    `indexing` "xy": the first vector varies along axis 1; "ij": along axis 0. Raises ValueError for others, for
+    arrays that are no vectors and for `copy=False`.
     """
+    if not copy:
+        raise ValueError("meshgrid: copy=False is not supported, arrays share no memory")
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: indexing is 'xy' or 'ij', not {indexing!r}")
     xs = [array_operand("meshgrid", x) for x in xi]
@@ -194,8 +225,10 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     grids = []
     for x, i in zip(xs, places):
         thin = tuple(aval_of(x).size if j == i else 1 for j in range(len(xs)))
-        x = reshape(x, thin)
-        grids.append(x if sparse else broadcast(x, thin, tuple(shape)))
+        x = x if aval_of(x).ndim else with_new_axes(x, [0])
+        grids.append(
+            reshape(x, thin) if sparse else broadcast_in_dim_p(x, shape=tuple(shape), broadcast_dimensions=(i,))
+        )
     return grids
 
 

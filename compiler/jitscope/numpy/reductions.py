@@ -6,7 +6,6 @@ ValueError for axes that do not exist, and TypeError for what is no array. `out`
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -14,20 +13,16 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import aval_of
-from ..ops.elementwise import eq_p, max_p, min_p
+from ..ops.elementwise import complex_p, eq_p, imag_p, max_p, min_p, ne_p, or_p, real_p
 from ..ops.families import scalar_like
 from ..ops.linear import (
     add_p,
     broadcast_in_dim_p,
-    concatenate_p,
     convert,
-    full,
     mul_p,
     reduce_sum_p,
     reshape,
-    slice_in_dim,
     sub_p,
-    transpose,
     where as choose,
 )
 from ..ops.reduce import (
@@ -45,7 +40,7 @@ from ._fused import fused
 from ._operands import axes_of, cast, checked, one_axis, operand, operands, unsupported
 from ._ufunc import kind_of
 from .dtypes import requested
-from .logic import chosen, greater_complex, truth
+from .logic import chosen, greater_complex, less_complex, truth
 
 
 _STATIC = "axis dtype out keepdims promote_integers"
@@ -75,14 +70,14 @@ def strong(x: Any) -> Any:
     return convert(x, aval.dtype) if aval.weak_type else x
 
 
-def _sum_dtype(x: Any, dtype: Any, name: str, promote_integers: bool) -> Any:
+def summed_dtype(x: Any, dtype: Any, name: str, promote_integers: bool) -> Any:
     """What is summed: small integers and booleans in the default width, as NumPy does."""
     if dtype is not None:
         return requested(dtype, name)
     own = aval_of(x).dtype
     kind = dtypes.kind(own)
     if not promote_integers or kind not in "biu":
-        return dtypes.default_int() if kind == "b" else own
+        return dtypes.int32 if kind == "b" else own
     default = dtypes.default_int() if kind in "bi" else dtypes.canonicalize(np.uint64)
     return default if kind == "b" or own.itemsize < default.itemsize else own
 
@@ -109,7 +104,7 @@ def _summing(name: str, primitive: Any, combine: Any, identity: int, doc: str) -
     ) -> Any:
         unsupported(name, out=out)
         x = operand(name, a)
-        x = cast(x, aval_of(x), _sum_dtype(x, dtype, name, promote_integers))
+        x = cast(x, aval_of(x), summed_dtype(x, dtype, name, promote_integers))
         x = masked(name, x, where, scalar_like(x, identity))
         shape = aval_of(x).shape
         axes = axes_of(name, axis, len(shape))
@@ -153,7 +148,7 @@ def _choosing(name: str, primitive: Any, combine: Any, identity: Any, doc: str) 
         if kind_of(x) == "c":
             lowest_complex = scalar_like(x, complex(-np.inf, -np.inf) if name == "max" else complex(np.inf, np.inf))
             x = masked(name, x, where, lowest_complex)
-            result = strong(_complex_choice(name, x, axes))
+            result = strong(_complex_choice(name, x, axes) if axes else x)
             if initial is not None:
                 first, result = operands(name, cast(*checked(name, initial), aval_of(x).dtype), result)
                 result = _better(name, first, result)
@@ -170,28 +165,19 @@ def _choosing(name: str, primitive: Any, combine: Any, identity: Any, doc: str) 
 
 
 def _better(name: str, x: Any, y: Any) -> Any:
-    return choose(greater_complex(x, y), *((x, y) if name == "max" else (y, x)))
+    return choose((greater_complex if name == "max" else less_complex)(x, y), x, y)
 
 
 def _complex_choice(name: str, x: Any, axes: tuple[int, ...]) -> Any:
-    """The greatest or least complex number: halves are compared until one element is left."""
-    shape = aval_of(x).shape
-    kept = [i for i in range(len(shape)) if i not in axes]
-    order = (*kept, *axes)
-    x = transpose(x, order)
-    x = reshape(x, (*[shape[i] for i in kept], math.prod(shape[i] for i in axes)))
-    last = len(kept)
-    while (n := aval_of(x).shape[last]) > 1:
-        left, right = (slice_in_dim(x, a, b, axis=last) for a, b in ((0, n // 2), (n // 2, n // 2 * 2)))
-        best = _better(name, left, right)
-        x = concatenate_p(best, slice_in_dim(x, n - 1, n, axis=last), dimension=last) if n % 2 else best
-    if n == 0:
-        x = full(
-            (*aval_of(x).shape[:last], 1),
-            complex(-np.inf, -np.inf) if name == "max" else complex(np.inf, np.inf),
-            aval_of(x).dtype,
-        )
-    return reshape(x, tuple(shape[i] for i in kept))
+    """The greatest or least complex number: the extreme of the real parts, then that of the imaginary parts beside it. NaN is
+    such an extreme."""
+    pick, filler = (reduce_max_p, -np.inf) if name == "max" else (reduce_min_p, np.inf)
+    real, imag = real_p(x), imag_p(x)
+    best = pick.bind(real, axes=axes)
+    kept = tuple(i for i in range(aval_of(x).ndim) if i not in axes)
+    beside = eq_p(real, broadcast_in_dim_p(best, shape=aval_of(x).shape, broadcast_dimensions=kept))
+    candidates = choose(or_p(beside, ne_p(real, real)), imag, scalar_like(imag, filler))
+    return complex_p(best, pick.bind(candidates, axes=axes))
 
 
 max = _choosing("max", reduce_max_p, max_p, lowest, "The greatest element over `axis`; NaN if one is.")

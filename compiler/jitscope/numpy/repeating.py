@@ -1,4 +1,4 @@
-"""Repeating, shifting and padding."""
+"""Repeating and shifting."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from typing import Any
 
 import numpy as np
 
+from ..core import dtypes
 from ..core.avals import aval_of
-from ..core.trace import Tracer
+from ..core.errors import ShapeError
 from ..ops.families import scalar_like
 from ..ops.indexing import dynamic_slice_p
 from ..ops.linear import (
     broadcast_in_dim,
     broadcast_in_dim_p,
     concatenate_p,
-    pad_p,
     reshape,
     slice_in_dim,
     sub_p,
 )
 from ._fused import fused
-from ._operands import broadcast, cast, checked, integer, one_axis
+from ._operands import broadcast, checked, integer, one_axis, unsupported
 from .arithmetic import remainder
 from .ranges import arange
 from .running import cumsum
-from .selecting import take
+from .selecting import concrete_value, is_traced, needs_size, take
 from .sorting import searchsorted
 from .structure import array_operand, atleast_1d
 
@@ -95,21 +95,34 @@ def _roll_by(a: Any, shift: Any, axis: Any = None) -> Any:
     return x
 
 
-def repeat(a: Any, repeats: Any, axis: int | None = None, *, total_repeat_length: int | None = None) -> Any:
+def repeat(
+    a: Any,
+    repeats: Any,
+    axis: int | None = None,
+    *,
+    total_repeat_length: int | None = None,
+    out_sharding: Any = None,
+) -> Any:
     """Every element repeated along `axis` (None: of the raveled array): `repeats` times, or its own number of times.
 
     `total_repeat_length` fixes the size of the result, as it must where `repeats` is traced: what is over is cut off, what
-    is missing is the last element again. Raises ValueError if the number of `repeats` is not the axis's size.
+    is missing is the last element again. Raises ShapeError (a TypeError and a ValueError) if the number of `repeats` is
+    not the axis's size or is negative, TypeError for lists and for what is no integer, ConcretizationTypeError for traced
+    `repeats` without a length.
     """
+    unsupported("repeat", out_sharding=out_sharding)
+    given = checked("repeat", repeats, 1)[1]
+    if not dtypes.is_integer(given.dtype) and given.dtype != dtypes.bool_:
+        raise TypeError(f"repeat: the numbers of repeats must be integers, not {given.short()}")
     if isinstance(repeats, int) and total_repeat_length is None:
         return _repeat_alike(a, repeats, axis)
-    if isinstance(repeats, Tracer) and total_repeat_length is None:
-        repeats.__array__()
+    if is_traced(repeats) and total_repeat_length is None:
+        raise needs_size("repeat", "total_repeat_length")
     if total_repeat_length is None:
-        counts = np.asarray(repeats)
+        counts = np.asarray(concrete_value(repeats))
         size = checked("repeat", a)[1].size if axis is None else checked("repeat", a)[1].shape[axis]
         if counts.size not in (1, size):
-            raise ValueError(f"repeat: {counts.size} numbers of repeats for {size} elements")
+            raise ShapeError(f"repeat: {counts.size} numbers of repeats for {size} elements")
         source = np.repeat(np.arange(size), counts.ravel() if counts.size != 1 else int(counts.ravel()[0]))
         return _take_static(a, source, axis)
     return _repeat_by(a, repeats, axis, total_repeat_length)
@@ -123,7 +136,7 @@ def _repeat_alike(a: Any, repeats: int, axis: int | None) -> Any:
     shape = aval_of(x).shape
     axis = one_axis("repeat", axis, len(shape))
     if repeats < 0:
-        raise ValueError(f"repeat: the number of repeats must not be negative, it is {repeats}")
+        raise ShapeError(f"repeat: the number of repeats must not be negative, it is {repeats}")
     wide = (*shape[: axis + 1], repeats, *shape[axis + 1 :])
     kept = tuple(i + (i > axis) for i in range(len(shape)))
     return reshape(
@@ -146,115 +159,8 @@ def _repeat_by(a: Any, repeats: Any, axis: int | None, total: int) -> Any:
     axis = one_axis("repeat", axis, aval_of(x).ndim)
     size = aval_of(x).shape[axis]
     if aval_of(counts).size not in (1, size):
-        raise ValueError(f"repeat: {aval_of(counts).size} numbers of repeats for {size} elements")
+        raise ShapeError(f"repeat: {aval_of(counts).size} numbers of repeats for {size} elements")
     counts = broadcast(reshape(counts, (aval_of(counts).size,)), (aval_of(counts).size,), (size,))
     ends = cumsum(counts)
     source = searchsorted(ends, arange(total, dtype=aval_of(ends).dtype), side="right")
     return take(x, source, axis, mode="clip")
-
-
-# Padding -------------------------------------------------------------------------------------------------------------
-
-
-def _pairs(name: str, width: Any, rank: int) -> list[tuple[Any, Any]]:
-    """(before, after) for every axis from a number, a pair, or a sequence of pairs."""
-    if isinstance(width, dict):
-        pairs: list[tuple[Any, Any]] = [(0, 0)] * rank
-        for axis, pair in width.items():
-            pairs[one_axis(name, axis, rank)] = (pair, pair) if not isinstance(pair, (tuple, list)) else tuple(pair)
-        return pairs
-    if not isinstance(width, (tuple, list, np.ndarray)) or getattr(width, "ndim", 1) == 0:
-        return [(width, width)] * rank
-    if not any(isinstance(w, (tuple, list, np.ndarray)) and np.ndim(w) for w in width):
-        if len(width) == 1:
-            return [(width[0], width[0])] * rank
-        if len(width) == 2:
-            return [(width[0], width[1])] * rank
-    rows = [tuple(w) if isinstance(w, (tuple, list, np.ndarray)) else (w, w) for w in width]
-    rows = [(w[0], w[0]) if len(w) == 1 else w for w in rows]
-    rows = rows * rank if len(rows) == 1 else rows
-    if len(rows) != rank or any(len(w) != 2 for w in rows):
-        raise ValueError(f"{name}: {width!r} is no pair for each of {rank} axes")
-    return rows
-
-
-@fused(static="pad_width mode reflect_type")
-def _pad(array: Any, pad_width: Any, mode: str, constant_values: Any, reflect_type: str) -> Any:
-    x = array_operand("pad", array)
-    rank = aval_of(x).ndim
-    widths = [
-        (integer("pad", low, "every width"), integer("pad", high, "every width"))
-        for low, high in _pairs("pad", pad_width, rank)
-    ]
-    if any(n < 0 for pair in widths for n in pair):
-        raise ValueError(f"pad: widths must not be negative, they are {pad_width}")
-    if mode == "constant":
-        return _pad_constant(x, widths, constant_values)
-    for axis, (low, high) in enumerate(widths):
-        if low or high:
-            size = aval_of(x).shape[axis]
-            if size == 0:
-                raise ValueError(f"pad: axis {axis} is empty and cannot be continued in mode {mode!r}")
-            places = _continued(size, low, high, mode)
-            x = take(x, places, axis, mode="clip")
-            if reflect_type == "odd":
-                raise NotImplementedError("pad: reflect_type='odd'")
-    return x
-
-
-def _continued(size: int, low: int, high: int, mode: str) -> np.ndarray:
-    """Where the elements of a continued axis come from."""
-    at = np.arange(-low, size + high)
-    if mode == "edge":
-        return np.clip(at, 0, size - 1)
-    if mode == "wrap":
-        return at % size
-    if mode == "symmetric":
-        at = at % (2 * size)
-        return np.where(at < size, at, 2 * size - 1 - at)
-    period = max(2 * (size - 1), 1)
-    at = at % period
-    return np.where(at < size, at, period - at)
-
-
-def _pad_constant(x: Any, widths: list[tuple[int, int]], values: Any) -> Any:
-    dtype, rank = aval_of(x).dtype, aval_of(x).ndim
-    pairs = _pairs("pad", values, rank) if isinstance(values, (tuple, list)) else [(values, values)] * rank
-    if all(low is high for low, high in pairs) and all(pair[0] is pairs[0][0] for pair in pairs) and rank:
-        value = cast(*checked("pad", pairs[0][0]), dtype)
-        return pad_p(x, reshape(value, ()), padding_config=tuple((low, high, 0) for low, high in widths))
-    for axis, ((low, high), pair) in enumerate(zip(widths, pairs)):
-        for value, width in zip(pair, ((low, 0, 0), (0, high, 0))):
-            config = tuple(width if i == axis else (0, 0, 0) for i in range(rank))
-            x = pad_p(x, reshape(cast(*checked("pad", value), dtype), ()), padding_config=config)
-    return x
-
-
-def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Any:
-    """`array` with elements added before and after each axis: `pad_width` is a number, a pair, a pair for each axis, or
-    a dict from axes to pairs.
-
-    `mode`: "constant" (`constant_values`, default 0), "edge", "wrap", "reflect", "symmetric" or "empty". Raises ValueError for
-    negative widths and unknown arguments, NotImplementedError for other modes.
-    """
-    allowed = {
-        "constant": {"constant_values"},
-        "reflect": {"reflect_type"},
-        "symmetric": {"reflect_type"},
-        "edge": set(),
-        "wrap": set(),
-        "empty": set(),
-    }
-    if mode not in allowed:
-        raise NotImplementedError(f"pad: mode {mode!r}; there are {', '.join(map(repr, allowed))}")
-    if unknown := set(kwargs) - allowed[mode]:
-        raise ValueError(f"pad: mode {mode!r} does not take {', '.join(sorted(unknown))}")
-    if hasattr(pad_width, "__array__"):
-        pad_width = np.asarray(pad_width).tolist()
-    return _pad(
-        array,
-        pad_width,
-        "constant" if mode == "empty" else mode,
-        kwargs.get("constant_values", 0),
-        kwargs.get("reflect_type", "even"),
-    )

@@ -34,8 +34,21 @@ from ..ops.elementwise import (
 from ..ops.families import scalar_like
 from ..ops.linear import convert, full, mul_p, neg_p, sub_p, where as choose
 from ._fused import fused
-from ._operands import cast, checked, finite_info, integer, operand, operands, promoted, unsupported
+from ._operands import (
+    broadcast,
+    cast,
+    checked,
+    finite_info,
+    integer,
+    number_like,
+    operand,
+    operands,
+    promoted,
+    unsupported,
+    weak_as,
+)
 from ._ufunc import binary, binary_of, kind_of, unary
+from .structure import array_operand
 
 
 def _real(name: str, x: Any, error: type[Exception] = TypeError) -> Any:
@@ -49,7 +62,7 @@ def _real(name: str, x: Any, error: type[Exception] = TypeError) -> Any:
 
 def _rounding(name: str, apply: Any, doc: str) -> Any:
     def fun(x: Any, /) -> Any:
-        x = _real(name, operand(name, x))
+        x = _real(name, array_operand(name, x))
         return apply(x) if kind_of(x) == "f" else x
 
     fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc + " Raises TypeError for complex numbers."
@@ -58,7 +71,13 @@ def _rounding(name: str, apply: Any, doc: str) -> Any:
 
 floor = _rounding("floor", floor_p, "The greatest whole number not above x. Integers stay as they are.")
 ceil = _rounding("ceil", ceil_p, "The least whole number not below x. Integers stay as they are.")
-trunc = _rounding("trunc", trunc_value, "x without its fraction. Integers stay as they are.")
+
+
+@fused()
+def trunc(x: Any) -> Any:
+    """x without its fraction. Integers stay as they are. Raises TypeError for complex numbers."""
+    x = _real("trunc", array_operand("trunc", x))
+    return trunc_value(x) if kind_of(x) == "f" else x
 
 
 def _nearest(x: Any) -> Any:
@@ -70,7 +89,8 @@ def _nearest(x: Any) -> Any:
 @unary
 def rint(x: Any, /) -> Any:
     """The nearest whole number, halves to even; integers become floats."""
-    return _nearest(operand("rint", x, inexact=True))
+    x = operand("rint", x)
+    return _nearest(x) if kind_of(x) in "fc" else convert(array_operand("rint", x), dtypes.default_float())
 
 
 @fused(static="decimals out")
@@ -80,7 +100,7 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Any:
     Raises ValueError for booleans, NotImplementedError for integers with negative `decimals`.
     """
     unsupported("round", out=out)
-    decimals, x = integer("round", decimals, "decimals"), operand("round", a)
+    decimals, x = integer("round", decimals, "decimals"), array_operand("round", a)
     kind = kind_of(x)
     if kind == "b":
         raise ValueError("round is not defined for booleans")
@@ -123,7 +143,7 @@ def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Any:
 @fused(static="copy")
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
     """`x` with NaN as `nan`, and infinities as the greatest and least float (or `posinf`, `neginf`)."""
-    x = operand("nan_to_num", x)
+    x = array_operand("nan_to_num", x)
     if kind_of(x) == "c":
         return complex_p(*[_finite(part(x), nan, posinf, neginf) for part in (real_p, imag_p)])
     return _finite(x, nan, posinf, neginf) if kind_of(x) == "f" else x
@@ -151,28 +171,32 @@ def _shaped(value: Any, x: Any) -> list[Any]:
 @unary
 def real(val: Any, /) -> Any:
     """The real part; real numbers are their own."""
-    x = operand("real", val)
+    x = array_operand("real", val)
     return real_p(x) if kind_of(x) == "c" else x
 
 
 @unary
 def imag(val: Any, /) -> Any:
     """The imaginary part: zero for real numbers."""
-    x = operand("imag", val)
-    return imag_p(x) if kind_of(x) == "c" else full(aval_of(x).shape, 0, aval_of(x).dtype)
+    x = array_operand("imag", val)
+    if kind_of(x) == "c":
+        return imag_p(x)
+    return array_operand("imag", broadcast(number_like(x, 0), (), aval_of(x).shape))
 
 
 @unary
 def conjugate(x: Any, /) -> Any:
     """The complex conjugate; real numbers are their own."""
-    x = operand("conjugate", x)
+    x = array_operand("conjugate", x)
     return conj_p(x, input_dtype=aval_of(x).dtype) if kind_of(x) == "c" else x
 
 
 @fused(static="deg")
 def angle(z: Any, deg: bool = False) -> Any:
     """The angle of a complex number, in (-pi, pi], or in degrees; of a real one 0 or pi."""
-    z = operand("angle", z, inexact=True)
+    z = operand("angle", z)
+    if kind_of(z) in "biu" or (kind_of(z) == "f" and not aval_of(z).ndim):
+        z = convert(array_operand("angle", z), dtypes.default_float())
     parts = (imag_p(z), real_p(z)) if kind_of(z) == "c" else (full(aval_of(z).shape, 0, aval_of(z).dtype), z)
     result = atan2_p(*parts)
     return mul_p(result, scalar_like(result, 180 / math.pi)) if deg else result
@@ -212,17 +236,19 @@ nextafter = binary_of(
 @binary
 def heaviside(x1: Any, x2: Any, /) -> Any:
     """0 for negative x1, x2 at 0, 1 for positive, NaN for NaN. Raises TypeError for complex numbers."""
+    for v in (x1, x2):
+        _real("heaviside", operand("heaviside", v))
     x, y = operands("heaviside", x1, x2, inexact=True)
     zero, one = scalar_like(x, 0), scalar_like(x, 1)
-    _real("heaviside", x)
     step = choose(gt_p(x, zero), one, choose(lt_p(x, zero), zero, x))
-    return choose(eq_p(x, zero), y, step)
+    return weak_as(choose(eq_p(x, zero), y, step), x1, x2)
 
 
-@unary
-def modf(x: Any, /) -> Any:
-    """(fraction, whole part), both with the sign of x. Raises TypeError for complex numbers."""
-    x = _real("modf", operand("modf", x, inexact=True))
+@fused(static="out")
+def modf(x: Any, /, out: None = None) -> Any:
+    """(fraction, whole part), both with the sign of x; the fraction of an infinity is 0, as in NumPy. Raises TypeError for complex numbers."""
+    unsupported("modf", out=out)
+    x = _real("modf", array_operand("modf", operand("modf", x, inexact=True)))
     whole = trunc_value(x)
-    fraction = choose(eq_p(abs_p(x), scalar_like(x, np.inf)), scalar_like(x, 0), sub_p(x, whole))
-    return copysign(fraction, x), whole
+    endless = eq_p(abs_p(x), scalar_like(x, np.inf))
+    return choose(endless, number_like(x, 0), sub_p(x, whole)), whole

@@ -15,7 +15,7 @@ from ._fused import fused
 from ._operands import cast, one_axis, operand, unsupported
 from ._ufunc import kind_of
 from .dtypes import requested
-from .reductions import strong
+from .reductions import strong, summed_dtype
 from .structure import array_operand
 
 
@@ -48,6 +48,8 @@ def _cumulative(name: str, running: Any, first: int, doc: str) -> Any:
                 raise ValueError(f"{name}: give the axis of an array of shape {aval_of(values).shape}")
             axis = 0
         axis = one_axis(name, axis, aval_of(values).ndim)
+        if running is cumsum:  # alone widens small integers, as JAX's does
+            dtype = summed_dtype(values, dtype, name, True)
         out = running(values, axis, dtype)
         if not include_initial:
             return out

@@ -10,11 +10,18 @@ import numpy as np
 from ..backend.array import array_from_numpy
 from ..core import dtypes
 from ..core.avals import aval_of
-from ..core.errors import ConcretizationTypeError
+from ..core.errors import ConcretizationTypeError, ShapeError
 from ..core.trace import Tracer, running_line
 from ..ops.elementwise import div_p, lt_p, rem_p
-from ..ops.indexing import GatherDimensionNumbers, GatherScatterMode, gather, iota
-from ..ops.linear import convert, reshape, slice_in_dim, where as choose
+from ..ops.indexing import (
+    GatherDimensionNumbers,
+    GatherScatterMode,
+    ScatterDimensionNumbers,
+    gather,
+    iota,
+    scatter,
+)
+from ..ops.linear import convert, full, reduce_sum_p, reshape, slice_in_dim, sub_p, where as choose
 from ..ops.reduce import cumsum_p
 from ..ops.sort import take_along
 from ._fused import fused
@@ -35,7 +42,6 @@ from .arithmetic import remainder
 from .joining import stack
 from .logic import chosen, truth
 from .reading import from_front, read
-from .sorting import search
 from .structure import array_operand, ravel
 
 
@@ -162,12 +168,17 @@ def take_along_axis(
 # By condition --------------------------------------------------------------------------------------------------------
 
 
-def needs_size(name: str) -> ConcretizationTypeError:
-    """The error of a function whose result has no known size."""
+def needs_size(name: str, argument: str = "size") -> ConcretizationTypeError:
+    """The error of a function whose result has no known size; `argument` is the one that gives it."""
     return ConcretizationTypeError(
         f"{name}: the size of the result depends on values, which are not known while tracing.{running_line()}\n"
-        f"  what to do: give the size, {name}(..., size=n), with fill_value= for what is missing; or keep the shape with "
-        "jnp.where(condition, x, y)"
+        f"  what to do: give the size, {name}(..., {argument}=n)"
+        + (
+            ", with fill_value= for what is missing; or keep the shape with jnp.where(condition, x, y)"
+            if argument == "size"
+            else ""
+        )
+        + "; or make the argument that it stems from static (static_argnames), so that each value gets its own program"
     )
 
 
@@ -209,26 +220,28 @@ def _nonzero(a: Any, size: int, *fills: Any) -> tuple[Any, ...]:
     mask = truth("nonzero", array_operand("nonzero", a))
     shape, total = aval_of(mask).shape, aval_of(mask).size
     index = dtypes.default_int()
-    count = cumsum_p(convert(reshape(mask, (total,)), index), axis=0, reverse=False)
-    wanted = iota(index, (size,))
-    if total == 0:
+    if total == 0 or size == 0:
         return tuple(broadcast(cast(*checked("nonzero", f), index), (), (size,)) for f in fills)
-    # The n-th element that is not zero is the first with more than n such elements up to it.
-    flat = search(count, wanted, "right", index)
-    found = lt_p(wanted, reshape(_last(count), ()))
+    mask = reshape(mask, (total,))
+    count = cumsum_p(convert(mask, index), axis=0, reverse=False)
+    # The n-th element that is not zero writes its place to the result, at n; the others write out of bounds.
+    number = lambda n: scalar_of(n, index, False)
+    to = choose(mask, sub_p(count, number(1)), number(size))
+    places = iota(index, (total,))
+    numbers = ScatterDimensionNumbers((), (0,), (0,))
+    flat = scatter(full((size,), 0, index), reshape(to, (total, 1)), places, numbers)
+    found = lt_p(iota(index, (size,)), broadcast(slice_in_dim(count, total - 1, total), (1,), (size,)))
     columns = []
     for i, n in enumerate(shape):
         rest = math.prod(shape[i + 1 :])
-        column = flat if rest == 1 else div_p(flat, scalar_of(rest, index, False))
-        columns.append(column if i == 0 else rem_p(column, scalar_of(n, index, False)))
+        column = flat if rest == 1 else div_p(flat, number(rest))
+        columns.append(column if i == 0 else rem_p(column, number(n)))
+    fills = tuple(cast(*checked("nonzero", f), index) for f in fills)
+    # Zeros are there already.
     return tuple(
-        chosen("nonzero", found, column, cast(*checked("nonzero", f), index)) for column, f in zip(columns, fills)
+        column if isinstance(f, np.integer) and f == 0 else chosen("nonzero", found, column, f)
+        for column, f in zip(columns, fills)
     )
-
-
-def _last(x: Any) -> Any:
-    size = aval_of(x).size
-    return slice_in_dim(x, size - 1, size)
 
 
 def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
@@ -238,9 +251,12 @@ def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> A
 
 def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
     """The indices of the elements that are not zero, one row for each, see `nonzero`."""
-    if not checked("argwhere", a)[1].ndim:
-        raise ValueError("argwhere of a scalar: use jnp.atleast_1d(x)")
-    return stack(nonzero(a, size=size, fill_value=fill_value), axis=1)
+    x, aval = checked("argwhere", a)
+    if aval.ndim:
+        return stack(nonzero(x, size=size, fill_value=fill_value), axis=1)
+    # A number that is not zero has one index, without elements.
+    (found,) = nonzero(reshape(x, (1,)), size=size, fill_value=fill_value)
+    return reshape(found, (aval_of(found).size, 1))[:, :0]
 
 
 @fused()
@@ -252,12 +268,12 @@ def where(condition: Any, x: Any = None, y: Any = None, /, *, size: int | None =
     """x where the condition holds, else y; all broadcast. With the condition alone, its `nonzero` indices.
 
     Both x and y are computed everywhere; derivatives of the one not taken are multiplied by 0, and NaN there stays NaN: guard
-    its input, too. Raises ValueError if only one of x and y is given.
+    its input, too. Raises ShapeError (a TypeError and a ValueError) if only one of x and y is given.
     """
     if x is None and y is None:
         return nonzero(condition, size=size, fill_value=fill_value)
     if x is None or y is None:
-        raise ValueError("where takes a condition and both x and y, or the condition alone")
+        raise ShapeError("where takes a condition and both x and y, or the condition alone")
     if size is not None or fill_value is not None:
         raise ValueError("where: size and fill_value are for where(condition)")
     return _where(condition, x, y)
@@ -266,16 +282,49 @@ def where(condition: Any, x: Any = None, y: Any = None, /, *, size: int | None =
 def compress(
     condition: Any, a: Any, axis: int | None = None, *, size: int | None = None, fill_value: Any = 0, out: None = None
 ) -> Any:
-    """The slices of `a` along `axis` (None: elements of the raveled array) for which the vector `condition` holds."""
+    """The slices of `a` along `axis` (None: elements of the raveled array) for which the vector `condition` holds; what it
+    does not reach is left out.
+
+    With `size` exactly so many: further ones are left out, missing ones are `fill_value`. Raises ValueError for a
+    condition of another rank, one that holds beyond the axis, and a size greater than it; ConcretizationTypeError while
+    tracing if `size` is not given.
+    """
     unsupported("compress", out=out)
-    x = array_operand("compress", a)
+    x, mask = array_operand("compress", a), truth("compress", array_operand("compress", condition))
+    if aval_of(mask).ndim != 1:
+        raise ValueError(f"compress: the condition must be a vector; it has shape {aval_of(mask).shape}")
     if axis is None:
         x, axis = reshape(x, (aval_of(x).size,)), 0
-    length = aval_of(x).shape[one_axis("compress", axis, aval_of(x).ndim)]
-    kept = nonzero(condition, size=size, fill_value=length)[0]
-    return take(x, kept, axis, fill_value=fill_value if isinstance(fill_value, (int, float, complex)) else None)
+    axis = one_axis("compress", axis, aval_of(x).ndim)
+    length, given = aval_of(x).shape[axis], aval_of(mask).size
+    if size is None:
+        if is_traced(mask):
+            raise needs_size("compress")
+        (kept,) = np.nonzero(np.asarray(concrete_value(mask)))
+        if kept.size and kept[-1] >= length:
+            raise ValueError(f"compress: the condition holds at {kept[-1]}, beyond axis {axis} of size {length}")
+        return take(x, kept, axis, mode="clip")
+    reach = min(given, length)
+    if not 0 <= integer("compress", size, "size") <= reach:
+        raise ValueError(
+            f"compress: size is {size}; it must be from 0 to the {reach} elements there are to choose from"
+        )
+    return _compress(mask if given == reach else slice_in_dim(mask, 0, reach), x, axis, size, fill_value)
+
+
+@fused(static="axis size")
+def _compress(mask: Any, x: Any, axis: int, size: int, fill_value: Any) -> Any:
+    shape, index = aval_of(x).shape, dtypes.default_int()
+    (kept,) = _nonzero(mask, size, 0)
+    values = take(x, kept, axis, mode="clip")
+    there = reduce_sum_p(convert(mask, index), axes=(0,))
+    there = lt_p(iota(index, (size,)), broadcast(there, (), (size,)))
+    wide = (*shape[:axis], size, *shape[axis + 1 :])
+    there = reshape(there, (size, *[1] * (len(shape) - axis - 1)))
+    filler = cast(*checked("compress", fill_value), aval_of(x).dtype)
+    return choose(broadcast(there, aval_of(there).shape, wide), values, filler)
 
 
 def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: Any = 0) -> Any:
-    """The elements for which the condition holds, as a vector."""
+    """The elements for which the condition holds, as a vector; see `compress`."""
     return compress(ravel(condition), ravel(arr), size=size, fill_value=fill_value)

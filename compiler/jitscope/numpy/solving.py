@@ -33,7 +33,7 @@ from ..ops.linear import (
 )
 from ..ops.reduce import reduce_prod_p
 from ._compiled import compiled
-from ._operands import broadcast, broadcast_shape, integer, promoted
+from ._operands import broadcast, broadcast_shape, integer, promoted, weak_as
 from .creation import asarray
 from .factoring import arrays_of_floats, matrices, precision_of, svd
 from .linear import matmul
@@ -89,7 +89,7 @@ def solve(a: Any, b: Any) -> Any:
     Raises ValueError for shapes that do not fit.
     """
     x, y, vector = paired("solve", a, b)
-    return unpaired(solved(x, y), vector)
+    return weak_as(unpaired(solved(x, y), vector), x, y)
 
 
 @compiled()
@@ -217,7 +217,8 @@ def tensorinv(a: Any, ind: int = 2) -> Any:
 def tensorsolve(a: Any, b: Any, axes: tuple[int, ...] | None = None) -> Any:
     """x with `tensordot(a, x, x.ndim) = b`, `a` having b's axes first, then x's; `axes` of `a` are moved to the end
     before. Raises ValueError where they do not fit."""
-    x, y = arrays_of_floats("tensorsolve", a), arrays_of_floats("tensorsolve", b)
+    (x, y), _, _, _ = promoted("tensorsolve", (a, b), inexact=True)
+    x, y = arrays_of_floats("tensorsolve", x), arrays_of_floats("tensorsolve", y)
     if axes is not None:
         x = moveaxis(x, tuple(axes), tuple(range(aval_of(x).ndim - len(axes), aval_of(x).ndim)))
     shape, wanted = aval_of(x).shape, aval_of(y).shape

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from ..control.fori_loop import fori_loop
 from ..core import dtypes
 from ..core.avals import aval_of
-from ..ops.elementwise import and_p, eq_p, le_p, lt_p, ne_p, not_p, or_p, shift_right_logical_p
+from ..ops.elementwise import and_p, eq_p, imag_p, le_p, lt_p, ne_p, not_p, or_p, real_p, shift_right_logical_p
 from ..ops.families import scalar_like
 from ..ops.indexing import GatherDimensionNumbers, GatherScatterMode, gather, iota
 from ..ops.linear import add_p, convert, full, reduce_sum_p, reshape, sub_p, where as choose
 from ..ops.sort import sort_p
 from ._fused import fused
-from ._operands import broadcast, checked, one_axis, promoted, scalar_of
+from ._operands import broadcast, checked, integer, one_axis, promoted, scalar_of
 from ._ufunc import kind_of
 from .dtypes import requested
 from .indexing import getitem
 from .joining import unstack
-from .logic import greater_complex, greater_equal
+from .logic import greater_equal
 from .structure import array_operand, flipped
 
 
 def _checked(name: str, a: Any, axis: int | None, kind: Any, order: Any) -> tuple[Any, int]:
     if kind is not None or order is not None:
-        raise ValueError(f"{name}: kind and order are not supported; stable=True or False chooses the algorithm")
+        raise TypeError(f"{name}: kind and order are not supported; stable=True or False chooses the algorithm")
     x = array_operand(name, a)
     if axis is None:
         return reshape(x, (aval_of(x).size,)), 0
@@ -43,7 +46,7 @@ def sort(
     descending: bool = False,
 ) -> Any:
     """The elements in ascending order along `axis` (None: of the raveled array), NaN last. Complex numbers go by their
-    real, then their imaginary part. Raises ValueError for scalars."""
+    real, then their imaginary part. Raises ValueError for scalars, TypeError for `kind` and `order`."""
     x, axis = _checked("sort", a, axis, kind, order)
     (result,) = sort_p(x, dimension=axis, is_stable=stable, num_keys=1)
     return flipped(result, [axis]) if descending else result
@@ -78,7 +81,9 @@ def argsort(
 def sort_complex(a: Any) -> Any:
     """The elements along the last axis in ascending order, as complex numbers."""
     result = sort(a)
-    return convert(result, dtypes.complex_of(aval_of(result).dtype))
+    dtype = aval_of(result).dtype
+    wide = dtypes.is_integer(dtype) and dtype.itemsize == 8
+    return convert(result, dtypes.complex128 if wide else dtypes.complex_of(dtype))
 
 
 @fused(static="axis")
@@ -100,38 +105,63 @@ def _rows(x: Any) -> list[Any]:
     return list(unstack(x))
 
 
+def _kth(name: str, a: Any, kth: Any, axis: int) -> int:
+    """The axis. Raises TypeError for a `kth` that is no int, ValueError (as NumPy) for one out of bounds."""
+    _, aval = checked(name, a)
+    if dtypes.is_complex(aval.dtype):
+        raise NotImplementedError(f"{name}: complex numbers; use sort")
+    axis = one_axis(name, axis, aval.ndim)
+    kth, size = integer(name, kth, "kth"), aval.shape[axis]
+    if not -size <= kth < size:
+        raise ValueError(f"{name}: kth, {kth}, is out of bounds for axis {axis} of shape {aval.shape}")
+    return axis
+
+
 def partition(a: Any, kth: int, axis: int = -1) -> Any:
-    """The elements along `axis` so that the kth is where it would be sorted, lesser ones before it: sorted, here."""
-    one_axis("partition", kth, checked("partition", a)[1].shape[axis])
-    return sort(a, axis)
+    """The elements along `axis` so that the kth is where it would be sorted, lesser ones before it: sorted, here. Raises
+    ValueError for a kth out of bounds, NotImplementedError for complex numbers."""
+    return sort(a, _kth("partition", a, kth, axis))
 
 
+@fused(static="kth axis")
 def argpartition(a: Any, kth: int, axis: int = -1) -> Any:
-    """The indices that `partition` along `axis`: those that sort, here."""
-    one_axis("argpartition", kth, checked("argpartition", a)[1].shape[axis])
-    return argsort(a, axis)
+    """The indices (32 bits) that `partition` along `axis`: those that sort, here."""
+    return argsort(a, _kth("argpartition", a, kth, axis), dtype=_INDEX)
 
 
 # Searching -----------------------------------------------------------------------------------------------------------
 
+_INDEX = np.dtype(np.int32)
+"""Of places in one vector; argsort, as JAX has it, gives the default integer."""
 
-def search(ordered: Any, values: Any, side: str, index: Any) -> Any:
+
+_UNROLLED = 8
+"""Up to so many steps a search is quicker without a loop."""
+
+
+def search(ordered: Any, values: Any, side: str, index: Any, unrolled: bool = False) -> Any:
     """Where `values` go into a sorted vector, by halving: as many steps as the size has bits."""
     size = aval_of(ordered).size
     shape = aval_of(values).shape
     low, high = full(shape, 0, index), full(shape, size, index)
-    if size == 0:
-        return low
     one = scalar_of(1, index, False)
-    for _ in range(size.bit_length()):
+
+    def step(_: Any, bounds: tuple[Any, Any]) -> tuple[Any, Any]:
+        low, high = bounds
         middle = shift_right_logical_p(add_p(low, high), one)
         element = _pick(ordered, middle)
         before = _sorts_before(element, values) if side == "left" else not_after(element, values)
         searching = lt_p(low, high)
-        low, high = (
+        return (
             choose(and_p(searching, before), add_p(middle, one), low),
             choose(searching, choose(before, high, middle), high),
         )
+
+    steps = size.bit_length()
+    if steps > _UNROLLED and not unrolled:
+        return fori_loop(0, steps, step, (low, high))[0]
+    for i in range(steps):
+        low, high = step(i, (low, high))
     return low
 
 
@@ -141,9 +171,10 @@ def _pick(vector: Any, places: Any) -> Any:
 
 
 def _sorts_before(x: Any, y: Any) -> Any:
-    """x < y where NaN is greater than all else."""
+    """x < y where NaN is greater than all else; complex numbers go by their real, then their imaginary parts."""
     if kind_of(x) == "c":
-        return greater_complex(y, x)
+        (a, c), (b, d) = ((real_p(v), imag_p(v)) for v in (x, y))
+        return or_p(_sorts_before(a, b), and_p(not_p(_sorts_before(b, a)), _sorts_before(c, d)))
     if kind_of(x) != "f":
         return lt_p(x, y)
     return or_p(lt_p(x, y), and_p(eq_p(x, x), ne_p(y, y)))
@@ -152,7 +183,7 @@ def _sorts_before(x: Any, y: Any) -> Any:
 def not_after(x: Any, y: Any) -> Any:
     """x <= y where NaN is greater than all else."""
     if kind_of(x) == "c":
-        return not_p(greater_complex(x, y))
+        return not_p(_sorts_before(y, x))
     if kind_of(x) != "f":
         return le_p(x, y)
     return or_p(le_p(x, y), ne_p(y, y))
@@ -161,7 +192,7 @@ def not_after(x: Any, y: Any) -> Any:
 @fused(static="side method")
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None, *, method: str = "scan") -> Any:
     """Where the values `v` go into the sorted vector `a` to keep it sorted: before equal elements (`side` "left") or after
-    them ("right"). `method` "compare_all" compares with every element, "sort" and "scan" search by halving.
+    them ("right"), as 32-bit integers. `method` "compare_all" compares with every element, "sort" and "scan" search by halving.
 
     Raises ValueError for other sides and methods and where `a` is no vector.
     """
@@ -174,14 +205,14 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None, *, meth
         raise ValueError(f"searchsorted: the sorted array must be a vector; it has shape {aval_of(x).shape}")
     if sorter is not None:
         x = _pick(x, array_operand("searchsorted", sorter))
-    index = dtypes.default_int()
+    index = _INDEX
     if method == "compare_all":
         size, shape = aval_of(x).size, aval_of(y).shape
         rows = broadcast(reshape(x, (size, *[1] * len(shape))), (size, *[1] * len(shape)), (size, *shape))
         columns = broadcast(y, shape, (size, *shape))
         before = _sorts_before(rows, columns) if side == "left" else not_after(rows, columns)
         return reduce_sum_p(convert(before, index), axes=(0,))
-    return search(x, y, side, index)
+    return search(x, y, side, index, method == "scan_unrolled")
 
 
 def operands_apart(name: str, *xs: Any) -> list[Any]:
@@ -191,15 +222,16 @@ def operands_apart(name: str, *xs: Any) -> list[Any]:
 
 @fused(static="right method")
 def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = None) -> Any:
-    """The number of the bin each element lies in: bins are given by ascending or descending edges."""
+    """The number (32 bits) of the bin each element lies in: bins are given by ascending or descending edges. With `right`,
+    bins contain their upper edge, else the lower one. `method`: see `searchsorted`. Raises ValueError for edges that are
+    no vector."""
     x, edges = array_operand("digitize", x), array_operand("digitize", bins)
     if aval_of(edges).ndim != 1:
         raise ValueError(f"digitize: bins must be a vector; they have shape {aval_of(edges).shape}")
     size = aval_of(edges).size
     if size == 0:
-        return full(aval_of(x).shape, 0, dtypes.default_int())
-    rising = searchsorted(edges, x, "left" if right else "right")
-    falling = searchsorted(flipped(edges, [0]), x, "right" if right else "left")
+        return full(aval_of(x).shape, 0, _INDEX)
     ascending = greater_equal(getitem(edges, -1), getitem(edges, 0))
-    falling = sub_p(scalar_like(falling, size), falling)
-    return choose(ascending, rising, falling)
+    edges = choose(ascending, edges, flipped(edges, [0]))
+    found = searchsorted(edges, x, "left" if right else "right", method="scan" if method is None else method)
+    return choose(ascending, found, sub_p(scalar_like(found, size), found))

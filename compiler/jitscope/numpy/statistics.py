@@ -64,11 +64,11 @@ def _variance(
         if ddof != 0:
             raise ValueError(f"{name}: ddof and correction mean the same; give one")
         ddof = correction
-    x, result, work = _float_operand(
-        name, a, None if dtype is None or dtypes.is_complex(checked(name, a)[1].dtype) else dtype
-    )
-    if dtype is not None:
-        result = requested(dtype, name)
+    if dtype is not None and kind_of(checked(name, a)[0]) == "c" and not dtypes.is_complex(requested(dtype, name)):
+        raise ValueError(
+            f"{name}: complex numbers do not fit the dtype {requested(dtype, name).name}; give a complex one"
+        )
+    x, result, work = _float_operand(name, a, dtype)
     real = dtypes.real_part(work)
     shape = aval_of(x).shape
     axes = axes_of(name, axis, len(shape))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.avals import aval_of
+from ..core.errors import ShapeError
 from ..ops.linear import (
     broadcast_in_dim_p,
     convert_element_type_p,
@@ -18,7 +19,7 @@ from ..ops.linear import (
     transpose as transpose_value,
 )
 from ._fused import fused
-from ._operands import broadcast, broadcast_shape, checked, integer, one_axis, operand, shape_of
+from ._operands import axes_of, broadcast, broadcast_shape, checked, integer, one_axis, operand, shape_of, unsupported
 
 
 def array_operand(name: str, x: Any) -> Any:
@@ -55,26 +56,30 @@ def full_shape(name: str, shape: Any, own: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-@fused(static="shape order copy")
-def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None) -> Any:
+@fused(static="shape order copy out_sharding")
+def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None, out_sharding: None = None) -> Any:
     """The elements of `a` in another shape; one size may be -1. `order`: "C" (last axis fastest) or "F".
 
     Raises TypeError, naming both shapes, if the number of elements differs; ValueError for other orders.
     """
+    unsupported("reshape", out_sharding=out_sharding)
     x = array_operand("reshape", a)
     own = aval_of(x).shape
     sizes = full_shape("reshape", shape, own)
     if order == "C":
         return reshape_value(x, sizes)
+    if order == "A":
+        raise NotImplementedError("reshape: order 'A'; elements are always stored with the last axis fastest")
     if order != "F":
         raise ValueError(f"reshape: order is 'C' or 'F', not {order!r}")
     backwards = transpose_value(x, tuple(reversed(range(len(own)))))
     return transpose_value(reshape_value(backwards, sizes[::-1]), tuple(reversed(range(len(sizes)))))
 
 
-@fused(static="order")
-def ravel(a: Any, order: str = "C") -> Any:
+@fused(static="order out_sharding")
+def ravel(a: Any, order: str = "C", *, out_sharding: None = None) -> Any:
     """All elements as a vector, in `order` "C" (last axis fastest) or "F"."""
+    unsupported("ravel", out_sharding=out_sharding)
     return reshape(a, (checked("ravel", a)[1].size,), order)
 
 
@@ -108,17 +113,16 @@ def squeeze(a: Any, axis: Any = None) -> Any:
     if axis is None:
         axes = [i for i, n in enumerate(shape) if n == 1]
     else:
-        axes = sorted(
-            {one_axis("squeeze", i, len(shape)) for i in (axis if isinstance(axis, (tuple, list)) else (axis,))}
-        )
+        axes = axes_of("squeeze", axis, len(shape))
         if wide := [i for i in axes if shape[i] != 1]:
             raise ValueError(f"squeeze: axis {wide[0]} of shape {shape} has size {shape[wide[0]]}, not 1")
     return squeeze_p(x, dimensions=tuple(axes)) if axes else x
 
 
-@fused(static="shape")
-def broadcast_to(array: Any, shape: Any) -> Any:
+@fused(static="shape out_sharding")
+def broadcast_to(array: Any, shape: Any, *, out_sharding: None = None) -> Any:
     """`array` repeated to `shape`. Raises ValueError, naming both shapes, if it does not fit."""
+    unsupported("broadcast_to", out_sharding=out_sharding)
     x, target = array_operand("broadcast_to", array), shape_of("broadcast_to", shape)
     own = aval_of(x).shape
     if len(own) > len(target) or any(n not in (1, m) for n, m in zip(own[::-1], target[::-1])):
@@ -167,11 +171,11 @@ atleast_3d = _at_least("atleast_3d", 3, lambda own: [[0, 1, 2], [0, 2], [2]][own
 
 
 def permuted(name: str, x: Any, axes: Sequence[Any]) -> Any:
-    """`x` with its axes in the order `axes`. Raises ValueError if they are no permutation."""
+    """`x` with its axes in the order `axes`. Raises ShapeError if they are no permutation."""
     rank = aval_of(x).ndim
     order = tuple(one_axis(name, i, rank) for i in axes)
     if sorted(order) != list(range(rank)):
-        raise ValueError(f"{name}: axes {tuple(axes)} are no permutation of the axes of shape {aval_of(x).shape}")
+        raise ShapeError(f"{name}: axes {tuple(axes)} are no permutation of the axes of shape {aval_of(x).shape}")
     return transpose_value(x, order)
 
 
@@ -221,7 +225,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
         for places in (source, destination)
     )
     if len(old) != len(new) or len(set(old)) != len(old) or len(set(new)) != len(new):
-        raise ValueError(f"moveaxis: {source} and {destination} must name equally many distinct axes")
+        raise ShapeError(f"moveaxis: {source} and {destination} must name equally many distinct axes")
     order = [i for i in range(rank) if i not in old]
     for place, axis in sorted(zip(new, old)):
         order.insert(place, axis)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from ..ops.elementwise import (
     exp2_p,
     exp_p,
     expm1_p,
+    imag_p,
     log1p_p,
     log_p,
     lt_p,
@@ -43,7 +45,7 @@ from ..ops.elementwise import (
 )
 from ..ops.families import scalar_like
 from ..ops.linear import add_p, mul_p, neg_p, sub_p, where as choose
-from ._operands import operand, operands, weak_as
+from ._operands import broadcast, number_like, operand, operands, weak_as
 from ._ufunc import binary, kind_of, unary, unary_of
 
 
@@ -74,8 +76,11 @@ arctanh = _function("arctanh", atanh_p, "The inverse hyperbolic tangent; NaN out
 
 def _scaled_log(name: str, base: int) -> Any:
     def fun(x: Any, /) -> Any:
-        x = operand(name, x, inexact=True)
-        return div_p(log_p(x), scalar_like(x, math.log(base)))
+        x = log_p(operand(name, x, inexact=True))
+        parts = (real_p(x), imag_p(x)) if kind_of(x) == "c" else (x,)
+        # Part by part: a division by a complex number makes NaN of what is infinite.
+        scaled = [div_p(part, scalar_like(part, math.log(base))) for part in parts]
+        return complex_p(*scaled) if kind_of(x) == "c" else scaled[0]
 
     fun.__name__, fun.__qualname__, fun.__doc__ = name, name, f"The logarithm to base {base}."
     return unary(fun)
@@ -87,7 +92,7 @@ log2, log10 = _scaled_log("log2", 2), _scaled_log("log10", 10)
 def _scaled(name: str, factor: float, doc: str) -> Any:
     def fun(x: Any, /) -> Any:
         x = operand(name, x, inexact=True)
-        return mul_p(x, scalar_like(x, factor))
+        return mul_p(x, number_like(x, factor))
 
     fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
     return unary(fun)
@@ -99,16 +104,28 @@ rad2deg = _scaled("rad2deg", 180 / math.pi, "Radians as degrees.")
 
 @unary
 def sinc(x: Any, /) -> Any:
-    """sin(pi x) / (pi x), and 1 at 0."""
+    """sin(pi x) / (pi x), and 1 at 0, where all derivatives are right, too."""
     x = operand("sinc", x, inexact=True)
-    zero, one = scalar_like(x, 0), scalar_like(x, 1)
-    angle = mul_p(x, scalar_like(x, math.pi))
-    at_zero = eq_p(x, zero)
-    safe = choose(at_zero, one, angle)
-    # Near 0 by the Taylor polynomial, whose derivatives are right at 0 too.
-    even = mul_p(angle, angle)
-    series = add_p(sub_p(one, div_p(even, scalar_like(x, 6))), div_p(mul_p(even, even), scalar_like(x, 120)))
-    return choose(at_zero, series, div_p(sin_p(safe), safe))
+    at_zero = eq_p(x, number_like(x, 0))
+    angle = mul_p(x, number_like(x, math.pi))
+    safe = choose(at_zero, number_like(x, 1), angle)
+    return choose(at_zero, _sinc_at_zero(0)(angle), div_p(sin_p(safe), safe))
+
+
+@cache
+def _sinc_at_zero(order: int) -> Any:
+    """The derivative of sin(x) / x of an order, at x = 0; its own derivative is the next."""
+
+    @custom_jvp
+    def sinc_at_zero(x: Any) -> Any:
+        coefficient = 0.0 if order % 2 else (-1) ** (order // 2) / (order + 1)
+        return broadcast(number_like(x, coefficient), (), aval_of(x).shape)
+
+    @sinc_at_zero.defjvp
+    def slope(primals: Any, tangents: Any) -> Any:
+        return sinc_at_zero(*primals), mul_p(_sinc_at_zero(order + 1)(*primals), tangents[0])
+
+    return sinc_at_zero
 
 
 @binary
@@ -130,14 +147,14 @@ def hypot(x1: Any, x2: Any, /) -> Any:
     if kind_of(x) == "c":
         raise ValueError("hypot is not defined for complex numbers")
     x, y = abs_p(x), abs_p(y)
-    zero, one, infinity = (scalar_like(x, v) for v in (0, 1, np.inf))
+    zero, one, infinity = (scalar_like(x, v) for v in (0, 1, math.inf))
     long = max_p(x, y)
     short = choose(eq_p(long, x), y, x)
     nothing = eq_p(long, zero)
     ratio = div_p(short, choose(nothing, one, long))
     length = choose(nothing, long, mul_p(long, sqrt_p(add_p(one, mul_p(ratio, ratio)))))
     # An infinite side makes the other one irrelevant, even where it is NaN.
-    return choose(or_p(eq_p(x, infinity), eq_p(y, infinity)), infinity, length)
+    return weak_as(choose(or_p(eq_p(x, infinity), eq_p(y, infinity)), infinity, length), x1, x2)
 
 
 @binary
@@ -148,25 +165,32 @@ def logaddexp(x1: Any, x2: Any, /) -> Any:
         swap = lt_p(real_p(x), real_p(y))
         high, low = choose(swap, y, x), choose(swap, x, y)
         return add_p(high, log1p_p(exp_p(sub_p(low, high))))
-    return weak_as(_log_of_sum(x, y), x, y)
+    return weak_as(_natural(x, y), x, y)
 
 
-@custom_jvp
-def _log_of_sum(x: Any, y: Any) -> Any:
-    high, delta = max_p(x, y), sub_p(x, y)
-    # NaN where both are the same infinity, and where one is NaN: the plain sum is right there.
-    plain = ne_p(delta, delta)
-    tail = log1p_p(exp_p(neg_p(abs_p(choose(plain, scalar_like(delta, 0), delta)))))
-    return choose(plain, add_p(x, y), add_p(high, tail))
+def _log_of_sum(exponential: Any, scale: float) -> Any:
+    """log(exp(x) + exp(y)) / scale, for exp(x * scale)."""
+
+    @custom_jvp
+    def log_of_sum(x: Any, y: Any) -> Any:
+        delta = sub_p(x, y)
+        tail = log1p_p(exponential(neg_p(abs_p(delta))))
+        tail = tail if scale == 1 else div_p(tail, scalar_like(tail, scale))
+        # NaN where both are the same infinity, and where one is NaN: the plain sum is right there.
+        return choose(ne_p(delta, delta), add_p(x, y), add_p(max_p(x, y), tail))
+
+    @log_of_sum.defjvp
+    def slope(primals: Any, tangents: Any) -> Any:
+        """Each operand's share is exp(operand - result), where infinity counts as 0 on both sides."""
+        (x, y), (t, u) = primals, tangents
+        out = log_of_sum(x, y)
+        shares = [exponential(sub_p(_without_infinity(z), _without_infinity(out))) for z in (x, y)]
+        return out, add_p(mul_p(t, shares[0]), mul_p(u, shares[1]))
+
+    return log_of_sum
 
 
-@_log_of_sum.defjvp
-def _log_of_sum_jvp(primals: Any, tangents: Any) -> Any:
-    """Each operand's share is exp(operand - result), where infinity counts as 0 on both sides."""
-    (x, y), (t, u) = primals, tangents
-    out = _log_of_sum(x, y)
-    shares = [exp_p(sub_p(_without_infinity(z), _without_infinity(out))) for z in (x, y)]
-    return out, add_p(mul_p(t, shares[0]), mul_p(u, shares[1]))
+_natural, _binary = _log_of_sum(exp_p, 1), _log_of_sum(exp2_p, math.log(2))
 
 
 def _without_infinity(x: Any) -> Any:
@@ -177,6 +201,7 @@ def _without_infinity(x: Any) -> Any:
 def logaddexp2(x1: Any, x2: Any, /) -> Any:
     """log2(2 ** x1 + 2 ** x2) without overflow on the way."""
     x, y = operands("logaddexp2", x1, x2, inexact=True)
-    scale = math.log(2)
-    x, y = mul_p(x, scalar_like(x, scale)), mul_p(y, scalar_like(y, scale))
-    return mul_p(logaddexp(x, y), scalar_like(x, 1 / scale))
+    if kind_of(x) != "c":
+        return weak_as(_binary(x, y), x1, x2)
+    x, y = (mul_p(v, scalar_like(v, math.log(2))) for v in (x, y))
+    return mul_p(logaddexp(x, y), scalar_like(x, 1 / math.log(2)))

@@ -9,6 +9,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.dtypes import default_float
+from ..core.errors import ShapeError
 from ..core.trace import evaluating
 from ..ops.elementwise import eq_p, ge_p
 from ..ops.indexing import iota
@@ -24,8 +25,9 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, device: 
     """N × M (None: N) zeros with ones on the k-th diagonal."""
     rows, columns = shape = shape_of("eye", (N, N if M is None else M))
     to = default_float() if dtype is None else requested(dtype, "eye")
+    k = integer("eye", k, "k")
     if evaluating():
-        return made(np.eye(rows, columns, integer("eye", k, "k")).astype(to), device)
+        return made(np.eye(rows, columns, k).astype(to), device)
     row, column = rows_and_columns(shape, k)
     return convert(eq_p(row, column), to)
 
@@ -46,8 +48,9 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Any:
     """N × M (None: N) ones on and below the k-th diagonal, zeros above."""
     rows, columns = shape = shape_of("tri", (N, N if M is None else M))
     to = default_float() if dtype is None else requested(dtype, "tri")
+    k = integer("tri", k, "k")
     if evaluating():
-        return made(np.tri(rows, columns, integer("tri", k, "k")).astype(to))
+        return made(np.tri(rows, columns, k).astype(to))
     return convert(ge_p(*rows_and_columns(shape, k)), to)
 
 
@@ -82,7 +85,9 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
 
 
 def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
-    """The index of the main diagonal of an array with `ndim` axes of size n."""
+    """The index of the main diagonal of an array with `ndim` axes of size n. Raises ValueError for negative numbers."""
+    if integer("diag_indices", n, "n") < 0 or integer("diag_indices", ndim, "ndim") < 0:
+        raise ValueError(f"diag_indices: n and ndim must not be negative, they are {n} and {ndim}")
     return (made(np.arange(n)),) * ndim
 
 
@@ -141,12 +146,13 @@ def diagflat(v: Any, k: int = 0) -> Any:
 
 @fused(static="offset axis1 axis2")
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """The `offset`-th diagonal over two axes, as last axis of the result. Raises ValueError for lower ranks than 2."""
+    """The `offset`-th diagonal over two axes, as last axis of the result. Raises ValueError for lower ranks than 2, TypeError
+    (a ShapeError) for equal axes."""
     x = array_operand("diagonal", a)
     rank = aval_of(x).ndim
     i, j = (one_axis("diagonal", axis, rank) for axis in (axis1, axis2))
     if i == j:
-        raise ValueError("diagonal: axis1 and axis2 must differ")
+        raise ShapeError("diagonal: axis1 and axis2 must differ")
     x = moveaxis(x, (i, j), (-2, -1))
     *batch, n, m = aval_of(x).shape
     size = max(0, min(n + min(offset, 0), m - max(offset, 0)))

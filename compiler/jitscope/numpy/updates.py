@@ -55,14 +55,16 @@ _COMBINE: dict[str, Any] = {"add": add_p, "subtract": sub_p, "multiply": mul_p, 
 
 
 def updated(x: Any, index: Index, values: Any, how: str, mode: GatherScatterMode, unique: bool, ordered: bool) -> Any:
-    """`x` with the elements at a parsed index replaced by or combined with `values`."""
+    """`x` with the elements at a parsed index replaced by or combined with `values`. `how` "apply": `values` is a function
+    of an element, which gives the new one; where an index stands twice, it is applied twice."""
     original = aval_of(x)
     drops = mode is GatherScatterMode.FILL_OR_DROP
     if drops and any(item.clipped for item in index.items):
         return x
     if not hasattr(x, "aval"):
         x = broadcast_in_dim_p(x, shape=original.shape, broadcast_dimensions=tuple(range(original.ndim)))
-    values = cast(values, aval_of(values), original.dtype)
+    if how != "apply":
+        values = cast(values, aval_of(values), original.dtype)
     x = reshape(x, index.shape) if index.added else x
     if any(item.kind == ARRAY for item in index.items):
         only_slices = window(x, index, only_slices=True)
@@ -70,8 +72,12 @@ def updated(x: Any, index: Index, values: Any, how: str, mode: GatherScatterMode
         out = _written(x, index, new, only_slices=True)
     else:
         old = window(x, index)
-        new = _window_values(values, index, aval_of(old).shape)
-        if how != "set":
+        if how == "apply":
+            new = values(old)
+            new = cast(new, aval_of(new), original.dtype)
+        else:
+            new = _window_values(values, index, aval_of(old).shape)
+        if how in _COMBINE:
             new = _COMBINE[how].bind(old, new)
         if drops and (inside := _all_inside(index)) is not None:
             new = choose(inside, new, old)
@@ -159,14 +165,17 @@ def _scattered(
     kept = [n for i, n in enumerate(shape) if i not in axes]
     before = slices_before_arrays(index)
     result = (*kept[:before], *outer, *kept[before:])
+    offsets = tuple(i + (len(outer) if i >= before else 0) for i in range(len(kept)))
+    numbers = ScatterDimensionNumbers(offsets, tuple(sorted(axes)), axes)
+    promises = {"unique_indices": unique, "indices_are_sorted": ordered, "mode": mode}
+    if how == "apply":
+        from ..lax.applying import scatter_apply
+
+        return x if 0 in result else scatter_apply(x, vectors, values, numbers, update_shape=result, **promises)
     new = places_of_new(index, len(outer))
     sizes = iter(result)
     target = tuple(1 if i in new else next(sizes) for i in range(len(result) + len(new)))
     values = _fitted(values, target)
     if new:
         values = squeeze_p(values, dimensions=tuple(new))
-    if 0 in result:
-        return x
-    offsets = tuple(i + (len(outer) if i >= before else 0) for i in range(len(kept)))
-    numbers = ScatterDimensionNumbers(offsets, tuple(sorted(axes)), axes)
-    return _SCATTER[how](x, vectors, values, numbers, unique_indices=unique, indices_are_sorted=ordered, mode=mode)
+    return x if 0 in result else _SCATTER[how](x, vectors, values, numbers, **promises)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..backend.signature import ANY_DEVICE, Leaf, Signature
 
 
-@dataclasses.dataclass(frozen=True)
-class Difference:
+class Difference(NamedTuple):
     """One part of the key that changed. `path` is the argument or option, `detail` a remark in words."""
 
     part: str
@@ -20,7 +18,7 @@ class Difference:
     detail: str = ""
 
     def document(self) -> dict[str, str]:
-        return dataclasses.asdict(self)
+        return self._asdict()
 
     def sentence(self) -> str:
         """`x changed shape: f32[64,20] → f32[40,20] (axis 0)`."""
@@ -53,7 +51,7 @@ def closest(earlier: Sequence[Any], new: Signature) -> tuple[Any, list[Differenc
     """The earlier key (an object with `signature`) nearest to `new`, latest first among equals, and the differences."""
     best = None
     for candidate in reversed(earlier):
-        if candidate.signature == new:
+        if candidate.signature.same(new):
             return candidate, []
     for candidate in reversed(earlier):
         found = differences(candidate.signature, new)

@@ -12,9 +12,6 @@ from dataclasses import dataclass, field
 from jitscope.xla.hlo_module import Computation, Instruction
 
 
-SCOPES = ("while", "conditional", "call")
-"""Opcodes that only hold other operations."""
-
 FREE = ("bitcast",)
 """Opcodes that nothing runs for."""
 

@@ -13,6 +13,7 @@ from ..backend.dispatch import JitFunction
 from ..control.callbacks import calls_python
 from ..xla import client, hlo_module, profiler
 from .hlo_flow import Flow, flow_of, kernel_of, unique
+from .positions import scopes_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,7 +23,8 @@ class KernelTime:
     `kernel` is the instruction of the optimised HLO, `runs` how often it ran in one call (more than once in a loop); `median`,
     `low` and `high` (10th and 90th percentile) are seconds of a single run, `total` seconds of all its runs in a call (the
     mean over calls), `share` that of the time of all kernels that are not loops (of a loop NaN: its `total` includes the
-    kernels in it). `paths` are those of the equations it computes (`e2/e0`).
+    kernels in it). `paths` are those of the equations it computes (`e2/e0`), `scopes` the
+    named scopes these were written in (`layer/attention`).
     """
 
     kernel: str
@@ -34,6 +36,7 @@ class KernelTime:
     total: float
     share: float
     paths: tuple[str, ...]
+    scopes: tuple[str, ...] = ()
 
 
 def kernel_times(function: Any, *args: Any, calls: int = 20, **kwargs: Any) -> list[KernelTime]:
@@ -64,7 +67,9 @@ def kernel_times(function: Any, *args: Any, calls: int = 20, **kwargs: Any) -> l
     events = profiler.record(work)
     computations = hlo_module.computations(hlo_module.optimized(compiled.runtime_executable()))
     opcodes = {i.name: i.opcode for c in computations for i in c.instructions}
-    return _summaries(events, calls, opcodes, _paths(flow_of(computations, optimized=True)))
+    found = _summaries(events, calls, opcodes, _paths(flow_of(computations, optimized=True)))
+    scopes = scopes_of(stage.jaxpr.jaxpr)
+    return [dataclasses.replace(k, scopes=unique([scopes[p] for p in k.paths if scopes.get(p)])) for k in found]
 
 
 def _paths(flow: Flow) -> dict[str, tuple[str, ...]]:

@@ -12,7 +12,7 @@ import threading
 import weakref
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..backend.disk import Answer
 from ..backend.signature import Signature
@@ -31,7 +31,7 @@ MAX_EQUATIONS = 20_000
 MAX_HISTORY = 64
 
 
-@dataclasses.dataclass(eq=False)
+@dataclasses.dataclass(eq=False, repr=False, match_args=False)
 class Row:
     """One program: a trace and what became of it.
 
@@ -106,8 +106,7 @@ class Row:
         return self.disk.sentence(self.seconds.get("compile", 0.0)) if self.disk else ""
 
 
-@dataclasses.dataclass(frozen=True)
-class Mark:
+class Mark(NamedTuple):
     """A moment in the ledger, to ask what came after it."""
 
     record: int

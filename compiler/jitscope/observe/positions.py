@@ -38,13 +38,20 @@ def position_document(position: Position | None, cell_of: CellOf = no_cell) -> d
 def positions_of(jaxpr: Jaxpr, cell_of: CellOf = no_cell) -> dict[str, dict[str, Any]]:
     """The position of each equation that has one, by path; with the named scopes it is in, if there are any."""
     found: dict[str, dict[str, Any]] = {}
-    scopes: dict[str, tuple[str, ...]] = {}
+    scopes = scopes_of(jaxpr)
     for path, eqn in walk(jaxpr):
-        names = scopes[path] = (*_names_around(path, scopes), *source.names_of(eqn.traceback))
         document = position_document(source.user_position(eqn.traceback), cell_of)
         if document is not None:
-            found[path] = {**document, "named_scope": "/".join(names)} if names else document
+            found[path] = {**document, "named_scope": scopes[path]} if scopes[path] else document
     return found
+
+
+def scopes_of(jaxpr: Jaxpr) -> dict[str, str]:
+    """The named scopes of all equations by path, as `layer/attention`; "" outside of any."""
+    scopes: dict[str, tuple[str, ...]] = {}
+    for path, eqn in walk(jaxpr):
+        scopes[path] = (*_names_around(path, scopes), *source.names_of(eqn.traceback))
+    return {path: "/".join(names) for path, names in scopes.items()}
 
 
 def _names_around(path: str, scopes: dict[str, tuple[str, ...]]) -> tuple[str, ...]:

@@ -16,3 +16,7 @@ def __getattr__(name: str) -> _Any:
     if name in _SEGMENTS:
         return getattr(_importlib.import_module("jitscope.segment"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_SEGMENTS})

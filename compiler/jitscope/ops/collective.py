@@ -352,13 +352,18 @@ def pmin(x: Any, axis_name: Any, *, axis_index_groups: None = None) -> Any:
     return tree.map(lambda x: pmin_p(x, axes=_names(axis_name)), x)
 
 
-def all_gather(x: Any, axis_name: Any, *, axis_index_groups: None = None, axis: int = 0, tiled: bool = False) -> Any:
+def all_gather(
+    x: Any, axis_name: Any, *, axis_index_groups: None = None, axis: int = 0, tiled: bool = False, to: str = "varying"
+) -> Any:
     """Each leaf of all examples: side by side along a new axis, or one after another along that axis if `tiled`.
 
-    Of several named axes the last varies fastest. Raises NameError for an unknown one, ValueError for an axis that the
-    leaf does not have.
+    Of several named axes the last varies fastest. `to` ("varying" or "reduced") says what shard_map takes the result for;
+    under vmap it changes nothing. Raises ValueError for another `to` and an axis that the leaf
+    does not have, NameError for an unknown name.
     """
     _without_groups("all_gather", axis_index_groups)
+    if to not in ("varying", "reduced"):
+        raise ValueError(f"all_gather: to is 'varying' or 'reduced', not {to!r}")
     *outer, last = _names(axis_name)
 
     def leaf(x):

@@ -10,10 +10,10 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
-from .dot import as_precision
 from .elementwise import complex_p, imag_p, real_p
 from .families import Bilinear, pure, same_dtype
 from .linear import add_p, convert, moveaxis, reshape, rev_p, sub_p, zeros
+from .precision import as_precision, is_algorithm, swapped
 
 
 class ConvDimensionNumbers(NamedTuple):
@@ -117,6 +117,7 @@ def conv_general_dilated(
 ) -> Any:
     """`conv_general_dilated_p` from sequences and names. Raises TypeError for dtypes, ValueError for sizes that do not fit."""
     ones = (1,) * len(window_strides)
+    precision = as_precision(precision)
     return conv_general_dilated_p(
         lhs,
         rhs,
@@ -127,7 +128,7 @@ def conv_general_dilated(
         dimension_numbers=dimension_numbers,
         feature_group_count=int(feature_group_count),
         batch_group_count=int(batch_group_count),
-        precision=as_precision(precision),
+        precision=None if is_algorithm(precision) else precision,  # they say how dot products are computed
         preferred_element_type=None if preferred_element_type is None else dtypes.canonicalize(preferred_element_type),
     )
 
@@ -325,7 +326,7 @@ def _right_factor(ct, x, aval, /, *, window_strides, padding, lhs_dilation, rhs_
         ),
         feature_group_count=batch_group_count,
         batch_group_count=feature_group_count,
-        precision=precision and precision[::-1],
+        precision=swapped(precision),
         preferred_element_type=None,
     )
 

@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Sequence
 from typing import Any
 
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
-from ..core.config import settings
 from .families import Bilinear, pure, same_dtype
 from .linear import convert, transpose
-
-
-class Precision(enum.Enum):
-    """How exactly an accelerator multiplies floats; the CPU always uses their full precision."""
-
-    DEFAULT = 0
-    HIGH = 1
-    HIGHEST = 2
-
-    def __repr__(self) -> str:
-        return self.name
-
-    __str__ = __repr__
-
-
-DimensionNumbers = tuple[tuple[tuple[int, ...], tuple[int, ...]], tuple[tuple[int, ...], tuple[int, ...]]]
+from .precision import Precision as Precision, as_precision as as_precision, computed_as, is_algorithm, swapped
 
 
 def free_axes(rank: int, *taken: Sequence[int]) -> tuple[int, ...]:
@@ -40,8 +23,8 @@ class DotGeneral(Bilinear):
 
     `dimension_numbers` is ((axes of x, axes of y that are summed over in pairs), (axes of x, axes of y that are shared)).
     The result has the shared axes, then the other axes of x, then those of y. It is of `preferred_element_type` (None:
-    the operands' dtype), in which integers and small floats are summed. `precision` is None or one Precision for each
-    operand.
+    the operands' dtype), in which integers and small floats are summed. `precision` is None, one Precision for each
+    operand, or an algorithm.
     """
 
     def abstract(self, x, y, /, *, dimension_numbers, precision, preferred_element_type):
@@ -55,6 +38,9 @@ class DotGeneral(Bilinear):
 
     def lower(self, ctx, x, y, /, *, dimension_numbers, precision, preferred_element_type):
         (x_aval, y_aval), out = ctx.avals_in, ctx.avals_out[0]
+        if is_algorithm(precision):
+            own = {"dimension_numbers": dimension_numbers, "precision": None}
+            return ctx.inline(lambda x, y: _by_algorithm(x, y, out.dtype, precision, own), x, y)
         (x_sum, y_sum), (x_shared, y_shared) = dimension_numbers
         # A transpose that was written out (`x.T @ v`) costs a pass over the matrix: read the axes where they were.
         x, x_sum, x_shared = _without_transpose(ctx, x, x_sum, x_shared)
@@ -117,50 +103,20 @@ dot_general_p = DotGeneral("dot_general")
 
 
 def dot_general(
-    x: Any, y: Any, dimension_numbers: Any, precision: Any = None, preferred_element_type: Any = None
+    lhs: Any, rhs: Any, dimension_numbers: Any, precision: Any = None, preferred_element_type: Any = None
 ) -> Any:
-    """`dot_general_p` from sequences of axes and names: `precision` may be one name ("highest") or Precision for both.
-
-    Raises TypeError for dtypes that do not fit, ValueError for axes and sizes that do not.
-    """
+    """`dot_general_p` from sequences of axes and names (`precision` as in `as_precision`). Raises TypeError for dtypes,
+    axes and sizes that do not fit, ValueError for an unknown precision."""
     (x_sum, y_sum), (x_shared, y_shared) = dimension_numbers
     numbers = (_ints(x_sum), _ints(y_sum)), (_ints(x_shared), _ints(y_shared))
     preferred = None if preferred_element_type is None else dtypes.canonicalize(preferred_element_type)
     return dot_general_p(
-        x, y, dimension_numbers=numbers, precision=as_precision(precision), preferred_element_type=preferred
+        lhs, rhs, dimension_numbers=numbers, precision=as_precision(precision), preferred_element_type=preferred
     )
 
 
 def _ints(axes: Any) -> tuple[int, ...]:
     return tuple(int(a) for a in axes)
-
-
-_PRECISIONS = {
-    "default": Precision.DEFAULT,
-    "fastest": Precision.DEFAULT,
-    "bfloat16": Precision.DEFAULT,
-    "high": Precision.HIGH,
-    "bfloat16_3x": Precision.HIGH,
-    "tensorfloat32": Precision.HIGH,
-    "highest": Precision.HIGHEST,
-    "float32": Precision.HIGHEST,
-}
-
-
-def as_precision(precision: Any) -> tuple[Precision, Precision] | None:
-    """The parameter for what users write: None (the option default_matmul_precision), a Precision, its name, or a pair of
-    those. Raises ValueError."""
-    precision = settings().default_matmul_precision if precision is None else precision
-    if precision is None:
-        return None
-    pair = precision if isinstance(precision, (tuple, list)) else (precision, precision)
-    if len(pair) != 2 or any(not isinstance(p, Precision) and p not in _PRECISIONS and p is not None for p in pair):
-        raise ValueError(
-            f"precision is None, a Precision, one of {', '.join(map(repr, _PRECISIONS))}, or a pair of "
-            f"those; it was {precision!r}"
-        )
-    left, right = (p if isinstance(p, Precision) else _PRECISIONS[p or "default"] for p in pair)
-    return (left, right)
 
 
 # Rules ---------------------------------------------------------------------------------------------------------------
@@ -225,6 +181,13 @@ def _without_transpose(ctx, value, summed, shared):
     return owner.operands[0], [permutation[a] for a in summed], [permutation[a] for a in shared]
 
 
+def _by_algorithm(x, y, result, precision, params):
+    """The product with both sides, and the sum, in the types of an algorithm."""
+    left, right, total = computed_as(precision, aval_of(x).dtype, aval_of(y).dtype, result)
+    product = dot_general_p(convert(x, left), convert(y, right), preferred_element_type=total, **params)
+    return convert(product, result)
+
+
 _LARGE, _TALL = 2**20, 2**12
 """Numbers in a matrix that is too large for the caches near a core; rows from which dividing it pays."""
 
@@ -284,7 +247,7 @@ def _one_dtype(ct, y, aval):
 
 
 def _params(precision, swap=False):
-    return {"precision": precision and precision[::-1] if swap else precision, "preferred_element_type": None}
+    return {"precision": swapped(precision) if swap else precision, "preferred_element_type": None}
 
 
 def _is_sorted(axes: tuple[int, ...]) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
+from ..core.config import enable_x64
 from .families import (
     DiscreteElementwise,
     Elementwise,
@@ -19,7 +20,9 @@ from .families import (
     zero_of,
 )
 from .linear import (
+    LinearElementwise,
     add_p,
+    convert_element_type_p,
     full,
     instantiate,
     mul_p,
@@ -90,14 +93,50 @@ exp2_p = Exp2("exp2", lambda t, y, x: times(mul_p(t, y), math.log(2)))
 
 # Trigonometric and hyperbolic ----------------------------------------------------------------------------------------
 
-sin_p = Elementwise("sin", lambda t, y, x: mul_p(t, cos_p(x)), hlo="sine")
-cos_p = Elementwise("cos", lambda t, y, x: neg_p(mul_p(t, sin_p(x))), hlo="cosine")
+
+class Circular(Elementwise):
+    """sin, cos, sinh or cosh. `of_complex`: the parts of the result from sin (times what it is given) and cos of one
+    part of the operand and sinh and cosh of the other.
+
+    The usual (exp z - exp -z) / 2 of complex numbers loses digits near 0.
+    """
+
+    def __init__(self, name, partial, hlo, along, of_complex):
+        super().__init__(name, partial, hlo=hlo)
+        self.along, self.of_complex = along, of_complex
+
+    def lower(self, ctx, x, /):
+        return ctx.inline(self._parts, x) if dtypes.is_complex(ctx.avals_in[0].dtype) else super().lower(ctx, x)
+
+    def _parts(self, z):
+        angle, height = (real_p(z), imag_p(z)) if self.along == "real" else (imag_p(z), real_p(z))
+        sin, cos = sin_p(angle), cos_p(angle)
+        up, down = expm1_p(height), expm1_p(neg_p(height))
+        sinh, cosh = times(sub_p(up, down), 0.5), add_p(times(add_p(up, down), 0.5), scalar_like(up, 1))
+        # At 0 the sine is 0, and so is its product with a factor that is infinite or NaN.
+        still, one = eq_p(angle, scalar_like(angle, 0)), scalar_like(angle, 1)
+        times_sine = lambda h: mul_p(sin, where(is_finite_p(h), h, where(still, one, h)))
+        return complex_p(*self.of_complex(times_sine, cos, sinh, cosh))
+
+
+sin_p = Circular("sin", lambda t, y, x: mul_p(t, cos_p(x)), "sine", "real", lambda s, c, sh, ch: (s(ch), mul_p(c, sh)))
+cos_p = Circular(
+    "cos",
+    lambda t, y, x: neg_p(mul_p(t, sin_p(x))),
+    "cosine",
+    "real",
+    lambda s, c, sh, ch: (mul_p(c, ch), neg_p(s(sh))),
+)
 tan_p = Elementwise("tan", lambda t, y, x: mul_p(t, add_p(scalar_like(y, 1), mul_p(y, y))))
 asin_p = Elementwise("asin", lambda t, y, x: mul_p(t, rsqrt_p(_one_minus_square(x))), hlo="chlo.asin")
 acos_p = Elementwise("acos", lambda t, y, x: neg_p(mul_p(t, rsqrt_p(_one_minus_square(x)))), hlo="chlo.acos")
 atan_p = Elementwise("atan", lambda t, y, x: div_p(t, add_p(scalar_like(x, 1), mul_p(x, x))), hlo="chlo.atan")
-sinh_p = Elementwise("sinh", lambda t, y, x: mul_p(t, cosh_p(x)), hlo="chlo.sinh")
-cosh_p = Elementwise("cosh", lambda t, y, x: mul_p(t, sinh_p(x)), hlo="chlo.cosh")
+sinh_p = Circular(
+    "sinh", lambda t, y, x: mul_p(t, cosh_p(x)), "chlo.sinh", "imag", lambda s, c, sh, ch: (mul_p(sh, c), s(ch))
+)
+cosh_p = Circular(
+    "cosh", lambda t, y, x: mul_p(t, sinh_p(x)), "chlo.cosh", "imag", lambda s, c, sh, ch: (mul_p(ch, c), s(sh))
+)
 tanh_p = Elementwise("tanh", lambda t, y, x: mul_p(t, _one_minus_square(y)))
 asinh_p = Elementwise(
     "asinh", lambda t, y, x: mul_p(t, rsqrt_p(add_p(mul_p(x, x), scalar_like(x, 1)))), hlo="chlo.asinh"
@@ -129,7 +168,7 @@ def _square_sum(x, y):
 
 sqrt_p = Elementwise("sqrt", lambda t, y, x: div_p(t, times(y, 2)))
 rsqrt_p = Elementwise("rsqrt", lambda t, y, x: mul_p(t, times(div_p(y, x), -0.5)))
-cbrt_p = Elementwise("cbrt", lambda t, y, x: times(mul_p(t, div_p(y, x)), 1 / 3), accepts="f")
+cbrt_p = Elementwise("cbrt", lambda t, y, x: times(div_p(t, square_p(y)), 1 / 3), accepts="f")
 
 
 class Square(Elementwise):
@@ -278,6 +317,33 @@ class Round(DiscreteElementwise):
 round_p = Round("round", accepts="f")
 
 
+class ReducePrecision(LinearElementwise):
+    """The nearest number with `exponent_bits` and `mantissa_bits`, infinite beyond their range; so is the tangent."""
+
+    def abstract(self, x, /, *, exponent_bits, mantissa_bits):
+        if exponent_bits < 1 or mantissa_bits < 0:
+            raise ValueError(
+                f"reduce_precision of {x.short()}: numbers have at least one bit of exponent, and no negative number of "
+                f"mantissa bits; exponent_bits={exponent_bits}, mantissa_bits={mantissa_bits}"
+            )
+        return super().abstract(x)
+
+    def lower(self, ctx, x, /, *, exponent_bits, mantissa_bits):
+        i32 = ctx.ir.IntegerType.get_signless(32)
+        bits = [ctx.ir.IntegerAttr.get(i32, n) for n in (exponent_bits, mantissa_bits)]
+        return ctx.hlo.reduce_precision(x, *bits)
+
+    def jvp(self, primals, tangents, /, **params):
+        out, (t,) = self.bind(*primals, **params), tangents
+        return out, zero_of(out) if is_zero(t) else self.bind(t, **params)
+
+    def transpose(self, ct, x, /, **params):
+        return [self.bind(ct, **params)]
+
+
+reduce_precision_p = ReducePrecision("reduce_precision", 1, accepts="f")
+
+
 def trunc(x):
     """Towards zero."""
     return where(lt_p(x, scalar_like(x, 0)), ceil_p(x), floor_p(x))
@@ -364,9 +430,15 @@ digamma_p = Elementwise(
     "digamma", lambda t, y, x: mul_p(t, polygamma_p(scalar_like(x, 1), x)), accepts="f", hlo="chlo.digamma"
 )
 lgamma_p = Elementwise("lgamma", lambda t, y, x: mul_p(t, digamma_p(x)), accepts="f", hlo="chlo.lgamma")
+
+
+def _no_order(t, y, n, x):
+    raise ValueError("polygamma has no derivative with respect to its order: differentiate with respect to x")
+
+
 polygamma_p = Elementwise(
     "polygamma",
-    None,
+    _no_order,
     lambda t, y, n, x: mul_p(t, polygamma_p(add_p(n, scalar_like(n, 1)), x)),
     accepts="f",
     hlo="chlo.polygamma",
@@ -443,21 +515,65 @@ population_count_p = DiscreteElementwise("population_count", accepts="iu", hlo="
 clz_p = DiscreteElementwise("clz", accepts="iu", hlo="count_leading_zeros")
 
 
+class MulHigh(DiscreteElementwise):
+    """The upper half of the bits of the product. XLA has no such operation on the CPU: numbers of twice the width are
+    multiplied, of 64 bits their halves."""
+
+    def lower(self, ctx, x, y, /):
+        dtype = ctx.avals_out[0].dtype
+        with enable_x64():
+            return ctx.inline(lambda x, y: (_upper_of_64 if dtype.itemsize == 8 else _upper)(x, y, dtype), x, y)
+
+
+def _upper(x, y, dtype):
+    width = 4 if dtype in dtypes.WIDER else 8 * dtype.itemsize
+    wide = np.dtype(f"{dtypes.kind(dtype)}{2 * dtype.itemsize}")
+    product = mul_p(*[convert_element_type_p(v, new_dtype=wide, weak_type=False) for v in (x, y)])
+    shift = shift_right_arithmetic_p if dtypes.kind(dtype) == "i" else shift_right_logical_p
+    return convert_element_type_p(shift(product, wide.type(width)), new_dtype=dtype, weak_type=False)
+
+
+def _upper_of_64(x, y, dtype):
+    """Four products of halves, of which those with a lower half are carried over; the upper halves keep their sign."""
+    shift = shift_right_arithmetic_p if dtypes.kind(dtype) == "i" else shift_right_logical_p
+    width, mask = dtype.type(32), dtype.type(2**32 - 1)
+    (x_low, x_high), (y_low, y_high) = ((and_p(v, mask), shift(v, width)) for v in (x, y))
+    carried = shift_right_logical_p(mul_p(x_low, y_low), width)
+    middle = add_p(mul_p(x_high, y_low), carried)
+    other = add_p(mul_p(x_low, y_high), and_p(middle, mask))
+    return add_p(mul_p(x_high, y_high), add_p(shift(middle, width), shift(other, width)))
+
+
+mulhi_p = MulHigh("mulhi", accepts="iu")
+
+
 class BitcastConvertType(DiscreteElementwise):
-    """The same bits read as `new_dtype`, of the same width."""
+    """The same bits read as `new_dtype`: of narrower elements there are several, along a new last axis; wider ones take
+    those along the last axis together."""
 
     def abstract(self, x, /, *, new_dtype):
-        check_kind(self.name, x, self.accepts)
-        if dtypes.kind(new_dtype) not in self.accepts:
+        said = f"bitcast_convert_type from {x.short()} to {new_dtype.name}"
+        if x.dtype != new_dtype and not all(dtypes.kind(d) in self.accepts for d in (x.dtype, new_dtype)):
             raise TypeError(
-                f"bitcast_convert_type from {x.short()} to {new_dtype.name}: it works on integers and floats"
+                f"bitcast_convert_type to {new_dtype.name} works on integers and floats; it got {x.short()}: "
+                "x.view(dtype) works on all numbers"
             )
-        if x.dtype.itemsize != new_dtype.itemsize:
-            raise TypeError(f"bitcast_convert_type from {x.short()} to {new_dtype.name}: the widths differ")
-        return pure(ShapedArray(x.shape, new_dtype))
+        old, new = _bits(x.dtype), _bits(new_dtype)
+        if old >= new:
+            return pure(ShapedArray(x.shape if old == new else (*x.shape, old // new), new_dtype))
+        if not x.shape or x.shape[-1] * old != new:
+            raise ValueError(f"{said}: the last axis would have to be of {new // old} elements, {new} bits together")
+        return pure(ShapedArray(x.shape[:-1], new_dtype))
 
     def lower(self, ctx, x, /, *, new_dtype):
         return ctx.hlo.bitcast_convert(ctx.type(ctx.avals_out[0]), x)
+
+    def batch(self, axis, args, dims, /, *, new_dtype):
+        return bitcast_convert_type_p(axis.move(args[0], dims[0], 0), new_dtype=new_dtype), 0
+
+
+def _bits(dtype):
+    return 4 if dtype in dtypes.WIDER else 8 * dtype.itemsize
 
 
 bitcast_convert_type_p = BitcastConvertType("bitcast_convert_type", accepts="iuf")

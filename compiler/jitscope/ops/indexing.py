@@ -6,11 +6,10 @@ slices clip.
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -93,8 +92,7 @@ _MODES = {"clip": GatherScatterMode.CLIP, "fill": GatherScatterMode.FILL_OR_DROP
           "drop": GatherScatterMode.FILL_OR_DROP, "promise_in_bounds": GatherScatterMode.PROMISE_IN_BOUNDS}  # fmt: skip
 
 
-@dataclasses.dataclass(frozen=True)
-class GatherDimensionNumbers:
+class GatherDimensionNumbers(NamedTuple):
     """Which axes do what in a gather. The last axis of the indices holds the index vectors.
 
     `offset_dims`: axes of the result that run along a slice. `collapsed_slice_dims`: axes of the operand, sliced to size
@@ -109,8 +107,7 @@ class GatherDimensionNumbers:
     start_indices_batching_dims: tuple[int, ...] = ()
 
 
-@dataclasses.dataclass(frozen=True)
-class ScatterDimensionNumbers:
+class ScatterDimensionNumbers(NamedTuple):
     """Which axes do what in a scatter: as in the gather that would read where it writes.
 
     `update_window_dims`: axes of the updates that run along a slice. `inserted_window_dims`: axes of the operand that the
@@ -127,17 +124,12 @@ class ScatterDimensionNumbers:
 
 def scatter_numbers(numbers: GatherDimensionNumbers) -> ScatterDimensionNumbers:
     """The axes of the scatter that writes where the gather reads."""
-    return ScatterDimensionNumbers(*_fields(numbers))
+    return ScatterDimensionNumbers(*numbers)
 
 
 def gather_numbers(numbers: ScatterDimensionNumbers) -> GatherDimensionNumbers:
     """The axes of the gather that reads where the scatter writes."""
-    return GatherDimensionNumbers(*_fields(numbers))
-
-
-def _fields(numbers: Any) -> tuple[tuple[int, ...], ...]:
-    """Axes of slices in the result or updates, axes missing there, axes indexed, shared axes of operand and indices."""
-    return tuple(getattr(numbers, field.name) for field in dataclasses.fields(numbers))
+    return GatherDimensionNumbers(*numbers)
 
 
 def _check_numbers(name: str, operand: ShapedArray, indices: ShapedArray, numbers: Any, rank: int) -> None:
@@ -146,10 +138,11 @@ def _check_numbers(name: str, operand: ShapedArray, indices: ShapedArray, number
     if not indices.ndim:
         raise TypeError(f"{said}: the last axis of the indices holds the index vectors, so they need at least one axis")
     check_kind(f"{name} (as an index)", indices, "iu")
-    window, missing, indexed, shared, indices_shared = _fields(numbers)
-    names = [field.name for field in dataclasses.fields(numbers)]
+    # Axes of slices in the result or updates, missing there, indexed, shared by operand and indices.
+    window, missing, indexed, shared, indices_shared = numbers
+    names = numbers._fields
     limits = (rank, operand.ndim, operand.ndim, operand.ndim, indices.ndim - 1)
-    for field, axes, limit in zip(names, _fields(numbers), limits):
+    for field, axes, limit in zip(names, numbers, limits):
         if len(set(axes)) != len(axes) or any(not 0 <= a < limit for a in axes):
             raise TypeError(f"{said}: {field}={axes} does not name distinct axes below {limit}")
     for field, axes in zip((names[0], names[1], names[3]), (window, missing, shared)):
@@ -179,7 +172,7 @@ def _check_numbers(name: str, operand: ShapedArray, indices: ShapedArray, number
 
 def _kept(rank: int, numbers: Any) -> list[int]:
     """The operand axes that are in the result or the updates, in order."""
-    _, missing, _, shared, _ = _fields(numbers)
+    _, missing, _, shared, _ = numbers
     return [a for a in range(rank) if a not in missing and a not in shared]
 
 
@@ -214,7 +207,7 @@ def _limits(ctx: Any, aval: ShapedArray, shape: Sequence[int], sizes: Sequence[i
 def _along_operand(numbers: Any, dim: int, rank: int, out_rank: int) -> tuple[Any, int]:
     """The numbers once the operand (of `rank`) has one more axis at `dim`, which all slices span; where it lies in the
     result or the updates (of `out_rank`)."""
-    window, missing, indexed, shared, indices_shared = _fields(numbers)
+    window, missing, indexed, shared, indices_shared = numbers
     before = sum(a < dim for a in _kept(rank, numbers))
     at = window[before] if before < len(window) else out_rank
     moved = tuple(sorted([*_moved(window, at), at]))
@@ -223,14 +216,14 @@ def _along_operand(numbers: Any, dim: int, rank: int, out_rank: int) -> tuple[An
 
 def _along_indices(numbers: Any) -> Any:
     """The numbers once the indices, and the result or the updates, have one more axis in front."""
-    window, missing, indexed, shared, indices_shared = _fields(numbers)
+    window, missing, indexed, shared, indices_shared = numbers
     return type(numbers)(_moved(window, 0), missing, indexed, shared, _moved(indices_shared, 0))
 
 
 def _along_both(numbers: Any, dim: int) -> Any:
     """The numbers once the indices, and the result or the updates, have one more axis in front, and the operand, which
     runs together with them, one at `dim`."""
-    window, missing, indexed, shared, indices_shared = _fields(numbers)
+    window, missing, indexed, shared, indices_shared = numbers
     pairs = sorted([(dim, 0), *zip(_moved(shared, dim), _moved(indices_shared, 0))])
     return type(numbers)(
         _moved(window, 0),
@@ -390,21 +383,22 @@ def fill_for(dtype: Any, fill_value: Any = None) -> Any:
     return (lowest(dtype) if dtypes.kind(dtype) == "i" else highest(dtype)).item()
 
 
-def gather(x: Any, indices: Any, dimension_numbers: GatherDimensionNumbers, slice_sizes: Sequence[int], *,
+def gather(operand: Any, start_indices: Any, dimension_numbers: GatherDimensionNumbers, slice_sizes: Sequence[int], *,
            unique_indices: bool = False, indices_are_sorted: bool = False, mode: Any = None,
            fill_value: Any = None) -> Any:  # fmt: skip
-    """Slices of `x` that start at `indices`; `mode` by name or GatherScatterMode (None: fill).
+    """Slices of `operand` that start at `start_indices`; `mode` by name or GatherScatterMode (None: all are in
+    bounds, by promise).
 
     Raises TypeError where axes, sizes and shapes do not fit, ValueError for an unknown mode.
     """
-    mode = GatherScatterMode.from_any(mode)
+    mode = GatherScatterMode.PROMISE_IN_BOUNDS if mode is None else GatherScatterMode.from_any(mode)
     fill = None
     if mode is GatherScatterMode.FILL_OR_DROP:
-        fill = fill_for(aval_of(x).dtype, fill_value)
+        fill = fill_for(aval_of(operand).dtype, fill_value)
         fill = math.nan if fill != fill else fill  # one NaN object, so that equal parameters are equal
     return gather_p(
-        x,
-        indices,
+        operand,
+        start_indices,
         dimension_numbers=dimension_numbers,
         slice_sizes=tuple(int(n) for n in slice_sizes),
         indices_are_sorted=bool(indices_are_sorted),
@@ -427,20 +421,22 @@ class Scatter(Primitive):
     accepts = "biufck"
     builder = ""
 
-    def abstract(self, x, indices, updates, /, *, dimension_numbers, indices_are_sorted, unique_indices, mode):
+    def abstract(self, x, indices, updates, /, *, dimension_numbers, indices_are_sorted, unique_indices, mode, **held):
         dtype = same_dtype(self.name, (x, updates))
         check_kind(self.name, x, self.accepts)
         _check_numbers(self.name, x, indices, dimension_numbers, updates.ndim)
         _check_updates(self.name, x, indices, updates, dimension_numbers)
         return pure(ShapedArray(x.shape, dtype, x.weak_type))
 
-    def lower(self, ctx, x, indices, updates, /, *, dimension_numbers, indices_are_sorted, unique_indices, mode):
+    def lower(
+        self, ctx, x, indices, updates, /, *, dimension_numbers, indices_are_sorted, unique_indices, mode, **held
+    ):
         x_aval, indices_aval, updates_aval = ctx.avals_in
         if not x_aval.size or not updates_aval.size:
             return x
         if not x_aval.ndim and updates_aval.ndim:  # XLA cannot scatter into a scalar
             return ctx.inline(
-                lambda *args: self._into_scalar(*args, unique_indices=unique_indices), x, indices, updates
+                lambda *args: self._into_scalar(*args, unique_indices=unique_indices, **held), x, indices, updates
             )
         indices, indices_aval = _wide_indices(ctx, indices, indices_aval)
         if mode is GatherScatterMode.CLIP and dimension_numbers.scatter_dims_to_operand_dims:
@@ -467,10 +463,10 @@ class Scatter(Primitive):
             unique_indices=unique_indices,
         )
         scalar = ShapedArray((), physical(x_aval).dtype)
-        ctx.region(operation, 0, [scalar, scalar], lambda old, new: self.combine(ctx, old, new))
+        ctx.region(operation, 0, [scalar, scalar], lambda old, new: self.combine(ctx, old, new, **held))
         return operation.result
 
-    def _into_scalar(self, x, indices, updates, /, *, unique_indices):
+    def _into_scalar(self, x, indices, updates, /, *, unique_indices, **held):
         zeros = full((*aval_of(indices).shape[:-1], 1), 0, dtypes.int32)
         out = self.bind(
             reshape(x, (1,)),
@@ -480,11 +476,12 @@ class Scatter(Primitive):
             indices_are_sorted=True,
             unique_indices=unique_indices,
             mode=GatherScatterMode.PROMISE_IN_BOUNDS,
+            **held,
         )
         return reshape(out, ())
 
-    def combine(self, ctx: Any, old: Any, new: Any) -> Any:
-        """The element that takes the place of `old`."""
+    def combine(self, ctx: Any, old: Any, new: Any, /, **held: Any) -> Any:
+        """The element that takes the place of `old`; `held` are parameters of the primitive's own."""
         return getattr(ctx.hlo, self.builder)(old, new)
 
     def batch(self, axis, args, dims, /, *, dimension_numbers, **same):
@@ -544,7 +541,7 @@ def _read(x: Any, indices: Any, updates: ShapedArray, params: dict[str, Any], fi
 class ScatterSet(Scatter):
     """The updates take the place of the elements. Where indices repeat, one of them does: on the CPU the last."""
 
-    def combine(self, ctx, old, new):
+    def combine(self, ctx, old, new, /, **held):
         return new
 
     def jvp(self, primals, tangents, /, **params):
@@ -656,15 +653,19 @@ scatter_min_p = ScatterChoose("scatter-min", "minimum")
 scatter_max_p = ScatterChoose("scatter-max", "maximum")
 
 
-def _scatter(primitive: Scatter, doing: str) -> Any:
-    def function(x: Any, indices: Any, updates: Any, dimension_numbers: ScatterDimensionNumbers, *,
+def _scatter(primitive: Scatter, doing: str, refuses: str = "") -> Any:
+    def function(operand: Any, scatter_indices: Any, updates: Any, dimension_numbers: ScatterDimensionNumbers, *,
                  indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None) -> Any:  # fmt: skip
-        return primitive(x, indices, updates, dimension_numbers=dimension_numbers,
+        if refuses and dtypes.kind(aval_of(operand).dtype) in refuses:
+            raise TypeError(
+                f"{primitive.name} does not work on {aval_of(operand).short()}: convert it with .astype(...)"
+            )
+        return primitive(operand, scatter_indices, updates, dimension_numbers=dimension_numbers,
                          indices_are_sorted=bool(indices_are_sorted), unique_indices=bool(unique_indices),
                          mode=GatherScatterMode.from_any(mode))  # fmt: skip
 
     function.__name__ = function.__qualname__ = primitive.name.replace("-", "_")
-    function.__doc__ = f"""`x` with `updates` {doing} the slices that start at `indices`; `mode` by name or
+    function.__doc__ = f"""`operand` with `updates` {doing} the slices that start at `scatter_indices`; `mode` by name or
     GatherScatterMode (None: drop). `unique_indices` and `indices_are_sorted` are promises.
 
     Raises TypeError where axes, sizes and shapes do not fit, ValueError for an unknown mode."""
@@ -672,9 +673,9 @@ def _scatter(primitive: Scatter, doing: str) -> Any:
 
 
 scatter = _scatter(scatter_p, "in place of")
-scatter_add = _scatter(scatter_add_p, "added to")
+scatter_add = _scatter(scatter_add_p, "added to", "b")
 scatter_sub = _scatter(scatter_sub_p, "subtracted from")
-scatter_mul = _scatter(scatter_mul_p, "multiplied into")
+scatter_mul = _scatter(scatter_mul_p, "multiplied into", "b")
 scatter_min = _scatter(scatter_min_p, "where they are less than")
 scatter_max = _scatter(scatter_max_p, "where they are greater than")
 

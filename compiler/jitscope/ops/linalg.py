@@ -113,7 +113,9 @@ def over_columns(x: Any, shape: tuple[int, ...]) -> Any:
 
 def hermitian_part(x: Any) -> Any:
     """(x + xᴴ) / 2 of square matrices."""
-    return mul_p(add_p(x, adjoint(x)), aval_of(x).dtype.type(0.5))
+    aval = aval_of(x)
+    half = aval.dtype.type(0.5)
+    return mul_p(add_p(x, adjoint(x)), half.item() if aval.weak_type else half)
 
 
 def hermitian_from(x: Any, lower: bool = True) -> Any:

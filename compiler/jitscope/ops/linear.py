@@ -252,7 +252,7 @@ class Pad(Linear):
     def abstract(self, x, value, /, *, padding_config):
         dtype = same_dtype("pad", (x, value))
         if len(padding_config) != x.ndim or value.shape or any(i < 0 for _, _, i in padding_config):
-            raise TypeError(
+            raise ValueError(
                 f"pad: configuration {padding_config} does not fit {x.short()} with padding {value.short()}"
             )
         shape = tuple(max(0, n and n + (n - 1) * i) + lo + hi for n, (lo, hi, i) in zip(x.shape, padding_config))

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.effects import Effect, Effects
 from ..core.primitive import Primitive
-from .families import is_zero, pure
+from .families import is_zero, pure, zero_of
 
 
 class Name(Primitive):
@@ -29,6 +30,32 @@ class Name(Primitive):
 
 
 name_p = Name("name")
+
+
+class DceSink(Primitive):
+    """Nothing comes of it, and yet the value is needed: removal of dead code leaves what computes it in the jaxpr.
+    `prevent_mlir_dce`: in the compiled program, too."""
+
+    multiple_results = True
+
+    def abstract(self, x, /, *, prevent_mlir_dce):
+        return [], kept_effects
+
+    def lower(self, ctx, x, /, *, prevent_mlir_dce):
+        return []
+
+    def jvp(self, primals, tangents, /, **params):
+        return dce_sink_p(*primals, **params), []
+
+    def transpose(self, cts, x, /, **params):
+        return [zero_of(x)]
+
+    def batch(self, axis, args, dims, /, **params):
+        return dce_sink_p(*args, **params), []
+
+
+kept_effects: Effects = frozenset([Effect("NoDCE")])
+dce_sink_p = DceSink("dce_sink")
 
 
 class OptimizationBarrier(Primitive):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import ml_dtypes
 import numpy as np
 
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
-from .elementwise import div_p, eq_p, max_p, min_p
+from .elementwise import abs_p, div_p, eq_p, exp_p, log_p, max_p, min_p
 from .families import Discrete, Reduce, Structural, check_kind, is_zero, pure, scalar_like, zero_of
 from .linear import (
     add_p,
@@ -19,11 +22,14 @@ from .linear import (
     pad_p,
     reduce_sum_p,
     reshape,
+    rev_p,
     scalar_zero,
     slice_in_dim,
+    sub_p,
     transpose,
     where,
 )
+from .scanning import odd_even, recurrence
 
 
 def lowest(dtype):
@@ -201,29 +207,20 @@ class CumSum(Cumulative):
 
 
 class CumOther(Cumulative):
-    """A running reduction that is not linear: the tangent by a scan of pairs (value, tangent) in log(n) steps."""
+    """A running reduction that is not linear: the tangent by a scan of pairs (value, tangent)."""
 
     def jvp(self, primals, tangents, /, *, axis, reverse):
         (x,), (t,) = primals, tangents
-        out = self.bind(x, axis=axis, reverse=reverse)
         if is_zero(t):
+            out = self.bind(x, axis=axis, reverse=reverse)
             return out, zero_of(out)
-        return out, self._tangent(x, t, axis, reverse)
+        turned = (lambda v: rev_p(v, dimensions=(axis,))) if reverse else (lambda v: v)
+        out, tangent = self.with_tangent(turned(x), turned(t), axis)
+        return turned(out), turned(tangent)
 
-    def _tangent(self, x, t, axis, reverse):
-        n, step = aval_of(x).shape[axis], 1
-        identity = self.identity(aval_of(x).dtype)
-        while step < n:
-            before = self._shift(x, step, axis, reverse, identity)
-            dt = self._shift(t, step, axis, reverse, scalar_zero(aval_of(t).dtype))
-            x, t = self.combine(before, dt, x, t)
-            step *= 2
-        return t
-
-    def _shift(self, x, step, axis, reverse, filler):
-        low, high = (-step, step) if reverse else (step, -step)
-        config = tuple((low, high, 0) if i == axis else (0, 0, 0) for i in range(aval_of(x).ndim))
-        return pad_p(x, np.asarray(filler).astype(aval_of(x).dtype)[()], padding_config=config)
+    def with_tangent(self, x: Any, t: Any, axis: int, /) -> Sequence[Any]:
+        """The result and its tangent, from the start."""
+        return odd_even(lambda a, b: list(self.combine(*a, *b)), [x, t], [axis, axis])
 
     def combine(self, x, tx, y, ty):
         """Value and tangent of the operation on (x, tx) and (y, ty)."""
@@ -247,6 +244,42 @@ class CumChoose(CumOther):
         return best, where(eq_p(x, y), half, only)
 
 
+class CumLogSumExp(CumOther):
+    """The logarithm of the running sum of exponentials, each taken relative to the greatest number so far."""
+
+    def lower(self, ctx, x, /, *, axis, reverse):
+        if not ctx.avals_in[0].size:
+            return x
+        turned = (lambda v: rev_p(v, dimensions=(axis,))) if reverse else (lambda v: v)
+        return ctx.inline(lambda x: turned(self._forward(turned(x), axis)), x)
+
+    def _forward(self, x, axis):
+        greatest = cummax_p(x, axis=axis, reverse=False)
+        level = where(eq_p(abs_p(greatest), scalar_like(x, np.inf)), full_like(x, 0), greatest)
+        before = _previous(greatest, axis)
+        nothing = eq_p(before, scalar_like(x, -np.inf))
+        decay = where(nothing, full_like(x, 0), exp_p(sub_p(_previous(level, axis), level)))
+        return add_p(log_p(recurrence(decay, exp_p(sub_p(x, level)), axis)), level)
+
+    def with_tangent(self, x, t, axis, /):
+        out = cumlogsumexp_p(x, axis=axis, reverse=False)
+        share = where(eq_p(x, out), full_like(x, 1), exp_p(sub_p(x, out)))
+        before = _previous(out, axis)
+        decay = where(eq_p(before, out), full_like(x, 1), exp_p(sub_p(before, out)))
+        return out, recurrence(decay, mul_p(share, t), axis)
+
+
+def _previous(x, axis):
+    """The element before along an axis; before the first, minus infinity."""
+    config = tuple((1, -1, 0) if i == axis else (0, 0, 0) for i in range(aval_of(x).ndim))
+    return pad_p(x, scalar_like(x, -np.inf), padding_config=config)
+
+
+def full_like(x, value):
+    aval = aval_of(x)
+    return full(aval.shape, value, aval.dtype)
+
+
 def _one(dtype):
     return np.asarray(1).astype(dtype)[()]
 
@@ -255,3 +288,4 @@ cumsum_p = CumSum("cumsum", "add", scalar_zero, "iufc")
 cumprod_p = CumProd("cumprod", "multiply", _one, "iufc")
 cummax_p = CumChoose("cummax", "maximum", lowest, "biuf")
 cummin_p = CumChoose("cummin", "minimum", highest, "biuf")
+cumlogsumexp_p = CumLogSumExp("cumlogsumexp", "", lowest, "f")

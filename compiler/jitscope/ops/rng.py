@@ -1,7 +1,4 @@
-"""Random bits: keys and the counter-based generator threefry2x32 (Salmon et al., 2011), partitionable as JAX's.
-
-A key is one element of dtype `key<fry>`; below it is two 32-bit words. Bits are a pure function of key and position.
-"""
+"""Random keys: their dtypes, and the primitives that make them and draw bits with them."""
 
 from __future__ import annotations
 
@@ -14,21 +11,10 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
 from ..core.dtypes import ExtendedDType, uint32, uint64
-from .elementwise import and_p, bitcast_convert_type_p, lt_p, or_p, shift_left_p, shift_right_logical_p, xor_p
-from .families import Discrete, broadcast_shapes, pure
-from .indexing import iota_p
-from .linear import (
-    add_p,
-    broadcast_in_dim,
-    concatenate_p,
-    convert,
-    full,
-    mul_p,
-    reshape,
-    slice_in_dim,
-    slice_p,
-    transpose,
-)
+from .elementwise import and_p, bitcast_convert_type_p, eq_p, or_p, shift_left_p, shift_right_logical_p, xor_p
+from .families import Discrete, pure
+from .generators import UINTS, RandomAlgorithm, counters, rng_bit_generator_p, threefry2x32_p
+from .linear import broadcast_in_dim, concatenate_p, convert, full, reshape, slice_in_dim, slice_p, transpose
 
 
 class KeyDType(ExtendedDType):
@@ -52,85 +38,6 @@ rbg = KeyDType("rbg", "rbg", 4)
 """XLA's own generator draws the bits, threefry makes the keys: of their words, two are one threefry key each."""
 unsafe_rbg = KeyDType("unsafe_rbg", "urbg", 4)
 """XLA's own generator does both; nothing is known of how independent its keys are."""
-UINTS = {8: dtypes.uint8, 16: dtypes.uint16, 32: uint32, 64: uint64}
-
-_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
-_PARITY = np.uint32(0x1BD11BDA)
-
-
-def _rotate_left(x: Any, n: int) -> Any:
-    return or_p(shift_left_p(x, np.uint32(n)), shift_right_logical_p(x, np.uint32(32 - n)))
-
-
-def threefry_rounds(k1: Any, k2: Any, x1: Any, x2: Any) -> list[Any]:
-    """The two words of the cipher: 20 rounds, the key injected after every fourth."""
-    keys = (k1, k2, xor_p(xor_p(k1, k2), _PARITY))
-    x1, x2 = add_p(x1, k1), add_p(x2, k2)
-    for i in range(5):
-        for rotation in _ROTATIONS[i % 2]:
-            x1 = add_p(x1, x2)
-            x2 = xor_p(x1, _rotate_left(x2, rotation))
-        x1 = add_p(x1, keys[(i + 1) % 3])
-        x2 = add_p(add_p(x2, keys[(i + 2) % 3]), np.uint32(i + 1))
-    return [x1, x2]
-
-
-class Threefry2x32(Discrete):
-    """Two words of random bits from two words of key and two of counter, element by element."""
-
-    multiple_results = True
-
-    def abstract(self, /, *avals):
-        if len(avals) != 4 or any(a.dtype != uint32 for a in avals):
-            raise TypeError(f"threefry2x32 takes four operands of uint32, it got {', '.join(a.short() for a in avals)}")
-        out = ShapedArray(broadcast_shapes(self.name, avals), uint32)
-        return pure([out, out])
-
-    def lower(self, ctx, /, *values):
-        return ctx.inline(threefry_rounds, *values)
-
-    def batch(self, axis, args, dims, /):
-        args, dim = axis.align(args, dims)
-        return threefry2x32_p(*args), [dim, dim]
-
-
-threefry2x32_p = Threefry2x32("threefry2x32")
-
-
-def counters(shape: Sequence[int]) -> tuple[Any, Any]:
-    """The index of each element of `shape` in row-major order, as high and low words."""
-    shape = tuple(shape)
-    if math.prod(shape) < 2**32:
-        low = reshape(iota_p(dtype=uint32, shape=(math.prod(shape),), dimension=0), shape)
-        return full(shape, 0, uint32), low
-    return _wide_counters(shape)
-
-
-def _wide_counters(shape: tuple[int, ...]) -> tuple[Any, Any]:
-    """Indices beyond 32 bits: sums of index × stride in two words, with the carry by hand."""
-    high, low = full(shape, 0, uint32), full(shape, 0, uint32)
-    stride = math.prod(shape)
-    for axis, size in enumerate(shape):
-        stride //= size
-        index = iota_p(dtype=uint32, shape=shape, dimension=axis)
-        product_high, product_low = _multiply_wide(index, stride & 0xFFFFFFFF)
-        product_high = add_p(product_high, mul_p(index, np.uint32(stride >> 32)))
-        total = add_p(low, product_low)
-        carry = convert(lt_p(total, low), uint32)
-        high, low = add_p(add_p(high, product_high), carry), total
-    return high, low
-
-
-def _multiply_wide(x: Any, y: int) -> tuple[Any, Any]:
-    """High and low word of a 32 × 32 bit product, from four 16-bit ones."""
-    mask, half = np.uint32(0xFFFF), np.uint32(16)
-    x_low, x_high = and_p(x, mask), shift_right_logical_p(x, half)
-    y_low, y_high = np.uint32(y & 0xFFFF), np.uint32(y >> 16)
-    low, high = mul_p(x_low, y_low), mul_p(x_high, y_high)
-    middle = add_p(mul_p(x_high, y_low), shift_right_logical_p(low, half))
-    other = add_p(mul_p(x_low, y_high), and_p(middle, mask))
-    top = add_p(add_p(high, shift_right_logical_p(middle, half)), shift_right_logical_p(other, half))
-    return top, or_p(shift_left_p(other, half), and_p(low, mask))
 
 
 def _words(data: Any) -> tuple[Any, Any]:
@@ -161,7 +68,7 @@ def _drawn(data: Any, shape: Sequence[int], dtype: Any) -> Any:
     if 0 in keys:
         return full((*keys, *shape), 0, dtype)
     first = reshape(slice_in_dim(reshape(data, (math.prod(keys), 4)), 0, 1), (4,))
-    return rng_bit_generator_p(first, shape=(*keys, *shape), dtype=dtype)[1]
+    return _generated(first, (*keys, *shape), dtype)
 
 
 def _each_key(data: Any, shape: Sequence[int]) -> tuple[list[Any], tuple[int, ...]]:
@@ -174,50 +81,37 @@ def _each_key(data: Any, shape: Sequence[int]) -> tuple[list[Any], tuple[int, ..
     return [k1, k2, high, low], whole
 
 
-class RngBitGenerator(Discrete):
-    """XLA's own generator: its next state, and bits of `shape` and `dtype` (unsigned) from a state of u32[4]."""
-
-    multiple_results = True
-
-    def abstract(self, state, /, *, shape, dtype):
-        if state.dtype != uint32 or state.shape != (4,):
-            raise TypeError(f"rng_bit_generator takes a state of uint32[4], it got {state.short()}")
-        if dtypes.kind(dtype) != "u" or dtype in dtypes.WIDER:
-            raise TypeError(f"rng_bit_generator gives unsigned integers of 8 to 64 bits, not {dtype.name}")
-        return pure([ShapedArray(state.shape, uint32), ShapedArray(tuple(shape), dtype)])
-
-    def lower(self, ctx, state, /, *, shape, dtype):
-        wide, pairs = ShapedArray((2,), uint64), ShapedArray((2, 2), uint32)
-        state = ctx.hlo.bitcast_convert(ctx.type(wide), ctx.hlo.reshape(ctx.type(pairs), state))
-        algorithm = ctx.hlo.RngAlgorithmAttr.get("DEFAULT")
-        state, bits = ctx.hlo.RngBitGeneratorOp(ctx.type(wide), ctx.type(ctx.avals_out[1]), algorithm, state).results
-        words = ctx.hlo.bitcast_convert(ctx.type(pairs), state)
-        return [ctx.hlo.reshape(ctx.type(ctx.avals_out[0]), words), bits]
-
-    def batch(self, axis, args, dims, /, *, shape, dtype):
-        """The first state draws for all; the others stay as they are (as in JAX)."""
-        states = axis.move(args[0], dims[0], 0)
-        first = reshape(slice_in_dim(states, 0, 1), (4,))
-        state, bits = self.bind(first, shape=(axis.size, *shape), dtype=dtype)
-        rest = slice_in_dim(states, 1, axis.size)
-        return [concatenate_p(reshape(state, (1, 4)), rest, dimension=0), bits], [0, 0]
-
-
-rng_bit_generator_p = RngBitGenerator("rng_bit_generator")
+def _generated(state: Any, shape: Sequence[int], dtype: Any) -> Any:
+    return rng_bit_generator_p(state, shape=tuple(shape), dtype=dtype, algorithm=RandomAlgorithm.RNG_DEFAULT)[1]
 
 
 # Primitives on keys --------------------------------------------------------------------------------------------------
 
 
+_APART = 1024
+"""So many elements are worth a kernel of their own."""
+
+
 class KeyPrimitive(Discrete):
-    """Base of operations on an array of keys; one mapped axis is one more leading axis."""
+    """Base of operations on an array of keys; one mapped axis is one more leading axis.
+
+    `draws`: whether a generator runs. On a CPU the rounds of many elements get a kernel of their own: in one loop with what
+    uses the bits (a sum, another generator) they would not be done in vectors, and be done again for each use.
+    """
+
+    draws = False
 
     def check(self, keys: ShapedArray, /) -> None:
         if not isinstance(keys.dtype, KeyDType):
             raise TypeError(f"{self.name} needs random keys (random.key(seed)), it got {keys.short()}")
 
     def lower(self, ctx, /, *values, **params):
-        return ctx.inline(lambda *args: self.compute(*args, **params), *values)
+        compute = lambda *args: self.compute(*args, **params)
+        own, out = ctx.avals_in[0], ctx.avals_out[0]
+        if not self.draws or ctx.module.platform != "cpu" or own.dtype is not threefry or out.size < _APART:
+            return ctx.inline(compute, *values)
+        one_way = lambda: [ctx.inline(compute, *values)]
+        return ctx.case(ctx.inline(_zero, *values), [out], [one_way, lambda: [ctx.zeros(out)]])[0]
 
     def compute(self, /, *args: Any, **params: Any) -> Any:
         """The operation over other primitives."""
@@ -225,6 +119,13 @@ class KeyPrimitive(Discrete):
 
     def batch(self, axis, args, dims, /, **params):
         return self.bind(*[axis.move(x, d, 0) for x, d in zip(args, dims)], **params), 0
+
+
+def _zero(keys: Any, *others: Any) -> Any:
+    """0, but the compiler cannot know it, and leaves apart what is chosen by it."""
+    words = reshape(random_unwrap_p(keys), (aval_of(keys).size * 2,))
+    first = reshape(slice_in_dim(words, 0, 1), ())
+    return convert(eq_p(or_p(first, np.uint32(1)), np.uint32(0)), dtypes.int32)
 
 
 class RandomSeed(KeyPrimitive):
@@ -276,6 +177,8 @@ class RandomUnwrap(KeyPrimitive):
 class RandomBits(KeyPrimitive):
     """Unsigned integers of `bit_width` random bits, of shape keys × `shape`."""
 
+    draws = True
+
     def abstract(self, keys, /, *, bit_width, shape):
         self.check(keys)
         return pure(ShapedArray((*keys.shape, *shape), UINTS[bit_width]))
@@ -292,6 +195,8 @@ class RandomBits(KeyPrimitive):
 
 class RandomSplit(KeyPrimitive):
     """New keys, of shape keys × `shape`."""
+
+    draws = True
 
     def abstract(self, keys, /, *, shape):
         self.check(keys)
@@ -340,6 +245,8 @@ class RandomClone(KeyPrimitive):
 
 class RandomFoldIn(KeyPrimitive):
     """A new key from a key and a number (uint32), element by element."""
+
+    draws = True
 
     def abstract(self, keys, data, /):
         self.check(keys)

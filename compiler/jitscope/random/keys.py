@@ -10,6 +10,8 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.config import settings
+from ..numpy._fused import fused
+from ..numpy._operands import shape_of
 from ..ops.linear import add_p, convert, reshape, slice_in_dim
 from ..ops.rng import (
     KeyDType,
@@ -32,14 +34,18 @@ def _implementation(impl: Any) -> KeyDType:
     if isinstance(impl, KeyDType):
         return impl
     name = settings().default_prng_impl if impl is None else impl
+    if not isinstance(name, str):
+        raise TypeError(
+            f"a generator is given by name ({', '.join(map(repr, _IMPLEMENTATIONS))}) or dtype, not by {name!r}"
+        )
     if name not in _IMPLEMENTATIONS:
         raise ValueError(f"there is no generator {impl!r}; there are {', '.join(map(repr, _IMPLEMENTATIONS))}")
     return _IMPLEMENTATIONS[name]
 
 
-def key_dtype(impl: Any = None) -> KeyDType:
+def key_dtype(impl_spec: Any = None) -> KeyDType:
     """The dtype of the keys of a generator (None: the option default_prng_impl). Raises ValueError for an unknown one."""
-    return _implementation(impl)
+    return _implementation(impl_spec)
 
 
 def _chosen(impl: Any, dtype: Any) -> KeyDType:
@@ -84,50 +90,80 @@ def PRNGKey(seed: Any, *, impl: str | None = None) -> Any:
     return random_unwrap_p(key(seed, impl=impl))
 
 
-def typed(key: Any) -> tuple[Any, bool]:
-    """A key in its typed form, and whether it came that way. Raises TypeError for what is no key."""
+def _generator(key: Any) -> KeyDType | None:
+    """The generator of a raw key; None for a typed one. Raises TypeError for what is no key."""
     aval = aval_of(key)
     if isinstance(aval.dtype, KeyDType):
-        return key, True
+        return None
     impl = _implementation(None)
     if aval.dtype == dtypes.uint32 and aval.shape[-1:] == impl.element_shape:
-        return random_wrap_p(key, impl=impl), False
+        return impl
     raise TypeError(f"a random key is needed (random.key(seed)); it got {aval.short()}")
 
 
+def typed(key: Any) -> tuple[Any, bool]:
+    """A key in its typed form, and whether it came that way. Raises TypeError for what is no key."""
+    impl = _generator(key)
+    return (key, True) if impl is None else (random_wrap_p(key, impl=impl), False)
+
+
+def check_single(key: Any, name: str) -> None:
+    """Raise TypeError for what is no key, ValueError for an array of keys."""
+    shape = aval_of(key).shape
+    shape = shape if _generator(key) is None else shape[:-1]
+    if shape:
+        raise ValueError(f"random.{name} takes one key, it got {shape} of them: use vmap, or split them up")
+
+
 def single(key: Any, name: str) -> Any:
-    """One typed key. Raises TypeError for an array of keys."""
-    key, _ = typed(key)
-    if aval_of(key).shape:
-        raise TypeError(f"random.{name} takes one key, it got {aval_of(key).shape} of them: use vmap, or split them up")
-    return key
+    """One typed key. Raises as `check_single` does."""
+    check_single(key, name)
+    return typed(key)[0]
 
 
 def split(key: Any, num: int | Sequence[int] = 2) -> Any:
-    """`num` new keys (an int or a shape), independent of each other; do not use `key` itself again."""
-    shape = (int(num),) if isinstance(num, (int, np.integer)) else tuple(int(n) for n in num)
+    """`num` new keys (an int or a shape), independent of each other; do not use `key` itself again.
+
+    Raises ValueError for an array of keys, TypeError for a `num` that is no int.
+    """
+    check_single(key, "split")
+    return _split(key, shape_of("random.split", num))
+
+
+@fused(static="shape")
+def _split(key: Any, shape: tuple[int, ...]) -> Any:
     own, was_typed = typed(key)
-    if aval_of(own).shape:
-        raise TypeError(f"random.split takes one key, it got {aval_of(own).shape} of them: use vmap")
     keys = random_split_p(own, shape=shape)
     return keys if was_typed else random_unwrap_p(keys)
 
 
+def several(key: Any, count: int) -> list[Any]:
+    """New typed keys from one."""
+    found = random_split_p(key, shape=(count,))
+    return [reshape(slice_in_dim(found, i, i + 1), ()) for i in range(count)]
+
+
 def pair(key: Any) -> tuple[Any, Any]:
     """Two new typed keys from one."""
-    both = random_split_p(key, shape=(2,))
-    first, second = (reshape(slice_in_dim(both, i, i + 1), ()) for i in range(2))
+    first, second = several(key, 2)
     return first, second
 
 
 def fold_in(key: Any, data: Any) -> Any:
-    """A new key from a key and an integer, for instance the number of a step."""
+    """A new key from a key and a number, for instance that of a step (converted to uint32; Python ints modulo 2³²).
+
+    Raises ValueError for an array of keys, TypeError for data that is no scalar.
+    """
+    check_single(key, "fold_in")
+    if aval_of(data).shape:
+        raise TypeError(f"random.fold_in takes one number, it got {aval_of(data).short()}: use vmap")
+    return _folded(key, np.uint32(data % 2**32) if isinstance(data, int) else data)
+
+
+@fused()
+def _folded(key: Any, data: Any) -> Any:
     own, was_typed = typed(key)
-    if aval_of(own).shape:
-        raise TypeError(f"random.fold_in takes one key, it got {aval_of(own).shape} of them: use vmap")
-    if aval_of(data).shape or not dtypes.is_integer(aval_of(data).dtype):
-        raise TypeError(f"fold_in takes one integer; it got {aval_of(data).short()}")
-    word = np.uint32(data % 2**32) if isinstance(data, int) else convert(data, dtypes.uint32)
+    word = data if aval_of(data).dtype == dtypes.uint32 else convert(data, dtypes.uint32)
     new = random_fold_in_p(own, word)
     return new if was_typed else random_unwrap_p(new)
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import aval_of
-from ..core.dtypes import canonicalize
-from ..numpy._fused import fused
+from ..numpy._compiled import compiled
 from ..ops.elementwise import (
     bitcast_convert_type_p,
     complex_p,
@@ -27,111 +26,122 @@ from ..ops.elementwise import (
     rem_p,
     shift_right_logical_p,
 )
-from ..ops.linear import add_p, broadcast_to, convert, mul_p, sub_p, where
+from ..ops.linear import add_p, broadcast_to, convert, mul_p, reshape, slice_in_dim, sub_p, where
 from ..ops.rng import UINTS, random_bits_p
-from .keys import pair, single
+from .arguments import ANY, drawn_shape, in_dtype, settled, spread
+from .keys import pair
 
 
 Shape = int | Sequence[int]
 
 
-def _shape(shape: Shape) -> tuple[int, ...]:
-    sizes = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(int(n) for n in shape)
-    if any(n < 0 for n in sizes):
-        raise ValueError(f"shape {sizes} has a negative size")
-    return sizes
+@compiled(static="shape dtype")
+def bits(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
+    """Random bits as unsigned integers (uint32 by default, uint64 with enable_x64). Raises ValueError for other dtypes."""
+    default = dtypes.uint32 if dtypes.default_int().itemsize == 4 else dtypes.uint64
+    key, dtype = settled("bits", key, dtype, out_sharding, "u", default)
+    return random_bits_p(key, bit_width=dtype.itemsize * 8, shape=drawn_shape("bits", shape))
 
 
-@fused(static="shape dtype")
-def bits(key: Any, shape: Shape = (), dtype: Any = None) -> Any:
-    """Random bits as unsigned integers (uint32 by default). Raises TypeError for other dtypes."""
-    dtype = canonicalize(dtype or (dtypes.uint32 if dtypes.default_int().itemsize == 4 else dtypes.uint64))
-    if dtypes.kind(dtype) != "u":
-        raise TypeError(f"random.bits gives unsigned integers, not {dtype.name}")
-    return random_bits_p(single(key, "bits"), bit_width=dtype.itemsize * 8, shape=_shape(shape))
+@compiled(static="shape dtype")
+def uniform(
+    key: Any, shape: Shape = (), dtype: Any = None, minval: Any = 0.0, maxval: Any = 1.0, *, out_sharding: Any = None
+) -> Any:
+    """Floats uniform in [minval, maxval), which broadcast to `shape`.
+
+    Raises ValueError for a dtype that is no float, TypeError for bounds that do not broadcast to the shape.
+    """
+    key, dtype = settled("uniform", key, dtype, out_sharding)
+    shape = drawn_shape("uniform", shape, minval, maxval, error=TypeError)
+    low, high = (in_dtype(v, dtype) for v in (minval, maxval))
+    unit = _unit(key, shape, dtype)
+    if isinstance(low, np.generic) and isinstance(high, np.generic):
+        if low == 0 and high == 1:
+            return unit
+        span = np.subtract(high, low)
+    else:
+        low, high = (x if isinstance(x, np.generic) else spread(shape, x)[0] for x in (low, high))
+        span = sub_p(high, low)
+    return max_p(low, add_p(mul_p(unit, span), low))
 
 
-@fused(static="shape dtype")
-def uniform(key: Any, shape: Shape = (), dtype: Any = float, minval: Any = 0.0, maxval: Any = 1.0) -> Any:
-    """Floats uniform in [minval, maxval). Raises TypeError for a dtype that is no float."""
-    dtype = _float(dtype, "uniform")
-    key, shape = single(key, "uniform"), _shape(shape)
-    low, high = (
-        broadcast_to(_number(v, dtype), shape) if aval_of(v).shape else _number(v, dtype) for v in (minval, maxval)
-    )
+def _unit(key: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """Floats uniform in [0, 1): random bits as the mantissa of numbers in [1, 2)."""
     info = ml_dtypes.finfo(dtype)
     width, mantissa = info.bits, info.nmant
     drawn = 8 if mantissa < 8 else width
     raw = convert(random_bits_p(key, bit_width=drawn, shape=shape), UINTS[width])
     one = np.asarray(1, dtype).view(UINTS[width])[()]
     mantissas = or_p(shift_right_logical_p(raw, UINTS[width].type(drawn - mantissa)), one)
-    unit = sub_p(bitcast_convert_type_p(mantissas, new_dtype=dtype), dtype.type(1))
-    if isinstance(low, np.generic) and isinstance(high, np.generic):
-        if low == 0 and high == 1:
-            return unit
-        span = np.subtract(high, low)
-    else:
-        span = sub_p(high, low)
-    return max_p(low, add_p(mul_p(unit, span), low))
+    return sub_p(bitcast_convert_type_p(mantissas, new_dtype=dtype), dtype.type(1))
 
 
-def _float(dtype: Any, name: str) -> np.dtype:
-    dtype = canonicalize(dtype)
-    if not dtypes.is_float(dtype) or dtype in dtypes.WIDER:
-        raise TypeError(f"random.{name} gives floats of 8 bits and more, not {dtype.name}")
-    return dtype  # pyright: ignore[reportReturnType]
+@compiled(static="shape dtype")
+def normal(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
+    """Standard normal numbers; complex ones have variance 1/2 in each part. Raises ValueError for other dtypes."""
+    key, dtype = settled("normal", key, dtype, out_sharding, "fc")
+    shape = drawn_shape("normal", shape)
+    if not dtypes.is_complex(dtype):
+        return _real_normal(key, shape, dtype)
+    part = dtypes.real_part(dtype)
+    scale = part.type(np.sqrt(0.5))
+    return complex_p(*(mul_p(_real_normal(k, shape, part), scale) for k in pair(key)))
 
 
-def _number(value: Any, dtype: Any) -> Any:
-    if isinstance(value, (int, float, np.generic)):
-        return np.asarray(value).astype(dtype)[()]
-    return convert(value, dtype)
-
-
-@fused(static="shape dtype")
-def normal(key: Any, shape: Shape = (), dtype: Any = float) -> Any:
-    """Standard normal numbers; complex ones have variance 1/2 in each part."""
-    dtype = canonicalize(dtype)
-    if dtypes.is_complex(dtype):
-        part = dtypes.real_part(dtype)
-        scale = part.type(np.sqrt(0.5))
-        real, imag = (mul_p(normal(k, shape, part), scale) for k in pair(single(key, "normal")))
-        return complex_p(real, imag)
-    dtype, key = _float(dtype, "normal"), single(key, "normal")
-    low = (
-        np.nextafter(dtype.type(-1), dtype.type(0), dtype=dtype)
-        if dtype.kind == "f" and dtype.itemsize > 2
-        else ml_dtypes_nextafter(dtype)
-    )
-    drawn = uniform(key, shape, dtype, low, dtype.type(1))
+def _real_normal(key: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    drawn = uniform(key, shape, dtype, after(-1, dtype), dtype.type(1))
     return mul_p(dtype.type(np.sqrt(2)), erf_inv_p(drawn))
 
 
-def ml_dtypes_nextafter(dtype: np.dtype) -> Any:
-    """The number after -1 towards 0 in a 16-bit float dtype."""
-    return np.asarray(np.asarray(-1, dtype).view(np.uint16) - np.uint16(1)).view(dtype)[()]
+def after(x: float, dtype: Any) -> Any:
+    """The number after a negative one, towards 0: its bits less one."""
+    bits = UINTS[dtype.itemsize * 8]
+    return np.asarray(np.asarray(x, dtype).view(bits) - bits.type(1)).view(dtype)[()]
 
 
-@fused(static="shape")
-def bernoulli(key: Any, p: Any = 0.5, shape: Shape | None = None) -> Any:
-    """Booleans, true with probability `p` (its shape is the default one)."""
-    dtype, key = dtypes.to_inexact(aval_of(p).dtype), single(key, "bernoulli")
-    chosen = aval_of(p).shape if shape is None else _shape(shape)
-    p = broadcast_to(_number(p, dtype), chosen) if aval_of(p).shape else _number(p, dtype)
-    return lt_p(uniform(key, chosen, dtype), p)
+@compiled(static="shape mode")
+def bernoulli(
+    key: Any, p: Any = 0.5, shape: Shape | None = None, mode: str = "low", *, out_sharding: Any = None
+) -> Any:
+    """Booleans, true with probability `p`, of `shape` (by default p's).
+
+    `mode`: "high" draws twice the bits, so that probabilities below the precision of p's dtype come out right, too. Raises
+    TypeError for a p that is no float, ValueError for another mode.
+    """
+    if mode not in ("high", "low"):
+        raise ValueError(f"random.bernoulli: mode is 'high' or 'low', not {mode!r}")
+    dtype = aval_of(p).dtype
+    if not dtypes.is_float(dtype):
+        raise TypeError(f"random.bernoulli: p is a float or an array of floats, not {aval_of(p).short()}")
+    key, dtype = settled("bernoulli", key, dtype, out_sharding)
+    shape = drawn_shape("bernoulli", shape, p)
+    p = in_dtype(p, dtype)
+    p = p if isinstance(p, np.generic) else spread(shape, p)[0]
+    if mode == "low":
+        return lt_p(uniform(key, shape, dtype), p)
+    both = uniform(key, (2, *shape), dtype)
+    coarse, fine = (reshape(slice_in_dim(both, i, i + 1), shape) for i in range(2))
+    return lt_p(mul_p(fine, dtype.type(2.0 ** -ml_dtypes.finfo(dtype).nmant)), sub_p(p, coarse))
 
 
-@fused(static="shape dtype")
-def randint(key: Any, shape: Shape, minval: Any, maxval: Any, dtype: Any = int) -> Any:
+@compiled(static="shape dtype")
+def rademacher(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
+    """-1 or 1, equally likely, as integers by default."""
+    key, dtype = settled("rademacher", key, dtype, out_sharding, ANY, int)
+    number = dtypes.int32 if dtype == dtypes.bool_ else dtype
+    heads = convert(bernoulli(key, 0.5, drawn_shape("rademacher", shape)), number)
+    return convert(sub_p(mul_p(heads, number.type(2)), number.type(1)), dtype)
+
+
+@compiled(static="shape dtype")
+def randint(key: Any, shape: Shape, minval: Any, maxval: Any, dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Integers uniform in [minval, maxval); minval where that is empty. Raises TypeError for a dtype that is no integer.
 
     `maxval` may be one more than the dtype holds. Ranges that are no power of 2 are slightly uneven; 8 and 16 bits are
     drawn from 32.
     """
-    dtype = canonicalize(dtype)
-    if not dtypes.is_integer(dtype):
-        raise TypeError(f"random.randint gives integers, not {dtype.name}")
-    key, shape = single(key, "randint"), _shape(shape)
+    key, dtype = settled("randint", key, dtype, out_sharding, "iu", int, TypeError)
+    shape = drawn_shape("randint", shape, minval, maxval)
     if dtype.itemsize < 4:
         info = ml_dtypes.iinfo(dtype)
         low = _limit(minval, dtypes.int32, shape, int(info.min), int(info.max))

@@ -275,12 +275,11 @@ def _to_complex_form(t: Any, z: Any) -> tuple[Any, Any]:
         block = dynamic_slice_p(t, before, before, slice_sizes=(2, 2))
         a, b, c, d = (block[j, k] for j in range(2) for k in range(2))
         half = (a - d) / 2
-        root = _root(half * half + b * c)
-        gap = half + root
         moved = abs(c) > eps * (abs(a) + abs(d))
-        length = where(moved, _hypot(gap, c), full((), 1, dtypes.real_part(aval_of(t).dtype)))
-        length = convert(length, aval_of(t).dtype)
         one, none = full((), 1, aval_of(t).dtype), full((), 0, aval_of(t).dtype)
+        # Where nothing is done the roots are of other numbers than 0, whose slopes would be NaN.
+        gap = half + _root(where(moved, half * half + b * c, one))
+        length = convert(_hypot(gap, where(moved, c, one)), aval_of(t).dtype)
         cos, sin = where(moved, gap / length, one), where(moved, c / length, none)
         turn = _matrix([[ops.conjugate(cos), sin], [-sin, cos]])
         rows = dynamic_slice_p(t, before, zero, slice_sizes=(2, n))

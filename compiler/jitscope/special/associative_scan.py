@@ -8,7 +8,8 @@ from typing import Any
 from .. import tree
 from ..control.bodies import check_leaves, name_of
 from ..core.avals import ShapedArray, aval_of
-from ..ops.linear import concatenate_p, reshape, rev_p, slice_in_dim
+from ..ops.linear import rev_p
+from ..ops.scanning import odd_even
 
 
 def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: int = 0) -> Any:
@@ -40,7 +41,7 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = 
 
     if reverse:
         leaves = [rev_p(x, dimensions=(a,)) for x, a in zip(leaves, axes)]
-    found = _scan(combine, leaves, axes)
+    found = odd_even(combine, leaves, axes)
     if reverse:
         found = [rev_p(x, dimensions=(a,)) for x, a in zip(found, axes)]
     return elems_tree.unflatten(found)
@@ -63,52 +64,3 @@ def _check_result(fn: Any, in_tree: Any, out_tree: Any, given: Sequence[Any], ou
                 f"associative_scan: {name_of(fn)} must return the shapes and dtypes it takes; it took {before.short()} "
                 f"and gave {after.short()}"
             )
-
-
-def _scan(combine: Callable[..., list[Any]], elems: list[Any], axes: list[int]) -> list[Any]:
-    """Neighbours are combined in pairs, their running results found by recursion; those in between need one more step."""
-    n = aval_of(elems[0]).shape[axes[0]]
-    if n < 2:
-        return elems
-    pairs = combine(_every_second(elems, axes, 0, n - n % 2), _every_second(elems, axes, 1, n))
-    odd = _scan(combine, pairs, axes)
-    first = _part(elems, axes, 0, 1)
-    if n == 2:
-        return _joined(first, odd, axes)
-    before = odd if n % 2 else _part(odd, axes, 0, n // 2 - 1)
-    even = combine(before, _every_second(elems, axes, 2, n))
-    return _interleaved(_joined(first, even, axes), odd, axes)
-
-
-def _part(xs: list[Any], axes: list[int], start: int, stop: int) -> list[Any]:
-    return [slice_in_dim(x, start, stop, 1, a) for x, a in zip(xs, axes)]
-
-
-def _every_second(xs: list[Any], axes: list[int], start: int, stop: int) -> list[Any]:
-    return [slice_in_dim(x, start, stop, 2, a) for x, a in zip(xs, axes)]
-
-
-def _joined(xs: list[Any], ys: list[Any], axes: list[int]) -> list[Any]:
-    return [concatenate_p(x, y, dimension=a) for x, y, a in zip(xs, ys, axes)]
-
-
-def _interleaved(xs: list[Any], ys: list[Any], axes: list[int]) -> list[Any]:
-    """x[0], y[0], x[1], y[1], …; there may be one more x."""
-    return [_weave(x, y, a) for x, y, a in zip(xs, ys, axes)]
-
-
-def _weave(x: Any, y: Any, axis: int) -> Any:
-    n = aval_of(y).shape[axis]
-    pairs = concatenate_p(*[_with_axis(slice_in_dim(z, 0, n, 1, axis), axis + 1) for z in (x, y)], dimension=axis + 1)
-    shape = aval_of(y).shape
-    woven = reshape(pairs, (*shape[:axis], 2 * n, *shape[axis + 1 :]))
-    return (
-        woven
-        if aval_of(x).shape[axis] == n
-        else concatenate_p(woven, slice_in_dim(x, n, n + 1, 1, axis), dimension=axis)
-    )
-
-
-def _with_axis(x: Any, axis: int) -> Any:
-    shape = aval_of(x).shape
-    return reshape(x, (*shape[:axis], 1, *shape[axis:]))

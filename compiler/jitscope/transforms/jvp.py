@@ -22,7 +22,7 @@ class JVPTracer(Tracer):
     refusal = "the value is being differentiated, and Python's number would carry no derivative"
 
     def __init__(self, trace: JVPTrace, primal: Any, tangent: Any):
-        self.trace, self.primal, self.tangent = trace, primal, tangent
+        self.tracing, self.primal, self.tangent = trace, primal, tangent
         self.aval = aval_of(primal)
 
     def known(self) -> Any:
@@ -60,7 +60,7 @@ class JVPTrace(Trace):
 
     def split(self, x: Any) -> tuple[Any, Any]:
         """Primal and tangent of any value."""
-        if isinstance(x, JVPTracer) and x.trace is self:
+        if isinstance(x, JVPTracer) and x.tracing is self:
             return x.primal, x.tangent
         return x, zero_of(x)
 

@@ -27,7 +27,7 @@ class PartialEvalTrace(JaxprTrace):
         self.parent = parent
 
     def is_known(self, x: Any) -> bool:
-        return not (isinstance(x, JaxprTracer) and x.trace is self)
+        return not (isinstance(x, JaxprTracer) and x.tracing is self)
 
     def process(self, primitive, args, params):
         if all(map(self.is_known, args)):

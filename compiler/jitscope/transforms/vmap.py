@@ -54,7 +54,7 @@ class BatchTracer(Tracer):
     __slots__ = ("dim", "value")
 
     def __init__(self, trace: BatchTrace, value: Any, dim: int):
-        self.trace, self.value, self.dim = trace, value, dim
+        self.tracing, self.value, self.dim = trace, value, dim
         aval = aval_of(value)
         self.aval = ShapedArray(aval.shape[:dim] + aval.shape[dim + 1 :], aval.dtype, aval.weak_type)
 
@@ -73,7 +73,7 @@ class BatchTrace(Trace):
 
     def split(self, x: Any) -> tuple[Any, int | None]:
         """The value of all examples and the axis they lie along (None: it is the same for all)."""
-        if isinstance(x, BatchTracer) and x.trace.axis is self.axis:
+        if isinstance(x, BatchTracer) and x.tracing.axis is self.axis:
             return x.value, x.dim
         return x, None
 

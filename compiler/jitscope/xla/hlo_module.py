@@ -5,8 +5,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 
 __all__ = ["Computation", "Instruction", "computations", "cost_analysis", "optimized", "parse", "text", "unoptimized"]
@@ -23,8 +22,7 @@ _CALLING = re.compile(
 _COMPUTATION = re.compile(r"%?([\w.\-]+)")
 
 
-@dataclass(frozen=True, slots=True)
-class Instruction:
+class Instruction(NamedTuple):
     """One line of a computation.
 
     operands: names; type: as printed; text: the whole line; op_name: from the metadata; called: (role, computation)
@@ -52,8 +50,7 @@ class Instruction:
         return tuple(name for _, name in self.called)
 
 
-@dataclass(frozen=True, slots=True)
-class Computation:
+class Computation(NamedTuple):
     """A named list of instructions, operands before users."""
 
     name: str

@@ -1,0 +1,136 @@
+"""Steady times of the library's functions beside jax's, to find emitted programs that are slower: `python benchmarks/library.py --peer
+.venv-jax/bin/python [FILE …]`. The programs are the samples of tests/compiler/library (float32), all of one function together, mapped
+over many copies of their operands, so that the work counts and not the call.
+
+The two processes take turns, function by function; a ratio is that of the best of several bursts. What seems slower is measured
+again. `library.py worker LIBRARY` is one of the processes: it reads names of functions and writes seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+SLOWER = 1.15
+BURSTS, SECONDS, COPIES = 7, 0.01, 1000
+
+
+def worker(root: str) -> None:
+    from tests.compiler.library import recorded, samples
+    from tests.compiler.library.answers import Library, program
+
+    warnings.simplefilter("ignore")
+    library, functions = Library(root), {f.name: f for f in samples.every()}
+    given, made = library.operands("float32"), {}
+
+    def best(name: str) -> float:
+        if name not in made:
+            function = functions[name]
+            answers = recorded.load(function.file)[name]["answers"]["float32"]
+            chosen = [s for s, a in zip(function.samples, answers) if "out" in a and not a.get("eager")]
+            mapped = [s for s, a in zip(function.samples, answers) if a.get("mapped") is True]
+            used = {n: given[n] for s in mapped or chosen for n in s.names}
+            if mapped:
+                fun = library.jx.jit(_summed(library, library.jx.vmap(program(library, mapped))))
+                used = {n: library.np.stack([x] * COPIES) for n, x in used.items()}
+            else:
+                fun = library.jx.jit(_summed(library, program(library, chosen)))
+            library.jx.block_until_ready(fun(used))
+            made.clear()
+            made[name] = (fun, used)
+        return _best(library, *made[name])
+
+    for line in sys.stdin:
+        try:
+            found: Any = best(line.strip())
+        except Exception as error:  # told, not counted
+            found = f"{type(error).__name__}: {str(error)[:80]}"
+        print(json.dumps(found), flush=True)
+
+
+def _summed(library: Any, fun: Any) -> Any:
+    """One number of all results: how long results take to become arrays is measured elsewhere."""
+
+    def number(x: Any) -> Any:
+        if library.jx.dtypes.issubdtype(x.dtype, library.jx.dtypes.prng_key):
+            x = library.jx.random.key_data(x)
+        return library.np.sum(library.np.real(x).astype("float32"))
+
+    return lambda used: sum(map(number, library.jx.tree_util.tree_leaves(fun(used))))
+
+
+def _best(library: Any, fun: Any, used: Any) -> float:
+    wait, count = library.jx.block_until_ready, 1
+    start = time.perf_counter()
+    wait(fun(used))
+    count = max(3, int(SECONDS / max(time.perf_counter() - start, 1e-6)))
+    found = math.inf
+    for _ in range(BURSTS):
+        start = time.perf_counter()
+        for _ in range(count):
+            wait(fun(used))
+        found = min(found, (time.perf_counter() - start) / count)
+    return found
+
+
+class Worker:
+    def __init__(self, python: str, root: str):
+        command = [python, __file__, "worker", root]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+
+    def seconds(self, name: str) -> Any:
+        assert self.process.stdin and self.process.stdout
+        self.process.stdin.write(name + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+
+def ratio(ours: Worker, theirs: Worker, name: str, times: int) -> float | str:
+    pairs = [(ours.seconds(name), theirs.seconds(name)) for _ in range(times)]
+    for pair in pairs:
+        for found in pair:
+            if isinstance(found, str):
+                return found
+    return min(a for a, _ in pairs) / min(b for _, b in pairs)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("files", nargs="*", help="files of samples; all, if none is named")
+    parser.add_argument("--peer", required=True, help="a Python that has jax")
+    chosen = parser.parse_args()
+    from tests.compiler.library import samples
+
+    functions = [f for f in samples.every() if "float32" in f.dtypes and (not chosen.files or f.file in chosen.files)]
+    ours, theirs = Worker(sys.executable, "jitscope"), Worker(chosen.peer, "jax")
+    ratios: dict[str, float] = {}
+    for function in functions:
+        found = ratio(ours, theirs, function.name, 1)
+        if not isinstance(found, str) and found > SLOWER:
+            found = ratio(ours, theirs, function.name, 4)
+        if isinstance(found, str):
+            print(f"    ?  {function.name}: {found}", flush=True)
+            continue
+        ratios[function.name] = found
+        if found > SLOWER:
+            print(f"{found:5.2f}  {function.name}", flush=True)
+    mean = math.exp(sum(map(math.log, ratios.values())) / max(len(ratios), 1))
+    slower = sum(r > SLOWER for r in ratios.values())
+    print(f"{len(ratios)} functions, geometric mean {mean:.2f}, {slower} above {SLOWER}")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["worker"]:
+        worker(sys.argv[2])
+    else:
+        main()

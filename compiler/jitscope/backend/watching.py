@@ -1,0 +1,89 @@
+"""Looks at what programs get and give: for keys used twice (`debug_key_reuse`), for NaNs and infinities (`debug_nans`,
+`debug_infs`). What a look needs is loaded when one is on: few programs are watched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import tree
+from ..core import config, dtypes
+from ..core.avals import ShapedArray
+from ..core.jaxpr import ClosedJaxpr
+from ..ops.rng import KeyDType
+from .array import Array
+
+
+Run = Callable[[Sequence[Any]], Any]
+"""Runs a program on buffers."""
+Test = Callable[[np.ndarray], np.ndarray]
+"""Which elements are bad."""
+
+
+def nans(x: np.ndarray) -> np.ndarray:
+    return np.isnan(x)
+
+
+def infinities(x: np.ndarray) -> np.ndarray:
+    return np.isinf(x)
+
+
+def nans_and_infinities(x: np.ndarray) -> np.ndarray:
+    return ~np.isfinite(x)
+
+
+def is_bad(x: Any, test: Test) -> bool:
+    """Whether an array has a bad element. Integers, booleans and keys have none."""
+    return dtypes.is_inexact(x.aval.dtype) and bool(test(_wide(x)).any())
+
+
+def _wide(x: Any) -> np.ndarray:
+    """The values in a dtype that NumPy's tests know."""
+    values = np.asarray(x)
+    return values if values.dtype.kind in "fc" else values.astype(np.float32)
+
+
+def test_in_force() -> Test | None:
+    """What is looked for now, by `debug_nans` and `debug_infs`; None: nothing."""
+    options = config.settings()
+    if options.debug_infs:
+        return nans_and_infinities if options.debug_nans else infinities
+    return nans if options.debug_nans else None
+
+
+def watched(closed: ClosedJaxpr, name: str, run: Run) -> Run:
+    """A program that raises FloatingPointError for bad results, saying which equation made the first one. It may not take
+    over its arguments' memory: they are needed for that."""
+    test = test_in_force()
+    if test is None:
+        return run
+
+    def run_and_look(bufs: Sequence[Any]) -> Any:
+        out = run(bufs)
+        if any(is_bad(x, test) for x in tree.leaves(out)):
+            raise failure(closed, name, [Array(b, a) for b, a in zip(bufs, closed.in_avals)], test)
+        return out
+
+    return run_and_look
+
+
+def failure(closed: ClosedJaxpr, name: str, args: Sequence[Any], test: Test) -> FloatingPointError:
+    """The error for a program that gave bad results."""
+    from .replay import failure
+
+    return failure(closed, name, args, test)
+
+
+def is_key(aval: ShapedArray) -> bool:
+    """Whether these are random keys."""
+    return isinstance(aval.dtype, KeyDType)
+
+
+def checked(closed: ClosedJaxpr, run: Run, in_library: bool = True) -> Run:
+    """A program that raises KeyReuseError where it gets a key for the second time, or uses one twice itself."""
+    from .key_reuse import checked
+
+    return checked(closed, run, in_library)

@@ -1,0 +1,152 @@
+"""Products: of matrices, over any axes, of scaled small floats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..core import dtypes
+from ..core.avals import aval_of
+from ..ops import dot as dots
+from ..ops.linear import broadcast_in_dim, convert, mul_p, reshape
+from ..ops.precision import (
+    DotAlgorithm as DotAlgorithm,
+    DotAlgorithmPreset as DotAlgorithmPreset,
+    Precision as Precision,
+)
+from ._operands import here_only
+
+
+DotDimensionNumbers = tuple[tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]]
+"""((axes of lhs, axes of rhs that are summed over in pairs), (axes of lhs, axes of rhs that are shared))."""
+
+PrecisionLike = (
+    None | str | Precision | tuple[str, str] | tuple[Precision, Precision] | DotAlgorithm | DotAlgorithmPreset
+)
+"""How to say how exactly products are computed."""
+
+
+def dot(
+    lhs: Any,
+    rhs: Any,
+    *,
+    dimension_numbers: DotDimensionNumbers | None = None,
+    precision: PrecisionLike = None,
+    preferred_element_type: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """Sums of products over any axes, with any others side by side: shared axes first, then the other axes of lhs, then
+    those of rhs. Without `dimension_numbers`, the product of vectors and matrices.
+
+    Operands of two dtypes are promoted. The result has their dtype, or `preferred_element_type`, which must hold it.
+    `precision`: a Precision, its name, one for each operand, a DotAlgorithm, or a DotAlgorithmPreset or its name. Raises
+    TypeError for axes, sizes and dtypes that do not fit, ValueError for other ranks than those of vectors and matrices,
+    an unknown precision, and an algorithm that the device does not have.
+    """
+    here_only("dot", out_sharding=out_sharding)
+    x, y = aval_of(lhs), aval_of(rhs)
+    if dimension_numbers is None:
+        if not (1 <= x.ndim <= 2 and 1 <= y.ndim <= 2 and x.shape[-1] == y.shape[0]):
+            raise ValueError(
+                f"lax.dot multiplies vectors and matrices whose inner sizes are equal, not {x.short()} and {y.short()}: "
+                "give dimension_numbers"
+            )
+        dimension_numbers = ((x.ndim - 1,), (0,)), ((), ())
+    if x.dtype != y.dtype:
+        dtype, weak = dtypes.promote((x.dtype, x.weak_type), (y.dtype, y.weak_type))
+        lhs, rhs = convert(lhs, dtype, weak), convert(rhs, dtype, weak)
+    (x_sum, y_sum), (x_shared, y_shared) = dimension_numbers
+    numbers = (_axes(x_sum), _axes(y_sum)), (_axes(x_shared), _axes(y_shared))
+    return dots.dot_general(lhs, rhs, numbers, precision, preferred_element_type)
+
+
+def _axes(axes: int | Sequence[int]) -> tuple[int, ...]:
+    return (axes,) if isinstance(axes, int) else tuple(axes)
+
+
+def dot_general(
+    lhs: Any,
+    rhs: Any,
+    dimension_numbers: DotDimensionNumbers,
+    precision: PrecisionLike = None,
+    preferred_element_type: Any = None,
+    *,
+    out_sharding: Any = None,
+) -> Any:
+    """`dot` with its options by position."""
+    return dot(
+        lhs,
+        rhs,
+        dimension_numbers=dimension_numbers,
+        precision=precision,
+        preferred_element_type=preferred_element_type,
+        out_sharding=out_sharding,
+    )
+
+
+def batch_matmul(lhs: Any, rhs: Any, precision: PrecisionLike = None) -> Any:
+    """Products of matrices in the last two axes, pair by pair along the others. Raises ValueError for fewer than two axes,
+    or another number of them on the other side, TypeError for sizes that do not fit."""
+    x, y = aval_of(lhs), aval_of(rhs)
+    if x.ndim < 2 or x.ndim != y.ndim:
+        raise ValueError(
+            f"batch_matmul multiplies arrays of one rank, two or more, matrix by matrix: not {x.short()} and {y.short()}"
+        )
+    shared = tuple(range(x.ndim - 2))
+    return dots.dot_general(lhs, rhs, (((x.ndim - 1,), (x.ndim - 2,)), (shared, shared)), precision)
+
+
+def scaled_dot(
+    lhs: Any,
+    rhs: Any,
+    *,
+    lhs_scale: Any = None,
+    rhs_scale: Any = None,
+    dimension_numbers: DotDimensionNumbers | None = None,
+    preferred_element_type: Any = None,
+) -> Any:
+    """`dot` of lhs · lhs_scale and rhs · rhs_scale, where one number scales a block of each operand.
+
+    A scale has its operand's axes, those summed over so many times shorter as a block is long; None: 1. Without
+    `dimension_numbers`, matrices in the last two axes, pair by pair along the others. Both sides are made bfloat16; the
+    result is `preferred_element_type` (None: bfloat16). Raises TypeError for axes and sizes that do not fit. The algorithm is the
+    published one of block scaling: scale, then multiply (Open Compute's MX formats).
+    """
+    x = aval_of(lhs)
+    if dimension_numbers is None:
+        if x.ndim < 2:
+            raise TypeError(f"scaled_dot multiplies matrices; it got {x.short()}")
+        shared = tuple(range(x.ndim - 2))
+        dimension_numbers = ((x.ndim - 1,), (x.ndim - 2,)), (shared, shared)
+    (x_sum, y_sum), _ = dimension_numbers
+    result = dtypes.bfloat16 if preferred_element_type is None else dtypes.canonicalize(preferred_element_type)
+    return dots.dot_general(
+        _scaled("lhs", lhs, lhs_scale, _axes(x_sum)), _scaled("rhs", rhs, rhs_scale, _axes(y_sum)), dimension_numbers,
+        preferred_element_type=result,
+    )  # fmt: skip
+
+
+def _scaled(name: str, x: Any, scale: Any, summed: tuple[int, ...]) -> Any:
+    """An operand of `scaled_dot` times its scale."""
+    aval, small = aval_of(x), convert(x, dtypes.bfloat16)
+    if scale is None:
+        return small
+    blocks = aval_of(scale).shape
+    fits = len(blocks) == aval.ndim and all(
+        k > 0 and n % k == 0 and n // k > 1 if i in summed else n == k
+        for i, (n, k) in enumerate(zip(aval.shape, blocks))
+    )
+    if not fits:
+        raise TypeError(
+            f"scaled_dot: {name} {aval.short()} cannot be scaled by {aval_of(scale).short()}: their sizes are equal but for "
+            f"axes {summed}, where the scale is shorter by a whole factor, 2 or more"
+        )
+    spread = tuple(
+        m for i, (n, k) in enumerate(zip(aval.shape, blocks)) for m in ((k, n // k) if i in summed else (n,))
+    )
+    places, at = [], 0
+    for i in range(aval.ndim):
+        places.append(at)
+        at += 2 if i in summed else 1
+    factors = broadcast_in_dim(convert(scale, dtypes.bfloat16), spread, tuple(places))
+    return mul_p(small, reshape(factors, aval.shape))

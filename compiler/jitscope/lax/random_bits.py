@@ -1,0 +1,52 @@
+"""XLA's own generators of random bits and numbers. Programs use `jitscope.random`; these are its lower level."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..api.many_devices import later
+from ..core import dtypes
+from ..ops.generators import RandomAlgorithm as RandomAlgorithm, rng_bit_generator_p, rng_uniform_p
+
+
+def _shape(name: str, shape: Any) -> tuple[int, ...]:
+    sizes = (shape,) if isinstance(shape, int) else shape
+    try:
+        found = tuple(map(operator.index, sizes))
+    except TypeError:
+        raise TypeError(f"lax.{name}: shape is a sequence of ints, not {shape!r}") from None
+    if any(n < 0 for n in found):
+        raise ValueError(f"lax.{name}: shape {found} has a negative size")
+    return found
+
+
+def rng_bit_generator(
+    key: Any, shape: Sequence[int], dtype: Any = np.uint32, algorithm: RandomAlgorithm = RandomAlgorithm.RNG_DEFAULT, *,
+    out_sharding: Any = None,
+) -> Any:  # fmt: skip
+    """The next state of one of XLA's generators, and random bits of `shape` from the state `key`, uint32[4] or uint64[2].
+
+    `dtype`: an unsigned integer type. Bits of RNG_DEFAULT may differ between platforms and releases; under vmap the first
+    state draws for all. Raises TypeError for other dtypes and states.
+    """
+    if out_sharding is not None:
+        raise later("lax.rng_bit_generator's out_sharding")
+    dtype = dtypes.canonicalize(dtype)
+    if dtype not in (dtypes.uint8, dtypes.uint16, dtypes.uint32, dtypes.uint64):
+        raise TypeError(f"lax.rng_bit_generator gives unsigned integers of 8 to 64 bits, not {dtype.name}")
+    state, bits = rng_bit_generator_p(
+        key, shape=_shape("rng_bit_generator", shape), dtype=dtype, algorithm=RandomAlgorithm(algorithm)
+    )
+    return state, bits
+
+
+def rng_uniform(a: Any, b: Any, shape: Sequence[int]) -> Any:
+    """Numbers of `shape` uniform in [a, b), of the scalars' dtype, from a generator with a state of its own: others at each
+    run. It has no derivative and no map (NotImplementedError). Raises ValueError for bounds that are no scalars of one
+    dtype.
+    """
+    return rng_uniform_p(a, b, shape=_shape("rng_uniform", shape))

@@ -1,0 +1,199 @@
+"""Distinct elements.
+
+How many there are depends on values: outside any trace NumPy finds them; with `size` a program does, in a trace, too.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..backend.array import array_from_numpy
+from ..core import dtypes
+from ..core.avals import aval_of
+from ..core.trace import Tracer
+from ..ops.elementwise import and_p, ne_p, not_p
+from ..ops.families import scalar_like
+from ..ops.indexing import iota
+from ..ops.linear import concatenate_p, convert, full, reshape, slice_in_dim, sub_p, where as choose
+from ..ops.reduce import cumsum_p, reduce_or_p
+from ..ops.sort import sort_p
+from ._fused import fused
+from ._operands import broadcast, cast, checked, integer, one_axis, scalar_of
+from ._ufunc import kind_of
+from .at import At
+from .selecting import concrete_value, is_traced, needs_size, nonzero, take
+from .structure import array_operand, moveaxis
+
+
+class UniqueAll(NamedTuple):
+    """What `unique_all` gives."""
+
+    values: Any
+    indices: Any
+    inverse_indices: Any
+    counts: Any
+
+
+class UniqueCounts(NamedTuple):
+    """What `unique_counts` gives."""
+
+    values: Any
+    counts: Any
+
+
+class UniqueInverse(NamedTuple):
+    """What `unique_inverse` gives."""
+
+    values: Any
+    inverse_indices: Any
+
+
+def unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    *,
+    equal_nan: bool = True,
+    size: int | None = None,
+    fill_value: Any = None,
+    sorted: bool = True,
+) -> Any:
+    """The distinct elements (slices along `axis`) in ascending order; on demand also, as a tuple, where each stands first,
+    which of them each element is (in the shape of `ar`; with an axis, a vector), and how often each stands.
+
+    With `size` exactly so many: further ones are left out, missing ones are `fill_value` (default: the least element).
+    They come in order whatever `sorted` says. Raises ConcretizationTypeError while tracing without `size`, ValueError
+    where nothing is there to fill up with.
+    """
+    wanted = (return_index, return_inverse, return_counts)
+    x, aval = checked("unique", ar)
+    axis = None if axis is None else one_axis("unique", axis, aval.ndim)
+    if size is None:
+        if is_traced(x):
+            raise needs_size("unique")
+        unique_of: Any = np.unique
+        found = unique_of(np.asarray(concrete_value(x)), *wanted, axis=axis, equal_nan=equal_nan)
+        if not isinstance(x, Tracer):
+            return tuple(map(array_from_numpy, found)) if any(wanted) else array_from_numpy(found)
+        # Derivatives and maps need the program; its size is known now.
+        size, fill_value = (found[0] if any(wanted) else found).shape[axis or 0], None
+    size = integer("unique", size, "size")
+    if not (aval.size if axis is None else aval.shape[axis]) and size and fill_value is None:
+        raise ValueError(f"unique: an array of shape {aval.shape} has nothing to make {size} of; give fill_value")
+    found = _unique(x, size, axis, equal_nan, fill_value)
+    picked = (found[0], *[part for part, want in zip(found[1:], wanted) if want])
+    return picked if any(wanted) else picked[0]
+
+
+@fused(static="size axis equal_nan")
+def _unique(ar: Any, size: int, axis: int | None, equal_nan: bool, fill_value: Any) -> UniqueAll:
+    x = array_operand("unique", ar)
+    shape, index = aval_of(x).shape, dtypes.default_int()
+    rows = reshape(x, (aval_of(x).size,)) if axis is None else moveaxis(x, axis, 0)
+    total, *rest = aval_of(rows).shape
+    filler = None if fill_value is None else cast(*checked("unique", fill_value), aval_of(x).dtype)
+    if 0 in (total, *rest):
+        values = full((size, *rest), 0, aval_of(x).dtype)
+        values = values if filler is None or 0 in rest else broadcast(filler, (), (size, *rest))
+        counts = full((size,), 0, index)
+        inverse = full(shape if axis is None else (total,), 0, index)
+        return UniqueAll(values if axis is None else moveaxis(values, 0, axis), counts, inverse, counts)
+    order, first = _groups(rows, equal_nan)
+    (starts,) = nonzero(first, size=size)
+    group = sub_p(cumsum_p(convert(first, index), axis=0, reverse=False), scalar_of(1, index, False))
+    where = take(order, starts, mode="clip")
+    values = take(rows, where, 0, mode="clip")
+    if filler is not None:
+        there = lead(first, size, len(rest))
+        values = choose(broadcast(there, aval_of(there).shape, aval_of(values).shape), values, filler)
+    inverse = At(full((total,), 0, index))[order].set(group, unique_indices=True)
+    return UniqueAll(
+        values if axis is None else moveaxis(values, 0, axis),
+        where,
+        reshape(inverse, shape) if axis is None else inverse,
+        _counts(first, size, index),
+    )
+
+
+def lead(mask: Any, size: int, extra: int = 0) -> Any:
+    """Booleans, as many of the first `size` true as the mask has true elements, with `extra` axes of size 1 behind."""
+    index = dtypes.default_int()
+    total = aval_of(mask).size
+    count = slice_in_dim(cumsum_p(convert(mask, index), axis=0, reverse=False), total - 1, total)
+    there = iota(index, (size,)) < broadcast(count, (1,), (size,))
+    return reshape(there, (size, *[1] * extra))
+
+
+def _counts(first: Any, size: int, index: Any) -> Any:
+    """The lengths of the groups that begin where `first` holds."""
+    total = aval_of(first).size
+    (bounds,) = nonzero(first, size=size + 1, fill_value=total)
+    return sub_p(slice_in_dim(bounds, 1, size + 1), slice_in_dim(bounds, 0, size))
+
+
+def _groups(rows: Any, equal_nan: bool) -> tuple[Any, Any]:
+    """The order in which rows are sorted, and where in it another one begins."""
+    total = aval_of(rows).shape[0]
+    columns = reshape(rows, (total, aval_of(rows).size // total))
+    width = aval_of(columns).shape[1]
+    keys = [reshape(slice_in_dim(columns, i, i + 1, axis=1), (total,)) for i in range(width)]
+    index = iota(dtypes.default_int(), (total,))
+    *ordered, order = sort_p(*keys, index, dimension=0, is_stable=True, num_keys=width)
+    if width == 1:
+        return order, starts_group(ordered[0], equal_nan)
+    table = concatenate_p(*[reshape(column, (1, total)) for column in ordered], dimension=0)
+    return order, starts_group(table, equal_nan)
+
+
+def starts_group(ordered: Any, equal_nan: bool) -> Any:
+    """Where a sorted vector (or the columns of a matrix) differs from the element before."""
+    axis = aval_of(ordered).ndim - 1
+    size = aval_of(ordered).shape[axis]
+    left = slice_in_dim(ordered, 0, size - 1, axis=axis)
+    right = slice_in_dim(ordered, 1, size, axis=axis)
+    differs = ne_p(left, right)
+    if equal_nan and kind_of(ordered) in "fc":
+        differs = and_p(differs, not_p(and_p(ne_p(left, left), ne_p(right, right))))
+    if axis:
+        differs = reduce_or_p(differs, axes=(0,))
+    return concatenate_p(full((1,), True, dtypes.bool_), differs, dimension=0)
+
+
+def filled(x: Any, mask: Any, size: int, fill_value: Any, starts: Any = None) -> tuple[Any, Any, Any, Any]:
+    """The elements of a vector at which the mask holds, `size` of them; whether each is one of these; their places; and
+    the places they were taken from (`starts`: for every place another one, where its like begins).
+
+    Missing ones are still to be filled, or, if no value is given, the first of them, or 0 if there is none."""
+    (places,) = nonzero(mask, size=size)
+    there, taken = lead(mask, size), places if starts is None else take(starts, places, mode="clip")
+    values = take(x, taken, mode="clip")
+    if fill_value is None and size:
+        first = slice_in_dim(values, 0, 1)
+        first = choose(slice_in_dim(there, 0, 1), first, scalar_like(first, 0))
+        values = choose(there, values, broadcast(first, (1,), (size,)))
+    return values, there, places, taken
+
+
+def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueAll:
+    """Distinct elements, where each stands first, which each element is, and counts; NaNs differ. See `unique`."""
+    values, indices, inverse, counts = unique(x, True, True, True, equal_nan=False, size=size, fill_value=fill_value)
+    return UniqueAll(values, indices, inverse, counts)
+
+
+def unique_counts(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueCounts:
+    """Distinct elements and how often each stands; NaNs differ. See `unique`."""
+    return UniqueCounts(*unique(x, return_counts=True, equal_nan=False, size=size, fill_value=fill_value))
+
+
+def unique_inverse(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueInverse:
+    """Distinct elements and which of them each element is; NaNs differ. See `unique`."""
+    return UniqueInverse(*unique(x, return_inverse=True, equal_nan=False, size=size, fill_value=fill_value))
+
+
+def unique_values(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Any:
+    """Distinct elements in ascending order; NaNs differ. See `unique`."""
+    return unique(x, equal_nan=False, size=size, fill_value=fill_value)

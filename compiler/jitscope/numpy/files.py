@@ -1,0 +1,72 @@
+"""Arrays in files and in text."""
+
+from __future__ import annotations
+
+import os
+from typing import IO, Any
+
+import numpy as np
+from numpy import array_repr, array_str, get_printoptions, save, savez
+from numpy.exceptions import ComplexWarning
+
+from ..core import dtypes
+from .creation import asarray
+
+
+def load(file: IO[bytes] | str | os.PathLike[Any], *args: Any, **kwargs: Any) -> Any:
+    """The array in a file that `save` wrote; of other files what `numpy.load` gives (see there for arguments and
+    errors).
+
+    bfloat16, which NumPy reads back as two bytes without meaning, is itself again.
+    """
+    found = np.load(file, *args, **kwargs)
+    if not isinstance(found, np.ndarray):
+        return found
+    found = found.view(dtypes.bfloat16) if found.dtype == "V2" else found
+    return asarray(found) if dtypes.is_supported(found.dtype) else found
+
+
+def fromstring(string: str, dtype: Any = float, count: int = -1, *, sep: str) -> Any:
+    """The numbers in a text, `sep` between them, as a vector of `dtype`; `count` of them (-1: all)."""
+    return asarray(np.fromstring(string, dtype, count, sep=sep))
+
+
+def _refused(name: str) -> Any:
+    def fun(*args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(
+            f"{name}: reading changes what is read from, so a compiled function would not do what it says. Use "
+            f"jnp.asarray(np.{name}(...)) outside of compiled functions"
+        )
+
+    fun.__name__, fun.__qualname__ = name, name
+    fun.__doc__ = f"Not available, raises NotImplementedError: use `asarray(numpy.{name}(...))`."
+    return fun
+
+
+def _printing(name: str) -> Any:
+    def fun(*args: Any, **kwargs: Any) -> Any:
+        return getattr(np, name)(*args, **kwargs)
+
+    fun.__name__, fun.__qualname__ = name, name
+    fun.__doc__ = f"numpy.{name}: arrays are printed by NumPy, with its options."
+    return fun
+
+
+set_printoptions, printoptions = _printing("set_printoptions"), _printing("printoptions")
+fromfile, fromiter = _refused("fromfile"), _refused("fromiter")
+
+
+__all__ = [
+    "ComplexWarning",
+    "array_repr",
+    "array_str",
+    "fromfile",
+    "fromiter",
+    "fromstring",
+    "get_printoptions",
+    "load",
+    "printoptions",
+    "save",
+    "savez",
+    "set_printoptions",
+]

@@ -1,0 +1,50 @@
+"""Windows: weights for a stretch of samples, as NumPy defines them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..backend.array import array_from_numpy
+from ..core import dtypes
+from ..ops.linear import convert
+from ._fused import fused
+from ._operands import checked, integer
+from .creation import asarray
+from .ranges import linspace
+from .special import i0
+from .transcendental import sqrt
+
+
+def _window(name: str, doc: str) -> Any:
+    def fun(M: int) -> Any:
+        values = getattr(np, name)(integer(name, M, "M"))
+        return array_from_numpy(values.astype(dtypes.default_float()))
+
+    fun.__name__, fun.__qualname__ = name, name
+    fun.__doc__ = f"The {doc} window of M points, in the default float. Raises TypeError for M that is no int."
+    return fun
+
+
+bartlett, blackman = _window("bartlett", "Bartlett (triangular)"), _window("blackman", "Blackman")
+hamming, hanning = _window("hamming", "Hamming"), _window("hanning", "Hann")
+
+
+def kaiser(M: int, beta: Any) -> Any:
+    """The Kaiser window of M points, in the default float: I₀(β √(1 - t²)) / I₀(β) for t from -1 to 1. `beta`, a number,
+    may be traced. Raises TypeError for M that is no int, ValueError for complex `beta`."""
+    return _kaiser(beta, integer("kaiser", M, "M"))
+
+
+@fused(static="M")
+def _kaiser(beta: Any, M: int) -> Any:
+    _, aval = checked("kaiser", beta)
+    if dtypes.is_complex(aval.dtype):
+        raise ValueError(f"kaiser: beta is a real number, not {aval.short()}")
+    dtype = dtypes.default_float()
+    if M == 1:
+        return asarray(np.ones(1, dtype))
+    width = convert(asarray(beta), dtype)
+    places = linspace(-1, 1, M, dtype=dtype)
+    return i0(width * sqrt(1 - places * places)) / i0(width)

@@ -1,0 +1,87 @@
+"""What samplers are given, checked alike: a key, a shape, a dtype, parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..api.many_devices import later
+from ..core import dtypes
+from ..core.avals import aval_of
+from ..core.dtypes import promote
+from ..core.errors import TypePromotionError
+from ..numpy._operands import broadcast, broadcast_shape, shape_of
+from ..numpy.dtypes import requested
+from ..ops.linear import convert
+from .keys import single
+
+
+_KINDS = {"f": "floats", "fc": "floats and complex numbers", "iu": "integers", "u": "unsigned integers"}
+ANY = "biufc"
+
+
+def settled(
+    name: str, key: Any, dtype: Any, out_sharding: Any = None, kinds: str = "f", default: Any = float,
+    error: type[Exception] = ValueError,
+) -> tuple[Any, Any]:  # fmt: skip
+    """One typed key, and the dtype of the numbers to be drawn (`default` for None), which is of the given kinds.
+
+    Raises TypeError for what is no key, ValueError for several keys, `error` for another kind of dtype, and
+    NotImplementedError for an `out_sharding`.
+    """
+    if out_sharding is not None:
+        raise later(f"random.{name}'s out_sharding")
+    key = single(key, name)
+    dtype = requested(default if dtype is None else dtype, f"random.{name}")
+    if dtypes.is_extended(dtype) or dtypes.kind(dtype) not in kinds or dtype in dtypes.WIDER:
+        raise error(f"random.{name} gives {_KINDS.get(kinds, 'numbers')} of 8 bits and more, not {dtype.name}")
+    return key, dtype
+
+
+def drawn_shape(name: str, shape: Any, *params: Any, error: type[Exception] = ValueError) -> tuple[int, ...]:
+    """The shape of the result: the given one, to which the parameters' broadcast, or theirs for None.
+
+    Raises `error` where they do not, TypeError for sizes that are no ints.
+    """
+    return shape_over(name, shape, *[aval_of(p).shape for p in params], error=error)
+
+
+def shape_over(name: str, shape: Any, *own: tuple[int, ...], error: type[Exception] = ValueError) -> tuple[int, ...]:
+    """The same, given the shapes of the parameters."""
+    if shape is not None or not own:
+        shape = shape_of(f"random.{name}", shape)
+    try:
+        together = broadcast_shape(*own) if own else ()
+        fits = shape is None or broadcast_shape(shape, together) == shape
+    except ValueError as problem:
+        raise error(f"random.{name}: {problem}") from None
+    if not fits:
+        raise error(
+            f"random.{name}: parameters of shape {' and '.join(map(str, own))} do not broadcast to shape {shape}: "
+            "the shape is that of the whole result, not of the draws for one parameter"
+        )
+    return together if shape is None else shape
+
+
+def converted(name: str, dtype: Any, *params: Any) -> list[Any]:
+    """Parameters in `dtype`. Raises TypePromotionError for those that do not fit it by promotion (float64 for float32)."""
+    for param in params:
+        own = aval_of(param)
+        if own.dtype != dtype and promote((own.dtype, own.weak_type), (dtype, False))[0] != dtype:
+            raise TypePromotionError(
+                f"random.{name} draws {dtype.name}, and a parameter is {own.short()}: convert it with .astype, or give dtype"
+            )
+    return [in_dtype(param, dtype) for param in params]
+
+
+def in_dtype(value: Any, dtype: Any) -> Any:
+    """A parameter in `dtype`; a number stays a constant of the program."""
+    if isinstance(value, (int, float, np.generic)):
+        return np.asarray(value).astype(dtype)[()]
+    return convert(value, dtype)
+
+
+def spread(shape: tuple[int, ...], *xs: Any) -> list[Any]:
+    """Operands broadcast to a shape."""
+    return [broadcast(x, aval_of(x).shape, shape) for x in xs]

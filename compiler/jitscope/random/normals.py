@@ -1,0 +1,140 @@
+"""Distributions made of normal numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import lax, numpy as jnp
+from ..core import dtypes
+from ..core.avals import aval_of
+from ..numpy._compiled import compiled
+from ..numpy._operands import integer, promoted
+from ..ops.linear import convert
+from .arguments import ANY, converted, drawn_shape, settled, shape_over, spread
+from .keys import pair
+from .samplers import Shape, normal, rademacher, uniform
+
+
+_ONE = np.float32(1)
+
+
+@compiled(static="shape dtype")
+def lognormal(
+    key: Any, sigma: Any = _ONE, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None
+) -> Any:
+    """exp(sigma × a standard normal number); complex dtypes are allowed.
+
+    `shape`: by default that of `sigma`. Raises ValueError for shapes that do not broadcast to it, and integer dtypes.
+    """
+    key, dtype = settled("lognormal", key, dtype, out_sharding, "fc")
+    shape = drawn_shape("lognormal", shape, sigma)
+    (sigma,) = converted("lognormal", dtype, sigma)
+    return lax.exp(normal(key, shape, dtype) * sigma)
+
+
+@compiled(static="shape dtype")
+def maxwell(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
+    """Maxwell numbers: the length of a vector of three standard normal numbers.
+
+    Raises ValueError for a dtype that is no float.
+    """
+    key, dtype = settled("maxwell", key, dtype, out_sharding)
+    parts = normal(key, (*drawn_shape("maxwell", shape), 3), dtype)
+    return lax.sqrt(jnp.sum(parts * parts, -1))
+
+
+@compiled(static="shape dtype")
+def double_sided_maxwell(key: Any, loc: Any, scale: Any, shape: Shape = (), dtype: Any = None) -> Any:
+    """Maxwell numbers with a random sign, times `scale`, plus `loc`.
+
+    The result has the shape `shape` + that of the parameters together (for () that of the parameters twice). Raises
+    ValueError for a dtype that is no float.
+    """
+    key, dtype = settled("double_sided_maxwell", key, dtype)
+    own = drawn_shape("double_sided_maxwell", None, loc, scale)
+    shape = (drawn_shape("double_sided_maxwell", shape) or own) + own
+    for_size, for_sign = pair(key)
+    sign = rademacher(for_sign, shape, dtype)
+    return sign * maxwell(for_size, shape, dtype) * scale + loc
+
+
+@compiled(static="shape dtype")
+def wald(key: Any, mean: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
+    """Wald (inverse Gaussian) numbers of that mean and of shape parameter 1, by the method of Michael, Schucany and Haas.
+
+    `shape`: by default that of `mean`. Raises ValueError for shapes that do not broadcast to it and a dtype that is no
+    float.
+    """
+    key, dtype = settled("wald", key, dtype, out_sharding)
+    shape = drawn_shape("wald", shape, mean)
+    (mean,) = spread(shape, *converted("wald", dtype, mean))
+    for_normal, for_uniform = pair(key)
+    y = lax.square(normal(for_normal, shape, dtype))
+    u = uniform(for_uniform, shape, dtype)
+    squared = lax.square(mean)
+    # The smaller root of a quadratic equation; the larger one is mean² / x.
+    x = mean + squared * y / 2 - mean / 2 * lax.sqrt(4 * mean * y + squared * lax.square(y))
+    return lax.select(u <= mean / (mean + x), x, squared / x)
+
+
+_METHODS = ("cholesky", "eigh", "svd")
+
+
+@compiled(static="shape dtype method")
+def multivariate_normal(
+    key: Any, mean: Any, cov: Any, shape: Shape | None = None, dtype: Any = None, method: str = "cholesky", *,
+    out_sharding: Any = None,
+) -> Any:  # fmt: skip
+    """Normal vectors of mean [..., n] and covariance [..., n, n]: mean + F z with F Fᵀ = cov and standard normal z.
+
+    `shape` is that of the result without its last axis; by default that of the leading axes of both together. `dtype` (by
+    default that of the parameters) is z's. `method`: F is the Cholesky factor, or made of the eigenvectors ("eigh") or
+    the singular vectors ("svd") of cov, which may then be singular. Raises ValueError for other methods, for a mean or
+    cov of too few dimensions or other sizes, shapes that do not broadcast, and a dtype that is no float.
+    """
+    if method not in _METHODS:
+        raise ValueError(f"random.multivariate_normal: method is one of {', '.join(_METHODS)}, not {method!r}")
+    (mean, cov), _, number, _ = promoted("random.multivariate_normal", (mean, cov), inexact=True)
+    key, dtype = settled("multivariate_normal", key, number if dtype is None else dtype, out_sharding)
+    of_mean, of_cov = aval_of(mean).shape, aval_of(cov).shape
+    if not of_mean or of_cov[-2:] != (of_mean[-1],) * 2:
+        raise ValueError(
+            f"random.multivariate_normal needs a mean [..., n] and a cov [..., n, n]; they have the shapes {of_mean} and {of_cov}"
+        )
+    shape = shape_over("multivariate_normal", shape, of_mean[:-1], of_cov[:-2])
+    drawn = normal(key, (*shape, of_mean[-1]), dtype)
+    return mean + jnp.einsum("...ij,...j->...i", _factor(cov, method), drawn)
+
+
+def _factor(cov: Any, method: str) -> Any:
+    """A matrix F with F Fᵀ = cov. What LAPACK has no routine for is computed in float32."""
+    dtype = aval_of(cov).dtype
+    if dtype.itemsize < 4:
+        return convert(_factor(convert(cov, dtypes.float32), method), dtype)
+    if method == "cholesky":
+        return jnp.linalg.cholesky(cov)
+    if method == "eigh":
+        sizes, vectors = jnp.linalg.eigh(cov)
+    else:
+        vectors, sizes, _ = jnp.linalg.svd(cov)
+    return vectors * jnp.sqrt(sizes[..., None, :])
+
+
+@compiled(static="n shape dtype m")
+def orthogonal(
+    key: Any, n: int, shape: Shape = (), dtype: Any = None, m: int | None = None, *, out_sharding: Any = None
+) -> Any:
+    """Random matrices [*shape, n, m] with orthonormal columns, or rows if there are fewer of these; all equally likely.
+
+    `m` is n by default. A complex dtype gives unitary ones. Raises TypeError for sizes that are no ints, ValueError for an
+    integer dtype.
+    """
+    key, dtype = settled("orthogonal", key, dtype, out_sharding, ANY)
+    rows = integer("random.orthogonal", n, "n")
+    columns = rows if m is None else integer("random.orthogonal", m, "m")
+    shape = (*drawn_shape("orthogonal", shape), max(rows, columns), min(rows, columns))
+    q, r = jnp.linalg.qr(normal(key, shape, dtype))
+    q = q * jnp.sign(jnp.diagonal(r, axis1=-2, axis2=-1))[..., None, :]  # or QR's choice of signs would show
+    return q.mT if rows < columns else q

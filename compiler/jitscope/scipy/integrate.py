@@ -1,0 +1,3 @@
+"""`jitscope.scipy.integrate`: integrals of sampled functions."""
+
+from ..numpy import trapezoid as trapezoid

@@ -1,0 +1,82 @@
+"""Bessel functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import lax, numpy as jnp
+from ...control.custom_jvp import custom_jvp
+from ...numpy._compiled import compiled
+from ...numpy._operands import integer, operand
+from ...ops.elementwise import abs_p, exp_p
+from ...special.bessel import bessel_i0e_p, bessel_i1e_p
+from ._operands import real_operands
+
+
+@compiled()
+def i0e(x: Any) -> Any:
+    """exp(-|x|) i0(x). Raises TypeError for complex numbers."""
+    return bessel_i0e_p(operand("i0e", x, inexact=True))
+
+
+@compiled()
+def i0(x: Any) -> Any:
+    """The modified Bessel function of the first kind and order 0. Raises TypeError for complex numbers."""
+    (x,) = real_operands("i0", x, error=TypeError)
+    return exp_p(abs_p(x)) * bessel_i0e_p(x)
+
+
+@compiled()
+def i1e(x: Any) -> Any:
+    """exp(-|x|) i1(x). Raises TypeError for complex numbers."""
+    return bessel_i1e_p(operand("i1e", x, inexact=True))
+
+
+@compiled()
+def i1(x: Any) -> Any:
+    """The modified Bessel function of the first kind and order 1. Raises TypeError for complex numbers."""
+    (x,) = real_operands("i1", x, error=TypeError)
+    return exp_p(abs_p(x)) * bessel_i1e_p(x)
+
+
+@compiled(static="v n_iter")
+def bessel_jn(z: Any, *, v: int, n_iter: int = 50) -> Any:
+    """The Bessel functions of the first kind of orders 0 to v at real z: an array of shape [v + 1, *z.shape].
+
+    By Miller's backward recurrence (DLMF 3.6) from order `n_iter` on, which must be well above |z| and v. Raises
+    ValueError for v above n_iter, TypeError for complex z and for v and n_iter that are no ints (traced ones are
+    unknown).
+    """
+    (z,) = real_operands("bessel_jn", z, error=TypeError)
+    v, n_iter = integer("bessel_jn", v, "v"), integer("bessel_jn", n_iter, "n_iter")
+    if not 0 <= v <= n_iter:
+        raise ValueError(f"bessel_jn: the order v must be from 0 to n_iter, it is {v} and n_iter is {n_iter}")
+    return _orders(jnp.asarray(z), v, n_iter)
+
+
+def _orders_directly(z: Any, v: int, n_iter: int) -> Any:
+    """The ratios Jₖ/Jₖ₋₁ = 1 / (2 k / z - Jₖ₊₁/Jₖ) from k = n_iter down, then J₀ + 2 J₂ + 2 J₄ + … = 1. For z = 0, J₀
+    alone is 1."""
+    none = z == 0
+    down = 2 / jnp.where(none, 1, z)
+
+    def step(ratio: Any, k: Any) -> Any:
+        ratio = 1 / (k * down - ratio)
+        return ratio, ratio
+
+    _, ratios = lax.scan(step, jnp.zeros_like(z), jnp.arange(1, n_iter + 1, dtype=z.dtype), reverse=True)
+    relative = jnp.cumprod(jnp.where(none, 0, ratios), axis=0)
+    first = 1 / (1 + 2 * jnp.sum(relative[1::2], axis=0))
+    return jnp.concatenate([first[None], first * relative[:v]])
+
+
+_orders = custom_jvp(_orders_directly, nondiff_argnums=(1, 2))
+
+
+@_orders.defjvp
+def _orders_jvp(v: int, n_iter: int, primals: Any, tangents: Any) -> Any:
+    """2 Jₖ' = Jₖ₋₁ - Jₖ₊₁, where J₋₁ = -J₁."""
+    ((z,), (t,)) = primals, tangents
+    found = _orders(z, v + 1, max(n_iter, v + 2))
+    before = jnp.concatenate([-found[1:2], found[:-2]])
+    return found[:-1], 0.5 * t * (before - found[1:])

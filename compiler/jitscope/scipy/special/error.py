@@ -1,0 +1,94 @@
+"""Error functions and the normal distribution."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+from ...core.avals import aval_of
+from ...core.dtypes import complex_of, kind
+from ...numpy._compiled import compiled
+from ...numpy._operands import operand
+from ...ops.elementwise import erf_inv_p, erf_p, erfc_p
+from ...ops.families import scalar_like
+from ...ops.linear import convert, mul_p
+from ...special.error import dawson_p, erfcx_p, owens_t_p, wofz_p
+from ...special.normal import log_ndtr_p, ndtri_p
+from ._operands import real_operands, wide_operand
+
+
+@compiled()
+def erf(x: Any) -> Any:
+    """The error function, 2/√π times the integral of exp(-t²) from 0 to x. Raises TypeError for complex numbers."""
+    return erf_p(operand("erf", x, inexact=True))
+
+
+@compiled()
+def erfc(x: Any) -> Any:
+    """1 - erf(x), exact where that is small. Raises TypeError for complex numbers."""
+    return erfc_p(operand("erfc", x, inexact=True))
+
+
+@compiled()
+def erfinv(x: Any) -> Any:
+    """The inverse of erf; NaN outside of [-1, 1]. Raises TypeError for complex numbers."""
+    return erf_inv_p(operand("erfinv", x, inexact=True))
+
+
+@compiled()
+def erfcx(x: Any) -> Any:
+    """exp(x²) erfc(x), which neither over- nor underflows for positive x. Takes complex numbers."""
+    x = operand("erfcx", x, inexact=True)
+    return wofz_p(x * 1j) if kind(aval_of(x).dtype) == "c" else erfcx_p(x)
+
+
+@compiled()
+def dawsn(x: Any) -> Any:
+    """Dawson's integral, exp(-x²) times the integral of exp(t²) from 0 to x. Raises ValueError for complex numbers."""
+    return dawson_p(*real_operands("dawsn", x))
+
+
+@compiled()
+def wofz(z: Any) -> Any:
+    """The Faddeeva function exp(-z²) erfc(-i z), of real or complex numbers; complex."""
+    z = operand("wofz", z, inexact=True)
+    aval = aval_of(z)
+    return wofz_p(convert(z, complex_of(aval.dtype), aval.weak_type))
+
+
+@compiled()
+def owens_t(h: Any, a: Any) -> Any:
+    """Owen's T, the integral of exp(-h² (1 + t²) / 2) / (1 + t²) over t from 0 to a, divided by 2 π. Raises TypeError
+    for complex numbers."""
+    return owens_t_p(*real_operands("owens_t", h, a, error=TypeError))
+
+
+@compiled()
+def ndtr(x: Any) -> Any:
+    """The distribution function of the normal distribution, exact in both tails. x: float32 or float64; raises
+    TypeError for others."""
+    x = wide_operand("ndtr", x)
+    return mul_p(erfc_p(mul_p(x, scalar_like(x, -math.sqrt(0.5)))), scalar_like(x, 0.5))
+
+
+@compiled()
+def ndtri(p: Any) -> Any:
+    """The quantile of the normal distribution, the inverse of ndtr; ∓∞ at 0 and 1, NaN outside. p: float32 or float64;
+    raises TypeError for others."""
+    return ndtri_p(wide_operand("ndtri", p))
+
+
+@compiled(static="series_order")
+def log_ndtr(x: Any, series_order: int = 3) -> Any:
+    """log(ndtr(x)), exact in both tails. x: float32 or float64.
+
+    `series_order`, from 0 to 30, is JAX's number of terms of an asymptotic series for very negative x. Here one
+    approximation of full accuracy serves all x; the number is checked and changes nothing. Raises TypeError and
+    ValueError for other orders and for other dtypes.
+    """
+    if not isinstance(series_order, int):
+        raise TypeError(f"log_ndtr: series_order must be an int, not {series_order!r}")
+    if not 0 <= operator.index(series_order) <= 30:
+        raise ValueError(f"log_ndtr: series_order must be from 0 to 30, it is {series_order}")
+    return log_ndtr_p(wide_operand("log_ndtr", x))

@@ -1,0 +1,21 @@
+"""The binomial distribution: the probability of k successes in n trials, each of probability p, k counted from `loc`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import numpy as jnp
+from .. import special
+from ._formulas import derived, formula, standard
+
+
+@formula(weak=True)
+def logpmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Any:
+    y = standard(k, loc, 1.0)
+    ways = special.gammaln(n + 1) - (special.gammaln(y + 1) + special.gammaln(n - y + 1))
+    chance = special.xlogy(y, p) + special.xlog1py(n - y, -p)
+    certain = ((y == 0) & (n == 0)) | (chance == 0)
+    return jnp.where((k >= loc) & (k < loc + n + 1), jnp.where(certain, 0, ways + chance), -jnp.inf)
+
+
+pmf = derived("pmf", logpmf, jnp.exp)

@@ -1,0 +1,48 @@
+"""The Cauchy distribution: 1 / (pi scale (1 + y²)), y being (x - loc) / scale."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ... import numpy as jnp
+from ._formulas import derived, formula, log, shifted, standard
+
+
+@formula(complex=True)
+def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    y = standard(x, loc, scale)
+    return -(jnp.log1p(y * y) + log(math.pi * scale))
+
+
+pdf = derived("pdf", logpdf, jnp.exp)
+
+
+def _share_below(y: Any) -> Any:
+    """1/2 + arctan(y) / pi, of real numbers as an angle, which is exact far below, too."""
+    angle = jnp.arctan(y) + math.pi / 2 if jnp.iscomplexobj(y) else jnp.arctan2(1.0, -y)
+    return angle / math.pi
+
+
+@formula(complex=True)
+def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    return _share_below(standard(x, loc, scale))
+
+
+@formula(complex=True)
+def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    return _share_below(-standard(x, loc, scale))
+
+
+logcdf = derived("logcdf", cdf, jnp.log)
+logsf = derived("logsf", sf, jnp.log)
+
+
+@formula(complex=True)
+def ppf(q: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    return shifted(jnp.tan(math.pi * q - math.pi / 2), loc, scale)
+
+
+@formula(complex=True)
+def isf(q: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    return shifted(jnp.tan(math.pi / 2 - math.pi * q), loc, scale)

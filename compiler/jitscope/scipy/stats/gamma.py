@@ -1,0 +1,33 @@
+"""The gamma distribution of shape `a`: y^(a - 1) exp(-y) / (Gamma(a) scale) for y ≥ 0, y being (x - loc) / scale."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import numpy as jnp
+from .. import special
+from ._formulas import derived, formula, log, standard
+
+
+@formula()
+def logpdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    inside = x >= loc
+    y = jnp.where(inside, standard(x, loc, scale), 1)
+    return jnp.where(inside, special.xlogy(a - 1, y) - y - (special.gammaln(a) + log(scale)), -jnp.inf)
+
+
+pdf = derived("pdf", logpdf, jnp.exp)
+
+
+@formula()
+def cdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    return special.gammainc(a, jnp.maximum(standard(x, loc, scale), 0))
+
+
+@formula(weak=True)
+def sf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    return special.gammaincc(a, jnp.maximum(standard(x, loc, scale), 0))
+
+
+logcdf = derived("logcdf", cdf, jnp.log)
+logsf = derived("logsf", sf, jnp.log)

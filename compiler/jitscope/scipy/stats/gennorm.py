@@ -1,0 +1,22 @@
+"""The generalized normal distribution: beta exp(-|x|^beta) / (2 Gamma(1 / beta))."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import numpy as jnp
+from .. import special
+from ._formulas import derived, formula, log, over
+
+
+@formula(weak=True)
+def logpdf(x: Any, beta: Any) -> Any:
+    return log(0.5 * beta) - special.gammaln(over(1.0, beta)) - jnp.abs(x) ** beta
+
+
+pdf = derived("pdf", logpdf, jnp.exp)
+
+
+@formula(weak=True)
+def cdf(x: Any, beta: Any) -> Any:
+    return 0.5 * (1 + jnp.sign(x) * special.gammainc(over(1.0, beta), jnp.abs(x) ** beta))

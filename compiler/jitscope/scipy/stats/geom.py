@@ -1,0 +1,18 @@
+"""The geometric distribution: p (1 - p)^(k - 1), the probability of the first success in trial k ≥ 1, counted from `loc`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import numpy as jnp
+from .. import special
+from ._formulas import derived, formula, log, standard
+
+
+@formula()
+def logpmf(k: Any, p: Any, loc: Any = 0) -> Any:
+    x = standard(k, loc, 1.0)
+    return jnp.where(x <= 0, -jnp.inf, special.xlog1py(x - 1, -p) + log(p))
+
+
+pmf = derived("pmf", logpmf, jnp.exp)

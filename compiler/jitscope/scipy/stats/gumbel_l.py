@@ -1,0 +1,40 @@
+"""The left-skewed Gumbel distribution, of least values: exp(y - exp(y)) / scale, y being (x - loc) / scale; NaN for a scale that
+is not positive."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import numpy as jnp
+from ._formulas import derived, formula, log, shifted, standard, where
+
+
+@formula(weak=True)
+def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    y = standard(x, loc, scale)
+    return where(scale > 0, y - jnp.exp(y) - log(scale), jnp.nan)
+
+
+pdf = derived("pdf", logpdf, jnp.exp)
+
+
+@formula(weak=True)
+def logcdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    return where(scale > 0, jnp.log(-jnp.expm1(-jnp.exp(standard(x, loc, scale)))), jnp.nan)
+
+
+cdf = derived("cdf", logcdf, jnp.exp)
+
+
+@formula(weak=True)
+def logsf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    return where(scale > 0, -jnp.exp(standard(x, loc, scale)), jnp.nan)
+
+
+sf = derived("sf", logsf, jnp.exp)
+
+
+@formula(weak=True)
+def ppf(p: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    quantile = shifted(jnp.log(-jnp.log1p(-p)), loc, scale)
+    return jnp.where((p > 0) & (p < 1), quantile, jnp.nan)

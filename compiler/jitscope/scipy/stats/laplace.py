@@ -1,0 +1,24 @@
+"""The Laplace distribution: exp(-|y|) / (2 scale), y being (x - loc) / scale."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import numpy as jnp
+from ._formulas import derived, formula, log, over, standard
+
+
+@formula()
+def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    return -(over(jnp.abs(standard(x, loc, 1.0)), scale) + log(2 * scale))
+
+
+pdf = derived("pdf", logpdf, jnp.exp)
+
+
+@formula()
+def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    y = standard(x, loc, scale)
+    below = y <= 0
+    tail = 0.5 * jnp.exp(jnp.where(below, y, -y))
+    return jnp.where(below, tail, 1 - tail)

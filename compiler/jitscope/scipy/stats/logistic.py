@@ -1,0 +1,38 @@
+"""The logistic distribution: exp(-y) / (scale (1 + exp(-y))²), y being (x - loc) / scale."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import numpy as jnp
+from .. import special
+from ._formulas import derived, formula, log, shifted, standard
+
+
+@formula(complex=True)
+def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    half = standard(x, loc, scale) / 2
+    return -2 * jnp.logaddexp(half, -half) - log(scale)
+
+
+pdf = derived("pdf", logpdf, jnp.exp)
+
+
+@formula(complex=True, weak=True)
+def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    return special.expit(standard(x, loc, scale))
+
+
+@formula(complex=True, weak=True)
+def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    return special.expit(-standard(x, loc, scale))
+
+
+@formula(complex=True)
+def ppf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    return shifted(special.logit(x), loc, scale)
+
+
+@formula(complex=True)
+def isf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    return shifted(-special.logit(x), loc, scale)

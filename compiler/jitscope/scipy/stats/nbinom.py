@@ -1,0 +1,20 @@
+"""The negative binomial distribution: the probability of k failures before the n-th success, each of probability p, k counted
+from `loc`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import numpy as jnp
+from .. import special
+from ._formulas import derived, formula, standard
+
+
+@formula()
+def logpmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Any:
+    y = standard(k, loc, 1.0)
+    ways = special.gammaln(y + n) - special.gammaln(n) - special.gammaln(y + 1)
+    return jnp.where(k < loc, -jnp.inf, ways + special.xlogy(n, p) + special.xlogy(y, 1 - p))
+
+
+pmf = derived("pmf", logpmf, jnp.exp)

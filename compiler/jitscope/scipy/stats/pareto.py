@@ -1,0 +1,40 @@
+"""The Pareto distribution: b / (scale y^(b + 1)) for y ≥ 1, y being (x - loc) / scale."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import numpy as jnp
+from ._formulas import derived, formula, log, not_a_probability, over, shifted, standard
+
+
+@formula()
+def logpdf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    y = standard(x, loc, scale)
+    return jnp.where(x < loc + scale, -jnp.inf, -(log(over(scale, b)) + (b + 1) * jnp.log(y)))
+
+
+pdf = derived("pdf", logpdf, jnp.exp)
+
+
+@formula()
+def cdf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    return jnp.where(x < loc + scale, 0, 1 - standard(x, loc, scale) ** -b)
+
+
+@formula(weak=True)
+def logcdf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    return jnp.where(x < loc + scale, -jnp.inf, jnp.log1p(-(standard(x, loc, scale) ** -b)))
+
+
+@formula()
+def logsf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    return jnp.where(x < loc + scale, 0, -(b * jnp.log(standard(x, loc, scale))))
+
+
+sf = derived("sf", logsf, jnp.exp)
+
+
+@formula(complex=True)
+def ppf(q: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    return jnp.where(not_a_probability(q), jnp.nan, shifted((1 - q) ** -over(1.0, b), loc, scale))

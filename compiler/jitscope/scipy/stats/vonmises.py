@@ -1,0 +1,19 @@
+"""The von Mises distribution: exp(kappa cos(x)) / (2 pi I0(kappa)); NaN for a kappa that is not positive."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ... import numpy as jnp
+from .. import special
+from ._formulas import derived, formula, where
+
+
+@formula(weak=True)
+def logpdf(x: Any, kappa: Any) -> Any:
+    value = kappa * (jnp.cos(x) - 1) - jnp.log(2 * math.pi * special.i0e(kappa))
+    return where(kappa > 0, value, jnp.nan)
+
+
+pdf = derived("pdf", logpdf, jnp.exp)
