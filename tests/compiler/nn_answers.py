@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import enum
-import inspect
 import json
 import warnings
 from pathlib import Path
@@ -22,7 +20,6 @@ RECORDED = json.loads((Path(__file__).parent / "recorded" / "nn.json").read_text
 QUICK = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}
 """Options of XLA with which large programs compile several times faster."""
 ROOMS = {"nn": nn, "init": initializers, "image": image, "ops": ops, "np": jnp, "jx": jx, "lax": lax}
-MODULES = {"nn": nn, "nn.initializers": initializers, "image": image, "ops": ops}
 TOLERANCES = {"float64": (1e-11, 1e-13), "float32": (3e-5, 1e-5), "complex64": (3e-5, 1e-5), "bfloat16": (2e-2, 1e-2), "float16": (4e-3, 1e-3)}  # fmt: skip
 
 
@@ -77,17 +74,3 @@ def raised(expr: str, arrays: dict[str, Any]) -> str | None:
     except Exception as error:
         return " ".join(kind.__name__ for kind in type(error).__mro__)
     return None
-
-
-def signature(path: str) -> Any:
-    """As `record_jax_nn.py` writes them."""
-    module, _, name = path.rpartition(".")
-    value = getattr(MODULES[module], name)
-    if isinstance(value, type):
-        return "type"
-    parameters = inspect.signature(value).parameters.values()
-    return [[p.name, p.kind.name, "" if p.default is p.empty else _shown(p.default)] for p in parameters]
-
-
-def _shown(default: Any) -> str:
-    return f"{type(default).__name__}.{default.name}" if isinstance(default, enum.Enum) else repr(default)

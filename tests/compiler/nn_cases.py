@@ -1,5 +1,5 @@
-"""Expressions over nn, its initializers, image and segments that JAX was asked, too: `record_jax_nn.py` writes down what it says;
-`test_nn.py`, `test_initializers.py` and `test_image.py` compare.
+"""Expressions over nn that JAX was asked, too, beyond what samples ask (tests/compiler/library): bfloat16, second derivatives,
+Hessians, 64 bits. `record_jax_nn.py` writes down what it says; `test_nn.py` compares.
 
 In an expression `nn`, `init`, `image` and `ops` are these rooms; `np` is the module of array functions, `jx` that of transformations,
 `lax` lax. The letters are arrays (`arrays`), `key` is a random key.
@@ -13,7 +13,6 @@ import ml_dtypes
 import numpy
 
 
-MODULES = ("nn", "nn.initializers", "image", "ops")
 ELEMENTWISE = (
     "celu elu gelu hard_sigmoid hard_silu hard_tanh identity leaky_relu log1mexp log_sigmoid mish relu relu6 selu sigmoid silu "
     "soft_sign softplus sparse_plus sparse_sigmoid squareplus tanh"
@@ -206,99 +205,6 @@ jx.grad(lambda y: (jx.grad(lambda y: (nn.dot_product_attention(y, k, s, mask=g) 
 jx.grad(lambda y: sum(z.sum() for z in nn.dot_product_attention(y, k, s, return_residual=True)))(q)
 jx.vmap(nn.dot_product_attention)(q, k, s)
 """
-INITIALIZERS = """
-init.zeros(key, (2, 3)), init.ones(key, [2], np.int32), init.zeros(key, (0, 2), np.bfloat16)
-init.constant(3)(key, (2, 2)), init.constant(np.arange(3), np.int32)(key, (2, 3)), init.constant(2.5, np.float16)(key, ())
-init.uniform()(key, (3, 4))
-init.uniform(2.0, np.bfloat16)(key, (3, 4))
-init.uniform(scale=0.5)(key, (5,), np.float16)
-init.normal()(key, (3, 4))
-init.normal(2.0, np.bfloat16)(key, (3, 4))
-init.normal(stddev=0.5)(key, (5,), np.complex64)
-init.truncated_normal()(key, (30, 4))
-init.truncated_normal(2.0, np.bfloat16, lower=-1.0, upper=0.5)(key, (3, 4))
-init.truncated_normal(stddev=0.5, upper=1)(key, (5,), np.float16)
-init.glorot_normal()(key, (3, 4))
-init.glorot_normal(0, 1, 2)(key, (3, 4, 2))
-init.glorot_uniform()(key, (3, 4))
-init.glorot_uniform(in_axis=(0, 1), out_axis=-1)(key, (3, 4, 2))
-init.xavier_normal(dtype=np.float16)(key, (3, 4))
-init.xavier_uniform(dtype=np.bfloat16)(key, (3, 4))
-init.lecun_normal()(key, (3, 3, 4, 5))
-init.lecun_uniform()(key, (3, 3, 4, 5))
-init.lecun_normal(dtype=np.complex64)(key, (3, 4))
-init.lecun_uniform(dtype=np.complex64)(key, (3, 4))
-init.he_normal()(key, (3, 4))
-init.he_normal(batch_axis=0)(key, (3, 4, 2))
-init.he_uniform(batch_axis=(0,))(key, (3, 4, 2))
-init.kaiming_normal(1, 0)(key, (3, 4))
-init.kaiming_uniform(out_axis=0, in_axis=1)(key, (3, 4))
-init.variance_scaling(3.0, 'fan_in', 'normal')(key, (3, 4))
-init.variance_scaling(3.0, 'fan_out', 'normal')(key, (3, 4), np.complex64)
-init.variance_scaling(0.5, 'fan_geo_avg', 'uniform')(key, (3, 4))
-init.variance_scaling(0.5, 'fan_avg', 'truncated_normal', -1, -2, (), np.float16)(key, (3, 4))
-init.orthogonal()(key, (4, 4))
-init.orthogonal()(key, (2, 5))
-init.orthogonal(2.0, 0)(key, (3, 2, 4))
-init.orthogonal(column_axis=1, scale=0.5)(key, (3, 2, 4))
-init.orthogonal()(key, (3, 0))
-init.orthogonal(dtype=np.complex64)(key, (3, 2))
-init.delta_orthogonal()(key, (3, 2, 4))
-init.delta_orthogonal(2.0, -2)(key, (3, 3, 3, 3))
-init.delta_orthogonal(column_axis=0)(key, (2, 3, 2, 2, 4))
-jx.vmap(lambda z: init.he_normal()(z, (2, 3)))(jx.random.split(key, 3))
-jx.grad(lambda z: init.normal(z)(key, (4,)).sum())(2.0)
-"""
-IMAGE = """
-image.resize(p, (5, 7, 2), 'linear')
-image.resize(p, (9, 4, 2), 'nearest')
-image.resize(p, (3, 14, 2), image.ResizeMethod.LINEAR)
-image.resize(p, (3, 14, 2), 'bilinear', antialias=False)
-image.resize(p, (8, 3, 2), 'lanczos3')
-image.resize(p, (8, 3, 2), 'lanczos5', False)
-image.resize(p, (8, 3, 2), 'cubic')
-image.resize(p, (8, 3, 4), 'tricubic', precision=lax.Precision.DEFAULT)
-image.resize(p, (8, 3, 2), 'cubic-pytorch')
-image.resize(p, (8, 3, 2), 'cubic-pytorch', antialias=False)
-image.resize(p, (8, 3, 2), 'area')
-image.resize(p, (8, 3, 2), 'area', antialias=False)
-image.resize(p, (0, 3, 2), 'linear'), image.resize(p, (1, 1, 1), 'triangle'), image.resize(p, (4, 0, 2), 'nearest')
-image.resize(r, (6, 2), 'linear'), image.resize(r, (6, 2), 'nearest'), image.resize(p.astype(np.bfloat16), (3, 9, 2), 'cubic')
-image.resize(p.astype(np.float16), (3, 9, 2), image.ResizeMethod.AREA)
-jx.grad(lambda y: (image.resize(y, (3, 9, 2), 'cubic') ** 2).sum())(p)
-jx.grad(lambda y: (image.resize(y, (3, 9, 2), 'nearest') ** 2).sum())(p)
-jx.vmap(lambda y: image.resize(y, (4, 5), 'linear'), 2, 2)(p)
-image.scale_and_translate(p, (8, 6, 2), (0, 1), np.array([2.0, 0.7]), np.array([-1.0, 0.4]), 'linear')
-image.scale_and_translate(p, (8, 6, 2), (-3, -2), np.array([0.6, 1.7]), np.array([0.25, 1.5]), 'lanczos3', antialias=False)
-image.scale_and_translate(p, (8, 7, 2), [0], np.array([2]), np.array([1]), image.ResizeMethod.CUBIC)
-image.scale_and_translate(p, (8, 6, 2), (0, 1), np.array([0.6, 1.7]), np.array([0.25, 1.5]), 'area')
-image.scale_and_translate(p, (8, 6, 2), (1, 0), np.array([1.7, 0.6]), np.array([0.25, 1.5]), 'cubic-pytorch')
-image.scale_and_translate(p, (8, 6, 2), (1, 0), np.array([1.7, 0.6]), np.array([0.25, 1.5]), 'cubic-pytorch', antialias=False, precision=None)
-image.scale_and_translate(p, (5, 7, 2), (), np.zeros(0), np.zeros(0), 'linear')
-image.scale_and_translate(r, (5, 7), (0, 1), np.array([1.5, 2.0], np.bfloat16), np.array([0.25, 0.0], np.bfloat16), 'linear')
-jx.grad(lambda y, z: (image.scale_and_translate(p, (8, 6, 2), (0, 1), y, z, 'lanczos3') ** 2).sum(), (0, 1))(np.array([2.1, 0.7]), np.array([-1.1, 0.5]))
-jx.vmap(lambda z: image.scale_and_translate(p, (8, 6, 2), (0, 1), z + 1.5, z, 'cubic'))(np.array([[0.3, 0.2], [-0.4, 1.1]]))
-ops.segment_sum(o, j, 5)
-ops.segment_sum(o, j, num_segments=3, mode='clip')
-ops.segment_sum(o, j, 7, bucket_size=2)
-ops.segment_sum(o[:, 0], np.sort(j), 5, indices_are_sorted=True)
-ops.segment_sum(l, j[:5], 6), ops.segment_sum(o.astype(np.bfloat16), j, 5), ops.segment_sum(o[:0], j[:0], 2), ops.segment_sum(1.5 * l, j[:5], 0)
-ops.segment_prod(o, j, 5)
-ops.segment_prod(l, j[:5], num_segments=6, bucket_size=3)
-ops.segment_prod(o[:3], l[:3], 5, unique_indices=True)
-ops.segment_max(o, j, 6)
-ops.segment_max(l, j[:5], 6), ops.segment_max(l > 0, j[:5], 6), ops.segment_max(l, j[:5], 6, bucket_size=2)
-ops.segment_min(o, j, 6)
-ops.segment_min(l, j[:5], 6), ops.segment_min(l > 0, j[:5], 6), ops.segment_min(o, j, 6, False, False, 4, 'drop')
-jx.grad(lambda y: (ops.segment_sum(y, j, 5) ** 2).sum())(o)
-jx.vmap(lambda y: ops.segment_sum(y, j, 5), 1)(o), jx.vmap(lambda z: ops.segment_max(o, z, 5))(np.stack([j, j + 1]))
-"""
-OUTSIDE_JIT = """
-ops.segment_sum(o, j)
-ops.segment_max(o[:0], j[:0], 1)
-ops.segment_min(l, j[:5])
-nn.one_hot(np.arange(3), np.int32(4))
-"""
 ERRORS = """
 nn.relu('text')
 nn.elu([1.0])
@@ -330,30 +236,8 @@ nn.scaled_matmul(a, a, a, a)
 nn.scaled_matmul(k[:, :, 0], s[:, :, 0, :4], k[:, :, 0], s[:, :, 0])
 nn.scaled_matmul(k[:, :, 0], s[:, :, 0], k[:, :, 0, :4], s[:, :, 0])
 nn.get_scaled_dot_general_config('int4')
-init.lecun_normal()(key, (3,))
-init.lecun_normal()(key, ())
-init.variance_scaling(1.0, 'fan', 'normal')(key, (3, 3))
-init.variance_scaling(1.0, 'fan_in', 'cauchy')(key, (3, 3))
-init.truncated_normal(dtype=np.complex64)(key, (3, 3))
-init.orthogonal()(key, (3,))
-init.delta_orthogonal()(key, (3, 3))
-init.delta_orthogonal()(key, (3, 4, 2))
-init.normal()(3.5, (2,))
-image.resize(p, (3, 3), 'linear')
-image.resize(p, (3, 3, 2), 'best')
-image.scale_and_translate(p, (3, 3), (0, 1), np.ones(2), np.ones(2), 'linear')
-image.scale_and_translate(p, (3, 3, 2), (0, 1), np.ones(2), np.ones(2), 'nearest')
-image.ResizeMethod.from_string('best')
-ops.segment_sum(o, j, -1)
-ops.segment_sum(o, j[:4], 3)
-ops.segment_sum('text', j)
-jx.jit(lambda z: ops.segment_sum(o, z))(j)
 """
-ROOMS: dict[str, list[str]] = {
-    "nn": _elementwise() + _table(NN),
-    "init": _table(INITIALIZERS),
-    "image": _table(IMAGE),
-}
+EXPRESSIONS = _elementwise() + _table(NN)
 WIDE = [f"nn.{name}(x)" for name in ELEMENTWISE] + _table("""
 nn.softmax(a, where=m)
 nn.log_softmax(a)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import json
 import sys
 import warnings
@@ -20,25 +19,6 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 import nn_cases as cases  # noqa: E402
-
-
-def signatures() -> dict[str, Any]:
-    """The parameters of every public function; for what is none, its kind."""
-    found: dict[str, Any] = {}
-    for module in cases.MODULES:
-        room = importlib.import_module(f"jax.{module}")
-        for name in dir(room):
-            value = getattr(room, name)
-            if name.startswith("_") or inspect.ismodule(value):
-                continue
-            if isinstance(value, type):
-                found[f"{module}.{name}"] = "type"
-                continue
-            parameters = inspect.signature(value).parameters.values()
-            found[f"{module}.{name}"] = [
-                [p.name, p.kind.name, "" if p.default is p.empty else repr(p.default)] for p in parameters
-            ]
-    return found
 
 
 def rooms() -> dict[str, Any]:
@@ -82,10 +62,7 @@ def names(dtype: str) -> dict[str, Any]:
 def main() -> None:
     warnings.simplefilter("ignore")
     known = names("float32")
-    tables: dict[str, Any] = {"jax": jax.__version__, "signatures": signatures()}
-    for room, exprs in cases.ROOMS.items():
-        tables[room] = {expr: answer(expr, known) for expr in exprs}
-    tables["outside jit"] = {expr: answer(expr, known, False) for expr in cases.OUTSIDE_JIT.strip().splitlines()}
+    tables: dict[str, Any] = {"jax": jax.__version__, "nn": {expr: answer(expr, known) for expr in cases.EXPRESSIONS}}
     tables["errors"] = {expr: answer(expr, known, False) for expr in cases.ERRORS.strip().splitlines()}
     with jax.enable_x64(True):
         known = names("float64")

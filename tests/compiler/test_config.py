@@ -60,9 +60,9 @@ WRONG_VALUES: dict[str, list[Any]] = {
 
 @pytest.fixture(autouse=True)
 def restored():
-    default, others = configuration._default, dict(configuration._others)
+    default, others = configuration.unscoped, dict(configuration._others)
     yield
-    configuration._default = default
+    configuration.unscoped = default
     configuration._others.update(others)
 
 

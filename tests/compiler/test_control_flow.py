@@ -531,4 +531,4 @@ def test_paths_of_equations_reach_the_hlo():
     paths = {path for path, _ in walk(jx.make_jaxpr(f)(np.ones(300)).jaxpr)}
     held = [p for p in paths if "/" in p]
     assert any(p.split("/")[1].startswith("branches") for p in held)
-    assert [p for p in held if f'"{p}"' not in text and f'"{p}(' not in text] == []
+    assert [p for p in held if f'"{p} ' not in text and f'"{p}(' not in text] == []

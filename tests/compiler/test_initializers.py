@@ -1,4 +1,4 @@
-"""Initializers against what JAX drew from the same key, and what they promise."""
+"""Initializers: the bits that JAX drew from the same key, and what they promise (more of JAX's answers: tests/compiler/library)."""
 
 from __future__ import annotations
 
@@ -8,35 +8,37 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope.nn import initializers as init
-from tests.compiler import nn_answers as answers
+from tests.compiler.library import recorded, samples
+from tests.compiler.library.answers import Library
 
 
 KEY = jx.random.key(0)
 
 
-@pytest.mark.parametrize("part", range(2))
-def test_draws_are_jaxs(part):
-    assert not answers.differences("init", answers.cases.ROOMS["init"][part::2])
-
-
 def test_uniform_draws_have_jaxs_bits():
     """No tolerance eagerly; in one compiled program XLA may multiply in another order."""
-    exprs = [
-        "init.uniform()(key, (3, 4))",
-        "init.he_uniform(batch_axis=(0,))(key, (3, 4, 2))",
-        "init.lecun_uniform()(key, (3, 3, 4, 5))",
-    ]
-    draw = lambda key: [answers.cases.evaluate(expr, answers.ROOMS | {"key": key}) for expr in exprs]
-    key = answers.letters("float32")["key"]
-    for found, ulps in ((draw(key), 0), (jx.jit(draw)(key), 2)):
-        for expr, x in zip(exprs, found):
-            wanted = np.array(answers.RECORDED["init"][expr][0]["values"], np.float32).reshape(x.shape)
-            np.testing.assert_array_max_ulp(np.asarray(x), wanted, ulps)
+    library = Library("jitscope")
+    given = library.operands("float32")
+    for function in samples.functions("nn_initializers"):
+        if not function.name.endswith("uniform"):
+            continue
+        answers = recorded.load("nn_initializers")[function.name]["answers"]["float32"]
+        exprs = [
+            (s.expr, a["values"][0])
+            for s, a in zip(function.samples, answers)
+            if a.get("out", "").startswith("float32[")
+        ]
+        exprs = [(expr, values) for expr, values in exprs if values]
+        draw = lambda given, exprs=exprs: [library.value(expr, given) for expr, _ in exprs]
+        for found, ulps in ((draw(given), 0), (jx.jit(draw)(given), 2)):
+            for x, (_, values) in zip(found, exprs):
+                np.testing.assert_array_max_ulp(np.asarray(x).ravel(), np.array(values, np.float32), ulps)
 
 
-def test_draws_outside_of_jit_are_jaxs():
-    exprs = [e for e in answers.cases.ROOMS["init"] if not e.startswith("jx.")][::2]
-    assert not answers.differences("init", exprs, eagerly=True)
+def test_draws_are_mapped_over_keys():
+    keys = jx.random.split(KEY, 3)
+    found = jx.vmap(lambda key: init.he_normal()(key, (2, 3)))(keys)
+    np.testing.assert_allclose(found, [init.he_normal()(key, (2, 3)) for key in keys], rtol=1e-6)
 
 
 @pytest.mark.parametrize("distribution", ["normal", "truncated_normal", "uniform"])

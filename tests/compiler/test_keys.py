@@ -64,7 +64,7 @@ def test_raw_keys_draw_what_typed_ones_draw(name: str) -> None:
     np.testing.assert_array_equal(rows, [draw(k) for k in KEYS])
     np.testing.assert_array_equal(jx.vmap(draw)(random.key_data(KEYS)), rows)
     np.testing.assert_array_equal(lax.scan(lambda c, k: (c, draw(k)), 0, KEYS)[1], rows)
-    with pytest.raises(TypeError, match=name):
+    with pytest.raises(ValueError, match=name):
         draw(KEYS)
     with pytest.raises(TypeError, match="random key is needed"):
         draw(jnp.ones(2))
@@ -84,9 +84,9 @@ def test_making_keys() -> None:
         (lambda: random.key(2**70), OverflowError),
         (lambda: random.key(0, impl="dice"), ValueError),
         (lambda: random.key(0, impl="threefry2x32", dtype=KEY.dtype), ValueError),
-        (lambda: random.split(KEYS), TypeError),
-        (lambda: random.fold_in(KEYS, 1), TypeError),
-        (lambda: random.fold_in(KEY, 1.5), TypeError),
+        (lambda: random.split(KEYS), ValueError),
+        (lambda: random.fold_in(KEYS, 1), ValueError),
+        (lambda: random.fold_in(KEY, np.arange(3)), TypeError),
         (lambda: random.wrap_key_data(jnp.ones(2)), TypeError),
         (lambda: random.key_data(jnp.ones(3)), TypeError),
         (lambda: random.clone(1.0), TypeError),
@@ -213,7 +213,6 @@ OTHERWISE = {
     "ks = r.split(key, 4); a = r.normal(ks[1]); ks[1]": ["ok", "ok"],
     "ks = r.split(key, 4); a = ks[:2]; ks[1]": ["ok", "ok"],
     "b = jnp.concatenate([key[None], r.key(5)[None]]); r.normal(key)": ["ok", "ok"],
-    "b = jnp.stack([key, key]); r.normal(key)": ["ok", "KeyReuseError"],
     "b = jnp.where(True, key, key); r.normal(key)": ["KeyReuseError", "ok"],
     "b = jnp.where(True, key, r.key(1)); r.normal(b)": ["ok", "ok"],
     # The places are known,

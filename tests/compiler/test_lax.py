@@ -1,5 +1,6 @@
 """`jitscope.lax`: the façade gives each operation under JAX's name, eager and compiled, and refuses to convert."""
 
+import functools
 import math
 
 import numpy as np
@@ -8,6 +9,9 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
+from jitscope.core.primitive import Primitive
+from jitscope.lax import _whole as whole_module
+from jitscope.lax.primitives import PRIMITIVES
 
 
 X = np.linspace(0.1, 0.9, 6, dtype=np.float32).reshape(2, 3)
@@ -174,3 +178,109 @@ def test_an_integer_constant_divided_by_zero_is_no_end_of_the_process() -> None:
     assert jx.jit(lambda: (lax.div(five, zero), lax.rem(five, zero)))() == (-1, 5)
     np.testing.assert_array_equal(jx.jit(lambda n: lax.div(np.int32(7), n * 0))(jnp.arange(3)), [-1, -1, -1])
     np.testing.assert_array_equal(jx.jit(lambda n: lax.div(n, np.int32(3)))(jnp.arange(7)), np.arange(7) // 3)
+
+
+def test_primitives_are_found_by_the_names_jax_has() -> None:
+    assert len(PRIMITIVES) > 130
+    for name in PRIMITIVES:
+        assert isinstance(getattr(lax, name), Primitive), name
+    assert jx.make_jaxpr(lambda x: x + 1)(2.0).jaxpr.eqns[0].primitive is lax.add_p
+    with pytest.raises(AttributeError, match="no attribute 'nothing_p'"):
+        lax.nothing_p  # noqa: B018
+
+
+def test_axes_of_size_one_are_repeated() -> None:
+    x = jnp.asarray(X)
+    np.testing.assert_array_equal(lax.add(x[:, :1], x[:1]), X[:, :1] + X[:1])
+    np.testing.assert_array_equal(lax.lt(x[:, :1], x), X[:, :1] < X)
+    slopes = jx.grad(lambda a, b: lax.mul(a, b).sum(), (0, 1))(x[:, :1], x[:1])
+    np.testing.assert_allclose(slopes[0], np.full((2, 1), X[0].sum()), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("start", "allowed", "rows"),
+    [(-2, True, [4, 5]), (np.int32(-2), True, [4, 5]), (np.int32(-9), True, [0, 1]), (np.int32(-2), False, [0, 1])],
+)
+def test_negative_starts_count_from_the_end(start, allowed, rows) -> None:
+    x = jnp.arange(6)
+    start = jnp.asarray(start) if isinstance(start, np.int32) else start  # known only when running
+    cut = lambda start: lax.dynamic_slice(x, (start,), (2,), allow_negative_indices=allowed)
+    np.testing.assert_array_equal(cut(start), rows)
+    np.testing.assert_array_equal(jx.jit(cut)(start), rows)
+    put = lax.dynamic_update_slice(x, x[:2] - 10, (start,), allow_negative_indices=allowed)
+    np.testing.assert_array_equal(np.flatnonzero(np.asarray(put) < 0), rows)
+
+
+@pytest.mark.parametrize(
+    "precision", ["F16_F16_F16", lax.DotAlgorithmPreset.BF16_BF16_F32_X3, "F32_F32_F32", "DEFAULT"]
+)
+def test_algorithms_of_products_say_in_what_types_they_compute(precision) -> None:
+    x = jnp.asarray(X)
+    out = lax.dot(x, x.T, precision=precision)
+    assert out.dtype == jnp.float32
+    np.testing.assert_allclose(out, X @ X.T, rtol=1e-3)
+    slope = jx.grad(lambda x: lax.dot(x, x.T, precision=precision).sum())(x)
+    np.testing.assert_allclose(slope, 2 * np.broadcast_to(X.sum(0), X.shape), rtol=1e-3)
+
+
+def test_an_algorithm_the_device_lacks_is_refused() -> None:
+    for precision in ("TF32_TF32_F32", lax.DotAlgorithm(np.float32, np.float32, np.float32)):
+        with pytest.raises(ValueError, match="not to be had on the CPU"):
+            lax.dot(X, X.T, precision=precision)
+    with pytest.raises(ValueError, match="precision is None, a Precision"):
+        lax.dot(X, X.T, precision="exact")
+
+
+def test_ragged_products_have_derivatives_in_every_mode() -> None:
+    random = np.random.default_rng(5)
+    rows, matrices = random.normal(size=(6, 3)), random.normal(size=(3, 3, 2))
+    sizes = np.array([2, 0, 3], np.int32)
+    group = np.repeat([0, 1, 2, 3], [2, 0, 3, 1])
+    dense = lambda x, w: jnp.stack([x[i] @ w[g] if g < 3 else jnp.zeros(2) for i, g in enumerate(group)])
+    with jx.enable_x64(True):
+        slopes = [jx.grad(lambda x, w, f=f: (f(x, w) ** 3).sum(), (0, 1))(rows, matrices)
+                  for f in (lambda x, w: lax.ragged_dot(x, w, sizes), dense)]  # fmt: skip
+        for found, wanted in zip(*slopes):
+            np.testing.assert_allclose(found, wanted, rtol=1e-9)
+        summed = lax.RaggedDotDimensionNumbers((((0,), (0,)), ((), ())), (0,), ())
+        by_group = lambda x: (lax.ragged_dot_general(x, rows, sizes, summed) ** 2).sum()
+        wanted = lambda x: sum((jnp.dot(x[group == g].T, rows[group == g]) ** 2).sum() for g in range(3))
+        np.testing.assert_allclose(jx.grad(by_group)(rows), jx.grad(wanted)(rows), rtol=1e-9)
+
+
+def test_a_composite_is_a_nested_call_of_its_name() -> None:
+    @functools.partial(lax.composite, name="my.scaled")
+    def scaled(x, /, *, by):
+        return {"out": x * by}
+
+    assert [e.params["name"] for e in jx.make_jaxpr(lambda x: scaled(x, by=3))(X).jaxpr.eqns] == ["my.scaled"]
+    np.testing.assert_allclose(scaled(X, by=3)["out"], 3 * X)
+    np.testing.assert_allclose(jx.grad(lambda x: scaled(x, by=3)["out"].sum())(X), np.full(X.shape, 3))
+    with pytest.raises(jx.errors.UnexpectedTracerError, match=r"composite 'my\.scaled'"):
+        jx.jit(lambda x: scaled(x, by=x[0, 0]))(X)
+
+
+def test_what_is_sunk_stays_in_the_jaxpr() -> None:
+    def f(x):
+        lax.dce_sink({"a": x * 2})
+        return x + 1
+
+    names = [eqn.primitive.name for eqn in jx.make_jaxpr(f)(2.0).jaxpr.eqns]
+    assert names == ["mul", "dce_sink", "add"]
+    assert jx.jit(f)(2.0) == f(2.0) == 3
+    assert jx.grad(f)(2.0) == 1
+    np.testing.assert_array_equal(jx.vmap(f)(X), X + 1)
+
+
+def test_composed_functions_run_as_one_program() -> None:
+    shown = jx.make_jaxpr(lambda x: lax.conv_general_dilated_patches(x, (2,), (1,), "SAME"))(X[None])
+    assert len(shown.jaxpr.eqns) > 1  # while tracing, its equations
+    traced = []
+    real = whole_module._traced
+    whole_module._traced = lambda *args: traced.append(args[1]) or real(*args)
+    try:
+        for scale in (1, 2, 3):
+            lax.conv_general_dilated_patches(jnp.asarray(X[None]) * scale, (3,), (1,), "SAME")
+    finally:
+        whole_module._traced = real
+    assert traced == ["_patches"]

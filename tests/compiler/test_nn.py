@@ -30,23 +30,9 @@ def close(found, wanted, tolerance=1e-5):
 # What JAX answers ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", answers.RECORDED["signatures"])
-def test_signatures_are_jaxs(path):
-    assert answers.signature(path) == answers.RECORDED["signatures"][path]
-
-
 @pytest.mark.parametrize("part", range(4))
 def test_values_dtypes_weak_types_and_derivatives_are_jaxs(part):
-    assert not answers.differences("nn", CASES.ROOMS["nn"][part::4])
-
-
-def test_every_function_is_compared():
-    asked = " ".join((*CASES.ROOMS["nn"], *CASES.ROOMS["init"], *CASES.ROOMS["image"], CASES.ERRORS))
-    rooms = {"nn": "nn", "nn.initializers": "init", "image": "image", "ops": "ops"}
-    for path in answers.RECORDED["signatures"]:
-        room, _, name = path.rpartition(".")
-        elsewhere = name in ("scaled_dot_general", "Initializer")  # JAX has no answer on a CPU; a protocol
-        assert elsewhere or f"{rooms[room]}.{name}" in asked, path
+    assert not answers.differences("nn", CASES.EXPRESSIONS[part::4])
 
 
 def test_values_outside_of_jit_are_jaxs():
@@ -56,7 +42,7 @@ def test_values_outside_of_jit_are_jaxs():
 
 def test_other_values_outside_of_jit_are_jaxs():
     heads = ("nn.softmax", "nn.logsumexp", "nn.standardize", "nn.glu", "nn.one_hot", "nn.logmeanexp", "nn.dot_product_attention(q, k, s, d")  # fmt: skip
-    exprs = [expr for expr in CASES.ROOMS["nn"] if expr.startswith(heads)][::3]
+    exprs = [expr for expr in CASES.EXPRESSIONS if expr.startswith(heads)][::3]
     assert len(exprs) > 15
     assert not answers.differences("nn", exprs, eagerly=True)
 

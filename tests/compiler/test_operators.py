@@ -51,7 +51,7 @@ def test_other_operators() -> None:
         np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-5)
     assert round(x).tolist() == np.round(X).tolist() and round(x / 3, 1).dtype == np.float32
     assert (~jnp.asarray([True, False])).tolist() == [False, True]
-    assert 3.0 in x and 7.0 not in x
+    assert 3.0 in x.ravel() and 7.0 not in x.ravel()
     y = x
     y += 1
     assert y is not x and float(x[0, 0]) == 1.5
@@ -135,7 +135,12 @@ def test_operators_leave_other_types_to_python(other: Any) -> None:
     for name in ("add", "sub", "mul", "truediv", "matmul", "pow", "lt", "and_"):
         with pytest.raises(TypeError, match=r"not supported between|unsupported operand|integer scalar"):
             getattr(operator, name)(x, other)
-    assert (x == other) is False and (x != other) is True
+    if isinstance(other, (list, dict)):  # Python would say that they are not equal, whatever they hold
+        for name in ("eq", "ne"):
+            with pytest.raises(TypeError, match=r"wrap it in jnp\.array"):
+                getattr(operator, name)(x, other)
+    else:
+        assert (x == other) is False and (x != other) is True
 
     class Friendly:
         def __radd__(self, x: Any) -> str:
@@ -323,17 +328,17 @@ def test_large_arrays_are_filled_on_the_device() -> None:
         (lambda: jnp.asarray(object()), TypeError, "object"),
         (lambda: jnp.asarray(None), ValueError, "None"),
         (lambda: jnp.array([[1], [1, 2]]), ValueError, "differ in length"),
-        (lambda: jnp.array([1, None]), TypeError, "None"),
+        (lambda: jnp.array([1, None]), ValueError, "None"),
         (lambda: jnp.zeros((2, -1)), ValueError, "negative size"),
         (lambda: jnp.zeros(2.5), TypeError, "must be an int"),
-        (lambda: jnp.arange(0, 3, 0), ValueError, "step is 0"),
+        (lambda: jnp.arange(0, 3, 0), ZeroDivisionError, "step is 0"),
         (lambda: -jnp.asarray([True]), TypeError, "neg works on"),
         (lambda: jnp.ones(2) & 1, TypeError, "and works on"),
         (lambda: jnp.clip(jnp.ones(2) * 1j, 0), ValueError, "no order"),
         (lambda: jnp.sum(jnp.ones(2), out=np.ones(1)), NotImplementedError, "out="),
         (lambda: jnp.take(jnp.ones(2), 1.0), TypeError, "indices must be integers"),
         (lambda: jnp.take(jnp.ones(2), 1, mode="raise"), NotImplementedError, "cannot raise"),
-        (lambda: jnp.ones(3).sort(kind="quicksort"), ValueError, "stable"),
+        (lambda: jnp.ones(3).sort(kind="quicksort"), TypeError, "stable"),
         (lambda: jnp.floor(1j), TypeError, "complex"),
         (lambda: jnp.ones(2).reshape(2, order="X"), ValueError, "'C' or 'F'"),
         (lambda: jnp.sum(jnp.ones(2), 0, None, None, False, None, None, True, 9), TypeError, "positional"),

@@ -172,7 +172,7 @@ def test_modes_by_name() -> None:
     ("dtype", "filler"), [("f4", np.nan), ("i4", -(2**31)), ("u1", 255), ("?", True), ("c8", np.nan)]
 )
 def test_what_stands_for_rows_that_do_not_exist(dtype, filler) -> None:
-    out = ix.gather(np.zeros((2, 1), dtype), ints([[5]]), ROWS, (1, 1))
+    out = ix.gather(np.zeros((2, 1), dtype), ints([[5]]), ROWS, (1, 1), mode="fill")
     np.testing.assert_array_equal(np.asarray(out), np.full((1, 1), filler, dtype))
 
 

@@ -85,6 +85,32 @@ def test_programs_do_not_depend_on_names():
     assert "reuse" in found and "compile" not in found
 
 
+def test_texts_of_programs_show_scopes():
+    closed = jx.make_jaxpr(layer)(1.0)
+    lines = closed.pretty_print(name_stack=True).splitlines()
+    assert [line.split("# ")[1] for line in lines] == ["[layer/attention]", "[layer]"]
+    assert "#" not in closed.pretty_print()
+    both = closed.pretty_print(name_stack=True, source_info=True)
+    assert "[layer/attention]" in both and "test_scopes.py" in both
+    lowered = jx.jit(layer).lower(1.0)
+    for dialect in ("stablehlo", "hlo"):
+        text = lowered.as_text(dialect, debug_info=True)
+        assert "e0 layer/attention/sin" in text and "e1 layer/cos" in text
+        assert "layer" not in lowered.as_text(dialect).replace("@layer", "").replace("HloModule layer", "")
+
+
+def test_times_of_kernels_tell_their_scopes():
+    def f(x):
+        with jx.named_scope("first"):
+            x = jnp.sin(x) @ x
+        with jx.named_scope("second"):
+            return jnp.cumsum(x, 0)
+
+    found = observe.kernel_times(jx.jit(f), jnp.ones((300, 300)), calls=3)
+    assert {scope for kernel in found for scope in kernel.scopes} == {"first", "second"}
+    assert all(len(kernel.scopes) == 1 for kernel in found if kernel.paths)
+
+
 def test_documents_show_scopes():
     f = jx.jit(lambda x: jnp.tanh(layer(x)))
     f(jnp.ones(3))

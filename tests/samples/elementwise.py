@@ -182,6 +182,22 @@ for _primitive, _oracle, _params in (
             yield Sample(f"{label} {params or ''}", [x], oracle, params)
 
 
+@samples(ew.mulhi_p, "iu")
+def _(draw, dtype):
+    upper = lambda x, y: _exact(lambda v, w: (int(v) * int(w)) >> (8 * dtype.itemsize), x, y)
+    for label, shape in SHAPES.items():
+        yield Sample(label, [draw.bits(shape), draw.bits(shape)], upper)
+    yield Sample("scalar operand 1", [draw.bits((2, 3)), draw.bits(())], upper)
+
+
+@samples(ew.reduce_precision_p, "f")
+def _(draw, dtype):
+    for label, shape in SHAPES.items():  # numbers that have few bits
+        x = draw.among(shape, [-1.75, -1.25, -0.375, 0.125, 0.625, 2.25])
+        params = {"exponent_bits": 4, "mantissa_bits": 3}  # tangents are rounded, too
+        yield Sample(label, [x], lambda x: x, params, rules=["abstract", "lower", "batch"])
+
+
 @samples(ew.nextafter_p, "f")
 def _(draw, dtype):
     for label, shape in SHAPES.items():
@@ -201,7 +217,7 @@ def _same_dtype(function, dtype):
 def _(draw, dtype):
     for label, shape in SHAPES.items():
         args = [draw.among(shape, [1, 2]), draw(shape, 0.5, 3)]
-        yield Sample(label, args, lambda n, x: special.polygamma(n.astype(int), x), flat=[0], loose=20)
+        yield Sample(label, args, lambda n, x: special.polygamma(n.astype(int), x), smooth=[1], loose=20)
 
 
 for _primitive, _oracle in ((ew.shift_left_p, _shift_left), (ew.shift_right_logical_p, _shift_right_logical),
@@ -251,6 +267,13 @@ def _(draw, dtype):
     for label, shape in SHAPES.items():
         args = [draw(shape)]
         yield Sample(label, args, lambda x: _bits(x.astype(dtype), new), {"new_dtype": new}, result=new)
+    parts = dtype.itemsize
+    taken = lambda x: np.ascontiguousarray(x.astype(dtype)).view(np.uint8).reshape(*x.shape, parts)
+    yield Sample("taken apart", [draw((2, 3))], taken, {"new_dtype": np.dtype(np.uint8)}, result=np.dtype(np.uint8))
+    if dtype == uint32:
+        joined = lambda x: np.ascontiguousarray(x).view(np.uint32).reshape(x.shape[:-1])
+        given = draw.random.integers(0, 255, (3, 2, 4)).astype(np.uint8)
+        yield Sample("put together", [given], joined, {"new_dtype": dtype}, result=dtype)
 
 
 def _bits(x, new):

@@ -75,7 +75,7 @@ def _places(operand, indices, sizes, window, missing, indexed, shared, indices_s
 
 def _gather(x, indices, numbers, sizes, mode, fill_value, dtype):
     found, shape = {}, None
-    for place, source, whole in _places(x.shape, indices, sizes, *ix._fields(numbers), clip=mode is not FILL):
+    for place, source, whole in _places(x.shape, indices, sizes, *numbers, clip=mode is not FILL):
         found[place], shape = (x[source] if source is not None else fill_value), whole
     if shape is None:
         shape = _gather_shape(x, indices, numbers, sizes)
@@ -86,7 +86,7 @@ def _gather(x, indices, numbers, sizes, mode, fill_value, dtype):
 
 
 def _gather_shape(x, indices, numbers, sizes):
-    window, missing, _, shared, _ = ix._fields(numbers)
+    window, missing, _, shared, _ = numbers
     rank = len(window) + indices.ndim - 1
     kept = iter(sizes[a] for a in range(x.ndim) if a not in missing and a not in shared)
     outer = iter(indices.shape[:-1])
@@ -136,7 +136,7 @@ def scattered(combine):
     def oracle(x, indices, updates, numbers, sizes, mode):
         out = x.copy()
         with np.errstate(over="ignore"):
-            for place, target, _ in _places(x.shape, indices, sizes, *ix._fields(numbers), clip=mode is CLIP):
+            for place, target, _ in _places(x.shape, indices, sizes, *numbers, clip=mode is CLIP):
                 if target is not None:
                     out[target] = combine(out[target], updates[place])
         return out

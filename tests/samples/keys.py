@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from jitscope.core.dtypes import bool_, int32, uint32
-from jitscope.ops import elementwise as el, indexing as ix, linear as li, rng
+from jitscope.ops import elementwise as el, generators, indexing as ix, linear as li, rng
 
 from .indexing import CLIP, FILL, scattered
 from .registry import SHAPES, Draw, Sample, samples
@@ -22,6 +22,10 @@ def _keys(words: Any) -> Any:
 def _on_keys(fun: Callable[..., Any]) -> Callable[..., Any]:
     """A function of keys as one of their words."""
     return lambda words, *others: rng.random_unwrap_p(fun(_keys(words), *others))
+
+
+def whole(x: Any) -> Any:
+    return x if x.dtype == int32 else el.floor_p(x)
 
 
 def _cipher(k1, k2, x1, x2):
@@ -110,8 +114,15 @@ def _(draw, dtype):
         # One state draws for a whole batch, so a loop over states is another thing.
         yield Sample(f"{width} bits", [np.array([1, 2, 3, 4], np.uint32)],
                      lambda s, bits=bits, unsigned=unsigned: [s + np.array([0, 0, 2, 0], np.uint32), np.array(bits, unsigned)],
-                     {"shape": (3, 2), "dtype": unsigned}, result=[uint32, unsigned],
+                     {"shape": (3, 2), "dtype": unsigned, "algorithm": 0}, result=[uint32, unsigned],
                      rules=["abstract", "lower"])  # fmt: skip
+
+
+@samples(generators.rng_uniform_p, "if")
+def _(draw, dtype):
+    low, high = np.asarray(3, dtype), np.asarray(4 if dtype == int32 else 3.5, dtype)
+    yield Sample("within", [low, high], lambda a, b: np.full((2, 5), 3).astype(a.dtype),
+                 fun=lambda a, b: whole(generators.rng_uniform_p(a, b, shape=(2, 5))), rules=["abstract", "lower"])  # fmt: skip
 
 
 @samples(rng.random_fold_in_p, "u")

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from jitscope.core.dtypes import float64, int32, kind
-from jitscope.ops import sort as so
+from jitscope.ops import approximate, sort as so
 
 from .registry import EVERYTHING, Sample, samples
 
@@ -61,6 +61,21 @@ def _(draw, dtype):
 def _greatest(x, k, axis):
     order = np.take(np.argsort(-x.astype(float64), axis, kind="stable"), range(k), axis)
     return [np.take_along_axis(x, order, axis), order]
+
+
+@samples(approximate.approx_top_k_p, "f")
+def _(draw, dtype):
+    plain = {"recall_target": 0.95, "reduction_input_size_override": -1, "aggregate_to_topk": True}
+    for label, shape, k, axis, most in (("rank 1", (7,), 3, 0, True), ("rank 3", (2, 5, 3), 2, -2, False),
+                                        ("empty", (0, 3), 2, 1, True), ("all", (2, 4), 4, 1, False)):  # fmt: skip
+        oracle = lambda x, k=k, axis=axis, most=most: _best(x, k, axis % x.ndim, most)
+        params = {"k": k, "reduction_dimension": axis, "is_max_k": most, **plain}
+        yield Sample(label, [draw.distinct(shape)], oracle, params, result=[dtype, int32])
+
+
+def _best(x, k, axis, most):
+    values, order = _greatest(x if most else -x, k, axis)
+    return [values if most else -values, order]
 
 
 @samples(so.top_k_p, "biuf")

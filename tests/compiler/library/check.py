@@ -1,0 +1,28 @@
+"""Compare named functions, or all of a file of samples: `python -m tests.compiler.library.check numpy.sum numpy_reductions …`;
+with `--equations`, list the samples whose programs have more equations than JAX's.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+from tests.compiler.library import comparing, samples
+from tests.compiler.library.answers import Library
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    library = Library("jitscope")
+    chosen = [a for a in sys.argv[1:] if not a.startswith("--")]
+    functions = [f for f in samples.every() if not chosen or f.name in chosen or f.file in chosen]
+    bad = 0
+    for function in functions:
+        if "--equations" in sys.argv:
+            for ratio, expr, ours, theirs in comparing.outliers(library, function):
+                print(f"{ratio:6.2f}  {ours:4d} {theirs:4d}  {function.name}: {expr}")
+            continue
+        found = comparing.faults(library, function)
+        bad += bool(found)
+        print("\n".join(found) if found else f"ok {function.name}", flush=True)
+    print(f"{len(functions)} functions, {bad} with faults")

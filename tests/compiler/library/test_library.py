@@ -1,0 +1,61 @@
+"""Every public function against JAX's recorded answers and NumPy: dtypes, values, gradients, maps, errors, signatures.
+
+`make test` takes a tenth of the functions, another one for each commit, and those of the modules that the commit touches;
+`make test-all` (JITSCOPE_GENERATED=all) takes all.
+"""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+import jitscope as jx
+from tests.compiler.library import choosing, comparing, coverage, names, samples
+from tests.compiler.library.answers import Library
+
+
+LIBRARY = Library("jitscope")
+CHOSEN = choosing.chosen(LIBRARY, samples.every())
+
+
+@pytest.mark.parametrize("function", CHOSEN, ids=lambda f: f"{f.file}-{f.name}")
+def test_samples(function: samples.Function) -> None:
+    found = comparing.faults(LIBRARY, function)
+    jx.clear_caches()
+    assert not found, "\n".join([f"{len(found)} faults", *found[:30]])
+
+
+@pytest.mark.parametrize("module", names.MODULES)
+def test_every_name_is_there(module: str) -> None:
+    missing = [
+        name
+        for name in names.public()[module]
+        if not coverage.has(LIBRARY, f"{module}.{name}") and f"{module}.{name}" not in names.LEFT_OUT
+    ]
+    assert not missing, f"{module} lacks {', '.join(missing)}"
+
+
+def test_every_function_has_samples() -> None:
+    sampled = {f.name for f in samples.every()}
+    functions = {f"{m}.{n}" for m in names.public() for n, kind in names.public()[m].items() if kind == "function"}
+    missing = sorted(functions - sampled - {*names.LEFT_OUT, *names.LATER})
+    assert not missing, f"{len(missing)} functions have no samples: {', '.join(missing)}"
+
+
+def test_what_is_left_out_is_not_there() -> None:
+    present = [name for name in names.LEFT_OUT if coverage.has(LIBRARY, name)]
+    assert not present, f"these are said to be left out: {present}"
+
+
+@pytest.mark.parametrize("name", names.LATER)
+def test_what_comes_later_says_so(name: str) -> None:
+    function = LIBRARY.function(name)
+    parameters = inspect.signature(function).parameters.values()
+    given = {p.name: None for p in parameters if p.default is p.empty}
+    with pytest.raises(NotImplementedError, match="later release"):
+        function(**given)
+
+
+def test_the_page_of_coverage_is_current() -> None:
+    assert coverage.PAGE.read_text() == coverage.page(LIBRARY), "run: make coverage"
