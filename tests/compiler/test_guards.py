@@ -24,6 +24,14 @@ CASES = {
     "sinh": lambda np_, x: np_.sum(np_.sinh(0.7 * x) * np_.expm1(1.3 * x)),
     "arcsinh": lambda np_, x: np_.sum(np_.arcsinh(x) + np_.arcsinh(2 * x)),
     "arctanh": lambda np_, x: np_.sum(np_.arctanh(x / 4) - np_.arctanh(x / 8)),
+    "quotients": lambda np_, x: np_.sum(np_.log(x) + np_.log(x / 3)),
+    "below a root": lambda np_, x: np_.sum(np_.log(np_.sqrt(2 * x)) + np_.log(np_.sqrt(x * 3))),
+    "below a maximum": lambda np_, x: np_.sum(np_.log(np_.maximum(x, 0.1)) + np_.log(2 * np_.maximum(x, 0.1))),
+    "negative": lambda np_, x: np_.sum(np_.log1p(-x / 2) + np_.log1p(x / 2)),
+    "an array of one constant": lambda np_, x: np_.sum(np_.log(x) + np_.log(x * np_.full(x.shape, 2, x.dtype))),
+    "one in the other": lambda np_, x: np_.sum(np_.log(2 + np_.log(2 * x)) + np_.log(2 + np_.log(3 * x))),
+    "of a sum": lambda np_, x: np_.sum(np_.log(3 * (x + x[:, :1])) + np_.log(2 * (x + x[:, :1]))),
+    "powers": lambda np_, x: np_.sum(np_.log(x**2) + np_.log(2 * x * x)),
     "others": lambda np_, x: np_.sum(np_.exp(x) + np_.exp(2 * x) + np_.sqrt(x) - np_.sqrt(2 * x) + np_.log(x)),
 }
 
@@ -44,6 +52,28 @@ def test_logarithms_in_loops_branches_and_calls():
 
     wanted = sum(np.log(k * X.astype(np.float64)).sum() for k in (1, 2, 4, 7, 9))
     np.testing.assert_allclose(jx.jit(f)(X), wanted, rtol=1e-4)
+
+
+FREE = {
+    "of two arrays": lambda np_, x, y: np_.sum(np_.log(x) + np_.log(2 * y)),
+    "beside a sum": lambda np_, x, y: np_.sum(np_.log(x) + np_.log(x + 1)),
+    "probabilities": lambda np_, x, y: np_.sum(y * np_.log(x / 2) + (1 - y) * np_.log(1 - x / 2)),
+    "sigmoids": lambda np_, x, y: np_.sum(np_.log1p(np_.exp(-x)) + np_.log1p(np_.exp(-y))),
+    "the same": lambda np_, x, y: np_.sum(np_.log(2 * x) * np_.log(2 * x)),
+    "of a product": lambda np_, x, y: np_.sum(np_.log(x) + np_.log(x * y)),
+    "of a power": lambda np_, x, y: np_.sum(np_.log(x) + np_.log(x * x)),
+    "two kinds": lambda np_, x, y: np_.sum(np_.log1p(x) + np_.log(2 * x) + np_.expm1(3 * x)),
+    "inside": lambda np_, x, y: np_.sum(np_.log(2 + np_.log(1 + x))),
+    "a multiple that varies": lambda np_, x, y: np_.sum(np_.log(x) + np_.log(x * y[0, 0])),
+}
+
+
+@pytest.mark.parametrize("name", FREE)
+def test_other_operands_keep_xlas_own_choice(name):
+    y = X[::-1]
+    assert not guards(jx.make_jaxpr(lambda x, y: FREE[name](jnp, x, y))(X, y).jaxpr)
+    wanted = FREE[name](np, X.astype(np.float64), y.astype(np.float64))
+    np.testing.assert_allclose(jx.jit(lambda x, y: FREE[name](jnp, x, y))(X, y), wanted, rtol=1e-4)
 
 
 def test_one_logarithm_keeps_xlas_own_choice():

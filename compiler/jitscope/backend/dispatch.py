@@ -90,19 +90,25 @@ class JitFunction:
             raise
 
     def _flat_key(self, args: tuple, kwargs: dict[str, Any]) -> tuple[Any, list[Any]] | None:
-        """Key and buffers of a call of arrays, numbers and static values, by position and by name; None for calls with
-        trees, which take the longer way."""
+        """Key and buffers of a call as it is written: its static values, the structure of the rest, the avals of the leaves.
+        None for calls with leaves that are no arrays or numbers, which take the longer way."""
         key: list[Any] = [settings(), len(args)]
+        if self._spec.statics:
+            args, kwargs = self._without_statics(key, args, kwargs)
+        leaves, structure = tree.flatten_leaves((args, kwargs))
+        key.append(structure)
         bufs: list[Any] = []
-        static = self._spec.positions
-        for i, x in enumerate(args):
-            if not self._flat_part(key, bufs, x, i in static):
-                return None
-        static = self._spec.names
-        for name, x in kwargs.items():
-            key.append(name)
-            if not self._flat_part(key, bufs, x, name in static):
-                return None
+        for x in leaves:
+            kind = type(x)
+            if kind is not Array:
+                if kind is not float and kind is not int and kind is not ndarray:
+                    return None
+                try:
+                    x = to_array(x)
+                except (TypeError, OverflowError):  # the longer way says which argument it is
+                    return None
+            key.append(x.aval)
+            bufs.append(x.buf)
         whole = tuple(key)
         try:
             hash(whole)
@@ -110,39 +116,50 @@ class JitFunction:
             return None
         return whole, bufs
 
-    @staticmethod
-    def _flat_part(key: list[Any], bufs: list[Any], x: Any, static: bool) -> bool:
-        kind = type(x)
-        if static:
-            key.append((kind, x))
-            return True
-        if kind is not Array:
-            if kind is not float and kind is not int and kind is not ndarray:
-                return False
-            try:
-                x = to_array(x)
-            except (TypeError, OverflowError):  # the longer way says which argument it is
-                return False
-        key.append(x.aval)
-        bufs.append(x.buf)
-        return True
+    def _without_statics(self, key: list[Any], args: tuple, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """The arguments that are not static; those that are become part of the key."""
+        static, dynamic, named = self._spec.positions, [], {}
+        for i, x in enumerate(args):
+            if i in static:
+                key.append((type(x), x))
+            else:
+                dynamic.append(x)
+        static = self._spec.names
+        for name, x in kwargs.items():
+            if name in static:
+                key.append((name, type(x), x))
+            else:
+                named[name] = x
+        return tuple(dynamic), named
 
     def _file_flat(self, flat: tuple[Any, list[Any]], args: tuple, kwargs: dict[str, Any]) -> Any:
         """Answer a call by the long way and file its program under the call's flat key."""
         out, ready = self._call(args, kwargs)
         counted_from_front = min(self._spec.positions, default=0) >= 0
         if ready is not None and not self._auto and counted_from_front:
-            numbers = count()
-            markers = tuple([None if i in self._spec.positions else next(numbers) for i in range(len(args))])
-            named = {n: None if n in self._spec.names else next(numbers) for n in kwargs}
-            positional, by_name = self._spec.bind(markers, named, False, arrays=True)[0]
-            order = [x.buf if type(x) is Array else x for x in (*positional, *[by_name[n] for n in sorted(by_name)])]
-            as_given = all(type(x) is int for x in order) and order == list(range(len(flat[1])))
-            entry = ready if as_given else Completed(ready, order)
+            order = self._order(args, kwargs)
+            entry = ready if order == list(range(len(flat[1]))) else Completed(ready, order)
             self._caches.remember(self._caches.mixed, flat[0], entry)
             if self._simple and not kwargs and all(type(x) is Array for x in args):
                 self._caches.remember(self._caches.fast, (settings(), *[x.aval for x in args]), entry)
         return out
+
+    def _order(self, args: tuple, kwargs: dict[str, Any]) -> list[Any]:
+        """What a call's program takes: the places of leaves among those of the call as it is written, buffers of
+        defaults."""
+        counted = count()
+
+        def places(x: Any) -> tuple[int, ...]:
+            return tuple([next(counted) for _ in tree.leaves(x)])
+
+        static, static_names = self._spec.positions, self._spec.names
+        positional = tuple([None if i in static else places(x) for i, x in enumerate(args)])
+        named = {n: None if n in static_names else places(kwargs[n]) for n in sorted(kwargs)}
+        taken, by_name = self._spec.bind(positional, named, False, arrays=True)[0]
+        order: list[Any] = []
+        for x in (*taken, *[by_name[n] for n in sorted(by_name)]):
+            order += [x.buf] if type(x) is Array else x
+        return order
 
     def _call(self, args: tuple, kwargs: dict[str, Any]) -> tuple[Any, Ready | None]:
         """The result, and the program that gave it (None: it was run as Python, or became part of a trace)."""

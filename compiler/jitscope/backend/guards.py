@@ -2,16 +2,22 @@
 
 XLA on the CPU (jaxlib 0.10.2) merges reductions and elementwise operations of some 10,000 elements into library kernels; two
 logarithms whose operands differ by a constant factor become one there: sum(log(x) + log(2 x)) gives 2 sum(log(x)). The same
-goes for log1p and expm1. A program with more than one of a kind therefore keeps the library for matrix products alone.
-JAX 0.10.2 gives the wrong result.
+goes for log1p and expm1. A program with two such therefore keeps the library for matrix products alone. JAX 0.10.2 gives
+the wrong result.
+
+Whether there are two such is decided on the safe side: two operands count as multiples of each other if the same operations
+lead to them from the same values, whatever the constants on the way are; and so do those inside of loops and branches.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Sequence
 from typing import Any
 
-from ..core.jaxpr import Jaxpr, subjaxprs
+import numpy as np
+
+from ..core.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, subjaxprs
 from ..core.primitive import Primitive
 from ..ops import elementwise as ew
 from ..special.primitive import Special
@@ -27,6 +33,7 @@ _KINDS |= dict.fromkeys(
     (ew.erf_inv_p, ew.lgamma_p, ew.digamma_p, ew.polygamma_p, ew.asinh_p, ew.acosh_p, ew.atanh_p), ("log", "log1p")
 )
 """The operations concerned, with those that XLA computes by them."""
+_PLAIN = (ew.log_p, ew.log1p_p, ew.expm1_p)
 
 _UNKNOWN = ("call_exported",)
 """Operations of which nobody knows what they compute."""
@@ -36,7 +43,9 @@ _PRODUCTS_ALONE = {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_
 
 def guards(jaxpr: Jaxpr) -> dict[str, Any]:
     """XLA flags for a program."""
-    return _PRODUCTS_ALONE if max(_counts(jaxpr, {}).values(), default=0) > 1 else {}
+    counts: dict[Jaxpr, Counter[str]] = {}
+    several = max(_counts(jaxpr, counts).values(), default=0) > 1
+    return _PRODUCTS_ALONE if several and _Origins(counts).endanger(jaxpr) else {}
 
 
 def _counts(jaxpr: Jaxpr, known: dict[Jaxpr, Counter[str]]) -> Counter[str]:
@@ -45,11 +54,101 @@ def _counts(jaxpr: Jaxpr, known: dict[Jaxpr, Counter[str]]) -> Counter[str]:
         count: Counter[str] = Counter()
         for _, eqn in jaxpr.live()[0]:
             count.update(_KINDS.get(eqn.primitive, ("log", "log") if eqn.primitive.name in _UNKNOWN else ()))
-            if isinstance(eqn.primitive, Special):
-                count.update(_counts(eqn.primitive.program([x.aval for x in eqn.invars]).jaxpr, known))
             turns = 2 if eqn.primitive.name in ("scan", "while") else 1
-            for _, held in subjaxprs(eqn.params):
+            for held in _held(eqn):
                 for _ in range(turns):
-                    count.update(_counts(held.jaxpr, known))
+                    count.update(_counts(held, known))
         known[jaxpr] = count
     return known[jaxpr]
+
+
+def _held(eqn: JaxprEqn) -> list[Jaxpr]:
+    if isinstance(eqn.primitive, Special):
+        return [eqn.primitive.program([x.aval for x in eqn.invars]).jaxpr]
+    return [held.jaxpr for _, held in subjaxprs(eqn.params)]
+
+
+_CALLS = ("jit", "custom_jvp_call", "custom_vjp_call", "checkpoint")
+_SAME_VALUES = {"neg", "convert_element_type", "broadcast_in_dim", "reshape", "squeeze", "expand_dims", "transpose"}
+_SAME_VALUES |= {"copy", "optimization_barrier", "reduce_precision"}
+_PRODUCTS = {"mul", "square", "integer_pow"}
+_CONSTANT: Hashable = "constant"
+
+Origin = tuple[int, int]
+"""Two numbers: values with the same first one are equal, with the same second one equal but for constants on the way."""
+
+
+class _Origins:
+    """Where the operands of the operations concerned come from."""
+
+    def __init__(self, counts: dict[Jaxpr, Counter[str]]):
+        self.counts = counts
+        self.numbers: dict[Hashable, int] = {_CONSTANT: 0}
+        self.operands: dict[str, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
+        self.hidden: Counter[str] = Counter()
+
+    def endanger(self, jaxpr: Jaxpr) -> bool:
+        """Whether two operations of one kind may have operands that are multiples of each other, but not equal."""
+        self.follow(jaxpr, [self.fresh() for _ in jaxpr.invars])
+        several = any(len(equal) > 1 for alike in self.operands.values() for equal in alike.values())
+        return several or any(n > 1 or kind in self.operands for kind, n in self.hidden.items() if n)
+
+    def number(self, key: Hashable) -> int:
+        return self.numbers.setdefault(key, len(self.numbers))
+
+    def fresh(self) -> Origin:
+        n = self.number(object())
+        return n, n
+
+    def follow(self, jaxpr: Jaxpr, arguments: Sequence[Origin]) -> list[Origin]:
+        """The origins of a program's results."""
+        origins: dict[Any, Origin] = {v: (self.number(v), 0) for v in jaxpr.constvars}
+        origins.update(zip(jaxpr.invars, arguments))
+
+        def of(atom: Atom) -> Origin:
+            return (self.number(_literal(atom)), 0) if isinstance(atom, Literal) else origins[atom]
+
+        for _, eqn in jaxpr.live()[0]:
+            origins.update(zip(eqn.outvars, self.results(eqn, [of(a) for a in eqn.invars])))
+        return [of(a) if isinstance(a, Literal) or a in origins else self.fresh() for a in jaxpr.outvars]
+
+    def results(self, eqn: JaxprEqn, given: list[Origin]) -> list[Origin]:
+        for kind in _KINDS.get(eqn.primitive, ()):
+            if eqn.primitive in _PLAIN:
+                self.operands[kind][given[0][1]].add(given[0][0])
+            else:
+                self.hidden[kind] += 1
+        held = _held(eqn)
+        if len(held) == 1 and (eqn.primitive.name in _CALLS or isinstance(eqn.primitive, Special)):
+            return self.follow(held[0], given)
+        for inner in held:
+            for kind, n in self.counts[inner].items():
+                self.hidden[kind] += 2 * n
+        if held or eqn.primitive.name in _UNKNOWN or len(eqn.outvars) != 1:
+            self.hidden.update(("log", "log") if eqn.primitive.name in _UNKNOWN else ())
+            return [self.fresh() for _ in eqn.outvars]
+        exact = (eqn.primitive, *[a for a, _ in given], *[(name, repr(p)) for name, p in sorted(eqn.params.items())])
+        return [(self.number((*exact, eqn.outvars[0].aval)), self.alike(eqn, [b for _, b in given]))]
+
+    def alike(self, eqn: JaxprEqn, given: list[int]) -> int:
+        """The second number of a result: scaling by a constant does not change it, other constants are all the same."""
+        name, varying = eqn.primitive.name, [b for b in given if b]
+        if not varying and given:
+            return 0
+        scaled = name == "mul" or (name == "div" and given[0])
+        nothing_added = name in ("add", "sub") and any(_is_zero(a) for a in eqn.invars)
+        if name in _SAME_VALUES or ((scaled or nothing_added) and len(varying) == 1):
+            return varying[0]
+        if name in _PRODUCTS:
+            return self.number(("product", frozenset(varying)))
+        if name == "add" or (name == "sub" and given[0]):
+            return self.number(("sum", *sorted(given)))
+        return self.number((name, *given))
+
+
+def _literal(atom: Literal) -> Hashable:
+    return str(atom.aval), repr(atom.value)
+
+
+def _is_zero(atom: Atom) -> bool:
+    return isinstance(atom, Literal) and not np.any(atom.value)

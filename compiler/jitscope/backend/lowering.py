@@ -6,6 +6,7 @@ call's), so a module says nothing about files and lines and does not change when
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,6 +19,9 @@ from ..core.jaxpr import Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal,
 from ..core.staging import trace_to_jaxpr
 from ..xla import lapack, mlir, portable
 from .run_number import NUMBER, RunNumber, call_python
+
+
+_BETTER = {"maximum": "GT", "minimum": "LT"}
 
 
 class Module:
@@ -154,12 +158,27 @@ class LoweringContext:
         return primitive.lower(self, *values, **eqn.params)
 
     def builder(self, name: str) -> Any:
-        """A builder by name: of StableHLO, or of CHLO for `chlo.` and the name."""
+        """A builder by name: of StableHLO, or of CHLO for `chlo.` and the name. `maximum` and `minimum` take complex
+        numbers, too."""
         found = self.module.builders.get(name)
         if found is None:
             dialect, _, short = name.rpartition(".")
-            found = self.module.builders[name] = getattr(self.chlo if dialect else self.hlo, short)
+            found = getattr(self.chlo if dialect else self.hlo, short)
+            if name in _BETTER:
+                found = functools.partial(self._extreme, found, _BETTER[name])
+            self.module.builders[name] = found
         return found
+
+    def _extreme(self, plain: Any, better: str, x: Any, y: Any) -> Any:
+        """The greater or lesser of two values. Of complex numbers the greater real part decides, then the imaginary part;
+        NaN wins."""
+        if not self._is_complex(x):
+            return plain(x, y)
+        wins = self.hlo.or_(self.compare(x, y, better), self.compare(x, x, "NE"))
+        return self.hlo.select(wins, x, y)
+
+    def _is_complex(self, x: Any) -> bool:
+        return isinstance(self.ir.RankedTensorType(x.type).element_type, self.ir.ComplexType)
 
     # Types and constants
 
@@ -497,7 +516,11 @@ class LoweringContext:
         return self.hlo.iota(self.type(aval), self.int(dimension))
 
     def compare(self, x: Any, y: Any, direction: str, total_order: bool = False) -> Any:
-        """EQ, NE, LT, LE, GT or GE of two values of one type."""
+        """EQ, NE, LT, LE, GT or GE of two values of one type; complex numbers go by real part, then by imaginary part."""
+        if direction[0] in "LG" and self._is_complex(x):
+            a, b, c, d = self.hlo.real(x), self.hlo.real(y), self.hlo.imag(x), self.hlo.imag(y)
+            beside = self.hlo.and_(self.compare(a, b, "EQ"), self.compare(c, d, direction))
+            return self.hlo.or_(self.compare(a, b, f"{direction[0]}T"), beside)
         element = self.ir.RankedTensorType(x.type).element_type
         kind = "FLOAT"
         if isinstance(element, self.ir.IntegerType):
@@ -535,13 +558,8 @@ class LoweringContext:
             wins = self.compare(a, b, direction)
             if dtypes.is_float(dtype):
                 wins = self.hlo.or_(wins, self.compare(a, a, "NE"))
-            same = self.compare(a, b, "EQ")
-            if dtypes.is_float(dtype):
-                both_nan = self.hlo.and_(self.compare(a, a, "NE"), self.compare(b, b, "NE"))
-                same = self.hlo.or_(same, both_nan)
-                wins = self.hlo.and_(wins, self.hlo.not_(both_nan))
-            first = self.hlo.or_(wins, self.hlo.and_(same, self.compare(i, j, "LT")))
-            return [self.hlo.select(self.hlo.or_(wins, same), a, b), self.hlo.select(first, i, j)]
+            level = self.hlo.and_(self.compare(a, b, "EQ"), self.compare(i, j, "LT"))
+            return [self.hlo.select(wins, a, b), self.hlo.select(self.hlo.or_(wins, level), i, j)]
 
         self.region(operation, 0, [value, place, value, place], body)
         return operation.results[1]

@@ -109,13 +109,11 @@ maximum = binary_of(
     "maximum",
     max_p,
     "The greater of x and y; NaN where either is. Complex: by real part, then imaginary.",
-    complex_rule=lambda x, y: choose(greater_complex(x, y), x, y),
 )
 minimum = binary_of(
     "minimum",
     min_p,
     "The lesser of x and y; NaN where either is. Complex: by real part, then imaginary.",
-    complex_rule=lambda x, y: choose(less_complex(x, y), x, y),
 )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import aval_of
-from ..ops.elementwise import complex_p, eq_p, imag_p, max_p, min_p, ne_p, or_p, real_p
+from ..ops.elementwise import eq_p, max_p, min_p
 from ..ops.families import scalar_like
 from ..ops.linear import (
     add_p,
@@ -23,7 +23,6 @@ from ..ops.linear import (
     reduce_sum_p,
     reshape,
     sub_p,
-    where as choose,
 )
 from ..ops.reduce import (
     argmax_p,
@@ -40,7 +39,7 @@ from ._fused import fused
 from ._operands import axes_of, cast, checked, one_axis, operand, operands, unsupported
 from ._ufunc import kind_of
 from .dtypes import requested
-from .logic import chosen, greater_complex, less_complex, truth
+from .logic import chosen, truth
 
 
 _STATIC = "axis dtype out keepdims promote_integers"
@@ -145,14 +144,6 @@ def _choosing(name: str, primitive: Any, combine: Any, identity: Any, doc: str) 
             raise ValueError(f"{name}: with where= the result of an empty choice must be given as initial=")
         if initial is None and 0 in [shape[i] for i in axes]:
             raise ValueError(f"{name} of {aval_of(x).short()} over axes {axes}: there are no elements; give initial=")
-        if kind_of(x) == "c":
-            lowest_complex = scalar_like(x, complex(-np.inf, -np.inf) if name == "max" else complex(np.inf, np.inf))
-            x = masked(name, x, where, lowest_complex)
-            result = strong(_complex_choice(name, x, axes) if axes else x)
-            if initial is not None:
-                first, result = operands(name, cast(*checked(name, initial), aval_of(x).dtype), result)
-                result = _better(name, first, result)
-            return keep(result, shape, axes, keepdims)
         x = masked(name, x, where, identity(aval_of(x).dtype))
         shape = aval_of(x).shape
         result = strong(primitive.bind(x, axes=axes) if axes else x)
@@ -162,22 +153,6 @@ def _choosing(name: str, primitive: Any, combine: Any, identity: Any, doc: str) 
 
     fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
     return fused(static=_STATIC.replace(" dtype", "").replace(" promote_integers", ""))(fun)
-
-
-def _better(name: str, x: Any, y: Any) -> Any:
-    return choose((greater_complex if name == "max" else less_complex)(x, y), x, y)
-
-
-def _complex_choice(name: str, x: Any, axes: tuple[int, ...]) -> Any:
-    """The greatest or least complex number: the extreme of the real parts, then that of the imaginary parts beside it. NaN is
-    such an extreme."""
-    pick, filler = (reduce_max_p, -np.inf) if name == "max" else (reduce_min_p, np.inf)
-    real, imag = real_p(x), imag_p(x)
-    best = pick.bind(real, axes=axes)
-    kept = tuple(i for i in range(aval_of(x).ndim) if i not in axes)
-    beside = eq_p(real, broadcast_in_dim_p(best, shape=aval_of(x).shape, broadcast_dimensions=kept))
-    candidates = choose(or_p(beside, ne_p(real, real)), imag, scalar_like(imag, filler))
-    return complex_p(best, pick.bind(candidates, axes=axes))
 
 
 max = _choosing("max", reduce_max_p, max_p, lowest, "The greatest element over `axis`; NaN if one is.")

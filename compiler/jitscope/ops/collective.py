@@ -119,8 +119,8 @@ class Choose(AllReduce):
 
 
 psum_p = Sum("psum", "iufc", reduce_sum_p)
-pmax_p = Choose("pmax", "biuf", reduce_max_p)
-pmin_p = Choose("pmin", "biuf", reduce_min_p)
+pmax_p = Choose("pmax", "biufc", reduce_max_p)
+pmin_p = Choose("pmin", "biufc", reduce_min_p)
 
 
 # Exchange ------------------------------------------------------------------------------------------------------------

@@ -375,12 +375,13 @@ def _balanced(name: str, compare):
 
     def partial(t, out, mine, other):
         half = where(eq_p(mine, other), scalar_like(out, 0.5), scalar_like(out, 1))
-        return mul_p(t, where(compare(mine, other), half, scalar_like(out, 0)))
+        wins = eq_p(mine, out) if dtypes.is_complex(aval_of(out).dtype) else compare(mine, other)
+        return mul_p(t, where(wins, half, scalar_like(out, 0)))
 
     def second(t, out, x, y):
         return partial(t, out, y, x)
 
-    return Elementwise(name, partial, second, accepts="biuf", hlo={"max": "maximum", "min": "minimum"}[name])
+    return Elementwise(name, partial, second, accepts="biufc", hlo={"max": "maximum", "min": "minimum"}[name])
 
 
 max_p = _balanced("max", lambda mine, other: ge_p(mine, other))
@@ -391,7 +392,10 @@ class Clamp(Elementwise):
     """`x` limited to [low, high]; the limits may be scalars."""
 
     def lower(self, ctx, low, x, high, /):
-        return ctx.hlo.clamp(*ctx.broadcast_scalars((low, x, high)))
+        low, x, high = ctx.broadcast_scalars((low, x, high))
+        if ctx.avals_in[0].dtype == dtypes.bool_:
+            return ctx.hlo.minimum(ctx.hlo.maximum(low, x), high)
+        return ctx.hlo.clamp(low, x, high)
 
 
 def _inside(low, x, high):
@@ -403,7 +407,7 @@ clamp_p = Clamp(
     lambda t, z, low, x, high: _spread(where(gt_p(low, x), _spread(t, z), scalar_like(t, 0)), z),
     lambda t, z, low, x, high: where(_inside(low, x, high), t, scalar_like(t, 0)),
     lambda t, z, low, x, high: _spread(where(lt_p(high, x), _spread(t, z), scalar_like(t, 0)), z),
-    accepts="iuf",
+    accepts="biuf",
 )
 
 

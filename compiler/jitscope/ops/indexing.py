@@ -482,7 +482,7 @@ class Scatter(Primitive):
 
     def combine(self, ctx: Any, old: Any, new: Any, /, **held: Any) -> Any:
         """The element that takes the place of `old`; `held` are parameters of the primitive's own."""
-        return getattr(ctx.hlo, self.builder)(old, new)
+        return ctx.builder(self.builder)(old, new)
 
     def batch(self, axis, args, dims, /, *, dimension_numbers, **same):
         (x, indices, updates), (dim, indices_dim, updates_dim) = args, dims
@@ -625,7 +625,7 @@ class ScatterMul(Scatter):
 class ScatterChoose(Scatter):
     """The greater (or lesser) of element and updates. The tangent is the mean over those that reach it."""
 
-    accepts = "biuf"
+    accepts = "biufc"
 
     def __init__(self, name: str, builder: str):
         super().__init__(name)

@@ -33,16 +33,20 @@ from .scanning import odd_even, recurrence
 
 
 def lowest(dtype):
-    """The identity of max: -inf, or the least number, or False."""
+    """The identity of max: -inf (in both parts of a complex number), or the least number, or False."""
     dtypes.check_number(dtype)
+    if dtypes.is_complex(dtype):
+        return np.asarray(complex(-np.inf, -np.inf)).astype(dtype)[()]
     if dtypes.is_float(dtype):
         return _infinite(dtype, -np.inf, "min")
     return np.False_ if dtype == dtypes.bool_ else np.asarray(ml_dtypes.iinfo(dtype).min).astype(dtype)[()]
 
 
 def highest(dtype):
-    """The identity of min: inf, or the greatest number, or True."""
+    """The identity of min: inf (in both parts of a complex number), or the greatest number, or True."""
     dtypes.check_number(dtype)
+    if dtypes.is_complex(dtype):
+        return np.asarray(complex(np.inf, np.inf)).astype(dtype)[()]
     if dtypes.is_float(dtype):
         return _infinite(dtype, np.inf, "max")
     return np.True_ if dtype == dtypes.bool_ else np.asarray(ml_dtypes.iinfo(dtype).max).astype(dtype)[()]
@@ -62,14 +66,12 @@ def _restore(x, shape, axes):
 class ReduceChoose(Reduce):
     """Max or min over `axes`; the tangent is the mean of the tangents at the places where it is taken."""
 
-    accepts = "biuf"
-
     def __init__(self, name, builder, identity):
         super().__init__(name)
         self.builder, self.identity = builder, identity
 
     def lower(self, ctx, x, /, *, axes):
-        return ctx.reduce(x, self.identity(ctx.avals_in[0].dtype), getattr(ctx.hlo, self.builder), axes)
+        return ctx.reduce(x, self.identity(ctx.avals_in[0].dtype), ctx.builder(self.builder), axes)
 
     def jvp(self, primals, tangents, /, *, axes):
         (x,), (t,) = primals, tangents
@@ -136,7 +138,7 @@ class ReduceBits(Discrete, Reduce):
         self.builder, self.identity = builder, identity
 
     def lower(self, ctx, x, /, *, axes):
-        return ctx.reduce(x, self.identity(ctx.avals_in[0].dtype), getattr(ctx.hlo, self.builder), axes)
+        return ctx.reduce(x, self.identity(ctx.avals_in[0].dtype), ctx.builder(self.builder), axes)
 
 
 def _all_bits(dtype):
@@ -192,7 +194,7 @@ class Cumulative(Structural):
         return pure(ShapedArray(x.shape, x.dtype, x.weak_type))
 
     def lower(self, ctx, x, /, *, axis, reverse):
-        return ctx.cumulative(x, self.identity(ctx.avals_in[0].dtype), getattr(ctx.hlo, self.builder), axis, reverse)
+        return ctx.cumulative(x, self.identity(ctx.avals_in[0].dtype), ctx.builder(self.builder), axis, reverse)
 
     def batch(self, axis_data, args, dims, /, *, axis, reverse):
         (x,), (dim,) = args, dims
@@ -286,6 +288,6 @@ def _one(dtype):
 
 cumsum_p = CumSum("cumsum", "add", scalar_zero, "iufc")
 cumprod_p = CumProd("cumprod", "multiply", _one, "iufc")
-cummax_p = CumChoose("cummax", "maximum", lowest, "biuf")
-cummin_p = CumChoose("cummin", "minimum", highest, "biuf")
+cummax_p = CumChoose("cummax", "maximum", lowest, "biufc")
+cummin_p = CumChoose("cummin", "minimum", highest, "biufc")
 cumlogsumexp_p = CumLogSumExp("cumlogsumexp", "", lowest, "f")

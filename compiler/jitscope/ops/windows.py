@@ -79,7 +79,7 @@ def lower_windows(
 class ReduceWindow(Structural):
     """The reduction of one array by an operation of StableHLO."""
 
-    accepts = "biuf"
+    accepts = "biufc"
 
     def __init__(self, name: str, builder: str, identity: Callable[[Any], Any]):
         super().__init__(name)
@@ -97,7 +97,7 @@ class ReduceWindow(Structural):
         if taps.few(window["window_dimensions"]):
             return ctx.inline(lambda x: self.by_taps(x, window), x)
         start = ctx.full(identity, ShapedArray((), aval.dtype))
-        return lower_windows(ctx, [x], [start], [out], getattr(ctx.hlo, self.builder), window)[0]
+        return lower_windows(ctx, [x], [start], [out], ctx.builder(self.builder), window)[0]
 
     def by_taps(self, x: Any, window: dict[str, Any], /) -> Any:
         """The reduction as operations on slices."""
