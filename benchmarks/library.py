@@ -1,10 +1,11 @@
 """Steady times of the library's functions beside jax's, to find emitted programs that are slower: `python benchmarks/library.py --peer
 .venv-jax/bin/python [FILE …]`. The programs are the samples of tests/compiler/library (float32), all of one function together, mapped
-over many copies of their operands, so that the work counts and not the call: the time of a program that does nothing with the same
-operands is taken off.
+over many copies of their operands along a first or (`--along last`) a last axis, so that the work counts and not the call: the time
+of a program that does nothing with the same operands is taken off. Along the first axis XLA's loops end in rows of four elements,
+which it compiles badly: what is slower there alone says little about the program.
 
 The two processes take turns, function by function; a ratio is that of the best of several bursts. What seems slower (by more than
-3 µs, which is what the measure can tell) is measured again. `library.py worker LIBRARY` is one of the processes: it reads names of functions and writes seconds.
+3 µs, which is what the measure can tell) is measured again. `library.py worker LIBRARY AXIS` is one of the processes: it reads names of functions and writes seconds.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ SLOWER, UNTOLD = 1.15, 3e-6
 BURSTS, SECONDS, COPIES = 7, 0.01, 1000
 
 
-def worker(root: str) -> None:
+def worker(root: str, axis: int) -> None:
     from tests.compiler.library import recorded, samples
     from tests.compiler.library.answers import Library, program
 
@@ -42,8 +43,8 @@ def worker(root: str) -> None:
             mapped = [s for s, a in zip(function.samples, answers) if a.get("mapped") is True]
             used = {n: given[n] for s in mapped or chosen for n in s.names}
             if mapped:
-                fun = library.jx.jit(_summed(library, library.jx.vmap(program(library, mapped))))
-                used = {n: library.np.stack([x] * COPIES) for n, x in used.items()}
+                fun = library.jx.jit(_summed(library, library.jx.vmap(program(library, mapped), axis, axis)))
+                used = {n: library.np.stack([x] * COPIES, axis=axis) for n, x in used.items()}
             else:
                 fun = library.jx.jit(_summed(library, program(library, chosen)))
             library.jx.block_until_ready(fun(used))
@@ -86,8 +87,8 @@ def _best(library: Any, fun: Any, used: Any) -> float:
 
 
 class Worker:
-    def __init__(self, python: str, root: str):
-        command = [python, __file__, "worker", root]
+    def __init__(self, python: str, root: str, axis: int):
+        command = [python, __file__, "worker", root, str(axis)]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT)
 
     def seconds(self, name: str) -> Any:
@@ -112,13 +113,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="*", help="files of samples; all, if none is named")
     parser.add_argument("--only", nargs="*", default=[], help="these functions alone")
+    parser.add_argument("--along", choices=("first", "last"), default="first", help="where the axis of the copies is")
     parser.add_argument("--peer", required=True, help="a Python that has jax")
     chosen = parser.parse_args()
     from tests.compiler.library import samples
 
     functions = [f for f in samples.every() if "float32" in f.dtypes and (not chosen.files or f.file in chosen.files)]
     functions = [f for f in functions if not chosen.only or f.name in chosen.only]
-    ours, theirs = Worker(sys.executable, "jitscope"), Worker(chosen.peer, "jax")
+    axis = -1 if chosen.along == "last" else 0
+    ours, theirs = Worker(sys.executable, "jitscope", axis), Worker(chosen.peer, "jax", axis)
     ratios: list[float] = []
     slower = 0
     for function in functions:
@@ -140,6 +143,6 @@ def main() -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["worker"]:
-        worker(sys.argv[2])
+        worker(sys.argv[2], int(sys.argv[3]))
     else:
         main()

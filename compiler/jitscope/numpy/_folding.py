@@ -209,4 +209,5 @@ def _accumulated(of: Any, a: Any, axis: int, dtype: Any) -> Any:
 def outer(of: Any, a: Any, b: Any) -> Any:
     """See `ufunc.outer`."""
     x, y = array_operand(of.__name__, a), array_operand(of.__name__, b)
-    return of(reshape(x, (*aval_of(x).shape, *[1] * aval_of(y).ndim)), y)
+    shape = (*aval_of(x).shape, *aval_of(y).shape)
+    return reshape(of(reshape(x, (aval_of(x).size, 1)), reshape(y, (1, aval_of(y).size))), shape)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,20 @@ import numpy as np
 from ..control.while_loop import while_loop
 from ..core import dtypes
 from ..core.avals import aval_of
-from ..ops.elementwise import and_p, div_p, eq_p, ne_p, rem_p, shift_left_p
+from ..ops.elementwise import and_p, div_p, eq_p, ne_p, rem_p, shift_left_p, shift_right_logical_p
 from ..ops.families import scalar_like
-from ..ops.linear import broadcast_in_dim_p, convert, mul_p, pad_p, reduce_sum_p, reshape, slice_in_dim, where as choose
+from ..ops.indexing import iota
+from ..ops.linear import (
+    broadcast_in_dim_p,
+    convert,
+    mul_p,
+    pad_p,
+    reduce_sum_p,
+    reshape,
+    slice_in_dim,
+    sub_p,
+    where as choose,
+)
 from ..ops.reduce import reduce_or_p
 from ._fused import fused
 from ._operands import broadcast, integer, one_axis, promoted, same_shape, weak_as
@@ -69,13 +81,19 @@ def lcm(x1: Any, x2: Any) -> Any:
 # Bits ----------------------------------------------------------------------------------------------------------------
 
 
-def _in_bytes(name: str, x: Any, axis: int | None, bitorder: str) -> tuple[Any, int, np.ndarray]:
-    """The array with its bits along the last axis, the axis asked for, and the weights of eight bits."""
+def _in_bytes(name: str, x: Any, axis: int | None, bitorder: str) -> tuple[Any, int, Callable[[Any], Any]]:
+    """The array with its bits along the last axis, the axis asked for, and what gives the places of the bits of bytes, an
+    array like one whose last axis has eight elements."""
     if bitorder not in ("big", "little"):
         raise ValueError(f"{name}: bitorder is 'big' or 'little', not {bitorder!r}")
     x, axis = (ravel(x), 0) if axis is None else (x, one_axis(name, axis, aval_of(x).ndim))
-    places = np.arange(8, dtype=np.uint8)
-    return moveaxis(x, axis, -1), axis, places[::-1] if bitorder == "big" else places
+
+    def places(bits: Any) -> Any:
+        shape = aval_of(bits).shape
+        upwards = iota(np.dtype(np.uint8), shape, len(shape) - 1)
+        return sub_p(np.uint8(7), upwards) if bitorder == "big" else upwards
+
+    return moveaxis(x, axis, -1), axis, places
 
 
 @fused(static="axis bitorder")
@@ -95,8 +113,7 @@ def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> Any:
     if missing := 8 * count - shape[-1]:
         bits = pad_p(bits, np.False_, padding_config=(*[(0, 0, 0)] * (len(shape) - 1), (0, missing, 0)))
     bits = convert(reshape(bits, (*shape[:-1], count, 8)), np.dtype(np.uint8))
-    weights = broadcast(places, (8,), aval_of(bits).shape)
-    packed = reduce_sum_p(shift_left_p(bits, weights), axes=(len(shape),))
+    packed = reduce_sum_p(shift_left_p(bits, places(bits)), axes=(len(shape),))
     return moveaxis(packed, -1, axis)
 
 
@@ -114,8 +131,7 @@ def unpackbits(a: Any, axis: int | None = None, count: int | None = None, bitord
     x, axis, places = _in_bytes("unpackbits", x, axis, bitorder)
     own = aval_of(x).shape
     spread = broadcast_in_dim_p(x, shape=(*own, 8), broadcast_dimensions=tuple(range(len(own))))
-    weights = broadcast((1 << places).astype(np.uint8), (8,), (*own, 8))
-    bits = convert(ne_p(and_p(spread, weights), np.uint8(0)), np.dtype(np.uint8))
+    bits = and_p(shift_right_logical_p(spread, places(spread)), np.uint8(1))
     size = 8 * own[-1]
     bits = reshape(bits, (*own[:-1], size))
     if count is not None:

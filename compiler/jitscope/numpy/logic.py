@@ -77,8 +77,7 @@ def _isclose(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> Any:
     rtol, atol = (cast(*checked("isclose", t), real) for t in (rtol, atol))
     near = le_p(abs_p(sub_p(x, y)), add_p(atol, mul_p(rtol, abs_p(y))))
     # An infinity is close to an equal one only: inf - inf is NaN, and inf <= inf would hold for any pair.
-    both = and_p(isfinite(x), isfinite(y))
-    close = select_n_p(both, eq_p(x, y), near)
+    close = or_p(eq_p(x, y), and_p(near, isfinite(y)))
     if equal_nan:
         close = or_p(close, and_p(ne_p(x, x), ne_p(y, y)))
     return close

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,24 +61,30 @@ def solved(a: Any, b: Any) -> Any:
     return with_factors(a, factors, order, b)
 
 
-def paired(name: str, a: Any, b: Any) -> tuple[Any, Any, bool]:
-    """Matrices `a` and right-hand sides `b` of one dtype and batch shape, and whether `b` was one vector. Raises
-    ValueError where they do not fit."""
+def paired(name: str, a: Any, b: Any) -> tuple[Any, Any, Callable[[Any], Any]]:
+    """Matrices `a` and right-hand sides `b` of one dtype and batch shape, and what gives solutions the shape that `b`
+    asks for. Many right-hand sides of one matrix become columns of one. Raises ValueError where they do not fit."""
     (x, y), _, _, _ = promoted(name, (a, b), inexact=True)
     x, y = matrices(name, x), arrays_of_floats(name, y)
     left, right = aval_of(x).shape, aval_of(y).shape
     vector = len(right) == 1
     if not right or right[0 if vector else -2] != left[-1]:
         raise ValueError(f"{name} of shapes {left} and {right}: b needs {left[-1]} rows")
+    return aligned(x, y, vector)
+
+
+def aligned(x: Any, y: Any, vector: bool) -> tuple[Any, Any, Callable[[Any], Any]]:
+    """`paired`, of operands that fit: whether the right-hand sides are vectors is known."""
+    left, right = aval_of(x).shape, aval_of(y).shape
+    if len(left) == 2 and len(right) > 2 and not vector:
+        rows_first = (right[-2], *right[:-2], right[-1])
+        columns = reshape(moveaxis(y, -2, 0), (left[-1], math.prod(right[:-2]) * right[-1]))
+        return x, columns, lambda out: moveaxis(reshape(out, rows_first), 0, -2)
     y = reshape(y, (*right, 1)) if vector else y
     batch = broadcast_shape(left[:-2], aval_of(y).shape[:-2])
     x = broadcast(x, left, (*batch, *left[-2:]))
-    return x, broadcast(y, aval_of(y).shape, (*batch, *aval_of(y).shape[-2:])), vector
-
-
-def unpaired(x: Any, vector: bool) -> Any:
-    """A solution, as a vector if the right-hand side was one."""
-    return reshape(x, aval_of(x).shape[:-1]) if vector else x
+    y = broadcast(y, aval_of(y).shape, (*batch, *aval_of(y).shape[-2:]))
+    return x, y, lambda out: reshape(out, (*batch, left[-1])) if vector else out
 
 
 @compiled()
@@ -88,8 +94,8 @@ def solve(a: Any, b: Any) -> Any:
 
     Raises ValueError for shapes that do not fit.
     """
-    x, y, vector = paired("solve", a, b)
-    return weak_as(unpaired(solved(x, y), vector), x, y)
+    x, y, shaped = paired("solve", a, b)
+    return weak_as(shaped(solved(x, y)), x, y)
 
 
 @compiled()

@@ -7,7 +7,8 @@ from ..core.avals import ShapedArray, aval_of
 from ..core.primitive import Primitive
 from ..xla.approximate import candidates
 from .families import is_zero, pure, zero_of
-from .linear import neg_p
+from .linear import neg_p, reshape
+from .reduce import argmax_p, argmin_p
 from .sort import take_along, top_k_p
 
 
@@ -39,6 +40,10 @@ class ApproxTopK(Primitive):
         count, axis = ctx.avals_out[0].shape[reduction_dimension], reduction_dimension % ctx.avals_in[0].ndim
 
         def greatest(x):
+            if count == 1:
+                indices = (argmax_p if is_max_k else argmin_p)(x, axes=(axis,), index_dtype=dtypes.int32)
+                indices = reshape(indices, ctx.avals_out[1].shape)
+                return [take_along(x, indices, axis), indices]
             values, indices = top_k_p(x if is_max_k else neg_p(x), k=count, axis=axis)
             return [values if is_max_k else neg_p(values), indices]
 

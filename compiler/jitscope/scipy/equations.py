@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 from ..control.fori_loop import fori_loop
@@ -27,9 +28,8 @@ from .decompositions import complex_of
 # Right-hand sides ----------------------------------------------------------------------------------------------------
 
 
-def _paired(name: str, a: Any, b: Any) -> tuple[Any, Any, bool]:
-    """Matrices and right-hand sides of one dtype and batch shape; whether these were vectors. Raises ValueError where
-    they do not fit."""
+def _paired(name: str, a: Any, b: Any) -> tuple[Any, Any, Callable[[Any], Any]]:
+    """`solving.paired`, which takes batches of vectors, too. Raises ValueError where they do not fit."""
     (x, y), _, _, _ = promoted(name, (a, b), inexact=True)
     x, y = matrices(name, x), arrays_of_floats(name, y)
     left, right = aval_of(x).shape, aval_of(y).shape
@@ -44,10 +44,7 @@ def _paired(name: str, a: Any, b: Any) -> tuple[Any, Any, bool]:
         )
     if not right or right[-1 if vector else -2] != left[-1]:
         raise ValueError(f"{name} of shapes {left} and {right}: b needs {left[-1]} rows")
-    y = reshape(y, (*right, 1)) if vector else y
-    batch = broadcast_shape(left[:-2], aval_of(y).shape[:-2])
-    x, y = (broadcast(v, aval_of(v).shape, (*batch, *aval_of(v).shape[-2:])) for v in (x, y))
-    return x, y, vector
+    return solving.aligned(x, y, vector)
 
 
 def _stack_level() -> int:
@@ -81,7 +78,7 @@ def solve(
 
 @compiled(static="lower")
 def _solve_positive(a: Any, b: Any, lower: bool) -> Any:
-    x, y, vector = solving.paired("solve", a, b)
+    x, y, shaped = solving.paired("solve", a, b)
     factor = ops.cholesky_p(stop_gradient_p(x if lower else ops.adjoint(x)))
 
     def solved(factor: Any, y: Any) -> Any:
@@ -94,7 +91,7 @@ def _solve_positive(a: Any, b: Any, lower: bool) -> Any:
         solve=lambda _, v: solved(factor, v),
         transpose_solve=lambda _, v: solved(ops.conjugate(factor), v),
     )
-    return solving.unpaired(out, vector)
+    return shaped(out)
 
 
 def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
@@ -134,9 +131,9 @@ def solve_triangular(
     if trans not in _TRANS:
         raise ValueError(f"solve_triangular: trans is 0, 1, 2, 'N', 'T' or 'C', not {trans!r}")
     transpose, conjugate = _TRANS[trans]
-    x, y, vector = _paired("solve_triangular", a, b)
+    x, y, shaped = _paired("solve_triangular", a, b)
     flags = {"transpose_a": transpose, "conjugate_a": conjugate, "unit_diagonal": unit_diagonal}
-    return solving.unpaired(ops.triangular_solve(x, y, left_side=True, lower=lower, **flags), vector)
+    return shaped(ops.triangular_solve(x, y, left_side=True, lower=lower, **flags))
 
 
 def cho_solve(c_and_lower: tuple[Any, bool], b: Any, overwrite_b: bool = False, check_finite: bool = True) -> Any:
@@ -147,10 +144,10 @@ def cho_solve(c_and_lower: tuple[Any, bool], b: Any, overwrite_b: bool = False, 
 
 @compiled(static="lower")
 def _cho_solve(c: Any, b: Any, lower: bool) -> Any:
-    x, y, vector = _paired("cho_solve", c, b)
+    x, y, shaped = _paired("cho_solve", c, b)
     for adjoint in (not lower, lower):
         y = ops.triangular_solve(x, y, left_side=True, lower=lower, transpose_a=adjoint, conjugate_a=adjoint)
-    return solving.unpaired(y, vector)
+    return shaped(y)
 
 
 def lu_solve(
@@ -168,9 +165,9 @@ def _lu_solve(lu: Any, pivots: Any, b: Any, trans: int) -> Any:
         raise ValueError(f"lu_solve: trans is 0, 1 or 2, not {trans!r}")
     n = aval_of(lu).shape[-1]
     order = ops.lu_pivots_to_permutation_p(pivots, permutation_size=n)
-    x, y, vector = _paired("lu_solve", lu, b)
+    x, y, shaped = _paired("lu_solve", lu, b)
     order = broadcast(order, aval_of(order).shape, aval_of(x).shape[:-1])
-    return solving.unpaired(ops.lu_solved(x, order, y, trans), vector)
+    return shaped(ops.lu_solved(x, order, y, trans))
 
 
 # Sylvester's equation ------------------------------------------------------------------------------------------------

@@ -17,18 +17,20 @@ from ..numpy.dtypes import requested
 from ..numpy.selecting import take
 from ..numpy.structure import array_operand, atleast_1d
 from ..ops import linalg as ops
-from ..ops.elementwise import div_p
+from ..ops.elementwise import div_p, eq_p
+from ..ops.indexing import iota
 from ..ops.linear import (
+    add_p,
     concatenate_p,
     convert,
     full,
-    mul_p,
     neg_p,
     pad_p,
     reshape,
     rev_p,
     slice_in_dim,
     sub_p,
+    where,
 )
 
 
@@ -114,20 +116,17 @@ def leslie(f: Any, s: Any) -> Any:
     if n < 2 or m != n - 1:
         raise ValueError(f"leslie takes f of 2 entries or more and s of one less; they have {n} and {m}")
     x, y = _of_one_batch(x, y)
-    return _with_first_row(x, _below_diagonal(y))
+    return _row_and_below(x, y)
 
 
-def _below_diagonal(x: Any) -> Any:
-    """Matrices [..., k, k + 1] with the entries of vectors [..., k] on the diagonal."""
-    *batch, k = aval_of(x).shape
-    square = mul_p(ops.identity(aval_of(x).update(shape=(*batch, k, k))), ops.over_rows(x, (*batch, k, k)))
-    config = (*[(0, 0, 0)] * (len(batch) + 1), (0, 1, 0))
-    return pad_p(square, aval_of(x).dtype.type(0), padding_config=config)
-
-
-def _with_first_row(row: Any, rest: Any) -> Any:
-    first = reshape(row, (*aval_of(row).shape[:-1], 1, aval_of(row).shape[-1]))
-    return concatenate_p(first, rest, dimension=aval_of(rest).ndim - 2)
+def _row_and_below(row: Any, below: Any) -> Any:
+    """Matrices [..., n, n] with a first row [..., n] and entries [..., n - 1] below the diagonal, else zeros."""
+    shape = (*aval_of(row).shape, aval_of(row).shape[-1])
+    rows, columns = (iota(dtypes.int32, shape, len(shape) - 2 + i) for i in range(2))
+    zeros = full(shape, 0, aval_of(row).dtype)
+    last = _joined(below, _part(full(aval_of(row).shape, 0, aval_of(row).dtype), 0, 1))
+    lower = where(eq_p(rows, add_p(columns, np.int32(1))), ops.over_rows(last, shape), zeros)
+    return where(eq_p(rows, np.int32(0)), ops.over_rows(row, shape), lower)
 
 
 @fused()
@@ -140,7 +139,7 @@ def companion(a: Any) -> Any:
         raise ValueError(f"companion takes 2 coefficients or more; it got {n}")
     row = neg_p(_normalized(x))
     ones = full((*aval_of(x).shape[:-1], n - 2), 1, aval_of(x).dtype)
-    return _with_first_row(row, _below_diagonal(ones))
+    return _row_and_below(row, ones)
 
 
 def _normalized(x: Any) -> Any:

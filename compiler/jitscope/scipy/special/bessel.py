@@ -60,14 +60,20 @@ def _orders_directly(z: Any, v: int, n_iter: int) -> Any:
     none = z == 0
     down = 2 / jnp.where(none, 1, z)
 
-    def step(ratio: Any, k: Any) -> Any:
-        ratio = 1 / (k * down - ratio)
-        return ratio, ratio
+    def step(state: Any, k_and_even: Any) -> Any:
+        ratio, evens = state  # Jₖ₊₁/Jₖ, and the sum of all Jⱼ of even j > k over Jₖ
+        k, even = k_and_even
+        ratio = jnp.where(none, 0, 1 / (k * down - ratio))
+        return (ratio, ratio * (even + evens)), ratio
 
-    _, ratios = lax.scan(step, jnp.zeros_like(z), jnp.arange(1, n_iter + 1, dtype=z.dtype), reverse=True)
-    relative = jnp.cumprod(jnp.where(none, 0, ratios), axis=0)
-    first = 1 / (1 + 2 * jnp.sum(relative[1::2], axis=0))
-    return jnp.concatenate([first[None], first * relative[:v]])
+    def lower(state: Any, first: int, last: int) -> Any:
+        k = jnp.arange(first, last + 1, dtype=z.dtype)
+        return lax.scan(step, state, (k, (k + 1) % 2), reverse=True)
+
+    state, _ = lower((jnp.zeros_like(z), jnp.zeros_like(z)), v + 1, n_iter)
+    (_, evens), ratios = lower(state, 1, v)
+    first = 1 / (1 + 2 * evens)
+    return jnp.concatenate([first[None], first * jnp.cumprod(ratios, axis=0)])
 
 
 _orders = custom_jvp(_orders_directly, nondiff_argnums=(1, 2))

@@ -19,9 +19,11 @@ pdf = derived("pdf", logpdf, jnp.exp)
 
 
 def _share_below(y: Any) -> Any:
-    """1/2 + arctan(y) / pi, of real numbers as an angle, which is exact far below, too."""
-    angle = jnp.arctan(y) + math.pi / 2 if jnp.iscomplexobj(y) else jnp.arctan2(1.0, -y)
-    return angle / math.pi
+    """1/2 + arctan(y) / pi; of real numbers below -1 arctan(-1 / y) / pi, which is exact far below, too."""
+    if jnp.iscomplexobj(y):
+        return (jnp.arctan(y) + math.pi / 2) / math.pi
+    below = y < -1
+    return (jnp.arctan(jnp.where(below, -1 / y, y)) + jnp.where(below, 0, math.pi / 2)) / math.pi
 
 
 @formula(complex=True)
