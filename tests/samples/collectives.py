@@ -36,8 +36,8 @@ def _reduced(function):
 
 
 _collective(col.psum_p, "iufc", _reduced(lambda x: x.sum(0, dtype=x.dtype)), linear=[[0]])
-_collective(col.pmax_p, "biuf", _reduced(lambda x: x.max(0)), distinct=True)
-_collective(col.pmin_p, "biuf", _reduced(lambda x: x.min(0)), distinct=True)
+_collective(col.pmax_p, "biufc", _reduced(lambda x: x.max(0)), distinct=True)
+_collective(col.pmin_p, "biufc", _reduced(lambda x: x.min(0)), distinct=True)
 
 
 def _gathered(at, tiled):

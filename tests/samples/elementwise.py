@@ -59,6 +59,10 @@ def _sign(x):
     return x / np.abs(x) if np.iscomplexobj(x) else np.sign(x)
 
 
+def _atan2(y, x):
+    return -1j * np.log((x + 1j * y) / np.sqrt(x * x + y * y)) if np.iscomplexobj(y) else np.arctan2(y, x)
+
+
 def _round(x, rounding_method):
     return np.rint(x) if rounding_method else np.where(x < 0, np.ceil(x - 0.5), np.floor(x + 0.5))
 
@@ -133,7 +137,7 @@ elementwise(ew.tanh_p, np.tanh)
 elementwise(ew.asinh_p, np.arcsinh)
 elementwise(ew.acosh_p, np.arccosh, (1.2, 3))
 elementwise(ew.atanh_p, np.arctanh, (-0.9, 0.9))
-elementwise(ew.atan2_p, np.arctan2, (-2, 2), (0.3, 2))
+elementwise(ew.atan2_p, _atan2, (-2, 2), (0.3, 2))
 elementwise(ew.sqrt_p, np.sqrt, (0.3, 3))
 elementwise(ew.rsqrt_p, lambda x: 1 / np.sqrt(x), (0.3, 3))
 elementwise(ew.cbrt_p, np.cbrt, (0.3, 3))

@@ -159,7 +159,7 @@ def scatter(primitive: Any, combine: Callable[[Any, Any], Any], kinds: str, line
                 at = _indices(draw, indices, shape, sizes, numbers.start_index_map, mode)
                 size = _gather_shape(np.empty(shape), at, numbers, sizes)
                 x, updates = draw(shape), draw(size)
-                if distinct and kind(dtype) == "f":
+                if distinct and kind(dtype) in "fc":
                     both = draw.distinct((x.size + updates.size,))
                     x, updates = both[: x.size].reshape(shape), both[x.size :].reshape(size)
                 params = {"dimension_numbers": axes, "indices_are_sorted": False, "unique_indices": False, "mode": mode}
@@ -187,8 +187,8 @@ scatter(ix.scatter_p, lambda old, new: new, EVERYTHING, [[0], [2], [0, 2]], labe
 scatter(ix.scatter_add_p, lambda old, new: old + new, "biufc", [[0], [2], [0, 2]], labels=list(GATHERS))
 scatter(ix.scatter_sub_p, lambda old, new: old - new, "iufc", [[0], [2], [0, 2]])
 scatter(ix.scatter_mul_p, lambda old, new: old * new, "biufc", [[0], [2]], unique=True)
-scatter(ix.scatter_min_p, min, "biuf", [], distinct=True)
-scatter(ix.scatter_max_p, max, "biuf", [], distinct=True)
+scatter(ix.scatter_min_p, np.minimum, "biufc", [], distinct=True)
+scatter(ix.scatter_max_p, np.maximum, "biufc", [], distinct=True)
 
 
 DYNAMIC = (("scalar", (), ()), ("rank 1", (5,), (2,)), ("rank 3", (4, 3, 2), (2, 3, 1)), ("ones", (1, 3, 1), (1, 2, 1)),

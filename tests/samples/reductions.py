@@ -35,11 +35,15 @@ def _sum(x, axes, dtype):
 
 
 def _least(dtype):
-    return -np.inf if kind(dtype) == "f" else False if kind(dtype) == "b" else ml_dtypes.iinfo(dtype).min
+    if kind(dtype) in "fc":
+        return complex(-np.inf, -np.inf) if kind(dtype) == "c" else -np.inf
+    return False if kind(dtype) == "b" else ml_dtypes.iinfo(dtype).min
 
 
 def _greatest(dtype):
-    return np.inf if kind(dtype) == "f" else True if kind(dtype) == "b" else ml_dtypes.iinfo(dtype).max
+    if kind(dtype) in "fc":
+        return complex(np.inf, np.inf) if kind(dtype) == "c" else np.inf
+    return True if kind(dtype) == "b" else ml_dtypes.iinfo(dtype).max
 
 
 reduction(li.reduce_sum_p, _sum, linear=[[0]], least=1)
@@ -98,4 +102,4 @@ cumulative(re.cumsum_p, np.add, linear=[[0]], least=1)
 cumulative(re.cumprod_p, np.multiply, loose=4)
 cumulative(re.cummax_p, np.maximum)
 cumulative(re.cummin_p, np.minimum)
-cumulative(re.cumlogsumexp_p, np.logaddexp, loose=8)
+cumulative(re.cumlogsumexp_p, np.frompyfunc(lambda x, y: np.log(np.exp(x) + np.exp(y)), 2, 1), loose=8)

@@ -147,7 +147,6 @@ atan2_p = Elementwise(
     "atan2",
     lambda t, z, x, y: mul_p(t, div_p(y, _square_sum(x, y))),
     lambda t, z, x, y: neg_p(mul_p(t, div_p(x, _square_sum(x, y)))),
-    accepts="f",
 )
 
 

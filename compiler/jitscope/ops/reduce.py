@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
-from .elementwise import abs_p, div_p, eq_p, exp_p, log_p, max_p, min_p
+from .elementwise import abs_p, div_p, eq_p, exp_p, log_p, max_p, min_p, real_p
 from .families import Discrete, Reduce, Structural, check_kind, is_zero, pure, scalar_like, zero_of
 from .linear import (
     add_p,
@@ -256,11 +256,13 @@ class CumLogSumExp(CumOther):
         return ctx.inline(lambda x: turned(self._forward(turned(x), axis)), x)
 
     def _forward(self, x, axis):
-        greatest = cummax_p(x, axis=axis, reverse=False)
-        level = where(eq_p(abs_p(greatest), scalar_like(x, np.inf)), full_like(x, 0), greatest)
+        dtype = aval_of(x).dtype
+        greatest = cummax_p(real_p(x) if dtypes.is_complex(dtype) else x, axis=axis, reverse=False)
+        level = where(eq_p(abs_p(greatest), scalar_like(greatest, np.inf)), full_like(greatest, 0), greatest)
         before = _previous(greatest, axis)
-        nothing = eq_p(before, scalar_like(x, -np.inf))
-        decay = where(nothing, full_like(x, 0), exp_p(sub_p(_previous(level, axis), level)))
+        nothing = eq_p(before, scalar_like(before, -np.inf))
+        decay = where(nothing, full_like(before, 0), exp_p(sub_p(_previous(level, axis), level)))
+        decay, level = convert(decay, dtype), convert(level, dtype)
         return add_p(log_p(recurrence(decay, exp_p(sub_p(x, level)), axis)), level)
 
     def with_tangent(self, x, t, axis, /):
@@ -290,4 +292,4 @@ cumsum_p = CumSum("cumsum", "add", scalar_zero, "iufc")
 cumprod_p = CumProd("cumprod", "multiply", _one, "iufc")
 cummax_p = CumChoose("cummax", "maximum", lowest, "biufc")
 cummin_p = CumChoose("cummin", "minimum", highest, "biufc")
-cumlogsumexp_p = CumLogSumExp("cumlogsumexp", "", lowest, "f")
+cumlogsumexp_p = CumLogSumExp("cumlogsumexp", "", lowest, "fc")

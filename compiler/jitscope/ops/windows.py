@@ -79,7 +79,7 @@ def lower_windows(
 class ReduceWindow(Structural):
     """The reduction of one array by an operation of StableHLO."""
 
-    accepts = "biufc"
+    accepts = "biuf"
 
     def __init__(self, name: str, builder: str, identity: Callable[[Any], Any]):
         super().__init__(name)
