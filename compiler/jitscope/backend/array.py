@@ -233,16 +233,21 @@ def _unpickle_extended(data: np.ndarray, aval: ShapedArray) -> Array:
 
 def array_from_numpy(value: Any, weak_type: bool = False, device: Any = None) -> Array:
     """An Array with a copy of a NumPy value, in the canonical dtype. Raises TypeError for what cannot be an array."""
-    value = np.asarray(value)
-    dtype: Any = canonicalize(value.dtype)
-    if value.dtype != dtype:
-        value = value.astype(dtype)
-    buf = client.put(value, device or settings().default_device)
-    return Array(buf, ShapedArray(value.shape, dtype, weak_type))
+    value, options = np.asarray(value), settings()
+    key = (value.shape, value.dtype, weak_type, options)
+    aval = _avals.get(key)
+    if aval is None:
+        if len(_avals) >= _MAX_KEPT:
+            _avals.clear()
+        aval = _avals[key] = ShapedArray(value.shape, canonicalize(value.dtype), weak_type)
+    if value.dtype is not aval.dtype:
+        value = value.astype(aval.dtype, copy=False)
+    return Array(client.put(value, device or options.default_device), aval)
 
 
+_avals: dict[Any, ShapedArray] = {}
 _scalars: dict[Any, Array] = {}
-_MAX_SCALARS = 4096
+_MAX_KEPT = 4096
 
 
 def to_array(x: Any) -> Array:
@@ -276,7 +281,7 @@ def _scalar_array(x: Any) -> Array:
         if aval.weak_type and dtypes.is_integer(aval.dtype):
             value = _checked_int(x, aval.dtype)
         found = Array(client.put(value.astype(aval.dtype), settings().default_device), aval)
-        if len(_scalars) >= _MAX_SCALARS:
+        if len(_scalars) >= _MAX_KEPT:
             _scalars.clear()
         _scalars[key] = found
     return found

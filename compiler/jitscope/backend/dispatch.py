@@ -81,56 +81,61 @@ class JitFunction:
                 flat = self._flat_key(args, kwargs)
                 if flat is not None:
                     ready = self._caches.mixed.get(flat[0])
-                    if ready is None:
-                        return self._file_flat(flat, args, kwargs)
-                    return ready.run(flat[1])
+                    return self._file_flat(flat, args, kwargs) if ready is None else ready.run(flat[1])
             return self._call(args, kwargs)[0]
         except Exception as error:
             fold(error)
             raise
 
     def _flat_key(self, args: tuple, kwargs: dict[str, Any]) -> tuple[Any, list[Any]] | None:
-        """Key and buffers of a call as it is written: its static values, the structure of the rest, the avals of the leaves.
-        None for calls with leaves that are no arrays or numbers, which take the longer way."""
+        """Key and buffers of a call of arrays, numbers and static values, by position and by name."""
         key: list[Any] = [settings(), len(args)]
-        if self._spec.statics:
-            args, kwargs = self._without_statics(key, args, kwargs)
-        leaves, structure = tree.flatten_leaves((args, kwargs))
-        key.append(structure)
         bufs: list[Any] = []
-        for x in leaves:
-            kind = type(x)
-            if kind is not Array:
-                if kind is not float and kind is not int and kind is not ndarray:
-                    return None
-                try:
-                    x = to_array(x)
-                except (TypeError, OverflowError):  # the longer way says which argument it is
-                    return None
-            key.append(x.aval)
-            bufs.append(x.buf)
-        whole = tuple(key)
-        try:
-            hash(whole)
-        except TypeError:
-            return None
-        return whole, bufs
-
-    def _without_statics(self, key: list[Any], args: tuple, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        """The arguments that are not static; those that are become part of the key."""
-        static, dynamic, named = self._spec.positions, [], {}
+        static = self._spec.positions
         for i, x in enumerate(args):
-            if i in static:
-                key.append((type(x), x))
-            else:
-                dynamic.append(x)
+            if not self._flat_part(key, bufs, x, i in static):
+                return self._tree_key(args, kwargs)
         static = self._spec.names
         for name, x in kwargs.items():
-            if name in static:
-                key.append((name, type(x), x))
-            else:
-                named[name] = x
-        return tuple(dynamic), named
+            key.append(name)
+            if not self._flat_part(key, bufs, x, name in static):
+                return self._tree_key(args, kwargs)
+        whole = tuple(key)
+        if self._spec.statics:
+            try:
+                hash(whole)
+            except TypeError:
+                return None
+        return whole, bufs
+
+    @staticmethod
+    def _flat_part(key: list[Any], bufs: list[Any], x: Any, static: bool) -> bool:
+        kind = type(x)
+        if static:
+            key.append((kind, x))
+            return True
+        if kind is not Array:
+            if kind is not float and kind is not int and kind is not ndarray:
+                return False
+            try:
+                x = to_array(x)
+            except (TypeError, OverflowError):  # the longer way says which argument it is
+                return False
+        key.append(x.aval)
+        bufs.append(x.buf)
+        return True
+
+    def _tree_key(self, args: tuple, kwargs: dict[str, Any]) -> tuple[Any, list[Any]] | None:
+        """Key and buffers of a call of trees of arrays without static arguments; None for others, which take the longer
+        way."""
+        if self._spec.statics:
+            return None
+        leaves, structure = tree.flatten_leaves((args, kwargs))
+        try:
+            bufs = [x.buf for x in leaves]
+        except AttributeError:
+            return None
+        return (settings(), structure, *[x.aval for x in leaves]), bufs
 
     def _file_flat(self, flat: tuple[Any, list[Any]], args: tuple, kwargs: dict[str, Any]) -> Any:
         """Answer a call by the long way and file its program under the call's flat key."""

@@ -76,8 +76,11 @@ def asarray(
     """`a` as an array, see `array`; an array of that dtype is given back as it is unless `copy`."""
     if out_sharding is not None:
         unsupported("asarray", out_sharding=out_sharding)
-    if type(a) is Array and dtype is None and order is None and not copy and device is None:
-        return a
+    if dtype is None and order is None and not copy and device is None:
+        if type(a) is Array:
+            return a
+        if type(a) is np.ndarray and dtypes.is_supported(a.dtype):
+            return array_from_numpy(a)
     return array(a, dtype, copy=bool(copy), order=order or "K", device=device)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from ..backend.array import Array, array_from_numpy
 from ..core import dtypes as _dtypes
 from ..core.avals import aval_of, is_python_scalar
+from ..core.config import settings
 from ..core.dtypes import canonicalize, is_extended, python_dtype
 from ..core.trace import Tracer
 from ..ops.linear import convert_element_type_p, copy_p
@@ -96,6 +97,18 @@ _CATEGORY = {"b": np.bool_, "i": np.signedinteger, "u": np.unsignedinteger, "f":
 
 def requested(asked: Any, name: str) -> Any:
     """The dtype used for one that the user asked for. Warns where 64 bits were asked for and `enable_x64` is off."""
+    try:
+        found = _known.get((asked, settings()))
+    except TypeError:  # not hashable
+        found = None
+    return _requested(asked, name) if found is None else found
+
+
+_known: dict[Any, Any] = {}
+_MAX_KNOWN = 256
+
+
+def _requested(asked: Any, name: str) -> Any:
     found = canonicalize(asked)
     if not is_extended(found) and not (isinstance(asked, type) and asked in _dtypes.PYTHON_SCALARS):
         wanted = np.dtype(asked)
@@ -104,8 +117,11 @@ def requested(asked: Any, name: str) -> Any:
                 f"{name}: {wanted.name} was asked for and {found.name} is used: 64-bit types need the option "
                 "enable_x64 (config.update('enable_x64', True))",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
+            return found
+    if isinstance(asked, (type, str, np.dtype)) and len(_known) < _MAX_KNOWN:
+        _known[asked, settings()] = found
     return found
 
 

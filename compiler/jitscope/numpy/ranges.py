@@ -11,6 +11,7 @@ import numpy as np
 from ..backend.array import array_from_numpy
 from ..core import dtypes
 from ..core.avals import aval_of, is_python_scalar
+from ..core.config import settings
 from ..core.dtypes import promote, to_inexact
 from ..core.errors import ShapeError
 from ..core.trace import Tracer, evaluating
@@ -122,6 +123,15 @@ def linspace(
 
     With `retstep`, (numbers, distance). Raises ValueError for a negative `num`.
     """
+    if (
+        type(start) in _NUMBERS
+        and type(stop) in _NUMBERS
+        and type(num) is int
+        and num >= 0
+        and dtype is None
+        and not (axis or retstep)
+    ):
+        return made(_of_numbers(start, stop, num, bool(endpoint), settings()), device)
     num = integer("linspace", num, "num")
     if num < 0:
         raise ValueError(f"linspace: num must not be negative, it is {num}")
@@ -141,6 +151,16 @@ def linspace(
     return out, array_from_numpy(distance) if distance is not None else (
         asarray(stop, work) - asarray(start, work)
     ) / parts
+
+
+_NUMBERS = (int, float)
+
+
+@lru_cache(256, typed=True)
+def _of_numbers(start: Any, stop: Any, num: int, endpoint: bool, options: Any) -> np.ndarray:
+    """What is asked for most, in the default dtype under these options."""
+    work = _spaced_dtype("linspace", start, stop)
+    return _spaced(start, stop, num, endpoint, work, work)[0]
 
 
 @lru_cache(256)
