@@ -532,3 +532,55 @@ def test_paths_of_equations_reach_the_hlo():
     held = [p for p in paths if "/" in p]
     assert any(p.split("/")[1].startswith("branches") for p in held)
     assert [p for p in held if f'"{p} ' not in text and f'"{p}(' not in text] == []
+
+
+# What a body hands on -------------------------------------------------------------------------------------------------
+
+
+def _hands_on(x, y):
+    """The second part of the carry is read and never changed."""
+    return lax.while_loop(lambda c: c[0] < 3, lambda c: (c[0] + 1, c[1] + c[2], c[2]), (0, x, y))
+
+
+def test_what_a_body_hands_on_is_not_carried():
+    loop = jx.make_jaxpr(_hands_on)(1.0, 2.0).jaxpr.eqns[-1]
+    assert (loop.params["body_nconsts"], len(loop.outvars)) == (1, 2)
+    i, total, y = jx.jit(_hands_on)(1.0, 2.0)
+    assert (int(i), float(total), float(y)) == (3, 7.0, 2.0)
+    found = jx.vmap(_hands_on, in_axes=(None, 0))(1.0, jnp.arange(3.0))
+    np.testing.assert_array_equal(found[1], 1 + 3 * np.arange(3.0))
+    np.testing.assert_array_equal(found[2], np.arange(3.0))
+
+
+def test_reverse_mode_through_a_while_loop_of_what_is_handed_on():
+    """As in JAX: what does not change in the loop has a gradient, though loops of unknown length have none."""
+
+    def f(x):
+        i, total, y = lax.while_loop(
+            lambda c: c[0] < 3, lambda c: (c[0] + 1, c[1] + lax.stop_gradient(c[2]), c[2]), (0, 0.0, x)
+        )
+        return 2 * y + total
+
+    assert float(jx.grad(f)(1.5)) == 2.0
+    with pytest.raises(ValueError, match="reverse-mode"):
+        jx.grad(lambda x: _hands_on(x, x)[1])(1.0)
+
+
+def test_what_a_scan_hands_on_is_neither_carry_nor_result():
+    def f(x, y, xs):
+        return lax.scan(lambda c, e: ((c[0] + c[1] * e, c[1]), (e, c[0])), (x, y), xs)
+
+    loop = jx.make_jaxpr(f)(1.0, 2.0, jnp.ones(3)).jaxpr.eqns[-1]
+    assert (loop.params["num_carry"], loop.params["num_consts"], len(loop.outvars)) == (1, 1, 2)
+    xs = np.array([1.0, 2.0, 3.0], np.float32)
+    (total, y), (elements, before) = jx.jit(f)(1.0, 2.0, xs)
+    assert (float(total), float(y)) == (13.0, 2.0)
+    np.testing.assert_array_equal(elements, xs)
+    np.testing.assert_array_equal(before, [1.0, 3.0, 7.0])
+    for backwards in (f, jx.jit(f)):
+        gradients = jx.grad(lambda *args: sum(jnp.sum(v) for v in jx.tree.leaves(backwards(*args))), (0, 1, 2))(
+            1.0, 2.0, xs
+        )
+        np.testing.assert_array_equal(gradients[0], 4.0)
+        np.testing.assert_array_equal(gradients[1], 11.0)
+        np.testing.assert_array_equal(gradients[2], [7.0, 5.0, 3.0])

@@ -10,7 +10,7 @@ from ..core import source
 from ..core.avals import ShapedArray, is_python_scalar
 from ..core.dtypes import promote
 from ..core.effects import no_effects
-from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
+from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, rearranged
 from ..ops.linear import convert, convert_element_type_p
 from .bodies import Body, name_of
 
@@ -60,6 +60,20 @@ def settle_carry(
             break
     _check_types(what, f, body.closed, avals, in_tree)
     return Body(with_result_avals(body.closed, avals), body.out_tree), leaves
+
+
+def handed_on(closed: ClosedJaxpr, before: int, leaves: Sequence[Any]) -> list[int]:
+    """Indices of the carry's leaves that a body with `before` further arguments gives back as it got them."""
+    invars, outvars = closed.jaxpr.invars[before:], closed.jaxpr.outvars
+    return [i for i, x in enumerate(leaves) if outvars[i] is invars[i] and hasattr(x, "aval")]
+
+
+def kept_of(closed: ClosedJaxpr, arguments: Sequence[int], results: Sequence[int]) -> ClosedJaxpr:
+    """The program with these arguments and results alone; made once."""
+    key = ("kept", tuple(arguments), tuple(results))
+    if key not in closed.derived:
+        closed.derived[key] = rearranged(closed, arguments, results)
+    return closed.derived[key]
 
 
 def with_result_avals(closed: ClosedJaxpr, avals: Sequence[ShapedArray]) -> ClosedJaxpr:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -26,7 +27,7 @@ from ..transforms.transpose import backward_pass
 from ..transforms.vmap import vmap_jaxpr
 from .bodies import check_leaves, lift_constants, name_of, trace_body
 from .call import call
-from .carry import settle_carry, stable
+from .carry import handed_on, kept_of, settle_carry, stable
 
 
 def _spread(flags: Sequence[Any], *counts: int) -> list[list[Any]]:
@@ -396,19 +397,38 @@ def scan(
 
     body, init_leaves = settle_carry("scan", f, trace, init_leaves, init_avals, init_tree, _carry_of)
     captured, (closed,) = lift_constants([body.closed])
-    outs = scan_p.bind(
-        *captured,
-        *init_leaves,
-        *leaves,
-        jaxpr=closed,
-        length=size,
-        reverse=bool(reverse),
-        unroll=unroll,
-        num_consts=len(captured),
-        num_carry=len(init_leaves),
-    )
+    outs = _bind_moving(closed, captured, init_leaves, leaves, size, bool(reverse), unroll)
     y_tree = body.out_tree.children()[1]
     return init_tree.unflatten(outs[: len(init_leaves)]), y_tree.unflatten(outs[len(init_leaves) :])
+
+
+def _bind_moving(
+    closed: ClosedJaxpr, captured: Sequence[Any], init: Sequence[Any], xs: Sequence[Any], length: int, reverse: bool,
+    unroll: int,
+) -> list[Any]:  # fmt: skip
+    """All results of the loop. What its body gives back as it got it is no carry, but a constant, and no result."""
+    first, invars, outvars = len(captured), closed.jaxpr.invars, closed.jaxpr.outvars
+    constant = handed_on(closed, first, init)
+    kept = [i for i in range(len(init)) if i not in constant]
+    outs: dict[int, Any] = {i: init[i] for i in constant}
+    elements = {v: x for v, x in zip(invars[first + len(init) :], xs) if hasattr(x, "aval")}
+    outs.update((j, elements[v]) for j, v in enumerate(outvars[len(init) :], len(init)) if v in elements)
+    wanted = [j for j in range(len(outvars)) if j not in outs]
+    order = [first + i for i in constant], range(first), [first + i for i in kept]
+    found = scan_p.bind(
+        *[init[i] for i in constant],
+        *captured,
+        *[init[i] for i in kept],
+        *xs,
+        jaxpr=kept_of(closed, [*itertools.chain(*order), *range(first + len(init), len(invars))], wanted),
+        length=length,
+        reverse=reverse,
+        unroll=unroll,
+        num_consts=first + len(constant),
+        num_carry=len(kept),
+    )
+    outs.update(zip(wanted, found))
+    return [outs[j] for j in range(len(outvars))]
 
 
 def _carry_of(f: Any, out_tree: Any) -> Any:

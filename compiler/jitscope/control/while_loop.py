@@ -22,7 +22,7 @@ from ..transforms.linearize import Split, partial_eval_jaxpr
 from ..transforms.vmap import vmap_jaxpr
 from .bodies import check_leaves, lift_constants, name_of, trace_body
 from .call import call
-from .carry import settle_carry, stable
+from .carry import handed_on, kept_of, settle_carry, stable
 from .effects import example_by_example, has_effects, silent
 
 
@@ -259,7 +259,17 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], i
     body, leaves = settle_carry("while_loop", body_fun, trace, leaves, avals, in_tree, lambda _, out: out)
     condition = trace_body(cond_fun, whole, body.closed.out_avals)
     _check_condition(cond_fun, condition)
-    outs = while_p._bind(condition.closed, [], body.closed, [], leaves)
+    captured, (closed,) = lift_constants([body.closed])
+    read, first = condition.closed.jaxpr.read_arguments(), len(captured)
+    constant = [i for i in handed_on(closed, first, leaves) if i not in read]
+    kept = [i for i in range(len(leaves)) if i not in constant]
+    order = [*[first + i for i in constant], *range(first), *[first + i for i in kept]]
+    outs = list(leaves)
+    consts = [*[leaves[i] for i in constant], *captured]
+    condition_of_kept, body_of_kept = kept_of(condition.closed, kept, [0]), kept_of(closed, order, kept)
+    found = while_p._bind(condition_of_kept, [], body_of_kept, consts, [leaves[i] for i in kept])
+    for i, x in zip(kept, found):
+        outs[i] = x
     return in_tree.unflatten(outs)
 
 

@@ -84,8 +84,9 @@ def _variance(
         value = div_p(total, rest) if rest > 0 else full(aval_of(total).shape, np.nan, real)
     else:
         rest = sub_p(count, ddof)
-        value = div_p(*operands(name, total, rest))
-        value = choose(gt_p(rest, scalar_like(rest, 0)), *operands(name, value, scalar_like(value, np.nan)))
+        enough = gt_p(rest, scalar_like(rest, 0))
+        value = div_p(*operands(name, total, choose(enough, rest, scalar_like(rest, 1))))
+        value = choose(enough, *operands(name, value, scalar_like(value, np.nan)))
     return convert(value, dtypes.real_part(result))
 
 
