@@ -556,7 +556,7 @@ def test_reverse_mode_through_a_while_loop_of_what_is_handed_on():
     """As in JAX: what does not change in the loop has a gradient, though loops of unknown length have none."""
 
     def f(x):
-        i, total, y = lax.while_loop(
+        _, total, y = lax.while_loop(
             lambda c: c[0] < 3, lambda c: (c[0] + 1, c[1] + lax.stop_gradient(c[2]), c[2]), (0, 0.0, x)
         )
         return 2 * y + total
@@ -577,10 +577,11 @@ def test_what_a_scan_hands_on_is_neither_carry_nor_result():
     assert (float(total), float(y)) == (13.0, 2.0)
     np.testing.assert_array_equal(elements, xs)
     np.testing.assert_array_equal(before, [1.0, 3.0, 7.0])
-    for backwards in (f, jx.jit(f)):
-        gradients = jx.grad(lambda *args: sum(jnp.sum(v) for v in jx.tree.leaves(backwards(*args))), (0, 1, 2))(
-            1.0, 2.0, xs
-        )
-        np.testing.assert_array_equal(gradients[0], 4.0)
-        np.testing.assert_array_equal(gradients[1], 11.0)
-        np.testing.assert_array_equal(gradients[2], [7.0, 5.0, 3.0])
+
+    def together(x, y, xs):
+        return sum(jnp.sum(v) for v in jx.tree.leaves(f(x, y, xs)))
+
+    for gradient in (jx.grad(together, (0, 1, 2)), jx.jit(jx.grad(together, (0, 1, 2)))):
+        by_x, by_y, by_xs = gradient(1.0, 2.0, xs)
+        assert (float(by_x), float(by_y)) == (4.0, 11.0)
+        np.testing.assert_array_equal(by_xs, [7.0, 5.0, 3.0])
