@@ -39,8 +39,8 @@ def worker(root: str, axis: int) -> None:
         if name not in made:
             function = functions[name]
             answers = recorded.load(function.file)[name]["answers"]["float32"]
-            chosen = [s for s, a in zip(function.samples, answers) if "out" in a and not a.get("eager")]
-            mapped = [s for s, a in zip(function.samples, answers) if a.get("mapped") is True]
+            chosen = [s for s, a in zip(function.samples, answers) if "out" in a and not (a.get("eager") or s.reason)]
+            mapped = [s for s, a in zip(function.samples, answers) if a.get("mapped") is True and not s.reason]
             used = {n: given[n] for s in mapped or chosen for n in s.names}
             if mapped:
                 fun = library.jx.jit(_summed(library, library.jx.vmap(program(library, mapped), axis, axis)))

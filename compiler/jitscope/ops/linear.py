@@ -361,8 +361,9 @@ class Concatenate(Linear):
         return cts
 
     def batch(self, axis, args, dims, /, *, dimension):
-        moved = [axis.move(x, d, 0) for x, d in zip(args, dims)]
-        return concatenate_p(*moved, dimension=dimension + 1), 0
+        to = next(d for d in dims if d is not None)
+        moved = [axis.move(x, d, to) for x, d in zip(args, dims)]
+        return concatenate_p(*moved, dimension=dimension + (dimension >= to)), to
 
 
 def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:

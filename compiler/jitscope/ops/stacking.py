@@ -32,8 +32,9 @@ class Stack(Linear):
         return [part if is_linear(x) else None for part, x in zip(unstack_p(ct, axis=axis), args)]
 
     def batch(self, mapped, args, dims, /, *, axis):
-        moved = [mapped.move(x, d, 0) for x, d in zip(args, dims)]
-        return stack_p(*moved, axis=axis + 1), 0
+        to = next(d for d in dims if d is not None)
+        moved = [mapped.move(x, d, to) for x, d in zip(args, dims)]
+        return stack_p(*moved, axis=axis + (axis > to)), to + (axis <= to)
 
 
 class Unstack(Linear):
