@@ -143,7 +143,7 @@ class _Origins:
             return self.number(("product", frozenset(varying)))
         if name == "add" or (name == "sub" and given[0]):
             return self.number(("sum", *sorted(given)))
-        return self.number((name, *given))
+        return self.number((name, eqn.outvars[0].aval.shape, *given))
 
 
 def _literal(atom: Literal) -> Hashable:

@@ -116,8 +116,8 @@ class RuledCall(FunctionCall):
 
 
 class ResultAxes:
-    """Where the mapped axis lies in the results of a call for all examples: at 0, or nowhere. It is the same whichever
-    of the function and its rules runs: with `forced`, 0 everywhere, else as the first that ran found it."""
+    """Where the mapped axis lies in the results of a call for all examples: as the first that ran, the function or one of
+    its rules, found it; with `forced`, at 0 where that found none."""
 
     __slots__ = ("_forced", "axis", "dims")
 
@@ -126,8 +126,8 @@ class ResultAxes:
 
     def place(self, outs: Sequence[Any], found: Sequence[int | None]) -> list[Any]:
         """Results with their axes settled."""
-        if self._forced or not self.dims:
-            self.dims = tuple(0 if self._forced or d is not None else None for d in found)
+        if not self.dims:
+            self.dims = tuple(0 if d is None and self._forced else d for d in found)
         return self.place_like(outs, found, self.dims)
 
     def place_like(self, outs: Sequence[Any], found: Sequence[int | None], dims: Sequence[int | None]) -> list[Any]:
