@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings, strategies as st
 
 import jitscope as jx
 import jitscope.numpy as jnp
@@ -31,6 +32,9 @@ CASES = {
     "an array of one constant": lambda np_, x: np_.sum(np_.log(x) + np_.log(x * np_.full(x.shape, 2, x.dtype))),
     "one in the other": lambda np_, x: np_.sum(np_.log(2 + np_.log(2 * x)) + np_.log(2 + np_.log(3 * x))),
     "of a sum": lambda np_, x: np_.sum(np_.log(3 * (x + x[:, :1])) + np_.log(2 * (x + x[:, :1]))),
+    "Stirling's formula": lambda np_, x: np_.sum(np_.log(np_.sqrt(6.28 * x)) + x * np_.log(x / 2.718)),
+    "a root of a power": lambda np_, x: np_.sum(np_.log((3 * x) ** 1.5) + np_.log(x)),
+    "an exponential": lambda np_, x: np_.sum(np_.log1p(np_.log(np_.exp(x))) + np_.log1p(2 * x)),
     "powers": lambda np_, x: np_.sum(np_.log(x**2) + np_.log(2 * x * x)),
     "others": lambda np_, x: np_.sum(np_.exp(x) + np_.exp(2 * x) + np_.sqrt(x) - np_.sqrt(2 * x) + np_.log(x)),
 }
@@ -61,7 +65,6 @@ FREE = {
     "sigmoids": lambda np_, x, y: np_.sum(np_.log1p(np_.exp(-x)) + np_.log1p(np_.exp(-y))),
     "the same": lambda np_, x, y: np_.sum(np_.log(2 * x) * np_.log(2 * x)),
     "of a product": lambda np_, x, y: np_.sum(np_.log(x) + np_.log(x * y)),
-    "of a power": lambda np_, x, y: np_.sum(np_.log(x) + np_.log(x * x)),
     "two kinds": lambda np_, x, y: np_.sum(np_.log1p(x) + np_.log(2 * x) + np_.expm1(3 * x)),
     "inside": lambda np_, x, y: np_.sum(np_.log(2 + np_.log(1 + x))),
     "a multiple that varies": lambda np_, x, y: np_.sum(np_.log(x) + np_.log(x * y[0, 0])),
@@ -80,3 +83,40 @@ def test_one_logarithm_keeps_xlas_own_choice():
     assert not guards(jx.make_jaxpr(lambda x: jnp.sum(jnp.log(x)) + jnp.sum(jnp.exp(x)))(X).jaxpr)
     assert not guards(jx.make_jaxpr(lambda x: jnp.sum(jnp.log(x)) + jnp.sum(jnp.expm1(x)))(X).jaxpr)
     assert guards(jx.make_jaxpr(lambda x: lax.fori_loop(0, 3, lambda i, x: jnp.log(x), x))(X).jaxpr)
+
+
+# Any expressions ------------------------------------------------------------------------------------------------------
+
+ONE = {"sqrt": "np.sqrt({})", "tanh": "np.tanh({})", "square": "({}) ** 2", "power": "({}) ** 1.5", "reciprocal": "1 / ({})",
+       "exp": "np.exp(-({}))", "cbrt": "np.cbrt({})", "roots": "np.sqrt(np.sqrt({}))", "log1p": "np.log1p({})"}  # fmt: skip
+TWO = {"sum": "(({}) + ({}))", "product": "(({}) * ({}))", "quotient": "(({}) / ({}))", "greater": "np.maximum({}, {})"}
+NUMBERS = st.sampled_from(["0.5", "2", "3", "1.7"])
+
+
+def _positive() -> st.SearchStrategy[str]:
+    """Expressions of x and y, whose values are positive."""
+
+    def larger(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+        return st.one_of(
+            st.builds(str.format, st.sampled_from(sorted(ONE.values())), inner),
+            st.builds(str.format, st.sampled_from(sorted(TWO.values())), inner, inner),
+            st.builds("{1} * ({0})".format, inner, NUMBERS),
+            st.builds("(({0}) / {1})".format, inner, NUMBERS),
+            st.builds("(({0}) + {1})".format, inner, NUMBERS),
+        )
+
+    return st.recursive(st.sampled_from(["x", "x", "y"]), larger, max_leaves=4)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.sampled_from(["log", "log1p", "expm1"]), st.lists(_positive(), min_size=2, max_size=3), st.booleans())
+def test_no_two_are_merged_that_differ(name, operands, nested):
+    terms = [f"np.{name}(-({e}))" if name == "expm1" else f"np.{name}({e})" for e in operands]
+    each = eval(f"lambda np, x, y: [{', '.join(terms)}]")
+
+    def run(np_, x, y):
+        return np_.sum(sum(each(np_, 2 + getattr(np_, name)(3 * x) if nested else x, y)))
+
+    x, y = X.astype(np.float64), np.random.default_rng(1).random(X.shape).astype(np.float32) + 0.5
+    size = sum(np.sum(np.abs(term)) for term in each(np, 2 + getattr(np, name)(3 * x) if nested else x, y))
+    np.testing.assert_allclose(jx.jit(lambda x, y: run(jnp, x, y))(X, y), run(np, x, y), atol=1e-4 * size)

@@ -32,6 +32,9 @@ def expected(name: str) -> np.ndarray:
 def check(name: str, found: np.ndarray) -> None:
     wanted = expected(name)
     assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+    if found.dtype == np.float16 and "range" in name:  # processors that compute in half precision round more often
+        np.testing.assert_allclose(found, wanted, atol=2e-3 * np.abs(wanted).max())
+        return
     if "normal" not in name:
         assert found.tobytes() == wanted.tobytes(), (found, wanted)
         return

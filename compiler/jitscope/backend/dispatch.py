@@ -130,12 +130,12 @@ class JitFunction:
         way."""
         if self._spec.statics:
             return None
-        leaves, structure = tree.flatten_leaves((args, kwargs))
+        leaves, structure = tree.flatten_leaves((args, tuple(kwargs.values())))
         try:
             bufs = [x.buf for x in leaves]
         except AttributeError:
             return None
-        return (settings(), structure, *[x.aval for x in leaves]), bufs
+        return (settings(), structure, *kwargs, *[x.aval for x in leaves]), bufs
 
     def _file_flat(self, flat: tuple[Any, list[Any]], args: tuple, kwargs: dict[str, Any]) -> Any:
         """Answer a call by the long way and file its program under the call's flat key."""
@@ -159,7 +159,7 @@ class JitFunction:
 
         static, static_names = self._spec.positions, self._spec.names
         positional = tuple([None if i in static else places(x) for i, x in enumerate(args)])
-        named = {n: None if n in static_names else places(kwargs[n]) for n in sorted(kwargs)}
+        named = {n: None if n in static_names else places(x) for n, x in kwargs.items()}
         taken, by_name = self._spec.bind(positional, named, False, arrays=True)[0]
         order: list[Any] = []
         for x in (*taken, *[by_name[n] for n in sorted(by_name)]):

@@ -5,8 +5,9 @@ logarithms whose operands differ by a constant factor become one there: sum(log(
 goes for log1p and expm1. A program with two such therefore keeps the library for matrix products alone. JAX 0.10.2 gives
 the wrong result.
 
-Whether there are two such is decided on the safe side: two operands count as multiples of each other if the same operations
-lead to them from the same values, whatever the constants on the way are; and so do those inside of loops and branches.
+Whether there are two such is decided on the safe side: two operands count as multiples of each other if the same sums, products
+and other operations of several values lead to them from the same values, whatever the constants and the functions of one number on
+the way are; and so do those inside of loops and branches.
 """
 
 from __future__ import annotations
@@ -69,9 +70,7 @@ def _held(eqn: JaxprEqn) -> list[Jaxpr]:
 
 
 _CALLS = ("jit", "custom_jvp_call", "custom_vjp_call", "checkpoint")
-_SAME_VALUES = {"neg", "convert_element_type", "broadcast_in_dim", "reshape", "squeeze", "expand_dims", "transpose"}
-_SAME_VALUES |= {"copy", "optimization_barrier", "reduce_precision"}
-_PRODUCTS = {"mul", "square", "integer_pow"}
+_SAME_VALUES = {"broadcast_in_dim", "reshape", "squeeze", "expand_dims", "transpose"}
 _CONSTANT: Hashable = "constant"
 
 Origin = tuple[int, int]
@@ -131,19 +130,29 @@ class _Origins:
         return [(self.number((*exact, eqn.outvars[0].aval)), self.alike(eqn, [b for _, b in given]))]
 
     def alike(self, eqn: JaxprEqn, given: list[int]) -> int:
-        """The second number of a result: scaling by a constant does not change it, other constants are all the same."""
+        """The second number of a result: scaling by a constant does not change it, nor does a function of one number, since
+        XLA makes log(sqrt(x)) into log(x) / 2; other constants are all the same."""
         name, varying = eqn.primitive.name, [b for b in given if b]
         if not varying and given:
             return 0
-        scaled = name == "mul" or (name == "div" and given[0])
+        scaled = name in ("mul", "pow") or (name == "div" and given[0])
         nothing_added = name in ("add", "sub") and any(_is_zero(a) for a in eqn.invars)
-        if name in _SAME_VALUES or ((scaled or nothing_added) and len(varying) == 1):
+        if _is_plain(eqn) or ((scaled or nothing_added or name == "select_n") and len(set(varying)) == 1):
             return varying[0]
-        if name in _PRODUCTS:
+        if len(set(given)) == 1:
+            return given[0]
+        if name == "mul":
             return self.number(("product", frozenset(varying)))
         if name == "add" or (name == "sub" and given[0]):
             return self.number(("sum", *sorted(given)))
         return self.number((name, eqn.outvars[0].aval.shape, *given))
+
+
+def _is_plain(eqn: JaxprEqn) -> bool:
+    """Whether each element of the result comes from one number of the one operand."""
+    if len(eqn.invars) != 1:
+        return False
+    return eqn.primitive.name in _SAME_VALUES or eqn.invars[0].aval.shape == eqn.outvars[0].aval.shape
 
 
 def _literal(atom: Literal) -> Hashable:
