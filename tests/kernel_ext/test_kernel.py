@@ -36,6 +36,7 @@ def test_a_cell_gives_its_result_then_one_view(kernel) -> None:
 
 
 def test_a_view_is_live_where_the_front_end_is_built(kernel) -> None:
+    kernel.cell(LAYER)
     ran = kernel.cell("import jitscope_widgets\njitscope_widgets.view_problem()")
     shown = kernel.cell("%%jit\nlayer(jnp.ones((4, 3)), jnp.ones((3, 2)));").shown[-1]
     assert (WIDGET in shown) == (ran.result == "''")
@@ -133,6 +134,7 @@ def test_the_side_panel_hears_of_compilations(kernel) -> None:
 
 
 def test_a_page_that_connects_later_is_answered(kernel) -> None:
+    kernel.cell(LAYER)
     client = kernel.client
     message = client.session.msg("comm_open", {"comm_id": "page", "target_name": "jitscope", "data": {}})
     client.shell_channel.send(message)
@@ -164,6 +166,8 @@ def test_ctrl_c_while_tracing(kernel) -> None:
 
 
 def test_ctrl_c_while_compiling(kernel) -> None:
+    kernel.cell("kept = jnp.ones(3)")
+    kernel.cell(LAYER)
     request = kernel.send(
         "%%jit\ndef long(x):\n    for _ in range(20_000):\n        x = jnp.sin(x) + 1\n    return x\n\nlong(jnp.ones(3))",
         stop_on_error=False,
@@ -178,6 +182,7 @@ def test_ctrl_c_while_compiling(kernel) -> None:
 
 
 def test_endless_recursion(kernel) -> None:
+    kernel.cell("kept = jnp.ones(3)")
     ran = kernel.cell("%%jit\ndef again(x):\n    return again(x + 1)\n\nagain(jnp.ones(3))", stop_on_error=False)
     assert ran.error.startswith("RecursionError")
     assert kernel.cell("kept * 2").result == "Array([2., 2., 2.], dtype=float32)"
@@ -187,6 +192,7 @@ def test_endless_recursion(kernel) -> None:
 
 
 def test_unloading_closes_the_side_panel(kernel) -> None:
+    kernel.cell(LAYER)
     kernel.comms.clear()
     assert not kernel.cell("%unload_ext jitscope").error
     kernel.drain()
@@ -197,6 +203,7 @@ def test_unloading_closes_the_side_panel(kernel) -> None:
 
 
 def test_the_button_measures(kernel) -> None:
+    kernel.cell(LAYER)
     kernel.comms.clear()
     ran = kernel.cell("%%jit\nlayer(jnp.ones((8, 3)), jnp.ones((3, 2)))\nlayer(jnp.ones((7, 3)), jnp.ones((3, 2)));")
     if WIDGET not in ran.shown[-1]:
