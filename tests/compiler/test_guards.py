@@ -79,6 +79,13 @@ def test_other_operands_keep_xlas_own_choice(name):
     np.testing.assert_allclose(jx.jit(lambda x, y: FREE[name](jnp, x, y))(X, y), wanted, rtol=1e-4)
 
 
+def test_programs_that_hold_each_other_many_times_are_guarded_at_once():
+    f = jx.jit(lambda x: jnp.log(x + 1))
+    for _ in range(25):
+        f = jx.jit(lambda x, inner=f: inner(inner(x)))
+    assert guards(jx.make_jaxpr(f)(X).jaxpr)
+
+
 def test_one_logarithm_keeps_xlas_own_choice():
     assert not guards(jx.make_jaxpr(lambda x: jnp.sum(jnp.log(x)) + jnp.sum(jnp.exp(x)))(X).jaxpr)
     assert not guards(jx.make_jaxpr(lambda x: jnp.sum(jnp.log(x)) + jnp.sum(jnp.expm1(x)))(X).jaxpr)

@@ -77,6 +77,14 @@ Origin = tuple[int, int]
 """Two numbers: values with the same first one are equal, with the same second one equal but for constants on the way."""
 
 
+MOST_STEPS = 20_000
+"""So many equations are looked at, those of a program called several times each time."""
+
+
+class _TooLong(Exception):
+    """There are more."""
+
+
 class _Origins:
     """Where the operands of the operations concerned come from."""
 
@@ -85,10 +93,14 @@ class _Origins:
         self.numbers: dict[Hashable, int] = {_CONSTANT: 0}
         self.operands: dict[str, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
         self.hidden: Counter[str] = Counter()
+        self.steps = 0
 
     def endanger(self, jaxpr: Jaxpr) -> bool:
         """Whether two operations of one kind may have operands that are multiples of each other, but not equal."""
-        self.follow(jaxpr, [self.fresh() for _ in jaxpr.invars])
+        try:
+            self.follow(jaxpr, [self.fresh() for _ in jaxpr.invars])
+        except _TooLong:
+            return True
         several = any(len(equal) > 1 for alike in self.operands.values() for equal in alike.values())
         return several or any(n > 1 or kind in self.operands for kind, n in self.hidden.items() if n)
 
@@ -107,6 +119,9 @@ class _Origins:
         def of(atom: Atom) -> Origin:
             return (self.number(_literal(atom)), 0) if isinstance(atom, Literal) else origins[atom]
 
+        self.steps += len(jaxpr.eqns)
+        if self.steps > MOST_STEPS:
+            raise _TooLong
         for _, eqn in jaxpr.live()[0]:
             origins.update(zip(eqn.outvars, self.results(eqn, [of(a) for a in eqn.invars])))
         return [of(a) if isinstance(a, Literal) or a in origins else self.fresh() for a in jaxpr.outvars]
