@@ -34,7 +34,6 @@ LAYERS = [
     "dlpack",
     "flatten_util",
     "debug",
-    "experimental",
     "nn",
     "image",
     "segment",
@@ -47,6 +46,7 @@ LAYERS = [
     "extend",
     "export",
     "checkify",
+    "experimental",
     "advise",
     "__init__",
 ]

@@ -9,13 +9,14 @@ import numpy as np
 
 from ..core.avals import aval_of
 from ..core.jaxpr import JaxprEqn
-from ..ops.elementwise import gt_p, lt_p, or_p
+from ..ops.elementwise import gt_p, lt_p, max_p, min_p, or_p, rem_p
 from ..ops.indexing import Scatter, dynamic_slice_p, dynamic_update_slice_p, gather_p
-from ..ops.linear import convert, reshape, select_n_p, slice_in_dim
+from ..ops.linear import broadcast_to, concatenate_p, convert, reshape, slice_in_dim
 from ..ops.reduce import argmax_p, reduce_or_p
 
 
 _INT = np.dtype(np.int32)
+_MOST = np.iinfo(np.int32).max
 Outside = tuple[Any, Any, Any, Any]
 """Whether there is an index that lies outside, the first such index, its axis and the axis's size."""
 
@@ -26,26 +27,33 @@ def first_outside(eqn: JaxprEqn, operands: Sequence[Any]) -> Outside | None:
     if not found:
         return None
     shape = aval_of(operands[0]).shape
-    merged = None
-    for axis, index, size in found:
-        index = convert(reshape(index, (aval_of(index).size,)), _INT)
-        if not aval_of(index).size:
-            continue
-        outside = or_p(lt_p(index, np.int32(0)), gt_p(index, np.int32(shape[axis] - size)))
-        at = argmax_p(convert(outside, _INT), axes=(0,), index_dtype=_INT)
-        picked = reshape(dynamic_slice_p(index, at, slice_sizes=(1,)), ())
-        row = (
-            reduce_or_p(outside, axes=(0,)),
-            picked,
-            convert(np.int32(axis), _INT),
-            convert(np.int32(shape[axis]), _INT),
-        )
-        merged = row if merged is None else _first_of(merged, row)
-    return merged
+    count = max(aval_of(index).size for _, index, _ in found)
+    if not count:
+        return None
+    # One row for each index vector, one column for each axis: the first that lies outside, in that order.
+    columns = [broadcast_to(reshape(_as_int32(i), (aval_of(i).size, 1)), (count, 1)) for _, i, _ in found]
+    indices = columns[0] if len(columns) == 1 else concatenate_p(*columns, dimension=1)
+    axes = np.array([axis for axis, _, _ in found], np.int32)
+    most = np.array([[shape[axis] - size for axis, _, size in found]], np.int32)
+    outside = or_p(lt_p(indices, np.int32(0)), gt_p(indices, np.broadcast_to(most, (count, len(found)))))
+    flat = reshape(outside, (count * len(found),))
+    at = argmax_p(convert(flat, _INT), axes=(0,), index_dtype=_INT)
+    picked = _at(reshape(indices, (count * len(found),)), at)
+    column = rem_p(at, np.int32(len(found)))
+    return reduce_or_p(flat, axes=(0,)), picked, _at(axes, column), _at(np.array(shape, np.int32)[axes], column)
 
 
-def _first_of(a: Outside, b: Outside) -> Outside:
-    return (or_p(a[0], b[0]), *[select_n_p(a[0], y, x) for x, y in zip(a[1:], b[1:])])  # pyright: ignore
+def _as_int32(i: Any) -> Any:
+    """An index in 32 bits; what does not fit is outside all the same."""
+    dtype = aval_of(i).dtype
+    if np.iinfo(dtype).max > _MOST:
+        i = min_p(i, np.full(aval_of(i).shape, _MOST, dtype))
+        i = i if dtype.kind == "u" else max_p(i, np.full(aval_of(i).shape, -_MOST, dtype))
+    return convert(i, _INT)
+
+
+def _at(x: Any, i: Any) -> Any:
+    return reshape(dynamic_slice_p(x, i, slice_sizes=(1,)), ())
 
 
 def _limits(eqn: JaxprEqn, operands: Sequence[Any]) -> list[tuple[int, Any, int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,11 @@ from .. import tree
 from ..control.bodies import lift_constants, name_of
 from ..control.call import call, jit_p
 from ..control.cond import cond_p
+from ..control.custom_jvp import custom_jvp_call_p
+from ..control.custom_vjp import custom_vjp_call_p
+from ..control.custom_vmap import custom_vmap_call_p
 from ..control.remat import checkpoint_p
+from ..control.ruled import called_like
 from ..control.scan import scan_p
 from ..control.while_loop import while_p
 from ..core import dtypes, source
@@ -20,57 +24,70 @@ from ..core.avals import ShapedArray, aval_of
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, JaxprEqn, Literal, rearranged, subjaxprs
 from ..core.staging import eval_jaxpr, literal_value, trace_to_jaxpr
 from ..core.trace import current_trace
-from ..core.zeros import Zero
-from ..ops.elementwise import and_p, div_p, eq_p, lt_p, ne_p, not_p, or_p, rem_p
+from ..core.zeros import Zero, zero_of
+from ..ops.elementwise import and_p, div_p, eq_p, ge_p, lt_p, ne_p, not_p, or_p
 from ..ops.indexing import dynamic_slice_p
 from ..ops.linear import convert, instantiate, reshape, select_n_p
 from ..ops.reduce import argmax_p, reduce_or_p
 from .bounds import first_outside
-from .checks import Check, Error, Kinds, check_effect, check_p, user_checks, written_at
+from .checks import (
+    Check,
+    DivisionByZeroError,
+    Error,
+    ErrorCategory,
+    Failure,
+    Kinds,
+    NaNError,
+    OOBError,
+    check_effect,
+    check_p,
+    error_of,
+    user_checks,
+    written_at,
+)
 
 
 _NONE = tree.structure(((), {}))
 _INT = np.dtype(np.int32)
 _MOVING = frozenset(
-    "broadcast_in_dim reshape transpose slice squeeze rev concatenate pad select_n gather dynamic_slice "
-    "dynamic_update_slice copy copy_p convert_element_type stop_gradient real imag complex conj neg abs".split()
+    "broadcast_in_dim reshape transpose slice squeeze rev concatenate select_n gather dynamic_slice dynamic_update_slice copy "
+    "copy_p convert_element_type reduce_precision stop_gradient real imag complex conj neg abs sign max min clamp reduce_max "
+    "reduce_min sort top_k optimization_barrier".split()
 )
 """Operations that pass NaNs on and make none."""
 
 
-def checkify(f: Callable[..., Any], errors: Kinds = user_checks) -> Callable[..., tuple[Error, Any]]:
+def checkify(
+    f: Callable[..., Any], errors: Collection[ErrorCategory] = user_checks
+) -> Callable[..., tuple[Error, Any]]:
     """The function that gives (error, f(...)): what failed first, as a value that compiled code can carry.
 
     `errors` are the kinds of checks: `user_checks` (calls of `check`), `nan_checks`, `div_checks` (division by zero),
     `index_checks`, and unions of those (`float_checks`, `automatic_checks`, `all_checks`). `error.get()` is None or says
-    what failed and where, `error.throw()` raises it. Works under jit, vmap and grad, and through jit, cond, scan, while_loop
-    and checkpoint; functions with derivative rules of their own keep these unless something in them is checked.
+    what failed and where, `error.throw()` raises it. Arguments that are no arrays reach `f` as they are. Works under jit,
+    vmap and grad, and through jit, cond, scan, while_loop, checkpoint and functions with derivative rules of their own, which
+    they keep.
     """
+    if not callable(f):
+        raise TypeError(f"checkify wraps functions, not {type(f).__name__}")
+    kinds = frozenset(errors) if not isinstance(errors, str) else None
+    if kinds is None or not all(isinstance(kind, type) and issubclass(kind, Failure) for kind in kinds):
+        raise TypeError(f"checkify: errors is a set of categories, such as checkify.all_checks, not {errors!r}")
 
     @functools.wraps(f)
     def checked_f(*args: Any, **kwargs: Any) -> tuple[Error, Any]:
-        leaves, in_tree = tree.flatten((args, kwargs))
         trees: list[Any] = []
 
-        def flat(*tracers: Any) -> list[Any]:
-            positional, named = in_tree.unflatten(tracers)
-            outs, out_tree = tree.flatten(f(*positional, **named))
+        def flat() -> list[Any]:
+            outs, out_tree = tree.flatten(f(*args, **kwargs))
             trees.append(out_tree)
             return outs
 
-        closed = trace_to_jaxpr(flat, [aval_of(x) for x in leaves], DebugInfo(name_of(f)))
-        state, outs = _run(closed, leaves, frozenset(errors))
+        state, outs = _run(trace_to_jaxpr(flat, [], DebugInfo(name_of(f))), (), kinds)
         error = Error(state.code, state.values, tuple(state.checks))
         return error, trees[0].unflatten(outs)
 
     return checked_f
-
-
-def check_error(error: Error) -> None:
-    """Make an error of a checked function one of the function around it, or raise it where values are known."""
-    for number, found in enumerate(error.checks):
-        holds = ne_p(error.code, np.int32(number))
-        check_p.bind(holds, *error.values[number], check=found, mapped=0, debug=False)
 
 
 class _State:
@@ -139,7 +156,7 @@ def _run(closed: ClosedJaxpr, args: Sequence[Any], kinds: Kinds) -> tuple[_State
     def read(atom: Any) -> Any:
         return literal_value(atom) if isinstance(atom, Literal) else env[atom]
 
-    for _, eqn in closed.jaxpr.live()[0]:
+    for eqn in closed.eqns:  # those that nobody reads, too: a check is a reader
         operands = [read(a) for a in eqn.invars]
         with source.written_at(eqn.traceback):
             outs = _apply(state, eqn, operands, kinds)
@@ -149,18 +166,18 @@ def _run(closed: ClosedJaxpr, args: Sequence[Any], kinds: Kinds) -> tuple[_State
 
 def _apply(state: _State, eqn: JaxprEqn, operands: list[Any], kinds: Kinds) -> list[Any]:
     if eqn.primitive is check_p:
-        if "user" in kinds:
-            _user_check(state, eqn, operands)
+        _users_checks(state, eqn, operands, kinds)
         return []
-    if _concerned([held for _, held in subjaxprs(eqn.params)], kinds):
-        return _THROUGH.get(eqn.primitive, _through_rules)(state, eqn, operands, kinds)
-    if "div" in kinds and eqn.primitive in (div_p, rem_p):
+    enter = _THROUGH.get(eqn.primitive)
+    if enter is not None and _concerned([held for _, held in subjaxprs(eqn.params)], kinds):
+        return enter(state, eqn, operands, kinds)
+    if DivisionByZeroError in kinds and eqn.primitive is div_p:
         _division_check(state, operands[1])
-    if "index" in kinds:
+    if OOBError in kinds:
         _index_check(state, eqn, operands)
     out = current_trace().process(eqn.primitive, tuple(operands), eqn.params)
     outs = list(out) if eqn.primitive.multiple_results else [out]
-    if "nan" in kinds and eqn.primitive.name not in _MOVING:
+    if NaNError in kinds and enter is None and eqn.primitive.name not in _MOVING:
         _nan_check(state, eqn, outs)
     return outs
 
@@ -172,16 +189,18 @@ def _any(x: Any) -> Any:
     return reduce_or_p(x, axes=tuple(range(aval_of(x).ndim))) if aval_of(x).ndim else x
 
 
-def _user_check(state: _State, eqn: JaxprEqn, operands: list[Any]) -> None:
-    check, mapped = eqn.params["check"], eqn.params["mapped"]
-    holds, *values = operands
-    if not mapped:
-        state.add(check, not_p(holds), values)
-        return
-    failed = reshape(not_p(holds), (aval_of(holds).size,))
-    at = argmax_p(convert(failed, _INT), axes=(0,), index_dtype=_INT)
-    picked = [_row(reshape(v, (aval_of(holds).size, *aval_of(v).shape[mapped:])), at) for v in values]
-    state.add(check, _any(failed), picked)
+def _users_checks(state: _State, eqn: JaxprEqn, operands: list[Any], kinds: Kinds) -> None:
+    """What is asked for of the checks of an equation. Of mapped ones, those of the first example in which one failed."""
+    error, mapped = error_of(eqn.params["checks"], operands), eqn.params["mapped"]
+    if mapped:
+        count = aval_of(error.code).size
+        codes = reshape(error.code, (count,))
+        at = argmax_p(convert(ge_p(codes, np.int32(0)), _INT), axes=(0,), index_dtype=_INT)
+        values = [[_row(reshape(v, (count, *aval_of(v).shape[mapped:])), at) for v in row] for row in error.values]
+        error = Error(_row(codes, at), values, error.checks)
+    for number, (check, values) in enumerate(zip(error.checks, error.values)):
+        if check.category in kinds:
+            state.add(check, eq_p(error.code, np.int32(number)), values)
 
 
 def _row(x: Any, at: Any) -> Any:
@@ -192,7 +211,7 @@ def _row(x: Any, at: Any) -> Any:
 
 def _division_check(state: _State, divisor: Any) -> None:
     zero = eq_p(divisor, aval_of(divisor).dtype.type(0))
-    state.add(Check("division by zero", _NONE, (), written_at(source.here())), _any(zero))
+    state.add(Check(DivisionByZeroError, "division by zero", _NONE, (), written_at(source.here())), _any(zero))
 
 
 def _nan_check(state: _State, eqn: JaxprEqn, outs: Sequence[Any]) -> None:
@@ -202,8 +221,8 @@ def _nan_check(state: _State, eqn: JaxprEqn, outs: Sequence[Any]) -> None:
             found = _any(ne_p(x, x))
             failed = found if failed is None else or_p(failed, found)
     if failed is not None:
-        message = f"{eqn.primitive.name} gave a NaN"
-        state.add(Check(message, _NONE, (), written_at(source.here())), failed)
+        message = f"nan generated by primitive: {eqn.primitive.name}"
+        state.add(Check(NaNError, message, _NONE, (), written_at(source.here())), failed)
 
 
 _INDEX = tree.structure(((), {"axis": 0, "index": 0, "size": 0}))
@@ -215,9 +234,9 @@ def _index_check(state: _State, eqn: JaxprEqn, operands: list[Any]) -> None:
         return
     failed, index, axis, size = found
     shape = eqn.invars[0].aval.shape
-    message = f"index {{index}} is out of bounds for axis {{axis}} of size {{size}} (shape {shape})"
+    message = f"out-of-bounds indexing for array of shape {shape}: index {{index}} is out of bounds for axis {{axis}} with size {{size}}"
     scalar = ShapedArray((), _INT)
-    state.add(Check(message, _INDEX, (scalar,) * 3, written_at(source.here())), failed, [axis, index, size])
+    state.add(Check(OOBError, message, _INDEX, (scalar,) * 3, written_at(source.here())), failed, [axis, index, size])
 
 
 # Programs that equations hold ----------------------------------------------------------------------------------------
@@ -231,8 +250,46 @@ def _through_call(state: _State, eqn: JaxprEqn, operands: list[Any], kinds: Kind
     return state.absorb(eqn.primitive.bind(*consts, *operands, **{**eqn.params, "jaxpr": lifted}), checks)
 
 
-def _through_rules(state: _State, eqn: JaxprEqn, operands: list[Any], kinds: Kinds) -> list[Any]:
-    """A function with derivative rules of its own: it loses them."""
+def _through_custom_jvp(state: _State, eqn: JaxprEqn, operands: list[Any], kinds: Kinds) -> list[Any]:
+    params, (consts, inner, checks) = eqn.params, _checked_function(eqn, kinds)
+    n, m, rule = len(_avals(checks)), len(consts) + eqn.params["num_consts"], eqn.params["jvp"]
+
+    def jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        found = eval_jaxpr(inner.jaxpr, inner.consts, *consts, *operands[: m - len(consts)], *primals)[:n]
+        outs, ts = rule(primals, tangents)
+        return [*found, *outs], [*map(zero_of, found), *ts]
+
+    more = {**params, "fun": inner, "jvp": called_like(jvp, rule), "num_consts": m}
+    return state.absorb(eqn.primitive.bind(*consts, *operands, **more), checks)
+
+
+def _through_custom_vjp(state: _State, eqn: JaxprEqn, operands: list[Any], kinds: Kinds) -> list[Any]:
+    params, (consts, inner, checks) = eqn.params, _checked_function(eqn, kinds)
+    n, m, rule = len(_avals(checks)), len(consts) + eqn.params["num_consts"], eqn.params["fwd"]
+
+    def fwd(primals: Sequence[Any], moving: Sequence[bool]) -> tuple[list[Any], list[Any], Any]:
+        found = eval_jaxpr(inner.jaxpr, inner.consts, *consts, *operands[: m - len(consts)], *primals)[:n]
+        outs, residuals, pullback = rule(primals, moving)
+        return [*found, *outs], residuals, _of_results(pullback, params["fun"].out_avals)
+
+    more = {**params, "fun": inner, "fwd": called_like(fwd, rule), "num_consts": m}
+    return state.absorb(eqn.primitive.bind(*consts, *operands, **more), checks)
+
+
+def _of_results(pullback: Any, avals: Sequence[ShapedArray]) -> Any:
+    """A pullback that leaves out the cotangents of the state, which come first."""
+    return lambda residuals, cts: pullback(residuals, cts[len(cts) - len(avals) :])
+
+
+def _checked_function(eqn: JaxprEqn, kinds: Kinds) -> tuple[list[Any], ClosedJaxpr, tuple[Check, ...]]:
+    """The function of a call with rules: what it captures now, with its checks, and those."""
+    closed, checks = checked(eqn.params["fun"], kinds)
+    consts, (lifted,) = lift_constants([closed])
+    return consts, lifted, checks
+
+
+def _through_function(state: _State, eqn: JaxprEqn, operands: list[Any], kinds: Kinds) -> list[Any]:
+    """A function with a rule for vmap: it loses that."""
     inner, checks = checked(eqn.params["fun"], kinds)
     return state.absorb(eval_jaxpr(inner.jaxpr, inner.consts, *operands), checks)
 
@@ -338,4 +395,7 @@ _THROUGH = {
     cond_p: _through_cond,
     scan_p: _through_scan,
     while_p: _through_while,
+    custom_jvp_call_p: _through_custom_jvp,
+    custom_vjp_call_p: _through_custom_vjp,
+    custom_vmap_call_p: _through_function,
 }

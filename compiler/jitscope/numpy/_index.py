@@ -11,9 +11,10 @@ from ..backend.array import Array
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.errors import NonConcreteBooleanIndexError
-from ..core.trace import Tracer, line_and_advice
+from ..core.trace import Tracer, evaluating, line_and_advice
 
 
+_FAR = np.iinfo(np.int32).max
 NEW, SLICE, INT, SCALAR, ARRAY = "new", "slice", "int", "scalar", "array"
 
 
@@ -152,6 +153,8 @@ def _int(i: int, axis: int, size: int) -> Item:
         raise IndexError(f"index {i} is out of bounds for axis {axis}, which has size 0")
     counted = i + size if i < 0 else i
     inside = min(max(counted, 0), size - 1)
+    if inside != counted and not evaluating():
+        return Item(SCALAR, axis, np.int32(min(max(i, -_FAR), _FAR)))  # the program keeps it: checkify tells of it
     return Item(INT, axis, inside, inside != counted)
 
 
