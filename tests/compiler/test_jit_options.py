@@ -29,84 +29,14 @@ def _nothing_compiled() -> None:
     jx.clear_caches()
 
 
-# One program for all forms of a call ---------------------------------------------------------------------------------
-
-
-def traced_once(f: Any, *calls: Any) -> list[Any]:
-    with steps() as seen:
-        outs = [call(f) for call in calls for _ in range(3)]
-    assert (seen["trace"], seen["compile"] + seen["reuse"]) == (1, 1), dict(seen)
-    return outs
-
-
-@pytest.mark.smoke
-def test_left_out_positional_and_by_name_share_a_program():
-    f = jx.jit(lambda x, a=2.0: x * a)
-    calls = [lambda f: f(X), lambda f: f(X, 2.0), lambda f: f(X, a=2.0), lambda f: f(a=2.0, x=X), lambda f: f(x=X)]
-    for out in traced_once(f, *calls):
-        np.testing.assert_array_equal(out, X * 2)
-    np.testing.assert_array_equal(f(X, 3.0), X * 3)
-    assert f._cache_size() == 1
-
-
-PARAMETERS = {
-    "positional only": (lambda x, a=2.0, /: x * a, [lambda f: f(X), lambda f: f(X, 2.0)]),
-    "keyword only": (lambda x, *, a=2.0: x * a, [lambda f: f(X), lambda f: f(X, a=2.0), lambda f: f(x=X, a=2.0)]),
-    "after varargs": (lambda *xs, a=2.0: xs[0] * a, [lambda f: f(X), lambda f: f(X, a=2.0)]),
-    "beside kwargs": (lambda x, a=2.0, **kw: x * a, [lambda f: f(X), lambda f: f(X, 2.0), lambda f: f(X, a=2.0)]),
-    "several": (
-        lambda x, a=1.0, b=2.0, *, c=4.0: x * a * b + 0 * c,
-        [lambda f: f(X), lambda f: f(X, 1.0), lambda f: f(X, b=2.0), lambda f: f(X, 1.0, 2.0, c=4.0), lambda f: f(X, c=4.0)],
-    ),
-    "behind one that stays Python": (
-        lambda x, n=2, a=1.0: x * n * a,
-        [lambda f: f(X), lambda f: f(X, a=1.0)],
-    ),
-    "an array": (lambda x, a=TWOS: x * a, [lambda f: f(X), lambda f: f(X, TWOS * 1)]),
-    "a NumPy scalar": (lambda x, a=TWO: x * a, [lambda f: f(X), lambda f: f(X, np.float32(2))]),
-    "a complex number": (lambda x, a=2 + 0j: (x * a).real, [lambda f: f(X), lambda f: f(X, a=2 + 0j)]),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", PARAMETERS)
-def test_every_kind_of_parameter(name):
-    fun, calls = PARAMETERS[name]
-    for out in traced_once(jx.jit(fun), *calls):
-        np.testing.assert_allclose(out, X * 2, rtol=1e-6)
-
-
-def test_static_defaults_share_a_program_too():
-    for options in ({"static_argnames": "n"}, {"static_argnums": 1}):
-        f = jx.jit(lambda x, n=2: x**n, **options)
-        outs = traced_once(f, lambda f: f(X), lambda f: f(X, 2), lambda f: f(X, n=2), lambda f: f(n=2, x=X))
-        for out in outs:
-            np.testing.assert_allclose(out, X**2, rtol=1e-6)
-
-
-def test_methods_and_callable_objects_have_defaults_too():
-    class Model:
-        def apply(self, x, a=2.0):
-            return x * a
-
-        def __call__(self, x, a=2.0):
-            return x * a
-
-    model = Model()
-    for fun in (model.apply, model, functools.partial(lambda k, x, a=2.0: x * a * k, 1.0)):
-        for out in traced_once(jx.jit(fun), lambda f: f(X), lambda f: f(X, 2.0), lambda f: f(X, a=2.0)):
-            np.testing.assert_array_equal(out, X * 2)
-
-
-def test_a_partial_keeps_its_own_keywords():
-    f = jx.jit(functools.partial(lambda x, a, b=3.0: x * a * b, a=2.0))
-    seen = str(f.trace(X).jaxpr)
-    assert "2.0" in seen
-    np.testing.assert_allclose(f(X), X * 6, rtol=1e-6)
-    np.testing.assert_allclose(f(X, b=1.0), X * 2, rtol=1e-6)
-    np.testing.assert_allclose(f(X, a=5.0), X * 15, rtol=1e-6)
+# Defaults -------------------------------------------------------------------------------------------------------------
 
 
 PYTHON = {
+    "a float whose type is asked": (lambda x, beta=0.5: x * beta if isinstance(beta, float) else x, lambda x: x * 0.5),
+    "a complex number": (lambda x, a=2 + 0j: (x * a).real if type(a) is complex else x, lambda x: x * 2),
+    "a NumPy scalar": (lambda x, a=TWO: x * a if type(a) is np.float32 else x, lambda x: x * 2),
+    "an array that is read": (lambda x, a=TWOS: x * float(np.asarray(a)[0]), lambda x: x * 2),
     "a count": (lambda x, n=3: [x := x + i for i in range(n)][-1], lambda x: x + 3),
     "a flag": (lambda x, flag=True: x if flag else -x, lambda x: x),
     "an axis": (lambda x, axis=0: x.sum(axis=axis), lambda x: x.sum()),
@@ -127,44 +57,42 @@ PYTHON = {
 
 
 @pytest.mark.parametrize("name", PYTHON)
-def test_defaults_that_code_needs_the_value_of_stay_python(name):
+def test_defaults_that_are_left_out_stay_python_values(name):
     fun, wanted = PYTHON[name]
     f = jx.jit(fun)
     for call in (f, f, jx.jit(lambda x: f(x)), lambda x: f.lower(x).compile()(x)):
         np.testing.assert_allclose(call(X), wanted(X), rtol=1e-6)
-    np.testing.assert_allclose(jx.vmap(jx.jit(fun), in_axes=None, axis_size=1)(X), wanted(X)[None] if name == "?" else
-                               np.stack([wanted(X)]), rtol=1e-6)  # fmt: skip
+    mapped = jx.vmap(jx.jit(fun), in_axes=None, axis_size=1)(X)
+    np.testing.assert_allclose(mapped, np.stack([wanted(X)]), rtol=1e-6)
     assert f._cache_size() == 1
 
 
-def test_a_default_that_is_an_exponent_is_written_into_the_program():
-    for fun in (lambda x, p=2.0: (x**p).sum(), lambda x, p=2.0: jx.jit(lambda y: jnp.power(y, p))(x).sum(),
-                lambda x, p=2.0: jx.lax.scan(lambda c, y: (c + y**p, None), 0.0, x)[0]):  # fmt: skip
-        f = jx.jit(fun)
-        assert "tensor<f32>" not in f.lower(X).as_text().split("->")[0]
-        for _ in range(2):
-            np.testing.assert_allclose(f(X), (X**2).sum(), rtol=1e-6)
-        np.testing.assert_allclose(f(X, 3.0), (X**3).sum(), rtol=1e-6)
-        np.testing.assert_allclose(f(X, p=1.0), X.sum(), rtol=1e-6)
+def test_a_default_that_is_passed_is_data():
+    f = jx.jit(lambda x, a=2.0: (x * a, jnp.int32(isinstance(a, float))))
+    for call, factor, python in ((lambda: f(X), 2, 1), (lambda: f(X, 2.0), 2, 0), (lambda: f(X, a=3.0), 3, 0)):
+        out, was_python = call()
+        np.testing.assert_array_equal(out, X * factor)
+        assert int(was_python) == python
+
+
+@pytest.mark.parametrize(
+    "fun",
+    [
+        lambda x, p=2.0: (x**p).sum(),
+        lambda x, p=2.0: jx.jit(lambda y, p=p: jnp.power(y, p))(x).sum(),
+        lambda x, p=2.0: jx.lax.scan(lambda c, y: (c + y**p, None), 0.0, x)[0],
+    ],
+)
+def test_a_default_that_is_an_exponent_is_written_into_the_program(fun):
+    f = jx.jit(fun)
+    assert "tensor<f32>" not in f.lower(X).as_text().split("->")[0]
+    np.testing.assert_allclose(f(X), (X**2).sum(), rtol=1e-6)
+    np.testing.assert_allclose(f(X, 3.0), (X**3).sum(), rtol=1e-6)
 
 
 def test_an_integer_default_keeps_loops_differentiable():
     f = jx.jit(lambda x, n=3: jx.lax.fori_loop(0, n, lambda i, c: c * x, 1.0))
     np.testing.assert_allclose(jx.grad(f)(2.0), 12.0)
-
-
-def test_the_users_error_is_raised_once_more_at_most():
-    calls = []
-
-    @jx.jit
-    def f(x, a=2.0):
-        calls.append(a)
-        raise KeyError("mine")
-
-    for _ in range(2):
-        with pytest.raises(KeyError, match="mine"):
-            f(X)
-    assert len(calls) == 3 and calls[-1] == 2.0
 
 
 def test_defaults_under_transformations():
@@ -178,21 +106,12 @@ def test_defaults_under_transformations():
     assert f(jnp.ones(3, "bfloat16")).dtype == jnp.bfloat16
 
 
-def test_a_donated_default_is_not_taken():
-    held = jnp.full(3, 2.0)
-    f = jx.jit(lambda x, a=held: x * a, donate_argnames=("x", "a"))
-    for _ in range(2):
-        x = jnp.asarray(X)
-        np.testing.assert_array_equal(f(x), X * 2)
-        assert x.is_deleted() and not held.is_deleted()
-
-
-def test_donating_an_equal_number_takes_no_default():
-    f = jx.jit(lambda x, a=2.0: x * a)
-    np.testing.assert_array_equal(f(X), X * 2)
-    jx.jit(lambda n: n + 1, donate_argnums=0)(2.0)
-    np.testing.assert_array_equal(f(X), X * 2)
-    np.testing.assert_array_equal(f(jnp.asarray(X)), X * 2)
+def test_a_partial_keeps_its_own_keywords():
+    f = jx.jit(functools.partial(lambda x, a, b=3.0: x * a * b, a=2.0))
+    assert "2.0" in str(f.trace(X).jaxpr)
+    np.testing.assert_allclose(f(X), X * 6, rtol=1e-6)
+    np.testing.assert_allclose(f(X, b=1.0), X * 2, rtol=1e-6)
+    np.testing.assert_allclose(f(X, a=5.0), X * 15, rtol=1e-6)
 
 
 def test_arguments_of_wrappers_stay_where_they_were_passed():
@@ -202,11 +121,91 @@ def test_arguments_of_wrappers_stay_where_they_were_passed():
     np.testing.assert_allclose(jx.jit(jx.grad(lambda x, a=2.0: x * a))(3.0), 2.0)
 
 
-def test_trees_beside_defaults_are_answered_from_the_cache():
-    f = jx.jit(lambda t, lr=0.5: {k: v * lr for k, v in t.items()})
-    t = {"a": jnp.asarray(X), "b": jnp.asarray(BIG)}
-    outs = traced_once(f, lambda f: f(t), lambda f: f(t, 0.5), lambda f: f(t, lr=0.5))
-    np.testing.assert_allclose(outs[0]["b"], BIG * 0.5)
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda f: jx.jit(f)(X),
+        lambda f: jx.jit(f, static_argnames="a")(X),
+        lambda f: jx.jit(f, donate_argnums=0)(X),
+        lambda f: jx.jit(lambda x: jx.jit(f)(x))(X),
+        lambda f: jx.jit(f).lower(X),
+        lambda f: jx.jit(f, auto_static=True)(X),
+        lambda f: jx.grad(jx.jit(f))(1.0),
+        lambda f: jx.vmap(jx.jit(f))(X),
+        lambda f: jx.checkpoint(f)(X),
+        lambda f: jx.make_jaxpr(f)(X),
+        lambda f: jx.eval_shape(f, X),
+        lambda f: jx.linearize(f, X),
+        lambda f: jx.lax.cond(True, f, lambda x: x, X),
+        lambda f: jx.lax.scan(lambda c, x: (f(c), x), X, X),
+        lambda f: jx.lax.while_loop(lambda x: True, f, X),
+    ],
+)
+def test_a_function_that_raises_is_traced_once(use):
+    calls = []
+
+    def f(x, a=2.0):
+        calls.append(a)
+        raise KeyError("mine")
+
+    for i in range(2):
+        with pytest.raises(KeyError, match="mine"):
+            use(f)
+        assert calls == [2.0] * (i + 1)
+
+
+# Forms of calls -------------------------------------------------------------------------------------------------------
+
+
+def compiled_once(f: Any, *calls: Any) -> list[Any]:
+    """What each call gives; all of them together compile one program, and no call is traced twice."""
+    outs = []
+    with steps() as seen:
+        for call in calls:
+            outs.append(call(f))
+            before = seen.total()
+            outs += [call(f), call(f)]
+            assert seen.total() == before
+    assert seen["compile"] == 1 and seen["trace"] <= len(calls), dict(seen)
+    return outs
+
+
+@pytest.mark.smoke
+def test_positional_and_by_name_share_a_program():
+    f = jx.jit(lambda x, y: x * y)
+    calls = [lambda f: f(X, 2.0), lambda f: f(X, y=2.0), lambda f: f(y=2.0, x=X), lambda f: f(x=X, y=2.0)]
+    for out in compiled_once(f, *calls):
+        np.testing.assert_array_equal(out, X * 2)
+
+
+def test_the_order_of_names_is_no_kind_of_call():
+    f = jx.jit(lambda a, b, c, n: {"d": a - b["x"] * c, "n": jnp.float32(n)}, static_argnames="n", donate_argnames="c")
+    tree = {"x": jnp.asarray(X), "y": 3.0}
+    with steps() as seen:
+        for _ in range(2):
+            for names in ("abcn", "ncba", "bnca", "cabn"):
+                c = jnp.asarray(X + 1)
+                given = {"a": X, "b": tree, "c": c, "n": 4}
+                out = f(**{name: given[name] for name in names})
+                np.testing.assert_allclose(out["d"], X - X * (X + 1), rtol=1e-6)
+                assert float(out["n"]) == 4 and c.is_deleted() and not tree["x"].is_deleted()
+    assert seen["trace"] == seen["compile"] == 1
+
+
+def test_methods_and_callable_objects():
+    class Model:
+        def apply(self, x, a=2.0):
+            return x * a
+
+        def __call__(self, x, a=2.0):
+            return x * a
+
+    model = Model()
+    for fun in (model.apply, model, functools.partial(lambda k, x, a=2.0: x * a * k, 1.0)):
+        jx.clear_caches()
+        for out in compiled_once(jx.jit(fun), lambda f: f(X, 2.0), lambda f: f(X, a=2.0)):
+            np.testing.assert_array_equal(out, X * 2)
+        np.testing.assert_array_equal(jx.jit(fun)(X), X * 2)
 
 
 # keep_unused, inline, device, backend, shardings ---------------------------------------------------------------------
@@ -333,7 +332,7 @@ def test_use_after_donation_names_the_argument_the_function_and_the_line():
 def test_the_memory_of_donations_holds_no_programs():
     f = jx.jit(lambda x: x + 1, donate_argnums=0)
     f(jnp.asarray(X))
-    program = weakref.ref(next(iter(f._caches.ready.values())).program)
+    program = weakref.ref(next(iter(f._caches.calls.values())).program)
     del f
     jx.clear_caches()
     gc.collect()

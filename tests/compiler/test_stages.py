@@ -91,7 +91,10 @@ def test_compiled_programs_run(stages):
         out = stages.compiled(*args)
         np.testing.assert_allclose(out["out"], 2 * np.sin(X), rtol=1e-6)
     by_name = jx.jit(lambda a, b: add(a, b)).lower(X, b=X).compile()
-    np.testing.assert_allclose(by_name(X, X), by_name(b=X, a=X))
+    np.testing.assert_allclose(by_name(X, b=X), X * 2)
+    for wrong in (lambda: by_name(X, X), lambda: by_name(b=X, a=X)):
+        with pytest.raises(TypeError, match="structure"):
+            wrong()
     assert stages.compiled.out_info == stages.traced.out_info
 
 

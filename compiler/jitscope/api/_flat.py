@@ -56,6 +56,10 @@ def name_of(fun: Any) -> str:
 
 def check_callable(fun: Any, what: str) -> None:
     """Raises TypeError for what cannot be transformed."""
+    if isinstance(fun, staticmethod):
+        raise TypeError(
+            f"{what} takes a function; it got a staticmethod: put @staticmethod above @{what}, not below it"
+        )
     if not callable(fun):
         raise TypeError(f"{what} takes a function; it got {type(fun).__name__}: {short_repr(fun)}")
     if isinstance(fun, FunctionType) and fun.__code__.co_flags & _NOT_CALLED:

@@ -155,7 +155,7 @@ def saved_residuals(f: Callable[..., Any], *args: Any, **kwargs: Any) -> list[tu
     """The values that `vjp(f, *args, **kwargs)` keeps for the way back: of each its aval, and in words where it comes
     from. Nothing is run; arguments may be ShapeDtypeStructs."""
     spec = StaticSpec(f)
-    dynamic, statics = spec.bind(args, kwargs, False)
+    dynamic, statics = spec.split(args, kwargs)
     leaves, in_tree = tree.flatten(dynamic)
     flat = Flat(f, in_tree, named=True)
     names = tuple(spec.leaf_names(dynamic, statics))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..backend import evaluate  # noqa: F401  (puts the evaluating trace in place)
@@ -19,8 +19,11 @@ from .many_devices import later
 from .processes import check_backend
 
 
+_NOT_GIVEN: Any = object()
+
+
 def jit(
-    fun: Callable[..., Any] | None = None,
+    fun: Any = _NOT_GIVEN,
     /,
     *,
     in_shardings: Any = None,
@@ -40,8 +43,8 @@ def jit(
 
     Arguments are pytrees of arrays and numbers. Those in `static_argnums` or `static_argnames` are part of the program
     instead (hashable; each value gets its own), the memory of those in `donate_argnums` or `donate_argnames` may be
-    taken by results (they are deleted). The way of calling does not matter: `f(x)`, `f(x, 2.0)` and `f(x, a=2.0)` share a
-    program if 2.0 is the default (floats, complex numbers and arrays of those; other defaults stay Python values).
+    taken by results of as many elements (those taken are deleted, UserWarning tells of those that no result fits).
+    Defaults of arguments that are left out stay Python values.
 
     `keep_unused`: the program takes the arguments that nobody reads, too. `device` or `backend`: where it runs.
     `inline`: called inside another traced function, its equations become that function's own instead of one call.
@@ -53,7 +56,7 @@ def jit(
     of a class it is a method. Also a decorator, with or without arguments. Raises TypeError for arguments or results that
     are no arrays.
     """
-    if fun is None:
+    if fun is _NOT_GIVEN:
         return functools.partial(
             jit,
             in_shardings=in_shardings,

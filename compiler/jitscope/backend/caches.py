@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import count, islice
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
@@ -38,53 +38,57 @@ class Tally:
 
 
 class Ready:
-    """What a key answers with: a program, and how to put its results together. `tally` counts for the ledger."""
+    """What a key answers with: a program, and how to put its results together. `places` says for each argument of the
+    program where it stands among the buffers of the call (None: in the same order); `tally` counts for the ledger."""
 
-    __slots__ = ("__weakref__", "out_tree", "program", "single", "tally")
+    __slots__ = ("__weakref__", "donated", "kept", "out_tree", "program", "single", "tally")
 
-    def __init__(self, program: Program, out_tree: Any):
+    def __init__(self, program: Program, out_tree: Any, places: Sequence[int] | None = None):
         self.program, self.out_tree, self.tally = program, out_tree, Tally()
         self.single = program.out_avals[0] if out_tree == _LEAF else None
+        self.kept = None if program.takes_all else program.kept
+        self.donated = program.donated
+        if places is not None:
+            self.kept, self.donated = [places[i] for i in program.kept], [places[i] for i in program.donated]
+
+    def reordered(self, places: Sequence[int]) -> Ready:
+        """The same program for calls that give their buffers in another order."""
+        ready = Ready(self.program, self.out_tree, places)
+        ready.tally = self.tally
+        return ready
 
     def run(self, bufs: list[Any]) -> Any:
-        """Run on the buffers of all arguments. The body of `Program.run` stands here again: this is every call's way."""
+        """Run on the buffers of a call. The body of `Program.run` stands here again: this is every call's way."""
         self.tally.calls += 1
         program, given = self.program, bufs
-        if not program.takes_all:
-            bufs = [*program.hidden, *[bufs[i] for i in program.kept]]
+        if self.kept is not None:
+            bufs = [*program.hidden, *[bufs[i] for i in self.kept]]
         executable = program.executable
         try:
             outs = executable.raw_execute(bufs).consume_with_handlers(executable.handlers)
         except RuntimeFailure as error:
             raise translate(error, bufs) from None
-        if program.donated:
-            program.take(given)
+        if self.donated:
+            program.tell_donated([given[i] for i in self.donated])
         if self.single is not None:
             return Array(outs[0], self.single)
         return self.out_tree.unflatten(list(map(Array, outs, program.out_avals)))
 
 
-class Completed:
-    """A program for calls whose buffers come in another order than it takes them, or that leave defaults out. `order` has
-    the place of each among the call's buffers, or the default's own."""
-
-    __slots__ = ("order", "ready")
-
-    def __init__(self, ready: Ready, order: list[Any]):
-        self.ready, self.order = ready, order
-
-    def run(self, bufs: list[Any]) -> Any:
-        return self.ready.run([bufs[i] if type(i) is int else i for i in self.order])
-
-
 class CheckedReady(Ready):
     """With `debug_key_reuse`, a look at the keys of each call; with `debug_nans`, at its results."""
 
-    __slots__ = ("checked",)
+    __slots__ = ("checked", "places")
     checked: Callable[[Any], Any]
+    places: Sequence[int] | None
+
+    def reordered(self, places: Sequence[int]) -> Ready:
+        ready = CheckedReady(self.program, self.out_tree)
+        ready.checked, ready.places, ready.tally = self.checked, places, self.tally
+        return ready
 
     def run(self, bufs: Any) -> Any:
-        return self.checked(bufs)
+        return self.checked(bufs if self.places is None else [bufs[i] for i in self.places])
 
 
 _LEAF = tree.structure(0)
@@ -95,10 +99,11 @@ MAX_KEYS = 4096
 
 
 class Caches:
-    """The caches of one function under one set of jit options. `number` is the function's; `cleared` and `dropped` count
-    how often its traces were forgotten."""
+    """The two caches of one function under one set of jit options: `calls` finds the program of a call as it was written,
+    `traces` the trace for its arguments' structure and avals. `number` is the function's; `cleared` and `dropped` count how
+    often its traces were forgotten."""
 
-    __slots__ = ("__weakref__", "cleared", "dropped", "fast", "mixed", "number", "ready", "traces")
+    __slots__ = ("__weakref__", "calls", "cleared", "dropped", "number", "traces")
 
     def __init__(self, number: int):
         self.number, self.cleared, self.dropped = number, -1, 0
@@ -114,9 +119,7 @@ class Caches:
     def clear(self) -> None:
         self.cleared += 1
         self.traces: dict[Any, Traced] = {}
-        self.ready: dict[Any, Ready] = {}
-        self.fast: dict[Any, Ready | Completed] = {}
-        self.mixed: dict[Any, Ready | Completed] = {}
+        self.calls: dict[Any, Ready] = {}
 
 
 _caches: weakref.WeakKeyDictionary[Any, dict[Any, Caches]] = weakref.WeakKeyDictionary()

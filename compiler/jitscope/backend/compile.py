@@ -20,6 +20,7 @@ from ..xla.callbacks import answer, calls_python
 from ..xla.program import Executable, RuntimeFailure, compile_options, translate
 from . import disk
 from .array import Array, one_device, placed, to_array
+from .donating import usable, warn_unusable
 from .guards import guards
 from .lowering import lower_jaxpr
 from .placement import check_placement
@@ -59,17 +60,15 @@ class Program:
         self.debug = debug
         self.executable, self.entry, self.hidden, self.kept = entry.executable, entry, hidden, kept
         self.out_avals, self.reused = out_avals, reused
-        self.donated = tuple(i for i in donated if i in kept)
+        self.donated = tuple(donated)
         self.takes_all = not hidden and kept == list(range(arguments))
 
-    def take(self, bufs: Sequence[Any]) -> None:
-        """Delete the donated arguments: XLA leaves those alive whose memory it could not use."""
-        taken = [bufs[i] for i in self.donated]
-        for buf in taken:
-            client.delete(buf)
-        if taken:
-            debug, donated, handle = self.debug, self.donated, source.capture()
-            donations.note(taken, lambda i: _donation(debug, donated[i], handle))
+    def tell_donated(self, bufs: Sequence[Any]) -> None:
+        """Remember, for the error of whoever uses them again, who took the memory of these donated arguments. (XLA may have
+        left some alone.)"""
+        gone = {i: buf for i, buf in zip(self.donated, bufs) if client.is_deleted(buf)}
+        debug, numbers, handle = self.debug, list(gone), source.capture()
+        donations.note(list(gone.values()), lambda n: _donation(debug, numbers[n], handle))
 
     @property
     def number(self) -> int:
@@ -89,7 +88,8 @@ class Program:
             outs = executable.raw_execute(bufs).consume_with_handlers(executable.handlers)
         except RuntimeFailure as error:
             raise translate(error, bufs) from None
-        self.take(given)
+        if self.donated:
+            self.tell_donated([given[i] for i in self.donated])
         return [Array(buf, aval) for buf, aval in zip(outs, self.out_avals)]
 
 
@@ -149,16 +149,17 @@ def compile_jaxpr(
     """The program of a jaxpr on a device: from the cache if one of the same structure was compiled, else compiled now.
 
     `number` files the steps under a program number in the ledger; `note` gives their function and position. `donated`
-    are the indices of arguments whose memory results may take. `lowered` is what `lower_closed` gave, if it was called.
-    `keep_unused`: the program takes the arguments that nobody reads, too.
+    are the indices of arguments whose memory results may take; UserWarning tells of those that no result fits. `lowered`
+    is what `lower_closed` gave, if it was called. `keep_unused`: the program takes the arguments that nobody reads, too.
     """
     device = device or client.default_device()
     check_placement(closed, device)
     kept = _kept_arguments(closed, keep_unused)
+    donated = _donated(closed, donated, kept, tell=lowered is None)
     lifted, hidden, embedded = _split_constants(closed, device, kept)
     key = structural_hash(lifted, embedded)
     lifted = ClosedJaxpr(lifted.jaxpr, embedded)
-    taken = tuple(len(hidden) + kept.index(i) for i in donated if i in kept)
+    taken = tuple(len(hidden) + kept.index(i) for i in donated)
     where = (key.digest, options, device, taken)
     with _lock:
         entry = _entries.get(where)
@@ -199,7 +200,7 @@ def lower_closed(
     paths of equations their named scopes and where they were written."""
     kept = _kept_arguments(closed, keep_unused)
     lifted, hidden, embedded = _split_constants(closed, None, kept)
-    taken = tuple(len(hidden) + kept.index(i) for i in donated if i in kept)
+    taken = tuple(len(hidden) + kept.index(i) for i in _donated(closed, donated, kept, tell=not debug_info))
     program, name = ClosedJaxpr(lifted.jaxpr, embedded), closed.jaxpr.debug.name
     return mlir.to_bytecode(lower_jaxpr(program, name, taken, _described if debug_info else None))
 
@@ -208,6 +209,16 @@ def _described(eqn: JaxprEqn) -> mlir.Described:
     where = source.user_position(eqn.traceback)
     place = where and (where.file, where.line, where.column + 1, where.end_line, where.end_column + 1)
     return "/".join([*source.names_of(eqn.traceback), eqn.primitive.name]), place
+
+
+def _donated(closed: ClosedJaxpr, donated: Sequence[int], kept: Sequence[int], tell: bool) -> Sequence[int]:
+    """The donated arguments whose memory results may take."""
+    if not donated:
+        return ()
+    found, left = usable(closed, donated, kept)
+    if tell:
+        warn_unusable(closed, left)
+    return found
 
 
 def _kept_arguments(closed: ClosedJaxpr, keep_unused: bool) -> list[int]:

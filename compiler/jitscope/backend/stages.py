@@ -20,6 +20,7 @@ from ..core.trace import Tracer
 from ..xla import mlir
 from .array import Array, device_for, placed
 from .compile import Program, compile_jaxpr, lower_closed
+from .tracing import Arguments, traced_for
 
 
 if TYPE_CHECKING:
@@ -136,14 +137,12 @@ class MemoryStats(dict):
 
 def trace_stage(function: JitFunction, args: tuple, kwargs: dict[str, Any]) -> TracedStage:
     """Trace a jitted function for arguments or ShapeDtypeStructs."""
-    dynamic, statics = function._spec.bind(args, kwargs, function._auto)
-    leaves, in_tree = tree.flatten(dynamic)
-    names = function._spec.leaf_names(dynamic, statics)
-    avals = tuple([aval_like(x, f"argument {n} of {function._name}") for x, n in zip(leaves, names)])
-    device = function._device or device_for(leaves)
-    traced = function.trace_avals(dynamic, in_tree, avals, statics, device)
-    donated = function._spec.donated_leaves(dynamic, statics)
-    return TracedStage(function, traced, in_tree, device, donated, statics)
+    arguments = Arguments(function._spec, args, kwargs, function._auto)
+    named = zip(arguments.leaves, arguments.names())
+    avals = tuple([aval_like(x, f"argument {name} of {function._name}") for x, name in named])
+    device = function._device or device_for(arguments.leaves)
+    traced = traced_for(function, arguments, avals, device)
+    return TracedStage(function, traced, arguments.in_tree, device, arguments.donated(), arguments.statics)
 
 
 class _Stage:
@@ -345,24 +344,19 @@ class CompiledStage(_Stage):
         return stage._traced.out_tree.unflatten(self._program.run([a.buf for a in arrays]))
 
     def _leaves(self, args: tuple, kwargs: dict[str, Any]) -> list[Any]:
-        """The leaves of a call in any form: as it was lowered, without what is static, without defaults."""
+        """The leaves of a call as it was lowered, with or without what is static."""
         stage = self._stage
         leaves, in_tree = tree.flatten((args, kwargs))
         if in_tree == stage._in_tree:
             return leaves
-        for complete in (False, True):
-            try:
-                if complete:
-                    merged, kwargs = stage._statics.merge((args, kwargs))
-                    args = tuple(merged)
-                dynamic, statics = stage._function._spec.bind(args, kwargs, stage._function._auto)
-            except (TypeError, ValueError):
-                continue
-            leaves, found = tree.flatten(dynamic)
-            if found == stage._in_tree:
-                if statics.key == stage._statics.key:
-                    return leaves
-                raise TypeError(f"{self.fun_name} was compiled for other values of its static arguments")
+        try:
+            given = Arguments(stage._function._spec, args, kwargs, stage._function._auto)
+        except ValueError:  # something unhashable stands where a static argument was
+            given = None
+        if given is not None and given.in_tree == stage._in_tree:
+            if given.statics.key == stage._statics.key:
+                return given.leaves
+            raise TypeError(f"{self.fun_name} was compiled for other values of its static arguments")
         raise TypeError(
             f"{self.fun_name} was compiled for arguments of another structure: {stage._in_tree}, now {in_tree}"
         )

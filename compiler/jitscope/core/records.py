@@ -38,9 +38,9 @@ class Record:
     at: float = dataclasses.field(default_factory=time.time)
     number: int = dataclasses.field(default_factory=lambda: next(_numbers))
 
-    def step_of(self, step: str, seconds: float) -> Record:
+    def step_of(self, step: str, seconds: float, detail: dict[str, Any] | None = None, payload: Any = None) -> Record:
         """Another step of the same program."""
-        return Record(step, self.function, self.program, seconds, self.position, self.call_site)
+        return Record(step, self.function, self.program, seconds, self.position, self.call_site, detail or {}, payload)
 
 
 _listeners: list[Callable[[Record], None]] = []

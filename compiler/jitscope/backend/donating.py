@@ -1,0 +1,37 @@
+"""Donated arguments: those whose memory a result can take, and a warning about the others."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+from ..core import source
+from ..core.jaxpr import ClosedJaxpr
+
+
+def usable(closed: ClosedJaxpr, donated: Sequence[int], kept: Sequence[int]) -> tuple[list[int], list[int]]:
+    """The donated arguments, by number, that can be given to XLA, and those that cannot: each result takes the memory of one
+    argument with as many elements. Arguments that nobody reads (not in `kept`) are left alone."""
+    waiting = [i for i in donated if i in kept]
+    taken = []
+    for aval in closed.out_avals:
+        fitting = next((i for i in waiting if closed.in_avals[i].size == aval.size), None)
+        if fitting is not None:
+            waiting.remove(fitting)
+            taken.append(fitting)
+    return sorted(taken), waiting
+
+
+def warn_unusable(closed: ClosedJaxpr, arguments: Sequence[int]) -> None:
+    """Say, at the user's line, that these donated arguments keep their memory."""
+    if not arguments:
+        return
+    debug, where = closed.jaxpr.debug, source.here()
+    names = [debug.arg_names[i] if i < len(debug.arg_names) else f"argument {i}" for i in arguments]
+    listed = ", ".join(f"{closed.in_avals[i].short()} ({name})" for i, name in zip(arguments, names))
+    message = (
+        f"Some donated buffers were not usable: {listed} of {debug.name}. A result takes the memory of a donated argument with "
+        "as many elements, and there was none left for these; they stay as they are. What to do: do not donate them"
+    )
+    file, line = (where.file, where.line) if where else ("<unknown>", 0)
+    warnings.warn_explicit(message, UserWarning, file, line)

@@ -1,0 +1,154 @@
+"""Tracing a jitted function: the jaxpr for the kind of its arguments, and the record of it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from .. import tree
+from ..core import records, source
+from ..core.avals import ShapedArray, aval_of, not_an_array
+from ..core.axes import current_axes
+from ..core.config import settings
+from ..core.jaxpr import DebugInfo
+from ..core.staging import trace_to_jaxpr
+from ..core.trace import Tracer, running_line
+from .caches import Traced
+from .signature import ANY_DEVICE, Leaf, Signature, options_text, short_repr
+from .static import StaticSpec
+
+
+if TYPE_CHECKING:
+    from .dispatch import JitFunction
+
+
+class Arguments:
+    """The arguments of one call: `dynamic` (positional, by name) with its `leaves` and `in_tree`, and the `statics`."""
+
+    __slots__ = ("dynamic", "in_tree", "leaves", "spec", "statics")
+
+    def __init__(self, spec: StaticSpec, args: tuple, kwargs: dict[str, Any], auto: bool = False):
+        self.spec = spec
+        self.dynamic, self.statics = spec.split(args, kwargs, auto)
+        self.leaves, self.in_tree = tree.flatten_leaves(self.dynamic)
+
+    def names(self) -> list[str]:
+        """The path of each leaf as it reads in the function: `params['w']`."""
+        return self.spec.leaf_names(self.dynamic, self.statics)
+
+    def donated(self) -> tuple[int, ...]:
+        """The numbers of the leaves whose memory the program may take."""
+        return self.spec.donated_leaves(self.dynamic, self.statics)
+
+    def places(self) -> list[int]:
+        """Where each leaf stands among those of the call as it was written: arguments by name come in any order there."""
+        positional, named = self.dynamic
+        start = len(tree.leaves(positional))
+        places, by_name = list(range(start)), {}
+        for name, x in named.items():
+            by_name[name] = range(start, start := start + len(tree.leaves(x)))
+        return places + [i for name in sorted(by_name) for i in by_name[name]]
+
+    def filled(self, leaves: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
+        """The call with other leaves in the place of these."""
+        return self.statics.merge(self.in_tree.unflatten(leaves))
+
+
+def traced_for(function: JitFunction, arguments: Arguments, avals: tuple[ShapedArray, ...], device: Any) -> Traced:
+    """The jaxpr of a jitted function for arguments of these avals; from its cache unless it captured tracers of an outer
+    trace. `device` is where it will run, None inside another trace."""
+    caches = function._caches
+    key = (settings(), current_axes(), arguments.in_tree, avals, arguments.statics.key)
+    traced = caches.traces.get(key)
+    if traced is None:
+        traced = _trace(function, arguments, avals, device)
+        if not any(isinstance(c, Tracer) for c in traced.closed.consts):
+            caches.remember(caches.traces, key, traced)
+    elif device is not None and traced.signature.device != str(device):
+        traced = _known(function, traced, device)
+        caches.remember(caches.traces, key, traced)
+    return traced
+
+
+def _known(function: JitFunction, traced: Traced, device: Any) -> Traced:
+    """A known trace on its way to another device than before (or to its first one): a program of its own."""
+    signature = traced.signature._replace(device=str(device))
+    traced = Traced(traced.closed, traced.out_tree, signature, records.new_program())
+    detail = {"nested": False, "known": True}
+    records.emit(_record(function, "trace", traced.number, 0.0, detail, traced))
+    return traced
+
+
+def _trace(function: JitFunction, arguments: Arguments, avals: tuple, device: Any) -> Traced:
+    names = tuple(arguments.names())
+    signature = _signature(function, arguments, names, avals, device)
+    number, start = records.new_program(), time.perf_counter()
+    out_trees: list[Any] = []
+
+    def flat(*tracers: Any) -> list[Any]:
+        args, kwargs = arguments.filled(tracers)
+        leaves, out_tree = tree.flatten_leaves(out := function._fun(*args, **kwargs))
+        check_results(function._name, leaves, out)
+        out_trees.append(out_tree)
+        return leaves
+
+    debug = DebugInfo(function._name, names, (), source.position_of_function(function._fun))
+    detail: dict[str, Any] = {"nested": device is None}
+    try:
+        closed = trace_to_jaxpr(flat, avals, debug)
+    except Exception as error:
+        failure = {"error": type(error).__name__, "message": short_repr(str(error)), **detail}
+        records.emit(_record(function, "error", number, time.perf_counter() - start, failure, signature))
+        raise
+    traced = Traced(closed, out_trees[0], signature, number)
+    records.emit(_record(function, "trace", number, time.perf_counter() - start, detail, traced))
+    return traced
+
+
+def _record(
+    function: JitFunction, step: str, number: int, seconds: float, detail: dict[str, Any], payload: Any
+) -> records.Record:
+    position = source.position_of_function(function._fun)
+    return records.Record(step, function._name, number, seconds, position, source.here(), detail, payload)
+
+
+def _signature(
+    function: JitFunction, arguments: Arguments, names: Sequence[str], avals: tuple, device: Any
+) -> Signature:
+    caches, spec = function._caches, function._spec
+    options = options_text(
+        settings(),
+        current_axes(),
+        function._options,
+        donated=spec.donated,
+        static=spec.declared,
+        auto_static=function._auto,
+    )
+    return Signature(
+        caches.number,
+        tuple(map(Leaf.of, names, avals)),
+        sys.intern(str(arguments.in_tree)),
+        spec.shown(arguments.statics),
+        options,
+        settings().enable_x64,
+        str(device or ANY_DEVICE),
+        caches.cleared,
+        caches.dropped,
+    )
+
+
+def check_results(name: str, leaves: Sequence[Any], out: Any) -> None:
+    """Raises TypeError, with its path, for a result that is not an array."""
+    for i, leaf in enumerate(leaves):
+        if getattr(leaf, "aval", None) is not None:
+            continue
+        try:
+            aval_of(leaf)
+        except TypeError:
+            path = tree.leaf_paths(out)[i]
+            raise TypeError(
+                f"{name} returned, at result{path}, something that is not an array: {not_an_array(leaf)}. A "
+                f"compiled function gives arrays, numbers, or trees of those; compute other things outside{running_line()}"
+            ) from None
