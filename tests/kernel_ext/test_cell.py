@@ -344,11 +344,11 @@ def test_errors_of_operations_end_in_the_cell_too(shell) -> None:
 
 
 def test_the_librarys_own_mistakes_are_shown_whole(shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    from jitscope.backend import dispatch
+    from jitscope.backend import tracing
 
-    monkeypatch.delattr(dispatch, "trace_to_jaxpr")
+    monkeypatch.delattr(tracing, "trace_to_jaxpr")
     ran = shell.cell("%%jit\ndef f(x):\n    return x\nf(jnp.ones(3))")
-    assert "dispatch.py" in ran.stdout
+    assert "tracing.py" in ran.stdout
 
 
 def test_errors_of_users_are_shown_whole(shell) -> None:
