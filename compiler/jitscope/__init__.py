@@ -15,6 +15,7 @@ with _paused_collector():
 
 from .api import (
     Array as Array,
+    Device as Device,
     ShapeDtypeStruct as ShapeDtypeStruct,
     block_until_ready as block_until_ready,
     checkpoint as checkpoint,
@@ -81,14 +82,18 @@ from .core.config import (
 from .core.dtypes import float0 as float0
 
 
-# The only door that leads up: names of the kernel extension, loaded when first used.
-_ABOVE = {
+# Names that are loaded when first used. Those of the kernel extension are the only door that leads up.
+_LATE = {
+    "NamedSharding": "jitscope.sharding",
+    "P": "jitscope.sharding",
+    "reshard": "jitscope.sharding",
     "load_ipython_extension": "jitscope_kernel",
     "unload_ipython_extension": "jitscope_kernel",
     "inspect": "jitscope_kernel",
 }
 _ROOMS = (
     "ad_checkpoint",
+    "api_util",
     "checkify",
     "custom_batching",
     "custom_derivatives",
@@ -96,11 +101,14 @@ _ROOMS = (
     "dlpack",
     "dtypes",
     "errors",
+    "example_libraries",
+    "experimental",
     "export",
     "extend",
     "ffi",
     "flatten_util",
     "image",
+    "interpreters",
     "ir",
     "lax",
     "nn",
@@ -111,16 +119,17 @@ _ROOMS = (
     "stages",
     "tree_util",
     "typing",
+    "version",
 )
 
 
 def __getattr__(name: str) -> Any:
-    if name in _ABOVE:
-        return getattr(importlib.import_module(_ABOVE[name]), name)
+    if name in _LATE:
+        return getattr(importlib.import_module(_LATE[name]), name)
     if name in _ROOMS:
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_ABOVE, *_ROOMS})
+    return sorted({*globals(), *_LATE, *_ROOMS})

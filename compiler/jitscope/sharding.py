@@ -1,5 +1,5 @@
-"""`jitscope.sharding`: how arrays are laid out over several devices. All of it comes in a later release; the names are here
-to say so (NotImplementedError), and to let code that only asks whether something is a sharding run."""
+"""`jitscope.sharding`: how arrays are laid out over several devices. It comes in a later release; the names are here to
+say so (NotImplementedError), and to let code run that only asks whether something is a sharding, or whether there is a mesh."""
 
 from typing import Any
 
@@ -22,12 +22,69 @@ class SingleDeviceSharding(Sharding):
     NotImplementedError."""
 
 
-class PartitionSpec(Sharding):
-    """Which mesh axes an array's axes are spread over. Making one raises NotImplementedError."""
+class _Unconstrained:
+    def __repr__(self) -> str:
+        return "UNCONSTRAINED"
+
+
+class PartitionSpec(tuple):
+    """Which mesh axes an array's axes are spread over: for each a name, a tuple of names, or None. Plain data."""
+
+    UNCONSTRAINED = _Unconstrained()
+    __slots__ = ()
+
+    def __new__(cls, *partitions: Any) -> "PartitionSpec":
+        return super().__new__(cls, partitions)
+
+    def __repr__(self) -> str:
+        return f"PartitionSpec({', '.join(map(repr, self))})"
+
+    def __reduce__(self) -> Any:
+        return PartitionSpec, tuple(self)
+
+
+P = PartitionSpec
+
+
+class AbstractMesh:
+    """The shape of a mesh and the names of its axes. Here it is empty: nothing is spread over devices."""
+
+    empty = True
+    axis_names: tuple[str, ...] = ()
+    axis_sizes: tuple[int, ...] = ()
+    axis_types: tuple[Any, ...] = ()
+
+    def __init__(self, axis_sizes: Any = (), axis_names: Any = (), *_: Any, **__: Any):
+        if axis_sizes or axis_names:
+            raise later("jitscope.sharding.AbstractMesh")
+
+    @property
+    def shape(self) -> dict[str, int]:
+        return {}
+
+
+def get_abstract_mesh() -> AbstractMesh:
+    """The mesh in force: there is none, so it is empty."""
+    return AbstractMesh()
+
+
+def reshard(xs: Any, out_shardings: Any) -> Any:
+    """Values in another layout. Raises NotImplementedError."""
+    raise later("reshard")
 
 
 class Mesh(Sharding):
     """Devices in a grid with named axes. Making one raises NotImplementedError."""
 
 
-__all__ = ["Mesh", "NamedSharding", "PartitionSpec", "Sharding", "SingleDeviceSharding"]
+__all__ = [
+    "AbstractMesh",
+    "Mesh",
+    "NamedSharding",
+    "P",
+    "PartitionSpec",
+    "Sharding",
+    "SingleDeviceSharding",
+    "get_abstract_mesh",
+    "reshard",
+]

@@ -5,6 +5,7 @@ from .arrays import Array as Array, typeof as typeof
 from .callbacks import pure_callback as pure_callback
 from .checkpoint import checkpoint as checkpoint, remat as remat
 from .devices import (
+    Device as Device,
     block_until_ready as block_until_ready,
     device_get as device_get,
     device_put as device_put,

@@ -14,6 +14,8 @@ from ..core import dtypes
 from ..core.trace import Tracer
 from ..xla import client
 
+Device = client.Device
+
 
 def devices(backend: str | None = None) -> list[Any]:
     """The devices of this process (see the option num_cpu_devices). Raises RuntimeError for a backend that is not there."""

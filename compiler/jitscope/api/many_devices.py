@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 
@@ -29,8 +30,14 @@ def pmap(
     axis_size: int | None = None,
     donate_argnums: Any = (),
 ) -> Any:
-    """`fun` mapped over devices. Raises NotImplementedError: it comes in a later release."""
-    raise later("pmap")
+    """`fun` mapped over devices. It comes in a later release: calling what this gives raises NotImplementedError, but code
+    that only makes such functions runs."""
+
+    @functools.wraps(fun)
+    def mapped(*_: Any, **__: Any) -> Any:
+        raise later("pmap")
+
+    return mapped
 
 
 def shard_map(

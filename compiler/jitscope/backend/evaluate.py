@@ -9,7 +9,7 @@ from ..core import config, records, source
 from ..core.avals import ShapedArray
 from ..core.config import settings
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var, subjaxprs
-from ..core.primitive import FunctionCall, HigherOrder, Primitive
+from ..core.primitive import HigherOrder, Primitive
 from ..core.trace import Trace, Tracer, install_evaluation, leaked
 from ..ops.families import Elementwise
 from ..ops.indexing import dynamic_slice_p, dynamic_update_slice_p
@@ -42,7 +42,7 @@ class EvaluationTrace(Trace):
             # Arrays alone have both; scalars, NumPy values and tracers take the long way.
             bufs = [x.buf for x in args]
             program = _programs.get((primitive, *[x.aval for x in args], *params.items()))
-        except AttributeError:
+        except (AttributeError, TypeError):  # a TypeError: parameters without a hash
             program = None
         if program is None or not program.takes_all:
             return self._general(primitive, args, params)
@@ -66,7 +66,7 @@ class EvaluationTrace(Trace):
         return out
 
     def _general(self, primitive: Primitive, args: tuple, params: dict[str, Any]) -> Any:
-        if isinstance(primitive, FunctionCall):
+        if primitive.evaluates:
             return primitive.evaluate(args, **params)
         device = None if one_device() else device_for(args)
         arrays = [_array(x, device) for x in args]

@@ -16,7 +16,13 @@ Shape = tuple[int, ...]
 _interned: WeakValueDictionary[Any, "ShapedArray"] = WeakValueDictionary()
 
 
-class ShapedArray:
+class AbstractValue:
+    """Base of avals."""
+
+    __slots__ = ()
+
+
+class ShapedArray(AbstractValue):
     """The aval of an array. Interned: equal avals are one object, so `is` compares and hashing is by identity.
 
     `shape` is logical (a key counts as one element), `weak_type` marks values that stem from Python scalars and give way
@@ -32,9 +38,15 @@ class ShapedArray:
 
     def __new__(cls, shape: Shape, dtype: Any, weak_type: bool = False, sharding: Any = None) -> "ShapedArray":
         key = (shape, dtype, weak_type, sharding)
-        found = _interned.get(key)
+        try:
+            found = _interned.get(key)
+        except TypeError:  # the shape is a list
+            found = None
         if found is not None:
             return found
+        if type(shape) is not tuple or not isinstance(dtype, (np.dtype, dtypes.ExtendedDType)):
+            dtype = dtype if isinstance(dtype, dtypes.ExtendedDType) else np.dtype(dtype)
+            return ShapedArray(tuple(shape), dtype, weak_type, sharding)
         self = object.__new__(cls)
         self.shape, self.dtype, self.weak_type, self.sharding = key
         self.ndim = len(shape)
@@ -56,6 +68,16 @@ class ShapedArray:
     def bytes(self) -> int:
         """Size in memory, in bytes."""
         return self.size * self.dtype.itemsize
+
+    def to_tangent_aval(self) -> "ShapedArray":
+        """The aval of tangents of such an array."""
+        return tangent_aval(self)
+
+    to_ct_aval = to_tangent_aval
+
+    def str_short(self, short_dtypes: bool = False) -> str:
+        """float32[3,4], or with `short_dtypes` f32[3,4]."""
+        return self.short() if short_dtypes else f"{self.dtype.name}[{','.join(map(str, self.shape))}]"
 
     def strong(self) -> "ShapedArray":
         return ShapedArray(self.shape, self.dtype, False, self.sharding) if self.weak_type else self

@@ -7,8 +7,8 @@ class Effect:
 
     __slots__ = ("name", "ordered")
 
-    def __init__(self, name: str, ordered: bool = False):
-        self.name, self.ordered = name, ordered
+    def __init__(self, name: str = "", ordered: bool = False):
+        self.name, self.ordered = name or type(self).__name__, ordered
 
     def __repr__(self) -> str:
         return self.name

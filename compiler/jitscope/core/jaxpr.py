@@ -36,6 +36,11 @@ class Literal:
         self.value = value
         self.aval = aval
 
+    @property
+    def val(self) -> Any:
+        """`value`, by JAX's name."""
+        return self.value
+
     def __repr__(self) -> str:
         return f"Literal({self.value})"
 
@@ -94,6 +99,18 @@ class Jaxpr:
         self.effects, self.debug = effects, debug
         self._live: tuple[list[tuple[int, JaxprEqn]], set[Var]] | None = None
 
+    @property
+    def debug_info(self) -> DebugInfo:
+        """`debug`, by JAX's name."""
+        return self.debug
+
+    def replace(self, **changes: Any) -> Jaxpr:
+        """A copy with some of `constvars`, `invars`, `outvars`, `eqns`, `effects`, `debug_info` changed."""
+        if "debug_info" in changes:
+            changes["debug"] = changes.pop("debug_info")
+        names = ("constvars", "invars", "outvars", "eqns", "effects", "debug")
+        return Jaxpr(**{**{name: getattr(self, name) for name in names}, **changes})
+
     def live(self) -> tuple[list[tuple[int, JaxprEqn]], set[Var]]:
         """The equations that somebody reads or that have effects, with their indices, and the variables that are read.
         Computed once: a jaxpr does not change."""
@@ -148,6 +165,15 @@ class ClosedJaxpr:
     @property
     def out_avals(self) -> list[ShapedArray]:
         return [v.aval for v in self.jaxpr.outvars]
+
+    @property
+    def literals(self) -> list[Any]:
+        """`consts`, by JAX's older name."""
+        return self.consts
+
+    def replace(self, **changes: Any) -> ClosedJaxpr:
+        """A copy with another `jaxpr` or other `consts`."""
+        return ClosedJaxpr(changes.get("jaxpr", self.jaxpr), changes.get("consts", self.consts))
 
     @property
     def eqns(self) -> list[JaxprEqn]:

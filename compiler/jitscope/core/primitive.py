@@ -8,10 +8,10 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from . import source
-from .effects import Effects
+from .effects import Effects, no_effects
 from .errors import MissingRule
 from .jaxpr import ClosedJaxpr, subjaxprs
-from .trace import current_trace
+from .trace import current_trace, evaluation
 
 
 _made: Counter[str] = Counter()
@@ -47,6 +47,9 @@ class Primitive:
     name: str
     generation = 0
     multiple_results = False
+    call_primitive = map_primitive = False
+    evaluates = False
+    """Whether Python runs it where nothing is transformed, by `evaluate`: then nothing is compiled for it alone."""
     lowerings: Mapping[str | None, Callable[..., Any]] = MappingProxyType({})
     """Lowering rules that users registered: for a platform by its name, or for all (None)."""
 
@@ -92,6 +95,40 @@ class Primitive:
         """Results on arguments that carry the mapped axis at `dims` (None: they do not), and the dims of the results."""
         raise self.missing("batch")
 
+    def evaluate(self, args: Any, /, **params: Any) -> Any:
+        """Results where nothing is transformed, for those that say so with `evaluates`."""
+        raise self.missing("evaluate")
+
+    def impl(self, *args: Any, **params: Any) -> Any:
+        """The operation on values, whatever transformation is at work."""
+        return evaluation().process(self, args, params)
+
+    def def_impl(self, impl: Callable[..., Any]) -> Callable[..., Any]:
+        """Evaluate by `impl(*args, **params)`, in Python, where nothing is transformed. A decorator, as those below: they
+        give an operation its rules one by one, in place of a class (see `interpreters` for the others)."""
+        self.impl, self.evaluates = impl, True
+        self.evaluate = lambda args, /, **params: impl(*args, **params)
+        return impl
+
+    def def_abstract_eval(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+        """`rule(*avals, **params)` gives the avals of the results, of an operation without effects."""
+        self.abstract = lambda *avals, **params: (rule(*avals, **params), no_effects)
+        return rule
+
+    def def_effectful_abstract_eval(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+        """`rule(*avals, **params)` gives the avals of the results, and the effects."""
+
+        def abstract(*avals: Any, **params: Any) -> tuple[Any, Effects]:
+            out, effects = rule(*avals, **params)
+            return out, frozenset(effects)
+
+        self.abstract = abstract
+        return rule
+
+    def abstract_eval(self, *avals: Any, **params: Any) -> tuple[Any, Effects]:
+        """`abstract`, by the name it has where rules are given one by one."""
+        return self.abstract(*avals, **params)
+
     def named_axes(self, **params: Any) -> tuple[Hashable, ...]:
         """The named axes the operation reduces over or reads; mapping over one of them always calls `batch`."""
         return ()
@@ -132,11 +169,10 @@ class HigherOrder(Primitive):
 
 class FunctionCall(HigherOrder):
     """A call of a function with rules of its own (custom_jvp and its kin). Its parameter `fun` is a Python function of flat
-    values, or, once a trace has recorded it, a ClosedJaxpr. It has two more duties."""
+    values, or, once a trace has recorded it, a ClosedJaxpr. `evaluate` runs the Python function itself, and its `if` sees
+    values. It has one more duty."""
 
-    def evaluate(self, args: Any, /, **params: Any) -> list[Any]:
-        """Results where nothing is transformed: the Python function itself runs, and its `if` sees values."""
-        raise self.missing("evaluate")
+    evaluates = True
 
     def stage(self, trace: Any, args: Any, /, **params: Any) -> list[Any]:
         """Record the call with `trace.record`, its functions made jaxprs."""

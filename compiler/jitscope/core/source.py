@@ -37,9 +37,9 @@ class Position(NamedTuple):
         return f"{self.file}:{self.line}:{self.column} ({self.function})"
 
 
-def add_internal(folder: str) -> None:
-    """Count files below `folder` as the library's own: positions point at the caller of such code."""
-    _INTERNAL.append(os.path.abspath(folder) + os.sep)
+def add_internal(path: str) -> None:
+    """Count a file, or the files below a folder, as the library's own: positions point at the caller of such code."""
+    _INTERNAL.append(os.path.abspath(path) + (os.sep if os.path.isdir(path) else ""))
     is_internal.cache_clear()
 
 

@@ -16,6 +16,11 @@ class Zero:
     def __repr__(self) -> str:
         return f"Zero({self.aval})"
 
+    @staticmethod
+    def from_primal_value(x: Any) -> "Zero":
+        """`zero_of`, by JAX's name."""
+        return zero_of(x)
+
 
 class Linear:
     """Stands for an operand in which an equation is linear, when it is transposed: its value is not known."""

@@ -20,14 +20,15 @@ from .runtime import RuntimeFailure, _jax, xc
 
 
 __all__ = [
-    "Aval", "DeletedBufferError", "ForkedProcessError", "SingleDevice", "XlaError", "aval_of", "block_until_ready",
+    "Aval", "DeletedBufferError", "Device", "ForkedProcessError", "SingleDevice", "XlaError", "aval_of", "block_until_ready",
     "copy_to_device", "cpu_devices", "default_device", "delete", "device_count", "device_named", "device_of", "device_of_sharding",
     "from_dlpack", "get_client", "is_deleted", "is_device", "is_ready", "live_buffers", "nbytes", "pointer", "put",
     "set_device_count", "sharding_of", "to_dlpack", "to_numpy",
 ]  # fmt: skip
 
 Buffer = Any
-Device = Any
+Device: Any = _jax.Device
+"""The class of devices."""
 
 _COPY = xc.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL  # the default aliases aligned numpy arrays
 _batched_device_put = xc.batched_device_put

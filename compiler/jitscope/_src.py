@@ -1,0 +1,83 @@
+"""Private names of JAX that libraries cannot do without, each with who takes it and for what. Nothing here is for users, and
+nothing in jitscope imports it: with `examples/alias.py`, `jax._src.…` is found here."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+from . import checkify, tree
+from .api import effects_barrier
+from .core import dtypes, source
+from .core.avals import AbstractValue, ShapedArray, physical
+from .core.errors import TypePromotionError
+from .core.trace import evaluating
+from .flatten_util import ravel_pytree
+from .numpy.dtypes import finfo
+from .ops.elementwise import stop_gradient_p
+
+
+__path__: list[str] = []
+
+
+def _room(name: str, /, **names: Any) -> None:
+    full = f"{__name__}.{name}"
+    room = sys.modules[full] = ModuleType(full)
+    vars(room).update(names)
+    parent, _, short = full.rpartition(".")
+    setattr(sys.modules[parent], short, room)
+
+
+class _Exclusions(list):
+    """Files whose frames are not shown: what is put in is no place of a user's."""
+
+    def append(self, path: str, /) -> None:
+        super().append(path)
+        source.add_internal(path)
+
+
+class _NodeTypes:
+    """`type in registry`: whether its values are nodes of trees."""
+
+    def __contains__(self, kind: type) -> bool:
+        return tree.is_tree_node(kind)
+
+
+class AbstractRef(AbstractValue):
+    """The aval of a mutable array."""
+
+
+_excluded = _Exclusions()
+# equinox, jaxtyping and flax hide their frames in tracebacks; flax shows them again.
+_room(
+    "traceback_util",
+    _exclude_paths=_excluded,
+    register_exclusion=_excluded.append,
+    include_frame=lambda frame: not source.is_internal(frame.f_code.co_filename),
+    api_boundary=lambda fun, **_: fun,
+)
+# equinox waits for callbacks that raise its runtime errors, and catches the one of promotion.
+_room("dispatch", wait_for_tokens=effects_barrier)
+# … and flax makes a dtype of its own for fp8.
+_room(
+    "dtypes",
+    DType=dtypes.DType,
+    ExtendedDType=dtypes.ExtendedDType,
+    TypePromotionError=TypePromotionError,
+    extended=dtypes.extended,
+    finfo=finfo,
+)
+# flax (fp8), numpyro: is anything being traced?
+_room("core", ShapedArray=ShapedArray, physical_aval=physical, trace_state_clean=evaluating)
+# lineax gives stop_gradient a transpose rule.
+_room("ad_util", stop_gradient_p=stop_gradient_p)
+# blackjax has the path of old.
+_room("flatten_util", ravel_pytree=ravel_pytree)
+# flax.nnx: checkify under its private path, the avals of mutable arrays, and which types are nodes.
+_room("checkify", **{name: getattr(checkify, name) for name in checkify.__all__})
+_room("state", __path__=[])
+_room("state.types", AbstractRef=AbstractRef)
+_room("tree_util", _registry=_NodeTypes())
+# chex imports it to forbid compilation on some platforms; that does not work here.
+_room("compiler")

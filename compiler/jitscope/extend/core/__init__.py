@@ -1,0 +1,186 @@
+"""`jitscope.extend.core`: the language of programs for those who extend the compiler, under the names of
+`jax.extend.core`. `primitives` has the operations by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...backend.array import Array
+from ...core.avals import ShapedArray, aval_of, tangent_aval
+from ...core.axes import current_axes
+from ...core.effects import Effect as Effect, Effects as Effects, no_effects as no_effects
+from ...core.errors import ConcretizationTypeError
+from ...core.jaxpr import (
+    ClosedJaxpr as ClosedJaxpr,
+    DebugInfo as DebugInfo,
+    Jaxpr as Jaxpr,
+    JaxprEqn as JaxprEqn,
+    Literal as Literal,
+    Var as Var,
+)
+from ...core.primitive import Primitive as Primitive
+from ...core.source import capture
+from ...core.staging import JaxprTrace, jaxpr_as_fun as jaxpr_as_fun
+from ...core.trace import Trace, Tracer, conversion_message, current_trace, using as set_current_trace
+from ...transforms.vmap import BatchTrace
+
+
+array_types = {np.ndarray, np.generic, Array}
+
+
+class DropVar(Var):
+    """A result that nobody reads. Programs here have plain variables in such places."""
+
+    __slots__ = ()
+
+
+class OpaqueTraceState:
+    """Which transformation is at work: equal to itself as long as that one is, and to nothing else."""
+
+    __slots__ = ("_trace",)
+
+    def __init__(self, trace: Trace):
+        self._trace = trace
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OpaqueTraceState) and self._trace is other._trace
+
+    def __hash__(self) -> int:
+        return id(self._trace)
+
+
+def get_opaque_trace_state(convention: str | None = None) -> OpaqueTraceState:
+    """Which transformation is at work now. `convention` changes nothing."""
+    return OpaqueTraceState(current_trace())
+
+
+def find_top_trace(xs: Any) -> Trace:
+    """The trace that gets operations now."""
+    return current_trace()
+
+
+def _traces() -> Iterator[Trace]:
+    trace: Any = current_trace()
+    while trace is not None:
+        yield trace
+        trace = getattr(trace, "parent", None)
+
+
+def unsafe_am_i_under_a_jit_DO_NOT_USE() -> bool:
+    """Whether a program is being recorded."""
+    return any(isinstance(trace, JaxprTrace) for trace in _traces())
+
+
+def unsafe_am_i_under_a_vmap_DO_NOT_USE() -> bool:
+    """Whether a function is being mapped."""
+    return any(isinstance(trace, BatchTrace) for trace in _traces())
+
+
+def nonempty_axis_env_DO_NOT_USE() -> bool:
+    """Whether a named axis is in scope."""
+    return bool(current_axes())
+
+
+def unsafe_get_axis_names_DO_NOT_USE() -> list[Any]:
+    """The named axes in scope."""
+    return [name for name, _ in current_axes()]
+
+
+def mapped_aval(size: int, axis: int | None, aval: ShapedArray) -> ShapedArray:
+    """The aval of one example of an array whose axis `axis` is mapped over (None: it is not)."""
+    return aval if axis is None else aval.update(shape=aval.shape[:axis] + aval.shape[axis + 1 :])
+
+
+def unmapped_aval(size: int, axis: int | None, aval: ShapedArray, explicit_mesh_axis: Any = None) -> ShapedArray:
+    """The aval of all examples, `size` of them along axis `axis`, given that of one."""
+    return aval if axis is None else aval.update(shape=(*aval.shape[:axis], size, *aval.shape[axis:]))
+
+
+def primal_dtype_to_tangent_dtype(primal_dtype: Any) -> Any:
+    """The dtype of the tangents of such values."""
+    return tangent_aval(ShapedArray((), primal_dtype)).dtype
+
+
+def valid_jaxtype(x: Any) -> bool:
+    """Whether operations take `x`."""
+    try:
+        aval_of(x)
+    except TypeError:
+        return False
+    return True
+
+
+def concrete_or_error(force: Callable[[Any], Any] | None, val: Any, context: str = "") -> Any:
+    """`force(val)`. Raises ConcretizationTypeError for a tracer whose value is not known; `context` says what for."""
+    known = val.known() if isinstance(val, Tracer) else val
+    if known is None and isinstance(val, Tracer):
+        raise ConcretizationTypeError(conversion_message(val, "its value", context or "give it a value that is known"))
+    return known if force is None else force(known)
+
+
+def jaxprs_in_params(params: dict[str, Any]) -> Iterator[Jaxpr]:
+    """The programs an equation holds."""
+    for value in params.values():
+        for held in value if isinstance(value, tuple) else (value,):
+            if isinstance(held, (Jaxpr, ClosedJaxpr)):
+                yield held.jaxpr if isinstance(held, ClosedJaxpr) else held
+
+
+def subjaxprs(jaxpr: Jaxpr) -> Iterator[Jaxpr]:
+    """The programs that the equations of a program hold."""
+    for eqn in jaxpr.eqns:
+        yield from jaxprs_in_params(eqn.params)
+
+
+def new_jaxpr_eqn(
+    invars: Sequence[Any],
+    outvars: Sequence[Any],
+    primitive: Primitive,
+    params: dict[str, Any],
+    effects: Effects = no_effects,
+    source_info: Any = None,
+) -> JaxprEqn:
+    """An equation. Without `source_info` (`eqn.traceback` of another one) it was written here."""
+    return JaxprEqn(list(invars), list(outvars), primitive, params, frozenset(effects), source_info or capture())
+
+
+def gensym() -> Callable[[ShapedArray], Var]:
+    """What makes variables of given avals. They get their names when a program is printed."""
+    return Var
+
+
+__all__ = [
+    "ClosedJaxpr",
+    "DebugInfo",
+    "DropVar",
+    "Effect",
+    "Effects",
+    "Jaxpr",
+    "JaxprEqn",
+    "Literal",
+    "OpaqueTraceState",
+    "Primitive",
+    "Var",
+    "array_types",
+    "concrete_or_error",
+    "find_top_trace",
+    "gensym",
+    "get_opaque_trace_state",
+    "jaxpr_as_fun",
+    "jaxprs_in_params",
+    "mapped_aval",
+    "new_jaxpr_eqn",
+    "no_effects",
+    "nonempty_axis_env_DO_NOT_USE",
+    "primal_dtype_to_tangent_dtype",
+    "set_current_trace",
+    "subjaxprs",
+    "unmapped_aval",
+    "unsafe_am_i_under_a_jit_DO_NOT_USE",
+    "unsafe_am_i_under_a_vmap_DO_NOT_USE",
+    "unsafe_get_axis_names_DO_NOT_USE",
+    "valid_jaxtype",
+]

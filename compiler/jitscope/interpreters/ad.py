@@ -1,0 +1,115 @@
+"""`jitscope.interpreters.ad`: derivative rules. A rule of `primitive_jvps` takes primals, tangents and the parameters and
+gives the primal and tangent results; one of `primitive_transposes` takes the cotangents and the operands, of which those the
+operation is linear in are `UndefinedPrimal`. Tangents and cotangents may be `Zero`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from ..core.primitive import Primitive
+from ..core.zeros import Linear as UndefinedPrimal, Zero as Zero, is_linear as is_undefined_primal, is_zero, zero_of
+from ..ops.families import add_any_p as add_jaxvals_p, add_tangents as add_tangents
+from ..ops.linear import instantiate as instantiate_zeros, zeros as zeros_like_aval
+from ..transforms.jvp import JVPTrace as JVPTrace, JVPTracer as JVPTracer
+from .tables import RuleTable
+
+
+Rule = Callable[..., Any]
+
+primitive_jvps = RuleTable("jvp")
+primitive_transposes = RuleTable("transpose")
+
+
+def get_primitive_transpose(primitive: Primitive) -> Rule:
+    """The transpose rule. Raises NotImplementedError if there is none."""
+    if primitive not in primitive_transposes:
+        raise primitive.missing("transpose")
+    return primitive_transposes[primitive]
+
+
+def add_jaxvals(x: Any, y: Any) -> Any:
+    """The sum of two tangents or cotangents of one aval."""
+    return add_jaxvals_p.bind(x, y)
+
+
+def defjvp(primitive: Primitive, *rules: Rule | None) -> None:
+    """The derivative as a sum over operands: `rule(tangent, *operands, **params)` for each (None: it is zero)."""
+    defjvp2(primitive, *[None if rule is None else _without_result(rule) for rule in rules])
+
+
+def _without_result(rule: Rule) -> Rule:
+    return lambda tangent, result, *operands, **params: rule(tangent, *operands, **params)
+
+
+def defjvp2(primitive: Primitive, *rules: Rule | None) -> None:
+    """As `defjvp`, with the result: `rule(tangent, result, *operands, **params)`."""
+
+    def jvp(primals, tangents, /, **params):
+        out = primitive.bind(*primals, **params)
+        parts = [
+            rule(t, out, *primals, **params) for rule, t in zip(rules, tangents) if rule is not None and not is_zero(t)
+        ]
+        return out, functools.reduce(add_tangents, parts, zero_of(out))
+
+    primitive_jvps[primitive] = jvp
+
+
+def deflinear2(primitive: Primitive, transpose: Rule) -> None:
+    """An operation that is linear in all its operands together; `transpose(cotangent, *operands, **params)`."""
+
+    def jvp(primals, tangents, /, **params):
+        out = primitive.bind(*primals, **params)
+        if all(map(is_zero, tangents)):
+            return out, [zero_of(x) for x in out] if primitive.multiple_results else zero_of(out)
+        return out, primitive.bind(*map(instantiate_zeros, tangents), **params)
+
+    def transposed(ct, /, *operands, **params):
+        return [None] * len(operands) if is_zero(ct) else transpose(ct, *operands, **params)
+
+    primitive_jvps[primitive] = jvp
+    primitive_transposes[primitive] = transposed
+
+
+def deflinear(primitive: Primitive, transpose: Rule) -> None:
+    """As `deflinear2`, for a rule that does not ask for the operands: `transpose(cotangent, **params)`."""
+    deflinear2(primitive, lambda ct, *operands, **params: transpose(ct, **params))
+
+
+def defbilinear(primitive: Primitive, left: Rule, right: Rule) -> None:
+    """An operation of two operands, linear in each: `left(cotangent, x, y, **params)` and `right` give the cotangents."""
+    defjvp(
+        primitive,
+        lambda t, x, y, **params: primitive.bind(t, y, **params),
+        lambda t, x, y, **params: primitive.bind(x, t, **params),
+    )
+
+    def transpose(ct, x, y, /, **params):
+        if is_zero(ct):
+            return [None, None]
+        return [left(ct, x, y, **params), None] if is_undefined_primal(x) else [None, right(ct, x, y, **params)]
+
+    primitive_transposes[primitive] = transpose
+
+
+__all__ = [
+    "JVPTrace",
+    "JVPTracer",
+    "UndefinedPrimal",
+    "Zero",
+    "add_jaxvals",
+    "add_jaxvals_p",
+    "add_tangents",
+    "defbilinear",
+    "defjvp",
+    "defjvp2",
+    "deflinear",
+    "deflinear2",
+    "get_primitive_transpose",
+    "instantiate_zeros",
+    "is_undefined_primal",
+    "primitive_jvps",
+    "primitive_transposes",
+    "zeros_like_aval",
+]

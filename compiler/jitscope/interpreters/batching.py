@@ -1,0 +1,92 @@
+"""`jitscope.interpreters.batching`: how operations are mapped. A rule of `primitive_batchers` takes the operands with the
+mapped axis, where each has it (None: it does not), and the parameters; it gives the results and where they have the axis.
+In `fancy_primitive_batchers` rules get the axis first (`size`, `name`), in `axis_primitive_batchers` its size, its name and
+None."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..core.avals import aval_of
+from ..core.primitive import Primitive
+from ..transforms.vmap import BatchAxis
+from .tables import RuleTable
+
+
+Rule = Callable[..., Any]
+not_mapped = None
+
+
+def _plain(rule: Rule) -> Rule:
+    return lambda axis, args, dims, /, **params: rule(args, dims, **params)
+
+
+def _from_plain(batch: Rule) -> Rule:
+    def rule(args, dims, /, **params):
+        size = next(aval_of(x).shape[d] for x, d in zip(args, dims) if d is not None)
+        return batch(BatchAxis(None, size), args, dims, **params)
+
+    return rule
+
+
+def _with_axis(rule: Rule) -> Rule:
+    return lambda axis, args, dims, /, **params: rule(axis.size, axis.name, None, args, dims, **params)
+
+
+def _from_axis(batch: Rule) -> Rule:
+    return lambda size, name, _, args, dims, /, **params: batch(BatchAxis(name, size), args, dims, **params)
+
+
+primitive_batchers = RuleTable("batch", _plain, _from_plain)
+axis_primitive_batchers = RuleTable("batch", _with_axis, _from_axis)
+fancy_primitive_batchers = RuleTable("batch")
+
+
+def defvectorized(primitive: Primitive) -> None:
+    """An operation that works on each element by itself, or takes leading axes: it is bound to operands whose mapped axes
+    were brought to one place."""
+
+    def batch(axis, args, dims, /, **params):
+        args, to = axis.align(args, dims)
+        out = primitive.bind(*args, **params)
+        return (out, [to] * len(out)) if primitive.multiple_results else (out, to)
+
+    fancy_primitive_batchers[primitive] = batch
+
+
+defbroadcasting = defvectorized
+
+
+def defreducer(primitive: Primitive) -> None:
+    """An operation of one operand that reduces over the axes in its parameter `axes`."""
+
+    def batch(axis, args, dims, /, *, axes, **params):
+        (x,), (dim,) = args, dims
+        over = tuple(a + (a >= dim) for a in axes)
+        return primitive.bind(x, axes=over, **params), dim - sum(a < dim for a in over)
+
+    fancy_primitive_batchers[primitive] = batch
+
+
+def broadcast(x: Any, sz: int, axis: int, mesh_axis: Any = None) -> Any:
+    """`x` repeated `sz` times along a new axis."""
+    return BatchAxis(None, sz).move(x, None, axis)
+
+
+def bdim_at_front(x: Any, bdim: int | None, size: int, mesh_axis: Any = None) -> Any:
+    """`x` with its mapped axis in front, where it is repeated if it has none."""
+    return BatchAxis(None, size).move(x, bdim, 0)
+
+
+__all__ = [
+    "axis_primitive_batchers",
+    "bdim_at_front",
+    "broadcast",
+    "defbroadcasting",
+    "defreducer",
+    "defvectorized",
+    "fancy_primitive_batchers",
+    "not_mapped",
+    "primitive_batchers",
+]
