@@ -50,6 +50,7 @@ LAYERS = [
     "export",
     "checkify",
     "experimental",
+    "test_util",
     "version",
     "_src",
     "advise",

@@ -117,6 +117,7 @@ _ROOMS = (
     "scipy",
     "sharding",
     "stages",
+    "test_util",
     "tree_util",
     "typing",
     "version",

@@ -14,6 +14,7 @@ from ..core import dtypes
 from ..core.trace import Tracer
 from ..xla import client
 
+
 Device = client.Device
 
 

@@ -18,12 +18,13 @@ normal, randn = nn.initializers.normal, nn.initializers.normal
 ones, zeros = nn.initializers.ones, nn.initializers.zeros
 
 
-def Dense(out_dim: int, W_init: Any = glorot_normal(), b_init: Any = normal()) -> Layer:
+def Dense(out_dim: int, W_init: Any = None, b_init: Any = None) -> Layer:
     """Each output a weighted sum of all inputs, and a number."""
+    weights_of, bias_of = W_init or glorot_normal(), b_init or normal()
 
     def init(rng, input_shape):
         first, second = random.split(rng)
-        params = W_init(first, (input_shape[-1], out_dim)), b_init(second, (out_dim,))
+        params = weights_of(first, (input_shape[-1], out_dim)), bias_of(second, (out_dim,))
         return (*input_shape[:-1], out_dim), params
 
     def apply(params, inputs, **_):
@@ -37,13 +38,14 @@ def _convolution(dimension_numbers: Any, out_chan: int, filter_shape: Any, W_ini
     """A layer that runs `run(inputs, filters)` and adds a number to each channel."""
     inputs, filters, outputs = dimension_numbers
     weights_of = W_init or glorot_normal(filters.index("I"), filters.index("O"))
+    bias_of = b_init or normal(1e-6)
 
     def init(rng, input_shape):
         sizes = iter(filter_shape)
         known = {"O": out_chan, "I": input_shape[inputs.index("C")]}
         shape = tuple(known[c] if c in known else next(sizes) for c in filters)
         first, second = random.split(rng)
-        params = weights_of(first, shape), b_init(second, tuple(out_chan if c == "C" else 1 for c in outputs))
+        params = weights_of(first, shape), bias_of(second, tuple(out_chan if c == "C" else 1 for c in outputs))
         like = [api.ShapeDtypeStruct(tuple(s), params[0].dtype) for s in (input_shape, shape)]
         return api.eval_shape(run, *like).shape, params
 
@@ -60,7 +62,7 @@ def GeneralConv(
     strides: Any = None,
     padding: Any = "VALID",
     W_init: Any = None,
-    b_init: Any = normal(1e-6),
+    b_init: Any = None,
 ) -> Layer:
     """A convolution; `dimension_numbers` names the axes of inputs, filters and outputs."""
     steps = strides or (1,) * len(filter_shape)
@@ -78,7 +80,7 @@ def GeneralConvTranspose(
     strides: Any = None,
     padding: Any = "VALID",
     W_init: Any = None,
-    b_init: Any = normal(1e-6),
+    b_init: Any = None,
 ) -> Layer:
     """A transposed convolution."""
     steps = strides or (1,) * len(filter_shape)

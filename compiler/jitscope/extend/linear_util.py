@@ -61,9 +61,7 @@ class WrappedFun:
         """With one more transformation outermost: `transformation(function, [store,] *arguments, *args)`."""
         given = arguments if store is None else (store, *arguments)
         whole = functools.partial(transformation, self.call_wrapped, *given)
-        return WrappedFun(
-            self.f, whole, self.params, self.debug_info, ((transformation, arguments), *self.transforms)
-        )
+        return WrappedFun(self.f, whole, self.params, self.debug_info, ((transformation, arguments), *self.transforms))
 
 
 def wrap_init(f: Callable[..., Any], params: dict[str, Any] | None = None, *, debug_info: Any = None) -> WrappedFun:

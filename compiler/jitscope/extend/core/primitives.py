@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from ...control.remat import checkpoint_p as remat_p  # noqa: F401
 from ...core.primitive import Primitive
 from ...core.staging import eval_jaxpr
 from ...lax import primitives
@@ -20,7 +21,6 @@ _ELSEWHERE = {
     "random_fold_in_p": "ops.rng",
     "random_seed_p": "ops.rng",
     "random_split_p": "ops.rng",
-    "remat_p": "control.remat",
 }
 
 
@@ -53,4 +53,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     known = (primitives.PRIMITIVES, primitives.OF_LINALG, _ELSEWHERE)
-    return sorted({"add_jaxvals_p", "call_p", "closed_call_p", *[name for names in known for name in names]})
+    return sorted({"add_jaxvals_p", "call_p", "closed_call_p", "remat_p", *[name for names in known for name in names]})

@@ -1,0 +1,108 @@
+"""The language of programs under JAX's names: `core`, `extend.core`, `extend.linear_util`, `api_util`, `partial_eval`,
+`test_util`."""
+
+import numpy as np
+import pytest
+
+import jitscope as jx
+import jitscope.numpy as jnp
+from jitscope import api_util, core, lax
+from jitscope.extend import core as extend_core, linear_util as lu
+from jitscope.interpreters import partial_eval as pe
+from jitscope.test_util import check_grads
+
+
+def test_avals_from_any_spelling_of_shape_and_dtype():
+    aval = core.ShapedArray([2, 3], jnp.float32)
+    assert aval is core.ShapedArray((2, 3), np.dtype("float32")) and isinstance(aval, core.AbstractValue)
+    assert core.ShapedArray((2, 3), "float32") is aval and aval.str_short() == "float32[2,3]"
+    assert core.ShapedArray((), jnp.int32).to_tangent_aval().dtype == jx.float0
+    assert extend_core.mapped_aval(2, 0, aval).shape == (3,) and extend_core.unmapped_aval(5, 1, aval).shape == (
+        2,
+        5,
+        3,
+    )
+
+
+def test_which_transformation_is_at_work():
+    state = extend_core.get_opaque_trace_state()
+    seen = []
+
+    def f(x):
+        seen.append(extend_core.get_opaque_trace_state(convention="flax"))
+        seen.append(
+            (extend_core.unsafe_am_i_under_a_jit_DO_NOT_USE(), extend_core.unsafe_am_i_under_a_vmap_DO_NOT_USE())
+        )
+        assert isinstance(x, core.Tracer) and not isinstance(1.0, core.Tracer)
+        return x
+
+    jx.jit(f)(1.0)
+    jx.vmap(f)(jnp.ones(2))
+    assert state == extend_core.get_opaque_trace_state() and state != seen[0] != seen[2]
+    assert (seen[1], seen[3]) == ((True, False), (False, True))
+
+
+def test_jaxprs_have_jaxs_names():
+    closed = jx.make_jaxpr(lambda x: jx.jit(lambda y: y * 2.0)(x))(1.0)
+    (eqn,) = closed.eqns
+    (inner,) = extend_core.jaxprs_in_params(eqn.params)
+    assert isinstance(inner, extend_core.Jaxpr) and [*extend_core.subjaxprs(closed.jaxpr)] == [inner]
+    (mul,) = inner.eqns
+    assert isinstance(mul.invars[1], extend_core.Literal) and mul.invars[1].val == 2.0
+    twice = extend_core.new_jaxpr_eqn(mul.invars, mul.outvars, lax.add_p, {}, extend_core.no_effects)
+    other = closed.replace(jaxpr=inner.replace(eqns=[twice]))
+    assert core.eval_jaxpr(other.jaxpr, other.consts, 5.0) == [7.0]
+    assert extend_core.valid_jaxtype(1.0) and not extend_core.valid_jaxtype("x")
+    with pytest.raises(jx.errors.ConcretizationTypeError):
+        jx.jit(lambda x: extend_core.concrete_or_error(int, x))(1)
+
+
+def test_flat_functions():
+    tree = {"a": 1.0, "b": (2.0, 3.0)}
+    flat, treedef = jx.tree.flatten(((tree,), {}))
+    info = api_util.debug_info("test", lambda t: t, (tree,), {})
+    fun, out_tree = api_util.flatten_fun(lu.wrap_init(lambda t: {"s": t["a"] + t["b"][1]}, debug_info=info), treedef)
+    with pytest.raises(lu.StoreException):
+        out_tree()
+    assert fun.call_wrapped(*flat) == [4.0] and out_tree() == jx.tree.structure({"s": 0})
+    fixed, rest = api_util.argnums_partial(lu.wrap_init(lambda x, y, z: x + 10 * y + 100 * z), (0, 2), (1, 2, 3))
+    assert rest == (1, 3) and fixed.call_wrapped(*rest) == 321
+
+    @lu.transformation_with_aux
+    def counted(scale, *args):
+        out = yield tuple(scale * x for x in args), {}
+        yield out, len(args)
+
+    wrapped, count = counted(
+        lu.wrap_init(lambda x, y: x - y),
+    )
+    assert wrapped.call_wrapped(2, 5, 3) == 4 and count() == 2
+
+
+def test_partial_values():
+    aval = core.ShapedArray((3,), jnp.float32)
+    fun = lu.wrap_init(lambda known, unknown: [jnp.sin(known), known + unknown], debug_info=None)
+    jaxpr, out, residuals = pe.trace_to_jaxpr_nounits(
+        fun, [pe.PartialVal.known(jnp.ones(3)), pe.PartialVal.unknown(aval)]
+    )
+    assert out[0].is_known() and out[1] == (aval, None)
+    np.testing.assert_allclose(out[0].get_known(), np.sin(np.ones(3)), rtol=1e-6)
+    assert jaxpr.constvars == [] and len(jaxpr.eqns) == 1
+    assert core.eval_jaxpr(jaxpr, [], *residuals, jnp.full(3, 4.0))[0].tolist() == [5.0, 5.0, 5.0]
+
+
+def test_check_grads_finds_wrong_rules():
+    check_grads(lambda x, y: {"a": jnp.sin(x) * y, "b": (x**2).sum()}, (np.arange(3.0, dtype=np.float32), np.float32(2)), 2,
+                modes=("fwd", "rev", "lin"))  # fmt: skip
+    check_grads(lambda z: jnp.exp(z) * jnp.conj(z), (np.complex64(1 + 0.3j),), 2)
+
+    @jx.custom_jvp
+    def wrong(x):
+        return x**2
+
+    wrong.defjvp(lambda primals, tangents: (primals[0] ** 2, 3 * tangents[0] * primals[0]))
+    for mode in ("fwd", "rev", "lin"):
+        with pytest.raises(AssertionError):
+            check_grads(wrong, (1.5,), 1, modes=(mode,))
+    with pytest.raises(ValueError, match="sideways"):
+        check_grads(wrong, (1.5,), 1, modes=("sideways",))
