@@ -63,6 +63,9 @@ from .control.custom_jvp import custom_jvp as custom_jvp
 from .control.custom_vjp import custom_vjp as custom_vjp
 from .control.policies import checkpoint_policies as checkpoint_policies
 from .core.config import (
+    allow_f16_reductions as allow_f16_reductions,
+    array_garbage_collection_guard as array_garbage_collection_guard,
+    auto_pcast as auto_pcast,
     check_tracer_leaks as check_tracer_leaks,
     checking_leaks as checking_leaks,
     config as config,
@@ -73,11 +76,27 @@ from .core.config import (
     default_matmul_precision as default_matmul_precision,
     default_prng_impl as default_prng_impl,
     disable_jit as disable_jit,
+    enable_checks as enable_checks,
+    enable_custom_prng as enable_custom_prng,
     enable_x64 as enable_x64,
+    explain_cache_misses as explain_cache_misses,
+    legacy_prng_key as legacy_prng_key,
+    log_compiles as log_compiles,
+    make_user_context as make_user_context,
+    no_execution as no_execution,
+    no_tracing as no_tracing,
     numpy_dtype_promotion as numpy_dtype_promotion,
     numpy_rank_promotion as numpy_rank_promotion,
     random_seed_offset as random_seed_offset,
+    remove_size_one_mesh_axis_from_type as remove_size_one_mesh_axis_from_type,
+    softmax_custom_jvp as softmax_custom_jvp,
+    thread_guard as thread_guard,
+    threefry_partitionable as threefry_partitionable,
     traceback_filtering as traceback_filtering,
+    transfer_guard as transfer_guard,
+    transfer_guard_device_to_device as transfer_guard_device_to_device,
+    transfer_guard_device_to_host as transfer_guard_device_to_host,
+    transfer_guard_host_to_device as transfer_guard_host_to_device,
 )
 from .core.dtypes import float0 as float0
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from .. import tree
 from ..backend.array import Array, stays, to_array
+from ..backend.guarding import guard, unguarded
 from ..backend.placement import device_of_request, moved
-from ..core import dtypes
+from ..core import config, dtypes
 from ..core.trace import Tracer
 from ..xla import client
 
@@ -47,6 +48,22 @@ def device_put(
 def _put(leaf: Any, device: Any, free: bool, may_alias: bool | None) -> Any:
     if isinstance(leaf, Tracer):
         return leaf if device is None else moved(leaf, device)
+    if config.guarding:
+        kind = (
+            "host_to_device"
+            if not isinstance(leaf, Array)
+            else "device_to_device"
+            if device not in (None, leaf.device)
+            else ""
+        )
+        if kind:
+            guard(kind, lambda: repr(leaf), explicit=True)
+        with unguarded():
+            return _moved(leaf, device, free, may_alias)
+    return _moved(leaf, device, free, may_alias)
+
+
+def _moved(leaf: Any, device: Any, free: bool, may_alias: bool | None) -> Any:
     array = to_array(leaf)
     home = array.device
     if (device is None or home == device) and (may_alias is not False or array is not leaf):

@@ -12,6 +12,7 @@ from ..backend.stages import aval_like, struct_of
 from ..backend.static import StaticSpec
 from ..core.avals import aval_of, not_an_array
 from ..core.axes import current_axes, use_axes
+from ..core.config import value_of
 from ..core.folding import fold
 from ..core.jaxpr import ClosedJaxpr, DebugInfo
 from ..core.source import position_of_function
@@ -38,6 +39,8 @@ def make_jaxpr(
 
     @functools.wraps(fun)
     def jaxpr_of(*args: Any, **kwargs: Any) -> Any:
+        if value_of("no_tracing"):
+            raise RuntimeError("the option no_tracing is set, and make_jaxpr was to trace a function")
         try:
             with use_axes((*current_axes(), *axes)):
                 closed, out_tree = _trace(fun, spec, args, kwargs)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes
+from ..core import config, dtypes
 from ..core.avals import ShapedArray, aval_of, is_python_scalar, not_an_array, physical
 from ..core.config import settings
 from ..core.dtypes import canonicalize
@@ -17,6 +17,7 @@ from ..core.errors import DeletedArrayError
 from ..core.operators import Operators
 from ..core.trace import Tracer, immutable_message
 from ..xla import client
+from .guarding import guard
 
 
 class Array(Operators):
@@ -234,6 +235,8 @@ def _unpickle_extended(data: np.ndarray, aval: ShapedArray) -> Array:
 def array_from_numpy(value: Any, weak_type: bool = False, device: Any = None) -> Array:
     """An Array with a copy of a NumPy value, in the canonical dtype. Raises TypeError for what cannot be an array."""
     value, options = np.asarray(value), settings()
+    if config.guarding:
+        guard("host_to_device", lambda: f"{value.dtype}{list(value.shape)}")
     key = (value.shape, value.dtype, weak_type, options)
     aval = _avals.get(key)
     if aval is None:
@@ -271,6 +274,8 @@ def to_array(x: Any) -> Array:
 
 
 def _scalar_array(x: Any) -> Array:
+    if config.guarding:
+        guard("host_to_device", lambda: f"the number {x!r}")
     # Numbers that are equal need not be the same: 0.0 and -0.0, 1+0j and 1-0j; and NaN equals nothing.
     exact = x == x and x != 0 and not isinstance(x, (complex, np.complexfloating))
     key = (type(x), x if exact else repr(x), settings())
@@ -342,4 +347,6 @@ def common_device(bufs: Sequence[Any]) -> Any:
 def placed(x: Any, device: Any) -> Array:
     """Any value as an array on `device`."""
     array = to_array(x)
+    if config.guarding and array.device != device:
+        guard("device_to_device", lambda: f"{array.aval.short()} from {array.device} to {device}")
     return array if array.device == device else Array(client.copy_to_device(array.buf, device), array.aval)

@@ -6,11 +6,12 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
-from ..core import records, source
+from ..core import config, records, source
 from ..core.avals import ShapedArray, physical
 from ..core.hashing import SMALL, StructuralHash, structural_hash
 from ..core.jaxpr import NO_DEBUG, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn
@@ -21,6 +22,7 @@ from ..xla.program import Executable, RuntimeFailure, compile_options, translate
 from . import disk
 from .array import Array, one_device, placed, to_array
 from .donating import usable, warn_unusable
+from .guarding import unguarded
 from .guards import guards
 from .lowering import lower_jaxpr
 from .placement import check_placement
@@ -235,7 +237,8 @@ def _split_constants(
     for var, value in zip(jaxpr.constvars, closed.consts):
         if isinstance(value, Tracer):
             raise leaked(value)
-        array = to_array(value) if one_device() or device is None else placed(value, device)
+        with unguarded() if config.guarding else nullcontext():
+            array = to_array(value) if one_device() or device is None else placed(value, device)
         if var.aval.size > SMALL or physical(var.aval) is not var.aval:
             hoisted.append(var)
             hidden.append(array.buf)

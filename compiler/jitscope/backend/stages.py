@@ -21,6 +21,7 @@ from ..xla import mlir
 from .array import Array, device_for, placed
 from .compile import Program, compile_jaxpr, lower_closed
 from .tracing import Arguments, traced_for
+from .watching import test_in_force
 
 
 if TYPE_CHECKING:
@@ -337,6 +338,7 @@ class CompiledStage(_Stage):
             )
         if any(type(x) is Array for x in leaves) and device_for(leaves) != self._device:
             raise TypeError(f"{name} was compiled for {self._device}; its arguments are on {device_for(leaves)}")
+        test_in_force()
         arrays = [placed(x, self._device) for x in leaves]
         for array, aval, path in zip(arrays, stage.jaxpr.in_avals, stage.jaxpr.jaxpr.debug.arg_names):
             if (array.aval.shape, array.aval.dtype) != (aval.shape, aval.dtype):

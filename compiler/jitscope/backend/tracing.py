@@ -11,7 +11,7 @@ from .. import tree
 from ..core import records, source
 from ..core.avals import ShapedArray, aval_of, not_an_array
 from ..core.axes import current_axes
-from ..core.config import settings
+from ..core.config import settings, value_of
 from ..core.jaxpr import DebugInfo
 from ..core.staging import trace_to_jaxpr
 from ..core.trace import Tracer, running_line
@@ -82,6 +82,10 @@ def _known(function: JitFunction, traced: Traced, device: Any) -> Traced:
 
 
 def _trace(function: JitFunction, arguments: Arguments, avals: tuple, device: Any) -> Traced:
+    if value_of("no_tracing"):
+        raise RuntimeError(
+            f"the option no_tracing is set, and {function._name} was to be traced for jit{running_line()}"
+        )
     names = tuple(arguments.names())
     signature = _signature(function, arguments, names, avals, device)
     number, start = records.new_program(), time.perf_counter()

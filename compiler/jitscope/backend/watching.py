@@ -13,6 +13,7 @@ from .. import tree
 from ..core import config, dtypes
 from ..core.avals import ShapedArray
 from ..core.jaxpr import ClosedJaxpr
+from ..core.trace import running_line
 from ..ops.rng import KeyDType
 from .array import Array
 
@@ -47,8 +48,14 @@ def _wide(x: Any) -> np.ndarray:
 
 
 def test_in_force() -> Test | None:
-    """What is looked for now, by `debug_nans` and `debug_infs`; None: nothing."""
+    """What is looked for now, by `debug_nans` and `debug_infs`; None: nothing. Raises RuntimeError with `no_execution`: whoever
+    is about to run something asks this first."""
     options = config.settings()
+    if options.no_execution:
+        raise RuntimeError(
+            f"the option no_execution is set, and something was to run{running_line()}\n  what to do: jitscope.make_jaxpr, "
+            "eval_shape and jit(f).lower() look at programs without running them"
+        )
     if options.debug_infs:
         return nans_and_infinities if options.debug_nans else infinities
     return nans if options.debug_nans else None

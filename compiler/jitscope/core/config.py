@@ -1,20 +1,20 @@
-"""Options of the compiler: few, each settable by name, by environment variable and by context manager.
+"""Options of the compiler, each settable by name, by environment variable and by context manager.
 
 `settings()` gives the options that decide what a program is, as an interned, immutable `Settings`, so that identity can
-stand in a cache key. `OPTIONS` is the table of all options, with what each means.
+stand in a cache key. `options.OPTIONS` is the table of all options, with what each means.
 """
 
 import dataclasses
 import os
 import warnings
-from collections.abc import Callable
 from contextlib import ContextDecorator
 from contextvars import ContextVar
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..xla import client
 from . import jax_options
+from .options import OPTIONS as OPTIONS, Option, read_text
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -34,202 +34,23 @@ class Settings:
     debug_nans: bool = False
     debug_infs: bool = False
     check_tracer_leaks: bool = False
+    enable_checks: bool = False
+    no_execution: bool = False
+    legacy_prng_key: str = "allow"
+    threefry_partitionable: bool = True
+    user_contexts: tuple = ()
 
 
-# What options may be --------------------------------------------------------------------------------------------------
-
-
-def _flag(value: Any) -> bool:
-    if isinstance(value, (bool, int)) and value in (0, 1):
-        return bool(value)
-    raise ValueError("True or False")
-
-
-def _integer(value: Any) -> int:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    raise ValueError("an int")
-
-
-def _count(value: Any) -> int:
-    if _integer(value) < 1:
-        raise ValueError("a positive int")
-    return value
-
-
-def _one_of(*values: Any) -> Callable[[Any], Any]:
-    def check(value: Any) -> Any:
-        if any(value is v or (isinstance(value, str) and value == v) for v in values):
-            return value
-        raise ValueError(", ".join(map(repr, values[:-1])) + f" or {values[-1]!r}")
-
-    return check
-
-
-def _filtering(value: Any) -> str:
-    """JAX's modes other than "off" differ in how frames are hidden; here there is one way."""
-    if value in ("auto", "tracebackhide", "remove_frames", "quiet_remove_frames"):
-        return "fold"
-    return _one_of("fold", "off")(value)
-
-
-def _folder(value: Any) -> str | None:
-    if value is None or (isinstance(value, (str, os.PathLike)) and os.fspath(value)):
-        return None if value is None else os.path.abspath(os.path.expanduser(os.fspath(value)))
-    raise ValueError("None or the path of a folder")
-
-
-def _device(value: Any) -> Any:
-    if value is None or client.is_device(value):
-        return value
-    if isinstance(value, str):
-        return client.device_named(value)
-    raise ValueError("None, one of jitscope.devices(), or its name ('cpu:1')")
-
-
-PRECISIONS = ("default", "high", "highest", "bfloat16", "tensorfloat32", "float32")
-GENERATORS = ("threefry2x32", "rbg", "unsafe_rbg")
-
-
-class Option(NamedTuple):
-    """One option. `check` gives the value as it is kept, or raises ValueError saying what it may be; `whole_process`:
-    it has no context manager."""
-
-    name: str
-    default: Any
-    check: Callable[[Any], Any]
-    meaning: str
-    whole_process: bool = False
-
-    @property
-    def variable(self) -> str:
-        """Its environment variable, read at import."""
-        return f"JITSCOPE_{self.name.upper()}"
-
-    def checked(self, value: Any, where: str = "") -> Any:
-        """The value to keep. Raises ValueError naming the option and what it may be."""
-        try:
-            return self.check(value)
-        except ValueError as error:
-            raise ValueError(f"{where or f'option {self.name}'} is {error}, not {value!r}") from None
-
-    def __str__(self) -> str:
-        scope = "for the whole process" if self.whole_process else f"or, in a with block, jitscope.{self.name}(…)"
-        return (
-            f"{self.name} (default {self.default!r})\n  {self.meaning}\n"
-            f"  config.update({self.name!r}, …), {self.variable}=… before import; {scope}"
-        )
-
-
-OPTIONS: dict[str, Option] = {
-    option.name: option
-    for option in (
-        Option("enable_x64", False, _flag, "64-bit dtypes are kept; otherwise they become their 32-bit counterparts."),
-        Option("disable_jit", False, _flag, "jit calls the Python function, operation by operation; so do loops."),
-        Option(
-            "numpy_dtype_promotion",
-            "standard",
-            _one_of("standard", "strict"),
-            "What mixed dtypes do: 'standard' converts them to a common one, 'strict' raises.",
-        ),
-        Option(
-            "numpy_rank_promotion",
-            "allow",
-            _one_of("allow", "warn", "raise"),
-            "What arrays of different rank (neither a scalar) do in one operation: broadcast, also warn, or raise.",
-        ),
-        Option(
-            "default_matmul_precision",
-            None,
-            _one_of(*PRECISIONS, None),
-            "The precision of matrix products and convolutions that name none. The CPU always uses the full one.",
-        ),
-        Option(
-            "default_device",
-            None,
-            _device,
-            "Where arrays are made and functions without arrays run: a device or its name; None is the first one.",
-        ),
-        Option(
-            "default_prng_impl",
-            "threefry2x32",
-            _one_of(*GENERATORS),
-            "The generator of random keys that name none: random.key(seed), PRNGKey(seed), raw uint32 keys.",
-        ),
-        Option("random_seed_offset", 0, _integer, "Added to every seed given to random.key and PRNGKey."),
-        Option("debug_key_reuse", False, _flag, "Raise KeyReuseError, with both lines, where a key is used twice."),
-        Option(
-            "debug_nans", False, _flag, "Raise FloatingPointError for a NaN, with the line that made the first one."
-        ),
-        Option("debug_infs", False, _flag, "Raise FloatingPointError for an infinity, with the line that made it."),
-        Option(
-            "check_tracer_leaks",
-            False,
-            _flag,
-            "Raise where a traced function keeps one of its intermediate values beyond its trace. Slow.",
-        ),
-        Option(
-            "traceback_filtering",
-            "fold",
-            _filtering,
-            "What notebooks do with the library's own frames in tracebacks: 'fold' hides them, 'off' shows all.",
-        ),
-        Option(
-            "num_cpu_devices",
-            1,
-            _count,
-            "How many devices the CPU counts as; to be set before the first array is made.",
-            whole_process=True,
-        ),
-        Option(
-            "compilation_cache",
-            True,
-            _flag,
-            "Compiled programs are kept on disk, where other processes and later sessions find them.",
-            whole_process=True,
-        ),
-        Option(
-            "compilation_cache_dir",
-            None,
-            _folder,
-            "The folder compiled programs are kept in; None is the system's place for caches.",
-            whole_process=True,
-        ),
-        Option(
-            "compilation_cache_max_size",
-            1 << 30,
-            _integer,
-            "The bytes that compiled programs may take on disk: those used longest ago go first. 0: none, -1: any number.",
-            whole_process=True,
-        ),
-    )
-}
-
-_TRACED = frozenset(field.name for field in dataclasses.fields(Settings))
+_TRACED = tuple(field.name for field in dataclasses.fields(Settings))
 _interned: dict[tuple, Settings] = {}
 
 
 def _intern(value: Settings) -> Settings:
-    key = tuple((type(v), v) for v in (getattr(value, name) for name in OPTIONS if name in _TRACED))
+    key = tuple((type(v), v) for v in (getattr(value, name) for name in _TRACED))
     return _interned.setdefault(key, value)
 
 
 # The process's values -------------------------------------------------------------------------------------------------
-
-
-def _read(option: Option, text: str) -> Any:
-    """The value an environment variable's text stands for."""
-    word = text.strip()
-    if option.check is _flag:
-        word = word.lower()
-        value: Any = (
-            True if word in ("1", "true", "yes", "on") else False if word in ("0", "false", "no", "off", "") else word
-        )
-    elif option.check in (_integer, _count):
-        value = int(word) if word.removeprefix("-").isdigit() else word
-    else:
-        value = None if word.lower() in ("", "none") and option.default is None else word
-    return option.checked(value, f"the environment variable {option.variable}")
 
 
 _LATE = frozenset(("default_device", "num_cpu_devices"))
@@ -238,7 +59,7 @@ _LATE = frozenset(("default_device", "num_cpu_devices"))
 
 def _from_environment() -> dict[str, Any]:
     given = {name: os.environ.get(option.variable) for name, option in OPTIONS.items() if name not in _LATE}
-    return {name: _read(OPTIONS[name], text) for name, text in given.items() if text is not None}
+    return {name: read_text(OPTIONS[name], text) for name, text in given.items() if text is not None}
 
 
 _given = _from_environment()
@@ -276,6 +97,10 @@ def settings() -> Settings:
     return unscoped if scope is None else scope.settings()
 
 
+def _unscoped_value(name: str) -> Any:
+    return getattr(unscoped, name) if name in _TRACED else _others[name]
+
+
 def value_of(name: str) -> Any:
     """The value in force of any option of the table."""
     scope = _scope.get()
@@ -286,12 +111,22 @@ def value_of(name: str) -> Any:
     return scope.given[name] if scope is not None and name in scope.given else _others[name]
 
 
-def _watches(values: dict[str, Any]) -> bool:
-    return bool(values.get("debug_nans") or values.get("debug_infs"))
+_WATCHES, GUARDS = (
+    ("debug_nans", "debug_infs", "no_execution"),
+    tuple(n for n in OPTIONS if n.startswith("transfer_guard")),
+)
+watching = guarding = 0
+"""How many places look for NaNs or infinities or refuse to run anything, and how many guard transfers, over all threads: each
+operation asks only whether this is 0."""
 
 
-watching = int(_watches(_given))
-"""How many places look for NaNs or infinities, over all threads: each operation asks only whether this is 0."""
+def _count_places(values: dict[str, Any], by: int) -> None:
+    global watching, guarding
+    watching += by * any(values.get(name) for name in _WATCHES)
+    guarding += by * any(values.get(name) not in (None, "allow") for name in GUARDS)
+
+
+_count_places(_given, 1)
 
 
 class override(ContextDecorator):
@@ -307,15 +142,20 @@ class override(ContextDecorator):
         self.values = {name: _option(name).checked(value) for name, value in values.items()}
         self.tokens: list[Any] = []
 
+    @classmethod
+    def unchecked(cls, **values: Any) -> "override":
+        """The same for settings that are no options."""
+        made = cls()
+        made.values = values
+        return made
+
     def __enter__(self) -> None:
-        global watching
-        watching += _watches(self.values)
+        _count_places(self.values, 1)
         scope = _scope.get()
         self.tokens.append(_scope.set(_Scope({**(scope.given if scope else {}), **self.values})))
 
     def __exit__(self, *_: Any) -> None:
-        global watching
-        watching -= _watches(self.values)
+        _count_places(self.values, -1)
         _scope.reset(self.tokens.pop())
 
 
@@ -324,6 +164,15 @@ class override(ContextDecorator):
 
 _OTHER_NAMES = {"enable_compilation_cache": "compilation_cache"}
 """What JAX calls options that have a shorter name here."""
+
+
+_of_jax: dict[str, Any] = {}
+"""What options that mean nothing here were set to."""
+
+
+def _is_option(name: str) -> bool:
+    own = name.removeprefix("jax_")
+    return own in OPTIONS or own in _OTHER_NAMES
 
 
 def _option(name: str) -> Option:
@@ -353,15 +202,18 @@ class Config:
         raises NotImplementedError unless it is switched off. Raises AttributeError for an unknown name, ValueError for an
         unknown value, RuntimeError for `num_cpu_devices` once devices are in use.
         """
-        global unscoped, watching
-        if name.removeprefix("jax_") not in OPTIONS.keys() | _OTHER_NAMES and jax_options.is_known(name):
+        global unscoped
+        if not _is_option(name) and jax_options.is_known(name):
             self._of_jax_alone(name, value)
             return
         option = _option(name)
         value = option.checked(value)
+        if option.name == "transfer_guard":
+            for name in GUARDS[:-1]:
+                self.update(name, value)
+        _count_places({option.name: _unscoped_value(option.name)}, -1)
+        _count_places({option.name: value}, 1)
         if option.name in _TRACED:
-            before = _watches({option.name: getattr(unscoped, option.name)})
-            watching += _watches({option.name: value}) - before
             unscoped = _intern(dataclasses.replace(unscoped, **{option.name: value}))
         elif option.name == "num_cpu_devices":
             client.set_device_count(value)
@@ -370,27 +222,36 @@ class Config:
 
     def _of_jax_alone(self, name: str, value: Any) -> None:
         if jax_options.comes_later(name):
-            if value not in (False, None, ""):
+            if value not in (False, None, "", "ignore"):
                 raise NotImplementedError(f"{name} comes in a later release of jitscope; until then it stays off")
         elif not jax_options.is_so_here(name, value):
             warnings.warn(f"{name} has no effect in jitscope{jax_options.why(name)}", UserWarning, stacklevel=3)
+        _of_jax[name.removeprefix("jax_")] = value
 
     def read(self, name: str) -> Any:
-        """The value in force. Raises AttributeError for an unknown name."""
+        """The value in force; of an option that is JAX's alone, what it was set to, or is there by default. Raises AttributeError for an unknown
+        name."""
+        if jax_options.is_known(name) and not _is_option(name):
+            return _of_jax.get(name.removeprefix("jax_"), jax_options.default(name))
         return value_of(_option(name).name)
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The value in force of each option, by JAX's spelling of its name."""
+        return {f"jax_{name}": value_of(name) for name in OPTIONS}
 
     def help(self, name: str | None = None) -> None:
         """Print what an option means, its default and how to set it; without a name, all of them."""
         print("\n\n".join(str(option) for option in ([_option(name)] if name else OPTIONS.values())))
 
     def __getattr__(self, name: str) -> Any:
-        return value_of(_option(name).name)
+        return self.read(name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"options are set with config.update({name!r}, {value!r})")
 
     def __dir__(self) -> list[str]:
-        return sorted([*OPTIONS, "help", "read", "update"])
+        return sorted([*OPTIONS, "help", "read", "update", "values"])
 
     def __repr__(self) -> str:
         width = max(map(len, OPTIONS))
@@ -404,9 +265,68 @@ config = Config()
 # Context managers -----------------------------------------------------------------------------------------------------
 
 
-def enable_x64(new_value: bool = True) -> override:
-    """Context manager: 64-bit dtypes on (or off) inside the block."""
-    return override(enable_x64=new_value)
+class Manager:
+    """`jitscope.enable_x64` and its kin: called with a value, a context manager (or a decorator) that sets the option inside
+    the block, for this thread or task alone. `value` is the one in force; `help(jitscope.enable_x64)` says what it means.
+
+    Raises ValueError for a value that the option may not have.
+    """
+
+    def __init__(self, name: str, *default: Any):
+        self.option, self._default = OPTIONS[name], default
+        self.__name__ = self.__qualname__ = name
+        self.__doc__ = f"Context manager: sets the option {name} inside the block.\n\n{self.option.meaning}"
+
+    def __call__(self, *new_value: Any, **named: Any) -> override:
+        if named:
+            if new_value or named.keys() - {"new_value", "new_val"} or len(named) > 1:
+                raise TypeError(f"{self.__name__} takes one argument, the option's value inside the block (new_value)")
+            new_value = tuple(named.values())
+        given = new_value or self._default
+        if len(given) != 1:
+            raise TypeError(f"{self.__name__} takes one argument, the option's value inside the block (new_value)")
+        names = GUARDS if self.option.name == "transfer_guard" else (self.option.name,)
+        return override(**dict.fromkeys(names, given[0]))
+
+    @property
+    def value(self) -> Any:
+        """The value in force."""
+        return value_of(self.option.name)
+
+    def __repr__(self) -> str:
+        return f"<context manager of the option {self.option.name}, which is {self.value!r}>"
+
+
+enable_x64 = Manager("enable_x64", True)
+enable_checks = Manager("enable_checks", True)
+numpy_dtype_promotion = Manager("numpy_dtype_promotion")
+numpy_rank_promotion = Manager("numpy_rank_promotion")
+default_matmul_precision = Manager("default_matmul_precision")
+default_device = Manager("default_device")
+default_prng_impl = Manager("default_prng_impl")
+random_seed_offset = Manager("random_seed_offset")
+threefry_partitionable = Manager("threefry_partitionable", True)
+legacy_prng_key = Manager("legacy_prng_key")
+debug_key_reuse = Manager("debug_key_reuse", True)
+debug_nans = Manager("debug_nans", True)
+debug_infs = Manager("debug_infs", True)
+checking_leaks = check_tracer_leaks = Manager("check_tracer_leaks", True)
+no_tracing = Manager("no_tracing", True)
+no_execution = Manager("no_execution", True)
+log_compiles = Manager("log_compiles", True)
+explain_cache_misses = Manager("explain_cache_misses", True)
+transfer_guard = Manager("transfer_guard")
+transfer_guard_host_to_device = Manager("transfer_guard_host_to_device")
+transfer_guard_device_to_device = Manager("transfer_guard_device_to_device")
+transfer_guard_device_to_host = Manager("transfer_guard_device_to_host")
+traceback_filtering = Manager("traceback_filtering")
+allow_f16_reductions = Manager("allow_f16_reductions", True)
+auto_pcast = Manager("auto_pcast", True)
+enable_custom_prng = Manager("enable_custom_prng", True)
+remove_size_one_mesh_axis_from_type = Manager("remove_size_one_mesh_axis_from_type", True)
+softmax_custom_jvp = Manager("softmax_custom_jvp", True)
+thread_guard = Manager("thread_guard", True)
+array_garbage_collection_guard = Manager("array_garbage_collection_guard")
 
 
 def disable_jit(disable: bool = True) -> override:
@@ -414,60 +334,27 @@ def disable_jit(disable: bool = True) -> override:
     return override(disable_jit=disable)
 
 
-def numpy_dtype_promotion(new_value: str) -> override:
-    """Context manager: inside the block mixed dtypes are converted ("standard") or raise TypePromotionError ("strict")."""
-    return override(numpy_dtype_promotion=new_value)
+class UserContext:
+    """A value of one's own that traced functions may read: where it changes, they are traced again. See `make_user_context`."""
+
+    __slots__ = ("default",)
+
+    def __init__(self, default: Any):
+        self.default = default
+
+    @property
+    def value(self) -> Any:
+        """The value in force in this thread or task."""
+        return dict(settings().user_contexts).get(self, self.default)
+
+    def __call__(self, new_value: Any) -> override:
+        contexts = {**dict(settings().user_contexts), self: new_value}
+        return override.unchecked(user_contexts=tuple(contexts.items()))
 
 
-def numpy_rank_promotion(new_value: str) -> override:
-    """Context manager: inside the block arrays of different rank broadcast ("allow"), "warn" too, or "raise" ValueError."""
-    return override(numpy_rank_promotion=new_value)
+def make_user_context(default_value: Any = None) -> UserContext:
+    """A value that traced functions may depend on: `mode = make_user_context(1)`, `with mode(2): f(x)`, `mode.value`.
 
-
-def default_matmul_precision(new_value: str | None) -> override:
-    """Context manager: the precision of matrix products that name none ("default", "high", "highest", …)."""
-    return override(default_matmul_precision=new_value)
-
-
-def default_device(new_value: Any) -> override:
-    """Context manager: arrays made inside the block live on this device (one of `devices()`, or its name)."""
-    return override(default_device=new_value)
-
-
-def default_prng_impl(new_value: str) -> override:
-    """Context manager: the generator of the keys made inside the block."""
-    return override(default_prng_impl=new_value)
-
-
-def random_seed_offset(new_value: int) -> override:
-    """Context manager: a number added to the seeds of the keys made inside the block."""
-    return override(random_seed_offset=new_value)
-
-
-def debug_key_reuse(new_value: bool = True) -> override:
-    """Context manager: inside the block a key that is used twice raises KeyReuseError, with both lines."""
-    return override(debug_key_reuse=new_value)
-
-
-def debug_nans(new_value: bool = True) -> override:
-    """Context manager: inside the block a NaN raises FloatingPointError, with the line that made the first one."""
-    return override(debug_nans=new_value)
-
-
-def debug_infs(new_value: bool = True) -> override:
-    """Context manager: inside the block an infinity raises FloatingPointError, with the line that made it."""
-    return override(debug_infs=new_value)
-
-
-def checking_leaks(new_value: bool = True) -> override:
-    """Context manager: inside the block a traced function that keeps an intermediate value raises UnexpectedTracerError."""
-    return override(check_tracer_leaks=new_value)
-
-
-check_tracer_leaks = checking_leaks
-"""The same under the option's own name; JAX has both."""
-
-
-def traceback_filtering(new_value: str) -> override:
-    """Context manager: inside the block tracebacks in notebooks hide the library's own frames ("fold") or not ("off")."""
-    return override(traceback_filtering=new_value)
+    It belongs to the keys of all caches: a jitted function is traced anew for each of its values, which are hashable.
+    """
+    return UserContext(default_value)

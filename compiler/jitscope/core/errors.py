@@ -39,6 +39,10 @@ class KeyReuseError(JAXTypeError):
     """A random key was used twice."""
 
 
+class JaxprTypeError(TypeError):
+    """A program is not well formed (found with `enable_checks`): an operation of one's own, or a transformation, is wrong."""
+
+
 class TypePromotionError(ValueError):
     """Dtypes that have no common type met in one operation."""
 

@@ -5,7 +5,7 @@ from typing import Any
 
 _KNOWN = frozenset(
     """
-    allow_f16_reductions array_garbage_collection_guard auto_pcast backend_target bcoo_cusparse_lowering
+    backend_target bcoo_cusparse_lowering
     captured_constants_report_frames captured_constants_warn_bytes check_proxy_envs check_static_indices
     compilation_cache_check_contents compilation_cache_expect_pgle compilation_cache_include_metadata_in_key
     compiler_detailed_logging_min_ops compiler_enable_remat_pass cpu_collectives_implementation
@@ -14,24 +14,20 @@ _KNOWN = frozenset(
     cross_host_transport_addresses cuda_visible_devices custom_vjp3 debug_leaked_clients_on_clear_backends
     debug_log_modules disable_bwd_checks disable_most_optimizations disable_vmap_shmap_error
     disallow_mesh_context_manager distributed_debug dump_ir_modes dump_ir_to embedded_constants_max_bytes
-    enable_checks enable_custom_prng enable_pgle enable_preemption_service enable_recoverability
-    exec_time_optimization_effort experimental_unsafe_xla_runtime_errors explain_cache_misses explicit_x64_dtypes
+    enable_pgle enable_preemption_service enable_recoverability
+    exec_time_optimization_effort experimental_unsafe_xla_runtime_errors explicit_x64_dtypes
     export_calling_convention_version export_ignore_forward_compatibility force_dcn_cross_host_transfers
     high_dynamic_range_gumbel hlo_source_file_canonicalization_regex include_debug_info_in_dumps
-    include_full_tracebacks_in_locations legacy_prng_key log_checkpoint_residuals log_compiles logging_level
-    memory_fitting_effort memory_fitting_level mock_gpu_topology mosaic_allow_hlo mutable_array_checks no_execution
-    no_tracing oneapi_visible_devices optimization_level pallas_enable_debug_checks pallas_poison_buffers
+    include_full_tracebacks_in_locations log_checkpoint_residuals logging_level
+    memory_fitting_effort memory_fitting_level mock_gpu_topology mosaic_allow_hlo mutable_array_checks     oneapi_visible_devices optimization_level pallas_enable_debug_checks pallas_poison_buffers
     pallas_use_mosaic_gpu pallas_verbose_errors persistent_cache_enable_xla_caches
     persistent_cache_min_compile_time_secs persistent_cache_min_entry_size_bytes pgle_aggregation_percentile
     pgle_profiling_runs pjrt_client_create_options platform_name platforms pprint_use_color
     ragged_dot_use_gpu_pallas_triton_lowering raise_persistent_cache_errors
     ragged_dot_use_ragged_dot_instruction refs_to_pins remat3 remove_custom_partitioning_ptr_from_cache_key
-    remove_size_one_mesh_axis_from_type rocm_visible_devices scan3 send_traceback_to_runtime serialization_version
-    share_binary_between_hosts share_binary_between_hosts_timeout_ms softmax_custom_jvp
-    sort_devices_by_process_index source_url_schema thread_guard threefry_gpu_kernel_lowering
-    threefry_partitionable traceback_in_locations_limit tracer_error_num_traceback_frames transfer_guard
-    transfer_guard_device_to_device transfer_guard_device_to_host transfer_guard_host_to_device
-    use_direct_linearize use_emit_pipeline_primitive use_magma use_shardy_partitioner
+    rocm_visible_devices scan3 send_traceback_to_runtime serialization_version
+    share_binary_between_hosts share_binary_between_hosts_timeout_ms     sort_devices_by_process_index source_url_schema threefry_gpu_kernel_lowering
+    traceback_in_locations_limit tracer_error_num_traceback_frames         use_direct_linearize use_emit_pipeline_primitive use_magma use_shardy_partitioner
     use_simplified_jaxpr_constants xla_backend xla_profile_version
     """.split()
 )
@@ -42,18 +38,35 @@ _LATER = frozenset(
     """.split()
 )
 _WHY = {
-    "enable_custom_prng": "typed keys come from random.key, raw ones from random.PRNGKey",
-    "explain_cache_misses": "the ledger always says why something was compiled again",
-    "legacy_prng_key": "raw uint32 keys are always accepted",
-    "log_compiles": "the ledger records every compilation",
     "persistent_cache_min_compile_time_secs": "programs are kept on disk however long they took to compile",
     "persistent_cache_min_entry_size_bytes": "programs of any size are kept on disk",
     "platform_name": "this release runs on the CPU",
     "platforms": "this release runs on the CPU",
-    "threefry_partitionable": "random bits are always those of the partitionable generator",
 }
-_SO_HERE = {"threefry_partitionable": (True,), "platforms": ("cpu", "", None), "platform_name": ("cpu", "", None)}
+_SO_HERE = {"platforms": ("cpu", "", None), "platform_name": ("cpu", "", None)}
 """Values that say what is the case here: nothing to warn about."""
+
+
+_DEFAULTS = {
+    "captured_constants_warn_bytes": 2_000_000_000,
+    "compiler_detailed_logging_min_ops": 10,
+    "cpu_collectives_implementation": "gloo",
+    "cpu_enable_async_dispatch": True,
+    "error_checking_behavior_divide": "ignore",
+    "error_checking_behavior_nan": "ignore",
+    "error_checking_behavior_oob": "ignore",
+    "include_full_tracebacks_in_locations": True,
+    "persistent_cache_min_compile_time_secs": 0.0,
+    "persistent_cache_min_entry_size_bytes": 0,
+    "pprint_use_color": False,
+    "traceback_in_locations_limit": 100,
+    "tracer_error_num_traceback_frames": 5,
+}
+
+
+def default(name: str) -> Any:
+    """What such an option is read as before it is set."""
+    return _DEFAULTS.get(name.removeprefix("jax_"))
 
 
 def is_known(name: str) -> bool:

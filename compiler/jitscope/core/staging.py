@@ -10,6 +10,7 @@ import numpy as np
 
 from . import source
 from .avals import ShapedArray, aval_of, is_python_scalar, scalar_of_aval
+from .checking import check_jaxpr
 from .config import settings
 from .dtypes import does_not_fit
 from .effects import Effects, no_effects
@@ -162,8 +163,11 @@ def trace_to_jaxpr(
             closed = trace.close(fun(*[trace.argument(aval) for aval in avals]))
     finally:
         trace.ended = True
-    if settings().check_tracer_leaks:
+    options = settings()
+    if options.check_tracer_leaks:
         check_leaks(trace, debug.name)
+    if options.enable_checks:
+        check_jaxpr(closed.jaxpr)
     return closed
 
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from .. import tree
 from ..backend.array import Array, array_from_numpy, one_device
-from ..core import dtypes
+from ..backend.guarding import guard
+from ..core import config, dtypes
 from ..core.avals import ShapedArray, aval_of, is_python_scalar, not_an_array
 from ..core.config import settings
 from ..core.dtypes import canonicalize, default_float, promote
@@ -201,6 +202,8 @@ def constant(name: str, shape: tuple[int, ...], value: Any, dtype: Any, device: 
         return broadcast_in_dim_p(value, shape=shape, broadcast_dimensions=())
     size = math.prod(shape)
     if size <= SMALL:
+        if config.guarding:
+            guard("host_to_device", lambda: f"{dtype}{list(shape)}, made by {name}")
         filled = np.zeros(shape, dtype) if not value else np.full(shape, value, dtype)
         return Array(client.put(filled, device or settings().default_device), ShapedArray(shape, dtype))
     return on_device(full_value(shape, value, dtype), device)

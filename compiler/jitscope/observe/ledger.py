@@ -12,12 +12,14 @@ import threading
 import weakref
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from typing import Any, NamedTuple
 
 from ..backend.disk import Answer
 from ..backend.signature import Signature
 from ..control.callbacks import calls_python
 from ..core import records
+from ..core.config import value_of
 from ..core.jaxpr import Jaxpr, count
 from ..core.records import Record
 from ..core.source import Position
@@ -183,6 +185,8 @@ class Ledger:
             self._last = max(self._last, record.number)
             row = self._file(record)
             row.last_record = record.number
+        if value_of("log_compiles") or value_of("explain_cache_misses"):
+            import_module("..logs", __name__).log(row, record)
         for listener in tuple(self._listeners):
             records.tell(listener, row)
 

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
-from ..core.avals import ShapedArray
+from ..core.avals import ShapedArray, aval_of
 from ..core.dtypes import uint32, uint64
 from ..core.primitive import Primitive
-from .elementwise import and_p, lt_p, or_p, shift_left_p, shift_right_logical_p, xor_p
+from .elementwise import and_p, eq_p, lt_p, or_p, shift_left_p, shift_right_logical_p, xor_p
 from .families import Discrete, broadcast_shapes, pure
 from .indexing import iota_p
-from .linear import add_p, concatenate_p, convert, full, mul_p, reshape, slice_in_dim
+from .linear import add_p, broadcast_in_dim, concatenate_p, convert, full, mul_p, reshape, select_n_p, slice_in_dim
 
 
 UINTS = {8: dtypes.uint8, 16: dtypes.uint16, 32: uint32, 64: uint64}
@@ -98,6 +98,21 @@ def _multiply_wide(x: Any, y: int) -> tuple[Any, Any]:
     other = add_p(mul_p(x_low, y_high), and_p(middle, mask))
     top = add_p(add_p(high, shift_right_logical_p(middle, half)), shift_right_logical_p(other, half))
     return top, or_p(shift_left_p(other, half), and_p(low, mask))
+
+
+def threefry_stream(k1: Any, k2: Any, count: int) -> Any:
+    """`count` words, u32[..., count], for keys of words u32[...]: those of JAX's older form, in which the counters are cut into
+    two halves, the high and the low words."""
+    keys, half = aval_of(k1).shape, (count + 1) // 2
+    whole, own = (*keys, half), tuple(range(len(keys)))
+    low = iota_p(dtype=uint32, shape=(half,), dimension=0)
+    high = add_p(low, np.uint32(half))
+    if count % 2:  # the last counter is 0
+        high = select_n_p(eq_p(low, np.uint32(half - 1)), high, full((half,), 0, uint32))
+    counted = [broadcast_in_dim(c, whole, (len(keys),)) for c in (low, high)]
+    spread = [broadcast_in_dim(k, whole, own) for k in (k1, k2)]
+    words = concatenate_p(*threefry2x32_p(*spread, *counted), dimension=len(keys))
+    return slice_in_dim(words, 0, count, axis=len(keys)) if count % 2 else words
 
 
 # XLA's generators -----------------------------------------------------------------------------------------------------

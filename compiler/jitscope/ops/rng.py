@@ -10,11 +10,13 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
+from ..core.config import settings
 from ..core.dtypes import ExtendedDType, uint32, uint64
 from .elementwise import and_p, bitcast_convert_type_p, eq_p, or_p, shift_left_p, shift_right_logical_p, xor_p
 from .families import Discrete, pure
-from .generators import UINTS, RandomAlgorithm, counters, rng_bit_generator_p, threefry2x32_p
-from .linear import broadcast_in_dim, concatenate_p, convert, full, reshape, slice_in_dim, slice_p, transpose
+from .generators import UINTS, RandomAlgorithm, counters, rng_bit_generator_p, threefry2x32_p, threefry_stream
+from .indexing import iota_p
+from .linear import broadcast_in_dim, concatenate_p, convert, full, mul_p, reshape, slice_in_dim, slice_p, transpose
 
 
 class KeyDType(ExtendedDType):
@@ -174,50 +176,83 @@ class RandomUnwrap(KeyPrimitive):
         return keys
 
 
-class RandomBits(KeyPrimitive):
-    """Unsigned integers of `bit_width` random bits, of shape keys × `shape`."""
+class Drawing(KeyPrimitive):
+    """Base of what draws with threefry: with the option threefry_partitionable off, from JAX's older stream (`original`)."""
 
     draws = True
 
-    def abstract(self, keys, /, *, bit_width, shape):
+    def bind(self, *args, **params):
+        if not settings().threefry_partitionable:
+            params["original"] = True
+        return super().bind(*args, **params)
+
+    __call__ = bind
+
+
+class RandomBits(Drawing):
+    """Unsigned integers of `bit_width` random bits, of shape keys × `shape`."""
+
+    def abstract(self, keys, /, *, bit_width, shape, original=False):
         self.check(keys)
         return pure(ShapedArray((*keys.shape, *shape), UINTS[bit_width]))
 
-    def compute(self, keys, /, *, bit_width, shape):
+    def compute(self, keys, /, *, bit_width, shape, original=False):
         if aval_of(keys).dtype is not threefry:
             return _drawn(random_unwrap_p(keys), shape, UINTS[bit_width])
+        if original:
+            return self.older(*_words(random_unwrap_p(keys)), bit_width, tuple(shape))
         operands, _ = _each_key(random_unwrap_p(keys), shape)
         high, low = threefry2x32_p(*operands)
         if bit_width == 64:
             return or_p(shift_left_p(convert(high, uint64), np.uint64(32)), convert(low, uint64))
         return convert(xor_p(high, low), UINTS[bit_width])
 
+    def older(self, k1, k2, bit_width, shape):
+        """The bits of JAX's older form: of a word, several small numbers; of two, a large one."""
+        keys, size = aval_of(k1).shape, math.prod(shape)
+        words = threefry_stream(k1, k2, -(-bit_width * size // 32))
+        if bit_width == 64:
+            high, low = (convert(slice_in_dim(words, i * size, (i + 1) * size, axis=len(keys)), uint64) for i in (0, 1))
+            bits = or_p(shift_left_p(high, np.uint64(32)), low)
+        else:
+            parts, count = 32 // bit_width, aval_of(words).shape[-1]
+            wide = broadcast_in_dim(words, (*keys, count, parts), tuple(range(len(keys) + 1)))
+            by = mul_p(iota_p(dtype=uint32, shape=(*keys, count, parts), dimension=len(keys) + 1), np.uint32(bit_width))
+            mask = np.uint32(2**bit_width - 1)
+            small = convert(and_p(shift_right_logical_p(wide, by), mask), UINTS[bit_width])
+            bits = slice_in_dim(reshape(small, (*keys, count * parts)), 0, size, axis=len(keys))
+        return reshape(bits, (*keys, *shape))
 
-class RandomSplit(KeyPrimitive):
+
+class RandomSplit(Drawing):
     """New keys, of shape keys × `shape`."""
 
-    draws = True
-
-    def abstract(self, keys, /, *, shape):
+    def abstract(self, keys, /, *, shape, original=False):
         self.check(keys)
         return pure(ShapedArray((*keys.shape, *shape), keys.dtype))
 
-    def compute(self, keys, /, *, shape):
+    def compute(self, keys, /, *, shape, original=False):
         impl, words = aval_of(keys).dtype, random_unwrap_p(keys)
+        new_words = self.older if original else self.partitioned
         if impl is unsafe_rbg:
             new = self.unsafe(words, shape)
         elif impl is rbg:
             n, m = aval_of(keys).ndim, len(shape)  # keys × 2 × shape × 2 → keys × shape × 2 × 2
             order = (*range(n), *range(n + 1, n + 1 + m), n, n + 1 + m)
-            new = _whole(transpose(self.partitioned(_halves(words), shape), order))
+            new = _whole(transpose(new_words(_halves(words), shape), order))
         else:
-            new = self.partitioned(words, shape)
+            new = new_words(words, shape)
         return random_wrap_p(new, impl=impl)
 
     def partitioned(self, words, shape):
         """Words of new threefry keys, of shape keys × `shape` × 2."""
         operands, _ = _each_key(words, shape)
         return _stack(*threefry2x32_p(*operands))
+
+    def older(self, words, shape):
+        """The same in JAX's older form."""
+        keys = aval_of(words).shape[:-1]
+        return reshape(threefry_stream(*_words(words), 2 * math.prod(shape)), (*keys, *shape, 2))
 
     def unsafe(self, words, shape):
         """Every tenth draw of XLA's generator."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -90,15 +91,27 @@ def PRNGKey(seed: Any, *, impl: str | None = None) -> Any:
     return random_unwrap_p(key(seed, impl=impl))
 
 
-def _generator(key: Any) -> KeyDType | None:
+def _generator(key: Any, quietly: bool = False) -> KeyDType | None:
     """The generator of a raw key; None for a typed one. Raises TypeError for what is no key."""
     aval = aval_of(key)
     if isinstance(aval.dtype, KeyDType):
         return None
     impl = _implementation(None)
+    if settings().legacy_prng_key == "error" or (settings().legacy_prng_key == "warn" and not quietly):
+        _object_to_raw_keys()
     if aval.dtype == dtypes.uint32 and aval.shape[-1:] == impl.element_shape:
         return impl
     raise TypeError(f"a random key is needed (random.key(seed)); it got {aval.short()}")
+
+
+def _object_to_raw_keys() -> None:
+    message = (
+        "a raw uint32 key was passed to a function of jitscope.random. Make keys with random.key(seed), or set the option "
+        "legacy_prng_key to 'allow' if it was meant"
+    )
+    if settings().legacy_prng_key == "error":
+        raise ValueError(message)
+    warnings.warn(message, UserWarning, stacklevel=4)
 
 
 def typed(key: Any) -> tuple[Any, bool]:
@@ -110,7 +123,7 @@ def typed(key: Any) -> tuple[Any, bool]:
 def check_single(key: Any, name: str) -> None:
     """Raise TypeError for what is no key, ValueError for an array of keys."""
     shape = aval_of(key).shape
-    shape = shape if _generator(key) is None else shape[:-1]
+    shape = shape if _generator(key, quietly=True) is None else shape[:-1]
     if shape:
         raise ValueError(f"random.{name} takes one key, it got {shape} of them: use vmap, or split them up")
 
