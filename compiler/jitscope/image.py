@@ -16,7 +16,7 @@ from . import numpy as jnp
 from .core.avals import aval_of
 from .lax import Precision
 from .numpy._fused import fused
-from .numpy._operands import checked, one_axis, operand, operands, shape_of
+from .numpy._operands import checked, lenient, one_axis, operand, operands, shape_of
 
 
 class ResizeMethod(enum.Enum):
@@ -163,6 +163,7 @@ def _sampled(
     return jnp.einsum(x, list(range(len(shape))), *terms, letters, precision=precision)
 
 
+@lenient
 def scale_and_translate(
     image: Any,
     shape: Any,
@@ -211,6 +212,7 @@ def _scaled(
     return _sampled(image, shape, axes, scale, translation, method, antialias, precision)
 
 
+@lenient
 def resize(
     image: Any,
     shape: Any,

@@ -163,3 +163,26 @@ def test_mistakes_are_named():
         jnp.fft.rfft(np.ones(3), norm="both")
     with pytest.raises(ValueError, match="an axis stands twice"):
         jnp.fft.fftn(np.ones((2, 2)), axes=(0, -2))
+
+
+BESIDE_LAPACK = {
+    "qr of a real part": lambda np, x: np.linalg.qr(np.fft.fft(x).real)[1],
+    "qr of a half spectrum": lambda np, x: abs(np.linalg.qr(np.fft.rfft(x))[1]),
+    "qr of a way back": lambda np, x: np.linalg.qr(np.fft.irfft(x))[1],
+    "singular values in two dimensions": lambda np, x: np.linalg.svd(np.fft.fft2(x).real, compute_uv=False),
+    "solve": lambda np, x: np.linalg.solve(np.fft.fft(x), np.fft.fft(x.T)),
+    "there and back": lambda np, x: np.fft.ifft(np.linalg.inv(np.fft.fft(x))),
+}
+
+
+@pytest.mark.parametrize("name", BESIDE_LAPACK)
+def test_matrices_go_from_transforms_to_lapack(name):
+    """LAPACK's matrices lie column by column; XLA handed that layout to the transform, which refused it."""
+    fun, x = BESIDE_LAPACK[name], np.random.default_rng(3).normal(size=(5, 5))
+    np.testing.assert_allclose(abs(jx.jit(lambda x: fun(jnp, x))(x)), abs(fun(np, x)), rtol=1e-9, atol=1e-9)
+
+
+def test_a_map_of_factorizations_of_transforms():
+    x = np.random.default_rng(4).normal(size=(3, 4, 4))
+    found = jx.jit(jx.vmap(lambda m: jnp.linalg.qr(jnp.fft.fft(m).real)[1]))(x)
+    np.testing.assert_allclose(abs(found), abs(np.linalg.qr(np.fft.fft(x).real)[1]), rtol=1e-9, atol=1e-9)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core import config, dtypes
-from ..core.avals import ShapedArray, aval_of, is_python_scalar, not_an_array, physical
+from ..core.avals import ShapedArray, aval_of, from_protocol, is_python_scalar, not_an_array, physical
 from ..core.config import settings
 from ..core.dtypes import canonicalize
 from ..core.errors import DeletedArrayError
@@ -266,8 +266,8 @@ def to_array(x: Any) -> Array:
         return x  # pyright: ignore[reportReturnType]
     if is_python_scalar(x) or isinstance(x, np.generic):
         return _scalar_array(x)
-    if hasattr(x, "__jitscope_array__"):
-        return x.__jitscope_array__()
+    if (given := from_protocol(x)) is not x:
+        return to_array(given)
     if hasattr(x, "aval"):
         raise TypeError(not_an_array(x))
     return array_from_numpy(x, aval_of(x).weak_type)

@@ -440,6 +440,19 @@ class LoweringContext:
             operation.operation.attributes[name] = attribute
         return list(operation.results)
 
+    def row_by_row(self, value: Any, aval: ShapedArray) -> Any:
+        """The same value, of which XLA may not choose the layout: row-major."""
+        ir, order = self.ir, np.arange(aval.ndim)[::-1].astype(np.int64)
+        layout = ir.DenseIntElementsAttr.get(np.ascontiguousarray(order), type=ir.IndexType.get())
+        operation = self.hlo.CustomCallOp(
+            [self.type(aval)],
+            [value],
+            call_target_name="LayoutConstraint",
+            result_layouts=ir.ArrayAttr.get([layout]),
+            operand_layouts=ir.ArrayAttr.get([layout]),
+        )
+        return operation.result
+
     def _foreign_attribute(self, value: Any) -> Any:
         ir = self.ir
         if isinstance(value, bool):

@@ -136,6 +136,13 @@ def _scalar_class(aval: ShapedArray) -> type:
     return type(f"scalar_{aval.dtype}", (aval.dtype.type,), {"aval": aval})
 
 
+def from_protocol(x: Any) -> Any:
+    """What an object says that it is as an array (`__jax_array__`, `__jitscope_array__`); others are themselves."""
+    kind = type(x)
+    give = getattr(kind, "__jax_array__", None) or getattr(kind, "__jitscope_array__", None)
+    return x if give is None else give(x)
+
+
 def not_an_array(x: Any) -> str:
     """Why `x` cannot be an array, in words."""
     if isinstance(x, np.ndarray):

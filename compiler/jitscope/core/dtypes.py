@@ -270,8 +270,20 @@ def promote(*typed: tuple[DType, bool]) -> tuple[DType, bool]:
 
     Raises TypePromotionError where none holds them all.
     """
+    return _promoted(typed, settings().numpy_dtype_promotion == "strict")
+
+
+def join(*typed: tuple[DType, bool]) -> tuple[DType, bool]:
+    """Like `promote`, also where numpy_dtype_promotion is "strict": for operands whose result has a dtype of its own. Floats of
+    8 bits, which have no common one among themselves, meet in bfloat16."""
+    if len({d for d, _ in typed}) > 1 and all(d in _TINY_FLOATS for d, _ in typed):
+        return bfloat16, False
+    return _promoted(typed, False)
+
+
+def _promoted(typed: tuple[tuple[DType, bool], ...], strict: bool) -> tuple[DType, bool]:
     dtypes, weaks = zip(*typed)
-    dtype, weak = _promote(dtypes, weaks, settings().numpy_dtype_promotion == "strict")
+    dtype, weak = _promote(dtypes, weaks, strict)
     dtype = python_dtype(dtype) if isinstance(dtype, type) else canonicalize(dtype)
     return dtype, weak and dtype != bool_
 

@@ -59,6 +59,11 @@ def _device(value: Any) -> Any:
 
 
 PRECISIONS = ("default", "high", "highest", "bfloat16", "tensorfloat32", "float32")
+ALGORITHMS = (
+    "ANY_F8_ANY_F8_F32", "ANY_F8_ANY_F8_F32_FAST_ACCUM", "ANY_F8_ANY_F8_ANY", "ANY_F8_ANY_F8_ANY_FAST_ACCUM", "F16_F16_F16",
+    "F16_F16_F32", "BF16_BF16_BF16", "BF16_BF16_F32", "BF16_BF16_F32_X3", "BF16_BF16_F32_X6", "BF16_BF16_F32_X9",
+    "TF32_TF32_F32", "TF32_TF32_F32_X3", "F32_F32_F32", "F64_F64_F64",
+)  # fmt: skip
 GENERATORS = ("threefry2x32", "rbg", "unsafe_rbg")
 
 
@@ -121,7 +126,7 @@ OPTIONS: dict[str, Option] = {
         Option(
             "default_matmul_precision",
             None,
-            _one_of(*PRECISIONS, None),
+            _one_of(*PRECISIONS, *ALGORITHMS, None),
             "The precision of matrix products and convolutions that name none. The CPU always uses the full one.",
         ),
         Option(

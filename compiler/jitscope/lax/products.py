@@ -53,7 +53,12 @@ def dot(
             )
         dimension_numbers = ((x.ndim - 1,), (0,)), ((), ())
     if x.dtype != y.dtype:
-        dtype, weak = dtypes.promote((x.dtype, x.weak_type), (y.dtype, y.weak_type))
+        promote = (
+            dtypes.promote
+            if x.dtype.itemsize == y.dtype.itemsize == 1 and preferred_element_type is None
+            else dtypes.join
+        )
+        dtype, weak = promote((x.dtype, x.weak_type), (y.dtype, y.weak_type))
         lhs, rhs = convert(lhs, dtype, weak), convert(rhs, dtype, weak)
     (x_sum, y_sum), (x_shared, y_shared) = dimension_numbers
     numbers = (_axes(x_sum), _axes(y_sum)), (_axes(x_shared), _axes(y_shared))

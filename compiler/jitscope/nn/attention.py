@@ -11,10 +11,12 @@ from .. import lax, numpy as jnp
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..numpy._fused import fused
+from ..numpy._operands import lenient
 from .activations import array
 from .normalizing import logsumexp, softmax
 
 
+@lenient
 def dot_product_attention(
     query: Any,
     key: Any,

@@ -18,6 +18,7 @@ from ..control.custom_vjp import custom_vjp
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..numpy._fused import fused
+from ..numpy._operands import lenient
 from ..numpy.dtypes import requested
 from .activations import array
 
@@ -56,6 +57,7 @@ def get_scaled_dot_general_config(mode: str, global_scale: Any = None) -> BlockS
     raise ValueError(f"get_scaled_dot_general_config: mode is 'nvfp4' or 'mxfp8', not {mode!r}")
 
 
+@lenient
 def scaled_matmul(
     lhs: Any, rhs: Any, lhs_scales: Any, rhs_scales: Any, preferred_element_type: Any = np.float32
 ) -> Any:
@@ -100,6 +102,7 @@ def _spread(x: Any, scales: Any) -> Any:
     return jnp.reshape(apart * scales.astype(jnp.float32)[..., None], x.shape)
 
 
+@lenient
 def scaled_dot_general(
     lhs: Any,
     rhs: Any,

@@ -10,13 +10,14 @@ import numpy as np
 from .. import numpy as jnp
 from ..core import dtypes
 from ..numpy._fused import fused
-from ..numpy._operands import integer, one_axis
+from ..numpy._operands import integer, lenient, one_axis
 from ..numpy.dtypes import requested
 from ..ops.collective import axis_index, axis_size
 from ..ops.indexing import iota
 from ..ops.linear import broadcast_in_dim
 
 
+@lenient
 def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: Any = -1) -> Any:
     """1 at the class that x names and 0 elsewhere: a new axis of size `num_classes`, at `axis` of the result.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..backend.array import Array
 from ..core import dtypes
-from ..core.avals import aval_of
+from ..core.avals import aval_of, from_protocol
 from ..core.errors import NonConcreteBooleanIndexError
 from ..core.trace import Tracer, evaluating, line_and_advice
 
@@ -93,8 +93,7 @@ def _value(part: Any, index: Any) -> Any:
         return part
     if isinstance(part, (list, tuple)):
         part = np.asarray(part, None if len(part) else np.int32)
-    if hasattr(part, "__jitscope_array__"):
-        part = part.__jitscope_array__()
+    part = from_protocol(part)
     if isinstance(part, (int, np.integer)):
         return int(part)
     if isinstance(part, (Array, Tracer, np.ndarray, np.generic)):
@@ -141,10 +140,11 @@ def _columns(part: Any, shape: list[int]) -> list[Any]:
     """The integer arrays that a part stands for: itself, or for a mask one for each of its axes."""
     if not (isinstance(part, np.ndarray) and part.dtype == np.bool_):
         return [part]
-    if list(part.shape) != shape[: part.ndim]:
+    if any(n not in (0, m) for n, m in zip(part.shape, shape)):
         raise IndexError(
             f"a boolean index of shape {part.shape} meets axes of sizes {tuple(shape[: part.ndim])}: they must be equal"
         )
+    # As in NumPy, an axis of size 0 fits every other: it picks nothing.
     return [column.astype(np.int32) for column in np.nonzero(part)]
 
 

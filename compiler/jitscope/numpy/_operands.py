@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import operator
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import lru_cache
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
+from ..backend.array import Array
 from ..core import dtypes
-from ..core.avals import ShapedArray, aval_of, is_python_scalar
-from ..core.config import settings
+from ..core.avals import ShapedArray, aval_of, from_protocol, is_python_scalar
+from ..core.config import override, settings
 from ..core.dtypes import promote, to_inexact
 from ..core.errors import ShapeError, TypePromotionError
 from ..core.source import is_internal
+from ..core.trace import Tracer
 from ..ops.linear import broadcast_in_dim_p, convert_element_type_p
+
+
+_PLAIN = frozenset((Array, np.ndarray, bool, int, float, complex))
 
 
 def checked(name: str, x: Any, position: int = 0) -> tuple[Any, ShapedArray]:
     """An operand with its aval. Raises TypeError, with the function's name, for what is no array and no number."""
-    if hasattr(x, "__jitscope_array__"):
-        x = x.__jitscope_array__()
+    if type(x) not in _PLAIN and not isinstance(x, Tracer):
+        x = from_protocol(x)
     try:
         return x, aval_of(x)
     except TypeError as error:
@@ -116,8 +123,7 @@ def same_shape(name: str, xs: Sequence[Any], avals: Sequence[ShapedArray]) -> li
     shapes = {a.shape for a in avals if a.shape}
     if len(shapes) < 2:
         return list(xs)
-    if settings().numpy_rank_promotion != "allow" and len({len(s) for s in shapes}) > 1:
-        _ranks_differ(name, [a.shape for a in avals])
+    check_ranks(name, shapes)
     try:
         shape = broadcast_shape(*[a.shape for a in avals])
     except ValueError as error:
@@ -125,8 +131,15 @@ def same_shape(name: str, xs: Sequence[Any], avals: Sequence[ShapedArray]) -> li
     return [broadcast(x, a.shape, shape) if a.shape else x for x, a in zip(xs, avals)]
 
 
-def _ranks_differ(name: str, shapes: Sequence[tuple[int, ...]]) -> None:
+def check_ranks(name: str, shapes: Iterable[tuple[int, ...]], inner: Iterable[int] = ()) -> None:
+    """Raise ValueError, or warn, where shapes differ in rank (scalars apart) and numpy_rank_promotion says so. `inner`: how many
+    axes of each do not broadcast."""
     mode = settings().numpy_rank_promotion
+    if mode == "allow":
+        return
+    ranks = {len(s) - n for s, n in itertools.zip_longest(shapes, inner, fillvalue=0) if s}  # pyright: ignore[reportArgumentType]
+    if len(ranks) < 2:
+        return
     message = (
         f"{name}: shapes {' and '.join(map(str, shapes))} differ in rank, and numpy_rank_promotion is {mode!r}: give the "
         "smaller one its axes of size 1 with x[None] or reshape"
@@ -173,6 +186,21 @@ def weak_as(out: Any, *given: Any) -> Any:
     )
 
 
+def lenient(fun: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator: what the function makes for itself may differ in rank and dtype. The options that forbid it are for the
+    operands that users write."""
+
+    @functools.wraps(fun)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        now = settings()
+        if now.numpy_rank_promotion == "allow" and now.numpy_dtype_promotion == "standard":
+            return fun(*args, **kwargs)
+        with override(numpy_rank_promotion="allow", numpy_dtype_promotion="standard"):
+            return fun(*args, **kwargs)
+
+    return wrapper
+
+
 # Axes and shapes -----------------------------------------------------------------------------------------------------
 
 
@@ -195,11 +223,20 @@ def one_axis(name: str, axis: Any, rank: int) -> int:
     return axis % rank if rank else 0
 
 
+def listed(axes: Any) -> list[Any]:
+    """An argument that is one axis (or another number), or a sequence or vector of them, as a list."""
+    if isinstance(axes, (tuple, list)):
+        return list(axes)
+    if getattr(axes, "ndim", 0) == 1:
+        return list(np.asarray(axes))
+    return [axes]
+
+
 def axes_of(name: str, axis: Any, rank: int) -> tuple[int, ...]:
     """Sorted distinct axes from None (all), an int or a sequence. Raises ValueError for others and for duplicates."""
     if axis is None:
         return tuple(range(rank))
-    axes = [one_axis(name, a, rank) for a in (axis if isinstance(axis, (tuple, list)) else (axis,))]
+    axes = [one_axis(name, a, rank) for a in listed(axis)]
     if len(set(axes)) != len(axes):
         raise ValueError(f"{name}: an axis stands twice in {axis}")
     return tuple(sorted(axes))
@@ -207,6 +244,8 @@ def axes_of(name: str, axis: Any, rank: int) -> tuple[int, ...]:
 
 def shape_of(name: str, shape: Any) -> tuple[int, ...]:
     """A shape from an int or a sequence of ints. Raises TypeError, for negative sizes ShapeError."""
+    if isinstance(shape, (Set, Mapping)):
+        raise TypeError(f"{name}: a shape is an int or a sequence of ints, not {shape!r}")
     if isinstance(shape, Iterable) and getattr(getattr(shape, "aval", None), "shape", True):
         sizes = tuple(integer(name, n, "every size") for n in shape)
     else:

@@ -19,7 +19,7 @@ from . import arithmetic
 from ._folding import as_dtype, result_dtype
 from ._fused import fused
 from ._index import ARRAY, INT, NEW, SCALAR, SLICE, Index, Item, parse
-from ._operands import checked, one_axis, operands
+from ._operands import checked, lenient, one_axis, operands
 from ._ufunc import kind_of
 from .at import At
 from .dtypes import requested
@@ -121,6 +121,7 @@ def _rows(b: Any, index: Index, outer: tuple[int, ...]) -> Any:
 # reduceat ------------------------------------------------------------------------------------------------------------
 
 
+@lenient
 def reduceat(of: Any, a: Any, indices: Any, axis: Any, dtype: Any) -> Any:
     """See `ufunc.reduceat`."""
     own = of._own.get("reduceat")

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..api import vmap
 from ..core.avals import aval_of
-from ._operands import broadcast_shape, one_axis, shape_of
+from ._operands import broadcast_shape, check_ranks, listed, one_axis, shape_of
 from .logic import select
 from .ranges import indices
 from .structure import array_operand, expand_dims, squeeze
@@ -35,7 +35,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
 def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: Sequence[int] | int) -> Any:
     """`func(array, axis)` for each of the axes in turn; a reduction keeps its axis with size 1."""
     x = array_operand("apply_over_axes", a)
-    for axis in axes if isinstance(axes, (tuple, list)) else (axes,):
+    for axis in listed(axes):
         axis = one_axis("apply_over_axes", axis, aval_of(x).ndim)
         result = array_operand("apply_over_axes", func(x, axis))
         if aval_of(result).ndim == aval_of(x).ndim - 1:
@@ -92,14 +92,14 @@ def vectorize(
 ) -> Callable[..., Any]:
     """`pyfunc` on every element, or on the last axes that `signature` names ("(n,m),(m)->(n)"); all further axes broadcast.
 
-    It is mapped with vmap. Arguments in `excluded` (positions and names) are passed on as they are. Raises ValueError for
+    It is mapped with vmap. Arguments in `excluded` (positions and names), and None, are passed on as they are. Raises ValueError for
     sizes that disagree.
     """
     names = frozenset(excluded)
 
     @functools.wraps(pyfunc)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        given = [i for i in range(len(args)) if i not in names]
+        given = [i for i in range(len(args)) if i not in names and args[i] is not None]
 
         def of_arrays(*arrays: Any) -> Any:
             full = list(args)
@@ -110,14 +110,28 @@ def vectorize(
         if unexpected := set(kwargs) - {n for n in names if isinstance(n, str)}:
             raise TypeError(f"vectorize: arguments by name must be excluded; {', '.join(sorted(unexpected))} is not")
         inputs, results = _core_dims(signature) if signature else ([()] * len(given), None)
-        if len(inputs) != len(given):
-            raise TypeError(
-                f"vectorize: the signature {signature!r} is for {len(inputs)} arguments, {len(given)} were given"
-            )
+        if signature:
+            inputs = _of_arrays(signature, inputs, [i for i in range(len(args)) if i not in names], given)
         arrays = [array_operand("vectorize", args[i]) for i in given]
         return _map_outer(of_arrays, arrays, inputs, results)
 
     return wrapped
+
+
+def _of_arrays(
+    signature: str, inputs: list[tuple[str, ...]], mapped: list[int], given: list[int]
+) -> list[tuple[str, ...]]:
+    """The dimensions of the arguments that are given: None may stand for one without dimensions. Raises TypeError for
+    another number of arguments than the signature has, ValueError for None where it has dimensions."""
+    if len(inputs) != len(mapped):
+        raise TypeError(
+            f"vectorize: the signature {signature!r} is for {len(inputs)} arguments, {len(mapped)} were given"
+        )
+    if missing := [i for i, dims in zip(mapped, inputs) if dims and i not in given]:
+        raise ValueError(
+            f"vectorize: arguments {missing} are None; the signature {signature!r} has dimensions for them"
+        )
+    return [dims for i, dims in zip(mapped, inputs) if i in given]
 
 
 def _agreeing(out: Any, results: list[tuple[str, ...]], sizes: dict[str, int]) -> Any:
@@ -151,6 +165,7 @@ def _map_outer(
         for name, n in zip(dims, shape[split:]):
             if sizes.setdefault(name, n) != n:
                 raise ValueError(f"vectorize: dimension {name} is {sizes[name]} in one argument and {n} in another")
+    check_ranks("vectorize", [aval_of(x).shape for x in arrays], list(map(len, core)))
     outer = broadcast_shape(*outers)
     mapped = fun if results is None else lambda *given: _agreeing(fun(*given), results, sizes)
     axes = []

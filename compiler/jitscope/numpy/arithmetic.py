@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.array import Array
 from ..core import dtypes
 from ..core.avals import aval_of, is_python_scalar
 from ..core.trace import evaluating
@@ -157,6 +158,14 @@ def _off_side(rest: Any, y: Any) -> Any:
     return and_p(ne_p(lt_p(rest, zero), lt_p(y, zero)), ne_p(rest, zero))
 
 
+def _below(x: Any, y: Any, rest: Any) -> Any:
+    """Where a quotient, cut off, is above the one rounded down; of integers by their signs, so that 0 below the line gives
+    what JAX gives."""
+    if kind_of(x) != "i":
+        return _off_side(rest, y)
+    return and_p(ne_p(sign_p(x), sign_p(y)), ne_p(rest, scalar_like(rest, 0)))
+
+
 def _rounded_down(x: Any, y: Any, rest: Any, off_side: Any) -> Any:
     """The quotient rounded down, from the remainder."""
     if kind_of(x) != "f":
@@ -176,8 +185,8 @@ def floor_divide(x1: Any, x2: Any, /) -> Any:
     _no_complex("floor_divide", x)
     if kind_of(x) == "u":
         return div_p(x, y)
-    rest = _rest(x, y)
-    return weak_as(_rounded_down(x, y, rest, _off_side(rest, y)), x, y)
+    rest = rem_p(x, y) if kind_of(x) == "i" else _rest(x, y)
+    return weak_as(_rounded_down(x, y, rest, _below(x, y, rest)), x, y)
 
 
 @binary
@@ -198,15 +207,18 @@ def divmod(x1: Any, x2: Any, /) -> Any:
     if kind_of(x) == "u":
         return div_p(x, y), rest
     off_side = _off_side(rest, y)
-    return weak_as(_rounded_down(x, y, rest, off_side), x, y), weak_as(choose(off_side, add_p(rest, y), rest), x, y)
+    below = _below(x, y, rem_p(x, y)) if kind_of(x) == "i" else off_side
+    return weak_as(_rounded_down(x, y, rest, below), x, y), weak_as(choose(off_side, add_p(rest, y), rest), x, y)
 
 
 @binary
 def fmod(x1: Any, x2: Any, /) -> Any:
-    """The remainder of x1 / x2 with the sign of x1. Of an integer and 0: 0. Raises TypeError for complex numbers."""
+    """The remainder of x1 / x2 with the sign of x1. Of an integer and 0: 0, of booleans and False: x1. Raises TypeError for
+    complex numbers."""
+    booleans = all(checked("fmod", x, i)[1].dtype == dtypes.bool_ for i, x in enumerate((x1, x2)))
     x, y = numeric("fmod", x1, x2)
     _no_complex("fmod", x)
-    return _rest(x, y)
+    return rem_p(x, y) if booleans else _rest(x, y)
 
 
 # Powers --------------------------------------------------------------------------------------------------------------
@@ -215,10 +227,14 @@ def fmod(x1: Any, x2: Any, /) -> Any:
 def power(x1: Any, x2: Any, /) -> Any:
     """x1 to the power x2. Integers stay integers.
 
-    A Python or NumPy int x2 is part of the program, which multiplies; any other is an operand. Raises TypeError for an
-    integer to a negative Python int.
+    An int x2, or a concrete array of one without axes, is part of the program, which multiplies; any other is an operand.
+    Raises TypeError for an integer to such a negative power.
     """
-    if isinstance(x2, np.integer) or (is_python_scalar(x2) and not isinstance(x2, (float, complex, bool))):
+    if type(x2) is Array or isinstance(x2, np.ndarray):
+        whole = not x2.shape and dtypes.is_integer(aval_of(x2).dtype)
+    else:
+        whole = isinstance(x2, np.integer) or (is_python_scalar(x2) and not isinstance(x2, (float, complex)))
+    if whole:
         x2 = int(x2)
         return _fused_int_power(x1, x2) if evaluating() else _int_power(x1, x2)
     return _power(x1, x2)

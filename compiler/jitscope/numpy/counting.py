@@ -13,7 +13,7 @@ from ..ops.elementwise import complex_p, div_p, eq_p, imag_p, lt_p, max_p, real_
 from ..ops.families import scalar_like
 from ..ops.linear import add_p, convert, full, mul_p, reshape, slice_in_dim, sub_p, transpose, where as choose
 from ._fused import fused
-from ._operands import cast, checked, integer, operand, operands, promoted, scalar_of, unsupported
+from ._operands import cast, checked, integer, lenient, operand, operands, promoted, scalar_of, unsupported
 from ._ufunc import kind_of
 from .arithmetic import absolute, remainder
 from .at import At
@@ -84,6 +84,7 @@ def _edges(a: Any, bins: int, limits: Any) -> Any:
     return linspace(choose(flat, sub_p(low, half), low), choose(flat, add_p(high, half), high), bins + 1)
 
 
+@lenient
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
     """The edges of `bins` bins of equal width from the least to the greatest element (or over `range`); a vector of edges is
     given back, as floats like those of `a`. Raises NotImplementedError for bins by name, ValueError for an empty array without
@@ -96,6 +97,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     return _edges(a, integer("histogram", bins, "bins"), None if range is None else list(range))
 
 
+@lenient
 def histogram(
     a: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool | None = None
 ) -> tuple[Any, Any]:
@@ -136,6 +138,7 @@ def _histogram(a: Any, edges: Any, weights: Any, density: bool) -> Any:
 # Covariance ----------------------------------------------------------------------------------------------------------
 
 
+@lenient
 @fused(static="rowvar bias ddof dtype")
 def cov(
     m: Any,
@@ -206,6 +209,7 @@ def _variables(x: Any, rowvar: bool) -> Any:
     return transpose(rows, (1, 0)) if not rowvar and aval_of(x).ndim == 2 else rows
 
 
+@lenient
 @fused(static="rowvar dtype")
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Any:
     """The correlations of variables, see `cov`. Both parts of them are limited to [-1, 1]."""

@@ -14,7 +14,7 @@ from .. import tree
 from ..backend.array import Array, array_from_numpy, one_device
 from ..backend.guarding import guard
 from ..core import config, dtypes
-from ..core.avals import ShapedArray, aval_of, is_python_scalar, not_an_array
+from ..core.avals import ShapedArray, aval_of, from_protocol, is_python_scalar, not_an_array
 from ..core.config import settings
 from ..core.dtypes import canonicalize, default_float, promote
 from ..core.errors import ShapeError
@@ -86,8 +86,7 @@ def asarray(
 
 
 def _from_value(x: Any, to: Any, copy: bool) -> Any:
-    if hasattr(x, "__jitscope_array__"):
-        x = x.__jitscope_array__()
+    x = from_protocol(x)
     if isinstance(x, (Array, Tracer)):
         if to is not None and aval_of(x).dtype != to:
             return cast(x, aval_of(x), to)

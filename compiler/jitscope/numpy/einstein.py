@@ -13,8 +13,8 @@ from ..ops.dot import dot_general
 from ..ops.linear import broadcast_in_dim_p, mul_p, reduce_sum_p, squeeze_p, transpose as permute
 from ..ops.reduce import reduce_or_p
 from ._fused import fused
-from ._operands import promoted, unsupported
-from .linear import product
+from ._operands import unsupported
+from .linear import factors, product
 from .structure import array_operand
 from .triangles import diagonal
 
@@ -50,7 +50,7 @@ def _einsum(
     preferred_element_type: Any = None,
 ) -> Any:
     unsupported("einsum", out=out)
-    values, _, _, _ = promoted("einsum", operands)
+    values = factors("einsum", operands, preferred_element_type)
     xs = [array_operand("einsum", x) for x in values]
     shapes = tuple(aval_of(x).shape for x in xs)
     try:

@@ -18,7 +18,7 @@ from ..ops.elementwise import conj_p
 from ..ops.fft import FftType, fft_p
 from ..ops.linear import convert, mul_p, pad_p, slice_in_dim
 from ._fused import fused
-from ._operands import integer, one_axis
+from ._operands import integer, listed, one_axis
 from .creation import asarray
 from .dtypes import requested
 from .ranges import arange
@@ -276,7 +276,7 @@ def _shifted(name: str, x: Any, axes: Any, sign: int) -> Any:
     shape = aval_of(x).shape
     if axes is None:
         axes = tuple(range(len(shape)))
-    wanted = [one_axis(name, a, len(shape)) for a in (axes if isinstance(axes, (tuple, list)) else (axes,))]
+    wanted = [one_axis(name, a, len(shape)) for a in listed(axes)]
     return roll(x, tuple(sign * (shape[a] // 2) for a in wanted), tuple(wanted)) if wanted else x
 
 

@@ -30,7 +30,7 @@ from ..ops.linear import (
 from ..ops.reduce import reduce_and_p
 from ..ops.sort import sort_p
 from ._fused import fused
-from ._operands import checked, finite_info, integer, operand, operands, promoted
+from ._operands import checked, finite_info, integer, lenient, operand, operands, promoted
 from .at import At
 from .factoring import eigvals
 from .indexing import getitem
@@ -158,6 +158,7 @@ def _all_roots(p: Any) -> Any:
     return chosen("roots", there, found, scalar_like(found, complex(np.nan, np.nan)))
 
 
+@lenient
 @fused(static="deg rcond full cov")
 def polyfit(
     x: Any, y: Any, deg: int, rcond: float | None = None, full: bool = False, w: Any = None, cov: Any = False

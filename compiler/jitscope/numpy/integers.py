@@ -26,7 +26,7 @@ from ..ops.linear import (
 )
 from ..ops.reduce import reduce_or_p
 from ._fused import fused
-from ._operands import broadcast, integer, one_axis, promoted, same_shape, weak_as
+from ._operands import broadcast, integer, lenient, one_axis, promoted, same_shape, weak_as
 from ._ufunc import kind_of
 from .arithmetic import absolute
 from .reductions import strong
@@ -47,6 +47,7 @@ def _whole(name: str, x1: Any, x2: Any) -> list[Any]:
     return [absolute(x if aval_of(x).shape == shape else strong(broadcast(x, aval_of(x).shape, shape))) for x in xs]
 
 
+@lenient
 @fused()
 def gcd(x1: Any, x2: Any) -> Any:
     """The greatest common divisor, not negative; 0 of two zeros. Raises ValueError for dtypes that are no integers."""
@@ -68,6 +69,7 @@ def _gcd(x: Any, y: Any) -> Any:
     return while_loop(going, rests, (x, y))[0]
 
 
+@lenient
 @fused()
 def lcm(x1: Any, x2: Any) -> Any:
     """The least common multiple, not negative; 0 where one is 0. Raises ValueError for dtypes that are no integers."""

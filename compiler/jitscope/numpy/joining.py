@@ -28,7 +28,7 @@ def _sequence(name: str, arrays: Any) -> list[Any]:
     """The arrays to join; an array stands for its rows."""
     if hasattr(arrays, "aval") or isinstance(arrays, np.ndarray):
         if not aval_of(arrays).shape:
-            raise ValueError(f"{name} needs a sequence of arrays, not one of rank 0")
+            raise TypeError(f"{name} needs a sequence of arrays, not one of rank 0")
         return unstack(arrays)
     if not isinstance(arrays, (list, tuple)):
         raise TypeError(f"{name} needs a sequence of arrays, not {type(arrays).__name__}")

@@ -12,31 +12,65 @@ from typing import Any
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.errors import ShapeError
+from ..core.trace import Tracer
 from ..ops.dot import dot_general
-from ..ops.linear import broadcast_in_dim_p, convert, mul_p, neg_p, reshape, squeeze_p, sub_p, transpose as permute
+from ..ops.elementwise import eq_p
+from ..ops.linear import (
+    broadcast_in_dim_p,
+    convert,
+    mul_p,
+    neg_p,
+    reshape,
+    scalar_zero,
+    squeeze_p,
+    sub_p,
+    transpose as permute,
+    where,
+)
 from ._fused import fused
-from ._operands import broadcast_shape, integer, one_axis, operands, promoted, same_shape, unsupported
+from ._operands import (
+    broadcast_shape,
+    cast,
+    check_ranks,
+    checked,
+    integer,
+    one_axis,
+    operands,
+    promoted,
+    same_shape,
+    unsupported,
+)
 from ._ufunc import kind_of
+from .dtypes import requested
 from .joining import stack, unstack
 from .reductions import sum as sum_over
 from .rounding import conjugate
 from .structure import array_operand, moveaxis
-from .triangles import diagonal
+from .triangles import diagonal, triangle
 
 
 _STATIC = "precision preferred_element_type"
 
 
-def _pair(name: str, a: Any, b: Any) -> tuple[Any, Any]:
+def factors(name: str, xs: Sequence[Any], preferred: Any) -> list[Any]:
+    """Operands of a product in one dtype. Where the result's is asked for, any will do that holds them."""
+    if preferred is None:
+        return promoted(name, xs)[0]
+    pairs = [checked(name, x, i) for i, x in enumerate(xs)]
+    dtype, weak = dtypes.join(*[(a.dtype, a.weak_type) for _, a in pairs])
+    return [cast(x, a, dtype, weak) for x, a in pairs]
+
+
+def _pair(name: str, a: Any, b: Any, preferred: Any = None) -> tuple[Any, Any]:
     """Two arrays of one dtype."""
-    values, _, _, _ = promoted(name, (a, b))
-    x, y = (array_operand(name, v) for v in values)
+    x, y = (array_operand(name, v) for v in factors(name, (a, b), preferred))
     return x, y
 
 
 def product(x: Any, y: Any, summed: Any, shared: Any = ((), ()), precision: Any = None, preferred: Any = None) -> Any:
     """dot_general of two arrays of one dtype, its result in that dtype unless another is preferred. Of complex numbers with
     a real dtype preferred, the real part of the product."""
+    preferred = None if preferred is None else requested(preferred, "preferred_element_type")
     if preferred is not None and kind_of(x) == "c" and not dtypes.is_complex(preferred):
         return convert(product(x, y, summed, shared, precision), preferred)
     return dot_general(x, y, (summed, shared), precision, aval_of(x).dtype if preferred is None else preferred)
@@ -53,7 +87,7 @@ def matmul(
     """The matrix product over the last axis of `a` and the second last of `b`; leading axes broadcast; a vector counts as
     a row on the left, as a column on the right."""
     unsupported("matmul", out_sharding=out_sharding)
-    x, y = _pair("matmul", a, b)
+    x, y = _pair("matmul", a, b, preferred_element_type)
     (left, right) = aval_of(x).shape, aval_of(y).shape
     if not left or not right:
         raise ValueError(f"matmul needs vectors or matrices; it got shapes {left} and {right} (use * for scalars)")
@@ -112,7 +146,7 @@ def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = 
     """The sum of products over the last axis of `a` and the second last (of a vector: the only) axis of `b`; a scalar
     multiplies."""
     unsupported("dot", out_sharding=out_sharding)
-    x, y = _pair("dot", a, b)
+    x, y = _pair("dot", a, b, preferred_element_type)
     left, right = aval_of(x).shape, aval_of(y).shape
     if not left or not right:
         return product(x, y, ((), ()), precision=precision, preferred=preferred_element_type)
@@ -125,7 +159,7 @@ def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = 
 @fused(static=_STATIC)
 def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
     """The sum of conj(a) * b over all elements of both, raveled."""
-    x, y = _pair("vdot", conjugate(a), b)
+    x, y = _pair("vdot", conjugate(a), b, preferred_element_type)
     x, y = (reshape(v, (aval_of(v).size,)) for v in (x, y))
     return dot(x, y, precision=precision, preferred_element_type=preferred_element_type)
 
@@ -133,8 +167,9 @@ def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any =
 @fused(static="axis " + _STATIC)
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, precision: Any = None, preferred_element_type: Any = None) -> Any:
     """The sum of conj(x1) * x2 along one axis; the others broadcast."""
-    x, y = _pair("vecdot", conjugate(x1), x2)
+    x, y = _pair("vecdot", conjugate(x1), x2, preferred_element_type)
     x, y = (moveaxis(v, axis, -1) for v in (x, y))
+    check_ranks("vecdot", [aval_of(x).shape, aval_of(y).shape])
     if aval_of(x).shape[-1] != aval_of(y).shape[-1]:
         raise _mismatch("vecdot", x, y, f"their axes {axis} must have one size")
     if 1 in (aval_of(x).ndim, aval_of(y).ndim):
@@ -152,6 +187,7 @@ def matvec(x1: Any, x2: Any, /) -> Any:
     x, y = _pair("matvec", x1, x2)
     if aval_of(x).ndim < 2 or not aval_of(y).ndim:
         raise _mismatch("matvec", x, y, "the first must be matrices, the second vectors")
+    check_ranks("matvec", [aval_of(x).shape, aval_of(y).shape], (2, 1))
     if aval_of(y).ndim == 1:
         return matmul(x, y)
     if aval_of(x).ndim == 2:
@@ -172,6 +208,7 @@ def vecmat(x1: Any, x2: Any, /) -> Any:
     shape = aval_of(x).shape
     if not shape or aval_of(y).ndim < 2:
         raise _mismatch("vecmat", x, y, "the first must be vectors, the second matrices")
+    check_ranks("vecmat", [shape, aval_of(y).shape], (1, 2))
     if len(shape) == 1 or aval_of(y).ndim == 2:
         return matmul(x, y)
     out = matmul(reshape(x, (*shape[:-1], 1, shape[-1])), y)
@@ -181,7 +218,7 @@ def vecmat(x1: Any, x2: Any, /) -> Any:
 @fused(static=_STATIC)
 def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
     """The sum of products over the last axes of both; a scalar multiplies."""
-    x, y = _pair("inner", a, b)
+    x, y = _pair("inner", a, b, preferred_element_type)
     left, right = aval_of(x).shape, aval_of(y).shape
     if not left or not right:
         return product(x, y, ((), ()), precision=precision, preferred=preferred_element_type)
@@ -213,7 +250,7 @@ def tensordot(
 ) -> Any:
     """The sum of products over pairs of axes: the last `axes` of `a` with the first of `b`, or (axes of a, axes of b)."""
     unsupported("tensordot", out_sharding=out_sharding)
-    x, y = _pair("tensordot", a, b)
+    x, y = _pair("tensordot", a, b, preferred_element_type)
     rank_x, rank_y = aval_of(x).ndim, aval_of(y).ndim
     if isinstance(axes, (tuple, list)):
         if len(axes) != 2:
@@ -240,7 +277,11 @@ def tensordot(
 def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: None = None) -> Any:
     """The sum of the `offset`-th diagonal over two axes."""
     unsupported("trace", out=out)
-    return sum_over(diagonal(a, offset, axis1, axis2), -1, dtype)
+    if not isinstance(offset, Tracer):
+        return sum_over(diagonal(a, integer("trace", offset, "offset"), axis1, axis2), -1, dtype)
+    x = moveaxis(array_operand("trace", a), (axis1, axis2), (-2, -1))
+    there = triangle("trace", aval_of(x).shape, offset, eq_p, dtypes.bool_)
+    return sum_over(where(there, x, scalar_zero(aval_of(x).dtype)), (-2, -1), dtype)
 
 
 @fused()

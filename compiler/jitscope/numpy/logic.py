@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import aval_of
+from ..core.config import settings
 from ..ops.elementwise import (
     abs_p,
     and_p,
@@ -33,7 +34,18 @@ from ..ops.families import scalar_like
 from ..ops.linear import add_p, convert, full, mul_p, select_n_p, sub_p
 from ..ops.reduce import reduce_and_p
 from ._fused import fused
-from ._operands import broadcast, broadcast_shape, cast, checked, operand, operands, promoted, scalar_of, unsupported
+from ._operands import (
+    broadcast,
+    broadcast_shape,
+    cast,
+    checked,
+    lenient,
+    operand,
+    operands,
+    promoted,
+    scalar_of,
+    unsupported,
+)
 from ._ufunc import binary, binary_of, kind_of, unary
 from .creation import asarray
 
@@ -104,6 +116,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     return every(_equal(a1, a2, equal_nan))
 
 
+@lenient
 @fused()
 def array_equiv(a1: Any, a2: Any) -> Any:
     """Whether the shapes broadcast and all elements are then equal: one boolean. Sequences are taken as arrays."""
@@ -145,6 +158,8 @@ def truth(name: str, x: Any) -> Any:
 
 def _logical(name: str, primitive: Any, doc: str) -> Any:
     def fun(x: Any, y: Any, /) -> Any:
+        if settings().numpy_dtype_promotion == "strict":
+            promoted(name, (x, y))  # raises
         return primitive.bind(*operands(name, truth(name, x), truth(name, y)))
 
     fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
@@ -289,14 +304,19 @@ def chosen(name: str, condition: Any, x: Any, y: Any) -> Any:
     return select_n_p(condition, y, x)
 
 
-@fused()
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
     """From the first choice whose condition holds, else `default`. Raises ValueError if the lists differ in length."""
+    condlist, choicelist = ([*v] for v in (condlist, choicelist))
     if len(condlist) != len(choicelist) or not condlist:
         raise ValueError(
             f"select needs as many conditions as choices, at least one: {len(condlist)} and "
             f"{len(choicelist)} were given"
         )
+    return _select(condlist, choicelist, default)
+
+
+@fused()
+def _select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any) -> Any:
     values, _, _, _ = promoted("select", [*choicelist, default])
     result = values[-1]
     for condition, choice in zip(reversed(condlist), reversed(values[:-1])):

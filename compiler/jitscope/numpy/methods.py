@@ -51,8 +51,12 @@ def _reshape(self: Any, *args: Any, order: str = "C", out_sharding: Any = None) 
 
 def _transpose(self: Any, *args: Any) -> Any:
     """The array with its axes in another order: x.transpose(1, 0) or x.transpose((1, 0)); without any, reversed."""
-    axes = args[0] if len(args) == 1 and (args[0] is None or isinstance(args[0], (tuple, list))) else args
-    return structure.transpose(self, axes or None if args else None)
+    axes = (
+        args[0]
+        if len(args) == 1 and (args[0] is None or isinstance(args[0], (tuple, list)) or getattr(args[0], "ndim", 0))
+        else args
+    )
+    return structure.transpose(self, None if axes is None or not len(axes) else tuple(axes))
 
 
 def _astype(self: Any, dtype: Any, copy: bool = False, device: Any = None) -> Any:

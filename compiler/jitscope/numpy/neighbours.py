@@ -12,7 +12,7 @@ from ..ops.elementwise import abs_p, and_p, div_p, eq_p, gt_p, lt_p, ne_p
 from ..ops.families import scalar_like
 from ..ops.linear import add_p, concatenate_p, mul_p, reshape, slice_in_dim, sub_p, where as choose
 from ._fused import fused
-from ._operands import broadcast, cast, checked, integer, number_like, one_axis, operand, operands, promoted
+from ._operands import broadcast, cast, checked, integer, listed, number_like, one_axis, operand, operands, promoted
 from ._ufunc import kind_of
 from .arithmetic import remainder
 from .joining import concatenate
@@ -23,15 +23,17 @@ from .structure import array_operand
 
 @fused(static="n axis")
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
-    """The differences of neighbours along `axis`, `n` times; `prepend` and `append` are joined on before. Of booleans: whether
+    """The differences of neighbours along `axis`, `n` times; `prepend` and `append` are joined on before (not where n is 0). Of booleans: whether
     they differ. Raises ValueError for a negative `n`."""
     x = array_operand("diff", a)
     axis = one_axis("diff", axis, aval_of(x).ndim)
+    if integer("diff", n, "n") < 0:
+        raise ValueError(f"diff: n must not be negative, it is {n}")
+    if n == 0:
+        return x
     parts = [_end("diff", prepend, x, axis), x, _end("diff", append, x, axis)]
     if prepend is not None or append is not None:
         x = concatenate([part for part in parts if part is not None], axis)
-    if integer("diff", n, "n") < 0:
-        raise ValueError(f"diff: n must not be negative, it is {n}")
     for _ in range(n):
         size = aval_of(x).shape[axis]
         high, low = (slice_in_dim(x, *edges, axis=axis) for edges in ((min(1, size), size), (0, max(size - 1, 0))))
@@ -93,11 +95,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int | None = N
     (x, *varargs), _, _, _ = promoted("gradient", (f, *varargs), inexact=True)  # pyright: ignore[reportAssignmentType]
     x = array_operand("gradient", x)
     rank = aval_of(x).ndim
-    axes = (
-        list(range(rank))
-        if axis is None
-        else [one_axis("gradient", i, rank) for i in (axis if isinstance(axis, (tuple, list)) else (axis,))]
-    )
+    axes = list(range(rank)) if axis is None else [one_axis("gradient", i, rank) for i in listed(axis)]
     steps: Sequence[Any] = varargs or (1.0,)
     steps = list(steps) * len(axes) if len(steps) == 1 else list(steps)
     if len(steps) != len(axes):

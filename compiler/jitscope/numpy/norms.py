@@ -10,7 +10,7 @@ from ..core.dtypes import real_part
 from ..ops import linalg as ops
 from ..ops.linear import convert, mul_p, reshape
 from ._compiled import compiled
-from ._operands import one_axis, operand
+from ._operands import listed, one_axis, operand
 from .arithmetic import absolute, power
 from .factoring import arrays_of_floats, matrices, precision_of, svd, svdvals
 from .reductions import any as any_of, max as largest, min as smallest, sum as sum_over
@@ -73,7 +73,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     rank = aval_of(x).ndim
     if axis is None and ord is None:
         return _length(x, None, keepdims)
-    axes = tuple(range(rank)) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
+    axes = tuple(range(rank)) if axis is None else tuple(listed(axis))
     axes = tuple(one_axis("norm", a, rank) for a in axes)
     if len(axes) == 1:
         return vector_norm(x, axis=axes[0], keepdims=keepdims, ord=2 if ord is None else ord)

@@ -34,6 +34,7 @@ def _accepts(other: Any) -> bool:
     return (
         isinstance(other, (Operators, np.ndarray, np.generic))
         or is_python_scalar(other)
+        or hasattr(other, "__jax_array__")
         or hasattr(other, "__jitscope_array__")
     )
 

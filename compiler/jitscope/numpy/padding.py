@@ -19,7 +19,7 @@ from .reductions import max as largest, min as smallest
 from .rounding import round as rounded
 from .selecting import take
 from .statistics import mean
-from .structure import array_operand, flip
+from .structure import array_operand, broadcast_to, flip
 
 
 def _pairs(name: str, width: Any, rank: int) -> list[tuple[Any, Any]]:
@@ -31,7 +31,7 @@ def _pairs(name: str, width: Any, rank: int) -> list[tuple[Any, Any]]:
         return pairs
     if not isinstance(width, (tuple, list, np.ndarray)) or getattr(width, "ndim", 1) == 0:
         return [(width, width)] * rank
-    if not any(isinstance(w, (tuple, list, np.ndarray)) and np.ndim(w) for w in width):
+    if not any(isinstance(w, (tuple, list)) or getattr(w, "ndim", 0) for w in width):
         if len(width) == 1:
             return [(width[0], width[0])] * rank
         if len(width) == 2:
@@ -146,7 +146,7 @@ def _continued(size: int, low: int, high: int, mode: str) -> np.ndarray:
 
 def _pad_constant(x: Any, widths: list[tuple[int, int]], values: Any) -> Any:
     dtype, rank = aval_of(x).dtype, aval_of(x).ndim
-    pairs = _pairs("pad", values, rank) if isinstance(values, (tuple, list)) else [(values, values)] * rank
+    pairs = _each_side(values, rank)
     if all(low is high for low, high in pairs) and all(pair[0] is pairs[0][0] for pair in pairs) and rank:
         value = cast(*checked("pad", pairs[0][0]), dtype)
         return pad_p(x, reshape(value, ()), padding_config=tuple((low, high, 0) for low, high in widths))
@@ -155,6 +155,18 @@ def _pad_constant(x: Any, widths: list[tuple[int, int]], values: Any) -> Any:
             config = tuple(width if i == axis else (0, 0, 0) for i in range(rank))
             x = pad_p(x, reshape(cast(*checked("pad", value), dtype), ()), padding_config=config)
     return x
+
+
+def _each_side(values: Any, rank: int) -> list[tuple[Any, Any]]:
+    """The values before and after every axis from what broadcasts to [rank, 2]."""
+    if isinstance(values, (tuple, list)):
+        values = [list(v) if isinstance(v, (tuple, list)) else v for v in values]
+        return _pairs("pad", values, rank)
+    shape = checked("pad", values)[1].shape
+    if not shape:
+        return [(values, values)] * rank
+    every = broadcast_to(values, (rank, 2))
+    return [(every[i, 0], every[i, 1]) for i in range(rank)]
 
 
 _ALLOWED: dict[str, set[str]] = {

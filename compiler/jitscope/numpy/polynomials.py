@@ -12,7 +12,7 @@ from ..core.avals import aval_of
 from ..ops.indexing import iota
 from ..ops.linear import add_p, concatenate_p, convert, full, mul_p, pad_p, rev_p, scalar_zero, slice_in_dim
 from ._fused import fused
-from ._operands import broadcast, broadcast_shape, cast, integer, operand, operands, promoted
+from ._operands import broadcast, broadcast_shape, cast, integer, lenient, operand, operands, promoted
 from .arithmetic import power
 from .dtypes import requested
 from .editing import trim_zeros
@@ -120,6 +120,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
     return x
 
 
+@lenient
 @fused(static="N increasing")
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     """The powers of every element of a vector, N - 1 to 0 (or rising), one row for each."""

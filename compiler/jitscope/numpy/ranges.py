@@ -15,7 +15,7 @@ from ..core.config import settings
 from ..core.dtypes import promote, to_inexact
 from ..core.errors import ShapeError
 from ..core.trace import Tracer, evaluating
-from ..ops.elementwise import exp_p, floor_p, log_p
+from ..ops.elementwise import div_p, floor_p, log_p, pow_p, sign_p
 from ..ops.indexing import iota
 from ..ops.linear import (
     add_p,
@@ -32,6 +32,7 @@ from ._operands import (
     checked,
     integer,
     one_axis,
+    operands,
     real_if_needed,
     scalar_of,
     shape_of,
@@ -62,7 +63,7 @@ def arange(
     device: Any = None,
     out_sharding: None = None,
 ) -> Any:
-    """start, start + step, … before stop; with one argument, from 0. Integers unless an argument is a float.
+    """start, start + step, … before stop; with one argument, from 0. Integers unless an argument is a float, or `dtype` says so.
 
     All must be concrete, the size of the result depends on them. Raises ZeroDivisionError for step 0.
     """
@@ -74,12 +75,18 @@ def arange(
     if type(start) is type(stop) is type(step) is int and dtype is None and step and evaluating():
         return made(_integers(start, stop, step, dtypes.default_int()), device)
     typed = [checked("arange", v)[1] for v in (start, stop, step)]
+    if any(a.shape for a in typed):
+        raise ValueError(f"arange takes numbers, not {', '.join(a.short() for a in typed if a.shape)}")
+    if any(dtypes.is_extended(a.dtype) for a in typed):
+        raise TypeError("arange: keys are no numbers")
     to = promote(*[(a.dtype, a.weak_type) for a in typed])[0] if dtype is None else requested(dtype, "arange")
     start, stop, step = (_number("arange", v) for v in (start, stop, step))
     if step == 0:
         raise ZeroDivisionError("arange: the step is 0")
-    if dtypes.is_complex(to):
+    if any(dtypes.is_complex(a.dtype) for a in typed):
         raise ValueError("arange is not defined for complex numbers")
+    if to == dtypes.bool_:
+        raise TypeError("arange counts in numbers, not in booleans")
     if evaluating() or not dtypes.is_integer(to):
         return made(np.arange(start, stop, step).astype(to), device)
     size = max(0, -(-(int(stop) - int(start)) // int(step)))
@@ -135,8 +142,9 @@ def linspace(
     num = integer("linspace", num, "num")
     if num < 0:
         raise ValueError(f"linspace: num must not be negative, it is {num}")
-    work = _spaced_dtype("linspace", start, stop)
-    to = work if dtype is None else requested(dtype, "linspace")
+    to = None if dtype is None else requested(dtype, "linspace")
+    work = _spaced_dtype("linspace", start, stop, asked=to)
+    to = work if to is None else to
     parts = max(num - 1 if endpoint else num, 0)
     if _all_concrete(start, stop):
         one_axis("linspace", axis, 1)
@@ -172,9 +180,10 @@ def _spaced(start: Any, stop: Any, num: int, endpoint: bool, work: Any, to: Any)
     return real_if_needed(values, to).astype(to), real_if_needed(np.asarray(step), work).astype(work)
 
 
-def _spaced_dtype(name: str, start: Any, stop: Any) -> Any:
+def _spaced_dtype(name: str, start: Any, stop: Any, asked: Any = None) -> Any:
+    """The dtype of the computation, in which both ends meet. Where the result's is `asked` for, any ends do."""
     pairs = [checked(name, v)[1] for v in (start, stop)]
-    return to_inexact(promote(*[(a.dtype, a.weak_type) for a in pairs])[0])
+    return to_inexact((promote if asked is None else dtypes.join)(*[(a.dtype, a.weak_type) for a in pairs])[0])
 
 
 @fused(static="num parts endpoint work to axis")
@@ -210,13 +219,37 @@ def logspace(
 
 
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
-    """`num` numbers from `start` to `stop` with one ratio between neighbours."""
-    work = _spaced_dtype("geomspace", start, stop)
-    to = work if dtype is None else requested(dtype, "geomspace")
-    if _all_concrete(start, stop) and not dtypes.is_complex(work):
+    """`num` numbers from `start` to `stop` with one ratio between neighbours; NaN where there is none, as for ends of
+    different signs and for 0."""
+    to = requested(dtype, "geomspace") if dtype is not None else _spaced_dtype("geomspace", start, stop)
+    num, axis = integer("geomspace", num, "num"), integer("geomspace", axis, "axis")
+    if num < 0:
+        raise ValueError(f"geomspace: num must not be negative, it is {num}")
+    if _all_concrete(start, stop) and not dtypes.is_complex(to) and float(start) * float(stop) > 0:
+        one_axis("geomspace", axis, 1)
         return made(np.geomspace(float(start), float(stop), num, endpoint).astype(to))
+    return _geomspace(start, stop, num, bool(endpoint), to, axis)
+
+
+@fused(static="num endpoint to axis")
+def _geomspace(start: Any, stop: Any, num: int, endpoint: bool, to: Any, axis: int) -> Any:
+    work = to_inexact(to)
     first, last = (array_operand("geomspace", cast(*checked("geomspace", v), work)) for v in (start, stop))
-    return convert(exp_p(linspace(log_p(first), log_p(last), num, endpoint, axis=axis)), to)
+    try:
+        broadcast_shape(aval_of(first).shape, aval_of(last).shape)
+    except ValueError as error:
+        raise ShapeError(f"geomspace: {error}") from None
+    sign = sign_p(first)
+    exponents = [_log10(div_p(*operands("geomspace", v, sign))) for v in (first, last)]
+    powers = pow_p(*operands("geomspace", np.asarray(10, work)[()], linspace(*exponents, num, endpoint)))
+    own, full = aval_of(sign).shape, aval_of(powers).shape
+    values = mul_p(broadcast(sign, own, full), powers)
+    values = moveaxis(values, 0, one_axis("geomspace", axis, len(full)))
+    return convert(values, to)
+
+
+def _log10(x: Any) -> Any:
+    return div_p(log_p(x), scalar_of(np.log(10), aval_of(x).dtype, False))
 
 
 # Grids ---------------------------------------------------------------------------------------------------------------

@@ -59,7 +59,7 @@ def masked(name: str, x: Any, where: Any, filler: Any) -> Any:
         return x
     mask, aval = checked(name, where)
     if aval.dtype != dtypes.bool_:
-        raise TypeError(f"{name}: where must be a boolean array, not {aval.short()}")
+        raise ValueError(f"{name}: where must be a boolean array, not {aval.short()}")
     return chosen(name, mask, x, filler)
 
 
@@ -90,6 +90,14 @@ def _accumulate(name: str, x: Any, primitive: Any, axes: tuple[int, ...]) -> Any
     return primitive.bind(x, axes=axes)
 
 
+def _start(name: str, initial: Any, dtype: Any) -> Any:
+    """What a reduction starts with. Raises ValueError for an array of axes."""
+    value, aval = checked(name, initial)
+    if aval.shape:
+        raise ValueError(f"{name}: initial must be a scalar; it has shape {aval.shape}")
+    return cast(value, aval, dtype)
+
+
 def _summing(name: str, primitive: Any, combine: Any, identity: int, doc: str) -> Callable[..., Any]:
     def fun(
         a: Any,
@@ -109,7 +117,7 @@ def _summing(name: str, primitive: Any, combine: Any, identity: int, doc: str) -
         axes = axes_of(name, axis, len(shape))
         result = strong(_accumulate(name, x, primitive, axes) if axes else x)
         if initial is not None:
-            result = combine(*operands(name, cast(*checked(name, initial), aval_of(x).dtype), result))
+            result = combine(*operands(name, _start(name, initial, aval_of(x).dtype), result))
         return keep(result, shape, axes, keepdims)
 
     fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
@@ -148,7 +156,7 @@ def _choosing(name: str, primitive: Any, combine: Any, identity: Any, doc: str) 
         shape = aval_of(x).shape
         result = strong(primitive.bind(x, axes=axes) if axes else x)
         if initial is not None:
-            result = combine(*operands(name, cast(*checked(name, initial), aval_of(x).dtype), result))
+            result = combine(*operands(name, _start(name, initial, aval_of(x).dtype), result))
         return keep(result, shape, axes, keepdims)
 
     fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
@@ -184,12 +192,10 @@ def _finding(name: str, primitive: Any, doc: str) -> Callable[..., Any]:
         if kind_of(x) == "c":
             best = (max if name == "argmax" else min)(x, axis, keepdims=True)
             return argmax(eq_p(*operands(name, x, best)), axis, keepdims=keepdims)
-        if axis is None or not shape:
-            if axis is not None:
-                one_axis(name, axis, 1)
-            found = primitive.bind(reshape(x, (aval_of(x).size,)), axes=(0,), index_dtype=index)
+        axis = None if axis is None else one_axis(name, axis, len(shape))
+        if axis is None:
+            found = strong(primitive.bind(reshape(x, (aval_of(x).size,)), axes=(0,), index_dtype=index))
             return reshape(found, (1,) * len(shape)) if keepdims else found
-        axis = one_axis(name, axis, len(shape))
         found = primitive.bind(x, axes=(axis,), index_dtype=index)
         return keep(found, shape, (axis,), bool(keepdims))
 

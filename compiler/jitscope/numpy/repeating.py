@@ -15,13 +15,16 @@ from ..ops.linear import (
     broadcast_in_dim,
     broadcast_in_dim_p,
     concatenate_p,
+    convert,
     reshape,
     slice_in_dim,
     sub_p,
 )
 from ._fused import fused
-from ._operands import broadcast, checked, integer, one_axis, unsupported
+from ._operands import broadcast, checked, integer, listed, one_axis, operands, unsupported
+from ._ufunc import kind_of
 from .arithmetic import remainder
+from .joining import stack
 from .ranges import arange
 from .running import cumsum
 from .selecting import concrete_value, is_traced, needs_size, take
@@ -33,7 +36,11 @@ from .structure import array_operand, atleast_1d
 def tile(A: Any, reps: Any) -> Any:
     """The whole array repeated `reps` times along each axis (an int, or one for each of the last axes)."""
     x = array_operand("tile", A)
-    counts = [integer("tile", n, "every repeat") for n in (reps if isinstance(reps, (tuple, list)) else (reps,))]
+    counts = [
+        integer("tile", int(n) if isinstance(n, float) and n == int(n) else n, "every repeat") for n in listed(reps)
+    ]
+    if any(n < 0 for n in counts):
+        raise ShapeError(f"tile: repeats must not be negative, they are {reps}")
     shape = aval_of(x).shape
     rank = max(len(shape), len(counts))
     shape, counts = (1,) * (rank - len(shape)) + shape, [1] * (rank - len(counts)) + counts
@@ -45,15 +52,18 @@ def tile(A: Any, reps: Any) -> Any:
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     """The elements moved `shift` places along `axis` (ints or several; None: of the raveled array), around the end.
 
-    A traced or array shift is an operand, a Python int part of the program.
+    A traced or array shift is an operand, an int part of the program. A float shift is cut off.
     """
-    if hasattr(shift, "aval") or isinstance(shift, np.ndarray):
-        return _roll_by(a, shift, axis)
-    return _roll(a, shift, axis)
+    if isinstance(shift, (tuple, list)):
+        fixed = all(isinstance(n, (int, np.integer)) for n in shift)
+        return _roll(a, shift, axis) if fixed else _roll_by(a, stack(operands("roll", *shift)), axis)
+    return _roll(a, shift, axis) if isinstance(shift, (int, np.integer)) else _roll_by(a, shift, axis)
 
 
 def _roll_axes(shape: tuple[int, ...], count: int, axis: Any) -> list[int]:
-    axes = [one_axis("roll", i, len(shape)) for i in (axis if isinstance(axis, (tuple, list)) else (axis,))]
+    axes = [one_axis("roll", i, len(shape)) for i in listed(axis)]
+    if not axes or not count:
+        return []
     if len(axes) != count and 1 not in (len(axes), count):
         raise ValueError(f"roll: {count} shifts for {len(axes)} axes")
     return axes * (max(count, len(axes)) // len(axes))
@@ -67,7 +77,7 @@ def _roll(a: Any, shift: Any, axis: Any = None) -> Any:
         return reshape(_roll(reshape(x, (aval_of(x).size,)), shift, 0), shape)
     shifts = list(shift) if isinstance(shift, (tuple, list)) else [shift]
     axes = _roll_axes(shape, len(shifts), axis)
-    for i, by in zip(axes, shifts * (len(axes) // len(shifts))):
+    for i, by in zip(axes, shifts * (len(axes) // len(shifts)) if axes else ()):
         by = integer("roll", by, "every shift") % max(shape[i], 1)
         if by:
             parts = slice_in_dim(x, shape[i] - by, shape[i], axis=i), slice_in_dim(x, 0, shape[i] - by, axis=i)
@@ -79,9 +89,16 @@ def _roll(a: Any, shift: Any, axis: Any = None) -> Any:
 def _roll_by(a: Any, shift: Any, axis: Any = None) -> Any:
     x, shift = array_operand("roll", a), array_operand("roll", shift)
     shape = aval_of(x).shape
+    if aval_of(shift).ndim > 1:
+        raise ValueError(f"roll: the shifts must be a number or a vector, not {aval_of(shift).short()}")
     if axis is None:
         return reshape(_roll_by(reshape(x, (aval_of(x).size,)), shift, 0), shape)
-    count = aval_of(shift).size
+    count, kind = aval_of(shift).size, kind_of(shift)
+    if kind not in "iufb":
+        raise TypeError(f"roll: shifts must be numbers of places, not {aval_of(shift).short()}")
+    wide = dtypes.default_int()
+    if kind in "fb" or aval_of(shift).dtype.itemsize < wide.itemsize:
+        shift = convert(shift, wide)
     axes = _roll_axes(shape, count, axis)
     shifts = reshape(shift, (count,))
     for k, i in enumerate(axes):

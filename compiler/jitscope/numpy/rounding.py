@@ -40,6 +40,7 @@ from ._operands import (
     checked,
     finite_info,
     integer,
+    lenient,
     number_like,
     operand,
     operands,
@@ -233,6 +234,7 @@ nextafter = binary_of(
 )
 
 
+@lenient
 @binary
 def heaviside(x1: Any, x2: Any, /) -> Any:
     """0 for negative x1, x2 at 0, 1 for positive, NaN for NaN. Raises TypeError for complex numbers."""

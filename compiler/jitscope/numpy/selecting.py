@@ -12,7 +12,7 @@ from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.errors import ConcretizationTypeError, ShapeError
 from ..core.trace import Tracer, running_line
-from ..ops.elementwise import div_p, lt_p, rem_p
+from ..ops.elementwise import and_p, div_p, eq_p, lt_p, rem_p
 from ..ops.indexing import (
     GatherDimensionNumbers,
     GatherScatterMode,
@@ -21,8 +21,8 @@ from ..ops.indexing import (
     iota,
     scatter,
 )
-from ..ops.linear import convert, full, reduce_sum_p, reshape, slice_in_dim, sub_p, where as choose
-from ..ops.reduce import cumsum_p
+from ..ops.linear import broadcast_in_dim_p, convert, full, reduce_sum_p, reshape, slice_in_dim, sub_p, where as choose
+from ..ops.reduce import cumsum_p, reduce_or_p
 from ..ops.sort import take_along
 from ._fused import fused
 from ._index import ARRAY, SCALAR, SLICE, Index, Item
@@ -68,8 +68,11 @@ def _mode(name: str, mode: Any) -> Any:
 
 def _integer_indices(name: str, indices: Any) -> Any:
     i = operand(name, indices)
+    if kind_of(i) == "b" and name == "take":
+        i = convert(array_operand(name, i), dtypes.default_int())
     if kind_of(i) not in "iu":
-        raise TypeError(f"{name}: indices must be integers, not {aval_of(i).short()}")
+        kind = ShapeError if name == "take" else TypeError
+        raise kind(f"{name}: indices must be integers, not {aval_of(i).short()}")
     if isinstance(i, int):
         i = np.asarray(i, np.int32)
     return np.asarray(i) if isinstance(i, np.generic) else i
@@ -141,9 +144,12 @@ def take_along_axis(
     wrap_negative_indices: bool | None = None,
 ) -> Any:
     """For every place of `indices` the element of `arr` at that index along `axis`; the other axes run together and
-    broadcast. See `take` for `mode`. Raises ValueError if the ranks differ."""
+    broadcast. See `take` for `mode` (there is no "wrap"). Indices below 0 count from the end, if `wrap_negative_indices` (None:
+    but in mode "promise_in_bounds"); mode "one_hot" sums over the axis and gathers nothing. Raises ValueError if the ranks differ."""
     x, i = array_operand("take_along_axis", arr), _integer_indices("take_along_axis", indices)
-    how = _mode("take_along_axis", mode)
+    if mode == "wrap":
+        raise ValueError("take_along_axis: mode 'wrap' is not supported; give jnp.mod(indices, size)")
+    how = None if mode == "one_hot" else _mode("take_along_axis", mode)
     if axis is None:
         x, axis = reshape(x, (aval_of(x).size,)), 0
     own, given = aval_of(x).shape, aval_of(i).shape
@@ -154,15 +160,32 @@ def take_along_axis(
     x = broadcast(x, own, rest[:axis] + own[axis : axis + 1] + rest[axis + 1 :])
     i = array_operand("take_along_axis", i)
     i = broadcast(i, given, rest[:axis] + given[axis : axis + 1] + rest[axis + 1 :])
-    if how == "wrap":
-        i, how = _wrapped(i, own[axis]), GatherScatterMode.PROMISE_IN_BOUNDS
-    elif wrap_negative_indices is not False and how is not GatherScatterMode.CLIP:
+    if wrap_negative_indices is None:
+        wrap_negative_indices = how is not GatherScatterMode.PROMISE_IN_BOUNDS
+    if wrap_negative_indices:
         i = from_front(i, own[axis])
+    if not own[axis]:
+        return full(aval_of(i).shape, 0, aval_of(x).dtype)
+    if mode == "one_hot":
+        return _by_products(x, i, axis)
     if 0 in aval_of(i).shape:
         return take_along(x, i, axis)
     others = tuple(k for k in range(len(own)) if k != axis)
     numbers = GatherDimensionNumbers((), (axis,), (axis,), others, others)
     return gather(x, reshape(i, (*aval_of(i).shape, 1)), numbers, (1,) * len(own), mode=how, fill_value=fill_value)
+
+
+def _by_products(x: Any, i: Any, axis: int) -> Any:
+    """Every element as the sum over the axis of all that is there, but what is elsewhere times 0."""
+    shape, rank = aval_of(i).shape, aval_of(x).ndim
+    wide = (*shape[: axis + 1], aval_of(x).shape[axis], *shape[axis + 1 :])
+    kept = tuple(k + (k > axis) for k in range(rank))
+    there = eq_p(broadcast_in_dim_p(i, shape=wide, broadcast_dimensions=kept), iota(aval_of(i).dtype, wide, axis + 1))
+    rows = tuple(k + (k >= axis) for k in range(rank))
+    every = broadcast_in_dim_p(x, shape=wide, broadcast_dimensions=rows)
+    if aval_of(x).dtype == dtypes.bool_:
+        return reduce_or_p(and_p(there, every), axes=(axis + 1,))
+    return reduce_sum_p(choose(there, every, scalar_of(0, aval_of(x).dtype, False)), axes=(axis + 1,))
 
 
 # By condition --------------------------------------------------------------------------------------------------------
@@ -197,11 +220,9 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
     if not aval.ndim:
         raise ValueError("nonzero of a scalar: use jnp.atleast_1d(x).nonzero()")
     if size is not None:
-        fills = (
-            fill_value
-            if isinstance(fill_value, (tuple, list))
-            else [0 if fill_value is None else fill_value] * aval.ndim
-        )
+        fills = fill_value if isinstance(fill_value, tuple) else (0 if fill_value is None else fill_value,) * aval.ndim
+        if isinstance(fill_value, list) or len(fills) != aval.ndim:
+            raise ValueError(f"nonzero: fill_value is a number or a tuple of {aval.ndim}, not {fill_value!r}")
         return _nonzero(x, integer("nonzero", size, "size"), *fills)
     if is_traced(x):
         raise needs_size("nonzero")
@@ -221,7 +242,7 @@ def _nonzero(a: Any, size: int, *fills: Any) -> tuple[Any, ...]:
     shape, total = aval_of(mask).shape, aval_of(mask).size
     index = dtypes.default_int()
     if total == 0 or size == 0:
-        return tuple(broadcast(cast(*checked("nonzero", f), index), (), (size,)) for f in fills)
+        return tuple(broadcast(convert(array_operand("nonzero", f), index), (), (size,)) for f in fills)
     mask = reshape(mask, (total,))
     count = cumsum_p(convert(mask, index), axis=0, reverse=False)
     # The n-th element that is not zero writes its place to the result, at n; the others write out of bounds.

@@ -125,14 +125,16 @@ def pinv(a: Any, rtol: Any = None, hermitian: bool = False, *, rcond: Any = None
     rtol = convert(asarray(rtol), dtypes.real_part(aval.dtype))
     if hermitian:
         x = ops.hermitian_part(x)
-    return _pinv(hermitian, x, rtol)
+    batch = broadcast_shape(aval_of(rtol).shape, aval.shape[:-2])
+    x = broadcast(x, aval.shape, (*batch, *aval.shape[-2:]))
+    return _pinv(hermitian, x, broadcast(rtol, aval_of(rtol).shape, batch))
 
 
 @functools.partial(custom_jvp, nondiff_argnums=(0,))
 def _pinv(hermitian: bool, a: Any, rtol: Any) -> Any:
     u, s, vh = svd(a, full_matrices=False, hermitian=hermitian)
-    aval, rank = aval_of(s), aval_of(rtol).ndim
-    rtol = reshape(rtol, (*aval_of(rtol).shape, *[1] * (aval.ndim - rank)))
+    aval = aval_of(s)
+    rtol = reshape(rtol, (*aval_of(rtol).shape, 1))
     largest = slice_in_dim(s, 0, 1, axis=-1)
     cutoff = broadcast(rtol * largest, broadcast_shape(aval_of(rtol).shape, aval_of(largest).shape), aval.shape)
     inverse = where(s > cutoff, div_p(full(aval.shape, 1, aval.dtype), s), full(aval.shape, 0, aval.dtype))

@@ -13,13 +13,14 @@ from ..core.avals import aval_of
 from ..core.dtypes import to_inexact
 from ..ops.elementwise import abs_p, and_p, div_p, gt_p, ne_p, not_p, sqrt_p, square_p
 from ..ops.families import scalar_like
-from ..ops.linear import broadcast_in_dim_p, convert, full, mul_p, sub_p, where as choose
+from ..ops.linear import broadcast_in_dim_p, convert, full, mul_p, sub_p, transpose as permute, where as choose
 from . import reductions
 from ._fused import fused
-from ._operands import axes_of, broadcast, cast, checked, one_axis, operand, operands, unsupported
+from ._operands import axes_of, broadcast, cast, checked, lenient, listed, one_axis, operand, operands, unsupported
 from ._ufunc import kind_of
 from .dtypes import requested
 from .reductions import masked
+from .structure import array_operand
 
 
 def _float_operand(name: str, a: Any, dtype: Any) -> tuple[Any, Any, Any]:
@@ -134,7 +135,7 @@ def std(
 def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, keepdims: bool = False) -> Any:
     """The mean over `axis`, each element with its weight. With `returned`, (mean, sum of weights).
 
-    Weights have the array's shape, or are a vector along the one `axis`. Raises ValueError for other shapes.
+    Weights have the array's shape, or that of its axes in `axis`, in that order. Raises ValueError for other shapes.
     """
     if weights is None:
         result = mean(a, axis, keepdims=keepdims)
@@ -146,24 +147,18 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     x, w = operand("average", a), operand("average", weights)
     shape, own = aval_of(x).shape, aval_of(w).shape
     if own != shape:
-        if axis is None or isinstance(axis, tuple) or len(own) != 1:
+        places = [] if axis is None else [one_axis("average", i, len(shape)) for i in listed(axis)]
+        if own != tuple(shape[i] for i in places) or not places:
             raise ValueError(
-                f"average: weights of shape {own} for an array of shape {shape}: give the same shape, or a "
-                "vector and one axis"
+                f"average: weights of shape {own} for axis {axis} of an array of shape {shape}: give the shape of the array, "
+                "or that of the axes"
             )
-        place = one_axis("average", axis, len(shape))
-        if own[0] != shape[place]:
-            raise ValueError(f"average: {own[0]} weights for axis {axis} of an array of shape {shape}")
-        w = broadcast_along(w, shape, place)
+        w = permute(array_operand("average", w), tuple(sorted(range(len(places)), key=places.__getitem__)))
+        w = broadcast_in_dim_p(w, shape=shape, broadcast_dimensions=tuple(sorted(places)))
     x, w = operands("average", x, w, inexact=True)
     total = reductions.sum(w, axis, keepdims=keepdims)
     result = div_p(reductions.sum(mul_p(x, w), axis, keepdims=keepdims), total)
     return (result, total) if returned else result
-
-
-def broadcast_along(vector: Any, shape: tuple[int, ...], axis: int) -> Any:
-    """A vector along `axis` repeated to `shape`."""
-    return broadcast_in_dim_p(vector, shape=shape, broadcast_dimensions=(axis,))
 
 
 # Without NaN ---------------------------------------------------------------------------------------------------------
@@ -214,6 +209,7 @@ nanmax = _nan_reduction(
 nanmin = _nan_reduction("nanmin", reductions.min, np.inf, True, "The least element that is not NaN; NaN if all are.")
 
 
+@lenient
 @fused(static="axis dtype out keepdims")
 def nanmean(
     a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False, where: Any = None
@@ -230,6 +226,7 @@ def _present(x: Any, where: Any) -> Any:
     return present if where is None else and_p(*operands("where", present, where))
 
 
+@lenient
 @fused(static="axis dtype out ddof keepdims")
 def nanvar(
     a: Any,
@@ -256,6 +253,7 @@ def nanvar(
     )
 
 
+@lenient
 @fused(static="axis dtype out ddof keepdims")
 def nanstd(
     a: Any,

@@ -19,7 +19,18 @@ from ..ops.linear import (
     transpose as transpose_value,
 )
 from ._fused import fused
-from ._operands import axes_of, broadcast, broadcast_shape, checked, integer, one_axis, operand, shape_of, unsupported
+from ._operands import (
+    axes_of,
+    broadcast,
+    broadcast_shape,
+    checked,
+    integer,
+    listed,
+    one_axis,
+    operand,
+    shape_of,
+    unsupported,
+)
 
 
 def array_operand(name: str, x: Any) -> Any:
@@ -88,7 +99,7 @@ def expand_dims(a: Any, axis: Any) -> Any:
     """`a` with new axes of size 1 at the places `axis` (an int or several) of the result. Raises ValueError for places
     that do not exist or stand twice."""
     x = array_operand("expand_dims", a)
-    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    axes = listed(axis)
     rank = aval_of(x).ndim + len(axes)
     return with_new_axes(x, [one_axis("expand_dims", i, rank) for i in axes])
 
@@ -220,10 +231,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     """
     x = array_operand("moveaxis", a)
     rank = aval_of(x).ndim
-    old, new = (
-        [one_axis("moveaxis", i, rank) for i in (places if isinstance(places, (tuple, list)) else (places,))]
-        for places in (source, destination)
-    )
+    old, new = ([one_axis("moveaxis", i, rank) for i in listed(places)] for places in (source, destination))
     if len(old) != len(new) or len(set(old)) != len(old) or len(set(new)) != len(new):
         raise ShapeError(f"moveaxis: {source} and {destination} must name equally many distinct axes")
     order = [i for i in range(rank) if i not in old]
@@ -259,11 +267,7 @@ def flip(m: Any, axis: Any = None) -> Any:
     """The order of elements reversed along `axis` (an int or several; None: all)."""
     x = array_operand("flip", m)
     rank = aval_of(x).ndim
-    axes = (
-        range(rank)
-        if axis is None
-        else [one_axis("flip", i, rank) for i in (axis if isinstance(axis, (tuple, list)) else (axis,))]
-    )
+    axes = range(rank) if axis is None else [one_axis("flip", i, rank) for i in listed(axis)]
     return flipped(x, sorted(set(axes)))
 
 

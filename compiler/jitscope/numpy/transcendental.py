@@ -29,6 +29,7 @@ from ..ops.elementwise import (
     exp2_p,
     exp_p,
     expm1_p,
+    floor_p,
     imag_p,
     log1p_p,
     log_p,
@@ -164,8 +165,16 @@ def logaddexp(x1: Any, x2: Any, /) -> Any:
     if kind_of(x) == "c":
         swap = lt_p(real_p(x), real_p(y))
         high, low = choose(swap, y, x), choose(swap, x, y)
-        return add_p(high, log1p_p(exp_p(sub_p(low, high))))
+        return _principal(add_p(high, log1p_p(exp_p(sub_p(low, high)))))
     return weak_as(_natural(x, y), x, y)
+
+
+def _principal(x: Any) -> Any:
+    """The logarithm of the same number whose imaginary part lies in [-pi, pi)."""
+    angle = imag_p(x)
+    half, turn = scalar_like(angle, math.pi), scalar_like(angle, 2 * math.pi)
+    turns = floor_p(div_p(add_p(angle, half), turn))
+    return complex_p(real_p(x), sub_p(angle, mul_p(turns, turn)))
 
 
 def _log_of_sum(exponential: Any, scale: float) -> Any:

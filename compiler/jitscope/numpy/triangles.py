@@ -10,12 +10,12 @@ from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.dtypes import default_float
 from ..core.errors import ShapeError
-from ..core.trace import evaluating
+from ..core.trace import Tracer, evaluating
 from ..ops.elementwise import eq_p, ge_p
 from ..ops.indexing import iota
 from ..ops.linear import add_p, convert, pad_p, reshape, scalar_zero, slice_in_dim, where as choose
 from ._fused import fused
-from ._operands import broadcast, integer, one_axis, scalar_of, shape_of
+from ._operands import broadcast, checked, integer, one_axis, scalar_of, shape_of
 from .dtypes import requested
 from .ranges import made
 from .structure import array_operand, moveaxis
@@ -25,6 +25,10 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, device: 
     """N × M (None: N) zeros with ones on the k-th diagonal."""
     rows, columns = shape = shape_of("eye", (N, N if M is None else M))
     to = default_float() if dtype is None else requested(dtype, "eye")
+    if isinstance(k, Tracer):
+        return triangle("eye", shape, k, eq_p, to)
+    if not isinstance(k, (int, np.integer)) and not dtypes.is_integer(checked("eye", k)[1].dtype):
+        raise ValueError(f"eye: k must be an integer, not {k!r}")
     k = integer("eye", k, "k")
     if evaluating():
         return made(np.eye(rows, columns, k).astype(to), device)
@@ -44,10 +48,23 @@ def rows_and_columns(shape: tuple[int, ...], k: int) -> tuple[Any, Any]:
     return (add_p(row, scalar_of(k, index, False)) if k else row), column
 
 
+def triangle(name: str, shape: tuple[int, ...], k: Any, compare: Any, to: Any) -> Any:
+    """Ones where a place, k rows further down, compares so with the diagonal; `k` is traced. Raises ValueError if it is no
+    integer without axes."""
+    aval = aval_of(k)
+    if aval.shape or not dtypes.is_integer(aval.dtype):
+        raise ValueError(f"{name}: k must be an integer, not {aval.short()}")
+    row, column = rows_and_columns(shape, 0)
+    row = add_p(row, broadcast(convert(k, aval_of(row).dtype), (), shape))
+    return convert(compare(row, column), to)
+
+
 def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Any:
     """N × M (None: N) ones on and below the k-th diagonal, zeros above."""
     rows, columns = shape = shape_of("tri", (N, N if M is None else M))
     to = default_float() if dtype is None else requested(dtype, "tri")
+    if isinstance(k, Tracer):
+        return triangle("tri", shape, k, ge_p, to)
     k = integer("tri", k, "k")
     if evaluating():
         return made(np.tri(rows, columns, k).astype(to))
@@ -72,15 +89,21 @@ tril = _triangle("tril", True, "The elements on and below the k-th diagonal (of 
 triu = _triangle("triu", False, "The elements on and above the k-th diagonal (of the last two axes), zeros below.")
 
 
+def _matrix(name: str, n: Any, k: Any, m: Any) -> tuple[int, int, int]:
+    """The arguments as ints. Raises ShapeError (a TypeError and a ValueError) for negative sizes."""
+    rows, columns = shape_of(name, (n, n if m is None else m))
+    return rows, integer(name, k, "k"), columns
+
+
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
     """Row and column numbers of the elements on and below the k-th diagonal of an n × m array."""
-    rows, columns = np.tril_indices(n, k, m)
+    rows, columns = np.tril_indices(*_matrix("tril_indices", n, k, m))
     return made(rows), made(columns)
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
     """Row and column numbers of the elements on and above the k-th diagonal of an n × m array."""
-    rows, columns = np.triu_indices(n, k, m)
+    rows, columns = np.triu_indices(*_matrix("triu_indices", n, k, m))
     return made(rows), made(columns)
 
 
@@ -102,7 +125,7 @@ def triu_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
 
 
 def _matrix_shape(name: str, arr: Any, k: int) -> tuple[int, int, int]:
-    shape = tuple(arr.shape)
+    shape = checked(name, arr)[1].shape
     if len(shape) != 2:
         raise ValueError(f"{name} needs a matrix; the array has shape {shape}")
     return shape[0], k, shape[1]
@@ -110,7 +133,7 @@ def _matrix_shape(name: str, arr: Any, k: int) -> tuple[int, int, int]:
 
 def diag_indices_from(arr: Any) -> tuple[Any, ...]:
     """`diag_indices` for the shape of an array of two or more equal axes."""
-    shape = tuple(arr.shape)
+    shape = checked("diag_indices_from", arr)[1].shape
     if len(shape) < 2 or len(set(shape)) > 1:
         raise ValueError(f"diag_indices_from needs two or more axes of one size; the array has shape {shape}")
     return diag_indices(shape[0], len(shape))
@@ -119,12 +142,16 @@ def diag_indices_from(arr: Any) -> tuple[Any, ...]:
 # Diagonals -----------------------------------------------------------------------------------------------------------
 
 
-@fused(static="k")
 def diag(v: Any, k: int = 0) -> Any:
     """A matrix with the vector `v` on its k-th diagonal, or the k-th diagonal of the matrix `v`.
 
     Raises ValueError for other ranks.
     """
+    return _diag(v, integer("diag", k, "k"))
+
+
+@fused(static="k")
+def _diag(v: Any, k: int) -> Any:
     x = array_operand("diag", v)
     if aval_of(x).ndim == 2:
         return diagonal(x, k)
@@ -137,11 +164,15 @@ def diag(v: Any, k: int = 0) -> Any:
     return choose(eq_p(*rows_and_columns((size, size), k)), row, zero)
 
 
-@fused(static="k")
 def diagflat(v: Any, k: int = 0) -> Any:
     """A matrix with the raveled array on its k-th diagonal."""
+    return _diagflat(v, integer("diagflat", k, "k"))
+
+
+@fused(static="k")
+def _diagflat(v: Any, k: int) -> Any:
     x = array_operand("diagflat", v)
-    return diag(reshape(x, (aval_of(x).size,)), k)
+    return _diag(reshape(x, (aval_of(x).size,)), k)
 
 
 @fused(static="offset axis1 axis2")

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import aval_of
+from ..core.config import settings
 from ..ops.elementwise import and_p, ge_p, lt_p, max_p, min_p
 from ..ops.indexing import (
     GatherScatterMode,
@@ -64,7 +65,10 @@ def updated(x: Any, index: Index, values: Any, how: str, mode: GatherScatterMode
     if not hasattr(x, "aval"):
         x = broadcast_in_dim_p(x, shape=original.shape, broadcast_dimensions=tuple(range(original.ndim)))
     if how != "apply":
-        values = cast(values, aval_of(values), original.dtype)
+        given = aval_of(values)
+        if settings().numpy_dtype_promotion == "strict":
+            dtypes.promote((original.dtype, False), (given.dtype, given.weak_type))  # raises
+        values = cast(values, given, original.dtype)
     x = reshape(x, index.shape) if index.added else x
     if any(item.kind == ARRAY for item in index.items):
         only_slices = window(x, index, only_slices=True)

@@ -8,6 +8,8 @@ import numpy as np
 
 from ..backend.array import array_from_numpy
 from ..core import dtypes
+from ..core.avals import from_protocol
+from ..core.trace import Tracer
 from ..ops.linear import convert
 from ._fused import fused
 from ._operands import checked, integer
@@ -17,13 +19,21 @@ from .special import i0
 from .transcendental import sqrt
 
 
+def _points(name: str, M: Any) -> int:
+    """A number of points, cut off to an int. Raises TypeError for negative ones."""
+    M = integer(name, M, "M") if isinstance(M, Tracer) else int(from_protocol(M))
+    if M < 0:
+        raise TypeError(f"{name}: the number of points must not be negative, it is {M}")
+    return M
+
+
 def _window(name: str, doc: str) -> Any:
     def fun(M: int) -> Any:
-        values = getattr(np, name)(integer(name, M, "M"))
+        values = getattr(np, name)(_points(name, M))
         return array_from_numpy(values.astype(dtypes.default_float()))
 
     fun.__name__, fun.__qualname__ = name, name
-    fun.__doc__ = f"The {doc} window of M points, in the default float. Raises TypeError for M that is no int."
+    fun.__doc__ = f"The {doc} window of M points, in the default float. A float M is cut off; raises TypeError for a negative one."
     return fun
 
 
@@ -33,8 +43,8 @@ hamming, hanning = _window("hamming", "Hamming"), _window("hanning", "Hann")
 
 def kaiser(M: int, beta: Any) -> Any:
     """The Kaiser window of M points, in the default float: I₀(β √(1 - t²)) / I₀(β) for t from -1 to 1. `beta`, a number,
-    may be traced. Raises TypeError for M that is no int, ValueError for complex `beta`."""
-    return _kaiser(beta, integer("kaiser", M, "M"))
+    may be traced. A float M is cut off. Raises TypeError for a negative one, ValueError for complex `beta`."""
+    return _kaiser(beta, _points("kaiser", M))
 
 
 @fused(static="M")

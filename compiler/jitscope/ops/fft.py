@@ -55,7 +55,8 @@ class FFT(Structural):
         out = ctx.avals_out[0]
         if not out.size or not ctx.avals_in[0].size:
             return ctx.zeros(out)
-        return ctx.hlo.fft(x, ctx.hlo.FftTypeAttr.get(fft_type.name), ctx.ints(fft_lengths))
+        # LAPACK's matrices lie column by column, and XLA would hand that layout on to the transform, which has no such one.
+        return ctx.row_by_row(ctx.hlo.fft(x, ctx.hlo.FftTypeAttr.get(fft_type.name), ctx.ints(fft_lengths)), out)
 
     def transpose_to(self, ct, aval, /, *, fft_type, fft_lengths):
         params = {"fft_lengths": fft_lengths}

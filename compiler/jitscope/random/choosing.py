@@ -11,7 +11,7 @@ from ..api.many_devices import later
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..numpy._compiled import compiled
-from ..numpy._operands import checked, one_axis, promoted
+from ..numpy._operands import checked, lenient, one_axis, promoted
 from ..ops.linear import convert
 from ..ops.rng import random_bits_p
 from .arguments import shape_over
@@ -150,6 +150,7 @@ def _indices(key: Any, p: Any, n: int, shape: tuple[int, ...], replace: bool, mo
 # Categories ----------------------------------------------------------------------------------------------------------
 
 
+@lenient
 @compiled(static="axis shape replace mode")
 def categorical(
     key: Any, logits: Any, axis: int = -1, shape: Shape | None = None, replace: bool = True, mode: str | None = None, *,

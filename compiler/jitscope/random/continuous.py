@@ -12,7 +12,7 @@ import numpy as np
 from .. import lax, numpy as jnp
 from ..core import dtypes
 from ..numpy._compiled import compiled
-from ..numpy._operands import checked
+from ..numpy._operands import checked, lenient
 from ..ops.linear import convert
 from ..ops.rng import random_bits_p
 from .arguments import converted, drawn_shape, in_dtype, settled, spread
@@ -120,6 +120,7 @@ def pareto(key: Any, b: Any, shape: Shape | None = None, dtype: Any = None, *, o
     return jnp.exp(exponential(key, shape, dtype) / b)
 
 
+@lenient
 @compiled(static="shape dtype")
 def rayleigh(key: Any, scale: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Rayleigh numbers: density x exp(-x² / 2) for x > 0, sqrt(-2 log(u)) of uniform u, times `scale`.
@@ -193,6 +194,7 @@ def truncated_normal(
     return jnp.clip(drawn, *inner)
 
 
+@lenient
 @compiled(static="shape dtype")
 def geometric(key: Any, p: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """How many trials of probability `p` the first success takes: 1 + floor(log(u) / log(1 - p)) of uniform u.

@@ -10,7 +10,7 @@ from .. import lax, numpy as jnp
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..numpy._compiled import compiled
-from ..numpy._operands import integer, promoted
+from ..numpy._operands import integer, lenient, promoted
 from ..ops.linear import convert
 from .arguments import ANY, converted, drawn_shape, settled, shape_over, spread
 from .keys import pair
@@ -82,6 +82,7 @@ def wald(key: Any, mean: Any, shape: Shape | None = None, dtype: Any = None, *, 
 _METHODS = ("cholesky", "eigh", "svd")
 
 
+@lenient
 @compiled(static="shape dtype method")
 def multivariate_normal(
     key: Any, mean: Any, cov: Any, shape: Shape | None = None, dtype: Any = None, method: str = "cholesky", *,

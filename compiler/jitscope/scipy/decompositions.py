@@ -14,7 +14,7 @@ from ..lax.polar import qdwh
 from ..numpy._compiled import compiled
 from ..numpy._operands import broadcast, broadcast_shape, promoted
 from ..numpy.applying import vectorize
-from ..numpy.factoring import arrays_of_floats, matrices
+from ..numpy.factoring import arrays_of_floats, eigvals, matrices
 from ..ops import eigen, householder, linalg as ops, schur as forms, svd as singular
 from ..ops.elementwise import eq_p
 from ..ops.indexing import dynamic_slice_p, dynamic_update_slice_p, iota
@@ -273,12 +273,11 @@ def _to_complex_form(t: Any, z: Any) -> tuple[Any, Any]:
         m = convert(n - i, np.dtype(np.int32))
         before = m - 1
         block = dynamic_slice_p(t, before, before, slice_sizes=(2, 2))
-        a, b, c, d = (block[j, k] for j in range(2) for k in range(2))
-        half = (a - d) / 2
+        a, c, d = block[0, 0], block[1, 0], block[1, 1]
         moved = abs(c) > eps * (abs(a) + abs(d))
         one, none = full((), 1, aval_of(t).dtype), full((), 0, aval_of(t).dtype)
-        # Where nothing is done the roots are of other numbers than 0, whose slopes would be NaN.
-        gap = half + _root(where(moved, half * half + b * c, one))
+        # Where nothing is done it is another matrix whose eigenvalues are taken: those of this may have no slopes.
+        gap = eigvals(where(moved, block, np.diag([1, 2]).astype(aval_of(t).dtype)))[0] - where(moved, d, none)
         length = convert(_hypot(gap, where(moved, c, one)), aval_of(t).dtype)
         cos, sin = where(moved, gap / length, one), where(moved, c / length, none)
         turn = _matrix([[ops.conjugate(cos), sin], [-sin, cos]])
@@ -294,10 +293,6 @@ def _to_complex_form(t: Any, z: Any) -> tuple[Any, Any]:
         return t, dynamic_update_slice_p(z, ops.product(pair, back), zero, before)
 
     return fori_loop(1, n, step, (t, z)) if n > 1 else (t, z)
-
-
-def _root(x: Any) -> Any:
-    return x**0.5
 
 
 def _hypot(x: Any, y: Any) -> Any:

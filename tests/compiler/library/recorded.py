@@ -41,9 +41,9 @@ def encode(answer: Answer) -> Any:
     if answer.eager:
         found["eager"] = True
     if answer.values is not None:
-        found["values"] = [_numbers(x) for x in answer.values]
+        found["values"] = [numbers(x) for x in answer.values]
     if isinstance(answer.grads, dict):
-        found["grads"] = {name: _numbers(g) for name, g in answer.grads.items()}
+        found["grads"] = {name: numbers(g) for name, g in answer.grads.items()}
     elif answer.grads is not None:
         found["grads"] = answer.grads
     if answer.mapped is not None:
@@ -66,7 +66,7 @@ def decode(found: Any) -> Answer:
     )
 
 
-def _numbers(x: numpy.ndarray) -> list[Any]:
+def numbers(x: numpy.ndarray) -> list[Any]:
     """Flat; floats with nine digits, complex numbers one real and one imaginary part after the other."""
     x = flat(x)
     return [float(f"{v:.9g}") for v in x.tolist()] if x.dtype.kind == "f" else x.astype("int64").tolist()

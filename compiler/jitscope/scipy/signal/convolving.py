@@ -14,7 +14,7 @@ from typing import Any
 
 from ... import lax, numpy as jnp
 from ...numpy._compiled import compiled
-from ...numpy._operands import one_axis, promoted, weak_as
+from ...numpy._operands import listed, one_axis, promoted, weak_as
 from ...numpy.fft import fftn, ifftn, irfftn, rfftn
 from ...numpy.structure import array_operand
 
@@ -169,7 +169,7 @@ def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Sequence[int] | No
     precision, too."""
     in1, in2 = _arrays("fftconvolve", in1, in2)
     _check_mode("fftconvolve", mode)
-    given = range(in1.ndim) if axes is None else axes if isinstance(axes, (tuple, list)) else (axes,)
+    given = range(in1.ndim) if axes is None else listed(axes)
     along = sorted({one_axis("fftconvolve", a, in1.ndim) for a in given})
     if any(in1.shape[a] != in2.shape[a] for a in range(in1.ndim) if a not in along):
         raise ValueError(f"fftconvolve of shapes {in1.shape} and {in2.shape}: sizes beside axes {along} must be equal")

@@ -11,9 +11,10 @@ import numpy as np
 from ... import lax, numpy as jnp
 from ...core import dtypes
 from ...numpy._compiled import compiled
-from ...numpy._operands import one_axis
+from ...numpy._operands import lenient, one_axis
 
 
+@lenient
 def detrend(
     data: Any,
     axis: int = -1,

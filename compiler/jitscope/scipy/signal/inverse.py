@@ -10,7 +10,7 @@ from ... import lax, numpy as jnp
 from ...core.avals import aval_of
 from ...core.dtypes import complex_of, real_part, to_inexact
 from ...numpy._compiled import compiled
-from ...numpy._operands import one_axis
+from ...numpy._operands import lenient, one_axis
 from ...numpy.fft import ifft, irfft
 from ...numpy.structure import array_operand
 from .segments import overlapped
@@ -30,6 +30,7 @@ class _Plan(NamedTuple):
     boundary: bool
 
 
+@lenient
 def istft(
     Zxx: Any,
     fs: Any = 1.0,

@@ -19,7 +19,7 @@ import numpy as np
 from ... import lax, numpy as jnp
 from ...core.dtypes import complex_of, real_part
 from ...numpy._compiled import compiled
-from ...numpy._operands import broadcast_shape, one_axis, promoted
+from ...numpy._operands import broadcast_shape, lenient, one_axis, promoted
 from ...numpy.fft import fft, rfft
 from ...numpy.structure import array_operand
 from .detrending import detrended
@@ -43,6 +43,7 @@ class _Plan(NamedTuple):
     average: str | None
 
 
+@lenient
 def stft(
     x: Any,
     fs: Any = 1.0,
@@ -67,6 +68,7 @@ def stft(
     return _coefficients(x, fs, None if is_named(window) else window, plan)
 
 
+@lenient
 def csd(
     x: Any,
     y: Any,
@@ -88,6 +90,7 @@ def csd(
     return _powers("csd", x, y, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis, average)
 
 
+@lenient
 def welch(
     x: Any,
     fs: Any = 1.0,

@@ -10,7 +10,7 @@ import numpy as np
 from ... import numpy as jnp
 from ...numpy import linalg
 from ...numpy._compiled import compiled
-from ...numpy._operands import operand
+from ...numpy._operands import lenient, operand
 
 
 _SMALL = 1e-3
@@ -38,12 +38,14 @@ def _in_degrees(x: Any, degrees: Any) -> Any:
     return jnp.where(degrees, jnp.rad2deg(x), x)
 
 
+@lenient
 @compiled()
 def normalized(quat: Any) -> Any:
     quat = jnp.asarray(quat)
     return quat / _length(quat)[..., None]
 
 
+@lenient
 @compiled()
 def product(p: Any, q: Any) -> Any:
     p, q = jnp.asarray(p), jnp.asarray(q)
@@ -68,6 +70,7 @@ def _product(p: Any, q: Any) -> Any:
     )
 
 
+@lenient
 @compiled(static="inverse")
 def applied(quat: Any, vectors: Any, inverse: Any) -> Any:
     matrix = _matrix(jnp.asarray(quat))
@@ -77,6 +80,7 @@ def applied(quat: Any, vectors: Any, inverse: Any) -> Any:
     return (matrix @ jnp.asarray(vectors)[..., None])[..., 0]
 
 
+@lenient
 @compiled()
 def as_matrix(quat: Any) -> Any:
     return _matrix(jnp.asarray(quat))
@@ -100,6 +104,7 @@ def _matrix(quat: Any) -> Any:
     return jnp.stack(elements, -1).reshape(*x.shape, 3, 3)
 
 
+@lenient
 @compiled()
 def from_matrix(matrix: Any) -> Any:
     m = jnp.asarray(matrix)
@@ -121,6 +126,7 @@ def from_matrix(matrix: Any) -> Any:
     return _normalized(jnp.select([chosen == i for i in range(3)], rows[:3], rows[3]))
 
 
+@lenient
 @compiled()
 def from_mrp(mrp: Any) -> Any:
     mrp = jnp.asarray(mrp)
@@ -128,6 +134,7 @@ def from_mrp(mrp: Any) -> Any:
     return jnp.concatenate([2 * mrp, 2 - total], -1) / total
 
 
+@lenient
 @compiled()
 def as_mrp(quat: Any) -> Any:
     quat = jnp.asarray(quat)
@@ -136,6 +143,7 @@ def as_mrp(quat: Any) -> Any:
     return sign * quat[..., :3] / (1.0 + sign * scalar)
 
 
+@lenient
 @compiled(static="degrees")
 def from_rotvec(rotvec: Any, degrees: Any) -> Any:
     rotvec = _radians(rotvec, degrees)
@@ -146,6 +154,7 @@ def from_rotvec(rotvec: Any, degrees: Any) -> Any:
     return jnp.concatenate([scale * rotvec, jnp.cos(angle / 2)], -1)
 
 
+@lenient
 @compiled(static="degrees")
 def as_rotvec(quat: Any, degrees: Any) -> Any:
     quat = jnp.asarray(quat)
@@ -157,18 +166,21 @@ def as_rotvec(quat: Any, degrees: Any) -> Any:
     return _in_degrees(scale, degrees) * quat[..., :3]
 
 
+@lenient
 @compiled()
 def inverse(quat: Any) -> Any:
     quat = jnp.asarray(quat)
     return quat * jnp.array([-1, -1, -1, 1], quat.dtype)
 
 
+@lenient
 @compiled()
 def magnitude(quat: Any) -> Any:
     quat = jnp.asarray(quat)
     return 2.0 * jnp.arctan2(_length(quat[..., :3]), jnp.abs(quat[..., 3]))
 
 
+@lenient
 @compiled(static="canonical scalar_first")
 def as_quat(quat: Any, canonical: bool, scalar_first: bool) -> Any:
     quat = jnp.asarray(quat)
@@ -181,6 +193,7 @@ def as_quat(quat: Any, canonical: bool, scalar_first: bool) -> Any:
     return jnp.roll(quat, 1, -1) if scalar_first else quat
 
 
+@lenient
 @compiled()
 def mean(quat: Any, weights: Any) -> Any:
     quat = jnp.asarray(quat)
@@ -211,6 +224,7 @@ def _about(axis: int, angle: Any) -> Any:
     return jnp.stack(parts, -1)
 
 
+@lenient
 @compiled(static="degrees axes intrinsic")
 def as_euler(quat: Any, degrees: Any, axes: tuple[int, ...], intrinsic: bool) -> Any:
     """E. Bernardes and S. Viollet, Quaternion to Euler angles conversion, PLoS ONE 17 (2022)."""

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from ... import numpy as jnp
 from ...core.avals import aval_of
 from ...numpy._compiled import compiled
+from ...numpy._operands import lenient
 from . import quaternions
 from .rotations import Rotation
 
@@ -44,6 +45,7 @@ class Slerp(NamedTuple):
         return Rotation(_between(self.times, self.timedelta, self.rotations.quat, self.rotvecs, times))
 
 
+@lenient
 @compiled()
 def _prepared(times: Any, quat: Any) -> tuple[Any, Any, Any]:
     quat = jnp.asarray(quat)
@@ -52,6 +54,7 @@ def _prepared(times: Any, quat: Any) -> tuple[Any, Any, Any]:
     return times, jnp.diff(times), quaternions.as_rotvec(way, False)
 
 
+@lenient
 @compiled()
 def _between(known: Any, steps: Any, quat: Any, rotvecs: Any, times: Any) -> Any:
     times = jnp.asarray(times).astype(aval_of(known).dtype)

@@ -7,7 +7,7 @@ from typing import Any
 from ... import lax, numpy as jnp
 from ...control.custom_jvp import custom_jvp
 from ...numpy._compiled import compiled
-from ...numpy._operands import integer, operand
+from ...numpy._operands import integer, lenient, operand
 from ...ops.elementwise import abs_p, exp_p
 from ...special.bessel import bessel_i0e_p, bessel_i1e_p
 from ._operands import real_operands
@@ -39,6 +39,7 @@ def i1(x: Any) -> Any:
     return exp_p(abs_p(x)) * bessel_i1e_p(x)
 
 
+@lenient
 @compiled(static="v n_iter")
 def bessel_jn(z: Any, *, v: int, n_iter: int = 50) -> Any:
     """The Bessel functions of the first kind of orders 0 to v at real z: an array of shape [v + 1, *z.shape].

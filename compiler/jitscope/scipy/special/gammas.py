@@ -11,7 +11,7 @@ from ... import numpy as jnp
 from ...core.avals import aval_of
 from ...core.dtypes import is_integer, kind
 from ...numpy._compiled import compiled
-from ...numpy._operands import checked, integer, operand, operands, weak_as
+from ...numpy._operands import checked, integer, lenient, operand, operands, weak_as
 from ...ops.elementwise import digamma_p, exp_p, gt_p, lgamma_p, polygamma_p
 from ...ops.families import scalar_like
 from ...ops.linear import where
@@ -128,6 +128,7 @@ def gammaincc(a: Any, x: Any) -> Any:
     return igammac_p(*operands("gammaincc", a, x, inexact=True))
 
 
+@lenient
 @compiled(static="d")
 def multigammaln(a: Any, d: Any) -> Any:
     """The logarithm of the multivariate gamma function of dimension d, d (d - 1)/4 log π + Σ log|Γ(a - i/2)| over i <

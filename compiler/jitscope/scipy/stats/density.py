@@ -12,7 +12,7 @@ from ...core.avals import aval_of
 from ...core.dtypes import to_inexact
 from ...nn.normalizing import logsumexp
 from ...numpy._compiled import compiled
-from ...numpy._operands import promoted
+from ...numpy._operands import lenient, promoted
 from ...numpy.structure import array_operand
 from ...tree import register_pytree_node_class
 from .. import special
@@ -165,6 +165,7 @@ class gaussian_kde:
 # Programs ------------------------------------------------------------------------------------------------------------
 
 
+@lenient
 @compiled()
 def _weighed(points: Any, weights: Any) -> tuple[Any, Any, Any]:
     """The points, their weights with sum 1, and the number of points of equal weights that say as much."""
@@ -177,6 +178,7 @@ def _weighed(points: Any, weights: Any) -> tuple[Any, Any, Any]:
     return points, weights, 1 / jnp.sum(weights * weights)
 
 
+@lenient
 @compiled(static="rule")
 def _widths(points: Any, weights: Any, neff: Any, factor: Any, rule: str | None) -> tuple[Any, Any]:
     d = points.shape[0]
@@ -186,6 +188,7 @@ def _widths(points: Any, weights: Any, neff: Any, factor: Any, rule: str | None)
     return of_data * factor**2, jnp.linalg.inv(of_data) / factor**2
 
 
+@lenient
 @compiled(static="in_log")
 def _density(points: Any, weights: Any, precision: Any, places: Any, in_log: bool) -> Any:
     points, weights, precision, places = promoted("gaussian_kde", (points, weights, precision, places), inexact=True)[0]
@@ -198,6 +201,7 @@ def _density(points: Any, weights: Any, precision: Any, places: Any, in_log: boo
     return jnp.sum(weights * jnp.exp(exponents), 1)
 
 
+@lenient
 @compiled()
 def _product(widths: Any, x: Any, x_weights: Any, y: Any, y_weights: Any) -> Any:
     """The sum of normal densities of covariance `widths` at all differences of points."""
@@ -210,6 +214,7 @@ def _product(widths: Any, x: Any, x_weights: Any, y: Any, y_weights: Any) -> Any
     return total / (math.sqrt(2 * math.pi) ** d * jnp.prod(jnp.diagonal(root)))
 
 
+@lenient
 @compiled()
 def _between(points: Any, weights: Any, covariance: Any, low: Any, high: Any) -> Any:
     width = jnp.sqrt(covariance[0, 0])
@@ -217,6 +222,7 @@ def _between(points: Any, weights: Any, covariance: Any, low: Any, high: Any) ->
     return jnp.sum(weights * (high - low))
 
 
+@lenient
 @compiled(static="shape")
 def _drawn(key: Any, points: Any, weights: Any, covariance: Any, shape: Any) -> Any:
     choosing, moving = random.split(key)

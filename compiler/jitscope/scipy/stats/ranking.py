@@ -14,7 +14,7 @@ import numpy as np
 from ... import lax, numpy as jnp
 from ...core import dtypes
 from ...numpy._compiled import compiled
-from ...numpy._operands import axes_of, one_axis, promoted
+from ...numpy._operands import axes_of, lenient, one_axis, promoted
 from ...numpy.structure import array_operand
 
 
@@ -79,6 +79,7 @@ def mode(a: Any, axis: int | None = 0, nan_policy: str = "propagate", keepdims: 
 _METHODS = ("average", "min", "max", "dense", "ordinal")
 
 
+@lenient
 @compiled(static="method axis nan_policy")
 def rankdata(a: Any, method: str = "average", *, axis: int | None = None, nan_policy: str = "propagate") -> Any:
     """The ranks of the elements among all (axis None; the result is a vector) or along an axis, from 1, as floats of the usual width.
