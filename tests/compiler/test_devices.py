@@ -158,8 +158,12 @@ def test_deleted_arrays() -> None:
                                   lambda: jnp.zeros((0, 2), "bfloat16"), lambda: jnp.ones(3, bool)])  # fmt: skip
 def test_copies_and_pickles(make: Any) -> None:
     x = make()
-    assert copy.copy(x) is x
-    for again in (copy.deepcopy(x), pickle.loads(pickle.dumps(x)), pickle.loads(pickle.dumps(x, protocol=2))):
+    for again in (
+        copy.copy(x),
+        copy.deepcopy(x),
+        pickle.loads(pickle.dumps(x)),
+        pickle.loads(pickle.dumps(x, protocol=2)),
+    ):
         assert again is not x and again.aval is x.aval and jnp.array_equal(again, x)
     nested = copy.deepcopy({"a": [x, x]})
     assert nested["a"][0] is nested["a"][1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -193,7 +194,8 @@ class Array(Operators):
         return client.is_deleted(self.buf)
 
     def delete(self) -> None:
-        """Free the memory now."""
+        """Free the memory now. Views of it in NumPy, and arrays of other libraries that share it, keep it."""
+        self.buf = unshared(self.buf)
         client.delete(self.buf)
 
     def is_ready(self) -> bool:
@@ -213,7 +215,7 @@ class Array(Operators):
         return client.pointer(self.buf)
 
     def __copy__(self) -> Array:
-        return self
+        return Array(client.copy_to_device(self.buf, self.device), self.aval)
 
     def __deepcopy__(self, memo: Any) -> Array:
         make, values = self.__reduce__()
@@ -240,8 +242,7 @@ def array_from_numpy(value: Any, weak_type: bool = False, device: Any = None) ->
     key = (value.shape, value.dtype, weak_type, options)
     aval = _avals.get(key)
     if aval is None:
-        if len(_avals) >= _MAX_KEPT:
-            _avals.clear()
+        _make_room(_avals)
         aval = _avals[key] = ShapedArray(value.shape, canonicalize(value.dtype), weak_type)
     if value.dtype is not aval.dtype:
         value = value.astype(aval.dtype, copy=False)
@@ -249,8 +250,16 @@ def array_from_numpy(value: Any, weak_type: bool = False, device: Any = None) ->
 
 
 _avals: dict[Any, ShapedArray] = {}
-_scalars: dict[Any, Array] = {}
+_scalars: dict[Any, tuple[Any, ShapedArray]] = {}
+_shared: dict[int, Any] = {}
 _MAX_KEPT = 4096
+
+
+def _make_room(cache: dict[Any, Any]) -> None:
+    """Drop what has been in the cache for longest where it is full."""
+    if len(cache) >= _MAX_KEPT:
+        for key in list(islice(cache, _MAX_KEPT // 8)):
+            cache.pop(key, None)
 
 
 def to_array(x: Any) -> Array:
@@ -280,16 +289,22 @@ def _scalar_array(x: Any) -> Array:
     exact = x == x and x != 0 and not isinstance(x, (complex, np.complexfloating))
     key = (type(x), x if exact else repr(x), settings())
     found = _scalars.get(key)
-    if found is None or found.is_deleted():
+    if found is None:
         aval = aval_of(x)
         value = np.asarray(x)
         if aval.weak_type and dtypes.is_integer(aval.dtype):
             value = _checked_int(x, aval.dtype)
-        found = Array(client.put(value.astype(aval.dtype), settings().default_device), aval)
-        if len(_scalars) >= _MAX_KEPT:
-            _scalars.clear()
-        _scalars[key] = found
-    return found
+        buf = client.put(value.astype(aval.dtype), settings().default_device)
+        number = id(buf)
+        _shared[number] = weakref.ref(buf, lambda _: _shared.pop(number, None))
+        _make_room(_scalars)
+        found = _scalars[key] = buf, aval
+    return Array(*found)
+
+
+def unshared(buf: Any) -> Any:
+    """The buffer, if its memory may be given away or freed; a copy of one that stands for a number wherever it is used."""
+    return client.copy_to_device(buf, client.device_of(buf)) if id(buf) in _shared else buf
 
 
 def _checked_int(x: Any, dtype: Any) -> np.ndarray:

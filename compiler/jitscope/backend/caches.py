@@ -10,9 +10,11 @@ from typing import Any
 
 from .. import tree
 from ..core.jaxpr import ClosedJaxpr
+from ..xla.garbage import collect, due
 from ..xla.program import RuntimeFailure, translate
 from .array import Array
 from .compile import Program
+from .donating import owned
 from .signature import Signature
 
 
@@ -61,9 +63,13 @@ class Ready:
         """Run on the buffers of a call. The body of `Program.run` stands here again: this is every call's way."""
         self.tally.calls += 1
         program, given = self.program, bufs
+        if self.donated:
+            given = bufs = owned(bufs, self.donated)
         if self.kept is not None:
             bufs = [*program.hidden, *[bufs[i] for i in self.kept]]
         executable = program.executable
+        if due():
+            collect()
         try:
             outs = executable.raw_execute(bufs).consume_with_handlers(executable.handlers)
         except RuntimeFailure as error:

@@ -18,10 +18,11 @@ from ..core.jaxpr import NO_DEBUG, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn
 from ..core.trace import Tracer, leaked
 from ..xla import client, donations, mappings, mlir
 from ..xla.callbacks import answer, calls_python
+from ..xla.garbage import collect, due
 from ..xla.program import Executable, RuntimeFailure, compile_options, translate
 from . import disk
 from .array import Array, one_device, placed, to_array
-from .donating import usable, warn_unusable
+from .donating import owned, usable, warn_unusable
 from .guarding import unguarded
 from .guards import guards
 from .lowering import lower_jaxpr
@@ -82,10 +83,12 @@ class Program:
 
     def run(self, bufs: Sequence[Any]) -> list[Array]:
         """Run on the buffers of all arguments; raises DeletedArrayError and XlaError."""
-        given = bufs
+        given = bufs = owned(bufs, self.donated) if self.donated else bufs
         if not self.takes_all:
             bufs = [*self.hidden, *[bufs[i] for i in self.kept]]
         executable = self.executable
+        if due():
+            collect()
         try:
             outs = executable.raw_execute(bufs).consume_with_handlers(executable.handlers)
         except RuntimeFailure as error:

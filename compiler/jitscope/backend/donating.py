@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 from ..core import source
 from ..core.jaxpr import ClosedJaxpr
+from .array import unshared
 
 
 def usable(closed: ClosedJaxpr, donated: Sequence[int], kept: Sequence[int]) -> tuple[list[int], list[int]]:
@@ -20,6 +22,14 @@ def usable(closed: ClosedJaxpr, donated: Sequence[int], kept: Sequence[int]) -> 
             waiting.remove(fitting)
             taken.append(fitting)
     return sorted(taken), waiting
+
+
+def owned(bufs: Sequence[Any], donated: Sequence[int]) -> list[Any]:
+    """The arguments of a call, with copies of those donated ones that stand for a number wherever it is used."""
+    arguments = list(bufs)
+    for i in donated:
+        arguments[i] = unshared(arguments[i])
+    return arguments
 
 
 def warn_unusable(closed: ClosedJaxpr, arguments: Sequence[int]) -> None:

@@ -13,6 +13,7 @@ from ..core.primitive import HigherOrder, Primitive
 from ..core.trace import Trace, Tracer, install_evaluation, leaked
 from ..ops.families import Elementwise
 from ..ops.indexing import dynamic_slice_p, dynamic_update_slice_p
+from ..xla.garbage import collect, due
 from ..xla.program import RuntimeFailure, translate
 from .array import Array, device_for, one_device, placed, to_array
 from .compile import Program, compile_jaxpr, relief
@@ -47,6 +48,8 @@ class EvaluationTrace(Trace):
         if program is None or not program.takes_all:
             return self._general(primitive, args, params)
         executable = program.executable
+        if due():
+            collect()
         try:
             outs = executable.raw_execute(bufs).consume_with_handlers(executable.handlers)
         except RuntimeFailure as error:

@@ -23,6 +23,7 @@ from ..core.staging import trace_to_jaxpr
 from ..core.trace import Tracer, evaluating
 from ..xla import client
 from ..xla.errors import XlaError
+from ..xla.garbage import collect, due
 from ..xla.program import RuntimeFailure
 
 
@@ -65,6 +66,8 @@ def _runner(closed: ClosedJaxpr, rebuild: Callable[[list[Array]], Any] | None) -
     handlers = executable.handlers
 
     def run(bufs: Sequence[Any]) -> Array:
+        if due():
+            collect()
         try:
             return Array(executable.raw_execute(bufs).consume_with_handlers(handlers)[0], aval)
         except RuntimeFailure:

@@ -163,8 +163,8 @@ def copy(a: Any, order: str | None = None) -> Any:
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
-    """An array with the values of `x`, an object with `__dlpack__` and `__dlpack_device__` in host memory, as a copy; an
-    `Array` is itself unless `copy`.
+    """An array with the values of `x`, an object with `__dlpack__` and `__dlpack_device__` in host memory, as a copy. With
+    `copy=False` only an `Array` will do, and shares its memory.
 
     64-bit values become 32-bit ones unless `enable_x64` is on. Raises TypeError for other objects, ValueError for other memory
     and where `copy` is False but a copy is needed, BufferError or TypeError for dtypes that DLPack does not have.
@@ -178,7 +178,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
             raise ValueError(
                 f"from_dlpack: the array is on {x.device}; on {device} it is a copy, which copy=False forbids"
             )
-        return on_device(array(x, copy=True) if copy else x, device)
+        return on_device(x if copy is False else array(x, copy=True), device)
     if copy is False:
         raise ValueError("from_dlpack: arrays of other libraries are copied, which copy=False forbids")
     buf = client.from_dlpack(x)

@@ -231,22 +231,37 @@ def _read_otherwise(buf: Buffer, dtype: np.dtype) -> np.ndarray:
         return _read_only(np.empty(shape, dtype))
     if dtype in PACKED:
         return _read_only(_unpacked(buf, dtype))
-    return np.asarray(_Memory(buf, f"<u{dtype.itemsize}", shape)).view(dtype)
+    return np.asarray(_Memory(_capsule(buf), f"<u{dtype.itemsize}", shape)).view(dtype)
+
+
+def _capsule(buf: Buffer, stream: int | None = None) -> Any:
+    """A DLPack capsule of the buffer's memory, which outlives the buffer.
+
+    It is made of another object for the same memory: where the very buffer that a capsule was made of goes first, the
+    process aborts.
+    """
+    try:
+        return _jax.buffer_to_dlpack_managed_tensor(_alias(buf), stream=stream)
+    except RuntimeFailure as error:
+        raise translate(error, [buf]) from None
+
+
+def _alias(buf: Buffer) -> Buffer:
+    return buf._rewrap_with_aval_and_sharding(buf.aval, buf._sharding)
 
 
 class _Memory:
-    """A buffer's memory through numpy's array interface; arrays made from it hold it, and it holds the buffer.
+    """A buffer's memory through numpy's array interface; arrays made from it hold it, and it holds the capsule.
 
     The DLPack capsule is what tells XLA about the view: without it a donation would overwrite what the view shows.
     jaxlib's own `unsafe_buffer_pointer` looks for jax at the first question about each buffer, so the address is taken
     from the capsule, too.
     """
 
-    __slots__ = ("__array_interface__", "buf", "capsule")
+    __slots__ = ("__array_interface__", "capsule")
 
-    def __init__(self, buf: Buffer, typestr: str, shape: tuple[int, ...]):
-        self.buf = buf
-        self.capsule = _jax.buffer_to_dlpack_managed_tensor(buf)
+    def __init__(self, capsule: Any, typestr: str, shape: tuple[int, ...]):
+        self.capsule = capsule
         data = (dlpack.address(self.capsule), True)
         self.__array_interface__ = {"version": 3, "typestr": typestr, "shape": shape, "data": data}
 
@@ -273,9 +288,13 @@ def is_deleted(buf: Buffer) -> bool:
 
 
 def delete(buf: Buffer) -> None:
-    """Free the buffer's memory now; deleting twice is allowed."""
+    """Free the buffer's memory now; deleting twice is allowed.
+
+    Said to another object for the same memory: the very object would lose what it points to, which crashes a thread that is
+    just reading it.
+    """
     if not buf.is_deleted():
-        buf.delete()
+        _alias(buf).delete()
 
 
 def is_ready(buf: Buffer) -> bool:
@@ -310,7 +329,7 @@ def pointer(buf: Buffer) -> int:
     block_until_ready([buf])
     if buf.aval.dtype in PACKED:
         raise TypeError(f"buffers of dtype {buf.aval.dtype} have no address for their elements")
-    return dlpack.address(_jax.buffer_to_dlpack_managed_tensor(buf))
+    return dlpack.address(_capsule(buf))
 
 
 def nbytes(buf: Buffer) -> int:
@@ -344,10 +363,7 @@ def to_dlpack(buf: Buffer, stream: int | None = None) -> Any:
     """A DLPack capsule that shares the buffer's memory. Raises DeletedBufferError, XlaError for dtypes without DLPack."""
     _check_alive(buf)
     block_until_ready([buf])
-    try:
-        return _jax.buffer_to_dlpack_managed_tensor(buf, stream=stream)
-    except RuntimeFailure as error:
-        raise translate(error) from None
+    return _capsule(buf, stream)
 
 
 def from_dlpack(x: Any, device: Device | None = None) -> Buffer:

@@ -13,6 +13,7 @@ from . import forks
 from .callbacks import NUMBER, Runner, answer, calls_python
 from .client import aval_of, default_device, get_client, sharding_of
 from .errors import XlaError, translate
+from .garbage import collect, due
 from .runtime import RuntimeFailure, xc
 
 
@@ -93,8 +94,8 @@ def handler_of(shape: tuple[int, ...], dtype: np.dtype, device: Any) -> Any:
 class Executable:
     """A compiled program for one device.
 
-    `raw_execute(bufs)` followed by `.consume_with_handlers(handlers)` is the whole of `run`, for callers that inline
-    it. They must read `raw_execute` from this object at each call (a forked child replaces it), or pass the Python
+    `raw_execute(bufs)` followed by `.consume_with_handlers(handlers)`, after `if due(): collect()` (see `garbage`), is
+    the whole of `run`, for callers that inline it. They must read `raw_execute` from this object at each call (a forked child replaces it), or pass the Python
     function that holds it to `forks.guard`. It raises `RuntimeFailure`, which `translate(error, bufs)` makes readable.
     jaxlib compares arguments by byte size only: shapes, dtypes and devices are the caller's to check.
 
@@ -156,6 +157,8 @@ class Executable:
 
     def run(self, bufs: Sequence[Any]) -> list[Any]:
         """The program's results as buffers, perhaps still being computed. Raises XlaError, DeletedBufferError."""
+        if due():
+            collect()
         try:
             return self.raw_execute(bufs).consume_with_handlers(self.handlers)
         except RuntimeFailure as error:

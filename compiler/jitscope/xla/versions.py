@@ -12,13 +12,13 @@ VERIFIED = "0.10.2"
 
 _USED = {
     "xla_client": """
-        ArrayCopySemantics.ALWAYS_COPY ArrayImpl CompileOptions DeviceAssignment.create DeviceList
+        ArrayCopySemantics.ALWAYS_COPY ArrayImpl._rewrap_with_aval_and_sharding CompileOptions DeviceAssignment.create DeviceList
         HloSharding.replicate HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL SingleDeviceSharding
         Traceback.get_traceback array_result_handler batched_block_until_ready
         batched_copy_array_to_devices_with_sharding batched_device_put make_cpu_client register_custom_call_target
         """,
     "_jax": """
-        JaxRuntimeError buffer_to_dlpack_managed_tensor hlo_module_cost_analysis
+        JaxRuntimeError buffer_to_dlpack_managed_tensor collect_garbage hlo_module_cost_analysis
         mlir.mlir_module_to_xla_computation pytree.PyTreeRegistry LoadedExecutable.execute_sharded
         LoadedExecutable.serialize LoadedExecutable.hlo_modules LoadedExecutable.get_compiled_memory_stats
         ExecuteResults.consume_with_handlers Traceback.raw_frames Client.compile_and_load
