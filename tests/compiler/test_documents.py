@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -11,10 +12,11 @@ import pytest
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope import lax, observe
+from jitscope import lax, nn, observe
 from jitscope.core.jaxpr import Jaxpr, Literal, Var
 from jitscope.observe.ledger import Ledger, Row
 from jitscope_widgets.schema import validate
+from jitscope_widgets.scopes import Scopes
 from tests.compiler.programs import add, cos, exp, floats, matmul, mul, sin, tanh, total
 from tests.compiler.test_stages import CELL, cell
 
@@ -380,4 +382,127 @@ def test_a_loop_says_how_often_it_runs_and_its_equations_lie_in_it():
         for n in nodes.values()
         if n["scope"] == branch["id"] and n["kind"] == "equation"
     }
-    assert inside == {"branches0": "tanh", "branches1": "cos"}
+    assert inside == {}
+    parts = {n["id"]: n["label"] for n in nodes.values() if n["scope"] == branch["id"]}
+    assert parts == {f"{branch['id']}/branches0": "if false", f"{branch['id']}/branches1": "if true"}
+    for part, label in zip(parts, ("tanh", "cos")):
+        assert [n["label"] for n in nodes.values() if n["scope"] == part] == [label]
+
+
+def with_branches(x, xs):
+    def body(c, x):
+        c = lax.cond(c.sum() > 0, lambda c: c + jx.jit(jnp.tanh)(x), lambda c: c - x * 2, c)
+        return c, c.sum()
+
+    return lax.scan(body, x, xs)
+
+
+def with_while(x, n):
+    return lax.while_loop(lambda c: c[0] < n, lambda c: (c[0] + 1, lax.switch(n, [jnp.sin, jnp.cos], c[1]) * x), (0, x))
+
+
+@pytest.mark.parametrize("fun, args", [(with_branches, (X, floats(5, 3))), (with_while, (X, 3))])
+def test_control_flow_as_a_graph(fun, args):
+    closed = jx.make_jaxpr(fun)(*args)
+    graph = observe.jaxpr_graph(closed.jaxpr, "f", {})
+    nodes = {n["id"]: n for n in graph["nodes"]}
+    assert len(nodes) == len(graph["nodes"])
+    # One count for one thing: the scopes' own, and that of the printed program.
+    everything = str(closed).count(" = ")
+    scopes = Scopes(graph)
+    assert scopes.operations(nodes) == everything
+    for ident, node in nodes.items():
+        if node["kind"] == "scope" and node["paths"]:
+            inner = sum(other.startswith(f"{ident}/") and bool(nodes[other]["paths"]) for other in nodes)
+            assert scopes.operations(scopes.inside(ident)) == inner
+    # What an edge carries is what the node gives that it leaves.
+    for edge in graph["edges"]:
+        assert edge["type"] in nodes[edge["from"]]["types"], edge
+    assert all(n["kind"] != "input" or not re.search(r"[\\<>]", n["label"]) for n in nodes.values())
+
+
+def test_slices_and_stacks_of_a_scan_have_their_own_types():
+    graph = observe.jaxpr_graph(jx.make_jaxpr(with_branches)(X, floats(5, 3)).jaxpr, "f", {})
+    nodes = {n["id"]: n for n in graph["nodes"]}
+    (whole,) = [e for e in graph["edges"] if e["from"] == "in1"]
+    assert whole["type"] == "f32[5,3]" and nodes[whole["to"]]["label"] in ("x", "xs[i]")
+    assert nodes[whole["to"]]["types"] == ["f32[3]"]
+    assert {e["type"] for e in graph["edges"] if e["from"] == whole["to"]} == {"f32[3]"}
+    assert {e["from"]: e["type"] for e in graph["edges"] if e["to"] == "out1"} == {"e0": "f32[5]"}
+
+
+# Origins of what XLA made without a name ------------------------------------------------------------------------------
+
+
+def product(m, v):
+    y = m @ v
+    return jnp.tanh(y)
+
+
+def reduction(m, v):
+    y = jnp.exp(m)
+    z = jnp.sum(y, axis=1)
+    return z * v[0]
+
+
+def convolution(m, v):
+    y = jnp.sin(m[None, :, :, None])
+    z = lax.conv_general_dilated(y, jnp.ones((3, 3, 1, 4)), (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+    return jnp.sum(z) + v
+
+
+def inlined(m, v):
+    a = jx.jit(nn.log_softmax)(m)
+    b = jx.jit(nn.log_softmax)(a * 2)
+    return b * v
+
+
+@pytest.mark.parametrize("fun, shape, opcode, line", [
+    (product, (200, 100), "dot", 1),
+    (reduction, (16, 50), "reduce-window", 2),
+    (convolution, (32, 32), "convolution", 2),
+])  # fmt: skip
+def test_operations_without_a_name_belong_to_the_equation_they_are_a_step_of(ledger, fun, shape, opcode, line):
+    document = checked(observe.compilation_document(row_of(ledger, fun, floats(*shape), floats(shape[1])), ledger))
+    first = document["source"]["first_line"]
+    meant = [k for k in document["fusion"]["kernels"] if opcode in {k["opcode"], *(m["opcode"] for m in k["members"])}]
+    assert meant
+    for kernel in meant:
+        assert first + line in {p["line"] for p in kernel["positions"]}
+    assert all(k["positions"] or k["kind"] == "copy" for k in document["fusion"]["kernels"])
+
+
+@pytest.mark.parametrize("fun", [product, reduction, convolution, inlined])
+def test_no_origin_is_claimed_that_the_data_flow_contradicts(ledger, fun):
+    """A kernel of an equation reads, through any number of kernels, only what the equation depends on."""
+    row = row_of(ledger, fun, floats(32, 32), floats(32))
+    document = observe.compilation_document(row, ledger)
+    needs = dependencies(row.jaxpr)
+    after = {n["id"]: n for n in document["fusion"]["after"]["nodes"]}
+    for edge in document["fusion"]["after"]["edges"]:
+        source, target = after[edge["from"]], after[edge["to"]]
+        if source["paths"] and target["paths"] and target["kind"] != "output":
+            reached = set().union(*(needs[path] | {path} for path in target["paths"]))
+            assert any(related(a, b) for a in source["paths"] for b in reached), (source["paths"], target["paths"])
+
+
+def related(a: str, b: str) -> bool:
+    """Whether two paths are the same, or one is of an equation in the other."""
+    return a == b or a.startswith(f"{b}/") or b.startswith(f"{a}/")
+
+
+def dependencies(jaxpr: Jaxpr, prefix: str = "", sources: dict[Var, set[str]] | None = None) -> dict[str, set[str]]:
+    """Equation → all equations it depends on, through calls."""
+    found: dict[str, set[str]] = {}
+    sources = {} if sources is None else sources
+    for i, eqn in enumerate(jaxpr.eqns):
+        path = f"{prefix}e{i}"
+        found[path] = set().union(*(sources.get(a, set()) for a in eqn.invars if isinstance(a, Var)))
+        outs = {path} | found[path]
+        if eqn.primitive.name == "jit":
+            held = eqn.params["jaxpr"].jaxpr
+            own = {v: sources.get(a, set()) for v, a in zip(held.invars, eqn.invars) if isinstance(a, Var)}
+            found |= dependencies(held, f"{path}/", own)
+            outs = outs | {p for p in found if p.startswith(f"{path}/")}
+        sources.update((v, outs) for v in eqn.outvars)
+    return found

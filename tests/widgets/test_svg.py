@@ -52,7 +52,7 @@ def test_a_screen_reader_gets_title_and_summary() -> None:
     title, described = root.find(f"{SPACE}title"), root.find(f"{SPACE}desc")
     assert title is not None and title.text == "layer after fusion: HLO graph"
     assert described is not None and described.text is not None
-    assert described.text.startswith("10 operations, 3 inputs, 1 output, 1 fusion, 1 library call.")
+    assert described.text.startswith("9 operations, 3 inputs, 1 output, 1 fusion, 1 library call.")
 
 
 @pytest.mark.parametrize("options", [{}, {"hover": False, "types": False}])

@@ -123,22 +123,23 @@ def _fusion(fusion: Document, program: Document, hues: Hues, here: str) -> Piece
 def _kernels(kernels: list[Document], here: str) -> Part:
     def form(members: bool, most: int) -> str:
         noted: set[str] = set()
-        rows = "".join(_kernel(at, kernel, here, members, noted) for at, kernel in enumerate(kernels[:most], 1))
-        more = said(f"and {plural(len(kernels) - most, 'more kernel')}") if len(kernels) > most else ""
+        named = zip(words.kernel_names(kernels), kernels[:most])
+        rows = "".join(_kernel(name, kernel, here, members, noted) for name, kernel in named)
+        more = said(f"and {len(kernels) - most:,} more") if len(kernels) > most else ""
         head = "<tr><th>kernel</th><th>is</th><th>gives</th><th>from</th></tr>"
         return f"<table><tbody>{head}{rows}</tbody></table>{more}"
 
     return part("the list of kernels", lambda: form(True, 500), lambda: form(False, 500), lambda: form(False, 20))
 
 
-def _kernel(number: int, kernel: Document, here: str, members: bool, noted: set[str]) -> str:
+def _kernel(called: str, kernel: Document, here: str, members: bool, noted: set[str]) -> str:
     kind = f"{words.kernel_words(kernel)}{' (library call)' if kernel['kind'] == 'library' else ''}"
     place = words.lines(kernel["positions"], here) or "origin unknown"
     told = [words.member_words(kernel["members"])] if members and len(kernel["members"]) > 1 else []
     told += [clean(kernel["note"])] if kernel["note"] and kernel["note"] not in noted else []
     noted.add(kernel["note"])
     below = "".join(f'<br><span class="dim">{escape(line)}</span>' for line in told)
-    name = f"{number} <code>{escape(kernel['name'])}</code>"
+    name = f"{called.removeprefix('kernel ')} <code>{escape(kernel['name'])}</code>"
     types = f"<code>{escape(kernel['type'])}</code>"
     return f'<tr><td>{name}</td><td>{escape(kind)}{below}</td><td class="nw">{types}</td><td class="nw">{escape(place)}</td></tr>'
 

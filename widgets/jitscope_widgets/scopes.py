@@ -14,6 +14,7 @@ class Scopes:
     """
 
     def __init__(self, graph: Document):
+        self.level = graph["level"]
         self.nodes: dict[str, Document] = {}
         for node in graph["nodes"]:
             self.nodes.setdefault(node["id"], node)
@@ -67,5 +68,14 @@ class Scopes:
         return opened
 
     def operations(self, idents: Iterable[str]) -> int:
-        """How many of these nodes are operations of the program (no inputs, constants, outputs)."""
-        return sum(1 for ident in idents if self.nodes[ident]["kind"] not in ("input", "constant", "output"))
+        """How many of these nodes are equations of a jaxpr, or operations of an HLO program: no inputs, constants and outputs,
+        and nothing that only holds others (a branch, a fusion, a loop of HLO)."""
+        return sum(map(self._is_operation, idents))
+
+    def _is_operation(self, ident: str) -> bool:
+        node = self.nodes[ident]
+        if node["kind"] in ("input", "constant", "output"):
+            return False
+        if self.level == "jaxpr":
+            return node["kind"] != "scope" or bool(node["paths"])
+        return node["kind"] != "scope" and ident not in self.members

@@ -86,10 +86,10 @@ def _times(compilation: Document) -> str:
 
 def _kernels(kernels: list[Document], width: int, here: str) -> list[str]:
     rows = []
-    for number, kernel in enumerate(kernels, 1):
+    for name, kernel in zip(words.kernel_names(kernels), kernels):
         kind = "library call" if kernel["kind"] == "library" else ""
         place = words.lines(kernel["positions"], here) or "origin unknown"
-        rows.append((f"kernel {number}", words.kernel_words(kernel), clean(kernel["type"]), kind, place))
+        rows.append((name, words.kernel_words(kernel), clean(kernel["type"]), kind, place))
     lines: list[str] = []
     noted: set[str] = set()
     for kernel, line in zip(kernels, table(rows, width)):

@@ -69,6 +69,17 @@ def here_of(compilation: Document) -> str:
     return clean(source["label"] or PurePath(source["file"]).name) if source else ""
 
 
+def kernel_names(kernels: Sequence[Document]) -> list[str]:
+    """`kernel 1`, `loop 1`, `kernel 2`, …: loops are counted by themselves, the work is in the kernels that they repeat."""
+    counts: Counter[str] = Counter()
+    names = []
+    for kernel in kernels:
+        word = "loop" if kernel["kind"] == "loop" else "kernel"
+        counts[word] += 1
+        names.append(f"{word} {counts[word]}")
+    return names
+
+
 def kernel_words(kernel: Document) -> str:
     """`fusion of 13`, or the opcode of a kernel with one operation."""
     if kernel["kind"] == "fusion":

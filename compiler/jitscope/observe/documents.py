@@ -70,9 +70,9 @@ def headline(row: Row, fusion: Document | None) -> str:
     sizes = f" of {', '.join(map(str, fused))}" if len(fused) <= 4 else ""
     parts = [f"{_counted(len(fused), 'fusion')}{sizes}"] if fused else []
     parts += [_counted(library, "library call")] if library else []
-    parts += [_counted(loops, "loop")] if loops else []
     inside = f" ({', '.join(parts)})" if parts else ""
-    return f"{count} → {_counted(total, 'kernel')}{inside}"
+    repeated = f", {_counted(loops, 'loop')}" if loops else ""
+    return f"{count} → {_counted(total, 'kernel')}{inside}{repeated}"
 
 
 def _counted(count: int, noun: str) -> str:

@@ -9,6 +9,7 @@ from jitscope.xla.hlo_module import Computation
 from .hlo import graph_of, positions_of, text_of
 from .hlo_flow import Flow, Op, flow_of, kernel_of, unique
 from .hlo_lineage import Lineage
+from .hlo_origins import with_origins
 from .hlo_rows import operations, rows_of
 
 
@@ -30,7 +31,7 @@ def fusion_document(
     in the graph after has the same paths.
     """
     old = flow_of(before, optimized=False) if before else Flow([], [])
-    new = flow_of(after, optimized=True)
+    new = with_origins(old, flow_of(after, optimized=True))
     lineage = Lineage(old, new)
     kernels = kernels_of(new, positions)
     return {
@@ -132,7 +133,9 @@ def _custom_call_note(target: str) -> str:
 
 
 def _copy_note(op: Op) -> str:
-    return "" if _kind(op) != "copy" or op.paths else "XLA added this copy; it stems from no operation of the program."
+    if _kind(op) != "copy" or (op.paths and not op.is_nameless):
+        return ""
+    return "XLA added this copy" + (" of what the operation reads." if op.paths else "; it stems from no operation.")
 
 
 def _loop_note(op: Op, count: int) -> str:
@@ -161,7 +164,7 @@ def _summary(before: Flow, after: Flow, kernels: Sequence[Document], lineage: Li
 
 def _sentence(count: int, run: Sequence[Document], before: Flow, lineage: Lineage) -> str:
     what = f"{_counted(len(run), 'kernel')}" if run else "no kernel"
-    parts = ", ".join(part for part in _parts(run, before, lineage) if part)
+    parts = ", ".join(filter(None, _parts(run)))
     head = f"{operations(count)} → {what}" if before.ops else what
     head = f"{head}: {_last_and(parts)}" if parts else head
     endings = [_ending(len(lineage.simplified_away()), "simplified away"), *_expanded(lineage)]
@@ -178,9 +181,8 @@ def _expanded(lineage: Lineage) -> list[str]:
     return [_ending(len(lineage.spread), "became several kernels each")]
 
 
-def _parts(run: Sequence[Document], before: Flow, lineage: Lineage) -> list[str]:
-    taken = Counter(lineage.kernel[op.id] for op in before.ops if op.is_operation and op.id in lineage.kernel)
-    sizes = [taken[k["name"]] if taken[k["name"]] > 1 else len(k["members"]) for k in run if k["kind"] == "fusion"]
+def _parts(run: Sequence[Document]) -> list[str]:
+    sizes = [len(k["members"]) for k in run if k["kind"] == "fusion"]
     kinds = Counter(k["kind"] for k in run)
     return [
         f"{_counted(len(sizes), 'fusion')} of {_sizes(sizes)}" if sizes else "",

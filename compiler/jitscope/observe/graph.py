@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from ..control.cond import cond_p
 from ..control.scan import scan_p
+from ..control.while_loop import while_p
 from ..core.avals import ShapedArray
-from ..core.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, Var, subjaxprs, subpath
+from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, subjaxprs, subpath
 from ..core.printing import Names, atom_text, binder_text, param_text
 
 
@@ -36,6 +39,8 @@ class _Builder:
         self.nodes: list[Document] = []
         self.edges: list[Document] = []
         self.sources: dict[Var, str] = {}
+        self.inputs: dict[str, str] = {}
+        self.producers: dict[Var, JaxprEqn] = {}
 
     def program(self, jaxpr: Jaxpr) -> None:
         labels = jaxpr.debug.arg_names
@@ -49,6 +54,7 @@ class _Builder:
 
     def _entry(self, node: str, kind: str, label: str, var: Var) -> None:
         self.sources[var] = node
+        self.inputs[node] = label
         self._node(node, kind, label, None, [var.aval], binder_text(var, self.names), {}, [])
 
     def _output(self, i: int, atom: Atom) -> None:
@@ -61,51 +67,91 @@ class _Builder:
             self._equation(eqn, f"{prefix}e{i}", scope)
 
     def _equation(self, eqn: JaxprEqn, path: str, scope: str | None) -> None:
-        held = list(subjaxprs(eqn.params))
+        inner = list(subjaxprs(eqn.params))
         params = {
             name: param_text(value)
             for name, value in eqn.primitive.shown_params(eqn.params).items()
             if not _holds(value)
         }
-        label = str(eqn.params.get("name") or eqn.primitive.name) if held else eqn.primitive.name
+        label = str(eqn.params.get("name") or eqn.primitive.name) if inner else eqn.primitive.name
         if eqn.primitive is scan_p:
             label = f"{label} × {eqn.params['length']}"
-        self._node(
-            path,
-            "scope" if held else "equation",
-            label,
-            scope,
-            [v.aval for v in eqn.outvars],
-            self._text(eqn, params),
-            params,
-            [path],
-        )
+        avals = [v.aval for v in eqn.outvars]
+        self._node(path, "scope" if inner else "equation", label, scope, avals, self._text(eqn, params), params, [path])
         self.sources.update((v, path) for v in eqn.outvars)
-        for segment, sub in held:
-            self._scope(eqn, path, subpath(path, segment), sub.jaxpr, alone=len(held) == 1)
-        if not held:
+        self.producers.update((v, eqn) for v in eqn.outvars)
+        if not inner:
             for atom in eqn.invars:
+                self._edge(atom, path)
+        elif len(inner) == 1:
+            self._inner(eqn, path, inner[0][1].jaxpr, eqn.invars)
+            self._results(eqn, inner[0][1].jaxpr)
+        else:
+            self._parts(eqn, path, inner)
+
+    def _parts(self, eqn: JaxprEqn, path: str, inner: list[tuple[str, ClosedJaxpr]]) -> None:
+        """Several inner jaxprs, such as the branches of a `cond`: a scope of its own for each."""
+        passed = set[Atom]()
+        for i, (segment, closed) in enumerate(inner):
+            part = subpath(path, segment).rstrip("/")
+            self._node(part, "scope", self._part_label(eqn, segment, i), path, [], "", {}, [])
+            operands = _operands(eqn, segment)
+            passed.update(a for a in operands or () if isinstance(a, Var))
+            self._inner(eqn, part, closed.jaxpr, operands)
+        for atom in eqn.invars:
+            if isinstance(atom, Var) and atom not in passed:
                 self._edge(atom, path)
 
-    def _scope(self, eqn: JaxprEqn, path: str, prefix: str, inner: Jaxpr, alone: bool) -> None:
-        """The equations of a held program. Where operands and arguments correspond, edges go straight through."""
-        through = alone and len(inner.invars) == len(eqn.invars)
+    def _part_label(self, eqn: JaxprEqn, segment: str, i: int) -> str:
+        if eqn.primitive is while_p:
+            return {"cond_jaxpr": "condition", "body_jaxpr": "body"}[segment]
+        if eqn.primitive is not cond_p:
+            return segment
+        index = eqn.invars[0]
+        chosen = self.producers.get(index) if isinstance(index, Var) else None
+        is_flag = (
+            chosen is not None
+            and chosen.primitive.name == "convert_element_type"
+            and (chosen.invars[0].aval.dtype == bool)
+        )
+        if len(eqn.params["branches"]) == 2 and is_flag:
+            return ("if false", "if true")[i]
+        return f"branch {i}"
+
+    def _inner(self, eqn: JaxprEqn, scope: str, inner: Jaxpr, operands: Sequence[Atom] | None) -> None:
+        """The equations of an inner jaxpr. Values that go in as they are go straight through to who reads them; others, such
+        as the slices of a scan, have a node of their own."""
+        if operands is not None and len(operands) != len(inner.invars):
+            operands = None
+        names = inner.debug.arg_names
         for i, var in enumerate(inner.invars):
-            outer = eqn.invars[i] if through else None
-            if isinstance(outer, Var) and outer in self.sources:
+            outer = operands[i] if operands is not None else None
+            if isinstance(outer, Var) and outer in self.sources and outer.aval.shape == var.aval.shape:
                 self.sources[var] = self.sources[outer]
-            else:
-                text = binder_text(var, self.names)
-                self._node(f"{prefix}in{i}", "input", f"argument {i}", path, [var.aval], text, {}, [])
-                self.sources[var] = f"{prefix}in{i}"
-        self.equations(inner, prefix, path)
-        if alone and len(inner.outvars) == len(eqn.outvars):
-            for outer, atom in zip(eqn.outvars, inner.outvars):
-                if isinstance(atom, Var) and atom in self.sources:
-                    self.sources[outer] = self.sources[atom]
-        if not through:
+                continue
+            label = self._argument_label(outer, names[i] if len(names) == len(inner.invars) else "", i)
+            self._node(f"{scope}/in{i}", "input", label, scope, [var.aval], binder_text(var, self.names), {}, [])
+            self.sources[var] = f"{scope}/in{i}"
+            if outer is not None:
+                self._edge(outer, f"{scope}/in{i}")
+        self.equations(inner, f"{scope}/", scope)
+        if operands is None:
             for atom in eqn.invars:
-                self._edge(atom, path)
+                self._edge(atom, scope)
+
+    def _argument_label(self, outer: Atom | None, name: str, i: int) -> str:
+        """What an argument of an inner jaxpr is called there: by its own name, or as the part of a named input that it is."""
+        if name.isidentifier():
+            return name
+        whole = self.inputs.get(self.sources.get(outer, "")) if isinstance(outer, Var) else None
+        return f"{whole}[i]" if whole else f"argument {i}"
+
+    def _results(self, eqn: JaxprEqn, inner: Jaxpr) -> None:
+        """Values that come out as they are come straight from who gives them."""
+        if len(inner.outvars) == len(eqn.outvars):
+            for outer, atom in zip(eqn.outvars, inner.outvars):
+                if isinstance(atom, Var) and atom in self.sources and atom.aval.shape == outer.aval.shape:
+                    self.sources[outer] = self.sources[atom]
 
     def _text(self, eqn: JaxprEqn, params: dict[str, str]) -> str:
         outs = " ".join(binder_text(v, self.names) for v in eqn.outvars)
@@ -146,6 +192,18 @@ class _Builder:
         self.edges.append(
             {"from": self.sources[atom], "to": target, "type": atom.aval.short(), "bytes": atom.aval.bytes}
         )
+
+
+def _operands(eqn: JaxprEqn, segment: str) -> Sequence[Atom] | None:
+    """The operands that become the arguments of one of several inner jaxprs; None: that is not known."""
+    if eqn.primitive is cond_p:
+        return eqn.invars[1:]
+    if eqn.primitive is while_p:
+        first, second = eqn.params["cond_nconsts"], eqn.params["body_nconsts"]
+        carry = eqn.invars[first + second :]
+        of_body = segment == "body_jaxpr"
+        return [*(eqn.invars[first : first + second] if of_body else eqn.invars[:first]), *carry]
+    return None
 
 
 def _holds(value: Any) -> bool:

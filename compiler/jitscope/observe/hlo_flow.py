@@ -18,6 +18,7 @@ FREE = ("bitcast",)
 _PLUMBING = ("parameter", "tuple", "get-tuple-element")
 _PATH = re.compile(r"^(e\d+(?:\(\d+\))?(?:/e\d+(?:\(\d+\))?)*)(?=$|[/.])")
 _CALL_NUMBER = re.compile(r"\(\d+\)")
+_CALLS = re.compile(r"^(?:.*\(\d+\)/)?")
 _LIBRARY = ("dot", "convolution", "fft", "cholesky", "triangular-solve")
 
 
@@ -28,7 +29,7 @@ class Op:
     id: unique in the flow (the instruction's name where possible); instruction: its line; does: the one instruction in
     a fusion of one, else the same; scope: the enclosing Op's id; is_group: a fusion or library call with operations in
     it (one kernel), where is_scope says loop, branch or call; holds: (type, literal) of the constants in a
-    fusion of one; sources: (id, type) of each value it reads.
+    fusion of one; sources: (id, type) of each value it reads; is_nameless: XLA lost its name, `paths` were found otherwise.
     """
 
     id: str
@@ -41,6 +42,7 @@ class Op:
     is_library: bool = False
     is_scope: bool = False
     is_group: bool = False
+    is_nameless: bool = False
     holds: tuple[tuple[str, str], ...] = ()
     sources: list[tuple[str, str]] = field(default_factory=list)
 
@@ -84,12 +86,16 @@ def flow_of(computations: Sequence[Computation], optimized: bool) -> Flow:
 
 
 def paths_in(op_name: str | None) -> tuple[str, ...]:
-    """The paths of equations in an instruction's op_name, of which XLA may have merged several with semicolons.
+    """The paths of the equations in an instruction's op_name. Several are joined by semicolons: MLIR merged their operations.
 
-    Calls are named "e1(0)", with a number of their own: XLA would not put "e1" in front of a callee's "e1" or "e10".
+    It does that in the function they are in; the path of the call is put in front when the function is inlined, once:
+    "e1(0)/e3;e2" are `e1/e3` and `e1/e2`. Calls are named "e1(0)", with a number of their own: XLA would not put "e1" in
+    front of a callee's "e1" or "e10".
     """
-    pieces = (op_name or "").split(";")
-    return unique(_CALL_NUMBER.sub("", found.group(1)) for piece in pieces if (found := _PATH.match(piece.strip())))
+    first, *rest = [piece.strip() for piece in (op_name or "").split(";")]
+    calls = _CALLS.match(first).group()  # type: ignore[union-attr]
+    found = map(_PATH.match, [first, *[calls + piece for piece in rest if _PATH.match(piece)]])
+    return unique(_CALL_NUMBER.sub("", path.group(1)) for path in found if path)
 
 
 def unique(items: Iterable[str]) -> tuple[str, ...]:

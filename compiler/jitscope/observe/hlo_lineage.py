@@ -126,7 +126,7 @@ class _Targets:
         self._constants.update((op.id, kind, literal) for kind, literal in op.holds)
         for path in op.paths:
             self._by_path[path].append(op)
-        if not op.paths:
+        if not op.paths or op.is_nameless:
             self._lost[op.does.type].append(op)
 
     def of_equations(self, paths: Iterable[str]) -> list[Op]:
@@ -138,7 +138,10 @@ class _Targets:
         return [o for o in self._lost[op.does.type] if _alike(op, o) and o.id not in self.taken]
 
     def kernels_of(self, ops: Iterable[Op]) -> set[str]:
-        return {self.kernel[op.id] for op in ops if op.id in self.kernel}
+        """The kernels that these are in; where others are, what costs nothing does not count."""
+        found = [op for op in ops if op.id in self.kernel]
+        computing = [op for op in found if op.opcode not in FREE]
+        return {self.kernel[op.id] for op in computing or found}
 
     def holds(self, kernel: str, constant: Op) -> bool:
         """Whether a kernel has that constant in it."""

@@ -62,9 +62,8 @@ class _Rows:
             self._fused(lefts, op, right)
 
     def _fused(self, lefts: Sequence[Op], op: Op, right: Row) -> None:
-        count = sum(left.is_operation for left in lefts)
-        who = operations(count) + (" and what it reads" if count == 1 else "")
-        caption = f"{who} became 1 {'library call' if op.is_library else 'kernel'}"
+        alone = sum(left.is_operation for left in lefts) == 1
+        caption = f"{'with what it reads ' if alone else ''}became one {'library call' if op.is_library else 'kernel'}"
         for index, left in enumerate(lefts):
             self._row("fused", left, right if index == 0 else None, caption)
 

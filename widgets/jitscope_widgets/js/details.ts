@@ -1,6 +1,7 @@
 // The line below the graph: everything about what was picked.
 import type { CompilationDoc, GraphDoc, GraphNode, Host } from "./documents";
 import { h, plural } from "./dom";
+import { kernelNames } from "./kernels";
 import { bytes } from "./numbers";
 import { hlo } from "./highlight";
 import type { Links, Selected, Selection } from "./links";
@@ -50,16 +51,17 @@ function places(node: GraphNode, host: Host): HTMLElement {
 
 function kernelsOf(selected: Selected, context: DetailsContext): HTMLElement | null {
   const kernels = context.compilation?.fusion?.kernels ?? [];
-  const found = kernels.flatMap((kernel, i) => (selected.kernels.has(kernel.name) ? [{ kernel, number: i + 1 }] : []));
+  const all = kernelNames(kernels);
+  const found = kernels.flatMap((kernel, i) => (selected.kernels.has(kernel.name) ? [{ kernel, name: all[i]! }] : []));
   if (!found.length) return null;
-  const names = found.slice(0, 3).map(({ kernel, number }) => {
+  const names = found.slice(0, 3).map(({ kernel, name }) => {
     const what =
       kernel.kind === "fusion"
         ? `fusion of ${kernel.members.length}`
         : kernel.kind === "library"
           ? "library call"
           : kernel.opcode;
-    return `kernel ${number} (${what})`;
+    return `${name} (${what})`;
   });
   const text = names.join(", ") + (found.length > 3 ? ` and ${found.length - 3} more` : "");
   if (!context.showFusion) return h("span", {}, text);

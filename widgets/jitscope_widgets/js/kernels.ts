@@ -54,13 +54,22 @@ function memberList(kernel: Kernel, links: Links, selection: Selection): HTMLEle
   return h("ul", { class: "jitscope-members" }, ...members);
 }
 
-function kernelElement(kernel: Kernel, number: number, links: Links, selection: Selection): HTMLElement {
+/** "kernel 1", "loop 1", "kernel 2", …: loops are counted by themselves, the work is in the kernels that they repeat. */
+export function kernelNames(kernels: Kernel[]): string[] {
+  const counts = { kernel: 0, loop: 0 };
+  return kernels.map(({ kind }) => {
+    const word = kind === "loop" ? "loop" : "kernel";
+    return `${word} ${++counts[word]}`;
+  });
+}
+
+function kernelElement(kernel: Kernel, name: string, links: Links, selection: Selection): HTMLElement {
   const [sign] = KINDS[kernel.kind] ?? KINDS.other;
   const summary = h(
     "summary",
     {},
     h("span", { class: "jitscope-kernel-sign", "aria-hidden": "true" }, sign),
-    h("span", { class: "jitscope-kernel-number" }, `kernel ${number}`),
+    h("span", { class: "jitscope-kernel-number" }, name),
     h("span", { class: "jitscope-kernel-what" }, what(kernel)),
     h("code", { class: "jitscope-kernel-type" }, kernel.type),
     lineList(kernel, links),
@@ -101,8 +110,9 @@ export function kernelList(kernels: Kernel[], links: Links, selection: Selection
       { class: "jitscope-empty" },
       "This program needs no kernel: its results are its arguments or constants.",
     );
+  const names = kernelNames(kernels);
   const make = (from: number, to: number) =>
-    kernels.slice(from, to).map((kernel, i) => kernelElement(kernel, from + i + 1, links, selection));
+    kernels.slice(from, to).map((kernel, i) => kernelElement(kernel, names[from + i]!, links, selection));
   const list = h("div", { class: "jitscope-kernels" }, ...make(0, kernels.length > FIRST + 3 ? FIRST : kernels.length));
   if (kernels.length > FIRST + 3) list.append(...rest(kernels.length, make));
   return list;
@@ -112,7 +122,7 @@ export function kernelList(kernels: Kernel[], links: Links, selection: Selection
 function rest(count: number, make: (from: number, to: number) => HTMLElement[]): HTMLElement[] {
   const made = Math.min(count, AT_ONCE);
   const more = h("div", { hidden: true }, ...make(FIRST, made));
-  const button = h("button", { type: "button", class: "jitscope-fold" }, plural(count - FIRST, "more kernel"));
+  const button = h("button", { type: "button", class: "jitscope-fold" }, `${count - FIRST} more`);
   button.addEventListener("click", () => {
     button.remove();
     more.hidden = false;

@@ -35,7 +35,7 @@ export class Model {
   readonly from: Int32Array;
   readonly to: Int32Array;
   readonly isOpen: Uint8Array;
-  readonly inside: Int32Array; // how many nodes a scope holds, at all depths
+  readonly inside: Int32Array; // how many equations or operations a scope holds, at all depths
   private readonly children: (number[] | undefined)[];
   private readonly at: (number[] | undefined)[]; // edges whose lowest common scope this is
   private readonly into: (number[] | undefined)[]; // edges that enter this scope from outside
@@ -86,13 +86,21 @@ export class Model {
         if (this.children[child]) queue.push(child);
       }
     }
-    nodes.forEach((node, i) => {
-      if (node.kind === "hull") return;
+    nodes.forEach((_, i) => {
+      if (!this.isOperation(i)) return;
       for (let scope = parent[i]!; ; scope = parent[scope]!) {
         this.inside[scope]!++;
         if (scope === root) break;
       }
     });
+  }
+
+  /** Whether a node is an equation, or an operation of HLO: no input, constant or output, and nothing that only holds others. */
+  private isOperation(i: number): boolean {
+    const { kind, paths } = this.nodes[i]!;
+    if (["hull", "input", "output", "constant"].includes(kind)) return false;
+    if (this.document.level === "jaxpr") return kind !== "scope" || paths.length > 0;
+    return kind !== "scope" && !this.children[i];
   }
 
   /** A document whose scopes contain each other in a circle must not hang the view. */
