@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from jitscope_widgets import text
+from jitscope_widgets import html, text
 from jitscope_widgets.plain import columns
 from tests.widgets import documents as made
 from tests.widgets.strategies import NASTY, documents, patient
@@ -130,3 +130,21 @@ def test_a_nasty_name_stays_on_its_line(name: str) -> None:
     document = copy.deepcopy(made.layer_cell())
     document["compilations"][0] |= {"function": name, "signature": f"{name}(x) -> y"}
     assert len(text(document, width=1000).splitlines()) == len(text(made.layer_cell(), width=1000).splitlines())
+
+
+def test_a_cell_adds_up_its_recompilations() -> None:
+    card = made.card(2)
+    card["cost"]["value"] = 0.25
+    one = {**made.layer_compilation(), "recompilations": made.recompilations(card)}
+    said = "layer was compiled again 4 times, 1 s in all."
+    assert said in " ".join(text(made.cell(*[one] * 4)).split())
+    assert said in html(made.cell(*[one] * 4))
+    assert "in all" not in text(made.cell(one))
+
+
+def test_loops_are_counted_by_themselves() -> None:
+    fusion = made.layer_fusion()
+    kernel = fusion["kernels"][0]
+    shown = text({**fusion, "kernels": [kernel, {**kernel, "kind": "loop", "opcode": "while"}, kernel]})
+    names = [name for name in ("kernel 1", "loop 1", "kernel 2", "kernel 3") if name in shown]
+    assert names == ["kernel 1", "loop 1", "kernel 2"]

@@ -86,6 +86,8 @@ def _pieces(document: Document) -> Iterator[str | Part]:
 def _cell(cell: Document) -> Iterator[str | Part]:
     for compilation in cell["compilations"]:
         yield from attempt_all("this compilation", lambda item=compilation: _compilation(item))
+    for said in words.recompilations_of_cell(cell["compilations"]):
+        yield f"<p>▲ {escape(said)}.</p>"
     if cell["reused"]:
         yield f'<p class="dim">reused without compiling: {escape(", ".join(map(words.reused_words, cell["reused"])))}</p>'
     if cell["left_alone"]:

@@ -36,6 +36,8 @@ def _cell(cell: Document, width: int, jaxpr: bool) -> list[str]:
     lines: list[str] = []
     for compilation in cell["compilations"]:
         lines += [*([""] if lines else []), *_compilation(compilation, width, jaxpr)]
+    for said in words.recompilations_of_cell(cell["compilations"]):
+        lines += wrap(f"{said}.", width, "  ")
     for label, entries in (
         ("reused without compiling", [words.reused_words(entry) for entry in cell["reused"]]),
         ("left as plain Python", [words.left_alone_words(entry) for entry in cell["left_alone"]]),

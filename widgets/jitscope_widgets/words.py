@@ -98,6 +98,23 @@ def recompiled(compilation: Document) -> int:
     return sum(1 for card in compilation["recompilations"]["cards"] if card["number"] > 1)
 
 
+def recompilations_of_cell(compilations: Sequence[Document]) -> list[str]:
+    """`poly was compiled again 39 times, 1.1 s in all`, for each function of a cell that was, more than once."""
+    said = []
+    for name in dict.fromkeys(compilation["function"] for compilation in compilations):
+        again = [c for c in compilations if c["function"] == name and recompiled(c)]
+        if len(again) > 1:
+            costs = [amount(card["cost"]) for c in again for card in c["recompilations"]["cards"]]
+            known = [cost for cost in costs if cost is not None]
+            spent = (
+                f", {show({**again[0]['timing']['total'], 'value': sum(known)})} in all"
+                if len(known) == len(costs)
+                else ""
+            )
+            said.append(f"{clean(name)} was compiled again {len(again)} times{spent}")
+    return said
+
+
 def because(card: Document) -> str:
     """`recompiled because x has another shape`."""
     reason = clean(card["because"]).strip().rstrip(".")

@@ -114,11 +114,16 @@ export interface FusionDoc {
   };
 }
 
+export interface Stage {
+  name: string;
+  seconds: Quantity;
+}
+
 export interface TimingDoc {
   kind: "timing";
   version: 1;
   title: string;
-  stages: { name: string; seconds: Quantity }[];
+  stages: Stage[];
   total: Quantity;
   steady: null | {
     median: Quantity;

@@ -1,5 +1,5 @@
 // The one line that a person reads in two seconds.
-import type { CompilationDoc } from "./documents";
+import type { CompilationDoc, Stage } from "./documents";
 import { h, plural } from "./dom";
 import { origin, quantity } from "./numbers";
 import { recompilationCount } from "./recompiles";
@@ -20,18 +20,28 @@ export function groups(compilations: CompilationDoc[]): Group[] {
   return [...found.values()];
 }
 
-function compiledIn({ timing, cache }: CompilationDoc): HTMLElement | null {
-  if (cache === "reused") return h("span", { class: "jitscope-fact" }, "reused, nothing compiled");
-  const stages = timing.stages.filter((stage) => stage.name !== "first run");
-  if (!stages.length || stages.some((stage) => stage.seconds.value === null)) return null;
+/** The steps before the first run of all compilations of a group, or null where one is unknown. */
+function stagesOf({ compilations }: Group): Stage[] | null {
+  const stages = compilations.flatMap(({ timing }) => timing.stages.filter((stage) => stage.name !== "first run"));
+  return stages.length && stages.every((stage) => stage.seconds.value !== null) ? stages : null;
+}
+
+function seconds(stages: Stage[]): string {
   const sum = stages.reduce((total, stage) => total + stage.seconds.value!, 0);
-  const note = stages.map((stage) => `${stage.name} ${quantity(stage.seconds)}`).join(", ");
-  return h(
-    "span",
-    { class: "jitscope-fact", title: note },
-    "compiled in ",
-    h("b", {}, quantity({ ...stages[0]!.seconds, value: sum })),
-  );
+  return quantity({ ...stages[0]!.seconds, value: sum });
+}
+
+function compiledIn(group: Group): HTMLElement | null {
+  const compiled = group.compilations.filter(({ cache }) => cache !== "reused");
+  if (!compiled.length) return h("span", { class: "jitscope-fact" }, "reused, nothing compiled");
+  const stages = stagesOf({ ...group, compilations: compiled });
+  if (!stages) return null;
+  const note =
+    compiled.length > 1
+      ? `${compiled.length} programs, traced, lowered and compiled`
+      : stages.map((stage) => `${stage.name} ${quantity(stage.seconds)}`).join(", ");
+  const words = compiled.length > 1 ? `compiled ${compiled.length} times in ` : "compiled in ";
+  return h("span", { class: "jitscope-fact", title: note }, words, h("b", {}, seconds(stages)));
 }
 
 function runsIn({ timing }: CompilationDoc): HTMLElement | null {
@@ -44,8 +54,8 @@ function runsIn({ timing }: CompilationDoc): HTMLElement | null {
   );
 }
 
-function again({ recompilations }: CompilationDoc): HTMLElement | null {
-  const count = recompilationCount(recompilations);
+function again({ compilations }: Group): HTMLElement | null {
+  const count = compilations.reduce((sum, { recompilations }) => sum + recompilationCount(recompilations), 0);
   return count ? h("span", { class: "jitscope-again" }, "▲ ", plural(count, "recompilation")) : null;
 }
 
@@ -53,9 +63,9 @@ export function headline(group: Group, open: boolean, toggle: () => void): HTMLE
   const last = group.compilations[group.compilations.length - 1]!;
   const facts = [
     h("span", { class: "jitscope-facts-program" }, last.headline),
-    compiledIn(last),
+    compiledIn(group),
     runsIn(last),
-    again(last),
+    again(group),
   ];
   return h(
     "button",
