@@ -250,8 +250,9 @@ def test_what_is_gone_is_unknown_not_zero(ledger):
     row = row_of(ledger, lambda x: mul(sin(x), 61.0), X)
     jx.clear_caches()
     document = checked(observe.compilation_document(row, ledger))
-    assert document["fusion"] is None and document["cost"]["flops"] == {
-        "value": None, "unit": "flop", "origin": "unknown", "note": "XLA's cost model of the optimised program"}  # fmt: skip
+    flops = document["cost"]["flops"]
+    assert document["fusion"] is None and (flops["value"], flops["origin"]) == (None, "unknown")
+    assert "no longer kept" in flops["note"]
     assert not document["timing"]["can_measure"]
 
 

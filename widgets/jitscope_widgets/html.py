@@ -86,8 +86,7 @@ def _pieces(document: Document) -> Iterator[str | Part]:
 def _cell(cell: Document) -> Iterator[str | Part]:
     for compilation in cell["compilations"]:
         yield from attempt_all("this compilation", lambda item=compilation: _compilation(item))
-    for said in words.recompilations_of_cell(cell["compilations"]):
-        yield f"<p>▲ {escape(said)}.</p>"
+    yield from attempt_all("the sum of recompilations", lambda: _summed(cell["compilations"]))
     if cell["reused"]:
         yield f'<p class="dim">reused without compiling: {escape(", ".join(map(words.reused_words, cell["reused"])))}</p>'
     if cell["left_alone"]:
@@ -102,6 +101,11 @@ def _cell(cell: Document) -> Iterator[str | Part]:
         yield f'<p class="bad">✕ {escape(first)}</p>{rest}'
     if not any(cell[field] for field in ("compilations", "reused", "note", "error")):
         yield f"<p>{escape(cell['cell'])}: nothing was compiled.</p>"
+
+
+def _summed(compilations: list[Document]) -> Iterator[str | Part]:
+    for said in words.recompilations_of_cell(compilations):
+        yield f"<p>▲ {escape(said)}.</p>"
 
 
 def _compilation(compilation: Document, opened: bool = False) -> Iterator[str | Part]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..xla import hlo_module
+from .cost import Work, work_of
 from .fusion import fusion_document
 from .graph import jaxpr_graph
 from .ledger import Ledger, Mark, Row, ledger as session_ledger, shortened
@@ -90,12 +91,15 @@ def _fusion(row: Row, positions: dict[str, Document]) -> Document | None:
 
 def _cost(row: Row) -> Document:
     entry = row.entry
-    cost = entry.executable.cost_analysis() if entry else {}
+    work = (
+        work_of(hlo_module.optimized(entry.executable)) if entry else Work(None, None, "the program is no longer kept")
+    )
     memory = entry.executable.memory_stats() if entry else {}
-    note = "XLA's cost model of the optimised program"
+    note = work.why or "a model of the optimised program: each operation one, exponentials and the like, too"
+    moved = work.why if work.bytes is None else "a model of the optimised program: what its kernels read and write"
     return {
-        "flops": quantity(cost.get("flops"), "flop", "modelled", note),
-        "bytes": quantity(cost.get("bytes accessed"), "B", "modelled", note),
+        "flops": quantity(work.flops, "flop", "modelled", note),
+        "bytes": quantity(work.bytes, "B", "modelled", moved),
         "memory": quantity(
             _known(memory.get("peak")), "B", "modelled", "arguments, results and temporaries, as XLA planned them"
         ),

@@ -8,7 +8,17 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 
-__all__ = ["Computation", "Instruction", "computations", "cost_analysis", "optimized", "parse", "text", "unoptimized"]
+__all__ = [
+    "Computation",
+    "Instruction",
+    "computations",
+    "cost_analysis",
+    "optimized",
+    "parse",
+    "text",
+    "unoptimized",
+    "with_entry",
+]
 
 _HEADER = re.compile(r"^(ENTRY )?%?([^\s(]+) \(.*\{$|^(ENTRY )?%?([^\s(]+) \{$")
 _NAME = re.compile(r"^(ROOT )?%?([^\s=]+) = ")
@@ -110,6 +120,32 @@ def cost_analysis(module: Any) -> dict[str, float]:
     from .runtime import _jax
 
     return {key: float(value) for key, value in _jax.hlo_module_cost_analysis(get_client(), module).items()}
+
+
+def with_entry(source: str, name: str) -> Any:
+    """The module of one computation of a module's text, with all that it calls. Raises ValueError where there is no such
+    computation."""
+    from .runtime import _hlo
+
+    blocks: dict[str, list[str]] = {}
+    block: list[str] | None = None
+    for line in source.splitlines():
+        header = _HEADER.match(line.strip()) if block is None else None
+        if header is not None:
+            block = blocks[header.group(2) or header.group(4)] = []
+        if block is not None:
+            block.append(line)
+            block = None if line.startswith("}") else block
+    if name not in blocks:
+        raise ValueError(f"the module has no computation {name}")
+    called = {c.name: [n for i in c.instructions for n in i.calls] for c in parse(source)}
+    kept = [name]
+    for each in kept:
+        kept += [n for n in called[each] if n not in kept]
+    entry = blocks.pop(name)
+    others = [lines for n, lines in blocks.items() if n in kept]  # callees stand before their callers
+    entry[0] = "ENTRY " + entry[0].removeprefix("ENTRY ")
+    return _hlo.hlo_module_from_text("\n\n".join(["HloModule part", *map("\n".join, [*others, entry])]))
 
 
 def computations(module: Any) -> tuple[Computation, ...]:

@@ -1,0 +1,157 @@
+"""How much a compiled program computes and moves: XLA's model of each of its computations, times how often it runs.
+
+XLA's own figure for a program counts the body of a loop once, and calls of routines that it does not look into as nothing. Here a
+body counts as often as its loop turns where XLA knows that (a `scan`, a `fori_loop` over Python ints), and routines of LAPACK have
+a model; where either is not known, neither is the sum.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any, NamedTuple
+
+from ..xla import hlo_module
+from ..xla.hlo_module import Instruction
+
+
+class Work(NamedTuple):
+    """Floating-point operations (transcendental functions count one each) and bytes read and written in one run, None where
+    they are unknown; `why` says in words what is not known."""
+
+    flops: float | None
+    bytes: float | None
+    why: str = ""
+
+
+def work_of(module: Any) -> Work:
+    """The work of one run of an optimised HLO module. Of a conditional, that of its dearest branch."""
+    return _Costs(module).total()
+
+
+class _Sum(NamedTuple):
+    flops: float
+    bytes: float
+
+    def plus(self, other: _Sum, times: float = 1.0) -> _Sum:
+        return _Sum(self.flops + times * other.flops, self.bytes + times * other.bytes)
+
+
+_NOTHING = _Sum(0.0, 0.0)
+_TRIPS = re.compile(r'"known_trip_count":\{"n":"(\d+)"\}')
+
+
+class _Costs:
+    def __init__(self, module: Any):
+        self.module = module
+        self.text = hlo_module.text(module, layouts=True, backend_config=True)
+        self.computations = {c.name: c for c in hlo_module.parse(self.text)}
+        self.entry = next(c.name for c in self.computations.values() if c.is_entry)
+        self.xla: dict[str, _Sum] = {self.entry: _as_sum(hlo_module.cost_analysis(module))}
+        self.known: dict[str, _Sum] = {}
+        self.loops: list[str] = []
+        self.routines: list[str] = []
+
+    def total(self) -> Work:
+        found = self.of(self.entry)
+        routines = ", ".join(dict.fromkeys(self.routines))
+        if self.loops:
+            return Work(None, None, "how often a loop of it turns depends on the data")
+        return Work(
+            None if routines else found.flops, found.bytes, f"the work of {routines} is not known" if routines else ""
+        )
+
+    def of(self, name: str) -> _Sum:
+        """A computation with everything it calls, each as often as it runs."""
+        if name not in self.known:
+            self.known[name] = self._once(name)
+            for instruction in self.computations[name].instructions:
+                self.known[name] = self.known[name].plus(self._more(instruction))
+        return self.known[name]
+
+    def _once(self, name: str) -> _Sum:
+        """XLA's figure for a computation."""
+        if name not in self.xla:
+            self.xla[name] = _as_sum(hlo_module.cost_analysis(hlo_module.with_entry(self.text, name)))
+        return self.xla[name]
+
+    def _more(self, i: Instruction) -> _Sum:
+        """What XLA's figure leaves out of an instruction."""
+        if i.opcode == "while":
+            return self._while(i)
+        if i.opcode == "custom-call":
+            return _Sum(self._routine(i), 0.0)
+        if i.opcode == "call":
+            return (
+                self._difference(self.of(i.calls[0]), self._once(i.calls[0])) if self._holds(i.calls[0]) else _NOTHING
+            )
+        if i.opcode == "conditional" and any(map(self._holds, i.calls)):
+            counted = [self._once(name) for name in i.calls]
+            return self._difference(_most([self.of(name) for name in i.calls]), _most(counted))
+        return _NOTHING
+
+    def _while(self, i: Instruction) -> _Sum:
+        called, trips = dict(i.called), _TRIPS.search(i.backend_config)
+        if trips is None:
+            self.loops.append(i.name)
+            return _NOTHING
+        n, body, condition = int(trips.group(1)), called["body"], called["condition"]
+        found = _NOTHING.plus(self.of(body), n).plus(self.of(condition), n + 1)
+        return found.plus(self._once(body), -1).plus(self._once(condition), -1)
+
+    @staticmethod
+    def _difference(whole: _Sum, counted: _Sum) -> _Sum:
+        return whole.plus(counted, -1)
+
+    def _holds(self, name: str) -> bool:
+        """Whether a computation has, at any depth, what XLA's figure leaves out."""
+        return any(
+            i.opcode in ("while", "custom-call")
+            or (i.opcode in ("call", "conditional") and any(map(self._holds, i.calls)))
+            for i in self.computations[name].instructions
+        )
+
+    def _routine(self, i: Instruction) -> float:
+        flops = lapack_flops(i)
+        if flops is None:
+            self.routines.append(i.custom_call_target or i.name)
+        return flops or 0.0
+
+
+def _most(sums: list[_Sum]) -> _Sum:
+    return _Sum(max(s.flops for s in sums), max(s.bytes for s in sums))
+
+
+def _as_sum(cost: dict[str, float]) -> _Sum:
+    return _Sum(cost.get("flops", 0.0) + cost.get("transcendentals", 0.0), cost.get("bytes accessed", 0.0))
+
+
+# Leading terms for real matrices of m rows and n columns, from "LAPACK Working Note 41", appendix C: a multiplication and an
+# addition count one each. `k` is the smaller of m and n.
+_ROUTINES = {
+    "getrf": lambda m, n, k: 2 * (m * n * k - (m + n) * k**2 / 2 + k**3 / 3),
+    "potrf": lambda m, n, k: n**3 / 3,
+    "geqrf": lambda m, n, k: 2 * k**2 * (max(m, n) - k / 3),
+    "orgqr": lambda m, n, k: 4 * m * n * k - 2 * (m + n) * k**2 + 4 * k**3 / 3,
+}
+_LAPACK = re.compile(r"lapack_([sdcz])(\w+)_ffi")
+_SHAPE = re.compile(r"\b[a-z]+\d+\[([\d,]*)\]")
+_OPERANDS = re.compile(r"operand_layout_constraints=\{(.*?\})\}")
+
+
+def lapack_flops(i: Instruction) -> float | None:
+    """The floating-point operations of a call of LAPACK, by the sizes of its operands; complex ones count four. None for other
+    routines, and for those whose work depends on the data (eigenvalues, singular values)."""
+    found, given = _LAPACK.fullmatch(i.custom_call_target or ""), _OPERANDS.search(i.attributes)
+    if found is None or given is None:
+        return None
+    kind, routine = found.groups()
+    shapes = [[int(n) for n in shape.split(",") if n] for shape in _SHAPE.findall(given.group(1))]
+    routine = "orgqr" if routine == "ungqr" else routine
+    factor = 4.0 if kind in "cz" else 1.0
+    if routine == "trsm":  # each element of the right-hand sides takes a row of the triangle
+        return factor * shapes[0][-1] * math.prod(shapes[1])
+    if routine not in _ROUTINES:
+        return None
+    *batch, m, n = shapes[0]
+    return factor * math.prod(batch) * _ROUTINES[routine](m, n, min(m, n))
