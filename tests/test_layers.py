@@ -26,6 +26,8 @@ LAYERS = [
     "sharding",
     "stages",
     "typing",
+    "ref",
+    "ad",
     "lax",
     "numpy",
     "random",

@@ -62,6 +62,13 @@ from .control.closures import closure_convert as closure_convert, custom_gradien
 from .control.custom_jvp import custom_jvp as custom_jvp
 from .control.custom_vjp import custom_vjp as custom_vjp
 from .control.policies import checkpoint_policies as checkpoint_policies
+from .control.refs import (
+    Ref as Ref,
+    empty_ref as empty_ref,
+    free_ref as free_ref,
+    freeze as freeze,
+    new_ref as new_ref,
+)
 from .core.config import (
     allow_f16_reductions as allow_f16_reductions,
     array_garbage_collection_guard as array_garbage_collection_guard,
@@ -111,6 +118,7 @@ _LATE = {
     "inspect": "jitscope_kernel",
 }
 _ROOMS = (
+    "ad",
     "ad_checkpoint",
     "api_util",
     "checkify",
@@ -133,6 +141,7 @@ _ROOMS = (
     "nn",
     "optimizers",
     "random",
+    "ref",
     "scipy",
     "sharding",
     "stages",

@@ -70,7 +70,18 @@ def gradient(x, y):
     return jx.grad(lambda x: total(tanh(matmul(x, y))))(x)
 
 
-PROGRAMS = {"plain": (plain, X, X), "nested": (nested, X, X), "unread": (unread, X, X), "captured": (captured, X, X),
+counter, written = jx.new_ref(jnp.zeros(3)), jx.new_ref(jnp.zeros(3))
+
+
+def references(x, y):
+    counter[...] += x
+    jx.jit(lambda r, z: r.__setitem__(0, z))(written, y[1])
+    own = jx.new_ref(y)
+    jx.ref.addupdate(own, 1, counter[0])
+    return sin(jx.freeze(own)), written[:2]
+
+
+PROGRAMS = {"references": (references, X, X), "plain": (plain, X, X), "nested": (nested, X, X), "unread": (unread, X, X), "captured": (captured, X, X),
             "gradient": (gradient, floats(3, 3), floats(3, 3)), "identity": (lambda x: x, X),
             "tree": (lambda t: {"a": sin(t["b"][0]), "c": t["b"][1]}, {"b": (X, 1.0)}),
             "mapped": (jx.vmap(jx.grad(lambda x: mul(inner(x), x))), X)}  # fmt: skip

@@ -11,9 +11,11 @@ from .. import tree
 from ..backend.array import device_for, one_device, placed, to_array
 from ..backend.signature import short_repr
 from ..core.avals import ShapedArray, aval_of, not_an_array
+from ..core.references import Reference
 from ..core.trace import Tracer, evaluating
 
 
+_TAKEN = (Tracer, Reference)
 _NOT_CALLED = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
 
 
@@ -81,6 +83,6 @@ def as_values(leaves: Sequence[Any]) -> list[Any]:
     if not evaluating():
         return list(leaves)
     if one_device():
-        return [x if isinstance(x, Tracer) else to_array(x) for x in leaves]
+        return [x if isinstance(x, _TAKEN) else to_array(x) for x in leaves]
     device = device_for(leaves)
-    return [x if isinstance(x, Tracer) else placed(x, device) for x in leaves]
+    return [x if isinstance(x, _TAKEN) else placed(x, device) for x in leaves]

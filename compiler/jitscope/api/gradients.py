@@ -13,6 +13,7 @@ from .. import tree
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
 from ..core.folding import fold
+from ..core.references import Reference
 from ..core.trace import running_line
 from ._flat import check_array, check_callable, name_of
 from .jit import jit
@@ -172,6 +173,11 @@ def _one(aval: ShapedArray) -> Any:
 
 def _check_differentiable(fun: Any, i: int, arg: Any, holomorphic: bool, allow_int: bool) -> None:
     for path, leaf in tree.leaves_with_path(arg):
+        if isinstance(leaf, Reference):
+            raise ValueError(
+                f"grad of {name_of(fun)} with respect to a reference, argument {i}{tree.keystr(path)}: the cotangent of a "
+                "reference is added to one. Take vjp, and bind a reference for it: f_vjp.with_refs(ref)(1.0)"
+            )
         aval = check_array(leaf, f"argument {i} of {name_of(fun)} has, at {tree.keystr(path) or 'its root'},")
         where = f"argument {i}{tree.keystr(path)} of {name_of(fun)} is {aval.short()}"
         if holomorphic and not dtypes.is_complex(aval.dtype):

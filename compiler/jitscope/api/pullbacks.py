@@ -19,13 +19,15 @@ from ..core.avals import ShapedArray, aval_of, tangent_aval
 from ..core.folding import fold
 from ..core.hashing import structural_hash
 from ..core.jaxpr import ClosedJaxpr, Jaxpr
+from ..core.references import Reference, ReferenceAval
 from ..core.staging import eval_jaxpr
 from ..core.trace import Tracer, evaluating
 from ..core.zeros import Linear, Zero, is_zero
 from ..ops.linear import convert, instantiate
 from ..transforms.linearize import Linearized
-from ..transforms.transpose import backward_pass
+from ..transforms.transpose import backward_pass, reduced
 from ._flat import check_array
+from .with_refs import BoundPullback
 
 
 class LinearProgram:
@@ -135,7 +137,23 @@ class Pullback(LinearFunction):
             )
         return given
 
+    def with_refs(self, *wanted: Any) -> BoundPullback:
+        """The same function with places for cotangents: for each array among the arguments a reference, to which its
+        cotangent is added, `ad.GradValue()`, to have it back, or `ad.DontWant()`. Raises ValueError for another structure."""
+        return BoundPullback(self, wanted)
+
     def _pull_back(self, cotangent: Any) -> tuple:
+        program = self.program
+        if any(isinstance(a, ReferenceAval) for a in program.in_avals):
+            raise ValueError(
+                f"{program.name} was differentiated with respect to a reference, and its cotangent is added to one: "
+                "f_vjp.with_refs(ref)(cotangent), where ref is a reference of the same shape and dtype"
+            )
+        found = self.cotangents(cotangent, [True] * len(program.in_avals))
+        return program.in_tree.unflatten(found)
+
+    def cotangents(self, cotangent: Any, wanted: Sequence[bool]) -> list[Any]:
+        """The cotangents of the arguments' arrays, those marked in `wanted`; None for others."""
         program = self.program
         cts, ct_tree = tree.flatten(cotangent)
         if ct_tree != program.out_tree:
@@ -149,9 +167,12 @@ class Pullback(LinearFunction):
         moving = [ct for ct, m in zip(given, program.moving_out) if m]
         moving += [Zero(v.aval) for v in program.jaxpr.outvars[len(moving) :]]  # of aux
         args = [Linear(v.aval) for v in program.jaxpr.invars]
-        found = iter(backward_pass(program.jaxpr, self.residuals, args, moving))
+        jaxpr = program.jaxpr
+        if not all(wanted):
+            jaxpr = reduced(jaxpr, [w for w, m in zip(wanted, program.moving_in) if m])
+        found = iter(backward_pass(jaxpr, self.residuals, args, moving))
         cts = [next(found) if m else Zero(tangent_aval(a)) for m, a in zip(program.moving_in, program.in_avals)]
-        return program.in_tree.unflatten([_of_kind(instantiate(ct), a) for ct, a in zip(cts, program.in_avals)])
+        return [_of_kind(instantiate(ct), a) if w else None for ct, a, w in zip(cts, program.in_avals, wanted)]
 
 
 class Pushforward(LinearFunction):
@@ -215,6 +236,10 @@ def check_tangent(tangent: Any, primal: ShapedArray, path: Path, device: Any = N
     """A tangent for a value of aval `primal`, of the right dtype. Raises ValueError for another shape, TypeError for another
     dtype."""
     wanted = tangent_aval(primal)
+    if isinstance(primal, ReferenceAval):
+        if isinstance(tangent, Reference) and tangent.aval.inner_aval.strong() is wanted.strong():  # pyright: ignore
+            return tangent
+        raise TypeError(f"the primal at {path()} is {primal!r}: its tangent is a reference to {wanted.short()}")
     if is_zero(tangent):
         return tangent
     if wanted.dtype == dtypes.float0:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..control.discharge import purified
 from ..core import config, records, source
 from ..core.avals import ShapedArray, physical
 from ..core.hashing import SMALL, StructuralHash, structural_hash
@@ -158,6 +159,7 @@ def compile_jaxpr(
     is what `lower_closed` gave, if it was called. `keep_unused`: the program takes the arguments that nobody reads, too.
     """
     device = device or client.default_device()
+    closed = purified(closed)[0]
     check_placement(closed, device)
     kept = _kept_arguments(closed, keep_unused)
     donated = _donated(closed, donated, kept, tell=lowered is None)
@@ -203,6 +205,7 @@ def lower_closed(
 ) -> bytes:
     """The MLIR bytecode of a jaxpr's program, as `compile_jaxpr` would compile it; with `debug_info`, locations say besides the
     paths of equations their named scopes and where they were written."""
+    closed = purified(closed)[0]
     kept = _kept_arguments(closed, keep_unused)
     lifted, hidden, embedded = _split_constants(closed, None, kept)
     taken = tuple(len(hidden) + kept.index(i) for i in _donated(closed, donated, kept, tell=not debug_info))

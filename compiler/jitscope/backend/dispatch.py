@@ -16,6 +16,8 @@ from typing import Any
 
 from .. import tree
 from ..control.call import call
+from ..control.discharge import uses_refs
+from ..control.refs import Ref
 from ..core import records, source
 from ..core.avals import aval_of
 from ..core.config import settings
@@ -27,6 +29,7 @@ from .array import Array, device_for, one_device, placed, to_array
 from .caches import CheckedReady, Ready, Traced, caches_of
 from .call_key import call_key
 from .compile import Options, Program, compile_jaxpr
+from .memory import RefReady, Taken
 from .stages import trace_stage
 from .static import StaticSpec
 from .tracing import Arguments, traced_for
@@ -114,10 +117,14 @@ class JitFunction:
         assert found is not None  # all of them are arrays
         return (found[0] if device is None else (device, *found[0])), found[1]
 
-    def _arrays(self, arguments: Arguments, device: Any) -> list[Array]:
+    def _arrays(self, arguments: Arguments, device: Any) -> list[Any]:
         try:
             return [
-                x if type(x) is Array and device is None else to_array(x) if device is None else placed(x, device)
+                x
+                if type(x) is Ref or (type(x) is Array and device is None)
+                else to_array(x)
+                if device is None
+                else placed(x, device)
                 for x in arguments.leaves
             ]
         except (TypeError, OverflowError) as error:
@@ -145,16 +152,20 @@ class JitFunction:
         note = records.Record(
             "", self._name, traced.number, position=traced.closed.jaxpr.debug.defined, call_site=source.here()
         )
+        closed, donated, taken = traced.closed, () if test_in_force() else arguments.donated(), None
+        if uses_refs(closed.jaxpr):
+            taken = Taken(closed)
+            closed, donated = taken.closed, taken.donated(donated)
         program = compile_jaxpr(
-            traced.closed,
+            closed,
             self._options,
             device,
             traced.number,
             note,
-            () if test_in_force() else arguments.donated(),
+            donated,
             keep_unused=self._keep_unused,
         )
-        ready = self._ready(program, traced)
+        ready = RefReady(program, traced.out_tree, taken) if taken else self._ready(program, traced)
         self._caches.remember(self._caches.calls, key, ready)
         payload = (traced, ready)
         if program.reused:

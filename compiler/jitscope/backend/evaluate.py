@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..control.call import jit_p
+from ..control.refs import new_ref_p
 from ..core import config, records, source
 from ..core.avals import ShapedArray
 from ..core.config import settings
@@ -17,6 +18,7 @@ from ..xla.garbage import collect, due
 from ..xla.program import RuntimeFailure, translate
 from .array import Array, device_for, one_device, placed, to_array
 from .compile import Program, compile_jaxpr, relief
+from .memory import memory_of
 from .watching import checked, failure, is_bad, is_key, test_in_force
 
 
@@ -71,6 +73,8 @@ class EvaluationTrace(Trace):
     def _general(self, primitive: Primitive, args: tuple, params: dict[str, Any]) -> Any:
         if primitive.evaluates:
             return primitive.evaluate(args, **params)
+        if primitive is new_ref_p:
+            return memory_of(_array(args[0], None))
         device = None if one_device() else device_for(args)
         arrays = [_array(x, device) for x in args]
         avals = [a.aval for a in arrays]

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import tree
+from ..control.discharge import uses_refs
+from ..control.refs import AbstractRef, Ref
 from ..core import records, source
 from ..core.avals import ShapedArray, aval_of
 from ..core.dtypes import ExtendedDType, canonicalize
@@ -20,6 +22,7 @@ from ..core.trace import Tracer
 from ..xla import mlir
 from .array import Array, device_for, placed
 from .compile import Program, compile_jaxpr, lower_closed
+from .memory import Taken
 from .tracing import Arguments, traced_for
 from .watching import test_in_force
 
@@ -194,6 +197,13 @@ class TracedStage(_Stage):
         self._function, self._traced, self._in_tree = function, traced, in_tree
         self._device, self._donated, self._statics = device, donated, statics
         self._stage = self
+        self._taken = Taken(traced.closed) if uses_refs(traced.closed.jaxpr) else None
+
+    @property
+    def _pure(self) -> tuple[ClosedJaxpr, Sequence[int]]:
+        """What is compiled, and the arguments whose memory it may take."""
+        taken = self._taken
+        return (self.jaxpr, self._donated) if taken is None else (taken.closed, taken.donated(self._donated))
 
     @property
     def jaxpr(self) -> ClosedJaxpr:
@@ -233,13 +243,13 @@ class LoweredStage(_Stage):
     def _described(self) -> bytes:
         """The bytecode with named scopes and places; programs that are run have paths alone, so that moving a cell compiles nothing."""
         stage = self._stage
-        return lower_closed(stage.jaxpr, stage._donated, stage._function._keep_unused, debug_info=True)
+        return lower_closed(*stage._pure, stage._function._keep_unused, debug_info=True)
 
     def bytecode(self) -> bytes:
         """The module as MLIR bytecode."""
         if self._bytecode is None:
             start, stage = time.perf_counter(), self._stage
-            self._bytecode = lower_closed(stage.jaxpr, stage._donated, stage._function._keep_unused)
+            self._bytecode = lower_closed(*stage._pure, stage._function._keep_unused)
             records.emit(stage.note().step_of("lower", time.perf_counter() - start))
         return self._bytecode
 
@@ -286,16 +296,19 @@ class LoweredStage(_Stage):
                 raise NotImplementedError("programs for several devices come in a later release")
             device = device_assignment[0]
         options = tuple(sorted({**dict(function._options), **(compiler_options or {})}.items()))
+        closed, donated = stage._pure
         program = compile_jaxpr(
-            traced.closed,
+            closed,
             options,
             device,
             traced.number,
             stage.note(),
-            stage._donated,
+            donated,
             self._bytecode,
             keep_unused=function._keep_unused,
         )
+        if stage._taken is not None:
+            stage._taken.settle(program)
         return CompiledStage(stage, program, device)
 
     def __repr__(self) -> str:
@@ -339,11 +352,14 @@ class CompiledStage(_Stage):
         if any(type(x) is Array for x in leaves) and device_for(leaves) != self._device:
             raise TypeError(f"{name} was compiled for {self._device}; its arguments are on {device_for(leaves)}")
         test_in_force()
-        arrays = [placed(x, self._device) for x in leaves]
+        arrays = [x if type(x) is Ref else placed(x, self._device) for x in leaves]
         for array, aval, path in zip(arrays, stage.jaxpr.in_avals, stage.jaxpr.jaxpr.debug.arg_names):
-            if (array.aval.shape, array.aval.dtype) != (aval.shape, aval.dtype):
+            same = (array.aval.shape, array.aval.dtype) == (aval.shape, aval.dtype)
+            if not same or (type(array) is Ref) != isinstance(aval, AbstractRef):
                 raise TypeError(f"{name} was compiled for {path}: {aval.short()}; it got {array.aval.short()}")
-        return stage._traced.out_tree.unflatten(self._program.run([a.buf for a in arrays]))
+        bufs, taken = [a.buf for a in arrays], stage._taken
+        outs = self._program.run(bufs) if taken is None else taken.run(self._program, bufs)
+        return stage._traced.out_tree.unflatten(outs)
 
     def _leaves(self, args: tuple, kwargs: dict[str, Any]) -> list[Any]:
         """The leaves of a call as it was lowered, with or without what is static."""

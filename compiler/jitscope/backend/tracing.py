@@ -13,8 +13,9 @@ from ..core.avals import ShapedArray, aval_of, not_an_array
 from ..core.axes import current_axes
 from ..core.config import settings, value_of
 from ..core.jaxpr import DebugInfo
-from ..core.staging import trace_to_jaxpr
-from ..core.trace import Tracer, running_line
+from ..core.references import Reference
+from ..core.staging import returned_reference, trace_to_jaxpr
+from ..core.trace import running_line
 from .caches import Traced
 from .signature import ANY_DEVICE, Leaf, Signature, options_text, short_repr
 from .static import StaticSpec
@@ -64,7 +65,7 @@ def traced_for(function: JitFunction, arguments: Arguments, avals: tuple[ShapedA
     traced = caches.traces.get(key)
     if traced is None:
         traced = _trace(function, arguments, avals, device)
-        if not any(isinstance(c, Tracer) for c in traced.closed.consts):
+        if not any(getattr(c, "transient", False) for c in traced.closed.consts):
             caches.remember(caches.traces, key, traced)
     elif device is not None and traced.signature.device != str(device):
         traced = _known(function, traced, device)
@@ -144,8 +145,10 @@ def _signature(
 
 
 def check_results(name: str, leaves: Sequence[Any], out: Any) -> None:
-    """Raises TypeError, with its path, for a result that is not an array."""
+    """Raises TypeError, with its path, for a result that is not an array, ValueError for a reference."""
     for i, leaf in enumerate(leaves):
+        if isinstance(leaf, Reference):
+            raise returned_reference(leaf, f"{name} traced for jit", tree.leaf_paths(out)[i])
         if getattr(leaf, "aval", None) is not None:
             continue
         try:

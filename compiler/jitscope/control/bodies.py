@@ -13,7 +13,7 @@ from ..core.axes import current_axes
 from ..core.config import settings
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, Var
 from ..core.staging import JaxprTrace, trace_to_jaxpr
-from ..core.trace import Tracer, current_trace
+from ..core.trace import current_trace
 
 
 class Body:
@@ -49,7 +49,7 @@ def trace_body(fun: Callable[..., Any], in_tree: Any, avals: Sequence[ShapedArra
         return _trace(fun, in_tree, avals)
     if body is None:
         body = _trace(fun, in_tree, avals)
-        if not any(isinstance(c, Tracer) for c in body.closed.consts):
+        if not any(getattr(c, "transient", False) for c in body.closed.consts):
             if len(known) >= _MAX_KINDS:
                 known.clear()
             known[key] = body

@@ -12,9 +12,9 @@ from .. import tree
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of, tangent_aval
 from ..core.config import settings
-from ..core.effects import no_effects
+from ..core.effects import moved, no_effects
 from ..core.jaxpr import ClosedJaxpr, JaxprEqn, rearranged
-from ..core.primitive import HigherOrder, Primitive
+from ..core.primitive import Discharge, HigherOrder, NewValue, Primitive
 from ..core.staging import eval_jaxpr, trace_to_jaxpr
 from ..core.trace import Tracer, using
 from ..core.zeros import Zero, is_linear, is_zero
@@ -42,7 +42,8 @@ class Cond(HigherOrder):
     """
 
     def abstract(self, index, /, *avals, branches, **params):
-        return branches[0].out_avals, no_effects.union(*[b.effects for b in branches])
+        effects = no_effects.union(*[b.effects for b in branches])
+        return branches[0].out_avals, moved(effects, lambda i: i + 1) if effects else effects
 
     def lower(self, ctx, index, /, *values, branches, branches_platforms=None):
         if branches_platforms is not None:
@@ -134,6 +135,18 @@ class Cond(HigherOrder):
         outvars = [v for v, u in zip(eqn.outvars, used) if u]
         params = {**eqn.params, "branches": smaller}
         return keep, JaxprEqn(invars, outvars, self, params, eqn.effects, eqn.traceback)
+
+    def discharge(self, refs, pure, /, *, branches, **params):
+        found = [pure(b) for b in branches]
+        changed = sorted({i for _, numbers in found for i in numbers})
+        n, outs = len(branches[0].in_avals), len(branches[0].out_avals)
+        made = []
+        for closed, own in found:
+            at = {i: outs + j for j, i in enumerate(own)}
+            values: list[Any] = [at.get(i, closed.jaxpr.invars[i]) for i in changed]
+            made.append(rearranged(closed, range(n), [*range(outs), *values]))
+        results = [*range(outs), *[NewValue(i + 1) for i in changed]]
+        return Discharge(range(n + 1), {"branches": tuple(made), **params}, results)
 
     def _bind(self, branches: Sequence[ClosedJaxpr], index: Any, args: Sequence[Any], **params: Any) -> list[Any]:
         """Bind with what the branches captured as further operands."""

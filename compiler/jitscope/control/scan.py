@@ -14,7 +14,8 @@ from .. import tree
 from ..core.avals import ShapedArray, aval_of, tangent_aval
 from ..core.config import settings
 from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, rearranged
-from ..core.primitive import HigherOrder
+from ..core.primitive import Discharge, HigherOrder, NewValue
+from ..core.references import ReferenceAval
 from ..core.staging import literal_value, trace_to_jaxpr
 from ..core.trace import using
 from ..core.zeros import Linear, Zero, is_linear, is_zero
@@ -28,6 +29,7 @@ from ..transforms.vmap import vmap_jaxpr
 from .bodies import check_leaves, lift_constants, name_of, trace_body
 from .call import call
 from .carry import handed_on, kept_of, settle_carry, stable
+from .discharge import value_aval
 
 
 def _spread(flags: Sequence[Any], *counts: int) -> list[list[Any]]:
@@ -211,6 +213,22 @@ class Scan(HigherOrder):
         invars = [a for a, k in zip(eqn.invars, kept) if k]
         return kept, JaxprEqn(invars, outs, self, params, eqn.effects, eqn.traceback)
 
+    def discharge(self, refs, pure, /, *, jaxpr, num_consts, num_carry, **params):
+        closed, changed = pure(jaxpr)
+        n, outs = len(jaxpr.in_avals), len(jaxpr.out_avals)
+        # Constants that change are carried; elements that change are given back.
+        carried = [i for i in changed if i < num_consts]
+        elements = [i for i in changed if i >= num_consts]
+        order = [*[i for i in range(num_consts) if i not in carried], *carried, *range(num_consts, n)]
+        at = {i: outs + j for j, i in enumerate(changed)}
+        results = [*[at[i] for i in carried], *range(outs), *[at[i] for i in elements]]
+        counts = {"num_consts": num_consts - len(carried), "num_carry": num_carry + len(carried)}
+        return Discharge(
+            order,
+            {"jaxpr": rearranged(closed, order, results), **counts, **params},
+            [*map(NewValue, carried), *range(outs), *map(NewValue, elements)],
+        )
+
     def _bind(
         self, closed: ClosedJaxpr, args: Sequence[Any], num_consts: int, num_carry: int, **params: Any
     ) -> list[Any]:
@@ -225,6 +243,13 @@ class Scan(HigherOrder):
 
 
 _COUNTER = ShapedArray((), np.dtype(np.int32))
+
+
+def _element_aval(aval: Any) -> Any:
+    """The aval of one element of what is looped over. Of a reference: of a reference to it."""
+    if isinstance(aval, ReferenceAval):
+        return type(aval)(_element_aval(value_aval(aval)))  # pyright: ignore[reportCallIssue]
+    return ShapedArray(aval.shape[1:], aval.dtype, aval.weak_type)
 
 
 def _stacked(aval: ShapedArray, length: int) -> ShapedArray:
@@ -389,7 +414,7 @@ def scan(
         return _python_scan(f, init, xs, size, reverse)
     init_leaves, init_tree = tree.flatten(init)
     init_avals = check_leaves(init_leaves, init, f"scan over {name_of(f)}: the initial carry has, at init")
-    element_avals = [ShapedArray(a.shape[1:], a.dtype, a.weak_type) for a in x_avals]
+    element_avals = list(map(_element_aval, x_avals))
     in_tree = tree.structure((init, xs))
 
     def trace(avals: Sequence[ShapedArray]) -> Any:

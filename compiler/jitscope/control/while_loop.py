@@ -9,10 +9,11 @@ from .. import tree
 from ..core import dtypes, source
 from ..core.avals import ShapedArray, aval_of, tangent_aval
 from ..core.config import settings
+from ..core.effects import moved
 from ..core.jaxpr import ClosedJaxpr, JaxprEqn, Literal, Var, rearranged
-from ..core.primitive import HigherOrder
+from ..core.primitive import Discharge, HigherOrder, NewValue
 from ..core.staging import jaxpr_as_fun, trace_to_jaxpr
-from ..core.trace import using
+from ..core.trace import running_line, using
 from ..core.zeros import Zero, is_zero
 from ..ops.linear import broadcast_in_dim, instantiate, select_n_p
 from ..ops.reduce import reduce_or_p
@@ -34,7 +35,12 @@ class While(HigherOrder):
     """
 
     def abstract(self, /, *avals, cond_jaxpr, body_jaxpr, **params):
-        return body_jaxpr.out_avals, cond_jaxpr.effects | body_jaxpr.effects
+        effects = cond_jaxpr.effects | body_jaxpr.effects
+        if effects:
+            c, b = params["cond_nconsts"], params["body_nconsts"]
+            of_condition = moved(cond_jaxpr.effects, lambda i: i if i < c else i + b)
+            effects = of_condition | moved(body_jaxpr.effects, lambda i: i + c)
+        return body_jaxpr.out_avals, effects
 
     def lower(self, ctx, /, *values, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconsts):
         n, avals = cond_nconsts + body_nconsts, [*cond_jaxpr.in_avals[:cond_nconsts], *body_jaxpr.in_avals]
@@ -188,6 +194,34 @@ class While(HigherOrder):
         outs = [v if u else Var(v.aval) for v, u in zip(eqn.outvars, used)]
         outs = [v for v, w in zip(outs, carry) if w]
         return keep, JaxprEqn(invars, outs, self, params, eqn.effects, eqn.traceback)
+
+    def discharge(self, refs, pure, /, *, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconsts):
+        c, b = cond_nconsts, body_nconsts
+        condition, asked = pure(cond_jaxpr)
+        body, changed = pure(body_jaxpr)
+        if asked:
+            raise NotImplementedError(
+                f"while_loop: the condition changes a reference.{running_line()}\n  what to do: change it in the body"
+            )
+        carried = [c + i for i in changed]
+        names = [id(refs[k]) for k in carried]
+        fixed = [i for i in range(c) if refs[i] is None or id(refs[i]) not in names]
+        consts = [c + i for i in range(b) if i not in changed]
+        carry = range(c + b, len(refs))
+        asks = {id(refs[i]): i for i in range(c) if refs[i] is not None}
+        looked_at: list[Any] = [asks.get(name, body.in_avals[k - c]) for name, k in zip(names, carried)]
+        outs = len(body_jaxpr.out_avals)
+        params = {
+            "cond_jaxpr": rearranged(condition, [*fixed, *looked_at, *range(c, c + len(carry))]),
+            "cond_nconsts": len(fixed),
+            "body_jaxpr": rearranged(
+                body,
+                [*[k - c for k in (*consts, *carried)], *range(b, b + len(carry))],
+                [*range(outs, outs + len(changed)), *range(outs)],
+            ),
+            "body_nconsts": len(consts),
+        }
+        return Discharge([*fixed, *consts, *carried, *carry], params, [*map(NewValue, carried), *range(outs)])
 
     def _bind(self, condition: ClosedJaxpr, cond_consts: Any, body: ClosedJaxpr, body_consts: Any, carry: Any) -> Any:
         """Bind with what the programs captured as further constants."""

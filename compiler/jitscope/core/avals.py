@@ -10,6 +10,7 @@ import numpy as np
 
 from . import dtypes
 from .dtypes import DType, canonicalize, python_dtype
+from .references import Reference
 
 
 Shape = tuple[int, ...]
@@ -152,6 +153,8 @@ def not_an_array(x: Any) -> str:
             else "convert it to a number type first"
         )
         return f"a NumPy array of dtype {x.dtype} is not an array of numbers: {hint}"
+    if isinstance(x, Reference):
+        return f"a reference {x.aval.short()} is no array: read it first, ref[...]"
     if hasattr(x, "aval"):
         return f"a {type(x).__name__} says what an array is like, it has no values"
     kind = type(x)
@@ -176,7 +179,8 @@ def _advice(x: Any) -> str:
 
 
 def tangent_aval(aval: ShapedArray) -> ShapedArray:
-    """The aval of tangents: floats and complex numbers have their own, everything else float0."""
+    """The aval of tangents: floats and complex numbers have their own, everything else float0. Of a reference: of
+    what it holds."""
     if dtypes.is_inexact(aval.dtype):
-        return aval
+        return aval if type(aval) is ShapedArray else aval.inner_aval  # pyright: ignore[reportAttributeAccessIssue]
     return ShapedArray(aval.shape, dtypes.float0)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..xla import tracebacks
 from .avals import ShapedArray
-from .effects import Effects, no_effects
+from .effects import Effects, RefEffect, has_refs, matters, no_effects, ref_effect
 
 
 if TYPE_CHECKING:
@@ -96,7 +96,8 @@ class Jaxpr:
         debug: DebugInfo = NO_DEBUG,
     ):
         self.constvars, self.invars, self.outvars, self.eqns = constvars, invars, outvars, eqns
-        self.effects, self.debug = effects, debug
+        self.effects = _numbered(effects, constvars, invars, eqns) if effects and has_refs(effects) else effects
+        self.debug = debug
         self._live: tuple[list[tuple[int, JaxprEqn]], set[Var]] | None = None
 
     @property
@@ -134,13 +135,24 @@ class Jaxpr:
         return self.pretty_print()
 
 
+def _numbered(effects: Effects, constvars: list[Var], invars: list[Var], eqns: list[JaxprEqn]) -> Effects:
+    """The effects of a program, those on references with the numbers of its arguments. Its own references are nobody's."""
+    places = {var: i for i, var in enumerate((*constvars, *invars))}
+    found = {e for e in effects if not isinstance(e, RefEffect)}
+    for eqn in eqns:
+        for e in eqn.effects:
+            if isinstance(e, RefEffect) and (place := places.get(eqn.invars[e.index])) is not None:  # pyright: ignore
+                found.add(ref_effect(e.name, place))
+    return frozenset(found)
+
+
 def _live(jaxpr: Jaxpr) -> tuple[list[tuple[int, JaxprEqn]], set[Var]]:
     read = {a for a in jaxpr.outvars if type(a) is Var}
     live = []
     eqns = jaxpr.eqns
     for i in range(len(eqns) - 1, -1, -1):
         eqn = eqns[i]
-        if eqn.effects or not read.isdisjoint(eqn.outvars):
+        if (eqn.effects and matters(eqn.effects)) or not read.isdisjoint(eqn.outvars):
             live.append((i, eqn))
             for a in eqn.invars:
                 if type(a) is Var:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from . import source
 from .effects import Effects, no_effects
 from .errors import MissingRule
 from .jaxpr import ClosedJaxpr, subjaxprs
+from .references import Reference
 from .trace import current_trace, evaluation
 
 
@@ -50,6 +51,7 @@ class Primitive:
     call_primitive = map_primitive = False
     evaluates = False
     """Whether Python runs it where nothing is transformed, by `evaluate`: then nothing is compiled for it alone."""
+    takes_references = False
     lowerings: Mapping[str | None, Callable[..., Any]] = MappingProxyType({})
     """Lowering rules that users registered: for a platform by its name, or for all (None)."""
 
@@ -141,18 +143,61 @@ class Primitive:
         """The parameters worth printing, in order: those that the avals in the line do not tell already."""
         return dict(sorted(params.items()))
 
+    def text(self, outs: list[str], operands: list[str], avals: Sequence[Any], /, **params: Any) -> str | None:
+        """The equation as jaxprs show it, where that is not `outs = name[params] operands`."""
+        return None
+
     def missing(self, rule: str) -> MissingRule:
         where = source.here()
         line = f" (line {where.line} of {where.function}: {where.text.strip()})" if where else ""
         return MissingRule(f"primitive {self.name!r} has no {rule} rule{line}")
 
 
+class Discharge(NamedTuple):
+    """An operation that holds programs, made pure: the operation of these parameters on the `operands` of these numbers,
+    references among them replaced by their values. Of its results, an int is the number of one that was there, `NewValue`
+    what a reference holds afterwards."""
+
+    operands: Sequence[int]
+    params: dict[str, Any]
+    results: Sequence[int | NewValue]
+
+
+class NewValue(NamedTuple):
+    """What the reference that was operand `operand` holds afterwards."""
+
+    operand: int
+
+
+Purify = Callable[[ClosedJaxpr], tuple[ClosedJaxpr, list[int]]]
+"""A program that takes the values of references in their place, and gives, after its results, the new values of those
+arguments that it changes; and the numbers of these."""
+
+
 class HigherOrder(Primitive):
-    """A primitive that holds jaxprs; it has two more duties. `shares_names`: when printed, arguments and results of the
+    """A primitive that holds jaxprs; it has three more duties. `shares_names`: when printed, arguments and results of the
     program it holds are called what its operands and results are."""
 
     multiple_results = True
     shares_names = False
+    takes_references = True
+
+    def bind(self, *args, **params):
+        for x in args:
+            if isinstance(x, Reference):
+                return x.called(self, args, params)
+        return current_trace().process(self, args, params)
+
+    def discharge(self, refs: Sequence[Any], pure: Purify, /, **params: Any) -> Discharge:
+        """The operation on values in place of references. `refs` has for each operand what identifies the reference, None
+        for others. (Here: of an operation that runs the one program it holds once, on all its operands.)"""
+        programs = [(name, value) for name, value in params.items() if isinstance(value, ClosedJaxpr)]
+        if len(programs) != 1 or len(programs[0][1].in_avals) != len(refs):
+            raise self.missing("discharge")
+        ((name, held),) = programs
+        closed, changed = pure(held)
+        results = [*range(len(held.out_avals)), *map(NewValue, changed)]
+        return Discharge(range(len(refs)), {**params, name: closed}, results)
 
     def named_axes(self, **params):
         return tuple({name for _, held in subjaxprs(params) for name in jaxpr_axes(held)})

@@ -109,6 +109,8 @@ def _read(jaxpr: Jaxpr) -> set[Var]:
             continue
         seen.add(current)
         read.update(current.constvars, current.invars)
+        if current is not jaxpr:
+            read.update(v for eqn in current.eqns if eqn.effects for v in eqn.outvars)
         for atoms in (current.outvars, *[eqn.invars for eqn in current.eqns]):
             read.update(a for a in atoms if isinstance(a, Var))
         todo += [held.jaxpr for eqn in current.eqns for _, held in subjaxprs(eqn.params)]
@@ -164,12 +166,16 @@ def _brackets(opening: str, docs: Sequence[layout.Doc], closing: str) -> layout.
 
 
 def _equation(eqn: JaxprEqn, names: Names) -> layout.Doc:
+    outs, operands = [binder_text(v, names) for v in eqn.outvars], [atom_text(a, names) for a in eqn.invars]
+    whole = eqn.primitive.text(outs, operands, [a.aval for a in eqn.invars], **eqn.params)
+    if whole is not None:
+        return layout.text(whole, names.notes(eqn))
     name = layout.text(" = " * bool(eqn.outvars) + eqn.primitive.name, names.notes(eqn))
-    parts = [_words([binder_text(v, names) for v in eqn.outvars]), name]
+    parts = [_words(outs), name]
     params = eqn.primitive.shown_params(eqn.params)
     if params:
         parts.append(_brackets("[", [layout.text(f"{name}=") + _value(params[name], names) for name in params], "]"))
-    return layout.concat([*parts, layout.text(" "), _words([atom_text(a, names) for a in eqn.invars])])
+    return layout.concat([*parts, layout.text(" "), _words(operands)])
 
 
 def _value(value: Any, names: Names) -> layout.Doc:

@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 
 from . import source
-from .avals import ShapedArray, aval_of, is_python_scalar, scalar_of_aval
+from .avals import ShapedArray, aval_of, is_python_scalar, not_an_array, scalar_of_aval
 from .checking import check_jaxpr
 from .config import settings
 from .dtypes import does_not_fit
-from .effects import Effects, no_effects
+from .effects import Effects, has_refs, no_effects
 from .jaxpr import NO_DEBUG, Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var
 from .leaks import check_leaks
 from .primitive import FunctionCall, Primitive
+from .references import Reference, ReferenceAval
 from .trace import Trace, Tracer, current_trace, leaked, place, using
 
 
@@ -52,11 +53,11 @@ class JaxprTrace(Trace):
         self.debug = debug
         self.ended = False
 
-    def argument(self, aval: ShapedArray) -> JaxprTracer:
-        """A new argument of the jaxpr."""
+    def argument(self, aval: ShapedArray) -> Any:
+        """A new argument of the jaxpr: a tracer, or a reference."""
         var = Var(aval)
         self.invars.append(var)
-        return JaxprTracer(self, var)
+        return aval.made(self, var) if isinstance(aval, ReferenceAval) else JaxprTracer(self, var)
 
     def process(self, primitive: Primitive, args: tuple, params: dict[str, Any]) -> Any:
         if isinstance(primitive, FunctionCall):
@@ -65,7 +66,7 @@ class JaxprTrace(Trace):
 
     def record(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """Append the equation and give its results."""
-        atoms = [x.atom if type(x) is JaxprTracer and x.tracing is self else self.atom(x) for x in args]
+        atoms = [x.atom if type(x) is JaxprTracer and x.tracing is self else self.atom(x, primitive) for x in args]
         out, effects = primitive.abstract(*[a.aval for a in atoms], **params)
         many = primitive.multiple_results
         outvars = [Var(aval) for aval in out] if many else [Var(out)]
@@ -76,8 +77,8 @@ class JaxprTrace(Trace):
             watch(self)
         return [JaxprTracer(self, v) for v in outvars] if many else JaxprTracer(self, outvars[0])
 
-    def atom(self, x: Any) -> Atom:
-        """The atom of any value: scalars become literals, other values captured constants."""
+    def atom(self, x: Any, primitive: Primitive | None = None) -> Atom:
+        """The atom of any value, an operand of `primitive`: scalars become literals, other values captured constants."""
         if isinstance(x, Tracer):
             if x.tracing is self:
                 return x.atom  # pyright: ignore[reportAttributeAccessIssue]
@@ -93,6 +94,10 @@ class JaxprTrace(Trace):
         elif isinstance(x, (np.ndarray, np.generic)) and x.ndim == 0:
             aval = aval_of(x)
             return Literal(np.asarray(x).astype(aval.dtype)[()], aval)
+        elif isinstance(x, Reference):
+            if primitive is None or not primitive.takes_references:
+                raise TypeError(not_an_array(x))
+            return x.variable(self)
         return self.constant(x)
 
     def constant(self, x: Any) -> Var:
@@ -105,6 +110,9 @@ class JaxprTrace(Trace):
 
     def close(self, outs: Sequence[Any], result_names: tuple[str, ...] = ()) -> ClosedJaxpr:
         """End the trace: the jaxpr that gives `outs`, with the constants it captured."""
+        for x in outs:
+            if isinstance(x, Reference):
+                raise returned_reference(x, self.debug.name)
         outvars = [self.atom(x) for x in outs]
         self.ended = True
         debug = DebugInfo(self.debug.name, self.debug.arg_names, result_names, self.debug.defined)
@@ -134,6 +142,16 @@ class JaxprTrace(Trace):
         i = self.invars.index(var)
         names = self.debug.arg_names
         return f"argument {names[i]} of {self.debug.name}" if i < len(names) else f"argument {i} of {self.debug.name}"
+
+
+def returned_reference(ref: Any, name: str, path: str = "") -> ValueError:
+    """The error for a traced function that gives back a reference."""
+    origin = ref.origin()
+    return ValueError(
+        f"function {name} returned a mutable array reference of type {ref.aval!r}{f' at result{path}' if path else ''}, but "
+        f"mutable array references cannot be returned: two names would be one memory.\n\n  The reference {origin}.\n"
+        "  what to do: return its value, ref[...], or make the reference outside and pass it"
+    )
 
 
 _CHAIN_LINES = 5
@@ -176,11 +194,13 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
     env: dict[Var, Any] = dict(zip(jaxpr.constvars, consts))
     env.update(zip(jaxpr.invars, args))
     trace = current_trace()
-    last = _last_uses(jaxpr)
+    last, refs = _last_uses(jaxpr), bool(jaxpr.effects) and has_refs(jaxpr.effects)
     for i, eqn in enumerate(jaxpr.eqns):
         values = tuple([literal_value(a) if type(a) is Literal else env[a] for a in eqn.invars])  # pyright: ignore
         with source.written_at(eqn.traceback):
-            out = trace.process(eqn.primitive, values, eqn.params)
+            # References ask for `bind`, which knows them.
+            bind = eqn.primitive.bind
+            out = bind(*values, **eqn.params) if refs else trace.process(eqn.primitive, values, eqn.params)
         if eqn.primitive.multiple_results:
             env.update(zip(eqn.outvars, out))
         else:

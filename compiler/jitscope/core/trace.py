@@ -88,6 +88,8 @@ class Tracer(Operators):
     __slots__ = ("__weakref__", "aval", "tracing")
     tracing: Any
     aval: ShapedArray
+    transient = True
+    """Whether the value ends with a trace."""
     refusal = "while tracing only shape and dtype are known"
 
     def known(self) -> Any:

@@ -154,8 +154,14 @@ class _Builder:
                     self.sources[outer] = self.sources[atom]
 
     def _text(self, eqn: JaxprEqn, params: dict[str, str]) -> str:
-        outs = " ".join(binder_text(v, self.names) for v in eqn.outvars)
-        ins = "".join(f" {atom_text(a, self.names)}" for a in eqn.invars)
+        results, operands = (
+            [binder_text(v, self.names) for v in eqn.outvars],
+            [atom_text(a, self.names) for a in eqn.invars],
+        )
+        whole = eqn.primitive.text(results, operands, [a.aval for a in eqn.invars], **eqn.params)
+        if whole is not None:
+            return whole
+        outs, ins = " ".join(results), "".join(f" {a}" for a in operands)
         inside = f"[{' '.join(f'{k}={v}' for k, v in params.items())}]" if params else ""
         return f"{outs} = {eqn.primitive.name}{inside}{ins}"
 

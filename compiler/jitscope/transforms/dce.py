@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..core.effects import has_refs, matters
 from ..core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var
 from ..core.primitive import HigherOrder
 
@@ -14,7 +15,7 @@ def live_equations(jaxpr: Jaxpr, used: Sequence[bool]) -> tuple[list[JaxprEqn], 
     live: list[JaxprEqn] = []
     for eqn in reversed(jaxpr.eqns):
         wanted = [v in read for v in eqn.outvars]
-        if not any(wanted) and not eqn.effects:
+        if not any(wanted) and not matters(eqn.effects):
             continue
         kept = _trim(eqn, wanted)
         if kept is not None:
@@ -24,6 +25,8 @@ def live_equations(jaxpr: Jaxpr, used: Sequence[bool]) -> tuple[list[JaxprEqn], 
 
 
 def _trim(eqn: JaxprEqn, wanted: list[bool]) -> JaxprEqn | None:
+    if eqn.effects and has_refs(eqn.effects):
+        return eqn
     if isinstance(eqn.primitive, HigherOrder) and not all(wanted):
         return eqn.primitive.dce(wanted, eqn)[1]
     return eqn

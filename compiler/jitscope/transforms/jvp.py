@@ -8,6 +8,7 @@ from typing import Any
 from ..core.avals import aval_of, tangent_aval
 from ..core.errors import ConcretizationTypeError
 from ..core.jaxpr import ClosedJaxpr
+from ..core.references import Reference
 from ..core.staging import jaxpr_as_fun, trace_to_jaxpr
 from ..core.trace import Trace, Tracer, conversion_message, current_trace, using
 from ..core.zeros import Zero, is_zero, zero_of
@@ -83,7 +84,7 @@ def jvp_flat(
 ) -> tuple[list[Any], list[Any]]:
     """Results of the flat function `fun` and their tangents (Zero where they do not depend on the tangents)."""
     trace = JVPTrace(parent or current_trace())
-    args = [trace.join(p, t) for p, t in zip(primals, tangents)]
+    args = [p.dual(trace, t) if isinstance(p, Reference) else trace.join(p, t) for p, t in zip(primals, tangents)]
     with using(trace):
         outs = fun(*args)
     pairs = [trace.split(out) for out in outs]

@@ -9,6 +9,7 @@ from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of, tangent_aval
 from ..core.jaxpr import NO_DEBUG, ClosedJaxpr, DebugInfo, Jaxpr
 from ..core.primitive import HigherOrder
+from ..core.references import Reference
 from ..core.staging import JaxprTrace, JaxprTracer, jaxpr_as_fun
 from ..core.trace import Trace, current_trace, using
 from ..core.zeros import Zero, is_zero
@@ -75,7 +76,8 @@ def linearize_flat(fun: Callable[..., Sequence[Any]], primals: Sequence[Any]) ->
     moving_in = [tangent_aval(a).dtype != dtypes.float0 for a in avals]
     tangents = [staged.argument(tangent_aval(a)) if m else Zero(tangent_aval(a)) for a, m in zip(avals, moving_in)]
     with using(trace):
-        outs = fun(*[trace.join(p, t) for p, t in zip(primals, tangents)])
+        pairs = zip(primals, tangents)
+        outs = fun(*[p.dual(trace, t) if isinstance(p, Reference) else trace.join(p, t) for p, t in pairs])
     pairs = [trace.split(out) for out in outs]
     moving_out = [not is_zero(t) for _, t in pairs]
     jaxpr = staged.close_live([t for _, t in pairs if not is_zero(t)])

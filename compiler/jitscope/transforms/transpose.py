@@ -31,6 +31,22 @@ def backward_pass(jaxpr: Jaxpr, consts: Sequence[Any], args: Sequence[Any], cts:
     return [totals.get(v, Zero(v.aval)) if type(x) is Linear else None for v, x in zip(jaxpr.invars, args)]
 
 
+def reduced(jaxpr: Jaxpr, wanted: Sequence[bool]) -> Jaxpr:
+    """A linear program without the equations that no argument marked in `wanted` needs for its cotangent."""
+    needed = {v for v, w in zip(jaxpr.invars, wanted) if w}
+    linear = set(jaxpr.invars)
+    eqns = []
+    for eqn in jaxpr.eqns:
+        read = [a for a in eqn.invars if isinstance(a, Var)]
+        if any(a in linear for a in read):
+            linear.update(eqn.outvars)
+            if not any(a in needed for a in read):
+                continue
+            needed.update(eqn.outvars)
+        eqns.append(eqn)
+    return Jaxpr(jaxpr.constvars, jaxpr.invars, jaxpr.outvars, eqns, jaxpr.effects, jaxpr.debug)
+
+
 def _run_values(jaxpr: Jaxpr, values: dict[Var, Any]) -> list[JaxprEqn]:
     """Run the equations that depend on values alone; the others, in order."""
     linear = []

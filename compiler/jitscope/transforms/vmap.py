@@ -8,6 +8,7 @@ from typing import Any
 from ..core.avals import ShapedArray, aval_of
 from ..core.axes import bind_axis
 from ..core.jaxpr import ClosedJaxpr
+from ..core.references import Reference
 from ..core.staging import jaxpr_as_fun, trace_to_jaxpr
 from ..core.trace import Trace, Tracer, current_trace, using
 from ..ops.linear import broadcast_in_dim_p, moveaxis
@@ -78,7 +79,9 @@ class BatchTrace(Trace):
         return x, None
 
     def join(self, value: Any, dim: int | None) -> Any:
-        return value if dim is None else BatchTracer(self, value, dim)
+        if dim is None:
+            return value
+        return value.example(self, dim) if isinstance(value, Reference) else BatchTracer(self, value, dim)
 
     def process(self, primitive, args, params):
         values, dims = zip(*map(self.split, args)) if args else ((), ())

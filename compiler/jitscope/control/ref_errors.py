@@ -1,0 +1,73 @@
+"""What may not be done with references, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..core import source
+from ..core.avals import aval_of
+from ..core.errors import UnexpectedTracerError
+from ..core.jaxpr import subjaxprs
+from ..core.references import Reference
+from ..core.trace import place, running_line
+
+
+def ended() -> ValueError:
+    return ValueError(
+        f"the reference was frozen or freed: it holds nothing any more.{running_line()}\n"
+        "  what to do: use what freeze gave, or read the reference before"
+    )
+
+
+def aliased(name: str, names: Sequence[str], args: Sequence[Any], captured: Sequence[Any]) -> ValueError:
+    """The error for a reference that a call of `name` gets by two names."""
+    seen: dict[int, str] = {}
+    for i, x in enumerate(args):
+        if not isinstance(x, Reference):
+            continue
+        own = names[i] if i < len(names) else str(i)
+        if any(x is c for c in captured):
+            how = f"was both closed over and passed as the argument {own}"
+        elif id(x) in seen:
+            how = f"appeared at both {seen[id(x)]} and {own}"
+        else:
+            seen[id(x)] = own
+            continue
+        return ValueError(
+            f"only one reference to a mutable array may be passed to a function, but for {name} the mutable array reference "
+            f"of type {aval_of(x)!r} {how}.{running_line()}\n  what to do: let the function take it once"
+        )
+    raise AssertionError
+
+
+def refuse_aliases(primitive: Any, args: Sequence[Any], params: dict[str, Any]) -> None:
+    refs = [x for x in args if isinstance(x, Reference)]
+    if len({id(x) for x in refs}) == len(refs) or "cond_jaxpr" in params:
+        return
+    held = next((closed for _, closed in subjaxprs(params)), None)
+    names = held.jaxpr.debug.arg_names if held is not None else ()
+    extra = 1 if "branches" in params else 0
+    own = [x for x, n in zip(args[extra:], names) if n.startswith("const")]
+    name = f"{held.jaxpr.debug.name} ({primitive.name})" if held is not None else primitive.name
+    given = [None if n.startswith("const") else x for x, n in zip(args[extra:], names)]
+    raise aliased(name, names, given, own)
+
+
+def of_another(ref: Any, x: Any) -> ValueError:
+    mapped = x is None or hasattr(x.tracing, "axis")
+    kind, plain = ("vmapped", "an unbatched") if mapped else ("differentiated", "a non-differentiated")
+    advice = "" if mapped else ", or write lax.stop_gradient(value)"
+    return ValueError(
+        f"performing a set/swap operation with a {kind} value on {plain} array reference of type {ref.aval!r}: which value "
+        f"should it hold?{running_line()}\n  what to do: pass the reference as an argument of the {kind.replace('vmapped', 'mapped')} "
+        f"function{advice}"
+    )
+
+
+def leaked(ref: Any) -> UnexpectedTracerError:
+    where = source.here()
+    return UnexpectedTracerError(
+        f"a reference, {ref.aval!r}, was used after the trace that made it had ended.{f' It was used {place(where)}' if where else ''}"
+        "\n  what to do: return its value, ref[...], from the function"
+    )

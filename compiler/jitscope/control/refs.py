@@ -1,0 +1,532 @@
+"""Mutable arrays: references, and the operations that read and change what they refer to.
+
+Outside of programs that are traced, a reference is a cell that holds a value: an array, or, where a transformation made it, a
+value of that. Reading and writing are then the usual operations on the value. In a program being traced a reference is a
+variable, and `get`, `swap`, `addupdate` are equations with effects on it; `control.discharge` makes such a program pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from weakref import WeakValueDictionary
+
+from ..core import dtypes, source
+from ..core.avals import ShapedArray, aval_of, is_python_scalar
+from ..core.effects import own_refs
+from ..core.jaxpr import Var
+from ..core.primitive import FunctionCall
+from ..core.references import Reference, ReferenceAval
+from ..core.staging import JaxprTrace, eval_jaxpr
+from ..core.trace import Tracer, current_trace, running_line, using
+from ..core.zeros import is_zero
+from ..ops.linear import convert, zeros
+from .cells import Cell, Dual, Example, Held, Staged
+from .discharge import discharged, runs_rules
+from .indexers import Parts, element_of, parse, reading
+from .ref_errors import ended, leaked, of_another, refuse_aliases
+from .ref_operations import RefPrimitive, addupdate_p, freeze_p, get_p, swap_p
+
+
+class AbstractRef(ReferenceAval):
+    """The aval of a reference to an array of aval `inner_aval`. Equal ones are one object."""
+
+    __slots__ = ()
+    weak_type = False
+    sharding = None
+
+    def __new__(cls, inner_aval: ShapedArray, memory_space: Any = None, kind: Any = None) -> AbstractRef:
+        found = _avals.get(inner_aval)
+        if found is None:
+            found = object.__new__(cls)
+            found.inner_aval = inner_aval
+            found = _avals.setdefault(inner_aval, found)
+        return found
+
+    shape = property(lambda self: self.inner_aval.shape)
+    dtype = property(lambda self: self.inner_aval.dtype)
+    ndim = property(lambda self: self.inner_aval.ndim)
+    size = property(lambda self: self.inner_aval.size)
+    bytes = property(lambda self: self.inner_aval.bytes)
+
+    def made(self, trace, var):
+        return Ref(self, Staged(trace, var))
+
+    def held(self, trace, value):
+        return Ref(self, Held(trace, value))
+
+    def __reduce__(self):
+        return AbstractRef, (self.inner_aval,)
+
+    def short(self) -> str:
+        """As in a jaxpr: Ref{f32[3]}."""
+        return f"Ref{{{self.inner_aval.short()}}}"
+
+    def __repr__(self) -> str:
+        return f"Ref{{{self.dtype.name}[{','.join(map(str, self.shape))}]}}"
+
+
+_avals: WeakValueDictionary[ShapedArray, AbstractRef] = WeakValueDictionary()
+
+
+# References ----------------------------------------------------------------------------------------------------------
+
+
+class Ref(Reference):
+    """A mutable array, made by `new_ref`. `ref[...]` is its value, `ref[i] = x` changes it; it is no array itself."""
+
+    __slots__ = ("aval", "cell")
+    __hash__ = object.__hash__
+
+    def __init__(self, aval: AbstractRef, refs: Cell):
+        self.aval, self.cell = aval, refs
+
+    shape = property(lambda self: self.aval.shape)
+    dtype = property(lambda self: self.aval.dtype)
+    ndim = property(lambda self: self.aval.ndim)
+    size = property(lambda self: self.aval.size)
+
+    @property
+    def buf(self) -> Ref:
+        """What a call hands on to its program: of memory, the reference itself, which the program reads and writes."""
+        if self.cell.trace is not None:
+            raise AttributeError("a reference of a trace has no memory")
+        return self
+
+    def __getitem__(self, index: Any) -> Any:
+        return get(self, index)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        put(self, index, value)
+
+    def put(self, index: Any, value: Any, add: bool) -> None:
+        """`ref[index] = value`, or += in one operation."""
+        put(self, index, value, add)
+
+    def addupdate(self, x: Any, idx: Any = ()) -> None:
+        """`ref[idx] += x` in one operation."""
+        put(self, idx, x, add=True)
+
+    @property
+    def at(self) -> At:
+        """`ref.at[index]` is the part there, which is read and written like a reference."""
+        return At(self, ())
+
+    def swap(self, idx: Any, value: Any) -> Any:
+        """`ref[idx] = value`; gives what was there before."""
+        return put(self, idx, value, old=True)
+
+    def end(self) -> Any:
+        """See `freeze`."""
+        return freeze(self)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of a reference to a scalar")
+        return self.shape[0]
+
+    def __iter__(self):
+        raise TypeError("a reference cannot be iterated over: read it first, ref[...]")
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise TypeError("a reference is no array: read it first, ref[...]")
+
+    def __bool__(self) -> bool:
+        raise TypeError("the truth of a reference is not defined: read it first, ref[...]")
+
+    def __repr__(self) -> str:
+        if self.cell.trace is not None:
+            return f"Ref<{self.aval!r}>"
+        value = self.cell.value  # pyright: ignore[reportAttributeAccessIssue]
+        return f"Ref(ended, {self.aval.short()})" if value is None else repr(value).replace("Array", "Ref", 1)
+
+    def __copy__(self) -> Ref:
+        return new_ref(get(self))
+
+    def __deepcopy__(self, memo: Any) -> Ref:
+        return new_ref(get(self))
+
+    def __reduce__(self) -> Any:
+        return new_ref, (get(self),)
+
+    # What arrays have, too
+
+    def _value(self) -> Any:
+        return self.cell.read()
+
+    device = property(lambda self: self._value().device)
+    sharding = property(lambda self: self._value().sharding)
+    committed = property(lambda self: self._value().committed)
+
+    def unsafe_buffer_pointer(self) -> int:
+        return self._value().unsafe_buffer_pointer()
+
+    def block_until_ready(self) -> Ref:
+        """Wait until the values are there; gives the reference itself."""
+        self._value().block_until_ready()
+        return self
+
+    # What traces ask
+
+    @property
+    def transient(self):
+        return self.cell.trace is not None
+
+    def variable(self, trace):
+        cell = self.cell
+        if isinstance(cell, Staged) and cell.trace is trace:
+            if cell.ended:
+                raise ended()
+            return cell.var
+        if getattr(cell.trace, "ended", False):
+            raise leaked(self)
+        if cell.trace is None:
+            cell.read()  # so that the error for one that was freed comes here
+        found = trace.constants.get(id(self))
+        if found is None:
+            found = trace.constants[id(self)] = (Var(self.aval), self)
+        return found[0]
+
+    def called(self, primitive, args, params):
+        trace = current_trace()
+        refuse_aliases(primitive, args, params)
+        if not is_staging(trace):
+            run = _by_rules if runs_rules(primitive, params) else discharged
+            return run(primitive, args, params)
+        if any(type(x) is Ref and x.cell.trace is trace and not isinstance(x.cell, Staged) for x in args):
+            return discharged(primitive, args, params)
+        return trace.process(primitive, tuple(args), params)
+
+    def example(self, trace, dim):
+        if dim is None:
+            return self
+        inner = self.aval.inner_aval
+        aval = inner.update(shape=(*inner.shape[:dim], *inner.shape[dim + 1 :]))
+        return Ref(AbstractRef(aval), Example(trace, self, dim))
+
+    def dual(self, trace, tangent):
+        if not isinstance(tangent, Reference):
+            if is_zero(tangent):
+                return self
+            tangent = Ref(AbstractRef(aval_of(tangent)), Held(trace.parent, tangent))
+        return Ref(self.aval, Dual(trace, self, tangent))  # pyright: ignore[reportArgumentType]
+
+    def origin(self) -> str:
+        """Where it comes from, in words."""
+        cell = self.cell
+        if isinstance(cell, Staged):
+            if cell.var in cell.trace.invars:
+                return f"was passed in as the {cell.trace.origin(cell.var).split(' of ')[0]}"
+            made = next((e for e in cell.trace.eqns if cell.var in e.outvars), None)
+            where = source.user_position(made.traceback) if made is not None else None
+            return (
+                f"was created on line {where.line} of {where.function}: {where.text.strip()}"
+                if where
+                else "was made inside"
+            )
+        return "was made outside of the function"
+
+
+def _by_rules(primitive: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    """Run a program whose functions have rules that write references on the way back, equation by equation."""
+    if isinstance(primitive, FunctionCall):
+        return current_trace().process(primitive, tuple(args), params)
+    if "jaxpr" not in params or len(params["jaxpr"].in_avals) != len(args) or "length" in params:
+        raise NotImplementedError(
+            f"a custom_vjp function that writes a reference on the way back, inside {primitive.name}, cannot be "
+            f"transformed.{running_line()}"
+        )
+    closed = params["jaxpr"]
+    return eval_jaxpr(closed.jaxpr, closed.consts, *args)
+
+
+class At:
+    """A part of a reference, `ref.at[index]`: `part[...]` reads it, `part[...] = x` changes it."""
+
+    __slots__ = ("indices", "ref")
+
+    def __init__(self, ref: Ref, indices: tuple[Any, ...]):
+        self.ref, self.indices = ref, indices
+
+    def __getitem__(self, index: Any) -> View:
+        return View(self.ref, (*self.indices, index))
+
+
+class View:
+    """What `ref.at[index]` gives."""
+
+    __slots__ = ("indices", "ref")
+
+    def __init__(self, ref: Ref, indices: tuple[Any, ...]):
+        self.ref, self.indices = ref, indices
+
+    @property
+    def at(self) -> At:
+        return At(self.ref, self.indices)
+
+    @property
+    def aval(self) -> AbstractRef:
+        inner = self.ref.aval.inner_aval
+        for index in self.indices:
+            inner = _element_aval(inner, index)
+        return AbstractRef(inner)
+
+    shape = property(lambda self: self.aval.shape)
+    dtype = property(lambda self: self.aval.dtype)
+    ndim = property(lambda self: self.aval.ndim)
+    size = property(lambda self: self.aval.size)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, index: Any) -> Any:
+        return get(self, index)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        put(self, index, value)
+
+    def get(self) -> Any:
+        """Its value."""
+        return get(self, ...)
+
+    def set(self, value: Any) -> None:
+        """Another value."""
+        put(self, ..., value)
+
+    def addupdate(self, x: Any, idx: Any = ()) -> None:
+        """`part[idx] += x` in one operation."""
+        put(self, idx, x, add=True)
+
+    def __repr__(self) -> str:
+        return f"{self.ref!r}.at{''.join(f'[{i!r}]' for i in self.indices)}"
+
+
+def _element_aval(inner: ShapedArray, index: Any) -> ShapedArray:
+    parts, operands = parse(index, inner.shape)
+    return reading(inner, parts, [aval_of(x) for x in operands]).out_avals[0] if parts else inner
+
+
+# Reading and changing ------------------------------------------------------------------------------------------------
+
+
+def new_ref(init_val: Any, *, memory_space: Any = None, kind: str | None = None) -> Ref:
+    """A mutable array that holds `init_val`, an array or a number (which becomes an array of its dtype, not weak).
+
+    `kind` is None or "no_grad_no_remat"; neither it nor `memory_space` changes anything. Raises TypeError for what is no
+    array, and for a reference.
+    """
+    if isinstance(init_val, Reference):
+        raise TypeError(f"new_ref of a reference: there are no references to references.{running_line()}")
+    try:
+        aval_of(init_val)
+    except TypeError as error:
+        raise TypeError(f"new_ref takes an array or a number: {error}") from None
+    return new_ref_p.bind(init_val)
+
+
+def empty_ref(ty: Any, memory_space: Any = None) -> Ref:
+    """A mutable array like `ty`, anything with a shape and a dtype. What it holds is not defined (here: zeros)."""
+    return new_ref(zeros(ShapedArray(tuple(ty.shape), dtypes.canonicalize(ty.dtype))))
+
+
+def freeze(ref: Ref) -> Any:
+    """What the reference holds; it ends with that. Raises ValueError where it was not made in the function that runs now."""
+    return _end(ref, "freeze")
+
+
+def free_ref(ref: Ref) -> None:
+    """End the reference."""
+    _end(ref, "free_ref")
+
+
+def _end(ref: Ref, what: str) -> Any:
+    if not isinstance(ref, Ref):
+        raise TypeError(f"{what} takes a reference, not a {type(ref).__name__}")
+    cell: Any = ref.cell
+    trace = current_trace()
+    owner = _owner(ref, _chain(trace))
+    at_home = (cell.trace is None and not is_staging(owner)) or cell.trace is owner
+    argument = isinstance(cell, Staged) and cell.given
+    if isinstance(cell, (Example, Dual)) or not at_home or argument:
+        raise ValueError(
+            f"{what} of a reference that {ref.origin()}: only the function that made a reference may end it."
+            f"{running_line()}\n  what to do: return ref[...] here, and end the reference where it was made"
+        )
+    with using(owner):
+        if not isinstance(cell, Staged):
+            return cell.end()
+        value = owner.record(freeze_p, (ref,), {})
+        cell.ended = True
+        return value
+
+
+def get(ref: Any, idx: Any = None) -> Any:
+    """`ref[idx]`: the value there, an array. `idx` is what NumPy takes as an index; None is all.
+
+    Raises ValueError for an index out of bounds, and for a reference that was frozen or freed.
+    """
+    ref, views = _base(ref)
+    if views:
+        return _through(ref, views, idx)
+    parts, operands = parse(idx, ref.shape)
+    trace = current_trace()
+    cell = ref.cell
+    if cell.trace is trace and not isinstance(cell, Staged):
+        return cell.get(parts, operands)
+    chain = _chain(trace)
+    owner = _owner(ref, chain)
+    above = chain[: chain.index(owner)]
+    if operands and any(_belongs(x, above) for x in operands):
+        return element_of(get(ref), parts, operands)
+    with using(owner):
+        if _recorded(ref, owner):
+            return owner.record(get_p, (ref, *operands), {"index": parts})
+        return cell.get(parts, operands)
+
+
+def set_(ref: Any, idx: Any, value: Any) -> None:
+    """`ref[idx] = value`. The value has the shape and dtype of `ref[idx]`. Raises ValueError where it has not, and where it is
+    differentiated or mapped and the reference is not."""
+    put(ref, idx, value)
+
+
+def swap(ref: Any, idx: Any, value: Any, _function_name: str = "ref_swap") -> Any:
+    """`ref[idx] = value`; gives what was there before."""
+    return put(ref, idx, value, old=True)
+
+
+def addupdate(ref: Any, idx: Any, x: Any) -> None:
+    """`ref[idx] += x`, in one operation."""
+    put(ref, idx, x, add=True)
+
+
+def put(ref: Any, idx: Any, value: Any, add: bool = False, old: bool = False) -> Any:
+    """Change a reference at an index; with `old`, what was there."""
+    ref, views = _base(ref)
+    if views:
+        return _through(ref, views, idx, value, add, old)
+    parts, operands = parse(idx, ref.shape)
+    value = _fitting(ref, parts, operands, value, "addupdate" if add else "swap")
+    chain = _chain(current_trace())
+    owner = _owner(ref, chain)
+    above = chain[: chain.index(owner)]
+    for x in (value, *operands):
+        if isinstance(x, Tracer) and _belongs(x, above):
+            raise of_another(ref, x)
+    for trace in above:
+        if hasattr(trace, "axis"):
+            raise of_another(ref, None)
+    with using(owner):
+        if _recorded(ref, owner):
+            primitive = addupdate_p if add else swap_p
+            return owner.record(primitive, (ref, value, *operands), {"index": parts})
+        before = ref.cell.get(parts, operands) if old else None
+        ref.cell.put(value, parts, operands, add)
+        return before
+
+
+def _base(ref: Any) -> tuple[Ref, tuple[Any, ...]]:
+    if type(ref) is Ref:
+        return ref, ()
+    if isinstance(ref, View):
+        return ref.ref, ref.indices
+    raise TypeError(f"a reference was expected, made by new_ref, not a {type(ref).__name__}{running_line()}")
+
+
+def _through(
+    ref: Ref, views: tuple[Any, ...], idx: Any, value: Any = None, add: bool = False, old: bool = False
+) -> Any:
+    """Read or change a part of a part: the outermost part as a whole."""
+    inner = Ref(AbstractRef(_element_aval(ref.aval.inner_aval, views[0])), Held(current_trace(), get(ref, views[0])))
+    rest: Any = View(inner, views[1:]) if len(views) > 1 else inner
+    if value is None:
+        return get(rest, idx)
+    if len(views) == 1 and parse(idx, inner.shape)[0] == ():
+        return put(ref, views[0], value, add, old)
+    out = put(rest, idx, value, add, old)
+    put(ref, views[0], get(inner))
+    return out
+
+
+def _chain(trace: Any) -> list[Any]:
+    """The traces at work, the current one first."""
+    chain = [trace]
+    while (parent := getattr(chain[-1], "parent", None)) is not None:
+        chain.append(parent)
+    return chain
+
+
+def is_staging(trace: Any) -> bool:
+    """Whether a trace records a program and hands nothing down."""
+    return isinstance(trace, JaxprTrace) and not hasattr(trace, "parent")
+
+
+def _owner(ref: Ref, chain: list[Any]) -> Any:
+    """The trace under which a reference is read and written."""
+    if ref.cell.trace in chain:
+        return ref.cell.trace
+    root = chain[-1]
+    if ref.cell.trace is not None and (getattr(ref.cell.trace, "ended", False) or not is_staging(root)):
+        raise leaked(ref)
+    return root
+
+
+def _recorded(ref: Ref, owner: Any) -> bool:
+    return is_staging(owner) and (isinstance(ref.cell, Staged) or ref.cell.trace is not owner)
+
+
+def _belongs(x: Any, traces: Sequence[Any]) -> bool:
+    return isinstance(x, Tracer) and any(x.tracing is t for t in traces)
+
+
+def _fitting(ref: Ref, parts: Parts, operands: Sequence[Any], value: Any, what: str) -> Any:
+    """The value in the dtype of the reference. Raises ValueError where shape or dtype are others."""
+    inner = ref.aval.inner_aval
+    if isinstance(value, Reference):
+        raise TypeError(f"a reference holds arrays, no references: read it first, ref[...]{running_line()}")
+    given = aval_of(value)
+    wanted = reading(inner, parts, [aval_of(x) for x in operands]).out_avals[0] if parts else inner
+    if given.shape != wanted.shape:
+        raise ValueError(
+            f"Invalid shape for `{what}`: the reference is {ref.aval!r}, at this index it takes {wanted.shape}, and the value "
+            f"has {given.shape}.{running_line()}\n  what to do: jnp.broadcast_to(value, {wanted.shape}), if that is meant"
+        )
+    if given.dtype != inner.dtype and not (given.weak_type and _kind(given) == _kind(inner)):
+        raise ValueError(
+            f"Invalid dtype for `{what}`: the reference is {ref.aval!r}, and the value {given.dtype.name}.{running_line()}\n"
+            f"  what to do: convert it, value.astype({inner.dtype.name!r})"
+        )
+    same = given.dtype == inner.dtype and given.weak_type == inner.weak_type
+    if not same and not inner.weak_type and is_python_scalar(value):
+        return inner.dtype.type(value)
+    return value if same else convert(value, inner.dtype, inner.weak_type)
+
+
+def _kind(aval: ShapedArray) -> str:
+    dtype = aval.dtype
+    return (
+        "f" if dtypes.is_float(dtype) else "c" if dtypes.is_complex(dtype) else "i" if dtypes.is_integer(dtype) else ""
+    )
+
+
+# The operations, as equations ----------------------------------------------------------------------------------------
+
+
+class NewRef(RefPrimitive):
+    def bind(self, *args: Any, **params: Any) -> Any:
+        trace: Any = current_trace()
+        aval = AbstractRef(aval_of(args[0]).strong())
+        if is_staging(trace):
+            return Ref(aval, Staged(trace, trace.record(self, args, params).atom))  # pyright: ignore
+        if getattr(trace, "parent", None) is None:
+            return trace.process(self, args, params)
+        return Ref(aval, Held(trace, convert(args[0], aval.dtype)))
+
+    def abstract(self, aval, /):
+        return AbstractRef(aval.strong()), frozenset([own_refs])
+
+    def shown_params(self, params):
+        return {"kind": None, "memory_space": None}
+
+
+new_ref_p = NewRef("new_ref")

@@ -1,0 +1,60 @@
+"""References to mutable arrays, as far as traces know them. What they are and do stands in `control.refs`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+
+if TYPE_CHECKING:
+    from .jaxpr import Var
+
+
+class Reference:
+    """Base of `Ref`. A trace asks it for the variable it is there, and operations that hold programs for what becomes of a
+    call that gets it."""
+
+    __slots__ = ("__weakref__",)
+    aval: Any
+
+    @property
+    def transient(self) -> bool:
+        """Whether it belongs to a trace, and ends with it."""
+        raise NotImplementedError
+
+    def variable(self, trace: Any) -> Var:
+        """What it is in the program that `trace` records."""
+        raise NotImplementedError
+
+    def called(self, primitive: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
+        """The results of an operation that holds programs and has references among its operands."""
+        raise NotImplementedError
+
+    def example(self, trace: Any, dim: int | None) -> Reference:
+        """What one example sees of it, under `vmap`."""
+        raise NotImplementedError
+
+    def dual(self, trace: Any, tangent: Any) -> Reference:
+        """What a differentiated function sees of it; `tangent` is a reference, a value to begin with, or Zero."""
+        raise NotImplementedError
+
+
+class ReferenceAval:
+    """Base of the aval of references. `inner_aval` is that of what they refer to."""
+
+    __slots__ = ("__weakref__", "inner_aval")
+    inner_aval: Any
+    shape: Any
+    dtype: Any
+
+    def short(self) -> str:
+        """As in a jaxpr."""
+        raise NotImplementedError
+
+    def made(self, trace: Any, var: Var) -> Reference:
+        """The reference that stands for a variable of a trace."""
+        raise NotImplementedError
+
+    def held(self, trace: Any, value: Any) -> Any:
+        """A reference that holds a value of a trace."""
+        raise NotImplementedError
