@@ -644,3 +644,17 @@ def test_documents_of_a_program_with_references():
     assert nodes["e3"]["positions"][0]["text"].strip() == "r[:3] += jnp.sin(x)"
     members = {path for kernel in document["fusion"]["kernels"] for path in kernel["paths"]}
     assert members and members <= set(nodes)
+
+
+def test_checked_programs():
+    ref, other = jx.new_ref(jnp.zeros(3)), jx.new_ref(0.0)
+
+    @jx.jit
+    def f(x, r):
+        own = jx.new_ref(x)
+        lax.cond(x > 0, lambda: other.__setitem__(..., x), lambda: r.__setitem__(0, own[...]))
+        return lax.while_loop(lambda i: i < other[...], lambda i: (r.addupdate(1.0, 1), i + 1)[1], 0.0)
+
+    with jx.enable_checks(True):
+        assert f(2.0, ref) == 2
+    np.testing.assert_array_equal(ref[...], [0, 2, 0])

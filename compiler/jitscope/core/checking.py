@@ -24,7 +24,7 @@ def check_jaxpr(jaxpr: Jaxpr) -> None:
         effects |= eqn.effects
     if not all(isinstance(a, Literal) or a in defined for a in jaxpr.outvars):
         raise JaxprTypeError(f"a result of {jaxpr.debug.name} is a variable that nothing defines")
-    if effects != jaxpr.effects:
+    if Jaxpr(jaxpr.constvars, jaxpr.invars, [], jaxpr.eqns, frozenset(effects)).effects != jaxpr.effects:
         raise JaxprTypeError(f"{jaxpr.debug.name} has the effects {effects}, and says {set(jaxpr.effects)}")
 
 
