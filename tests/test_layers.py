@@ -21,6 +21,8 @@ LAYERS = [
     "backend",
     "observe",
     "api",
+    "monitoring",
+    "profiler",
     "errors",
     "ir",
     "sharding",

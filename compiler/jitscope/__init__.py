@@ -112,6 +112,7 @@ from .core.dtypes import float0 as float0
 _LATE = {
     "NamedSharding": "jitscope.sharding",
     "P": "jitscope.sharding",
+    "print_environment_info": "jitscope.api.environment",
     "reshard": "jitscope.sharding",
     "load_ipython_extension": "jitscope_kernel",
     "unload_ipython_extension": "jitscope_kernel",
@@ -138,8 +139,10 @@ _ROOMS = (
     "interpreters",
     "ir",
     "lax",
+    "monitoring",
     "nn",
     "optimizers",
+    "profiler",
     "random",
     "ref",
     "scipy",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import threading
 from collections.abc import Callable
 from importlib import import_module
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from . import client
 
 
 class Event(NamedTuple):
@@ -53,3 +56,38 @@ def _event(event: object) -> Event | None:
         return None
     start, length = event.start_ns, event.duration_ns  # pyright: ignore[reportAttributeAccessIssue]
     return Event(str(stats.get("hlo_module", "")), str(stats["hlo_op"]), start * 1e-9, length * 1e-9)
+
+
+def native() -> Any:
+    """jaxlib's profiler: `ProfileOptions`, `ProfilerSession`, `TraceMe`, `start_server`, …"""
+    return import_module("jaxlib._profiler")
+
+
+def reader() -> Any:
+    """jaxlib's reader of recordings: `ProfileData` and what it holds."""
+    return import_module("jaxlib._profile_data")
+
+
+def session(options: Any) -> Any:
+    """A recording that has begun; `finish` ends it. Raises RuntimeError where another is under way."""
+    client.cpu_devices()
+    if not _one_session.acquire(blocking=False):
+        raise RuntimeError("the profiler is recording already: one recording at a time")
+    try:
+        return native().ProfilerSession(options)
+    except BaseException:
+        _one_session.release()
+        raise
+
+
+def finish(recording: Any, folder: str) -> None:
+    """End a recording and write it to a folder, as tools that show profiles want it."""
+    try:
+        recording.stop_and_export(folder)
+    finally:
+        _one_session.release()
+
+
+def memory_profile() -> bytes:
+    """What takes memory on the devices: a compressed profile in pprof's form."""
+    return gzip.compress(client.get_client().heap_profile())
