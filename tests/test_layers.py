@@ -13,6 +13,7 @@ COMPILER = ROOT / "compiler" / "jitscope"
 LAYERS = [
     "xla",
     "core",
+    "symbolic",
     "tree",
     "ops",
     "transforms",

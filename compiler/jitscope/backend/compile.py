@@ -17,6 +17,8 @@ from ..core.avals import ShapedArray, physical
 from ..core.hashing import SMALL, StructuralHash, structural_hash
 from ..core.jaxpr import NO_DEBUG, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn
 from ..core.trace import Tracer, leaked
+from ..symbolic.dimension import is_static
+from ..symbolic.solving import Solution, solve
 from ..xla import client, donations, mappings, mlir
 from ..xla.callbacks import answer, calls_python
 from ..xla.garbage import collect, due
@@ -160,6 +162,11 @@ def compile_jaxpr(
     """
     device = device or client.default_device()
     closed = purified(closed)[0]
+    if not all(is_static(a.shape) for a in closed.in_avals):
+        raise NotImplementedError(
+            f"{closed.jaxpr.debug.name} was traced for symbolic dimensions, {', '.join(a.short() for a in closed.in_avals)}: it can "
+            "be exported (jitscope.export), not compiled, before its sizes are known"
+        )
     check_placement(closed, device)
     kept = _kept_arguments(closed, keep_unused)
     donated = _donated(closed, donated, kept, tell=lowered is None)
@@ -206,11 +213,20 @@ def lower_closed(
     """The MLIR bytecode of a jaxpr's program, as `compile_jaxpr` would compile it; with `debug_info`, locations say besides the
     paths of equations their named scopes and where they were written."""
     closed = purified(closed)[0]
-    kept = _kept_arguments(closed, keep_unused)
+    kept = _kept_arguments(closed, keep_unused or not all(is_static(a.shape) for a in closed.in_avals))
     lifted, hidden, embedded = _split_constants(closed, None, kept)
     taken = tuple(len(hidden) + kept.index(i) for i in _donated(closed, donated, kept, tell=not debug_info))
     program, name = ClosedJaxpr(lifted.jaxpr, embedded), closed.jaxpr.debug.name
-    return mlir.to_bytecode(lower_jaxpr(program, name, taken, _described if debug_info else None))
+    describe = _described if debug_info else None
+    return mlir.to_bytecode(lower_jaxpr(program, name, taken, describe, solution=_solution(lifted.jaxpr, len(hidden))))
+
+
+def _solution(jaxpr: Jaxpr, hidden: int) -> Solution | None:
+    """How the dimension variables in the arguments' shapes follow from them, if there are any; captured arrays come first."""
+    shapes = [v.aval.shape for v in jaxpr.invars]
+    if all(map(is_static, shapes)):
+        return None
+    return solve(shapes, [f"args[{i - hidden}]" for i in range(len(shapes))])
 
 
 def _described(eqn: JaxprEqn) -> mlir.Described:

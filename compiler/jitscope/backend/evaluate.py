@@ -27,9 +27,6 @@ _MAX_PROGRAMS = 8192
 _on_keys: dict[Any, ClosedJaxpr] = {}
 QUICK = (("xla_cpu_use_fusion_emitters", False),)
 """XLA's older emitter compiles a single elementwise operation in half the time, to code as fast."""
-ROUNDED_OTHERWISE = frozenset(("tan", "atan", "cbrt"))
-"""Operations that give other numbers with it (for denormal operands, and near the largest): outside of jit as inside, they take
-the newer one."""
 
 caches: list[dict[Any, Any]] = [_programs, _on_keys]
 """The caches of programs run outside any trace, those of the libraries above among them: `clear_programs` empties them."""
@@ -142,9 +139,7 @@ def _held_program(primitive: Primitive, avals: list[ShapedArray], params: dict[s
 
 def _one_operation(primitive: Primitive, avals: list[ShapedArray], params: dict[str, Any], device: Any) -> Program:
     closed = _one_equation(primitive, avals, params)
-    return compile_jaxpr(
-        closed, QUICK if isinstance(primitive, Elementwise) and primitive.name not in ROUNDED_OTHERWISE else (), device
-    )
+    return compile_jaxpr(closed, QUICK if isinstance(primitive, Elementwise) else (), device)
 
 
 def _one_equation(primitive: Primitive, avals: list[ShapedArray], params: dict[str, Any]) -> ClosedJaxpr:

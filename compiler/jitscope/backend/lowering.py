@@ -12,24 +12,30 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes
+from ..core import dtypes, source
 from ..core.avals import ShapedArray, physical
 from ..core.effects import no_effects, python_effects
 from ..core.jaxpr import Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var, subpath
 from ..core.staging import trace_to_jaxpr
+from ..core.trace import place
+from ..symbolic.dimension import is_static, is_symbolic_dim
+from ..symbolic.solving import Solution
 from ..xla import lapack, mlir, portable
 from .run_number import NUMBER, RunNumber, call_python
+from .sizes import SIZE, Sizes, variables_in_main
 
 
+PLATFORM = "_platform_index"
+"""The name of the argument of programs for several platforms that says which of them it is."""
 _BETTER = {"maximum": "GT", "minimum": "LT"}
 
 
 class Module:
     """A module under construction: the builders, and the functions made so far (one for each jaxpr called)."""
 
-    platform = "cpu"
-
-    def __init__(self, name: str):
+    def __init__(self, name: str, platforms: Sequence[str] = ("cpu",)):
+        self.platforms = tuple(platforms)
+        self.platform = platforms[0] if len(platforms) == 1 else ""
         self.mlir = mlir.bindings()
         self.ir = self.mlir.ir
         self.module = self.ir.Module.create()
@@ -41,6 +47,9 @@ class Module:
         self.builders: dict[str, Any] = {}
         self.runs: list[RunNumber] = []
         self.describe: Callable[[JaxprEqn], mlir.Described] | None = None
+        self.variables: tuple[str, ...] = ()
+        self.sizes: list[dict[str, Any]] = []
+        self.polymorphic = self.refines = False
 
     @property
     def run(self) -> RunNumber:
@@ -73,23 +82,70 @@ class Module:
         self, jaxpr: Jaxpr, name: str, visibility: str, consts: Sequence[np.ndarray] = (), donated: Sequence[int] = ()
     ) -> tuple[Any, RunNumber]:
         """A function of the jaxpr's invars, `consts` being the values of its constvars; results may take the memory of the arguments `donated`."""
-        params = jaxpr.invars
-        types = [aval_type(v.aval) for v in params]
+        params, extra = jaxpr.invars, len(self.variables)
+        types = [*[aval_type(SIZE)] * extra, *[aval_type(v.aval) for v in params]]
         function_type = self.ir.FunctionType.get(types, [aval_type(a.aval) for a in jaxpr.outvars])
         with self.ir.InsertionPoint(self.module.body):
             function = self.mlir.func.FuncOp(name, function_type, visibility=visibility)
         if donated:
             self._mark_donated(function, donated, len(params))
-        block = function.add_entry_block([mlir.location(n) for n in _argument_names(jaxpr)])
+        block = function.add_entry_block([mlir.location(n) for n in [*self.variables, *_argument_names(jaxpr)]])
         run = RunNumber(block)
         self.runs.append(run)
+        arguments = list(block.arguments)
+        self.sizes.append(dict(zip(self.variables, arguments)))
         with self.ir.InsertionPoint(block):
             captured = [self.mlir.hlo.constant(mlir.constant_attr(c)) for c in consts]
-            outs = lower_equations(self, jaxpr, [*captured, *block.arguments])
+            outs = lower_equations(self, jaxpr, [*captured, *arguments[extra:]])
             self.mlir.func.ReturnOp(run.results(outs, bool(jaxpr.effects & python_effects) or visibility == "public"))
         self.runs.pop()
+        self.sizes.pop()
         run.settle(function, self.ir)
         return function, run
+
+    def build_polymorphic(self, jaxpr: Jaxpr, solution: Solution | None, consts: Sequence[np.ndarray]) -> None:
+        """The function `main` of a program with symbolic dimensions, and the private function of those that it calls. Of
+        programs for several platforms, `main` takes the platform's number first."""
+        solution, platform_index = solution or Solution({}, [], []), len(self.platforms) > 1
+        self.variables = (*[PLATFORM] * platform_index, *sorted(solution.values))
+        self.polymorphic = True
+        inner, run = self.build(jaxpr, self._free_name("_wrapped_jax_export_main"), "private", consts)
+        if run.taken:
+            raise NotImplementedError("a program with symbolic dimensions cannot call Python functions")
+        first = [aval_type(SIZE)] * platform_index
+        types = [*first, *[aval_type(v.aval) for v in jaxpr.invars]]
+        with self.ir.InsertionPoint.at_block_begin(self.module.body):
+            function = self.mlir.func.FuncOp("main", self.ir.FunctionType.get(types, inner.type.results))
+        if platform_index:
+            constant = self.ir.DictAttr.get({"jax.global_constant": self.ir.StringAttr.get(PLATFORM)})
+            none = self.ir.DictAttr.get({})
+            function.arg_attrs = self.ir.ArrayAttr.get([constant, *[none] * len(jaxpr.invars)])
+        block = function.add_entry_block(
+            [mlir.location(n) for n in [*["platform"] * platform_index, *_argument_names(jaxpr)]]
+        )
+        with self.ir.InsertionPoint(block):
+            arguments = list(block.arguments)[len(first) :]
+            found = variables_in_main(LoweringContext(self), solution, arguments)
+            found |= dict(zip([PLATFORM], block.arguments)) if platform_index else {}
+            # Refining gives the arguments static types; converted ones keep the call as it is.
+            given = [
+                a if is_static(v.aval.shape) else self.mlir.hlo.convert(a.type, a)
+                for v, a in zip(jaxpr.invars, arguments)
+            ]
+            call = self.mlir.func.CallOp(inner, [*[found[v] for v in self.variables], *given])
+            self.mlir.func.ReturnOp(list(call.results))
+
+    def combination(self, taken: Sequence[ShapedArray], given: Sequence[ShapedArray], body: Callable[..., Any]) -> Any:
+        """The name of a private function that combines elements."""
+        name = self._free_name("reducer")
+        kind = self.ir.FunctionType.get(list(map(aval_type, taken)), list(map(aval_type, given)))
+        with self.ir.InsertionPoint(self.module.body):
+            function = self.mlir.func.FuncOp(name, kind, visibility="private")
+        block = function.add_entry_block()
+        with self.ir.InsertionPoint(block):
+            out = body(*block.arguments)
+            self.mlir.func.ReturnOp(list(out) if isinstance(out, (list, tuple)) else [out])
+        return self.ir.FlatSymbolRefAttr.get(name)
 
     def _mark_donated(self, function: Any, donated: Sequence[int], arguments: int) -> None:
         yes = self.ir.DictAttr.get({"jax.buffer_donor": self.ir.BoolAttr.get(True)})
@@ -105,6 +161,16 @@ def _argument_names(jaxpr: Jaxpr) -> list[str]:
 def _symbol(name: str) -> str:
     cleaned = "".join(c if c.isalnum() and c.isascii() else "_" for c in name).strip("_")
     return cleaned or "fn"
+
+
+def _no_symbolic(eqn: JaxprEqn, error: Exception) -> str:
+    where = source.user_position(eqn.traceback)
+    line = f", {place(where)}," if where else ""
+    operands = ", ".join(a.aval.short() for a in eqn.invars)
+    return (
+        f"{eqn.primitive.name} of {operands}{line} cannot be exported with these symbolic dimensions: {error}\n"
+        "  what to do: export the function with numbers for the dimensions this operation meets"
+    )
 
 
 def aval_type(aval: ShapedArray) -> Any:
@@ -124,7 +190,8 @@ def lower_equations(module: Module, jaxpr: Jaxpr, values: Sequence[Any], prefix:
     for i, eqn in jaxpr.live()[0]:
         ctx.path = f"{prefix}e{i}"
         with mlir.location(ctx.path, None if module.describe is None else module.describe(eqn)):
-            out = ctx.lower_equation(eqn, [read(a) for a in eqn.invars])
+            values = [read(a) for a in eqn.invars]
+            out = ctx.lower_symbolic(eqn, values) if module.polymorphic else ctx.lower_equation(eqn, values)
         if eqn.primitive.multiple_results:
             env.update(zip(eqn.outvars, out))
         else:
@@ -156,6 +223,44 @@ class LoweringContext:
         if rules and (rule := rules.get(self.module.platform) or rules.get(None)):
             return rule(self, *values, **eqn.params)
         return primitive.lower(self, *values, **eqn.params)
+
+    def lower_symbolic(self, eqn: JaxprEqn, values: Sequence[Any]) -> Any:
+        """As `lower_equation`, in a program with symbolic dimensions: builders that look at their operands may leave a size
+        open that the aval knows. Raises NotImplementedError for what cannot be lowered with such dimensions."""
+        avals = [a.aval for a in [*eqn.invars, *eqn.outvars]]
+        try:
+            out = self.lower_equation(eqn, values)
+        except Exception as error:
+            if isinstance(error, NotImplementedError) or all(is_static(a.shape) for a in avals):
+                raise
+            raise NotImplementedError(_no_symbolic(eqn, error)) from error
+        outs = out if eqn.primitive.multiple_results else [out]
+        kinds = [aval_type(v.aval) for v in eqn.outvars]
+        outs = [x if x.type == kind else self.hlo.convert(kind, x) for x, kind in zip(outs, kinds)]
+        return outs if eqn.primitive.multiple_results else outs[0]
+
+    @property
+    def sizes(self) -> Sizes:
+        """Sizes as values, for programs with symbolic dimensions."""
+        return Sizes(self, self.module.sizes[-1])
+
+    def by_platform(self, number: Callable[[str], int]) -> Any:
+        """The number for the platform that the program runs on, an i32 scalar."""
+        numbers = list(map(number, self.module.platforms))
+        result = self.scalar(numbers[0], np.int32)
+        for i, other in enumerate(numbers):
+            if other != numbers[0]:
+                here = self.compare(self.module.sizes[-1][PLATFORM], self.scalar(i, np.int32), "EQ")
+                result = self.hlo.select(here, self.scalar(other, np.int32), result)
+        return result
+
+    def size_as(self, size: Any, aval: ShapedArray) -> Any:
+        """A size as a number of the dtype of `aval`."""
+        if not self.module.polymorphic:
+            raise NotImplementedError(
+                f"the symbolic dimension {size} has no value here: it has one in functions that are exported, when they are called"
+            )
+        return self.convert(self.sizes.scalar(size), SIZE.dtype, aval.dtype)
 
     def builder(self, name: str) -> Any:
         """A builder by name: of StableHLO, or of CHLO for `chlo.` and the name. `maximum` and `minimum` take complex
@@ -196,6 +301,8 @@ class LoweringContext:
     def full(self, value: Any, aval: ShapedArray) -> Any:
         """A constant of an aval with all elements `value`."""
         scalar = np.asarray(value).astype(aval.dtype)
+        if self.module.polymorphic and not is_static(aval.shape):
+            return self.sizes.broadcast(self.constant(scalar), aval, ())
         return self.constant(np.broadcast_to(scalar, aval.shape))
 
     def int(self, value: int) -> Any:
@@ -229,7 +336,7 @@ class LoweringContext:
         inner = LoweringContext(self.module, self.path)
         for _, eqn in closed.jaxpr.live()[0]:
             args = [inner.literal(a) if isinstance(a, Literal) else env[a] for a in eqn.invars]
-            out = inner.lower_equation(eqn, args)
+            out = inner.lower_symbolic(eqn, args) if self.module.polymorphic else inner.lower_equation(eqn, args)
             env.update(zip(eqn.outvars, out if eqn.primitive.multiple_results else [out]))
         return [inner.literal(a) if isinstance(a, Literal) else env[a] for a in closed.jaxpr.outvars]
 
@@ -242,6 +349,8 @@ class LoweringContext:
         function, run = self.module.function_for(closed, name)
         self.module.calls += 1
         operands = [*values, self.module.run.get()] if run.taken else list(values)
+        if self.module.variables:
+            operands = [*[self.module.sizes[-1][v] for v in self.module.variables], *operands]
         with mlir.location(f"{self.path}({self.module.calls})"):
             results = list(self.module.mlir.func.CallOp(function, operands).results)
         if run.given:
@@ -325,29 +434,36 @@ class LoweringContext:
             run.now = results.pop()
         return results
 
+    def count(self, size: Any) -> Any:
+        """A size as an i32 scalar."""
+        return self.sizes.scalar(size) if is_symbolic_dim(size) else self.scalar(size, np.int32)
+
     def scalar(self, value: Any, dtype: Any) -> Any:
         return self.constant(np.asarray(value, dtype))
 
     def zeros(self, aval: ShapedArray) -> Any:
         """Zeros of an aval (of the array below, for keys)."""
         below = physical(aval)
-        return self.hlo.broadcast_in_dim(self.type(below), self.scalar(0, below.dtype), self.ints(()))
+        return self.broadcast_in_dim(self.scalar(0, below.dtype), below, ())
 
     def element(self, value: Any, aval: ShapedArray, index: Any) -> Any:
         """`value[index]` along the first axis: `aval` is the element's, `index` an i32 scalar."""
         inner = physical(aval).shape
         starts = [index, *[self.scalar(0, np.int32)] * len(inner)]
+        if self.module.polymorphic and not is_static(inner):
+            whole = ShapedArray((1, *inner), physical(aval).dtype)
+            return self.reshape(self.sizes.dynamic_slice(value, whole, starts), aval)
         piece = self.hlo.dynamic_slice(value, starts, self.ints([1, *inner]))
         return self.hlo.reshape(self.type(aval), piece)
 
     def with_element(self, value: Any, element: Any, aval: ShapedArray, index: Any) -> Any:
         """`value` with `element`, of aval `aval`, at `index` along the first axis."""
         below = physical(aval)
-        row = self.hlo.reshape(mlir.tensor_type((1, *below.shape), below.dtype), element)
+        row = self.reshape(element, ShapedArray((1, *below.shape), below.dtype))
         return self.hlo.dynamic_update_slice(value, row, [index, *[self.scalar(0, np.int32)] * below.ndim])
 
     def counted_loop(
-        self, count: int, avals: Sequence[ShapedArray], values: Sequence[Any], body: Callable[..., Sequence[Any]]
+        self, count: Any, avals: Sequence[ShapedArray], values: Sequence[Any], body: Callable[..., Sequence[Any]]
     ) -> list[Any]:
         """Values of the given avals after `count` turns of `body`, a Python function over primitives of (i, *values)."""
         number = ShapedArray((), np.dtype(np.int32))
@@ -357,7 +473,7 @@ class LoweringContext:
             return [self.hlo.add(i, self.scalar(1, np.int32)), *self.inline_jaxpr(closed, i, *state)]
 
         def going(i, *state):
-            return self.compare(i, self.scalar(count, np.int32), "LT")
+            return self.compare(i, self.count(count), "LT")
 
         return self.while_loop([number, *avals], [self.scalar(0, np.int32), *values], going, turn)[1:]
 
@@ -417,6 +533,10 @@ class LoweringContext:
         more: dict[str, Any],
     ) -> list[Any]:
         ir, several = self.ir, len(avals_out) > 1
+        shapes: list[Any] = []
+        if self.module.polymorphic and not all(is_static(a.shape) for a in avals_out):
+            shapes = [self.sizes.vector(physical(a).shape) for a in avals_out]
+            layouts = [*layouts[0], *[(0,)] * len(shapes)], layouts[1]
         shared = [
             self.hlo.OutputOperandAlias.get([result] if several else [], operand, []) for operand, result in aliases
         ]
@@ -428,7 +548,7 @@ class LoweringContext:
         ]
         operation = self.hlo.CustomCallOp(
             [self.type(a) for a in avals_out],
-            list(values),
+            [*values, *shapes],
             call_target_name=target,
             api_version=ir.IntegerAttr.get(ir.IntegerType.get_signless(32), 4),
             backend_config=ir.DictAttr.get(attributes),
@@ -436,12 +556,17 @@ class LoweringContext:
             result_layouts=orders[1],
             output_operand_aliases=ir.ArrayAttr.get(shared),
         )
+        if shapes:
+            places = np.arange(len(values), len(values) + len(shapes), dtype=np.int64)
+            operation.operation.attributes["indices_of_shape_operands"] = ir.DenseIntElementsAttr.get(places)
         for name, attribute in more.items():
             operation.operation.attributes[name] = attribute
         return list(operation.results)
 
     def row_by_row(self, value: Any, aval: ShapedArray) -> Any:
         """The same value, of which XLA may not choose the layout: row-major."""
+        if self.module.polymorphic:  # what refines shapes does not know the call
+            return value
         ir, order = self.ir, np.arange(aval.ndim)[::-1].astype(np.int64)
         layout = ir.DenseIntElementsAttr.get(np.ascontiguousarray(order), type=ir.IndexType.get())
         operation = self.hlo.CustomCallOp(
@@ -501,11 +626,19 @@ class LoweringContext:
         if old == new:
             return value
         shape = tuple(self.ir.RankedTensorType(value.type).shape)
-        return self.hlo.convert(self.type(ShapedArray(shape, new)), value)
+        return self.hlo.convert(mlir.tensor_type(shape, new), value)
+
+    def reshape(self, value: Any, aval: ShapedArray) -> Any:
+        """`value` in the shape of `aval`."""
+        if self.module.polymorphic and not is_static(aval.shape):
+            return self.sizes.reshape(value, aval)
+        return self.hlo.reshape(self.type(aval), value)
 
     def broadcast_in_dim(self, value: Any, aval: ShapedArray, dims: Sequence[int]) -> Any:
         """`value` with its axes at `dims` of `aval`."""
         extra = range(aval.ndim, physical(aval).ndim)
+        if self.module.polymorphic and not is_static(aval.shape):
+            return self.sizes.broadcast(value, aval, [*dims, *extra])
         return self.hlo.broadcast_in_dim(self.type(aval), value, self.ints([*dims, *extra]))
 
     def transpose(self, value: Any, permutation: Sequence[int]) -> Any:
@@ -516,16 +649,42 @@ class LoweringContext:
         aval = self.avals_in[0]
         inner = physical(aval).shape[aval.ndim :]
         steps = [*(strides or [1] * aval.ndim), *[1] * len(inner)]
+        if self.module.polymorphic and not is_static([*starts, *limits]):
+            shape = tuple(-((a - b) // s) for a, b, s in zip(starts, limits, steps))
+            out = ShapedArray((*shape, *inner), physical(aval).dtype)
+            return self.sizes.slice(value, out, [*starts, *[0] * len(inner)], [*limits, *inner], steps)
         return self.hlo.slice(
             value, self.ints([*starts, *[0] * len(inner)]), self.ints([*limits, *inner]), self.ints(steps)
         )
 
+    def vector(self, sizes: Sequence[Any], dtype: Any) -> Any:
+        """Sizes as a vector of numbers."""
+        if is_static(sizes):
+            return self.constant(np.asarray(sizes, dtype))
+        return self.convert(self.sizes.vector(sizes), SIZE.dtype, dtype)
+
+    def dynamic_slice(self, value: Any, aval: ShapedArray, starts: Sequence[Any], sizes: Sequence[Any]) -> Any:
+        """The slice of `sizes` of a value of aval `aval`, moved into bounds."""
+        if is_static(sizes):
+            return self.hlo.dynamic_slice(value, starts, self.ints(sizes))
+        return self.sizes.dynamic_slice(value, ShapedArray(tuple(sizes), aval.dtype), starts)
+
+    def gather(self, value: Any, indices: Any, numbers: Any, sizes: Sequence[Any], indices_are_sorted: bool) -> Any:
+        """The slices of `sizes` at the indices."""
+        if is_static(sizes):
+            return self.hlo.gather(value, indices, numbers, self.ints(sizes), indices_are_sorted=indices_are_sorted)
+        return self.sizes.gather(value, indices, numbers, sizes, indices_are_sorted)
+
     def pad(self, value: Any, filler: Any, config: Sequence[tuple[int, int, int]]) -> Any:
         low, high, interior = ([c[i] for c in config] for i in range(3))
+        if self.module.polymorphic and not is_static([*low, *high]):
+            return self.sizes.pad(value, filler, self.avals_out[0], config)
         return self.hlo.pad(value, filler, self.ints(low), self.ints(high), self.ints(interior))
 
     def iota(self, aval: ShapedArray, dimension: int) -> Any:
         """Numbers 0, 1, … along one axis."""
+        if self.module.polymorphic and not is_static(aval.shape):
+            return self.sizes.iota(aval, dimension)
         return self.hlo.iota(self.type(aval), self.int(dimension))
 
     def compare(self, x: Any, y: Any, direction: str, total_order: bool = False) -> Any:
@@ -584,6 +743,13 @@ class LoweringContext:
         if aval.size == 0:
             return x
         window = [n if i == axis else 1 for i in range(aval.ndim)]
+        if is_symbolic_dim(n):
+            ones = (1,) * aval.ndim
+            reach = (0, n - 1) if reverse else (n - 1, 0)
+            pads = [reach if i == axis else (0, 0) for i in range(aval.ndim)]
+            geometry = {"window_dimensions": window, "padding": pads, "window_strides": ones, "base_dilation": ones}
+            start = self.full(identity, scalar)
+            return self.sizes.reduce_windows([x], [start], [aval], combine, {**geometry, "window_dilation": ones})[0]
         padding = np.zeros((aval.ndim, 2), np.int64)
         padding[axis] = (0, n - 1) if reverse else (n - 1, 0)
         ones = self.ints([1] * aval.ndim)
@@ -617,12 +783,19 @@ def lower_jaxpr(
     name: str,
     donated: Sequence[int] = (),
     describe: Callable[[JaxprEqn], mlir.Described] | None = None,
+    solution: Solution | None = None,
+    platforms: Sequence[str] = ("cpu",),
 ) -> Any:
-    """The module of a program whose arguments are its invars; small captured constants are written into it. `describe` gives
-    what the location of an equation says besides its path: a name, and a file with a range (see `xla.mlir.location`)."""
+    """The module of a program whose arguments are its invars; small captured constants are written into it. Symbolic
+    dimensions need their `solution` from the arguments' shapes. `describe` gives what the location of an equation says besides
+    its path: a name, and a file with a range (see `xla.mlir.location`)."""
     context = mlir.context()
     with context, mlir.location():
-        module = Module(name)
+        module = Module(name, platforms)
         module.describe = describe
+        if solution is not None or len(platforms) > 1:
+            module.build_polymorphic(closed.jaxpr, solution, closed.consts)
+            module.module.operation.attributes["jax.uses_shape_polymorphism"] = module.ir.BoolAttr.get(True)
+            return module.module
         module.build(closed.jaxpr, "main", "public", closed.consts, donated)
-        return module.module
+        return portable.refined(module.module) if module.refines else module.module

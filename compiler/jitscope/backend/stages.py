@@ -19,6 +19,7 @@ from ..core.dtypes import ExtendedDType, canonicalize
 from ..core.folding import fold
 from ..core.jaxpr import ClosedJaxpr
 from ..core.trace import Tracer
+from ..symbolic.dimension import Dim
 from ..xla import mlir
 from .array import Array, device_for, placed
 from .compile import Program, compile_jaxpr, lower_closed
@@ -57,7 +58,7 @@ class ShapeDtypeStruct:
             raise NotImplementedError(
                 "ShapeDtypeStruct: arrays on several devices and references come in a later release"
             )
-        self.shape = tuple(operator.index(n) for n in shape)
+        self.shape = tuple(n if isinstance(n, Dim) else operator.index(n) for n in shape)
         self.dtype: Any = dtype if isinstance(dtype, ExtendedDType) else np.dtype(dtype)
         self.sharding, self.weak_type = sharding, weak_type
 

@@ -46,7 +46,7 @@ class Cond(HigherOrder):
         return branches[0].out_avals, moved(effects, lambda i: i + 1) if effects else effects
 
     def lower(self, ctx, index, /, *values, branches, branches_platforms=None):
-        if branches_platforms is not None:
+        if branches_platforms is not None and ctx.module.platform:
             number = platform_number(ctx.module.platform, branches_platforms)
             return ctx.held(branches[number], values, _segment(branches, number))
         if len(branches) == 1:
@@ -239,7 +239,7 @@ class PlatformIndex(Primitive):
         return pure(ShapedArray((), dtypes.int32))
 
     def lower(self, ctx, /, *, platforms):
-        return ctx.scalar(platform_number(ctx.module.platform, platforms), np.int32)
+        return ctx.by_platform(lambda platform: platform_number(platform, platforms))
 
 
 platform_index_p = PlatformIndex("platform_index")

@@ -15,6 +15,7 @@ from ..core.config import settings
 from ..core.trace import Tracer
 from ..ops.elementwise import lt_p
 from ..ops.linear import add_p, concatenate_p, convert, reshape, slice_in_dim
+from ..symbolic.dimension import is_symbolic_dim, max_dim
 from ..transforms.vmap import BatchAxis, vmap_flat
 from .bodies import check_leaves, name_of
 from .scan import scan
@@ -52,7 +53,9 @@ def _check_bound(name: str, bound: Any) -> None:
         raise TypeError(f"fori_loop: {name} is an integer scalar, not {aval.short()}")
 
 
-def _known(bound: Any) -> int | None:
+def _known(bound: Any) -> Any:
+    if is_symbolic_dim(bound):
+        return bound
     if isinstance(bound, Tracer):
         bound = bound.known()
     return None if bound is None or isinstance(bound, Tracer) else operator.index(np.asarray(bound).item())
@@ -81,7 +84,7 @@ def _one_like(i: Any) -> Any:
 def _static(start: int, stop: int, body: Any, init: Any, unroll: Any) -> Any:
     """The counter is a weak integer whatever the dtype of the bounds, as in JAX."""
     steps = 1 if unroll is None else unroll
-    (_, value), _ = scan(_Step(body, True), (start, init), None, length=max(stop - start, 0), unroll=steps)
+    (_, value), _ = scan(_Step(body, True), (start, init), None, length=max_dim(stop - start, 0), unroll=steps)
     return value
 
 

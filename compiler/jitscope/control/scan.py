@@ -21,6 +21,7 @@ from ..core.trace import using
 from ..core.zeros import Linear, Zero, is_linear, is_zero
 from ..ops.families import add_tangents
 from ..ops.linear import concatenate_p, instantiate, reshape_p, slice_in_dim, zeros
+from ..symbolic.dimension import is_symbolic_dim, size as as_size
 from ..transforms.dce import dce_jaxpr
 from ..transforms.jvp import jvp_jaxpr
 from ..transforms.linearize import Split, partial_eval_jaxpr
@@ -68,10 +69,11 @@ class Scan(HigherOrder):
         def place(i, step):
             """The index of the element for the iteration `step` after number `i`."""
             i = ctx.hlo.add(i, ctx.scalar(step, np.int32)) if step else i
-            return ctx.hlo.subtract(ctx.scalar(length - 1, np.int32), i) if reverse else i
+            return ctx.hlo.subtract(ctx.count(length - 1), i) if reverse else i
 
-        rounds = length // unroll if unroll < length else 0
-        if rounds:
+        unroll = 1 if is_symbolic_dim(length) else unroll
+        rounds = length if is_symbolic_dim(length) else length // unroll if unroll < length else 0
+        if is_symbolic_dim(length) or rounds:
             avals = [_COUNTER, *jaxpr.in_avals[:num_consts], *carry_avals]
             avals += [_stacked(a, length) for a in (*x_avals, *y_avals)]
             sizes = (1, num_consts, num_carry, len(x_avals))
@@ -83,11 +85,9 @@ class Scan(HigherOrder):
                 return [ctx.hlo.add(i, ctx.scalar(unroll, np.int32)), *consts, *carry, *xs, *ys]
 
             start = [ctx.scalar(0, np.int32), *consts, *carry, *xs, *ys]
-            found = ctx.while_loop(
-                avals, start, lambda i, *_: ctx.compare(i, ctx.scalar(rounds * unroll, np.int32), "LT"), body
-            )
+            found = ctx.while_loop(avals, start, lambda i, *_: ctx.compare(i, ctx.count(rounds * unroll), "LT"), body)
             _, consts, carry, xs, ys = _spread(found, *sizes)
-        for step in range(rounds * unroll, length):
+        for step in () if is_symbolic_dim(length) else range(rounds * unroll, length):
             carry, ys = iteration(place(ctx.scalar(step, np.int32), 0), consts, carry, xs, ys)
         return [*carry, *ys]
 
@@ -252,7 +252,7 @@ def _element_aval(aval: Any) -> Any:
     return ShapedArray(aval.shape[1:], aval.dtype, aval.weak_type)
 
 
-def _stacked(aval: ShapedArray, length: int) -> ShapedArray:
+def _stacked(aval: ShapedArray, length: Any) -> ShapedArray:
     return ShapedArray((length, *aval.shape), aval.dtype, aval.weak_type)
 
 
@@ -477,7 +477,7 @@ def _length(f: Any, xs: Any, avals: Sequence[ShapedArray], length: Any) -> int:
     sizes = {f"xs{path}": aval.shape[0] for aval, path in zip(avals, paths)}
     if length is not None:
         try:
-            sizes["length"] = operator.index(length)
+            sizes["length"] = as_size(length)
         except TypeError:
             raise TypeError(
                 f"scan over {name_of(f)}: length is an int known before running, not {type(length).__name__}"
@@ -492,7 +492,7 @@ def _length(f: Any, xs: Any, avals: Sequence[ShapedArray], length: Any) -> int:
 
 def _unrolled(unroll: int | bool, length: int) -> int:
     if unroll is True:
-        return max(length, 1)
+        return 1 if is_symbolic_dim(length) else max(length, 1)
     if unroll is False:
         return 1
     number = operator.index(unroll)

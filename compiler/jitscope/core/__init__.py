@@ -21,6 +21,8 @@ _PUBLIC = {
     "Tracer": "core.trace",
     "ensure_compile_time_eval": "api",
     "eval_jaxpr": "core.staging",
+    "max_dim": "symbolic.dimension",
+    "min_dim": "symbolic.dimension",
     "no_effects": "core.effects",
     "concrete_or_error": "extend.core",
     "find_top_trace": "extend.core",

@@ -55,6 +55,10 @@ class MissingRule(NotImplementedError):
     """A primitive has no rule for the transformation applied to it."""
 
 
+class InconclusiveDimensionOperation(Exception):
+    """A question about symbolic dimensions has no answer that holds for all their sizes."""
+
+
 class CallbackResultError(RuntimeError):
     """A Python function called by a program returned something else than was promised."""
 

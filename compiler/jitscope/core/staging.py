@@ -98,6 +98,9 @@ class JaxprTrace(Trace):
             if primitive is None or not primitive.takes_references:
                 raise TypeError(not_an_array(x))
             return x.variable(self)
+        elif (convert := getattr(x, "__jitscope_array__", None)) is not None:  # a symbolic dimension
+            with using(self):
+                return self.atom(convert())
         return self.constant(x)
 
     def constant(self, x: Any) -> Var:

@@ -4,27 +4,42 @@ exported = export.export(jit(f))(jx.ShapeDtypeStruct((3,), "float32"))
 data = exported.serialize(vjp_order=1)              # portable StableHLO, with its pullback
 g = export.deserialize(data).call                   # elsewhere: f's source does not exist there
 jit(grad(lambda x: g(x).sum()))(x)
+b, n = export.symbolic_shape("b, n")                # sizes that are known when it is called
+export.export(jit(f))(jx.ShapeDtypeStruct((b, 2 * n), "float32"))
 """
 
-from .artifact import ArtifactError as ArtifactError
-from .exporting import Exported as Exported, deserialize as deserialize, export as export
+from ..symbolic.dimension import is_symbolic_dim as is_symbolic_dim
+from ..symbolic.scope import SymbolicScope as SymbolicScope
+from ..symbolic.shapes import symbolic_shape as symbolic_shape
+from .checks import DisabledSafetyCheck as DisabledSafetyCheck
+from .exported import (
+    Exported as Exported,
+    deserialize as deserialize,
+    maximum_supported_calling_convention_version as maximum_supported_calling_convention_version,
+    minimum_supported_calling_convention_version as minimum_supported_calling_convention_version,
+)
+from .exporting import default_export_platform as default_export_platform, export as export
+from .serializing import ArtifactError as ArtifactError
+from .specs import symbolic_args_specs as symbolic_args_specs
 from .trees import (
     register_namedtuple_serialization as register_namedtuple_serialization,
     register_pytree_node_serialization as register_pytree_node_serialization,
 )
 
 
-def default_export_platform() -> str:
-    """The platform functions are exported for if none is named."""
-    return "cpu"
-
-
 __all__ = [
     "ArtifactError",
+    "DisabledSafetyCheck",
     "Exported",
+    "SymbolicScope",
     "default_export_platform",
     "deserialize",
     "export",
+    "is_symbolic_dim",
+    "maximum_supported_calling_convention_version",
+    "minimum_supported_calling_convention_version",
     "register_namedtuple_serialization",
     "register_pytree_node_serialization",
+    "symbolic_args_specs",
+    "symbolic_shape",
 ]

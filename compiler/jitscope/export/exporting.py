@@ -9,63 +9,137 @@ from typing import Any
 import numpy as np
 
 from .. import tree
-from ..api import vjp
+from ..api import jit, vjp
 from ..backend.array import Array, to_array
 from ..backend.dispatch import JitFunction
 from ..backend.lowering import lower_jaxpr
 from ..control.callbacks import calls_python
+from ..control.discharge import purified
 from ..core import dtypes
-from ..core.avals import physical, tangent_aval
-from ..core.jaxpr import ClosedJaxpr, DebugInfo
+from ..core.avals import ShapedArray, physical, tangent_aval
+from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr
 from ..core.staging import jaxpr_as_fun, trace_to_jaxpr
-from ..xla import mlir, portable
-from . import artifact as files
-from .artifact import Artifact, ArtifactError
-from .calling import call_artifact
+from ..ops.linear import full
+from ..symbolic.dimension import is_symbolic_dim
+from ..xla import portable
+from .checks import DisabledSafetyCheck, check_targets
+from .exported import Exported, maximum_supported_calling_convention_version
+from .signature import argument_names, has_tangent, in_program, solution_of
 
 
-_PLATFORMS = ("cpu",)
+def default_export_platform() -> str:
+    """The platform functions are exported for if none is named."""
+    return "cpu"
 
 
-def export(fun_jit: Any, *, platforms: Sequence[str] | None = None) -> Callable[..., Exported]:
-    """The function that exports a jitted function for arguments (arrays or ShapeDtypeStructs).
+def export(
+    fun_jit: Any, *, platforms: Sequence[str] | None = None, disabled_checks: Sequence[DisabledSafetyCheck] = ()
+) -> Callable[..., Exported]:
+    """The function that exports a jitted function for arguments: arrays, or ShapeDtypeStructs, whose shapes may have symbolic
+    dimensions of one scope.
 
-    Raises TypeError for a function that is not jitted, NotImplementedError for platforms other than the CPU or a function
-    with callbacks.
+    `platforms`: those it is for, by name (None: the CPU). Operations whose program differs between platforms are refused for
+    others than the CPU. Raises ValueError for a function that is not jitted, for scopes that are mixed and for dimension
+    variables that do not follow from the arguments' shapes; NotImplementedError for a function with callbacks and for
+    operations that cannot be exported with symbolic dimensions.
     """
     if not isinstance(fun_jit, JitFunction):
-        raise TypeError(f"export takes a jitted function: export(jit({getattr(fun_jit, '__name__', 'f')}))")
-    wanted = tuple(platforms or _PLATFORMS)
-    if wanted != _PLATFORMS:
-        raise NotImplementedError(f"this release exports for the CPU, not for {', '.join(wanted)}")
+        raise NotJitted(
+            "Function to be exported must be the result of `jit`, it is "
+            f"{fun_jit!r}: write export(jit({getattr(fun_jit, '__name__', 'f')}))"
+        )
+    wanted = tuple(platforms) if platforms is not None else (default_export_platform(),)
 
     def exporting(*args: Any, **kwargs: Any) -> Exported:
-        stage = fun_jit.trace(*args, **kwargs)
-        closed = stage.jaxpr
-        if closed.effects or calls_python(closed.jaxpr):
-            raise NotImplementedError(
-                f"{stage.fun_name} calls Python functions, by callbacks or debug.print: it cannot be exported, since those "
-                "would not be there"
-            )
-        found = _artifact(closed, stage.fun_name, stage.in_tree, stage.out_tree)
-        return Exported(found, closed)
+        _check_scopes(fun_jit, args, kwargs)
+        stage, in_tree = _traced(fun_jit, args, kwargs)
+        return _exported(stage.jaxpr, stage.fun_name, in_tree, stage.out_tree, wanted, tuple(disabled_checks))
 
     return exporting
 
 
-def _artifact(closed: ClosedJaxpr, name: str, in_tree: Any, out_tree: Any) -> Artifact:
-    module = lower_jaxpr(ClosedJaxpr(closed.jaxpr, list(map(_constant, closed.consts))), name)
-    version = portable.version()
-    return Artifact(
-        name,
-        in_tree,
-        out_tree,
-        tuple(closed.in_avals),
-        tuple(closed.out_avals),
-        version,
-        _PLATFORMS,
-        portable.write(module, version),
+def _traced(fun_jit: JitFunction, args: tuple, kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """The function traced for the arguments as they are passed, and their structure, static ones left out. (What `jit` traces
+    has one form for all ways to call it, and takes defaults.)"""
+    dynamic, statics = fun_jit._spec.split(args, kwargs)
+    leaves, in_tree = tree.flatten(dynamic)
+
+    def flat(*args: Any) -> Any:
+        positional, named = statics.merge(in_tree.unflatten(args))
+        return fun_jit.__wrapped__(*positional, **named)
+
+    flat.__name__ = flat.__qualname__ = getattr(fun_jit, "__name__", "<unnamed>")
+    return jit(flat, keep_unused=fun_jit._keep_unused).trace(*leaves), in_tree
+
+
+class NotJitted(TypeError, ValueError):
+    """What is to be exported is no jitted function."""
+
+
+def _check_scopes(fun_jit: Any, args: tuple, kwargs: dict[str, Any]) -> None:
+    leaves, structure = tree.flatten((args, kwargs))
+    first: tuple[Any, str] | None = None
+    for x, name in zip(leaves, argument_names(structure)):
+        for d in getattr(x, "shape", ()):
+            if not is_symbolic_dim(d):
+                continue
+            first = first or (d.scope, name)
+            if d.scope is not first[0]:
+                first[0].refuse(d, f"when exporting {fun_jit.__name__}", f"current (from {first[1]}) ", name)
+
+
+def _exported(
+    closed: ClosedJaxpr,
+    name: str,
+    in_tree: Any,
+    out_tree: Any,
+    platforms: tuple[str, ...],
+    disabled: tuple[DisabledSafetyCheck, ...],
+) -> Exported:
+    if closed.effects or calls_python(closed.jaxpr):
+        raise NotImplementedError(
+            f"{name} calls Python functions, by callbacks or debug.print: it cannot be exported, since those would not be there"
+        )
+    closed = purified(closed)[0]
+    solution = solution_of(closed.in_avals, in_tree)
+    lowered, kept = _without_unused(closed) if solution is None else (closed, range(len(closed.in_avals)))
+    program = ClosedJaxpr(lowered.jaxpr, list(map(_constant, lowered.consts)))
+    module = lower_jaxpr(program, f"jit_{name}", solution=solution, platforms=platforms)
+    check_targets(module, name, platforms, disabled)
+    outs, ins = len(closed.out_avals), len(closed.in_avals)
+    several = len(platforms) > 1
+    return Exported(
+        fun_name=name,
+        in_tree=in_tree,
+        in_avals=tuple(closed.in_avals),
+        out_tree=out_tree,
+        out_avals=tuple(closed.out_avals),
+        _has_named_shardings=True,
+        _in_named_shardings=(None,) * ins,
+        _out_named_shardings=(None,) * outs,
+        in_shardings_hlo=(None,) * ins,
+        out_shardings_hlo=(None,) * outs,
+        nr_devices=1,
+        platforms=platforms,
+        ordered_effects=(),
+        unordered_effects=(),
+        disabled_safety_checks=disabled,
+        mlir_module_serialized=portable.write(module, portable.version()),
+        calling_convention_version=maximum_supported_calling_convention_version,
+        module_kept_var_idx=tuple(kept),
+        uses_global_constants=solution is not None or several,
+        _get_vjp=lambda exported: _pullback(closed, exported),
     )
+
+
+def _without_unused(closed: ClosedJaxpr) -> tuple[ClosedJaxpr, list[int]]:
+    """The program without the arguments that nobody reads, and the numbers of the others."""
+    kept = closed.jaxpr.read_arguments()
+    old = closed.jaxpr
+    names = old.debug.arg_names
+    debug = DebugInfo(old.debug.name, tuple(names[i] for i in kept if i < len(names)), old.debug.result_names)
+    jaxpr = Jaxpr(old.constvars, [old.invars[i] for i in kept], old.outvars, old.eqns, old.effects, debug)
+    return ClosedJaxpr(jaxpr, closed.consts), kept
 
 
 def _constant(x: Any) -> np.ndarray:
@@ -74,108 +148,33 @@ def _constant(x: Any) -> np.ndarray:
     return np.asarray(Array(array.buf, physical(array.aval)))
 
 
-def _pullback(closed: ClosedJaxpr, name: str) -> ClosedJaxpr:
-    """The program of the flat arguments and the cotangents of the results that have some."""
+def _pullback(closed: ClosedJaxpr, exported: Exported) -> Exported:
+    """The program of the flat arguments and the cotangents of the results."""
     count = len(closed.in_avals)
-    has = [_has_tangent(a) for a in closed.out_avals]
-    wanted = [_has_tangent(a) for a in closed.in_avals]
+    cotangents = [tangent_aval(a) for a in closed.out_avals]
+    moving, given = ([has_tangent(a) for a in side] for side in (closed.in_avals, closed.out_avals))
 
     def fun(*flat: Any) -> list[Any]:
-        given = iter(flat[count:])
-        outs, pull = vjp(lambda *xs: jaxpr_as_fun(closed)(*xs), *flat[:count])
-        cts = [next(given) if h else np.zeros(a.shape, dtypes.float0) for h, a in zip(has, closed.out_avals)]
-        assert len(outs) == len(cts)
-        return [ct for ct, w in zip(pull(cts), wanted) if w]
+        def primal(*values: Any) -> list[Any]:
+            taken = iter(values)
+            outs = jaxpr_as_fun(closed)(*[next(taken) if m else x for x, m in zip(flat, moving)])
+            return [out for out, g in zip(outs, given) if g]
 
-    avals = [*closed.in_avals, *[tangent_aval(a) for a, h in zip(closed.out_avals, has) if h]]
-    return trace_to_jaxpr(fun, avals, DebugInfo(f"vjp_{name}"))
+        _, pull = vjp(primal, *[x for x, m in zip(flat, moving) if m])
+        found = iter(pull([ct for ct, g in zip(flat[count:], given) if g]))
+        return [next(found) if m else _nothing(a) for m, a in zip(moving, closed.in_avals)]
 
-
-def _has_tangent(aval: Any) -> bool:
-    return tangent_aval(aval).dtype != dtypes.float0
-
-
-class Exported:
-    """An exported function. `call` calls it, also inside jit and (with its pullback) under grad; `serialize` gives bytes."""
-
-    def __init__(self, artifact: Artifact, closed: ClosedJaxpr | None = None):
-        self._artifact, self._closed = artifact, closed
-
-    fun_name = property(lambda self: self._artifact.name)
-    in_tree = property(lambda self: self._artifact.in_tree, doc="The structure of (positional arguments, named ones).")
-    out_tree = property(lambda self: self._artifact.out_tree)
-    in_avals = property(lambda self: self._artifact.in_avals)
-    out_avals = property(lambda self: self._artifact.out_avals)
-    platforms = property(lambda self: self._artifact.platforms)
-    stablehlo_version = property(lambda self: self._artifact.stablehlo)
-
-    def call(self, *args: Any, **kwargs: Any) -> Any:
-        """The result. Raises TypeError for arguments of another structure, shape or dtype than it was exported for."""
-        artifact = self._artifact
-        if artifact.pullback is None and self.has_vjp():
-            artifact = self._with_pullbacks(1)
-        return call_artifact(artifact, args, kwargs)
-
-    def has_vjp(self) -> bool:
-        """Whether its pullback is there."""
-        return self._artifact.pullback is not None or self._closed is not None
-
-    def vjp(self) -> Exported:
-        """The pullback as an exported function, of the flat arguments and the cotangents of the flat results.
-
-        Raises ValueError if it was serialized without.
-        """
-        pullback = self._with_pullbacks(1).pullback
-        assert pullback is not None
-        return Exported(pullback, None if self._closed is None else _pullback(self._closed, self.fun_name))
-
-    def serialize(self, vjp_order: int = 0) -> bytes:
-        """Bytes for `deserialize`. `vjp_order`: how many times it can be differentiated then.
-
-        Raises ValueError where the derivative is not there, or a tree has nodes of a class that is not registered.
-        """
-        return files.to_bytes(self._with_pullbacks(vjp_order))
-
-    def mlir_module(self) -> str:
-        """The StableHLO module as text."""
-        return mlir.module_text(portable.read(self._artifact.module))
-
-    def _with_pullbacks(self, order: int) -> Artifact:
-        if order <= 0:
-            return dataclasses.replace(self._artifact, pullback=None)
-        if self._closed is None:
-            return _checked_order(self._artifact, order)
-        closed = _pullback(self._closed, self.fun_name)
-        flat_in = tree.structure((tuple(range(len(closed.in_avals))), {}))
-        flat_out = tree.structure([0] * len(closed.out_avals))
-        found = _artifact(closed, f"vjp_{self.fun_name}", flat_in, flat_out)
-        return dataclasses.replace(self._artifact, pullback=Exported(found, closed)._with_pullbacks(order - 1))
-
-    def __repr__(self) -> str:
-        shapes = ", ".join(a.short() for a in self.in_avals)
-        return f"Exported({self.fun_name}({shapes}))"
+    avals = [*closed.in_avals, *map(in_program, cotangents)]
+    names = tuple(f"args_and_out_cts_flat_jax[{i}]" for i in range(len(avals)))
+    made = trace_to_jaxpr(fun, avals, DebugInfo(f"vjp_{exported.fun_name}", names))
+    in_tree = tree.structure((tuple(range(len(avals))), {}))
+    out_tree = tree.structure((0,) * count)
+    found = _exported(
+        made, f"vjp_{exported.fun_name}", in_tree, out_tree, exported.platforms, tuple(exported.disabled_safety_checks)
+    )
+    in_avals = (*exported.in_avals, *map(tangent_aval, exported.out_avals))
+    return dataclasses.replace(found, in_avals=in_avals, out_avals=tuple(map(tangent_aval, exported.in_avals)))
 
 
-def _checked_order(artifact: Artifact, order: int) -> Artifact:
-    found, depth = artifact, 0
-    while found.pullback is not None:
-        found, depth = found.pullback, depth + 1
-    if depth < order:
-        raise ValueError(
-            f"{artifact.name} was serialized with vjp_order={depth}, so it has no derivative of order {order}: use "
-            f"serialize(vjp_order={order}) where it is exported"
-        )
-    return artifact
-
-
-def deserialize(blob: bytes | bytearray) -> Exported:
-    """The exported function in bytes. Raises ArtifactError for bytes that are something else, damaged, incomplete, or of a
-    version this installation does not read."""
-    found = files.from_bytes(bytes(blob))
-    try:
-        portable.read(found.module)
-    except mlir.MlirError as error:
-        raise ArtifactError(
-            f"{found.name} was exported as StableHLO {found.stablehlo}, which this installation cannot read: {error}"
-        ) from None
-    return Exported(found)
+def _nothing(aval: ShapedArray) -> Any:
+    return full(aval.shape, False, dtypes.bool_)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ from ..core import dtypes
 from ..core.avals import aval_of, is_python_scalar
 from ..core.dtypes import python_dtype
 from ..ops.linear import broadcast_in_dim
+from ..symbolic.dimension import size
 
 
 _RANK = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
@@ -57,7 +57,7 @@ def check_numbers(name: str, x: Any, refuses: str) -> None:
 
 def check_sizes(name: str, shape: Sequence[int]) -> tuple[int, ...]:
     """A shape as a tuple of ints. Raises TypeError for a negative size."""
-    found = tuple(operator.index(n) for n in shape)
+    found = tuple(map(size, shape))
     if any(n < 0 for n in found):
         raise TypeError(f"lax.{name}: sizes are not negative; the shape is {found}")
     return found

@@ -8,6 +8,7 @@ from typing import Any
 from ..core.avals import ShapedArray, aval_of
 from ..ops import conv as convolution
 from ..ops.conv import ConvDimensionNumbers
+from ..symbolic.dimension import max_dim, size
 
 
 ConvGeneralDilatedDimensionNumbers = None | ConvDimensionNumbers | tuple[str, str, str]
@@ -71,9 +72,9 @@ def padtype_to_pads(
     if kind not in ("VALID", "SAME", "SAME_LOWER"):
         raise RuntimeError(f"padding is 'VALID', 'SAME', 'SAME_LOWER' or pairs of numbers, not {padding!r}")
     pads = []
-    for size, window, stride in zip(in_shape, window_shape, window_strides):
-        out = -(-size // stride)
-        total = 0 if kind == "VALID" else max((out - 1) * stride + window - size, 0)
+    for n, window, stride in zip(in_shape, window_shape, window_strides):
+        out = (n + stride - 1) // stride
+        total = 0 if kind == "VALID" else max_dim((out - 1) * stride + window - n, 0)
         less, more = total // 2, total - total // 2
         pads.append((less, more) if kind == "SAME" else (more, less))
     return pads
@@ -86,7 +87,7 @@ def window_padding(
     """(low, high) for each spatial axis of lhs, of aval `x`, from pairs or a name. Raises ValueError for names that say
     nothing."""
     if not isinstance(padding, str):
-        return tuple((int(low), int(high)) for low, high in padding)
+        return tuple((size(low), size(high)) for low, high in padding)
     if lhs_dilation is not None and any(d != 1 for d in lhs_dilation):
         raise ValueError(
             f"padding={padding!r} says nothing where lhs is dilated ({tuple(lhs_dilation)}): give (low, high) pairs"

@@ -14,6 +14,7 @@ from ..core.avals import aval_of
 from ..core.trace import Tracer
 from ..ops import linear, reduce as reductions, windows
 from ..ops.linear import convert
+from ..symbolic.dimension import size
 from . import elementwise
 from ._operands import here_only
 from .convolutions import padtype_to_pads
@@ -125,7 +126,7 @@ def _window(shape: Sequence[int], sizes: Any, strides: Any, padding: Any, base: 
     if isinstance(padding, str):
         reach = windows.dilated(sizes, found["window_dilation"])
         padding = padtype_to_pads(shape, reach, found["window_strides"], padding)
-    return found | {"padding": tuple((int(low), int(high)) for low, high in padding)}
+    return found | {"padding": tuple((size(low), size(high)) for low, high in padding)}
 
 
 def _ints(values: Sequence[int]) -> tuple[int, ...]:

@@ -10,6 +10,7 @@ from ..core.avals import aval_of
 from ..core.primitive import Primitive
 from ..ops import linear, reduce, sort as sorting
 from ..ops.approximate import approx_top_k_p
+from ..symbolic.dimension import size
 from ._operands import axes_tuple, check_numbers, here_only
 
 
@@ -99,7 +100,7 @@ def top_k(operand: Any, k: int, *, axis: int = -1) -> tuple[Any, Any]:
         raise ValueError(f"top_k: complex numbers have no order; it got {aval_of(operand).short()}")
     if not -rank <= axis < rank:
         raise ValueError(f"top_k: {aval_of(operand).short()} has no axis {axis}")
-    values, indices = sorting.top_k_p(operand, k=int(k), axis=int(axis) % rank)
+    values, indices = sorting.top_k_p(operand, k=size(k), axis=int(axis) % rank)
     return values, indices
 
 

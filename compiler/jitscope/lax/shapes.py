@@ -12,6 +12,7 @@ from ..core.avals import aval_of
 from ..ops import linear, stacking
 from ..ops.elementwise import lt_p, rem_p
 from ..ops.indexing import GatherDimensionNumbers, gather
+from ..symbolic.dimension import size
 from ._whole import whole
 
 
@@ -63,7 +64,7 @@ def _axis(name: str, axis: int, rank: int) -> int:
 def tile(operand: Any, reps: Sequence[int]) -> Any:
     """Copies of an array one after another, `reps[i]` of them along axis i. Raises TypeError unless there is one number for
     each axis, ValueError for a negative one."""
-    reps = tuple(int(r) for r in reps)
+    reps = tuple(map(size, reps))
     if len(reps) != aval_of(operand).ndim:
         raise TypeError(f"lax.tile of {aval_of(operand).short()} needs {aval_of(operand).ndim} reps, it got {reps}")
     return stacking.tile_p(operand, reps=reps)
@@ -74,9 +75,11 @@ def _taken(src: Any, idxs: list[Any], *, axes: tuple[int, ...]) -> Any:
     aval = aval_of(src)
     rows = []
     for index, axis in zip(idxs, axes):
-        size = np.asarray(aval.shape[axis]).astype(aval_of(index).dtype)[()]
-        index = rem_p(index, size)  # with the sign of the index
-        wrapped = linear.where(lt_p(index, size.dtype.type(0)), linear.add_p(index, size), index)
+        length = linear.number_of(aval.shape[axis], aval_of(index).dtype)
+        index = rem_p(index, length)  # with the sign of the index
+        wrapped = linear.where(
+            lt_p(index, linear.scalar_zero(aval_of(index).dtype)), linear.add_p(index, length), index
+        )
         rows.append(linear.reshape(wrapped, (*aval_of(index).shape, 1)))
     indices = linear.concatenate_p(*rows, dimension=1) if len(rows) > 1 else rows[0]
     sizes = [1 if a in axes else n for a, n in enumerate(aval.shape)]

@@ -12,6 +12,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..ops import elementwise, indexing, linear
+from ..symbolic.dimension import extent, is_symbolic_dim, size
 from ._operands import check_sizes, here_only, operands as in_one_dtype
 
 
@@ -105,7 +106,7 @@ def concatenate(operands: Sequence[Any], dimension: int) -> Any:
 
 def pad(operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, int, int]]) -> Any:
     """padding_value before, after and between elements: (low, high, interior) for each axis; negative low and high cut."""
-    config = tuple((int(a), int(b), int(c)) for a, b, c in padding_config)
+    config = tuple((size(a), size(b), size(c)) for a, b, c in padding_config)
     return linear.pad_p(*in_one_dtype("pad", operand, padding_value), padding_config=config)
 
 
@@ -158,8 +159,8 @@ def slice(
     steps = None if strides is None or all(s == 1 for s in strides) else tuple(map(int, strides))
     return linear.slice_p(
         operand,
-        start_indices=tuple(map(int, start_indices)),
-        limit_indices=tuple(map(int, limit_indices)),
+        start_indices=tuple(map(size, start_indices)),
+        limit_indices=tuple(map(size, limit_indices)),
         strides=steps,
     )
 
@@ -167,8 +168,9 @@ def slice(
 def slice_in_dim(operand: Any, start_index: int | None, limit_index: int | None, stride: int = 1, axis: int = 0) -> Any:
     """`operand[start:limit:stride]` along one axis, negative indices counting from the end."""
     shape = aval_of(operand).shape
-    start, stop, step = builtins.slice(start_index, limit_index, stride).indices(shape[axis])
-    return linear.slice_in_dim(operand, start, max(start, stop), step, axis % len(shape))
+    start, length, step = extent(builtins.slice(start_index, limit_index, stride), shape[axis])
+    stop = start + (length - 1) * step + 1 if is_symbolic_dim(length) or length else start
+    return linear.slice_in_dim(operand, start, stop, step, axis % len(shape))
 
 
 def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True) -> Any:
@@ -192,7 +194,7 @@ def dynamic_slice(
     needs no operation to find out. Raises TypeError or ValueError for another number of indices or sizes that do not
     fit."""
     starts = _starts(operand, start_indices, allow_negative_indices)
-    return indexing.dynamic_slice_p(operand, *starts, slice_sizes=tuple(map(int, slice_sizes)))
+    return indexing.dynamic_slice_p(operand, *starts, slice_sizes=tuple(map(size, slice_sizes)))
 
 
 def dynamic_slice_in_dim(
@@ -266,9 +268,9 @@ def _start(index: Any, size: int, dtype: Any, negative: bool) -> Any:
     if isinstance(index, (int, np.integer)):
         if index < 0 and not negative:
             raise ValueError(f"start index {index} is negative, and allow_negative_indices=False")
-        return np.asarray(index + size if index < 0 else index).astype(dtype)[()]
+        return linear.number_of(index + size if index < 0 else index, dtype)
     index = linear.convert(index, dtype)
     if not negative or dtypes.kind(dtype) != "i":
         return index
     below = elementwise.lt_p(index, dtype.type(0))
-    return linear.where(below, linear.add_p(index, np.asarray(size).astype(dtype)[()]), index)
+    return linear.where(below, linear.add_p(index, linear.number_of(size, dtype)), index)

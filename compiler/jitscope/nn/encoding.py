@@ -15,6 +15,7 @@ from ..numpy.dtypes import requested
 from ..ops.collective import axis_index, axis_size
 from ..ops.indexing import iota
 from ..ops.linear import broadcast_in_dim
+from ..symbolic.dimension import is_symbolic_dim
 
 
 @lenient
@@ -43,7 +44,10 @@ def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: Any = -1) -> A
 @fused(static="count dtype axis")
 def _one_hot(x: Any, count: int, dtype: Any, axis: int) -> Any:
     number = x.dtype
-    if not (dtypes.is_float(number) or (dtypes.is_integer(number) and count <= int(jnp.iinfo(number).max))):
+    if not (
+        dtypes.is_float(number)
+        or (dtypes.is_integer(number) and not is_symbolic_dim(count) and count <= int(jnp.iinfo(number).max))
+    ):
         number = dtypes.int32  # the class numbers do not fit those of x
     shape = (*x.shape[:axis], count, *x.shape[axis:])
     classes = broadcast_in_dim(x, shape, tuple(i for i in range(len(shape)) if i != axis))

@@ -12,6 +12,7 @@ from ..core import dtypes
 from ..core.avals import aval_of, from_protocol
 from ..core.errors import NonConcreteBooleanIndexError
 from ..core.trace import Tracer, evaluating, line_and_advice
+from ..symbolic.dimension import Dim, extent, max_dim, min_dim, size as as_size
 
 
 _FAR = np.iinfo(np.int32).max
@@ -75,7 +76,7 @@ def parse(index: Any, shape: tuple[int, ...]) -> Index:
             full_shape.append(1)
             items.append(Item(ARRAY, len(full_shape) - 1, np.zeros(int(part), np.int32)))
             adjacent.append(place)
-        elif isinstance(part, int):
+        elif isinstance(part, (int, Dim)):
             full_shape.append(next(given))
             items.append(_int(part, len(full_shape) - 1, full_shape[-1]))
             adjacent.append(place)
@@ -93,6 +94,8 @@ def _value(part: Any, index: Any) -> Any:
         return part
     if isinstance(part, (list, tuple)):
         part = np.asarray(part, None if len(part) else np.int32)
+    if isinstance(part, Dim):
+        return part
     part = from_protocol(part)
     if isinstance(part, (int, np.integer)):
         return int(part)
@@ -148,12 +151,12 @@ def _columns(part: Any, shape: list[int]) -> list[Any]:
     return [column.astype(np.int32) for column in np.nonzero(part)]
 
 
-def _int(i: int, axis: int, size: int) -> Item:
+def _int(i: Any, axis: int, size: Any) -> Item:
     if size == 0:
         raise IndexError(f"index {i} is out of bounds for axis {axis}, which has size 0")
     counted = i + size if i < 0 else i
-    inside = min(max(counted, 0), size - 1)
-    if inside != counted and not evaluating():
+    inside = min_dim(max_dim(counted, 0), size - 1)
+    if not isinstance(inside, Dim) and inside != counted and not evaluating():
         return Item(SCALAR, axis, np.int32(min(max(i, -_FAR), _FAR)))  # the program keeps it: checkify tells of it
     return Item(INT, axis, inside, inside != counted)
 
@@ -177,9 +180,8 @@ def _slice(part: slice, axis: int, size: int) -> Item:
                     "changes, or static arguments for the bounds",
                 )
             )
-        bounds.append(bound if bound is None else operator.index(bound))
-    start, stop, step = slice(*bounds).indices(size)
-    return Item(SLICE, axis, (start, len(range(start, stop, step)), step))
+        bounds.append(bound if bound is None else as_size(bound))
+    return Item(SLICE, axis, extent(slice(*bounds), size))
 
 
 def _place_of_arrays(items: list[Item], places: list[int]) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import operator
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
@@ -23,6 +22,7 @@ from ..core.errors import ShapeError, TypePromotionError
 from ..core.source import is_internal
 from ..core.trace import Tracer
 from ..ops.linear import broadcast_in_dim_p, convert_element_type_p
+from ..symbolic.dimension import size
 
 
 _PLAIN = frozenset((Array, np.ndarray, bool, int, float, complex))
@@ -81,7 +81,7 @@ def real_if_needed(x: Any, dtype: Any) -> np.ndarray:
 
 @lru_cache(4096)
 def broadcast_shape(*shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape of all together. Raises ShapeError (a TypeError and a ValueError) naming all shapes."""
+    """The shape of all together. Raises ValueError naming all shapes."""
     rank = max(map(len, shapes))
     columns = zip(*[(1,) * (rank - len(s)) + s for s in shapes])
     result = []
@@ -89,7 +89,7 @@ def broadcast_shape(*shapes: tuple[int, ...]) -> tuple[int, ...]:
         wide = {n for n in sizes if n != 1}
         if len(wide) > 1:
             text = " and ".join(str(s) for s in dict.fromkeys(shapes))
-            raise ShapeError(f"shapes {text} do not broadcast: sizes, aligned from the right, must be equal or 1")
+            raise ValueError(f"shapes {text} do not broadcast: sizes, aligned from the right, must be equal or 1")
         result.append(wide.pop() if wide else 1)
     return tuple(result)
 
@@ -112,8 +112,7 @@ def promoted(name: str, xs: Sequence[Any], inexact: bool = False) -> tuple[list[
     try:
         dtype, weak = promote(*[(a.dtype, a.weak_type) for a in avals])
     except TypePromotionError as error:
-        keys = any(dtypes.is_extended(a.dtype) for a in avals)
-        raise (TypeError if keys else TypePromotionError)(f"{name}: {error}") from None
+        raise TypePromotionError(f"{name}: {error}") from None
     if inexact:
         dtype = to_inexact(dtype)
     return [cast(x, aval, dtype, weak) for x, aval in pairs], avals, dtype, weak
@@ -128,7 +127,7 @@ def same_shape(name: str, xs: Sequence[Any], avals: Sequence[ShapedArray]) -> li
     try:
         shape = broadcast_shape(*[a.shape for a in avals])
     except ValueError as error:
-        raise ShapeError(f"{name}: {error}") from None
+        raise ValueError(f"{name}: {error}") from None
     return [broadcast(x, a.shape, shape) if a.shape else x for x, a in zip(xs, avals)]
 
 
@@ -206,15 +205,13 @@ def lenient(fun: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def integer(name: str, x: Any, what: str = "an argument") -> int:
-    """A Python int. Raises TypeError for other things, tracers included."""
+    """A Python int, or a symbolic dimension. Raises TypeError for other things, tracers included."""
     try:
-        return operator.index(x)
+        return size(x)
     except TypeError as error:
         if hasattr(x, "tracing"):
             raise
-        # As in JAX: what can be no part of a program's key is a ValueError.
-        kind = TypeError if type(x).__hash__ is not None else ShapeError
-        raise kind(f"{name}: {what} must be an int, not {x!r}") from error
+        raise TypeError(f"{name}: {what} must be an int, not {x!r}") from error
 
 
 def one_axis(name: str, axis: Any, rank: int) -> int:

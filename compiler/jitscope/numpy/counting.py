@@ -11,7 +11,18 @@ from ..core.avals import aval_of
 from ..core.dtypes import to_inexact
 from ..ops.elementwise import complex_p, div_p, eq_p, imag_p, lt_p, max_p, real_p, sqrt_p
 from ..ops.families import scalar_like
-from ..ops.linear import add_p, convert, full, mul_p, reshape, slice_in_dim, sub_p, transpose, where as choose
+from ..ops.linear import (
+    add_p,
+    convert,
+    full,
+    mul_p,
+    number_of,
+    reshape,
+    slice_in_dim,
+    sub_p,
+    transpose,
+    where as choose,
+)
 from ._fused import fused
 from ._operands import cast, checked, integer, lenient, operand, operands, promoted, scalar_of, unsupported
 from ._ufunc import kind_of
@@ -176,13 +187,13 @@ def cov(
     if aweights is not None:
         weights = aweights if weights is None else mul_p(weights, aweights)
     if weights is None:
-        centre, total = mean(x, 1, keepdims=True), scalar_of(samples, aval_of(x).dtype, False)
+        centre, total = mean(x, 1, keepdims=True), number_of(samples, aval_of(x).dtype)
     else:
         centre, total = average(x, 1, weights, keepdims=True), sum_over(weights)
     x = sub_p(*operands("cov", x, centre))
     right = x if weights is None else mul_p(*operands("cov", x, weights))
     if weights is None:
-        rest = scalar_of(samples - ddof, aval_of(x).dtype, False)
+        rest = number_of(samples - ddof, aval_of(x).dtype)
     elif aweights is None:
         rest = sub_p(total, scalar_like(total, ddof))
     else:

@@ -36,6 +36,8 @@ class ScalarType:
         """`x` as an array of this dtype. Raises TypeError for what is no array and no number, ValueError for None."""
         if x is None:
             raise ValueError(f"{self.__name__}: None is no array")
+        if hasattr(x, "__jitscope_array__"):
+            x = x.__jitscope_array__()
         if isinstance(x, (Array, Tracer)):
             return astype(x, self.dtype)
         exact = type(x) is int and _dtypes.is_integer(self.dtype)  # then numpy checks the range
@@ -109,8 +111,6 @@ _MAX_KNOWN = 256
 
 
 def _requested(asked: Any, name: str) -> Any:
-    if hasattr(asked, "aval") or isinstance(asked, np.ndarray):
-        raise ValueError(f"{name}: an array was given as dtype; write x.dtype for the dtype of x")
     found = canonicalize(asked)
     if not is_extended(found) and not (isinstance(asked, type) and asked in _dtypes.PYTHON_SCALARS):
         wanted = np.dtype(asked)

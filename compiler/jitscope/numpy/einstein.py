@@ -12,6 +12,7 @@ from ..core.avals import aval_of
 from ..ops.dot import dot_general
 from ..ops.linear import broadcast_in_dim_p, mul_p, reduce_sum_p, squeeze_p, transpose as permute
 from ..ops.reduce import reduce_or_p
+from ..symbolic.dimension import is_symbolic_dim
 from ._fused import fused
 from ._operands import unsupported
 from .linear import factors, product
@@ -35,6 +36,7 @@ def _steps(
     """The contractions in order: which operands are taken, and what is done with them."""
     import opt_einsum  # its import takes longer than most programs need it for
 
+    shapes = tuple(tuple(8 if is_symbolic_dim(n) else n for n in shape) for shape in shapes)
     chosen = _strategy(optimize, len(shapes))
     steps: Any = opt_einsum.contract_path(subscripts, *shapes, shapes=True, einsum_call=True, optimize=chosen)[1]
     return tuple((tuple(step[0]), step[2]) for step in steps)

@@ -10,7 +10,6 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.config import settings
-from ..core.errors import ShapeError, TypePromotionError
 from ..ops.elementwise import (
     abs_p,
     and_p,
@@ -126,10 +125,7 @@ def array_equiv(a1: Any, a2: Any) -> Any:
         broadcast_shape(checked("array_equiv", a1)[1].shape, checked("array_equiv", a2, 1)[1].shape)
     except ValueError:
         return full((), False, dtypes.bool_)
-    try:
-        return every(_equal(a1, a2, False))
-    except TypePromotionError:
-        return full((), False, dtypes.bool_)
+    return every(_equal(a1, a2, False))
 
 
 def _equal(a1: Any, a2: Any, equal_nan: bool) -> Any:
@@ -302,7 +298,7 @@ def chosen(name: str, condition: Any, x: Any, y: Any) -> Any:
     try:
         shape = broadcast_shape(aval_of(condition).shape, *[a.shape for a in avals])
     except ValueError as error:
-        raise ShapeError(f"{name}: {error}") from None
+        raise ValueError(f"{name}: {error}") from None
     own = [aval_of(v).shape for v in (condition, x, y)]
     condition, x, y = (broadcast(v, s, shape) if s else v for v, s in zip((condition, x, y), own))
     return select_n_p(condition, y, x)

@@ -10,14 +10,15 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..ops.linear import concatenate_p, convert_element_type_p, pad_p, reshape, slice_in_dim
+from ..symbolic.dimension import is_static, max_dim
 from ._fused import fused
 from ._operands import broadcast, cast, checked, integer, number_like, one_axis
 from .applying import apply_along_axis
 from .quantiles import median
-from .ranges import linspace
+from .ranges import arange, linspace
 from .reductions import max as largest, min as smallest
-from .rounding import round as rounded
-from .selecting import take
+from .rounding import clip, round as rounded
+from .selecting import take, where
 from .statistics import mean
 from .structure import array_operand, broadcast_to, flip
 
@@ -129,19 +130,26 @@ def _odd(x: Any, axis: int, width: int, mode: str, before: bool, size: int) -> A
     return x
 
 
-def _continued(size: int, low: int, high: int, mode: str) -> np.ndarray:
-    """Where the elements of a continued axis come from."""
-    at = np.arange(-low, size + high)
+class _Traced:
+    """The functions of NumPy that `_continued` uses, for traced values."""
+
+    arange, clip, where = staticmethod(arange), staticmethod(clip), staticmethod(where)
+
+
+def _continued(size: Any, low: Any, high: Any, mode: str) -> Any:
+    """Where the elements of a continued axis come from: an array of NumPy's, or a traced one for symbolic sizes."""
+    xp, largest_of = (np, max) if is_static((size, low, high)) else (_Traced, max_dim)
+    at = xp.arange(-low, size + high)
     if mode == "edge":
-        return np.clip(at, 0, size - 1)
+        return xp.clip(at, 0, size - 1)
     if mode == "wrap":
         return at % size
     if mode == "symmetric":
         at = at % (2 * size)
-        return np.where(at < size, at, 2 * size - 1 - at)
-    period = max(2 * (size - 1), 1)
+        return xp.where(at < size, at, 2 * size - 1 - at)
+    period = largest_of(2 * (size - 1), 1)
     at = at % period
-    return np.where(at < size, at, period - at)
+    return xp.where(at < size, at, period - at)
 
 
 def _pad_constant(x: Any, widths: list[tuple[int, int]], values: Any) -> Any:

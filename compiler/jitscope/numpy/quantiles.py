@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from ..ops.linear import (
 )
 from ..ops.reduce import cumsum_p, reduce_or_p
 from ..ops.sort import sort_p
+from ..symbolic.dimension import is_static
 from ._fused import fused
 from ._operands import axes_of, checked, number_like, operand, promoted, unsupported
 from ._ufunc import kind_of
@@ -47,7 +49,7 @@ def _rows(name: str, x: Any, axis: Any) -> tuple[Any, tuple[int, ...], tuple[int
     axes = axes_of(name, axis, len(shape))
     kept = tuple(i for i in range(len(shape)) if i not in axes)
     x = transpose(x, (*kept, *axes))
-    size = int(np.prod([shape[i] for i in axes]))
+    size = math.prod(shape[i] for i in axes)
     return reshape(x, (*[shape[i] for i in kept], size)), axes, shape
 
 
@@ -244,7 +246,7 @@ def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = F
         reshape(slice_in_dim(rows, i, i + 1, axis=rank), aval_of(rows).shape[:-1])
         for i in ((size - 1) // 2, size // 2, size - 1)
     )
-    middle = low if size % 2 else mul_p(add_p(low, high), scalar_like(low, 0.5))
+    middle = low if is_static((size,)) and size % 2 else mul_p(add_p(low, high), scalar_like(low, 0.5))
     return _kept_dims(choose(ne_p(last, last), scalar_like(last, np.nan), middle), (), axes, shape, keepdims)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -22,8 +22,10 @@ from ..ops.linear import (
     broadcast_in_dim_p,
     convert,
     mul_p,
+    number_of,
     reshape,
 )
+from ..symbolic.dimension import Dim, is_dimension, max_dim
 from ._fused import fused
 from ._operands import (
     broadcast,
@@ -48,6 +50,8 @@ from .structure import array_operand, moveaxis, with_new_axes
 
 def _number(name: str, x: Any) -> Any:
     """A concrete number. Raises ConcretizationTypeError for tracers: the size of the result would depend on them."""
+    if isinstance(x, Dim):
+        return x
     if isinstance(x, Tracer):
         return x.item()
     checked(name, x)
@@ -70,8 +74,6 @@ def arange(
     if out_sharding is not None:
         unsupported("arange", out_sharding=out_sharding)
     if stop is None:
-        if dtype is None and isinstance(start, (bool, np.bool_)):
-            dtype = dtypes.bool_  # raises
         start, stop = 0, start
     step = 1 if step is None else step
     if type(start) is type(stop) is type(step) is int and dtype is None and step and evaluating():
@@ -89,6 +91,8 @@ def arange(
         raise ValueError("arange is not defined for complex numbers")
     if to == dtypes.bool_:
         raise TypeError("arange counts in numbers, not in booleans")
+    if any(isinstance(x, Dim) for x in (start, stop, step)):
+        return _symbolic(start, stop, step, to)
     if evaluating() or not dtypes.is_integer(to):
         return made(np.arange(start, stop, step).astype(to), device)
     size = max(0, -(-(int(stop) - int(start)) // int(step)))
@@ -96,6 +100,21 @@ def arange(
     if step != 1:
         x = mul_p(x, scalar_of(int(step), to, False))
     return x if start == 0 else add_p(x, scalar_of(int(start), to, False))
+
+
+def _symbolic(start: Any, stop: Any, step: Any, to: Any) -> Any:
+    """The range between sizes some of which are symbolic. Raises ValueError where one is no size, ConcretizationTypeError
+    for floats."""
+    if not all(map(is_dimension, (start, stop, step))):
+        raise ValueError(
+            f"arange({start}, {stop}, {step}): where one of them is a symbolic dimension, the others are integers or such, too"
+        )
+    gap = step if step > 0 else -step
+    distance = stop - start if step > 0 else start - stop
+    x = iota(dtypes.default_int(), (max_dim(0, (distance + gap - 1) // gap),))
+    x = mul_p(x, number_of(step, dtypes.default_int())) if isinstance(step, Dim) or step != 1 else x
+    x = add_p(x, number_of(start, dtypes.default_int())) if isinstance(start, Dim) or start else x
+    return convert(x, to)
 
 
 def _integers(start: int, stop: int, step: int, to: Any) -> np.ndarray:
@@ -147,8 +166,8 @@ def linspace(
     to = None if dtype is None else requested(dtype, "linspace")
     work = _spaced_dtype("linspace", start, stop, asked=to)
     to = work if to is None else to
-    parts = max(num - 1 if endpoint else num, 0)
-    if _all_concrete(start, stop):
+    parts = max_dim(num - 1 if endpoint else num, 0)
+    if not isinstance(num, Dim) and _all_concrete(start, stop):
         one_axis("linspace", axis, 1)
         values, distance = _spaced(
             *[v if is_python_scalar(v) else np.asarray(v).item() for v in (start, stop)], num, bool(endpoint), work, to
@@ -197,9 +216,14 @@ def _linspace(start: Any, stop: Any, num: int, parts: int, endpoint: bool, work:
         raise ShapeError(f"linspace: {error}") from None
     first, last = (broadcast(array_operand("linspace", v), aval_of(v).shape, shape) for v in (start, stop))
     axis = one_axis("linspace", axis, len(shape) + 1)
-    fraction = np.linspace(0, 1, num, endpoint).astype(work)
-    fraction = np.reshape(fraction, (num, *[1] * len(shape)))
-    rest = (1 - fraction).astype(work)
+    if isinstance(num, Dim):
+        fraction = _symbolic(0, num, 1, work) / number_of(max_dim(parts, 1), work)
+        fraction = reshape(fraction, (num, *[1] * len(shape)))
+        rest = 1 - fraction
+    else:
+        fraction = np.linspace(0, 1, num, endpoint).astype(work)
+        fraction = np.reshape(fraction, (num, *[1] * len(shape)))
+        rest = (1 - fraction).astype(work)
     spread = (num, *shape)
     first, last = (broadcast(with_new_axes(v, [0]), (1, *shape), spread) for v in (first, last))
     low, high = (broadcast(v, v.shape, spread) for v in (rest, fraction))
@@ -269,7 +293,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: indexing is 'xy' or 'ij', not {indexing!r}")
     xs = [array_operand("meshgrid", x) for x in xi]
-    if any(aval_of(x).ndim != 1 for x in xs):
+    if any(aval_of(x).ndim > 1 for x in xs):
         raise ValueError(f"meshgrid takes vectors; it got shapes {', '.join(str(aval_of(x).shape) for x in xs)}")
     places = list(range(len(xs)))
     if indexing == "xy" and len(xs) > 1:
@@ -280,6 +304,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     grids = []
     for x, i in zip(xs, places):
         thin = tuple(aval_of(x).size if j == i else 1 for j in range(len(xs)))
+        x = x if aval_of(x).ndim else with_new_axes(x, [0])
         grids.append(
             reshape(x, thin) if sparse else broadcast_in_dim_p(x, shape=tuple(shape), broadcast_dimensions=(i,))
         )
@@ -289,8 +314,6 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
 def indices(dimensions: Sequence[int], dtype: Any = None, sparse: bool = False) -> Any:
     """The index of every element along each axis of an array of that shape: of shape (rank, *dimensions), or with
     `sparse` a tuple of arrays of size 1 along the others."""
-    if not isinstance(dimensions, Iterable) or not getattr(dimensions, "ndim", 1):
-        raise TypeError(f"indices takes a sequence of sizes, not {dimensions!r}")
     shape = shape_of("indices", dimensions)
     to = np.dtype(dtypes.default_int()) if dtype is None else requested(dtype, "indices")
     grids: Any = np.indices(shape, sparse=sparse)

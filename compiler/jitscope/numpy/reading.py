@@ -16,12 +16,14 @@ from ..ops.linear import (
     concatenate_p,
     convert,
     full,
+    number_of,
     reshape,
     rev_p,
     slice_p,
     squeeze_p,
     where as choose,
 )
+from ..symbolic.dimension import Dim, reach
 from ._index import ARRAY, INT, NEW, SCALAR, SLICE, Index
 from ._operands import broadcast_shape
 
@@ -101,6 +103,8 @@ def index_vectors(index: Index, mode: GatherScatterMode) -> tuple[Any, tuple[int
         columns.append(
             np.asarray(value, np.int32)
             if isinstance(value, int)
+            else number_of(value, dtypes.int32)
+            if isinstance(value, Dim)
             else from_front(value, size)
             if item.kind != INT
             else value
@@ -125,7 +129,7 @@ def window(x: Any, index: Index, only_slices: bool = False) -> Any:
     """The part of `x` that slices and numbers pick, with axes of size 1 for the numbers, and steps and order applied
     unless `only_slices`, which leaves numbers alone."""
     starts: list[Any] = [0] * len(index.shape)
-    sizes = list(index.shape)
+    sizes: list[Any] = list(index.shape)
     steps = [1] * len(index.shape)
     turned = []
     for item in index.items:
@@ -134,16 +138,16 @@ def window(x: Any, index: Index, only_slices: bool = False) -> Any:
             if step < 0:
                 turned.append(item.axis)
                 start, step = start + (size - 1) * step, -step
-            start = start if size else 0
+            start = start if isinstance(size, Dim) or size else 0
             starts[item.axis], sizes[item.axis], steps[item.axis] = start, size, step
         elif item.kind in (INT, SCALAR) and not only_slices:
             start = item.value
             starts[item.axis] = from_front(start, index.shape[item.axis]) if item.kind == SCALAR else start
             sizes[item.axis] = 1
-    if any(hasattr(s, "aval") for s in starts):
+    if any(hasattr(s, "aval") and not isinstance(s, Dim) for s in starts):
         x = _dynamic_window(x, starts, [n if s == 1 else m for n, s, m in zip(sizes, steps, index.shape)], steps)
         starts = [a if s != 1 else 0 for a, s in zip(starts, steps)]
-    stops = [a + (n - 1) * s + 1 if n else a for a, n, s in zip(starts, sizes, steps)]
+    stops = [a + reach(n, s) for a, n, s in zip(starts, sizes, steps)]
     if tuple(sizes) != aval_of(x).shape:
         x = slice_p(
             x,
@@ -151,16 +155,15 @@ def window(x: Any, index: Index, only_slices: bool = False) -> Any:
             limit_indices=tuple(stops),
             strides=None if all(s == 1 for s in steps) else tuple(steps),
         )
-    turned = tuple(axis for axis in turned if sizes[axis] > 1)
+    turned = tuple(axis for axis in turned if isinstance(sizes[axis], Dim) or sizes[axis] > 1)
     return rev_p(x, dimensions=turned) if turned else x
 
 
 def _dynamic_window(x: Any, starts: list[Any], sizes: list[int], steps: list[int]) -> Any:
-    kinds = {aval_of(s).dtype for s in starts if hasattr(s, "aval")}
+    kinds = {aval_of(s).dtype for s in starts if hasattr(s, "aval") and not isinstance(s, Dim)}
     to = kinds.pop() if len(kinds) == 1 else dtypes.int32
     places = [
-        convert(s, to) if hasattr(s, "aval") else np.asarray(s if step == 1 else 0).astype(to)[()]
-        for s, step in zip(starts, steps)
+        convert(s, to) if hasattr(s, "aval") else number_of(s if step == 1 else 0, to) for s, step in zip(starts, steps)
     ]
     return dynamic_slice_p(x, *places, slice_sizes=tuple(sizes))
 
@@ -176,11 +179,17 @@ def from_front(i: Any, size: int) -> Any:
     """An integer array of indices counted from the front, at least 32 bits wide."""
     if isinstance(i, np.ndarray):
         narrow = narrowed(i)
+        if isinstance(size, Dim):
+            return (
+                choose(narrow < 0, add_p(narrow, number_of(size, dtypes.int32)), narrow)
+                if (narrow < 0).any()
+                else narrow
+            )
         return np.where(narrow < 0, narrow + np.int32(size), narrow)
     aval = aval_of(i)
     to = dtypes.int64 if aval.dtype.itemsize == 8 else dtypes.int32
     i = convert(i, to)
     if dtypes.kind(aval.dtype) == "u":
         return i
-    zero, whole = np.zeros((), to)[()], np.asarray(size).astype(to)[()]
+    zero, whole = np.zeros((), to)[()], number_of(size, to)
     return choose(lt_p(i, zero), add_p(i, whole), i)

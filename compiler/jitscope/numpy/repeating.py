@@ -20,6 +20,7 @@ from ..ops.linear import (
     slice_in_dim,
     sub_p,
 )
+from ..symbolic.dimension import is_static, is_symbolic_dim, max_dim
 from ._fused import fused
 from ._operands import broadcast, checked, integer, listed, one_axis, operands, unsupported
 from ._ufunc import kind_of
@@ -78,8 +79,8 @@ def _roll(a: Any, shift: Any, axis: Any = None) -> Any:
     shifts = list(shift) if isinstance(shift, (tuple, list)) else [shift]
     axes = _roll_axes(shape, len(shifts), axis)
     for i, by in zip(axes, shifts * (len(axes) // len(shifts)) if axes else ()):
-        by = integer("roll", by, "every shift") % max(shape[i], 1)
-        if by:
+        by = integer("roll", by, "every shift") % max_dim(shape[i], 1)
+        if is_symbolic_dim(by) or by:
             parts = slice_in_dim(x, shape[i] - by, shape[i], axis=i), slice_in_dim(x, 0, shape[i] - by, axis=i)
             x = concatenate_p(*parts, dimension=i)
     return x
@@ -102,7 +103,7 @@ def _roll_by(a: Any, shift: Any, axis: Any = None) -> Any:
     axes = _roll_axes(shape, count, axis)
     shifts = reshape(shift, (count,))
     for k, i in enumerate(axes):
-        if shape[i] < 2:
+        if is_static((shape[i],)) and shape[i] < 2:
             continue
         by = reshape(slice_in_dim(shifts, k % count, k % count + 1), ())
         size = scalar_like(by, shape[i])

@@ -14,6 +14,7 @@ from ..ops.families import scalar_like
 from ..ops.indexing import GatherDimensionNumbers, GatherScatterMode, gather, iota
 from ..ops.linear import add_p, convert, full, reduce_sum_p, reshape, sub_p, where as choose
 from ..ops.sort import sort_p
+from ..symbolic.dimension import is_static
 from ._fused import fused
 from ._operands import broadcast, checked, integer, one_axis, promoted, scalar_of
 from ._ufunc import kind_of
@@ -157,7 +158,7 @@ def search(ordered: Any, values: Any, side: str, index: Any, unrolled: bool = Fa
             choose(searching, choose(before, high, middle), high),
         )
 
-    steps = size.bit_length()
+    steps = size.bit_length() if is_static((size,)) else 32
     if steps > _UNROLLED and not unrolled:
         return fori_loop(0, steps, step, (low, high))[0]
     for i in range(steps):

@@ -13,7 +13,16 @@ from ..core.avals import aval_of
 from ..core.dtypes import to_inexact
 from ..ops.elementwise import abs_p, and_p, div_p, gt_p, ne_p, not_p, sqrt_p, square_p
 from ..ops.families import scalar_like
-from ..ops.linear import broadcast_in_dim_p, convert, full, mul_p, sub_p, transpose as permute, where as choose
+from ..ops.linear import (
+    broadcast_in_dim_p,
+    convert,
+    full,
+    mul_p,
+    number_of,
+    sub_p,
+    transpose as permute,
+    where as choose,
+)
 from . import reductions
 from ._fused import fused
 from ._operands import axes_of, broadcast, cast, checked, lenient, listed, one_axis, operand, operands, unsupported
@@ -35,7 +44,7 @@ def _float_operand(name: str, a: Any, dtype: Any) -> tuple[Any, Any, Any]:
 def _count(name: str, shape: tuple[int, ...], axes: tuple[int, ...], where: Any, keepdims: bool, dtype: Any) -> Any:
     """How many elements are averaged: a number, or an array where a mask picks them."""
     if where is None:
-        return np.asarray(math.prod(shape[i] for i in axes)).astype(dtype)[()]
+        return number_of(math.prod(shape[i] for i in axes), dtype)
     mask = broadcast(where, aval_of(where).shape, shape) if aval_of(where).shape != shape else where
     return reductions.sum(mask, axes, dtype=dtype, keepdims=keepdims)
 

@@ -18,6 +18,7 @@ from ..ops.linear import (
     squeeze_p,
     transpose as transpose_value,
 )
+from ..symbolic.dimension import is_static, is_symbolic_dim
 from ._fused import fused
 from ._operands import (
     axes_of,
@@ -122,6 +123,10 @@ def squeeze(a: Any, axis: Any = None) -> Any:
     x = array_operand("squeeze", a)
     shape = aval_of(x).shape
     if axis is None:
+        if not is_static(shape):
+            raise ValueError(
+                f"squeeze: which axes of shape {shape} have size 1 depends on the symbolic dimensions: name them with axis="
+            )
         axes = [i for i, n in enumerate(shape) if n == 1]
     else:
         axes = axes_of("squeeze", axis, len(shape))
@@ -258,7 +263,7 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
 def flipped(x: Any, axes: Sequence[int]) -> Any:
     """`x` reversed along axes of more than one element."""
     shape = aval_of(x).shape
-    turned = tuple(i for i in sorted(axes) if shape[i] > 1)
+    turned = tuple(i for i in sorted(axes) if is_symbolic_dim(shape[i]) or shape[i] > 1)
     return rev_p(x, dimensions=turned) if turned else x
 
 

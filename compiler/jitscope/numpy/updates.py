@@ -39,6 +39,7 @@ from ..ops.linear import (
     sub_p,
     where as choose,
 )
+from ..symbolic.dimension import is_symbolic_dim
 from ._index import ARRAY, INT, NEW, SCALAR, SLICE, Index
 from ._operands import broadcast, cast
 from .reading import from_front, index_vectors, places_of_new, slices_before_arrays, window
@@ -128,10 +129,10 @@ def _written(x: Any, index: Index, new: Any, only_slices: bool = False) -> Any:
     for item in index.items:
         if item.kind == SLICE:
             start, size, step = item.value
-            if step < 0 and size > 1:
+            if step < 0 and (is_symbolic_dim(size) or size > 1):
                 turned.append(item.axis)
                 start, step = start + (size - 1) * step, -step
-            if abs(step) != 1 and size > 1:
+            if abs(step) != 1 and (is_symbolic_dim(size) or size > 1):
                 config[item.axis] = (0, 0, step - 1)
                 stretched = True
             starts[item.axis] = start

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
+from ..symbolic.dimension import is_static, max_dim, reach, size
 from .elementwise import complex_p, imag_p, real_p
 from .families import Bilinear, pure, same_dtype
 from .linear import add_p, convert, moveaxis, reshape, rev_p, sub_p, zeros
@@ -122,7 +123,7 @@ def conv_general_dilated(
         lhs,
         rhs,
         window_strides=_ints(window_strides),
-        padding=tuple((int(low), int(high)) for low, high in padding),
+        padding=tuple((size(low), size(high)) for low, high in padding),
         lhs_dilation=ones if lhs_dilation is None else _ints(lhs_dilation),
         rhs_dilation=ones if rhs_dilation is None else _ints(rhs_dilation),
         dimension_numbers=dimension_numbers,
@@ -139,7 +140,7 @@ def _ints(values: Sequence[int]) -> tuple[int, ...]:
 
 def dilated(size: int, dilation: int) -> int:
     """The length of `size` elements that are `dilation` apart."""
-    return (size - 1) * dilation + 1 if size else 0
+    return reach(size, dilation)
 
 
 # Shapes --------------------------------------------------------------------------------------------------------------
@@ -158,12 +159,12 @@ def _result_shape(x, y, /, *, window_strides, padding, lhs_dilation, rhs_dilatio
         x_sizes, y_sizes, window_strides, padding, lhs_dilation, rhs_dilation
     ):
         room = low + dilated(n, spread) + high
-        if room < 0:
+        if is_static((room,)) and room < 0:
             raise ValueError(f"conv_general_dilated: padding {padding} cuts more from {x.short()} than it has")
-        sizes.append(max(0, (room - dilated(k, apart)) // stride + 1))
+        sizes.append(max_dim(0, (room - dilated(k, apart)) // stride + 1))
     shape = [0] * len(sizes)
-    for axis, size in zip(out_spec, sizes):
-        shape[axis] = size
+    for axis, n in zip(out_spec, sizes):
+        shape[axis] = n
     return tuple(shape)
 
 
@@ -237,15 +238,19 @@ def _convolution(ctx, x, y, result, precision, /, *, window_strides, padding, lh
         output_feature_dimension=out_spec[1],
         output_spatial_dimensions=list(out_spec[2:]),
     )
-    return ctx.hlo.convolution(
+    static = all(map(is_static, padding))
+    return (ctx.hlo.convolution if static else ctx.hlo.dynamic_conv)(
         result,
         x,
         y,
+        *([] if static else [ctx.sizes.padding(padding)]),
         numbers,
         ctx.int(feature_group_count),
         ctx.int(batch_group_count),
         window_strides=ctx.ints(window_strides),
-        padding=ctx.ir.DenseIntElementsAttr.get(np.asarray(padding, np.int64).reshape(-1, 2)),
+        **(
+            {"padding": ctx.ir.DenseIntElementsAttr.get(np.asarray(padding, np.int64).reshape(-1, 2))} if static else {}
+        ),
         lhs_dilation=ctx.ints(lhs_dilation),
         rhs_dilation=ctx.ints(rhs_dilation),
         precision_config=precision and ctx.ir.ArrayAttr.get([ctx.hlo.PrecisionAttr.get(p.name) for p in precision]),

@@ -208,7 +208,7 @@ def _row_blocks(ctx, x, y, x_sum, y_sum):
 def _in_blocks(ctx, value, blocks, dtype):
     """An operand with its first axis divided."""
     rows, *rest = ctx.ir.RankedTensorType(value.type).shape
-    return ctx.hlo.reshape(ctx.type(ShapedArray((blocks, rows // blocks, *rest), dtype)), value)
+    return ctx.reshape(value, ShapedArray((blocks, rows // blocks, *rest), dtype))
 
 
 def _shifted(axes: tuple[int, ...], dim: int | None) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ from ..core.avals import ShapedArray, aval_of
 from ..core.effects import Effects, no_effects
 from ..core.primitive import Axis, Primitive
 from ..core.zeros import Linear as LinearOperand, Zero, is_linear, is_zero, zero_of
+from ..symbolic.dimension import Dim
 
 
 Partial = Callable[..., Any] | None
@@ -24,6 +25,8 @@ def scalar_like(x: Any, value: Any) -> Any:
     """The number `value` in the dtype of `x`, ready to stand in an operation with it."""
     dtype = aval_of(x).dtype
     dtypes.check_number(dtype)
+    if isinstance(value, Dim):
+        return value.dimension_as_value().astype(dtype)
     return np.asarray(value).astype(dtype)[()]
 
 

@@ -13,6 +13,7 @@ from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
 from ..core.dtypes import uint32, uint64
 from ..core.primitive import Primitive
+from ..symbolic.dimension import is_static
 from .elementwise import and_p, eq_p, lt_p, or_p, shift_left_p, shift_right_logical_p, xor_p
 from .families import Discrete, broadcast_shapes, pure
 from .indexing import iota_p
@@ -67,7 +68,7 @@ threefry2x32_p = Threefry2x32("threefry2x32")
 def counters(shape: Sequence[int]) -> tuple[Any, Any]:
     """The index of each element of `shape` in row-major order, as high and low words."""
     shape = tuple(shape)
-    if math.prod(shape) < 2**32:
+    if not is_static(shape) or math.prod(shape) < 2**32:
         low = reshape(iota_p(dtype=uint32, shape=(math.prod(shape),), dimension=0), shape)
         return full(shape, 0, uint32), low
     return _wide_counters(shape)
@@ -147,10 +148,10 @@ class RngBitGenerator(Discrete):
         name = ctx.hlo.RngAlgorithmAttr.get(RandomAlgorithm(algorithm).name.removeprefix("RNG_"))
         if own.dtype == uint64:
             return list(ctx.hlo.RngBitGeneratorOp(ctx.type(wide), ctx.type(bits), name, state).results)
-        state = ctx.hlo.bitcast_convert(ctx.type(wide), ctx.hlo.reshape(ctx.type(pairs), state))
+        state = ctx.hlo.bitcast_convert(ctx.type(wide), ctx.reshape(state, pairs))
         state, drawn = ctx.hlo.RngBitGeneratorOp(ctx.type(wide), ctx.type(bits), name, state).results
         words = ctx.hlo.bitcast_convert(ctx.type(pairs), state)
-        return [ctx.hlo.reshape(ctx.type(own), words), drawn]
+        return [ctx.reshape(words, own), drawn]
 
     def batch(self, axis, args, dims, /, *, shape, **params):
         """The first state draws for all; the others stay as they are (as in JAX)."""

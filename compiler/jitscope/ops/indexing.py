@@ -11,11 +11,10 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of, physical
 from ..core.primitive import Primitive
+from ..symbolic.dimension import is_symbolic_dim, max_dim, min_dim, size
 from .elementwise import div_p, eq_p
 from .families import Linear, check_kind, is_linear, is_zero, pure, same_dtype, zero_of
 from .linear import (
@@ -61,7 +60,7 @@ iota_p = Iota("iota")
 
 def iota(dtype: Any, shape: Sequence[int], dimension: int = 0) -> Any:
     """0, 1, … along one axis of an array of the given dtype and shape."""
-    return iota_p(dtype=dtypes.canonicalize(dtype), shape=tuple(int(n) for n in shape), dimension=dimension)
+    return iota_p(dtype=dtypes.canonicalize(dtype), shape=tuple(map(size, shape)), dimension=dimension)
 
 
 # What both ways of indexing share ------------------------------------------------------------------------------------
@@ -199,9 +198,8 @@ def _wide_indices(ctx: Any, value: Any, aval: ShapedArray) -> tuple[Any, ShapedA
 
 def _limits(ctx: Any, aval: ShapedArray, shape: Sequence[int], sizes: Sequence[int], indexed: Sequence[int]) -> Any:
     """The greatest index in bounds for each number of the index vectors, in their shape."""
-    limits = np.array([max(shape[a] - sizes[a], 0) for a in indexed], aval.dtype)
-    row = ctx.constant(limits)
-    return ctx.hlo.broadcast_in_dim(ctx.type(aval), row, ctx.ints([aval.ndim - 1]))
+    row = ctx.vector([max_dim(shape[a] - sizes[a], 0) for a in indexed], aval.dtype)
+    return ctx.broadcast_in_dim(row, aval, [aval.ndim - 1])
 
 
 def _along_operand(numbers: Any, dim: int, rank: int, out_rank: int) -> tuple[Any, int]:
@@ -279,16 +277,13 @@ class Gather(Linear):
             start_index_map=dimension_numbers.start_index_map,
             index_vector_dim=indices_aval.ndim - 1,
         )
-        result = ctx.hlo.gather(
-            x, indices, numbers, ctx.ints([*slice_sizes, *inner]), indices_are_sorted=indices_are_sorted
-        )
+        result = ctx.gather(x, indices, numbers, [*slice_sizes, *inner], indices_are_sorted)
         if mode is not GatherScatterMode.FILL_OR_DROP or not dimension_numbers.start_index_map:
             return result
         found = _found(ctx, indices, indices_aval, x_aval.shape, slice_sizes, dimension_numbers.start_index_map)
         below = physical(out)
-        found = ctx.hlo.broadcast_in_dim(
-            ctx.type(below.update(dtype=dtypes.bool_)), found, ctx.ints(_outer(out.ndim, dimension_numbers.offset_dims))
-        )
+        outer = _outer(out.ndim, dimension_numbers.offset_dims)
+        found = ctx.broadcast_in_dim(found, below.update(dtype=dtypes.bool_), outer)
         return ctx.hlo.select(found, result, ctx.full(fill_for(x_aval.dtype, fill_value), below))
 
     def jvp(self, primals, tangents, /, **params):
@@ -324,7 +319,7 @@ class Gather(Linear):
         else:
             numbers = _along_both(dimension_numbers, dim)
             indices = axis.move(indices, indices_dim, 0)
-            slice_sizes = _with(slice_sizes, dim, min(axis.size, 1))
+            slice_sizes = _with(slice_sizes, dim, min_dim(axis.size, 1))
         return gather_p(
             x,
             indices,
@@ -349,7 +344,7 @@ def _check_slices(x: ShapedArray, indices: ShapedArray, numbers: GatherDimension
     if indices.size and any(not 0 <= s <= n for s, n in zip(sizes, x.shape)):
         raise TypeError(f"{said}: no slice can be longer than its axis, or of a negative size")
     wrong = [a for a in numbers.collapsed_slice_dims if sizes[a] != 1]
-    wrong += [a for a in numbers.operand_batching_dims if sizes[a] > 1]
+    wrong += [a for a in numbers.operand_batching_dims if is_symbolic_dim(sizes[a]) or sizes[a] > 1]
     if wrong:
         raise TypeError(f"{said}: the result leaves out axes {tuple(wrong)}, so slices must have size 1 there")
 
@@ -365,7 +360,7 @@ def _found(ctx: Any, indices: Any, aval: ShapedArray, shape, sizes, indexed) -> 
         )
     outer = ShapedArray(aval.shape[:-1], dtypes.bool_)
     if aval.shape[-1] == 1:
-        return ctx.hlo.reshape(ctx.type(outer), inside)
+        return ctx.reshape(inside, outer)
     scalar = ShapedArray((), dtypes.bool_)
     every = ctx.hlo.ReduceOp([ctx.type(outer)], [inside], [ctx.full(True, scalar)], ctx.ints([aval.ndim - 1]))
     ctx.region(every, 0, [scalar, scalar], ctx.hlo.and_)
@@ -400,7 +395,7 @@ def gather(operand: Any, start_indices: Any, dimension_numbers: GatherDimensionN
         operand,
         start_indices,
         dimension_numbers=dimension_numbers,
-        slice_sizes=tuple(int(n) for n in slice_sizes),
+        slice_sizes=tuple(map(size, slice_sizes)),
         indices_are_sorted=bool(indices_are_sorted),
         unique_indices=bool(unique_indices),
         mode=mode,
@@ -522,7 +517,7 @@ def _repeats(indices: Any, params: dict[str, Any]) -> bool:
     """Whether two index vectors can name the same place."""
     shared = params["dimension_numbers"].scatter_indices_batching_dims
     vectors = math.prod(n for i, n in enumerate(aval_of(indices).shape[:-1]) if i not in shared)
-    return not params["unique_indices"] and vectors > 1
+    return not params["unique_indices"] and (is_symbolic_dim(vectors) or vectors > 1)
 
 
 def _read(x: Any, indices: Any, updates: ShapedArray, params: dict[str, Any], fill_value: Any = 0) -> Any:
@@ -697,7 +692,7 @@ class DynamicSlice(Linear):
             return x
         aval = ctx.avals_in[0]
         starts = _same_starts(ctx, starts, physical(aval).ndim)
-        return ctx.hlo.dynamic_slice(x, starts, ctx.ints([*slice_sizes, *physical(aval).shape[aval.ndim :]]))
+        return ctx.dynamic_slice(x, physical(aval), starts, [*slice_sizes, *physical(aval).shape[aval.ndim :]])
 
     def transpose(self, ct, x, /, *starts, slice_sizes):
         return [dynamic_update_slice_p(zeros(x.aval), ct, *starts), *[None] * len(starts)]

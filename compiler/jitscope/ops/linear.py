@@ -13,6 +13,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of, physical
+from ..symbolic.dimension import Dim, reach
 from .families import (
     Bilinear,
     Elementwise,
@@ -82,8 +83,8 @@ def broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:
 
 
 def full(shape: tuple[int, ...], value: Any, dtype: Any) -> Any:
-    """An array of `shape` with all elements `value`, of `dtype`."""
-    value = np.asarray(value).astype(dtype)[()]
+    """An array of `shape` with all elements `value` (a number or a size), of `dtype`."""
+    value = number_of(value, dtype)
     return broadcast_in_dim_p(value, shape=tuple(shape), broadcast_dimensions=())
 
 
@@ -114,7 +115,7 @@ class Reshape(Structural):
         return pure(ShapedArray(tuple(new_sizes), x.dtype, x.weak_type))
 
     def lower(self, ctx, x, /, *, new_sizes):
-        return ctx.hlo.reshape(ctx.type(ctx.avals_out[0]), x)
+        return ctx.reshape(x, ctx.avals_out[0])
 
     def transpose_to(self, ct, aval, /, *, new_sizes):
         return reshape(ct, aval.shape)
@@ -143,7 +144,7 @@ class Squeeze(Structural):
         return pure(ShapedArray(tuple(n for i, n in enumerate(x.shape) if i not in dimensions), x.dtype, x.weak_type))
 
     def lower(self, ctx, x, /, *, dimensions):
-        return ctx.hlo.reshape(ctx.type(ctx.avals_out[0]), x)
+        return ctx.reshape(x, ctx.avals_out[0])
 
     def transpose_to(self, ct, aval, /, *, dimensions):
         return reshape(ct, aval.shape)
@@ -200,7 +201,7 @@ class Slice(Structural):
         ok = ok and all(0 <= a <= b <= n and s > 0 for a, b, s, n in zip(start_indices, limit_indices, steps, x.shape))
         if not ok:
             raise TypeError(f"slice from {start_indices} to {limit_indices} by {steps} does not fit {x.short()}")
-        shape = tuple(-(-(b - a) // s) for a, b, s in zip(start_indices, limit_indices, steps))
+        shape = tuple((b - a + s - 1) // s for a, b, s in zip(start_indices, limit_indices, steps))
         return pure(ShapedArray(shape, x.dtype, x.weak_type))
 
     def lower(self, ctx, x, /, *, start_indices, limit_indices, strides):
@@ -208,10 +209,7 @@ class Slice(Structural):
 
     def transpose_to(self, ct, aval, /, *, start_indices, limit_indices, strides):
         steps, out = strides or (1,) * aval.ndim, aval_of(ct).shape
-        config = tuple(
-            (a, n - (a + (m - 1) * s + 1) if m else n - a, s - 1)
-            for a, s, n, m in zip(start_indices, steps, aval.shape, out)
-        )
+        config = tuple((a, n - a - reach(m, s), s - 1) for a, s, n, m in zip(start_indices, steps, aval.shape, out))
         return pad_p(ct, scalar_zero(aval.dtype), padding_config=config)
 
     def batch(self, axis, args, dims, /, *, start_indices, limit_indices, strides):
@@ -241,6 +239,13 @@ def slice_in_dim(x: Any, start: int, stop: int, stride: int = 1, axis: int = 0) 
     )
 
 
+def number_of(size: Any, dtype: Any) -> Any:
+    """A size as a scalar of a dtype."""
+    if isinstance(size, Dim):
+        return convert(size.dimension_as_value(), dtype)
+    return np.asarray(size).astype(dtype)[()]
+
+
 def scalar_zero(dtype: Any) -> Any:
     return np.asarray(0).astype(dtype)[()]
 
@@ -255,7 +260,7 @@ class Pad(Linear):
             raise ValueError(
                 f"pad: configuration {padding_config} does not fit {x.short()} with padding {value.short()}"
             )
-        shape = tuple(max(0, n and n + (n - 1) * i) + lo + hi for n, (lo, hi, i) in zip(x.shape, padding_config))
+        shape = tuple(reach(n, i + 1) + lo + hi for n, (lo, hi, i) in zip(x.shape, padding_config))
         if any(n < 0 for n in shape):
             raise ValueError(f"pad: configuration {padding_config} cuts more from {x.short()} than it has")
         return pure(ShapedArray(shape, dtype, x.weak_type and value.weak_type))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -107,7 +108,7 @@ def _products_of_others(x, axes):
     shape = aval_of(x).shape
     kept = [i for i in range(len(shape)) if i not in axes]
     order = (*kept, *axes)
-    rows = reshape(transpose(x, order), (*[shape[i] for i in kept], int(np.prod([shape[a] for a in axes]))))
+    rows = reshape(transpose(x, order), (*[shape[i] for i in kept], math.prod(shape[a] for a in axes)))
     last, n = len(kept), aval_of(rows).shape[-1]
     ones = full((*aval_of(rows).shape[:-1], min(n, 1)), 1, aval_of(x).dtype)
     before = _shifted_products(rows, ones, n, last, reverse=False)

@@ -12,6 +12,7 @@ from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
 from ..core.config import settings
 from ..core.dtypes import ExtendedDType, uint32, uint64
+from ..symbolic.dimension import is_symbolic_dim
 from .elementwise import and_p, bitcast_convert_type_p, eq_p, or_p, shift_left_p, shift_right_logical_p, xor_p
 from .families import Discrete, pure
 from .generators import UINTS, RandomAlgorithm, counters, rng_bit_generator_p, threefry2x32_p, threefry_stream
@@ -110,7 +111,7 @@ class KeyPrimitive(Discrete):
     def lower(self, ctx, /, *values, **params):
         compute = lambda *args: self.compute(*args, **params)
         own, out = ctx.avals_in[0], ctx.avals_out[0]
-        if not self.draws or ctx.module.platform != "cpu" or own.dtype is not threefry or out.size < _APART:
+        if not self.draws or ctx.module.platform != "cpu" or own.dtype is not threefry or _few(out.size):
             return ctx.inline(compute, *values)
         one_way = lambda: [ctx.inline(compute, *values)]
         return ctx.case(ctx.inline(_zero, *values), [out], [one_way, lambda: [ctx.zeros(out)]])[0]
@@ -121,6 +122,10 @@ class KeyPrimitive(Discrete):
 
     def batch(self, axis, args, dims, /, **params):
         return self.bind(*[axis.move(x, d, 0) for x, d in zip(args, dims)], **params), 0
+
+
+def _few(elements: Any) -> bool:
+    return is_symbolic_dim(elements) or elements < _APART
 
 
 def _zero(keys: Any, *others: Any) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core.avals import aval_of
+from ..symbolic.dimension import is_symbolic_dim
 from .linear import add_p, concatenate_p, mul_p, reshape, slice_in_dim
 
 
@@ -18,6 +19,11 @@ def odd_even(combine: Combine, elems: list[Any], axes: Sequence[int]) -> list[An
     their running results found by recursion; those in between need one more step. Some 2 n combinations in 2 log₂ n
     steps."""
     n = aval_of(elems[0]).shape[axes[0]]
+    if is_symbolic_dim(n):
+        raise NotImplementedError(
+            f"the running results of an operation along an axis of symbolic size {n} take a program that depends on the size: "
+            "use cumsum, cumprod, cummax or cummin where one of them will do, or lax.scan"
+        )
     if n < 2:
         return elems
     pairs = combine(_every_second(elems, axes, 0, n - n % 2), _every_second(elems, axes, 1, n))

@@ -11,6 +11,7 @@ from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
 from ..core.config import enable_x64
 from ..core.primitive import Primitive
+from ..symbolic.dimension import is_static, min_dim
 from .elementwise import (
     and_p,
     bitcast_convert_type_p,
@@ -36,7 +37,7 @@ def take_along(x: Any, indices: Any, axis: int) -> Any:
     others = tuple(i for i in range(rank) if i != axis)
     numbers = GatherDimensionNumbers((), (axis,), (axis,), others, others)
     return gather_p(x, reshape(indices, (*shape, 1)), dimension_numbers=numbers, indices_are_sorted=False,
-                    slice_sizes=tuple(min(n, 1) if i != axis else 1 for i, n in enumerate(aval_of(x).shape)),
+                    slice_sizes=tuple(min_dim(n, 1) if i != axis else 1 for i, n in enumerate(aval_of(x).shape)),
                     unique_indices=True, mode=GatherScatterMode.PROMISE_IN_BOUNDS, fill_value=None)  # fmt: skip
 
 
@@ -69,7 +70,8 @@ class Sort(Primitive):
             return ctx.inline(lambda *xs: _sorted_otherwise(xs, params), *values)
         if len(values) == 1 and kind in "bf":
             return ctx.inline(lambda x: [_sorted_alone(x, dimension, is_stable)], *values)
-        short = kind != "c" and key.dtype.itemsize <= 4 and key.shape[dimension] < 2**31
+        known = is_static(key.shape)
+        short = known and kind != "c" and key.dtype.itemsize <= 4 and key.shape[dimension] < 2**31
         if len(values) > 1 and num_keys == 1 and short and key.size >= PACKED_FROM:
             counts = [_counts_along(v, dimension) for v in values]
             with enable_x64():
@@ -234,7 +236,10 @@ class TopK(Primitive):
         order = [i for i in range(aval.ndim) if i != axis] + [axis]
         if axis != aval.ndim - 1:
             x = ctx.hlo.transpose(x, ctx.ints(order))
-        results = ctx.chlo.TopKOp(x, k).results
+        if is_static((k,)):
+            results = ctx.chlo.TopKOp(x, k).results
+        else:
+            results = ctx.sizes.top_k(x, k, [v.update(shape=tuple(v.shape[i] for i in order)) for v in ctx.avals_out])
         if axis == aval.ndim - 1:
             return list(results)
         return [ctx.hlo.transpose(r, ctx.ints(np.argsort(order))) for r in results]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core.avals import aval_of
+from ..symbolic.dimension import size
 from .families import Linear, is_zero, pure, zero_of
 from .linear import concatenate_p, instantiate
 
@@ -51,4 +52,4 @@ def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Any]:
     rank = aval_of(operand).ndim
     if not -rank <= axis < rank:
         raise ValueError(f"split: axis {axis} is out of bounds for {aval_of(operand).short()}")
-    return split_p(operand, sizes=tuple(int(n) for n in sizes), axis=int(axis) % rank)
+    return split_p(operand, sizes=tuple(map(size, sizes)), axis=int(axis) % rank)

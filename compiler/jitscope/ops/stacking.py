@@ -21,7 +21,7 @@ class Stack(Linear):
     def lower(self, ctx, /, *values, axis):
         shape = ctx.avals_out[0].shape
         thin = ctx.avals_out[0].update(shape=(*shape[:axis], 1, *shape[axis + 1 :]))
-        parts = [ctx.hlo.reshape(ctx.type(thin), v) for v in values]
+        parts = [ctx.reshape(v, thin) for v in values]
         return ctx.hlo.concatenate(parts, ctx.int(axis)) if len(parts) > 1 else parts[0]
 
     def jvp(self, primals, tangents, /, *, axis):
@@ -52,7 +52,7 @@ class Unstack(Linear):
         for i, out in enumerate(ctx.avals_out):
             starts, limits = [0] * len(shape), list(shape)
             starts[axis], limits[axis] = i, i + 1
-            parts.append(ctx.hlo.reshape(ctx.type(out), ctx.slice(x, starts, limits, None)))
+            parts.append(ctx.reshape(ctx.slice(x, starts, limits, None), out))
         return parts
 
     def jvp(self, primals, tangents, /, *, axis):
@@ -80,7 +80,7 @@ class Tile(Structural):
         aval, out = ctx.avals_in[0], ctx.avals_out[0]
         spread = [v for n, r in zip(aval.shape, reps) for v in (r, n)]
         copies = ctx.broadcast_in_dim(x, aval.update(shape=tuple(spread)), range(1, len(spread), 2))
-        return ctx.hlo.reshape(ctx.type(out), copies)
+        return ctx.reshape(copies, out)
 
     def transpose_to(self, ct, aval, /, *, reps):
         spread = tuple(v for n, r in zip(aval.shape, reps) for v in (r, n))

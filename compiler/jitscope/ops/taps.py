@@ -15,6 +15,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import aval_of
+from ..symbolic.dimension import is_static
 from .elementwise import eq_p, ge_p, le_p
 from .families import scalar_like
 from .linear import add_p, convert, full, pad_p, slice_in_dim, slice_p, where
@@ -86,13 +87,18 @@ def _axes(window: dict[str, Any]) -> list[int]:
 
 def _padded(x: Any, filler: Any, window: dict[str, Any]) -> Any:
     config = tuple((low, high, d - 1) for (low, high), d in zip(window["padding"], window["base_dilation"]))
-    return pad_p(x, filler, padding_config=config) if any(map(any, config)) else x
+    return pad_p(x, filler, padding_config=config) if any(map(_some, config)) else x
+
+
+def _some(widths: Sequence[Any]) -> bool:
+    """Whether there is some padding, or may be."""
+    return not is_static(widths) or any(widths)
 
 
 def _unpadded(x: Any, shape: Sequence[int], whole: Sequence[int], window: dict[str, Any]) -> Any:
     """The elements that were there before padding, from an array of shape `whole`."""
     pads, spread = window["padding"], window["base_dilation"]
-    if any(map(any, pads)):
+    if any(map(_some, pads)):
         x = pad_p(x, scalar_like(x, 0), padding_config=tuple((-low, -high, 0) for low, high in pads))
     if all(d == 1 for d in spread):
         return x

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..core.avals import ShapedArray, aval_of
+from ..symbolic.dimension import is_static, max_dim
 from . import taps
 from .elementwise import max_p, min_p
 from .families import Linear, Structural, check_kind, is_zero, pure, zero_of
@@ -37,7 +38,7 @@ def windows_of(
     """The number of windows along each axis."""
     sizes = [n + low + high for n, (low, high) in zip(dilated(shape, base_dilation), padding)]
     reach = dilated(window_dimensions, window_dilation)
-    return tuple(max(0, (n - k) // s + 1) if n >= k else 0 for n, k, s in zip(sizes, reach, window_strides))
+    return tuple(max_dim(0, (n - k) // s + 1) for n, k, s in zip(sizes, reach, window_strides))
 
 
 def check_windows(name: str, x: ShapedArray, **window: Any) -> tuple[int, ...]:
@@ -61,6 +62,8 @@ def lower_windows(
     body: Callable[..., Any], window: dict[str, Any],
 ) -> list[Any]:  # fmt: skip
     """Operands of one shape reduced together: `body` gets as many elements of one side, then of the other."""
+    if not all(is_static(v) for v in (window["window_dimensions"], *window["padding"])):
+        return ctx.sizes.reduce_windows(operands, identities, outs, body, window)
     operation = ctx.hlo.ReduceWindowOp(
         [ctx.type(a) for a in outs],
         list(operands),

@@ -14,6 +14,7 @@ from ..numpy._compiled import compiled
 from ..numpy._operands import checked, lenient, one_axis, promoted
 from ..ops.linear import convert
 from ..ops.rng import random_bits_p
+from ..symbolic.dimension import is_symbolic_dim
 from .arguments import shape_over
 from .continuous import gumbel
 from .keys import check_single, pair, single
@@ -69,6 +70,11 @@ def _permuted(key: Any, x: Any, axis: int, independent: bool) -> Any:
 def _shuffled(key: Any, x: Any, axis: int) -> Any:
     """`x` sorted by random numbers, so often that two equal ones in all rounds are less likely than one in size³."""
     size = math.prod(aval_of(x).shape)
+    if is_symbolic_dim(size):
+        raise NotImplementedError(
+            f"shuffling {aval_of(x).short()}, an array of symbolic size, takes a program that depends on the size: sort by "
+            "random numbers in place of it, with jnp.argsort(random.uniform(key, (n,)))"
+        )
     for _ in range(math.ceil(3 * math.log(max(1, size)) / math.log(2**32 - 1))):
         key, own = pair(key)
         x = lax.sort_key_val(random_bits_p(own, bit_width=32, shape=aval_of(x).shape), x, axis)[1]

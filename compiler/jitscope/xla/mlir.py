@@ -136,8 +136,11 @@ def element_type(dtype: np.dtype) -> Any:
 
 @lru_cache(maxsize=4096)
 def tensor_type(shape: tuple[int, ...], dtype: np.dtype) -> Any:
-    """The type of an array with that shape and np.dtype."""
+    """The type of an array with that shape and np.dtype; sizes that are no numbers are left open."""
     element = element_type(dtype)
+    if not all(isinstance(n, int) for n in shape):
+        open_size = bindings().ir.ShapedType.get_dynamic_size()
+        shape = tuple(n if isinstance(n, int) else open_size for n in shape)
     return bindings().ir.RankedTensorType.get(shape, element, loc=_unknown)
 
 

@@ -33,6 +33,18 @@ def read(artifact: bytes) -> Any:
         raise mlir.MlirError(str(error)) from None
 
 
+def refined(module: Any) -> Any:
+    """The module with static shapes, those of the arguments of `main` being static: the sizes of all else follow, and
+    assertions on them are checked. Raises MlirError."""
+    try:
+        code = _jax.mlir.refine_polymorphic_shapes(
+            mlir.to_bytecode(module), enable_shape_assertions=True, validate_static_shapes=True
+        )
+    except Exception as error:
+        raise mlir.MlirError(str(error)) from None
+    return mlir.parse(bytes(code))
+
+
 def insert(module: Any, other: Any, prefix: str) -> Any:
     """Copy the functions of `other` into `module`, private and under names that begin with `prefix`; its function `main`."""
     ir = mlir.bindings().ir
@@ -50,7 +62,7 @@ def insert(module: Any, other: Any, prefix: str) -> Any:
 
 
 def _rename_calls(operation: Any, names: set[str], prefix: str, ir: Any) -> None:
-    for name in ("callee", "called_computations"):
+    for name in ("callee", "called_computations", "decomposition"):
         if name in operation.attributes:
             operation.attributes[name] = _renamed(operation.attributes[name], names, prefix, ir)
     for region in operation.regions:
@@ -71,3 +83,26 @@ def call(function: Any, values: Sequence[Any], result_types: Sequence[Any]) -> l
     mlir_ = mlir.bindings()
     name = mlir_.ir.StringAttr(function.attributes["sym_name"]).value
     return list(mlir_.func.CallOp(list(result_types), mlir_.ir.FlatSymbolRefAttr.get(name), list(values)).results)
+
+
+def signature(function: Any) -> tuple[list[Any], list[Any]]:
+    """The types a function takes and gives."""
+    ir = mlir.bindings().ir
+    kind = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+    return list(kind.inputs), list(kind.results)
+
+
+def custom_calls(module: Any) -> set[str]:
+    """The names of the native functions a module calls."""
+    ir, found = mlir.bindings().ir, set()
+
+    def look(operation: Any) -> None:
+        if operation.name == "stablehlo.custom_call":
+            found.add(ir.StringAttr(operation.attributes["call_target_name"]).value)
+        for region in operation.regions:
+            for block in region.blocks:
+                for inner in block.operations:
+                    look(inner.operation)
+
+    look(module.operation)
+    return found
