@@ -1,4 +1,4 @@
-"""`jitscope.inspect(f)(x)`: what the compiler makes of a call, as an object. Nothing is run with the user's arrays."""
+"""`jitscope.inspect(f)(x)`: what the compiler makes of a call, as an object. Nothing runs until it is measured."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any
 import jitscope
 import jitscope_widgets
 from jitscope import observe
+from jitscope.backend.given import Given
+from jitscope.backend.tracing import Arguments
 from jitscope.core import records
 
 
@@ -60,11 +62,13 @@ class Inspection(Shown):
     """One function, traced and compiled for arguments of certain shapes and dtypes."""
 
     def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self._traced = _jitted(function).trace(*args, **kwargs)
+        jitted = _jitted(function)
+        self._traced = jitted.trace(*args, **kwargs)
+        self._given = Given(Arguments(jitted._spec, args, kwargs, jitted._auto).leaves, self._traced._device)
         self._lowered = self._traced.lower()
         self._compiled = self._lowered.compile()
         self._row = self._filed()
-        super().__init__(observe.compilation_document(self._row), observe.measured)
+        super().__init__(observe.compilation_document(self._row), self._measured)
 
     def _filed(self) -> observe.Row:
         """The ledger's row. A program that never ran is made known to it."""
@@ -73,8 +77,8 @@ class Inspection(Shown):
         if row is None:
             raise LookupError(f"the ledger no longer holds program {number}; call clear_caches() and try again")
         if row.entry is None:
-            entry = self._compiled._program.entry
-            records.emit(records.Record("program", self._traced.fun_name, number, payload=entry))
+            payload = (self._compiled._program, self._given)
+            records.emit(records.Record("program", self._traced.fun_name, number, payload=payload))
         return row
 
     @property
@@ -133,9 +137,12 @@ class Inspection(Shown):
         return self._compiled.memory_analysis()
 
     def measure(self) -> Inspection:
-        """Run the program again and again on random arguments, and keep the median time."""
-        self.document = observe.measured(self._row.id)
+        """Run the program again and again, on the arguments it was made for while they are there, and keep the median time."""
+        self.document = self._measured(self._row.id)
         return self
+
+    def _measured(self, row: int) -> Document:
+        return observe.measured(row, given=self._given)
 
 
 def inspect(function: Callable[..., Any]) -> Callable[..., Inspection]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import re
+import time
+import weakref
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -13,8 +16,10 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax, nn, observe
+from jitscope.backend.given import Given
 from jitscope.core.jaxpr import Jaxpr, Literal, Var
 from jitscope.observe.ledger import Ledger, Row
+from jitscope.observe.timing import measure_steady
 from jitscope_widgets.schema import validate
 from jitscope_widgets.scopes import Scopes
 from tests.compiler.programs import add, cos, exp, floats, matmul, mul, sin, tanh, total
@@ -242,12 +247,54 @@ def test_steady_times_are_measured_when_asked_for(ledger):
         observe.measured(row.id, ledger)
 
 
-def test_measuring_needs_no_argument_of_the_users_and_donates_nothing(ledger):
-    f = jx.jit(lambda x: add(x, 59.0), donate_argnums=0)
-    x = jx.device_put(X)
-    f(x)
-    observe.measured(list(ledger)[-1].id, ledger)
-    observe.measured(list(ledger)[-1].id, ledger)
+def note_of(document) -> str:
+    return document["timing"]["steady"]["median"]["note"]
+
+
+def test_steady_times_are_those_of_the_call(ledger):
+    """A loop that ends at once on the user's numbers, and would run for minutes on others."""
+    x, n = jnp.asarray(X), jnp.float32(3)
+    row = row_of(ledger, lambda x, n: lax.while_loop(lambda c: c.sum() < n, lambda c: c + 1e-9, x), x + 1, x[0])
+    with pytest.raises(LookupError, match="depends on the values"):
+        observe.measured(row.id, ledger)
+    big = x + 100
+    row = row_of(ledger, lambda x, n: lax.while_loop(lambda c: c.sum() < n, lambda c: c + 1e-9, x) * 2, big, n)
+    document = checked(observe.measured(row.id, ledger))
+    assert note_of(document).endswith("on the arguments of the call")
+    assert document["timing"]["steady"]["median"]["value"] < 0.01
+    ready = weakref.ref(big)
+    del big
+    gc.collect()
+    assert ready() is None  # the ledger keeps nobody's array
+
+
+def test_arguments_that_are_gone_have_stand_ins(ledger):
+    row = row_of(ledger, lambda x, y: add(mul(x, y), 67.0), jnp.asarray(X), 2.0)
+    assert "stand-ins, random numbers of the same shapes" in note_of(observe.measured(row.id, ledger))
+    held = X + 1
+    row = row_of(ledger, lambda x, y: add(mul(x, y), 71.0), held, 2.0)
+    assert "on the arguments of the call" in note_of(observe.measured(row.id, ledger))
+
+
+def test_captured_arrays_and_what_nobody_reads(ledger):
+    big, x = jnp.asarray(floats(40, 40)), jnp.asarray(floats(40))
+    keep = jnp.ones(3)
+    row = row_of(ledger, lambda x, unread, y: (big @ x) * y + 1, x, keep, x)
+    assert "on the arguments of the call" in note_of(observe.measured(row.id, ledger))
+
+
+def test_measuring_donates_nothing_and_ends(ledger):
+    f = jx.jit(lambda x, y: (add(x, y), mul(y, 2.0)), donate_argnums=0)
+    x, y = jx.device_put(X), jx.device_put(X)
+    f(x, y)
+    row = list(ledger)[-1]
+    assert "stand-ins" in note_of(observe.measured(row.id, ledger)) and not y.is_deleted()
+    given = Given([held := jx.device_put(X), y])
+    for _ in range(2):
+        assert "on the arguments of the call" in note_of(observe.measured(row.id, ledger, given))
+    assert not held.is_deleted()
+    start = time.perf_counter()
+    assert measure_steady(row, given, budget=0.0)["steady"]["runs"] == 1 and time.perf_counter() - start < 5
 
 
 def test_costs_are_modelled(ledger):

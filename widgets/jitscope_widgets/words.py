@@ -139,8 +139,9 @@ def steady_words(timing: Document) -> str:
 
 
 def spread_words(steady: Document) -> str:
-    """`median of 100 runs, from 200 µs to 230 µs`."""
-    return f"median of {plural(steady['runs'], 'run')}, from {show(steady['low'])} to {show(steady['high'])}"
+    """`median of 100 runs on the arguments of the call, from 200 µs to 230 µs`."""
+    how = clean(steady["median"]["note"]) or plural(steady["runs"], "run")
+    return f"median of {how}, from {show(steady['low'])} to {show(steady['high'])}"
 
 
 def compiled_words(compilation: Document) -> str:

@@ -29,6 +29,7 @@ from .array import Array, device_for, one_device, placed, to_array
 from .caches import CheckedReady, Ready, Traced, caches_of
 from .call_key import call_key
 from .compile import Options, Program, compile_jaxpr
+from .given import Given
 from .memory import RefReady, Taken
 from .stages import trace_stage
 from .static import StaticSpec
@@ -167,7 +168,7 @@ class JitFunction:
         )
         ready = RefReady(program, traced.out_tree, taken) if taken else self._ready(program, traced)
         self._caches.remember(self._caches.calls, key, ready)
-        payload = (traced, ready)
+        payload = (traced, ready, Given(arguments.leaves, device))
         if program.reused:
             records.emit(note.step_of("reuse", 0.0, {"first": program.number}, payload))
         start = time.perf_counter()

@@ -29,6 +29,18 @@ def work_of(module: Any) -> Work:
     return _Costs(module).total()
 
 
+def depends_on_values(module: Any) -> bool:
+    """Whether the time of an optimised HLO module may depend on the values it gets: it has a branch, a sort, a loop of unknown
+    length, or calls a routine whose work is not known."""
+    return any(
+        i.opcode in ("conditional", "sort")
+        or (i.opcode == "while" and not _TRIPS.search(i.backend_config))
+        or (i.opcode == "custom-call" and lapack_flops(i) is None)
+        for computation in hlo_module.computations(module)
+        for i in computation.instructions
+    )
+
+
 class _Sum(NamedTuple):
     flops: float
     bytes: float

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..backend.given import Given
 from ..xla import hlo_module
 from .cost import Work, work_of
 from .fusion import fusion_document
@@ -206,11 +207,12 @@ def _ledger_row(row: Row, ledger: Ledger) -> Document:
     }
 
 
-def measured(row_id: int, ledger: Ledger | None = None) -> Document:
-    """Measure the steady time of a row's program and give its compilation document anew. Raises LookupError."""
+def measured(row_id: int, ledger: Ledger | None = None, given: Given | None = None) -> Document:
+    """Measure the steady time of a row's program, on arguments `given` or those of its call, and give its compilation document
+    anew. Raises LookupError."""
     ledger = session_ledger() if ledger is None else ledger
     row = ledger.rows.get(row_id)
     if row is None:
         raise LookupError(f"the ledger no longer holds program {row_id}")
-    measure_steady(row)
+    measure_steady(row, given)
     return compilation_document(row, ledger)

@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from ..backend.disk import Answer
+from ..backend.given import Given, Takes
 from ..backend.signature import Signature
 from ..control.callbacks import calls_python
 from ..core import records
@@ -67,6 +68,8 @@ class Row:
     _jaxpr: Any = None
     _entry: Any = None
     _tally: Any = None
+    takes: Takes | None = None
+    given: Given | None = None
 
     @property
     def jaxpr(self) -> Jaxpr | None:
@@ -268,7 +271,8 @@ class Ledger:
 
     def _program(self, row: Row, record: Record) -> None:
         row.seconds.pop("program", None)
-        row._entry = weakref.ref(record.payload)
+        program, row.given = record.payload
+        row.takes, row._entry = Takes(program), weakref.ref(program.entry)
 
     def _error(self, row: Row, record: Record) -> None:
         row.what = "failed"
@@ -277,8 +281,9 @@ class Ledger:
         self._explain(row)
 
     def _attach(self, row: Row, record: Record) -> None:
-        _, ready = record.payload
+        _, ready, row.given = record.payload
         row._tally = ready.tally
+        row.takes = Takes(ready.program)
         row._entry = weakref.ref(ready.program.entry)
 
     def _keep(self, row: Row, jaxpr: Jaxpr) -> None:

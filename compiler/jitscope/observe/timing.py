@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..backend.array import Array, array_from_numpy
+from ..backend.given import Given
 from ..core import dtypes
 from ..core.avals import ShapedArray, physical
-from ..xla import client
+from ..xla import client, hlo_module
+from .cost import depends_on_values
 from .ledger import Row
 
 
@@ -45,11 +48,13 @@ def _note(row: Row, step: str) -> str:
     return (row.disk_said if step == "compile" else "") or "wall time of this step"
 
 
-def measure_steady(row: Row, budget: float = 0.5, most: int = 100) -> dict[str, Any]:
-    """Run the row's program again and again, for about `budget` seconds, and file the times of single runs.
+def measure_steady(row: Row, given: Given | None = None, budget: float = 1.0, most: int = 100) -> dict[str, Any]:
+    """Run the row's program again and again, for about `budget` seconds (at least once), and file the times of single runs.
 
-    The arguments are random numbers of the same shapes: users' arrays are not kept. Raises LookupError when the program
-    is no longer there, or calls Python functions of the user's: those are not run unless asked for.
+    It runs on the arguments `given`, by default those of the row's first call, while they are still there; what the program
+    takes over is copied for each run. Else it runs on random numbers of the same shapes, and says so, but only a program whose
+    work does not depend on values. Raises LookupError when the program is no longer there, when it calls Python functions of
+    the user's (those are not run unless asked for), and when it depends on values that are gone.
     """
     entry = row.entry
     if entry is None or row.jaxpr is None:
@@ -58,13 +63,13 @@ def measure_steady(row: Row, budget: float = 0.5, most: int = 100) -> dict[str, 
         raise LookupError(
             f"{row.function} calls Python functions, which may have effects: it is not run again to be measured"
         )
-    run = _runner(entry)
-    run()
-    seconds: list[float] = []
+    make, on = _arguments(row, given or row.given)
     deadline = time.perf_counter() + budget
-    while len(seconds) < most and (len(seconds) < 5 or time.perf_counter() < deadline):
-        seconds.append(run())
-    note = f"{len(seconds)} runs on random arguments of the same shapes"
+    _timed(entry, make())
+    seconds = [_timed(entry, make())]
+    while len(seconds) < most and time.perf_counter() < deadline:
+        seconds.append(_timed(entry, make()))
+    note = f"{len(seconds)} run{'s' * (len(seconds) > 1)} on {on}"
     low, median, high = np.percentile(seconds, [5, 50, 95])
     row.steady = {
         "median": quantity(float(median), "s", note=note),
@@ -76,19 +81,28 @@ def measure_steady(row: Row, budget: float = 0.5, most: int = 100) -> dict[str, 
     return timing_document(row)
 
 
-def _runner(entry: Any) -> Any:
-    """A function that runs the program once on fresh arguments and gives the seconds it took."""
-    avals = entry.argument_avals
+def _arguments(row: Row, given: Given | None) -> tuple[Callable[[], list[Any]], str]:
+    """What makes the buffers of one run, and what they are in words. Raises LookupError where there are none to be had."""
+    takes, arrays = row.takes, given.arrays() if given is not None else None
+    if takes is not None and arrays is not None and takes.buffers(arrays) is not None:
+        return lambda: takes.buffers(arrays) or [], "the arguments of the call"
+    if depends_on_values(hlo_module.optimized(row.entry.executable)):
+        raise LookupError(
+            f"how long {row.function} takes depends on the values it gets, and the arguments of its call are gone: keep them in "
+            "variables, call it once more, and measure then"
+        )
+    avals = row.entry.argument_avals
+    return lambda: [_random(aval).buf for aval in avals], (
+        "stand-ins, random numbers of the same shapes: the arguments of the call are gone"
+    )
 
-    def run() -> float:
-        bufs = [_random(aval).buf for aval in avals]
-        client.block_until_ready(bufs)
-        start = time.perf_counter()
-        outs = entry.executable.run(bufs)
-        client.block_until_ready(outs)
-        return time.perf_counter() - start
 
-    return run
+def _timed(entry: Any, bufs: list[Any]) -> float:
+    client.block_until_ready(bufs)
+    start = time.perf_counter()
+    outs = entry.executable.run(bufs)
+    client.block_until_ready(outs)
+    return time.perf_counter() - start
 
 
 def _random(aval: ShapedArray) -> Array:

@@ -63,7 +63,8 @@ function waterfall(timing: TimingDoc): HTMLElement {
 function howMeasured(timing: TimingDoc): string {
   const steady = timing.steady!;
   const by = steady.source === "cell" ? "from the calls that the cell made itself" : "timed on request";
-  return `median of ${steady.runs} run${steady.runs === 1 ? "" : "s"}, ${by}`;
+  const how = steady.median.note || `${steady.runs} run${steady.runs === 1 ? "" : "s"}`;
+  return `median of ${how}, ${by}`;
 }
 
 function steadyFigures(timing: TimingDoc): HTMLElement {

@@ -1,0 +1,65 @@
+"""The arguments of a call, remembered without keeping the user's arrays alive."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.avals import is_python_scalar
+from ..xla import client
+from .array import Array, placed
+from .compile import Program
+
+
+class Given:
+    """The leaves of a call's arguments: arrays weakly, numbers as they are."""
+
+    __slots__ = ("_device", "_leaves")
+
+    def __init__(self, leaves: Sequence[Any], device: Any = None):
+        self._device = device
+        self._leaves = [_held(x) for x in leaves]
+
+    def arrays(self) -> list[Array] | None:
+        """The arguments as arrays on the call's device; None where one of them is gone, was deleted since, or
+        never was an array (a ShapeDtypeStruct)."""
+        leaves = [leaf() for leaf in self._leaves]
+        if any(x is None or (isinstance(x, Array) and x.is_deleted()) for x in leaves):
+            return None
+        try:
+            return [placed(x, self._device or client.default_device()) for x in leaves]
+        except TypeError:  # only a shape and a dtype were given
+            return None
+
+
+class Takes:
+    """What a program takes, remembered without keeping it: which of the call's arguments, and its captured arrays weakly."""
+
+    __slots__ = ("_donated", "_hidden", "_kept")
+
+    def __init__(self, program: Program):
+        self._kept, self._donated = list(program.kept), list(program.donated)
+        self._hidden = [weakref.ref(buf) for buf in program.hidden]
+
+    def buffers(self, arrays: Sequence[Array]) -> list[Any] | None:
+        """What its executable runs on, for a call with these arguments; of what it would take over, copies. None where an array
+        that it captured is gone."""
+        hidden = [buf() for buf in self._hidden]
+        if any(buf is None for buf in hidden):
+            return None
+        bufs = [a.buf for a in arrays]
+        for i in self._donated:
+            bufs[i] = client.copy_to_device(bufs[i], arrays[i].device)
+        return [*hidden, *[bufs[i] for i in self._kept]]
+
+
+def _held(leaf: Any) -> Callable[[], Any]:
+    if is_python_scalar(leaf) or isinstance(leaf, np.generic):
+        return lambda: leaf
+    try:
+        return weakref.ref(leaf)
+    except TypeError:
+        return lambda: None
