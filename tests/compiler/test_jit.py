@@ -649,18 +649,29 @@ def test_the_caches_are_bounded(monkeypatch):
     assert seen["trace"] == 1
 
 
-def test_the_executable_cache_is_bounded(monkeypatch):
-    monkeypatch.setattr("jitscope.backend.compile.MAX_EXECUTABLES", 4)
-    functions = [jx.jit(functools.partial(lambda n, x: add(x, float(n)), n)) for n in range(8)]
-    for f in functions:
-        f(X)
+def test_programs_without_functions_are_bounded(monkeypatch):
+    """A program lives as long as a function uses it; of the others the last few are kept, for cells that are run again."""
     from jitscope.backend import compile as programs
 
-    assert len(programs._entries) == 4
+    programs.clear_executables()
+    monkeypatch.setattr("jitscope.backend.compile.ORPHANS", 5 * 400_000)
+
+    def make(n):
+        return jx.jit(lambda x: add(x, n + 0.25))
+
+    functions = [make(n) for n in range(30)]
+    for f in functions:
+        f(X)
     with steps() as seen:
-        jx.jit(lambda x: add(x, 7.0))(X)
-        jx.jit(lambda x: add(x, 0.0))(X)
-    assert (seen["compile"], seen["reuse"]) == (1, 1)
+        for n in range(30):
+            make(n)(X)
+    assert not seen["compile"] and seen["reuse"] == 30
+    del functions, f, seen
+    gc.collect()
+    assert 4 <= len(programs._orphans) <= 12
+    with steps() as seen:
+        make(29)(X), make(29)(X), make(0)(X)
+    assert (seen["compile"], seen["reuse"]) == (1, 2)
 
 
 def test_clear_caches_forgets_everything():

@@ -15,6 +15,7 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
+from jitscope.core.recent import Recent
 from jitscope.errors import DeletedArrayError
 from tests.compiler.programs import in_new_process
 
@@ -175,3 +176,35 @@ def test_many_calls_leave_nothing(call: str) -> None:
                 {call}
     """)
     assert grown < 1.5
+
+
+def test_programs_go_with_their_functions() -> None:
+    """A third of a megabyte stayed of each."""
+    grown = growth("""
+        def work(first=iter(range(100))):
+            for n in range(45):
+                k = next(first, None) or 1000 + n
+                jx.jit(lambda x: jnp.cos(x * (k + 0.5)).sum())(jnp.ones(3))
+    """)
+    assert grown < 7
+
+
+def test_what_is_made_of_a_program_is_bounded() -> None:
+    """A jaxpr remembers its derivatives, maps and programs, under keys that users may choose."""
+    f = jx.jit(lambda x: x * 2.0)
+    closed = jx.make_jaxpr(f)(jnp.ones(2)).eqns[0].params["jaxpr"]
+    for n in range(400):
+        jx.eval_shape(jx.vmap(f), jx.ShapeDtypeStruct((n + 1, 2), "float32"))
+    assert 0 < len(closed.derived) <= 256
+
+
+def test_a_cache_forgets_what_was_not_used_for_longest() -> None:
+    cache = Recent(8)
+    for i in range(100):
+        cache.keep(i, str(i))
+        if cache.get(0) is None:
+            assert cache.again(0) == "0"
+    assert len(cache) + len(cache.old) <= 8 and cache.get(99) == "99"
+    assert cache.again(50) is None
+    cache.clear()
+    assert cache.get(0) is None and cache.again(0) is None

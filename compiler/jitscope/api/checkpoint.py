@@ -122,8 +122,8 @@ def _bind(
     key = tuple([(where, type(value), value) for where, value in static])
     try:
         known = _bound.setdefault(fun, {})
-        if len(known) >= _MAX_STATIC and key not in known:
-            known.clear()
+        while len(known) >= _MAX_STATIC and key not in known:
+            known.pop(next(iter(known)), None)
         return known.setdefault(key, _Bound(fun, positions, names)), dynamic
     except TypeError:  # what cannot be hashed is traced anew each time
         return _Bound(fun, positions, names), dynamic

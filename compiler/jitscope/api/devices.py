@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import tree
-from ..backend.array import Array, stays, to_array
+from ..backend.array import Array, stays, to_array, unshared
 from ..backend.guarding import guard, unguarded
 from ..backend.placement import device_of_request, moved
 from ..core import config, dtypes
@@ -65,6 +65,8 @@ def _put(leaf: Any, device: Any, free: bool, may_alias: bool | None) -> Any:
 
 def _moved(leaf: Any, device: Any, free: bool, may_alias: bool | None) -> Any:
     array = to_array(leaf)
+    if array is not leaf:
+        array = Array(unshared(array.buf), array.aval)
     home = array.device
     if (device is None or home == device) and (may_alias is not False or array is not leaf):
         return array if device is None else stays(array)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -32,7 +33,8 @@ from .lowering import lower_jaxpr
 from .placement import check_placement
 
 
-MAX_EXECUTABLES = 2048
+ORPHANS = 12 << 20
+"""The memory (estimated, in bytes) that programs may hold whose functions are gone: a cell that is run again usually finds its own."""
 _LOOK_EVERY = 64
 _HIGHEST_SHARE = 0.6
 relief: list[Callable[[], None]] = []
@@ -68,6 +70,12 @@ class Program:
         self.out_avals, self.reused = out_avals, reused
         self.donated = tuple(donated)
         self.takes_all = not hidden and kept == list(range(arguments))
+        entry.users += 1
+
+    def __del__(self) -> None:
+        self.entry.users -= 1
+        if not self.entry.users:
+            _orphaned(self.entry)
 
     def tell_donated(self, bufs: Sequence[Any]) -> None:
         """Remember, for the error of whoever uses them again, who took the memory of these donated arguments. (XLA may have
@@ -114,7 +122,7 @@ class _Entry:
     """An executable in the cache with what is needed to share it: its MLIR bytecode (or what gives it) and the number it was
     filed under."""
 
-    __slots__ = ("__weakref__", "_lowered", "argument_avals", "executable", "hash", "number")
+    __slots__ = ("__weakref__", "_lowered", "argument_avals", "executable", "hash", "number", "size", "users")
 
     def __init__(
         self,
@@ -123,9 +131,11 @@ class _Entry:
         key: StructuralHash,
         number: int,
         argument_avals: list[ShapedArray],
+        bytecode: int,
     ):
         self.executable, self._lowered, self.hash, self.number = executable, lowered, key, number
         self.argument_avals = argument_avals
+        self.size, self.users = _SIZE_OF_NONE + _SIZE_OF_BYTECODE * bytecode, 0
 
     @property
     def lowered(self) -> bytes:
@@ -134,14 +144,34 @@ class _Entry:
         return self._lowered
 
 
-_entries: OrderedDict[Any, _Entry] = OrderedDict()
+_SIZE_OF_NONE, _SIZE_OF_BYTECODE = 150_000, 200
+"""The memory of a program, estimated: measured from 5 to 500 equations, it takes 200 times its MLIR bytecode and a little."""
+_entries: weakref.WeakValueDictionary[Any, _Entry] = weakref.WeakValueDictionary()
+_orphans: OrderedDict[_Entry, None] = OrderedDict()
+_freed = 0
 _lock = threading.RLock()
+
+
+def _orphaned(entry: _Entry) -> None:
+    """Keep an entry that no program uses any more, and let go of those that wait for longest. (This runs wherever a program
+    dies: it takes no lock.)"""
+    global _freed
+    _orphans[entry] = None
+    size = sum(e.size for e in list(_orphans))
+    while size > ORPHANS and _orphans:
+        try:
+            oldest, _ = _orphans.popitem(last=False)
+        except KeyError:
+            break
+        size -= oldest.size
+        _freed += 1
 
 
 def clear_executables() -> None:
     """Forget all compiled programs."""
     with _lock:
         _entries.clear()
+        _orphans.clear()
 
 
 def compile_jaxpr(
@@ -178,15 +208,13 @@ def compile_jaxpr(
     with _lock:
         entry = _entries.get(where)
         if entry is not None:
-            _entries.move_to_end(where)
+            _orphans.pop(entry, None)
     reused = entry is not None
     if entry is None:
         number = number or records.new_program()
         entry = _build(lifted, key, options, device, number, note, taken, lowered)
         with _lock:
             _entries[where] = entry
-            while len(_entries) > MAX_EXECUTABLES:
-                _entries.popitem(last=False)
         _watch_mappings()
     return Program(entry, hidden, kept, len(closed.in_avals), closed.out_avals, reused, donated, closed.jaxpr.debug)
 
@@ -195,14 +223,16 @@ _built = 0
 
 
 def _watch_mappings() -> None:
-    """Let go of programs before the process runs out of memory mappings (it would crash)."""
-    global _built
+    """Let go of programs before the process runs out of memory mappings (it would crash), and hand back the memory of those
+    that are gone."""
+    global _built, _freed
     _built += 1
+    if _freed >= _LOOK_EVERY:
+        _freed = 0
+        mappings.give_back()
     if _built % _LOOK_EVERY or mappings.share_used() < _HIGHEST_SHARE:
         return
-    with _lock:
-        for _ in range(len(_entries) // 2):
-            _entries.popitem(last=False)
+    _orphans.clear()
     for let_go in relief:
         let_go()
 
@@ -296,7 +326,8 @@ def _build(
         executable, stored = loaded
         if note is not None:
             records.emit(_compile_step(note, time.perf_counter() - start, disk.Answer(True, stored.head.seconds)))
-        return _Entry(executable, stored.unpack_lowered(), key, number, lifted.in_avals)
+        bytecode = 3 * stored.head.bytecode_size  # as it is compressed
+        return _Entry(executable, stored.unpack_lowered(), key, number, lifted.in_avals, bytecode)
     start = time.perf_counter()
     if lowered is None:
         lowered = mlir.to_bytecode(lower_jaxpr(lifted, lifted.jaxpr.debug.name, donated))
@@ -315,7 +346,7 @@ def _build(
         records.emit(_compile_step(note, end - middle, disk.miss(place) if place else None))
     if isinstance(place, disk.Wanted):
         disk.keep(place, lifted.jaxpr.debug.name, executable, lowered, end - start)
-    return _Entry(executable, lowered, key, number, lifted.in_avals)
+    return _Entry(executable, lowered, key, number, lifted.in_avals, len(lowered))
 
 
 def _compile_step(note: records.Record, seconds: float, answer_of_disk: disk.Answer | None) -> records.Record:

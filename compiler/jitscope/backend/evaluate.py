@@ -11,6 +11,7 @@ from ..core.avals import ShapedArray
 from ..core.config import settings
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var, subjaxprs
 from ..core.primitive import HigherOrder, Primitive
+from ..core.recent import Recent
 from ..core.trace import Trace, Tracer, install_evaluation, leaked
 from ..ops.families import Elementwise
 from ..ops.indexing import dynamic_slice_p, dynamic_update_slice_p
@@ -22,13 +23,12 @@ from .memory import memory_of
 from .watching import checked, failure, is_bad, is_key, test_in_force
 
 
-_programs: dict[Any, Program] = {}
-_MAX_PROGRAMS = 8192
-_on_keys: dict[Any, ClosedJaxpr] = {}
+_programs = Recent(4096)
+_on_keys = Recent(4096)
 QUICK = (("xla_cpu_use_fusion_emitters", False),)
 """XLA's older emitter compiles a single elementwise operation in half the time, to code as fast."""
 
-caches: list[dict[Any, Any]] = [_programs, _on_keys]
+caches: list[Recent] = [_programs, _on_keys]
 """The caches of programs run outside any trace, those of the libraries above among them: `clear_programs` empties them."""
 
 
@@ -84,13 +84,14 @@ class EvaluationTrace(Trace):
         # The program of an operation that holds jaxprs lives as long as they do.
         held = next((jaxpr for _, jaxpr in subjaxprs(params)), None) if isinstance(primitive, HigherOrder) else None
         programs = _programs if held is None else held.derived
-        program = programs.get(key)
+        program = programs.get(key) or (_programs.again(key) if held is None else None)
         if program is None:
             build = _one_operation if held is None else _held_program
             program = build(primitive, avals, params, device)
-            if len(_programs) >= _MAX_PROGRAMS:
-                _programs.clear()
-            programs[key] = program
+            if held is None:
+                _programs.keep(key, program)
+            else:
+                programs[key] = program
             if any(is_key(aval) for aval in (*avals, *program.out_avals)):
                 program.takes_all = False  # so that calls with keys come here
         run = program.run
@@ -107,14 +108,12 @@ def _checked(key: Any, primitive: Primitive, arrays: list[Array], params: dict[s
     """The program of an operation with a look at the keys it gets. Of a window, the place is known."""
     places = {i: a.item() for i, a in enumerate(arrays) if primitive in _AT_NUMBERS and not is_key(a.aval)}
     key = (*key, *places.items())
-    closed = _on_keys.get(key)
+    closed = _on_keys.get(key) or _on_keys.again(key)
     if closed is None:
-        if len(_on_keys) >= _MAX_PROGRAMS:
-            _on_keys.clear()
         closed = _one_equation(primitive, [a.aval for a in arrays], params)
         (eqn,) = closed.eqns
         eqn.invars = [Literal(places[i], v.aval) if i in places else v for i, v in enumerate(eqn.invars)]
-        _on_keys[key] = closed
+        _on_keys.keep(key, closed)
     return checked(closed, run)
 
 
@@ -156,5 +155,10 @@ def clear_programs() -> None:
         cache.clear()
 
 
-relief.append(clear_programs)
+def _let_go() -> None:
+    for cache in caches:
+        cache.age()
+
+
+relief.append(_let_go)
 install_evaluation(EvaluationTrace())

@@ -50,8 +50,8 @@ def trace_body(fun: Callable[..., Any], in_tree: Any, avals: Sequence[ShapedArra
     if body is None:
         body = _trace(fun, in_tree, avals)
         if not any(getattr(c, "transient", False) for c in body.closed.consts):
-            if len(known) >= _MAX_KINDS:
-                known.clear()
+            while len(known) >= _MAX_KINDS:
+                known.pop(next(iter(known)), None)
             known[key] = body
     return body
 

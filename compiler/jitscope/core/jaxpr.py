@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..xla import tracebacks
 from .avals import ShapedArray
 from .effects import Effects, RefEffect, has_refs, matters, no_effects, ref_effect
+from .recent import Derived
 
 
 if TYPE_CHECKING:
@@ -161,14 +162,15 @@ def _live(jaxpr: Jaxpr) -> tuple[list[tuple[int, JaxprEqn]], set[Var]]:
 
 
 class ClosedJaxpr:
-    """A jaxpr with the values of its constvars. `derived` memoizes programs made from it (its jvp, its batched form)."""
+    """A jaxpr with the values of its constvars. `derived` memoizes programs made from it (its jvp, its batched form),
+    the last few hundred."""
 
     __slots__ = ("__weakref__", "consts", "derived", "jaxpr")
 
     def __init__(self, jaxpr: Jaxpr, consts: Sequence[Any] = ()):
         self.jaxpr = jaxpr
         self.consts = list(consts)
-        self.derived: dict[Any, Any] = {}
+        self.derived: dict[Any, Any] = Derived()
 
     @property
     def in_avals(self) -> list[ShapedArray]:

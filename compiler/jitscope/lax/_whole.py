@@ -16,6 +16,7 @@ from ..control.call import call
 from ..core.avals import aval_of
 from ..core.config import settings
 from ..core.jaxpr import DebugInfo
+from ..core.recent import Recent
 from ..core.staging import JaxprTrace, trace_to_jaxpr
 from ..core.trace import current_trace
 
@@ -26,7 +27,7 @@ _MAX_PROGRAMS = 512
 def whole(fun: Callable[..., Any]) -> Callable[..., Any]:
     """Decorator: a function of arrays (positional; a tree of them where there are several in one) and of hashable options
     (by keyword), one call outside of any trace that records equations."""
-    programs: dict[Any, Any] = {}
+    programs = Recent(_MAX_PROGRAMS)
     caches.append(programs)
 
     @functools.wraps(fun)
@@ -36,11 +37,10 @@ def whole(fun: Callable[..., Any]) -> Callable[..., Any]:
         leaves, structure = tree.flatten(args)
         avals = tuple(map(aval_of, leaves))
         key = (settings(), structure, avals, tuple(options.items()))
-        if key not in programs:
-            if len(programs) >= _MAX_PROGRAMS:
-                programs.clear()
-            programs[key] = _traced(functools.partial(fun, **options), fun.__name__, structure, avals)
-        closed, out_tree = programs[key]
+        found = programs.get(key) or programs.again(key)
+        if found is None:
+            found = programs.keep(key, _traced(functools.partial(fun, **options), fun.__name__, structure, avals))
+        closed, out_tree = found
         return out_tree.unflatten(call(closed, leaves, fun.__name__))
 
     return wrapper

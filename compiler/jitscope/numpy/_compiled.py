@@ -19,7 +19,7 @@ from ..core.config import settings
 from ..core.jaxpr import DebugInfo
 from ..core.staging import JaxprTrace, trace_to_jaxpr
 from ..core.trace import current_trace, evaluating
-from ._fused import fused, program_cache, remember
+from ._fused import fused, program_cache
 
 
 def only_transforming() -> bool:
@@ -61,7 +61,7 @@ def compiled(*, static: str = "") -> Callable[[Any], Any]:
             except TypeError:  # not an array, or a static argument that is not hashable
                 return direct(*args, **kwargs)
             if found is None:
-                found = remember(programs, key, _traced(fun, fixed, still, named, structure, avals))
+                found = programs.again(key) or programs.keep(key, _traced(fun, fixed, still, named, structure, avals))
             closed, out_tree = found
             return out_tree.unflatten(call(closed, leaves, fun.__name__))
 

@@ -19,6 +19,7 @@ from ..backend.watching import checked as checked_keys, watched
 from ..core.avals import ShapedArray
 from ..core.config import settings
 from ..core.jaxpr import ClosedJaxpr, DebugInfo
+from ..core.recent import Recent
 from ..core.staging import trace_to_jaxpr
 from ..core.trace import Tracer, evaluating
 from ..xla import client
@@ -30,19 +31,11 @@ from ..xla.program import RuntimeFailure
 MAX_PROGRAMS = 4096
 
 
-def program_cache() -> dict[Any, Any]:
+def program_cache() -> Recent:
     """A new cache of programs, which `clear_caches` empties."""
-    cache: dict[Any, Any] = {}
+    cache = Recent(MAX_PROGRAMS)
     caches.append(cache)
     return cache
-
-
-def remember(cache: dict[Any, Any], key: Any, program: Any) -> Any:
-    """File a program, dropping the others when there are too many."""
-    if len(cache) >= MAX_PROGRAMS:
-        cache.clear()
-    cache[key] = program
-    return program
 
 
 Runner = Callable[[Sequence[Any]], Any]
@@ -219,7 +212,7 @@ def fused(*, static: str = "") -> Callable[[Any], Any]:
             except (_Unfusable, TypeError):
                 return fun(*args, **kwargs)
             if run is None:
-                run = remember(programs, found, _build(fun, names, fixed, args, kwargs))
+                run = programs.again(found) or programs.keep(found, _build(fun, names, fixed, args, kwargs))
             return run(bufs)
 
         return wrapper

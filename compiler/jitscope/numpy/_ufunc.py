@@ -12,7 +12,7 @@ from ..core.avals import aval_of
 from ..core.config import scoped, settings
 from ..core.primitive import Primitive
 from ..core.trace import Tracer, evaluating, leaked, traced_by
-from ._fused import compile_function, program_cache, remember
+from ._fused import compile_function, program_cache
 from ._operands import checked, operand, operands, unsupported
 
 
@@ -33,7 +33,7 @@ def unary(fun: Callable[[Any], Any]) -> Callable[..., Any]:
         except KeyError:
             run = None
         if run is None:
-            run = remember(programs, key, compile_function(fun, [x.aval], name.strip("_")))
+            run = programs.again(key) or programs.keep(key, compile_function(fun, [x.aval], name.strip("_")))
         return run([x.buf])
 
     _inside[ufunc] = fun, programs
@@ -59,7 +59,7 @@ def binary(fun: Callable[[Any, Any], Any]) -> Callable[..., Any]:
         except KeyError:
             run = None
         if run is None:
-            run = remember(programs, key, compile_function(fun, [x.aval, y.aval], name.strip("_")))
+            run = programs.again(key) or programs.keep(key, compile_function(fun, [x.aval, y.aval], name.strip("_")))
         return run([x.buf, y.buf])
 
     _inside[ufunc] = fun, programs
@@ -98,7 +98,7 @@ def with_options(ufunc: Callable[..., Any]) -> Callable[..., Any]:
         except KeyError:
             run = None
         if run is None:
-            run = remember(programs, key, compile_function(fun, [x.aval, y.aval], name.strip("_")))
+            run = programs.again(key) or programs.keep(key, compile_function(fun, [x.aval, y.aval], name.strip("_")))
         return run([x.buf, y.buf])
 
     return one if fun.__code__.co_argcount == 1 else two
@@ -119,7 +119,7 @@ def concrete(name: str, x: Any, position: int = 0) -> Any:
         key = (kind, x, settings())
         found = _numbers.get(key)
         if found is None:
-            found = remember(_numbers, key, to_array(x))
+            found = _numbers.again(key) or _numbers.keep(key, to_array(x))
         return found
     x = checked(name, x, position)[0]
     if isinstance(x, Tracer):

@@ -16,7 +16,7 @@ from ..core.trace import Tracer, evaluating
 from ..ops.elementwise import lt_p
 from ..ops.indexing import GatherScatterMode
 from ..ops.linear import convert, full, where
-from ._fused import compile_function, program_cache, remember
+from ._fused import compile_function, program_cache
 from ._index import ARRAY, Index, parse
 from ._operands import checked, unsupported
 from ._ufunc import kind_of
@@ -147,11 +147,11 @@ class Place:
             return updated(x, parse(index, aval.shape), values, *options)
         x, values = to_array(x), to_array(values)
         key = (x.aval, values.aval, plain(index), options)
-        known = _known.get(key)
+        known = _known.get(key) or _known.again(key)
         if known is None:
             known = _program_for(x.aval, values.aval, parse(index, aval.shape), options)
             if key[2] is not None:
-                remember(_known, key, known)
+                _known.keep(key, known)
         run, bufs = known
         return run([x.buf, values.buf, *bufs])
 
@@ -242,8 +242,7 @@ def _program_for(x: Any, values: Any, index: Index, options: tuple[Any, ...]) ->
     key = (x, values, structure, *avals, *options)
     run = _programs.get(key)
     if run is None:
-        run = remember(
-            _programs,
+        run = _programs.again(key) or _programs.keep(
             key,
             compile_function(
                 lambda x, values, *places: updated(x, again(places), values, *options),

@@ -13,9 +13,10 @@ import numpy as np
 from ..backend.array import Array, array_from_numpy, to_array
 from ..core.avals import aval_of
 from ..core.dtypes import is_extended
+from ..core.recent import Recent
 from ..core.trace import evaluating
 from ..xla import client
-from ._fused import compile_function, program_cache, remember
+from ._fused import compile_function, program_cache
 from ._index import INT, NEW, SLICE, Index, Item, parse
 from .reading import narrowed, read
 
@@ -40,7 +41,7 @@ def getitem(self: Any, idx: Any, /) -> Any:
         index = parse(index, x.aval.shape)
         if key[1] is None:
             return read_eagerly(x, index)
-        known = remember(_known, key, program_for(x.aval, index, {}))
+        known = _known.again(key) or _known.keep(key, program_for(x.aval, index, {}))
     run, bufs = known
     return run([x.buf, *bufs])
 
@@ -50,16 +51,16 @@ def getitem(self: Any, idx: Any, /) -> Any:
 _elements = program_cache()
 _programs = program_cache()
 _known = program_cache()
-_numbers: dict[int, Any] = {}
+_numbers = Recent(1 << 14)
 
 
 def number_buffer(i: int) -> Any:
     """The buffer of a small integer, kept for the next time."""
     buf = _numbers.get(i)
     if buf is None:
-        if len(_numbers) >= 1 << 14:
-            _numbers.clear()
-        buf = _numbers[i] = client.put(np.asarray(i, np.int32))
+        buf = _numbers.again(i)
+        if buf is None:
+            buf = _numbers.keep(i, client.put(np.asarray(i, np.int32)))
     return buf
 
 
@@ -75,7 +76,7 @@ def _element(x: Array, i: int) -> Any:
         def element(x: Any, i: Any) -> Any:
             return read(x, Index((Item(INT, 0, i), *_rest(aval.shape, 1)), aval.shape, (), 0))
 
-        compiled = remember(_elements, aval, compile_function(element, [aval, _INDEX], "getitem"))
+        compiled = _elements.again(aval) or _elements.keep(aval, compile_function(element, [aval, _INDEX], "getitem"))
     return compiled([x.buf, number_buffer(i)])
 
 
@@ -143,8 +144,7 @@ def program_for(aval: Any, index: Index, options: dict[str, Any]) -> tuple[Any, 
     key = (aval, structure, *avals, *options.items())
     run = _programs.get(key)
     if run is None:
-        run = remember(
-            _programs,
+        run = _programs.again(key) or _programs.keep(
             key,
             compile_function(lambda x, *values: read(x, again(values), **options), [aval, *avals], "getitem"),
         )

@@ -15,6 +15,7 @@ import numpy as np
 from ..core.avals import ShapedArray, aval_of
 from ..core.config import disable_jit, settings
 from ..core.jaxpr import ClosedJaxpr, DebugInfo
+from ..core.recent import Recent
 from ..core.staging import trace_to_jaxpr
 from ..core.zeros import is_zero, zero_of
 from ..ops.families import Elementwise, Partial, add_tangents
@@ -39,7 +40,7 @@ class Special(Elementwise):
         super().__init__(name, *partials, accepts=accepts)
         self.fun, self.weak = fun, weak
         self.slopes: dict[int, Special] = {}
-        self.programs: dict[Any, ClosedJaxpr] = {}
+        self.programs = Recent(MAX_PROGRAMS)
 
     def abstract(self, /, *avals, **params):
         out, effects = super().abstract(*avals, **params)
@@ -51,12 +52,12 @@ class Special(Elementwise):
     def program(self, avals: Sequence[ShapedArray]) -> ClosedJaxpr:
         """The program for operands of these avals."""
         key = (*avals, settings())
-        if key not in self.programs:
-            if len(self.programs) >= MAX_PROGRAMS:
-                self.programs.clear()
+        found = self.programs.get(key) or self.programs.again(key)
+        if found is None:
             with disable_jit(False):
-                self.programs[key] = trace_to_jaxpr(lambda *xs: [self.evaluate(*xs)], avals, DebugInfo(self.name))
-        return self.programs[key]
+                found = trace_to_jaxpr(lambda *xs: [self.evaluate(*xs)], avals, DebugInfo(self.name))
+            self.programs.keep(key, found)
+        return found
 
     def evaluate(self, *operands: Any) -> Any:
         """The result in wide enough floats, rounded to the dtype of the operands."""
