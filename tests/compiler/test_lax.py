@@ -71,12 +71,12 @@ TWO = {
 BITS = {"bitwise_and": np.bitwise_and, "bitwise_or": np.bitwise_or, "bitwise_xor": np.bitwise_xor}
 FULL = {
     "reduce_sum": (lambda x: lax.reduce_sum(x, (1,)), lambda x: x.sum(1)),
-    "reduce_prod": (lambda x: lax.reduce_prod(x, 0), lambda x: x.prod(0)),
+    "reduce_prod": (lambda x: lax.reduce_prod(x, (0,)), lambda x: x.prod(0)),
     "reduce_max": (lambda x: lax.reduce_max(x, (0, 1)), np.max),
     "reduce_min": (lambda x: lax.reduce_min(x, (1, 0)), np.min),
     "argmax": (lambda x: lax.argmax(x, 1, np.int32), lambda x: x.argmax(1)),
     "argmin": (lambda x: lax.argmin(x, 0, np.int32), lambda x: x.argmin(0)),
-    "cumsum": (lambda x: lax.cumsum(x, axis=-1), lambda x: x.cumsum(-1)),
+    "cumsum": (lambda x: lax.cumsum(x, axis=1), lambda x: x.cumsum(-1)),
     "cumprod": (lambda x: lax.cumprod(x, 1, reverse=True), lambda x: x[:, ::-1].cumprod(1)[:, ::-1]),
     "cummax": (lambda x: lax.cummax(x, 0), lambda x: np.maximum.accumulate(x, 0)),
     "cummin": (lambda x: lax.cummin(x, 0), lambda x: np.minimum.accumulate(x, 0)),
@@ -139,11 +139,18 @@ def test_functions_with_parameters() -> None:
 
 def test_nothing_is_promoted() -> None:
     x, n = jnp.asarray(X), jnp.asarray(N)
-    assert lax.add(x.astype(jnp.bfloat16), 1).dtype == jnp.bfloat16
-    with pytest.raises(TypeError, match=r"1\.5 does not fit i32"):
-        lax.add(n, 1.5)
-    with pytest.raises(TypeError, match=r"one dtype.*f32\[2,3\] and i32\[2,3\]"):
+    assert lax.add(x, 1.0).dtype == jnp.float32
+    for number, other in ((1.5, n), (1, x), (1.5, x.astype(jnp.bfloat16)), (1, n.astype("int8")), (1, 2.0)):
+        with pytest.raises(TypeError, match=r"one dtype.*the number 1.*promotes nothing"):
+            lax.add(other, number)
+    with pytest.raises(TypeError, match=r"one dtype.*f32\[2,3\], i32\[2,3\]"):
         lax.mul(x, n)
+    with pytest.raises(TypeError, match="all have one shape"):
+        lax.select(x > 0, x, 0.0)
+    with pytest.raises(TypeError, match="neither a scalar nor of the shape"):
+        lax.clamp(x[:1], x, 1.0)
+    with pytest.raises(TypeError, match="integers of one dtype"):
+        lax.dynamic_slice(x, (jnp.int8(0), 1), (1, 1))
     with pytest.raises(TypeError, match=r"one shape.*f32\[2,3\] and f32\[3\]"):
         lax.add(x, x[0])
 
@@ -248,16 +255,66 @@ def test_ragged_products_have_derivatives_in_every_mode() -> None:
         np.testing.assert_allclose(jx.grad(by_group)(rows), jx.grad(wanted)(rows), rtol=1e-9)
 
 
-def test_a_composite_is_a_nested_call_of_its_name() -> None:
-    @functools.partial(lax.composite, name="my.scaled")
-    def scaled(x, /, *, by):
+def test_a_composite_is_one_in_stablehlo() -> None:
+    @functools.partial(lax.composite, name="my.scaled", version=2)
+    def scaled(x, /, *, by, **_):
         return {"out": x * by}
 
+    attributes = {
+        "by": 3,
+        "kind": "a",
+        "on": True,
+        "sizes": (1, 2.5),
+        "table": np.ones(2, np.float32),
+        "more": {"n": 1},
+    }
     assert [e.params["name"] for e in jx.make_jaxpr(lambda x: scaled(x, by=3))(X).jaxpr.eqns] == ["my.scaled"]
+    text = jx.jit(lambda x: scaled(x, **attributes)).lower(X).as_text()
+    for part in ('stablehlo.composite "my.scaled"', "by = 3 : i64", 'kind = "a"', "on = true", "sizes = [1, 2.5", "version = 2",
+                 "table = dense<1.0", "more = {n = 1", "decomposition = @my_scaled"):  # fmt: skip
+        assert part in text
     np.testing.assert_allclose(scaled(X, by=3)["out"], 3 * X)
-    np.testing.assert_allclose(jx.grad(lambda x: scaled(x, by=3)["out"].sum())(X), np.full(X.shape, 3))
+    np.testing.assert_allclose(jx.jit(lambda x: scaled(x, **attributes))(X)["out"], 3 * X)
+    with pytest.raises(ValueError, match=r"my\.scaled.*custom_jvp"):
+        jx.grad(lambda x: scaled(x, by=3)["out"].sum())(X)
+    with pytest.raises(NotImplementedError, match=r"my\.scaled"):
+        jx.vmap(lambda x: scaled(x, by=3))(X)
+    with pytest.raises(TypeError, match="attribute by"):
+        scaled(X, by=1j)
     with pytest.raises(jx.errors.UnexpectedTracerError, match=r"composite 'my\.scaled'"):
         jx.jit(lambda x: scaled(x, by=x[0, 0]))(X)
+
+
+def test_tokens_go_through_programs() -> None:
+    token = jx.jit(lambda t: lax.after_all(t, lax.create_token()))(lax.create_token())
+    assert type(token) is type(lax.create_token()) and token.block_until_ready() is token
+    carried, _ = lax.scan(lambda t, x: (lax.after_all(t), x), token, jnp.ones(2))
+    assert type(carried) is type(token)
+    with pytest.raises(TypeError, match="create_token"):
+        lax.after_all(1.0)
+
+
+def test_comparisons_of_numbers_are_weak() -> None:
+    weak, strong = jnp.asarray(1.5), jnp.float32(1.5)
+    for found in (
+        lax.lt(1, 2),
+        weak < 1,
+        weak == weak,
+        lax.is_finite(1.0),
+        jnp.isnan(weak),
+        ~(weak < 1),
+        jnp.logical_not(1),
+    ):
+        assert found.weak_type and found.dtype == bool
+    for found in (weak < strong, strong < 1, (weak < 1) & (weak < 2), jnp.any(weak < 1), (weak < 1) == (weak < 2)):
+        assert not found.weak_type and found.dtype == bool
+    assert ((weak < 1) + jnp.int8(1)).dtype == jnp.int8 and (weak < 1) * 2 == 0
+    assert lax.while_loop(lambda c: c[0], lambda c: (c[1] < 2, c[1] + 1), (True, 0))[1] == 3
+
+
+def test_limits_of_complex_numbers_go_by_their_parts() -> None:
+    z = np.array([1 + 2j, 3 - 1j, 2 + 0j], np.complex64)
+    np.testing.assert_array_equal(lax.clamp(1 + 3j, z, 2 + 5j), np.array([1 + 3j, 2 + 5j, 2 + 0j], np.complex64))
 
 
 def test_what_is_sunk_stays_in_the_jaxpr() -> None:

@@ -127,7 +127,7 @@ def test_a_computation_is_traced_once():
         (ValueError, "needs an operand", lambda: lax.reduce_window((), (), lax.add, (2,))),
         (ValueError, "of structure", lambda: lax.reduce((X, X), 0.0, lax.add, (0,))),
         (ValueError, "must give what it takes", lambda: lax.reduce(X, np.float32(1), lambda a, b: (a, b), (0,))),
-        (TypeError, "starts with scalars", lambda: lax.reduce(X, X[0, 0], product, (0,))),
+        (ValueError, "starts with scalars", lambda: lax.reduce(X, X[0, 0], product, (0,))),
         (TypeError, r"starts with a scalar of its dtype", lambda: lax.reduce(X, np.int32(2), product, (0,))),
         (TypeError, r"must give f32\[\] from f32\[\]", lambda: lax.reduce(X, np.float32(1), lambda a, b: a > b, (0,))),
         (ValueError, "do not name distinct axes", lambda: lax.reduce(X, np.float32(1), product, (3,))),

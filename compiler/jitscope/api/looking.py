@@ -51,6 +51,7 @@ def make_jaxpr(
             return closed, out_tree.unflatten([struct_of(a) for a in closed.out_avals])
         return closed
 
+    jaxpr_of.__name__ = f"make_jaxpr({name_of(fun)})"
     return jaxpr_of
 
 

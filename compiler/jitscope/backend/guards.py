@@ -171,7 +171,7 @@ def _is_plain(eqn: JaxprEqn) -> bool:
 
 
 def _literal(atom: Literal) -> Hashable:
-    return str(atom.aval), repr(atom.value)
+    return atom.aval.brief(), repr(atom.value)
 
 
 def _is_zero(atom: Atom) -> bool:

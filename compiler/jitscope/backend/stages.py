@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import operator
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from ..core.jaxpr import ClosedJaxpr
 from ..core.trace import Tracer
 from ..symbolic.dimension import Dim
 from ..xla import mlir
+from ..xla.client import sharding_of
 from .array import Array, device_for, placed
 from .compile import Program, compile_jaxpr, lower_closed
 from .memory import Taken
@@ -41,6 +43,7 @@ class ShapeDtypeStruct:
     """
 
     __slots__ = ("dtype", "shape", "sharding", "weak_type")
+    is_ref, manual_axis_type = False, None
 
     def __init__(
         self,
@@ -61,6 +64,14 @@ class ShapeDtypeStruct:
         self.shape = tuple(n if isinstance(n, Dim) else operator.index(n) for n in shape)
         self.dtype: Any = dtype if isinstance(dtype, ExtendedDType) else np.dtype(dtype)
         self.sharding, self.weak_type = sharding, weak_type
+
+    @classmethod
+    def like(cls, x: Any) -> ShapeDtypeStruct:
+        """The shape, dtype and weak type of an array, or of anything that has a shape and a dtype. Raises TypeError for others."""
+        aval = aval_like(x)
+        return cls(
+            aval.shape, aval.dtype, sharding=x.sharding if isinstance(x, cls) else None, weak_type=aval.weak_type
+        )
 
     @property
     def aval(self) -> ShapedArray:
@@ -114,8 +125,10 @@ def aval_like(x: Any, what: str = "an argument") -> ShapedArray:
         return ShapedArray(tuple(shape), canonicalize(dtype), bool(getattr(x, "weak_type", False)))
 
 
-class ArgInfo(NamedTuple):
-    """What a stage says of one array among its arguments: its aval (shape, dtype), and whether its memory is given away."""
+@dataclasses.dataclass(frozen=True)
+class ArgInfo:
+    """What a stage says of one array among its arguments, a leaf of trees: its aval (shape, dtype), and whether its memory is
+    given away."""
 
     aval: ShapedArray
     donated: bool
@@ -268,14 +281,15 @@ class LoweredStage(_Stage):
         raise _unknown_dialect(dialect)
 
     def compiler_ir(self, dialect: str | None = None) -> Any:
-        """The program as an object of XLA's own bindings: an MLIR module ("stablehlo", also None) or an HLO module ("hlo").
+        """The program as an object of XLA's own bindings: an MLIR module ("stablehlo", also None) or an XlaComputation ("hlo"), which
+        has as_hlo_text().
 
         Raises ValueError for another dialect.
         """
         if dialect in (None, "stablehlo"):
             return self._module()
         if dialect == "hlo":
-            return _hlo().unoptimized(self.bytecode())
+            return _hlo().computation(self.bytecode())
         raise _unknown_dialect(dialect)
 
     def cost_analysis(self) -> dict[str, float]:
@@ -394,6 +408,16 @@ class CompiledStage(_Stage):
 
     def runtime_executable(self) -> Any:
         return self._program.executable
+
+    @property
+    def input_shardings(self) -> Any:
+        """Where each argument is expected, in their structure: on the device it was compiled for."""
+        return self.in_tree.unflatten([sharding_of(self._device)] * self.in_tree.num_leaves)
+
+    @property
+    def output_shardings(self) -> Any:
+        """Where each result is, in their structure."""
+        return self.out_tree.unflatten([sharding_of(self._device)] * self.out_tree.num_leaves)
 
     def __repr__(self) -> str:
         return f"Compiled({self.fun_name})"

@@ -77,14 +77,27 @@ class ShapedArray(AbstractValue):
     to_ct_aval = to_tangent_aval
 
     def str_short(self, short_dtypes: bool = False) -> str:
-        """float32[3,4], or with `short_dtypes` f32[3,4]."""
-        return self.short() if short_dtypes else f"{self.dtype.name}[{','.join(map(str, self.shape))}]"
+        """float32[3,4], or with `short_dtypes` f32[3,4]; a weak type is marked: ~float32[]."""
+        if short_dtypes or self.dtype == dtypes.float0:
+            return self.short()
+        return f"{'~' if self.weak_type else ''}{self.dtype.name}[{','.join(map(str, self.shape))}]"
 
     def strong(self) -> "ShapedArray":
         return ShapedArray(self.shape, self.dtype, False, self.sharding) if self.weak_type else self
 
+    def strip_weak_type(self) -> "ShapedArray":
+        """JAX's name of `strong`."""
+        return self.strong()
+
+    def __str__(self) -> str:
+        return self.str_short()
+
     def __repr__(self) -> str:
-        return f"{'~' if self.weak_type else ''}{self.short()}"
+        return f"ShapedArray({self.strong().str_short()}{', weak_type=True' if self.weak_type else ''})"
+
+    def brief(self) -> str:
+        """`short`, and whether it is weak: ~f32[]."""
+        return f"~{self.short()}" if self.weak_type else self.short()
 
     def short(self) -> str:
         """As in a jaxpr: f32[3,4]."""

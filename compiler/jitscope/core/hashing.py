@@ -54,7 +54,7 @@ class _Writer:
 
         def define(var: Var) -> str:
             number = numbers[var] = f"{len(numbers)}"
-            return f"{number}:{var.aval!r}"
+            return f"{number}:{var.aval.brief()}"
 
         def read(atom: Atom) -> str:
             return self._literal(atom) if type(atom) is Literal else numbers[atom]  # pyright: ignore
@@ -71,7 +71,7 @@ class _Writer:
         out.append(f"\n>{' '.join(map(read, jaxpr.outvars))})")
 
     def _literal(self, literal: Literal) -> str:
-        return f"{np.asarray(literal.value).tobytes().hex()}:{literal.aval!r}"
+        return f"{np.asarray(literal.value).tobytes().hex()}:{literal.aval.brief()}"
 
     def value(self, value: Any) -> None:
         """A parameter or constant."""

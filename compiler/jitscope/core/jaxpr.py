@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..xla import tracebacks
@@ -196,6 +196,10 @@ class ClosedJaxpr:
     @property
     def effects(self) -> Effects:
         return self.jaxpr.effects
+
+    def map_jaxpr(self, fun: Callable[[Jaxpr], Jaxpr]) -> ClosedJaxpr:
+        """A copy with `fun(jaxpr)`."""
+        return self.replace(jaxpr=fun(self.jaxpr))
 
     def pretty_print(self, *, source_info: bool = False, name_stack: bool = False) -> str:
         """The program as text; with `source_info`, every equation followed by its place in the source, with `name_stack` by

@@ -146,7 +146,7 @@ class Tracer(Operators):
         raise TypeError(immutable_message())
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}<{self.aval!r}>"
+        return f"{type(self).__name__}<{self.aval.brief()}>"
 
     def __format__(self, spec: str) -> str:
         value = self.known()

@@ -130,7 +130,13 @@ from .elementwise import (
     tan as tan,
     tanh as tanh,
 )
-from .marks import composite as composite, dce_sink as dce_sink, optimization_barrier as optimization_barrier
+from .marks import (
+    after_all as after_all,
+    composite as composite,
+    create_token as create_token,
+    dce_sink as dce_sink,
+    optimization_barrier as optimization_barrier,
+)
 from .products import (
     DotAlgorithm as DotAlgorithm,
     DotAlgorithmPreset as DotAlgorithmPreset,

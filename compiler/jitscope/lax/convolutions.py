@@ -68,7 +68,11 @@ def padtype_to_pads(
 ) -> list[tuple[int, int]]:
     """(low, high) for each spatial axis: none for "VALID"; for "SAME" as much as makes the result ceil(size / stride) long,
     where an odd number has one more at the end ("SAME_LOWER": at the start). Raises RuntimeError for other names."""
-    kind = str(padding).upper()
+    if not isinstance(padding, str):
+        raise TypeError(f"padding is 'VALID', 'SAME' or 'SAME_LOWER', not {padding!r}")
+    kind = padding.upper()
+    if any(stride < 1 for stride in window_strides):
+        raise ValueError(f"padding={padding!r}: strides are positive; they are {tuple(window_strides)}")
     if kind not in ("VALID", "SAME", "SAME_LOWER"):
         raise RuntimeError(f"padding is 'VALID', 'SAME', 'SAME_LOWER' or pairs of numbers, not {padding!r}")
     pads = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import tree
@@ -12,7 +12,7 @@ from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.primitive import Primitive
 from ..ops import elementwise as ops, linear
-from ._operands import check_numbers, operands
+from ._operands import as_array, check_numbers, of_one_dtype, operands
 
 
 class Tolerance:
@@ -220,18 +220,24 @@ def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> An
 def pow(x: Any, y: Any) -> Any:
     """x to the power y, element by element. x: floats or complex; y: of its dtype, or integers (an int repeats
     multiplication). Raises TypeError for others."""
-    if isinstance(y, int):
-        check_numbers("pow", x, "biu")
+    check_numbers("pow", x, "biu")
+    exponent = aval_of(y)
+    if isinstance(y, int) and not isinstance(y, bool):
         return integer_pow(x, y)
-    if hasattr(y, "dtype") and dtypes.is_integer(aval_of(y).dtype) and dtypes.is_inexact(aval_of(x).dtype):
-        y = linear.convert(y, aval_of(x).dtype)
+    if dtypes.is_integer(exponent.dtype):
+        y = linear.convert(y, aval_of(x).dtype, exponent.weak_type)
     return ops.pow_p(*operands("pow", x, y))
 
 
 def integer_pow(x: Any, y: int) -> Any:
-    """x to the power of the int y, by multiplication. Raises TypeError for a negative power of integers."""
+    """x to the power of the int y, by multiplication. Raises TypeError for a negative power of integers, and for an array or
+    another number in the place of y."""
     check_numbers("integer_pow", x, "b")
-    return ops.integer_pow(x, int(y))
+    if hasattr(y, "aval"):
+        raise TypeError(f"lax.integer_pow needs a Python int as its exponent, not {aval_of(y).short()}: see lax.pow")
+    if int(y) != y:
+        raise TypeError(f"lax.integer_pow needs an int as its exponent, not {y!r}: see lax.pow")
+    return ops.integer_pow(as_array(x), int(y))
 
 
 def reciprocal(x: Any) -> Any:
@@ -240,22 +246,36 @@ def reciprocal(x: Any) -> Any:
 
 
 def clamp(min: Any, x: Any, max: Any) -> Any:
-    """x limited to [min, max]; the limits have x's shape or are scalars."""
-    return ops.clamp_p(*_like(x, min, x, max))
-
-
-def _like(x: Any, *values: Any) -> list[Any]:
-    return operands("clamp", x, *values)[1:]
+    """x limited to [min, max], which have its dtype, and its shape or none. Complex numbers go by their real, then their
+    imaginary part. Raises TypeError for limits that do not fit."""
+    low, own, high = of_one_dtype("clamp", (min, x, max))
+    for limit in (low, high):
+        if limit.shape not in ((), own.shape):
+            raise TypeError(f"lax.clamp: a limit {limit.short()} is neither a scalar nor of the shape of {own.short()}")
+    return ops.clamp_p(min, x, max)
 
 
 def select(pred: Any, on_true: Any, on_false: Any) -> Any:
-    """on_true where pred (booleans, of their shape or a scalar) holds, else on_false; both of one shape and dtype."""
-    return linear.select_n_p(pred, *operands("select", on_false, on_true))
+    """on_true where pred (booleans, of their shape or a scalar) holds, else on_false. Raises TypeError unless both have one
+    shape and dtype."""
+    return _selected("select", pred, (on_false, on_true))
 
 
 def select_n(which: Any, *cases: Any) -> Any:
-    """cases[which], element by element; which is boolean for two cases, else int32, and may be a scalar."""
-    return linear.select_n_p(which, *operands("select_n", *cases))
+    """cases[which], element by element; which is boolean for two cases, else integers, and may be a scalar. Raises TypeError
+    unless the cases have one shape and dtype, and which fits them."""
+    if not cases:
+        raise ValueError("lax.select_n needs a case")
+    return _selected("select_n", which, cases)
+
+
+def _selected(name: str, which: Any, cases: Sequence[Any]) -> Any:
+    avals = of_one_dtype(name, cases)
+    shape = avals[0].shape
+    if any(a.shape != shape for a in avals) or aval_of(which).shape not in ((), shape):
+        shown = ", ".join(a.short() for a in avals)
+        raise TypeError(f"lax.{name}: {aval_of(which).short()} cannot choose between {shown}: all have one shape")
+    return linear.select_n_p(which, *cases)
 
 
 def round(x: Any, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZERO) -> Any:
@@ -274,14 +294,22 @@ def conj(x: Any) -> Any:
 
 def convert_element_type(operand: Any, new_dtype: Any) -> Any:
     """The values in another dtype; complex numbers lose their imaginary part on the way to reals. A Python type (int,
-    float) means its default dtype. Raises TypeError for what is no dtype."""
-    return linear.convert(operand, dtypes.canonicalize(new_dtype))
+    float) means its default dtype. Raises TypeError for what is no dtype, ValueError for None and for keys."""
+    if new_dtype is None:
+        raise ValueError("lax.convert_element_type needs a dtype")
+    dtype, aval = dtypes.canonicalize(new_dtype), aval_of(operand)
+    if dtype != aval.dtype and (dtypes.is_extended(dtype) or dtypes.is_extended(aval.dtype)):
+        raise ValueError(f"lax.convert_element_type: {aval.short()} cannot become {dtype}: see random.key_data")
+    return linear.convert(operand, dtype)
 
 
 def bitcast_convert_type(operand: Any, new_dtype: Any) -> Any:
     """The same bits read as another dtype: of narrower elements there are several, along a new last axis; wider ones take
     those along the last axis together. operand: integers or floats. Raises TypeError for others, ValueError where the last
     axis does not make up one element."""
+    aval = aval_of(operand)
+    if dtypes.is_extended(aval.dtype):
+        raise ValueError(f"lax.bitcast_convert_type: {aval.short()} holds keys, whose bits are random.key_data(keys)")
     return ops.bitcast_convert_type_p(operand, new_dtype=dtypes.canonicalize(new_dtype))
 
 

@@ -8,10 +8,34 @@ from typing import Any
 
 from .. import tree
 from ..control.bodies import check_leaves, name_of, trace_body
-from ..control.call import call
+from ..control.composite import composite as bind_composite
 from ..core.errors import UnexpectedTracerError
 from ..core.trace import Tracer
 from ..ops.marks import dce_sink_p, optimization_barrier_p
+
+
+class Token:
+    """What is there to be waited for, without a value: a tree without leaves, which compiled functions and loops take and
+    give. The compiler for the CPU keeps effects in order by itself, so a token orders nothing that is not in order."""
+
+    def block_until_ready(self) -> Token:
+        """The token itself."""
+        return self
+
+
+tree.register_pytree_node(Token, lambda token: ((), None), lambda _, children: Token())
+
+
+def create_token(_: Any = None) -> Token:
+    """A token that waits for nothing. The argument means nothing."""
+    return Token()
+
+
+def after_all(*operands: Token) -> Token:
+    """A token for all of several. Raises TypeError for what is no token."""
+    if not all(isinstance(token, Token) for token in operands):
+        raise TypeError("after_all joins tokens, which create_token makes")
+    return Token()
 
 
 def optimization_barrier(operand: Any, /) -> Any:
@@ -33,12 +57,12 @@ def dce_sink(val: Any, *, prevent_mlir_dce: bool = False) -> None:
 
 
 def composite(decomposition: Callable[..., Any], name: str, version: int = 0) -> Callable[..., Any]:
-    """`decomposition` as an operation with a name, which a compiler may know a faster way for.
+    """`decomposition` as an operation with a name, which a compiler may know a faster way for: a composite in StableHLO.
 
-    Positional arguments are trees of arrays, keyword arguments attributes, values known while tracing. The compiler for
-    the CPU knows no such operations: what runs is the decomposition, as one nested call of that name, with its derivatives
-    and maps; `version` makes no difference. Raises UnexpectedTracerError where the decomposition uses a traced value that
-    is no argument.
+    Positional arguments are trees of arrays; keyword arguments are attributes, numbers, texts, arrays and sequences of those,
+    which are known while tracing. The compiler for the CPU knows no such operations: what runs is the decomposition. The
+    operation has neither derivative (ValueError; `custom_jvp` around it gives it one) nor map (NotImplementedError). Raises
+    UnexpectedTracerError where the decomposition uses a traced value that is no argument, TypeError for other attributes.
     """
 
     @functools.wraps(decomposition)
@@ -51,6 +75,6 @@ def composite(decomposition: Callable[..., Any], name: str, version: int = 0) ->
                 f"composite {name!r}: {name_of(decomposition)} uses a traced value that is no positional argument: pass it "
                 "as one"
             )
-        return body.out_tree.unflatten(call(body.closed, leaves, name))
+        return body.out_tree.unflatten(bind_composite(body.closed, leaves, name, attributes, int(version)))
 
     return operation

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import ml_dtypes
+
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..ops import dot as dots
@@ -52,17 +54,32 @@ def dot(
                 "give dimension_numbers"
             )
         dimension_numbers = ((x.ndim - 1,), (0,)), ((), ())
-    if x.dtype != y.dtype:
-        promote = (
-            dtypes.promote
-            if x.dtype.itemsize == y.dtype.itemsize == 1 and preferred_element_type is None
-            else dtypes.join
-        )
-        dtype, weak = promote((x.dtype, x.weak_type), (y.dtype, y.weak_type))
-        lhs, rhs = convert(lhs, dtype, weak), convert(rhs, dtype, weak)
+    lhs, rhs = in_wider("dot", lhs, rhs)
     (x_sum, y_sum), (x_shared, y_shared) = dimension_numbers
     numbers = (_axes(x_sum), _axes(y_sum)), (_axes(x_shared), _axes(y_shared))
     return dots.dot_general(lhs, rhs, numbers, precision, preferred_element_type)
+
+
+def in_wider(name: str, lhs: Any, rhs: Any) -> tuple[Any, Any]:
+    """The factors of a product in the dtype of one of them: complex before real, floats before integers and booleans, then
+    the one of greater range, more exact, wider, signed. Raises TypeError where that says nothing."""
+    x, y = aval_of(lhs).dtype, aval_of(rhs).dtype
+    if x == y:
+        return lhs, rhs
+    if _width(x) == _width(y):
+        raise TypeError(f"lax.{name}: {x} and {y} are equally wide; convert one of the factors with .astype(...)")
+    wider = max(x, y, key=_width)
+    return convert(lhs, wider), convert(rhs, wider)
+
+
+def _width(dtype: Any) -> tuple[Any, ...]:
+    dtypes.check_number(dtype)
+    real = dtypes.real_part(dtype)
+    bits = 4 if dtype in dtypes.WIDER else 8 * real.itemsize
+    if not dtypes.is_float(real):
+        return False, -1, -1, 1 if dtype == dtypes.bool_ else bits, dtypes.kind(dtype) != "u"
+    info = ml_dtypes.finfo(real)
+    return dtypes.is_complex(dtype), info.maxexp, info.nmant, bits, True
 
 
 def _axes(axes: int | Sequence[int]) -> tuple[int, ...]:

@@ -17,7 +17,7 @@ from ..ops.precision import as_precision
 from ..ops.reduce import cumsum_p, reduce_or_p
 from ._operands import here_only
 from ._whole import whole
-from .products import DotDimensionNumbers, PrecisionLike
+from .products import DotDimensionNumbers, PrecisionLike, in_wider
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,6 +83,7 @@ def ragged_dot_general(
             "ragged_dot_general: a group_offset is not supported; cut group_sizes and rhs instead"
         )
     numbers = ragged_dot_dimension_numbers
+    lhs, rhs = in_wider("ragged_dot_general", lhs, rhs)
     _check(aval_of(lhs), aval_of(rhs), aval_of(group_sizes), numbers)
     preferred = None if preferred_element_type is None else dtypes.canonicalize(preferred_element_type)
     return _product(lhs, rhs, group_sizes, numbers=numbers, precision=as_precision(precision), preferred=preferred)
@@ -172,6 +173,8 @@ def _check(x: ShapedArray, y: ShapedArray, sizes: ShapedArray, numbers: RaggedDo
         raise TypeError(f"{said}: the sizes are an array of integers, of one axis or more")
     if len(numbers.lhs_ragged_dimensions) != 1 or not 0 <= numbers.lhs_ragged_dimensions[0] < x.ndim:
         raise TypeError(f"{said}: lhs_ragged_dimensions={numbers.lhs_ragged_dimensions} is not one axis of lhs")
+    if any(not 0 <= a < n.ndim for axes, n in ((x_sum + x_shared, x), (y_sum + y_shared, y)) for a in axes):
+        raise TypeError(f"{said}: dot_dimension_numbers={numbers.dot_dimension_numbers} name axes that do not exist")
     kind, ragged = _kind(x.ndim, numbers), numbers.lhs_ragged_dimensions[0]
     expected = tuple(x.shape[a] for a in _before(x.ndim, kind, ragged, x_shared, x_sum))
     if sizes.ndim > 1 and sizes.shape[:-1] != expected:

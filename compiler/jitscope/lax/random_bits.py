@@ -49,4 +49,6 @@ def rng_uniform(a: Any, b: Any, shape: Sequence[int]) -> Any:
     run. It has no derivative and no map (NotImplementedError). Raises ValueError for bounds that are no scalars of one
     dtype.
     """
+    if isinstance(shape, int):
+        raise TypeError(f"lax.rng_uniform: shape is a sequence of ints, not {shape}")
     return rng_uniform_p(a, b, shape=_shape("rng_uniform", shape))

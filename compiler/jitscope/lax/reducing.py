@@ -124,6 +124,8 @@ def _window(shape: Sequence[int], sizes: Any, strides: Any, padding: Any, base: 
         "window_dilation": ones if window is None else _ints(window),
     }
     if isinstance(padding, str):
+        if any(s < 1 for s in found["window_strides"]):
+            raise TypeError(f"reduce_window: window_strides={found['window_strides']} should be positive")
         reach = windows.dilated(sizes, found["window_dilation"])
         padding = padtype_to_pads(shape, reach, found["window_strides"], padding)
     return found | {"padding": tuple((size(low), size(high)) for low, high in padding)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ from ._operands import axes_tuple, check_numbers, here_only
 
 
 def _reduction(primitive: Primitive, what: str) -> Callable[..., Any]:
-    def function(operand: Any, axes: int | Sequence[int]) -> Any:
+    def function(operand: Any, axes: Sequence[int]) -> Any:
         return primitive(operand, axes=axes_tuple(axes))
 
     function.__name__ = function.__qualname__ = primitive.name
@@ -23,7 +24,7 @@ def _reduction(primitive: Primitive, what: str) -> Callable[..., Any]:
     return function
 
 
-def reduce_sum(operand: Any, axes: int | Sequence[int], *, out_sharding: Any = None) -> Any:
+def reduce_sum(operand: Any, axes: Sequence[int], *, out_sharding: Any = None) -> Any:
     """The sum over the given axes, which go. Raises ValueError for axes that do not exist."""
     here_only("reduce_sum", out_sharding=out_sharding)
     return linear.reduce_sum_p(operand, axes=axes_tuple(axes))
@@ -57,11 +58,10 @@ def _index_dtype(name: str, dtype: Any) -> Any:
 
 def _running(primitive: Primitive, what: str) -> Callable[..., Any]:
     def function(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
-        rank = aval_of(operand).ndim
-        if not -rank <= axis < rank:
-            raise ValueError(f"{primitive.name}: {aval_of(operand).short()} has no axis {axis}")
+        if not 0 <= axis < aval_of(operand).ndim:
+            raise ValueError(f"lax.{primitive.name}: {aval_of(operand).short()} has no axis {axis}; axes count from 0")
         check_numbers(primitive.name, operand, "b")
-        return primitive(operand, axis=int(axis) % rank, reverse=bool(reverse))
+        return primitive(operand, axis=operator.index(axis), reverse=bool(reverse))
 
     function.__name__ = function.__qualname__ = primitive.name
     function.__doc__ = f"The running {what} along an axis, from the end if `reverse`."
@@ -79,7 +79,9 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
     """Sorted along an axis; of a sequence of arrays, all by the first `num_keys` of them. NaN comes last."""
     several = isinstance(operand, Sequence)
     arrays = list(operand) if several else [operand]
-    rank = aval_of(arrays[0]).ndim
+    if not arrays:
+        raise TypeError("sort needs an array")
+    rank, dimension = aval_of(arrays[0]).ndim, operator.index(dimension)
     if not -rank <= dimension < rank:
         raise ValueError(f"sort: {aval_of(arrays[0]).short()} has no axis {dimension}")
     dimension = dimension % rank

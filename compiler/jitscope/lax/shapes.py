@@ -12,7 +12,7 @@ from ..core.avals import aval_of
 from ..ops import linear, stacking
 from ..ops.elementwise import lt_p, rem_p
 from ..ops.indexing import GatherDimensionNumbers, gather
-from ..symbolic.dimension import size
+from ._operands import as_array, check_sizes, ints
 from ._whole import whole
 
 
@@ -21,6 +21,8 @@ def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
     where they do not fit."""
     if not shapes:
         raise TypeError("broadcast_shapes needs a shape")
+    for shape in shapes:
+        check_sizes("broadcast_shapes", shape)
     rank = max(map(len, shapes))
     rows = [(1,) * (rank - len(s)) + tuple(s) for s in shapes]
     found = []
@@ -40,7 +42,7 @@ def broadcast_to_rank(x: Any, rank: int) -> Any:
 
 def broadcast_like(arr: Any, like_arr: Any) -> Any:
     """`arr` repeated to the shape of `like_arr`, axes aligned from the right. Raises ValueError where that does not fit."""
-    return linear.broadcast_to(arr, aval_of(like_arr).shape)
+    return linear.broadcast_to(as_array(arr), aval_of(like_arr).shape)
 
 
 def stack(operands: Sequence[Any], axis: int = 0) -> Any:
@@ -64,7 +66,7 @@ def _axis(name: str, axis: int, rank: int) -> int:
 def tile(operand: Any, reps: Sequence[int]) -> Any:
     """Copies of an array one after another, `reps[i]` of them along axis i. Raises TypeError unless there is one number for
     each axis, ValueError for a negative one."""
-    reps = tuple(map(size, reps))
+    reps = ints(reps)
     if len(reps) != aval_of(operand).ndim:
         raise TypeError(f"lax.tile of {aval_of(operand).short()} needs {aval_of(operand).ndim} reps, it got {reps}")
     return stacking.tile_p(operand, reps=reps)
@@ -91,8 +93,8 @@ def index_take(src: Any, idxs: Sequence[Any], axes: Sequence[int]) -> Any:
     """`src` at the indices `idxs`, one array [n] of integers for each of `axes`: an axis of size n first, then the other
     axes of src. Indices count modulo the size of their axis. Raises ValueError for indices of other ranks."""
     for index in idxs:
-        if aval_of(index).ndim != 1:
-            raise ValueError(f"index_take: indices are arrays of one axis; one is {aval_of(index).short()}")
+        if aval_of(index).ndim != 1 or not dtypes.is_integer(aval_of(index).dtype):
+            raise ValueError(f"index_take: indices are integers in arrays of one axis; one is {aval_of(index).short()}")
     return _taken(src, list(idxs), axes=tuple(int(a) for a in axes))
 
 
@@ -102,7 +104,9 @@ def shape_as_value(shape: Sequence[int]) -> Any:
 
 
 def dtype(x: Any) -> Any:
-    """The dtype of an array, a number or a scalar type, or the dtype that is given."""
+    """The dtype of an array, a number or a scalar type, or the dtype that is given. Raises ValueError for None."""
+    if x is None:
+        raise ValueError("lax.dtype: None has no dtype")
     if isinstance(x, (bool, int, float, complex, np.ndarray, np.generic)) or hasattr(x, "aval"):
         return aval_of(x).dtype
     return dtypes.canonicalize(x)
@@ -110,5 +114,4 @@ def dtype(x: Any) -> Any:
 
 def stage(x: Any, /) -> Any:
     """The value as an array; while a function is traced, as a value of the trace."""
-    aval = aval_of(x)
-    return x if hasattr(x, "aval") else linear.convert(x, aval.dtype, aval.weak_type)
+    return as_array(x)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,8 +13,8 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..ops import elementwise, indexing, linear
-from ..symbolic.dimension import extent, is_symbolic_dim, size
-from ._operands import check_sizes, here_only, operands as in_one_dtype
+from ..symbolic.dimension import size
+from ._operands import as_array, check_sizes, here_only, ints, of_one_dtype
 
 
 def broadcast_in_dim(
@@ -22,7 +23,7 @@ def broadcast_in_dim(
     """operand with its axis i at broadcast_dimensions[i] of shape; axes of size 1 are repeated. Raises TypeError where
     that does not fit."""
     here_only("broadcast_in_dim", out_sharding=out_sharding)
-    sizes, places = check_sizes("broadcast_in_dim", shape), tuple(broadcast_dimensions)
+    sizes, places = check_sizes("broadcast_in_dim", shape), ints(broadcast_dimensions)
     own = aval_of(operand).shape
     fits = len(places) == len(own) and list(places) == sorted(set(places))
     if not fits or any(not 0 <= d < len(sizes) or n not in (1, sizes[d]) for n, d in zip(own, places)):
@@ -30,7 +31,7 @@ def broadcast_in_dim(
             f"{aval_of(operand).short()} cannot be broadcast to shape {sizes} with its axes at {places}: they name one axis "
             "each, in order, whose sizes are equal or 1"
         )
-    return linear.broadcast_in_dim(operand, sizes, places)
+    return linear.broadcast_in_dim(as_array(operand), sizes, places)
 
 
 def broadcast(operand: Any, sizes: Sequence[int], *, out_sharding: Any = None) -> Any:
@@ -42,20 +43,22 @@ def broadcast(operand: Any, sizes: Sequence[int], *, out_sharding: Any = None) -
 
 
 def reshape(
-    operand: Any, new_sizes: Sequence[int], dimensions: Sequence[int] | None = None, *, out_sharding: Any = None
+    operand: Any, new_sizes: int | Sequence[int], dimensions: Sequence[int] | None = None, *, out_sharding: Any = None
 ) -> Any:
     """The same elements, in row-major order, under another shape; `dimensions` permutes the axes first. Raises TypeError
     if the number of elements differs."""
     here_only("reshape", out_sharding=out_sharding)
     if dimensions is not None:
         operand = transpose(operand, dimensions)
-    return linear.reshape(operand, tuple(new_sizes))
+    return linear.reshape(as_array(operand), ints((new_sizes,) if isinstance(new_sizes, int) else new_sizes))
 
 
 def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = None) -> Any:
-    """The axes from start to stop (excluded) as one."""
+    """The axes from start to stop (excluded) as one. Raises ValueError where stop lies before start."""
     shape = aval_of(operand).shape
     start, stop, _ = builtins.slice(start_dimension, stop_dimension).indices(len(shape))
+    if stop < start:
+        raise ValueError(f"collapse of {aval_of(operand).short()}: axis {stop_dimension} lies before {start_dimension}")
     return reshape(operand, (*shape[:start], math.prod(shape[start:stop]), *shape[stop:]))
 
 
@@ -65,17 +68,18 @@ def transpose(operand: Any, permutation: Sequence[int]) -> Any:
         raise TypeError(
             f"transpose: {tuple(permutation)} is not a permutation of the axes of {aval_of(operand).short()}"
         )
-    return linear.transpose(operand, tuple(permutation))
+    return linear.transpose(as_array(operand), ints(permutation))
 
 
 def squeeze(array: Any, dimensions: Sequence[int]) -> Any:
-    """Without the given axes, all of size 1. Raises ValueError for others."""
-    rank = aval_of(array).ndim
-    if not len(dimensions):
-        return array
-    if any(not -rank <= d < rank for d in dimensions):
-        raise ValueError(f"squeeze: {aval_of(array).short()} does not have all of the axes {tuple(dimensions)}")
-    return linear.squeeze_p(array, dimensions=tuple(sorted(d % rank for d in dimensions)))
+    """Without the given axes, all of size 1. Raises ValueError for others, and for one that is named twice."""
+    rank, axes = aval_of(array).ndim, ints(dimensions)
+    if not axes:
+        return as_array(array)
+    found = sorted({d % rank for d in axes if -rank <= d < rank})
+    if len(found) != len(axes):
+        raise ValueError(f"squeeze: {axes} do not name distinct axes of {aval_of(array).short()}")
+    return linear.squeeze_p(array, dimensions=tuple(found))
 
 
 def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
@@ -87,12 +91,12 @@ def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
         raise ValueError(f"expand_dims: {tuple(dimensions)} do not name distinct axes of a result of {rank} axes")
     own = tuple(i for i in range(rank) if i not in new)
     sizes = iter(aval_of(array).shape)
-    return linear.broadcast_in_dim(array, tuple(1 if i in new else next(sizes) for i in range(rank)), own)
+    return linear.broadcast_in_dim(as_array(array), tuple(1 if i in new else next(sizes) for i in range(rank)), own)
 
 
 def rev(operand: Any, dimensions: Sequence[int]) -> Any:
     """Order reversed along the given axes."""
-    return linear.rev_p(operand, dimensions=tuple(dimensions))
+    return linear.rev_p(operand, dimensions=ints(dimensions))
 
 
 def concatenate(operands: Sequence[Any], dimension: int) -> Any:
@@ -101,26 +105,29 @@ def concatenate(operands: Sequence[Any], dimension: int) -> Any:
     operands = list(operands)
     if not operands:
         raise ValueError("concatenate needs an array")
-    return operands[0] if len(operands) == 1 else linear.concatenate_p(*operands, dimension=dimension)
+    return as_array(operands[0]) if len(operands) == 1 else linear.concatenate_p(*operands, dimension=dimension)
 
 
 def pad(operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, int, int]]) -> Any:
     """padding_value before, after and between elements: (low, high, interior) for each axis; negative low and high cut."""
     config = tuple((size(a), size(b), size(c)) for a, b, c in padding_config)
-    return linear.pad_p(*in_one_dtype("pad", operand, padding_value), padding_config=config)
+    of_one_dtype("pad", (operand, padding_value))
+    return linear.pad_p(operand, padding_value, padding_config=config)
 
 
-def full(shape: Sequence[int], fill_value: Any, dtype: Any = None, *, sharding: Any = None) -> Any:
+def full(shape: int | Sequence[int], fill_value: Any, dtype: Any = None, *, sharding: Any = None) -> Any:
     """An array with all elements fill_value, a scalar. Raises TypeError for an array."""
     here_only("full", sharding=sharding)
-    shape, aval = check_sizes("full", shape), aval_of(fill_value)
+    shape, aval = check_sizes("full", (shape,) if isinstance(shape, int) else shape), aval_of(fill_value)
     weak = dtype is None and aval.weak_type
     dtype = aval.dtype if dtype is None else dtypes.canonicalize(dtype)
     if aval.shape:
         raise TypeError(f"lax.full takes a scalar, it got {aval.short()}")
-    if hasattr(fill_value, "aval"):
+    if dtypes.is_complex(aval.dtype) and not dtypes.is_complex(dtype):
+        raise TypeError(f"lax.full: the complex number {fill_value!r} cannot fill an array of {dtype.name}")
+    if hasattr(fill_value, "aval") or (dtypes.is_float(aval.dtype) and dtypes.is_integer(dtype)):
         return broadcast_in_dim(linear.convert(fill_value, dtype, weak), shape, ())
-    if weak and dtype != dtypes.bool_:
+    if weak:
         return linear.broadcast_in_dim_p(fill_value, shape=shape, broadcast_dimensions=())
     return linear.full(shape, fill_value, dtype)
 
@@ -156,20 +163,26 @@ def slice(
     operand: Any, start_indices: Sequence[int], limit_indices: Sequence[int], strides: Sequence[int] | None = None
 ) -> Any:
     """Elements from start to limit (excluded) by stride along every axis. Raises TypeError where that does not fit."""
-    steps = None if strides is None or all(s == 1 for s in strides) else tuple(map(int, strides))
-    return linear.slice_p(
-        operand,
-        start_indices=tuple(map(size, start_indices)),
-        limit_indices=tuple(map(size, limit_indices)),
-        strides=steps,
-    )
+    starts, limits, rank = ints(start_indices), ints(limit_indices), aval_of(operand).ndim
+    steps = None if strides is None else ints(strides)
+    if any(len(values) != rank for values in (starts, limits)):
+        raise ValueError(
+            f"slice of {aval_of(operand).short()} from {starts} to {limits}: there is one index for each axis"
+        )
+    if steps is not None and len(steps) == rank and all(s == 1 for s in steps):
+        steps = None
+    return linear.slice_p(operand, start_indices=starts, limit_indices=limits, strides=steps)
 
 
 def slice_in_dim(operand: Any, start_index: int | None, limit_index: int | None, stride: int = 1, axis: int = 0) -> Any:
-    """`operand[start:limit:stride]` along one axis, negative indices counting from the end."""
+    """`operand[start:limit:stride]` along one axis, negative indices counting from the end. Raises TypeError for indices
+    beyond the ends, for a limit before the start and for a stride that is not positive, IndexError for an axis that does not
+    exist."""
     shape = aval_of(operand).shape
-    start, length, step = extent(builtins.slice(start_index, limit_index, stride), shape[axis])
-    stop = start + (length - 1) * step + 1 if is_symbolic_dim(length) or length else start
+    n, step = shape[axis], operator.index(stride)
+    start = 0 if start_index is None else size(start_index)
+    stop = n if limit_index is None else size(limit_index)
+    start, stop = start + n if start < 0 else start, stop + n if stop < 0 else stop
     return linear.slice_in_dim(operand, start, stop, step, axis % len(shape))
 
 
@@ -187,14 +200,17 @@ Negative = bool | Sequence[bool]
 
 
 def dynamic_slice(
-    operand: Any, start_indices: Any, slice_sizes: Sequence[int], *, allow_negative_indices: Negative = True
+    operand: Any, start_indices: Any, slice_sizes: int | Sequence[int], *, allow_negative_indices: Negative = True
 ) -> Any:
     """A part of fixed size at indices that may be traced (one integer scalar for each axis); a part that would reach
     beyond the end is moved back. Negative indices count from the end, unless told otherwise: what is never negative
     needs no operation to find out. Raises TypeError or ValueError for another number of indices or sizes that do not
     fit."""
     starts = _starts(operand, start_indices, allow_negative_indices)
-    return indexing.dynamic_slice_p(operand, *starts, slice_sizes=tuple(map(size, slice_sizes)))
+    sizes = ints((slice_sizes,) if isinstance(slice_sizes, int) else slice_sizes)
+    if len(sizes) > len(starts):
+        raise ValueError(f"dynamic_slice of {aval_of(operand).short()}: {sizes} are more sizes than axes")
+    return indexing.dynamic_slice_p(operand, *starts, slice_sizes=sizes)
 
 
 def dynamic_slice_in_dim(
@@ -241,7 +257,7 @@ def dynamic_update_index_in_dim(
 def _one_start(operand: Any, index: Any, axis: int, negative: bool) -> tuple[list[Any], list[bool]]:
     """Starts at 0 along all axes but one, and along which of them they may be negative."""
     rank = aval_of(operand).ndim
-    starts: list[Any] = [0] * rank
+    starts: list[Any] = [0 if isinstance(index, int) else aval_of(index).dtype.type(0)] * rank
     starts[axis] = index
     return starts, [negative and i == axis % rank for i in range(rank)]
 
@@ -252,16 +268,22 @@ def _starts(operand: Any, start_indices: Any, negative: Negative) -> list[Any]:
     if hasattr(start_indices, "aval") or isinstance(start_indices, np.ndarray):
         found = aval_of(start_indices)
         if found.ndim != 1:
-            raise ValueError(
+            raise (ValueError if found.ndim else TypeError)(
                 f"start indices are a sequence of scalars or an array of one axis; they are {found.short()}"
             )
         start_indices = [index_in_dim(start_indices, i, 0, keepdims=False) for i in range(found.shape[0])]
     if len(start_indices) != aval.ndim:
         raise ValueError(f"{aval.short()} needs {aval.ndim} start indices, it got {len(start_indices)}")
-    kinds = {aval_of(i).dtype for i in start_indices if not isinstance(i, int)}
-    dtype = kinds.pop() if len(kinds) == 1 else dtypes.int32
-    allowed = [negative] * aval.ndim if isinstance(negative, bool) else negative
-    return [_start(i, n, dtype, may) for i, n, may in zip(start_indices, aval.shape, allowed)]
+    kinds = {aval_of(i).dtype for i in start_indices}
+    if len(kinds) > 1 or not all(map(dtypes.is_integer, kinds)):
+        shown = ", ".join(aval_of(i).short() for i in start_indices)
+        raise TypeError(f"start indices are integers of one dtype, not {shown}: convert them with .astype(...)")
+    allowed = [negative] * aval.ndim if isinstance(negative, bool) else list(negative)
+    if len(allowed) != aval.ndim:
+        raise ValueError(
+            f"allow_negative_indices has {len(allowed)} answers for the {aval.ndim} axes of {aval.short()}"
+        )
+    return [_start(i, n, dtype, may) for dtype in kinds for i, n, may in zip(start_indices, aval.shape, allowed)]
 
 
 def _start(index: Any, size: int, dtype: Any, negative: bool) -> Any:

@@ -66,7 +66,7 @@ def scalar_of(x: Any, dtype: Any, weak: bool) -> Any:
 def cast(x: Any, aval: ShapedArray, dtype: Any, weak: bool = False) -> Any:
     """`x` in `dtype`. Numbers and NumPy arrays are converted now, others by an equation if it changes anything."""
     if hasattr(x, "aval"):
-        if aval.dtype == dtype and (aval.weak_type or not weak):
+        if aval.dtype == dtype and (aval.weak_type == weak or (aval.weak_type and dtype != dtypes.bool_)):
             return x
         return convert_element_type_p(x, new_dtype=dtype, weak_type=weak)
     if isinstance(x, np.ndarray) and x.ndim:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
-from ..core.avals import aval_of
+from ..core.avals import aval_of, is_python_scalar
 from ..core.config import settings
 from ..ops.elementwise import (
     abs_p,
@@ -40,11 +40,14 @@ from ._operands import (
     cast,
     checked,
     lenient,
+    number_like,
     operand,
     operands,
     promoted,
+    same_shape,
     scalar_of,
     unsupported,
+    weak_as,
 )
 from ._ufunc import binary, binary_of, kind_of, unary
 from .creation import asarray
@@ -149,18 +152,19 @@ def truth(name: str, x: Any) -> Any:
     x = operand(name, x)
     if kind_of(x) == "b":
         return x
-    return (
-        ne_p(x, scalar_like(x, 0))
-        if hasattr(x, "aval")
-        else (np.asarray(x) != 0 if isinstance(x, np.ndarray) else np.bool_(x != 0))
-    )
+    if hasattr(x, "aval") or is_python_scalar(x):
+        return ne_p(x, scalar_like(x, 0) if aval_of(x).shape else number_like(x, 0))
+    return np.asarray(x) != 0 if isinstance(x, np.ndarray) else np.bool_(x != 0)
 
 
 def _logical(name: str, primitive: Any, doc: str) -> Any:
     def fun(x: Any, y: Any, /) -> Any:
         if settings().numpy_dtype_promotion == "strict":
             promoted(name, (x, y))  # raises
-        return primitive.bind(*operands(name, truth(name, x), truth(name, y)))
+        if kind_of(x) == kind_of(y) == "b":
+            return primitive.bind(*operands(name, x, y))
+        values = [truth(name, x), truth(name, y)]
+        return primitive.bind(*same_shape(name, values, [aval_of(v) for v in values]))
 
     fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
     return binary(fun)
@@ -229,9 +233,9 @@ def iscomplex(x: Any) -> Any:
     """Whether the imaginary part is not zero, as booleans."""
     x = operand("iscomplex", x)
     if kind_of(x) != "c":
-        return full(aval_of(x).shape, False, dtypes.bool_)
+        return weak_as(full(aval_of(x).shape, False, dtypes.bool_), x)
     part = imag_p(x)
-    return ne_p(part, scalar_like(part, 0))
+    return ne_p(part, number_like(part, 0))
 
 
 @fused()
@@ -239,9 +243,9 @@ def isreal(x: Any) -> Any:
     """Whether the imaginary part is zero, as booleans."""
     x = operand("isreal", x)
     if kind_of(x) != "c":
-        return full(aval_of(x).shape, True, dtypes.bool_)
+        return weak_as(full(aval_of(x).shape, True, dtypes.bool_), x)
     part = imag_p(x)
-    return eq_p(part, scalar_like(part, 0))
+    return eq_p(part, number_like(part, 0))
 
 
 # Bits ----------------------------------------------------------------------------------------------------------------

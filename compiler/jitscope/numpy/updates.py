@@ -28,6 +28,7 @@ from ..ops.indexing import (
 from ..ops.linear import (
     add_p,
     broadcast_in_dim_p,
+    convert,
     full,
     mul_p,
     pad_p,
@@ -87,7 +88,7 @@ def updated(x: Any, index: Index, values: Any, how: str, mode: GatherScatterMode
         if drops and (inside := _all_inside(index)) is not None:
             new = choose(inside, new, old)
         out = _written(x, index, new)
-    return reshape(out, original.shape)
+    return convert(reshape(out, original.shape), original.dtype, original.weak_type)
 
 
 def _window_values(values: Any, index: Index, shape: tuple[int, ...]) -> Any:

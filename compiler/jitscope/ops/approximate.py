@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
+from ..core.errors import XlaError
 from ..core.primitive import Primitive
 from ..xla.approximate import candidates
 from .families import is_zero, pure, zero_of
@@ -30,6 +31,13 @@ class ApproxTopK(Primitive):
             raise ValueError(f"approx_top_k of {x.short()}: k is {k}, it must be from 1 to {x.shape[at]}")
         if dtypes.kind(x.dtype) != "f":
             raise ValueError(f"approx_top_k chooses among floats; it got {x.short()}")
+        if not 0 < recall_target <= 1:
+            raise XlaError(f"approx_top_k: recall_target is {recall_target}, it must be above 0 and at most 1")
+        if 0 <= reduction_input_size_override < x.shape[at]:
+            raise XlaError(
+                f"approx_top_k: reduction_input_size_override={reduction_input_size_override} is the size of the whole search, "
+                f"of which {x.short()} is a part: it is not smaller"
+            )
         count = k
         if not aggregate_to_topk:
             count = candidates(x.shape[at], x.ndim, k, recall_target, reduction_input_size_override)

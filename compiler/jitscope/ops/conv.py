@@ -182,7 +182,9 @@ def _check(x, y, /, *, window_strides, padding, lhs_dilation, rhs_dilation, dime
         if len(values) != x.ndim - 2:
             raise ValueError(f"{what}: {name}={values} should have one entry for each of {x.ndim - 2} spatial axes")
         if name != "padding" and any(v < 1 for v in values):
-            raise ValueError(f"{what}: {name}={values} should be positive")
+            raise (TypeError if name.endswith("dilation") else ValueError)(
+                f"{what}: {name}={values} should be positive"
+            )
     (batch, features, *_), (out, inner, *_) = _sizes(x, dimension_numbers[0]), _sizes(y, dimension_numbers[1])
     _check_groups(what, batch, features, out, inner, feature_group_count, batch_group_count)
 

@@ -151,7 +151,7 @@ def _result_dtype(dtype: Any, preferred: Any, x: ShapedArray, y: ShapedArray) ->
         return dtype
     old, new = dtypes.kind(dtype), dtypes.kind(preferred)
     if not (
-        new in {"b": "iufc", "i": "iufc", "u": "iufc", "f": "fc", "c": "c"}[old]
+        new in {"b": "iufc", "i": "iufc", "u": "iufc", "f": "iufc", "c": "c"}[old]
         and (old == "f" or preferred.itemsize >= dtype.itemsize)
     ):
         raise TypeError(

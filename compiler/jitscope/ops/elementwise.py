@@ -22,6 +22,7 @@ from .families import (
 from .linear import (
     LinearElementwise,
     add_p,
+    convert,
     convert_element_type_p,
     full,
     instantiate,
@@ -212,7 +213,7 @@ integer_pow_p = IntegerPow("integer_pow", _integer_pow_partial, accepts="iufc")
 def integer_pow(x, y: int):
     """`x ** y` for an int y."""
     if y == 0:
-        return full(aval_of(x).shape, 1, aval_of(x).dtype)
+        return convert(full(aval_of(x).shape, 1, aval_of(x).dtype), aval_of(x).dtype, aval_of(x).weak_type)
     return x if y == 1 else square_p(x) if y == 2 else integer_pow_p(x, y=y)
 
 
@@ -393,8 +394,8 @@ class Clamp(Elementwise):
 
     def lower(self, ctx, low, x, high, /):
         low, x, high = ctx.broadcast_scalars((low, x, high))
-        if ctx.avals_in[0].dtype == dtypes.bool_:
-            return ctx.hlo.minimum(ctx.hlo.maximum(low, x), high)
+        if dtypes.kind(ctx.avals_in[0].dtype) in "bc":
+            return ctx.builder("minimum")(ctx.builder("maximum")(low, x), high)
         return ctx.hlo.clamp(low, x, high)
 
 
@@ -407,7 +408,7 @@ clamp_p = Clamp(
     lambda t, z, low, x, high: _spread(where(gt_p(low, x), _spread(t, z), scalar_like(t, 0)), z),
     lambda t, z, low, x, high: where(_inside(low, x, high), t, scalar_like(t, 0)),
     lambda t, z, low, x, high: _spread(where(lt_p(high, x), _spread(t, z), scalar_like(t, 0)), z),
-    accepts="biuf",
+    accepts="biufc",
 )
 
 

@@ -132,7 +132,7 @@ class Elementwise(Primitive):
     def abstract(self, /, *avals, **params):
         dtype = self.result_dtype(avals)
         shape = broadcast_shapes(self.name, avals)
-        return pure(ShapedArray(shape, dtype, all(a.weak_type for a in avals) and dtype != dtypes.bool_))
+        return pure(ShapedArray(shape, dtype, all(a.weak_type for a in avals)))
 
     def lower(self, ctx, /, *values, **params):
         return ctx.builder(self.builder)(*(ctx.broadcast_scalars(values) if len(values) > 1 else values))

@@ -727,7 +727,7 @@ class DynamicUpdateSlice(Primitive):
         _check_starts("dynamic_update_slice", x, starts)
         if update.ndim != x.ndim or any(s > n for s, n in zip(update.shape, x.shape)):
             raise TypeError(f"dynamic_update_slice: {update.short()} does not fit into {x.short()}")
-        return pure(ShapedArray(x.shape, dtype, x.weak_type and update.weak_type))
+        return pure(ShapedArray(x.shape, dtype))
 
     def lower(self, ctx, x, update, /, *starts):
         if not starts:

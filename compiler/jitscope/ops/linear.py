@@ -513,8 +513,8 @@ class SelectN(Elementwise):
 
     def abstract(self, which, case, /, *others):
         cases = (case, *others)
-        if not ((which.dtype == dtypes.bool_ and len(cases) <= 2) or which.dtype == dtypes.int32):
-            raise TypeError(f"select_n chooses by booleans (two cases) or int32, not by {which.short()}")
+        if not ((which.dtype == dtypes.bool_ and len(cases) <= 2) or dtypes.is_integer(which.dtype)):
+            raise TypeError(f"select_n chooses by booleans (two cases) or integers, not by {which.short()}")
         dtype = same_dtype("select_n", cases)
         check_kind("select_n", case, self.accepts)
         shape = broadcast_shapes("select_n", cases)

@@ -175,10 +175,10 @@ def as_precision(precision: Any) -> Exactness:
     if isinstance(precision, str) and precision in DotAlgorithmPreset.__members__:
         return DotAlgorithmPreset[precision]
     pair = precision if isinstance(precision, (tuple, list)) else (precision, precision)
-    if len(pair) != 2 or any(not isinstance(p, Precision) and p not in _PRECISIONS and p is not None for p in pair):
+    if len(pair) != 2 or any(not isinstance(p, Precision) and p not in _PRECISIONS for p in pair):
         raise ValueError(
             f"precision is None, a Precision, one of {', '.join(map(repr, _PRECISIONS))}, a pair of those, a DotAlgorithm, "
             f"or a DotAlgorithmPreset or its name; it was {precision!r}"
         )
-    left, right = (p if isinstance(p, Precision) else _PRECISIONS[p or "default"] for p in pair)
+    left, right = (p if isinstance(p, Precision) else _PRECISIONS[p] for p in pair)
     return (left, right)

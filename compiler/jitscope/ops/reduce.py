@@ -134,6 +134,10 @@ class ReduceBits(Discrete, Reduce):
 
     accepts = "biu"
 
+    def abstract(self, x, /, *, axes):
+        found, effects = super().abstract(x, axes=axes)
+        return found.strong(), effects
+
     def __init__(self, name, builder, identity):
         super().__init__(name)
         self.builder, self.identity = builder, identity
@@ -163,7 +167,8 @@ class ArgChoose(Discrete, Reduce):
     def abstract(self, x, /, *, axes, index_dtype):
         if len(axes) == 1 and 0 <= axes[0] < x.ndim and x.shape[axes[0]] == 0:
             raise ValueError(f"{self.name} of {x.short()} along axis {axes[0]}: there are no elements to choose from")
-        return super().abstract(x, axes=axes, index_dtype=index_dtype)
+        found, effects = super().abstract(x, axes=axes, index_dtype=index_dtype)
+        return found.strong(), effects
 
     def result_dtype(self, dtype, /, *, index_dtype):
         return index_dtype

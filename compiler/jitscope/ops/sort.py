@@ -225,7 +225,7 @@ class TopK(Primitive):
         if not 0 <= k <= x.shape[axis]:
             raise ValueError(f"top_k of {x.short()} along axis {axis}: k is {k}, it must be from 0 to {x.shape[axis]}")
         shape = (*x.shape[:axis], k, *x.shape[axis + 1 :])
-        return pure([ShapedArray(shape, x.dtype, x.weak_type), ShapedArray(shape, dtypes.int32)])
+        return pure([ShapedArray(shape, dtype, x.weak_type) for dtype in (x.dtype, dtypes.int32)])
 
     def lower(self, ctx, x, /, *, k, axis):
         aval, (values, indices) = ctx.avals_in[0], ctx.avals_out

@@ -177,8 +177,8 @@ def _by_squeeze(key: Any, n: Any, q: Any, needless: Any) -> Any:
 
 def _stirling_rest(k: Any) -> Any:
     """What Stirling's formula lacks of log(k!); from 10 on a constant, as in JAX: it hardly varies there, and cancels."""
-    table = jnp.asarray(_RESTS, aval_of(k).dtype)
-    return jnp.take(table, convert(lax.clamp(0.0, k, 10.0), dtypes.int32), mode="clip")
+    table, end = jnp.asarray(_RESTS, k.dtype), k.dtype.type
+    return jnp.take(table, convert(lax.clamp(end(0), k, end(10)), dtypes.int32), mode="clip")
 
 
 def _rest(k: int) -> float:

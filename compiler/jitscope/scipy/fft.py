@@ -133,7 +133,7 @@ def _forwards(x: Any, ortho: bool) -> Any:
 def _backwards(y: Any, ortho: bool) -> Any:
     n = y.shape[-1]
     low, high = lax.slice_in_dim(y, 0, n // 2 + 1, axis=-1), lax.slice_in_dim(y, (n + 1) // 2, n, axis=-1)
-    mirrored = lax.pad(jnp.flip(-high, -1), 0, [*[(0, 0, 0)] * (y.ndim - 1), (1, 0, 0)])
+    mirrored = lax.pad(jnp.flip(-high, -1), high.dtype.type(0), [*[(0, 0, 0)] * (y.ndim - 1), (1, 0, 0)])
     turned = lax.complex(low, mirrored)
     half = turned * (1 / _turns(n, ortho)).astype(turned.dtype)
     x = irfft(half, n) if n > 1 else jnp.real(half)
@@ -144,10 +144,10 @@ def _interleaved(even: Any, odd: Any) -> Any:
     """The even elements and, backwards, the odd ones, of which there may be one less."""
     outer = [(0, 0, 0)] * (even.ndim - 1)
     extra = even.shape[-1] - odd.shape[-1]
-    there = lax.pad(even, 0, [*outer, (0, 1 - extra, 1)])
+    there = lax.pad(even, even.dtype.type(0), [*outer, (0, 1 - extra, 1)])
     if not odd.shape[-1]:
         return there
-    return there + lax.pad(jnp.flip(odd, -1), 0, [*outer, (1, extra, 1)])
+    return there + lax.pad(jnp.flip(odd, -1), odd.dtype.type(0), [*outer, (1, extra, 1)])
 
 
 @functools.lru_cache(64)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 __all__ = [
     "Computation",
     "Instruction",
+    "computation",
     "computations",
     "cost_analysis",
     "optimized",
@@ -80,6 +81,11 @@ def optimized(executable: Any) -> Any:
 
 def unoptimized(module: Any) -> Any:
     """The HLO module that XLA starts from, of an MLIR module or bytecode (bytes). Raises XlaError."""
+    return computation(module).get_hlo_module()
+
+
+def computation(module: Any) -> Any:
+    """The XlaComputation of an MLIR module or bytecode (bytes). Raises XlaError."""
     from .errors import translate
     from .runtime import RuntimeFailure, _jax
 
@@ -89,7 +95,7 @@ def unoptimized(module: Any) -> Any:
         module = to_bytecode(module)
     convert = _jax.mlir.mlir_module_to_xla_computation
     try:
-        return convert(module, use_tuple_args=False, return_tuple=False).get_hlo_module()
+        return convert(module, use_tuple_args=False, return_tuple=False)
     except RuntimeFailure as error:
         raise translate(error) from None
 

@@ -30,9 +30,7 @@ _TOKENS = "tokens put infeed and outfeed in order, which no function here has; o
 _PARTS = "JAX's part of another operation, which is made otherwise here"
 _DEVICES = "the operation of a function that waits for several devices"
 LEFT_OUT = {
-    "lax.after_all": _TOKENS,
     "lax.after_all_p": _TOKENS,
-    "lax.create_token": _TOKENS,
     "lax.create_token_p": _TOKENS,
     "lax.eq_to_p": f"{_PARTS} (the order of floats in `sort`)",
     "lax.le_to_p": f"{_PARTS} (the order of floats in `sort`)",

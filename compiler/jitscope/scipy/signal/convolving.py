@@ -78,7 +78,7 @@ def _convolved(name: str, first: Any, second: Any, mode: Any, precision: Any, tu
 
 
 def _written_out(long: Any, window: Any, ends: Sequence[tuple[int, int]], sizes: Sequence[int]) -> Any:
-    wide = lax.pad(long, 0, [(low, high, 0) for low, high in ends])
+    wide = lax.pad(long, long.dtype.type(0), [(low, high, 0) for low, high in ends])
     terms = []
     for place in range(window.size):
         starts = _places(place, window.shape)

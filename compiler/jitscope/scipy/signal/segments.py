@@ -18,7 +18,7 @@ def _filled(x: Any, axis: int, more: int) -> Any:
     if not more:
         return x
     ends = [(0, more if i == axis % x.ndim else 0, 0) for i in range(x.ndim)]
-    return lax.pad(x, 0, ends)
+    return lax.pad(x, x.dtype.type(0), ends)
 
 
 def framed(x: Any, size: int, step: int) -> Any:

@@ -261,7 +261,7 @@ def _spectra(x: Any, taper: Any, plan: _Plan) -> Any:
 
 
 def _lengthened(x: Any, low: int, high: int) -> Any:
-    return x if low == high == 0 else lax.pad(x, 0, [*[(0, 0, 0)] * (x.ndim - 1), (low, high, 0)])
+    return x if low == high == 0 else lax.pad(x, x.dtype.type(0), [*[(0, 0, 0)] * (x.ndim - 1), (low, high, 0)])
 
 
 def _continued(x: Any, plan: _Plan) -> Any:
