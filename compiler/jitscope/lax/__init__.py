@@ -1,5 +1,5 @@
-"""`jitscope.lax`: the operations one by one, under JAX's names. Nothing is promoted; scalars and axes
-of size 1 are repeated.
+"""`jitscope.lax`: the operations one by one, under JAX's names. Nothing is promoted, Python's numbers neither (1 is int32, 1.5
+float32); scalars and axes of size 1 are repeated.
 
 A façade: the primitives and their rules live in `ops`.
 """

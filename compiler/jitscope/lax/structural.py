@@ -165,10 +165,6 @@ def slice(
     """Elements from start to limit (excluded) by stride along every axis. Raises TypeError where that does not fit."""
     starts, limits, rank = ints(start_indices), ints(limit_indices), aval_of(operand).ndim
     steps = None if strides is None else ints(strides)
-    if any(len(values) != rank for values in (starts, limits)):
-        raise ValueError(
-            f"slice of {aval_of(operand).short()} from {starts} to {limits}: there is one index for each axis"
-        )
     if steps is not None and len(steps) == rank and all(s == 1 for s in steps):
         steps = None
     return linear.slice_p(operand, start_indices=starts, limit_indices=limits, strides=steps)

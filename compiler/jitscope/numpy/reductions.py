@@ -173,7 +173,7 @@ def _deciding(name: str, primitive: Any, identity: bool, doc: str) -> Callable[.
         x = masked(name, truth(name, a), where, np.bool_(identity))
         shape = aval_of(x).shape
         axes = axes_of(name, axis, len(shape))
-        return keep(primitive.bind(x, axes=axes) if axes else x, shape, axes, keepdims)
+        return keep(strong(primitive.bind(x, axes=axes) if axes else x), shape, axes, keepdims)
 
     fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
     return fused(static="axis out keepdims")(fun)
