@@ -176,3 +176,32 @@ def test_what_does_not_leak_passes():
 
     with jx.checking_leaks():
         np.testing.assert_allclose(jx.jit(jx.grad(f))(1.0), jx.grad(f)(1.0), rtol=1e-6)
+
+
+def test_every_way_of_making_a_nan_is_watched_and_nothing_stays_watched():
+    x, n = jnp.zeros(3), np.array([np.nan, 1.0], np.float32)
+    broken = jx.jit(lambda x: x / x)
+    compiled = broken.lower(x).compile()
+    ways = {
+        "set": lambda: x.at[0].set(jnp.nan),
+        "add": lambda: x.at[jnp.array([0, 2])].add(jnp.nan),
+        "get": lambda: x.at[7].get(mode="fill", fill_value=jnp.nan),
+        "array": lambda: jnp.array([1.0, float("nan")]),
+        "asarray": lambda: jnp.asarray(n),
+        "compiled": lambda: compiled(x),
+        "jit": lambda: broken(x),
+        "eager": lambda: x / x,
+    }
+    for name, make in ways.items():
+        for _ in range(2):  # whether the program was known before, or watched before
+            assert np.isnan(np.asarray(make())).any(), name
+            with jx.debug_nans(), pytest.raises(FloatingPointError, match="NaN"):
+                make()
+            with jx.debug_infs():
+                make()
+    with jx.debug_nans():
+        bad = jx.device_put(n)
+        with pytest.raises(FloatingPointError):
+            _ = bad[0]
+        assert float(bad[1]) == 1 and bad[1:].shape == (1,)
+    assert np.isnan(bad[0])

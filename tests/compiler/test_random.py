@@ -260,7 +260,7 @@ def test_integers_are_uniform():
 
 @pytest.mark.parametrize("call, kind, text", [
     (lambda: random.key(1.5), TypeError, "integer"), (lambda: random.key("a"), TypeError, "str"),
-    (lambda: random.key(True), TypeError, "bool"), (lambda: random.key(2**70), OverflowError, "64 bits"),
+    (lambda: random.key(2**70), OverflowError, "int64"),
     (lambda: random.key(1, impl="other"), ValueError, "threefry2x32"),
     (lambda: random.bits(1.0), TypeError, "f32[]"), (lambda: random.uniform(np.zeros(3, np.uint32)), TypeError, "u32[3]"),
     (lambda: random.bits(random.split(random.key(0))), ValueError, "one key"),

@@ -10,7 +10,7 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
-from jitscope.backend import replay
+from jitscope.backend import replay, watching
 
 
 def find(f, *args, test=replay.nans):
@@ -64,7 +64,7 @@ def test_a_scan_in_a_call_in_a_branch_in_a_while_loop():
 
     found = find(f, 1.0)
     assert found.primitive == "mul" and [t.number for t in found.turns] == [3]
-    infinite = find(f, 1.0, test=replay.nans_and_infinities)
+    infinite = find(f, 1.0, test=watching.nans_and_infinities)
     assert infinite.primitive == "div" and [(t.number, t.count) for t in infinite.turns] == [(3, None), (2, 4)]
 
 
@@ -75,7 +75,7 @@ def test_the_backward_pass_points_at_the_forward_line():
     assert find(norm, np.zeros(3, np.float32)) is None
     found = find(jx.jit(jx.grad(norm)), np.zeros(3, np.float32))
     assert found.primitive == "mul" and found.position.line == line_of(norm, "x**2")
-    infinite = find(jx.grad(norm), np.zeros(3, np.float32), test=replay.nans_and_infinities)
+    infinite = find(jx.grad(norm), np.zeros(3, np.float32), test=watching.nans_and_infinities)
     assert infinite.primitive == "div" and infinite.position.text.strip() == "return jnp.sqrt(jnp.sum(x**2))"
 
 

@@ -19,10 +19,7 @@ from ..core.jaxpr import ClosedJaxpr, JaxprEqn, Literal, subpath
 from ..core.staging import literal_value
 from ..core.trace import evaluation, using
 from .array import Array, to_array
-from .watching import Test, infinities, is_bad, nans, nans_and_infinities
-
-
-_WHAT: dict[Test, str] = {nans: "NaN", infinities: "an infinity", nans_and_infinities: "NaN or an infinity"}
+from .watching import WHAT, Test, is_bad, nans
 
 
 @dataclasses.dataclass(frozen=True)
@@ -164,7 +161,7 @@ def _has_numbers(x: Array) -> bool:
 
 def failure(closed: ClosedJaxpr, name: str, args: Sequence[Any], test: Test) -> FloatingPointError:
     """The error for a program that gave bad results."""
-    what = _WHAT[test]
+    what = WHAT[test]
     try:
         return FloatingPointError(message(name, find_first(closed, args, test), what))
     except HasCallbacks:

@@ -27,7 +27,7 @@ from .array import Array, device_for, placed
 from .compile import Program, compile_jaxpr, lower_closed
 from .memory import Taken
 from .tracing import Arguments, traced_for
-from .watching import test_in_force
+from .watching import watched
 
 
 if TYPE_CHECKING:
@@ -366,14 +366,14 @@ class CompiledStage(_Stage):
             )
         if any(type(x) is Array for x in leaves) and device_for(leaves) != self._device:
             raise TypeError(f"{name} was compiled for {self._device}; its arguments are on {device_for(leaves)}")
-        test_in_force()
         arrays = [x if type(x) is Ref else placed(x, self._device) for x in leaves]
         for array, aval, path in zip(arrays, stage.jaxpr.in_avals, stage.jaxpr.jaxpr.debug.arg_names):
             same = (array.aval.shape, array.aval.dtype) == (aval.shape, aval.dtype)
             if not same or (type(array) is Ref) != isinstance(aval, AbstractRef):
                 raise TypeError(f"{name} was compiled for {path}: {aval.short()}; it got {array.aval.short()}")
         bufs, taken = [a.buf for a in arrays], stage._taken
-        outs = self._program.run(bufs) if taken is None else taken.run(self._program, bufs)
+        watch = watched(stage.jaxpr, name, self._program.run)
+        outs = watch(bufs) if taken is None else taken.run(self._program, bufs)
         return stage._traced.out_tree.unflatten(outs)
 
     def _leaves(self, args: tuple, kwargs: dict[str, Any]) -> list[Any]:

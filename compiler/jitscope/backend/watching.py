@@ -36,6 +36,9 @@ def nans_and_infinities(x: np.ndarray) -> np.ndarray:
     return ~np.isfinite(x)
 
 
+WHAT: dict[Test, str] = {nans: "NaN", infinities: "an infinity", nans_and_infinities: "NaN or an infinity"}
+
+
 def is_bad(x: Any, test: Test) -> bool:
     """Whether an array has a bad element. Integers, booleans and keys have none."""
     return dtypes.is_inexact(x.aval.dtype) and bool(test(_wide(x)).any())
@@ -75,6 +78,13 @@ def watched(closed: ClosedJaxpr, name: str, run: Run) -> Run:
         return out
 
     return run_and_look
+
+
+def look_at(x: Array, name: str) -> None:
+    """Raise FloatingPointError for an array made of bad values."""
+    test = test_in_force()
+    if test is not None and is_bad(x, test):
+        raise FloatingPointError(f"{name} was given {WHAT[test]}{running_line()}")
 
 
 def failure(closed: ClosedJaxpr, name: str, args: Sequence[Any], test: Test) -> FloatingPointError:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..backend.array import Array, to_array
+from ..core import config
 from ..core.avals import aval_of
 from ..core.dtypes import is_extended, promote
 from ..core.errors import TypePromotionError
@@ -103,7 +104,8 @@ class Place:
         }
         x, aval = checked("at", self.array)
         index = parse(self.index if wrap_negative_indices else _unwrapped(self.index, how["mode"]), aval.shape)
-        return read_eagerly(x, index, **how) if evaluating() and type(x) is Array else read(x, index, **how)
+        whole = evaluating() and type(x) is Array and not config.watching
+        return read_eagerly(x, index, **how) if whole else read(x, index, **how)
 
     def apply(
         self,
@@ -143,7 +145,8 @@ class Place:
         options = (how, mode_of(mode, GatherScatterMode.FILL_OR_DROP), bool(unique), bool(ordered))
         index = self.index if wraps else _unwrapped(self.index, options[1])
         traced = not evaluating() or isinstance(x, Tracer) or isinstance(values, Tracer)
-        if traced or is_extended(aval.dtype):  # keys are told apart operation by operation (debug_key_reuse)
+        # Keys are told apart operation by operation (debug_key_reuse); so are NaNs looked for.
+        if traced or is_extended(aval.dtype) or config.watching:
             return updated(x, parse(index, aval.shape), values, *options)
         x, values = to_array(x), to_array(values)
         key = (x.aval, values.aval, plain(index), options)

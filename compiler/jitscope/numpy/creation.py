@@ -13,6 +13,7 @@ import numpy as np
 from .. import tree
 from ..backend.array import Array, array_from_numpy, one_device
 from ..backend.guarding import guard
+from ..backend.watching import look_at
 from ..core import config, dtypes
 from ..core.avals import ShapedArray, aval_of, from_protocol, is_python_scalar, not_an_array
 from ..core.config import settings
@@ -59,6 +60,8 @@ def array(
         raise NotImplementedError(f"array: order {order!r}; elements are always stored with the last axis fastest")
     to = None if dtype is None else requested(dtype, "array")
     result = _from_value(object, to, copy)
+    if config.watching and not isinstance(result, Tracer):
+        look_at(result, "array")
     rank = aval_of(result).ndim
     if ndmin > rank:
         result = with_new_axes(result, range(ndmin - rank))
@@ -77,7 +80,7 @@ def asarray(
     """`a` as an array, see `array`; an array of that dtype is given back as it is unless `copy`."""
     if out_sharding is not None:
         unsupported("asarray", out_sharding=out_sharding)
-    if dtype is None and order is None and not copy and device is None:
+    if dtype is None and order is None and not copy and device is None and not config.watching:
         if type(a) is Array:
             return a
         if type(a) is np.ndarray and dtypes.is_supported(a.dtype):

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..backend.array import Array, array_from_numpy, to_array
+from ..core import config
 from ..core.avals import aval_of
 from ..core.dtypes import is_extended
 from ..core.recent import Recent
@@ -28,7 +29,7 @@ def getitem(self: Any, idx: Any, /) -> Any:
     index (lists among them), NonConcreteBooleanIndexError for traced masks.
     """
     x, index = self, idx
-    if not evaluating() or type(x) is not Array or is_extended(x.aval.dtype):  # keys: see At._update
+    if not evaluating() or type(x) is not Array or is_extended(x.aval.dtype) or config.watching:  # see At._update
         return read(x, parse(index, aval_of(x).shape))
     if type(index) is int and x.aval.shape:
         return _element(x, index)

@@ -23,9 +23,10 @@ ANY = "biufc"
 
 def settled(
     name: str, key: Any, dtype: Any, out_sharding: Any = None, kinds: str = "f", default: Any = float,
-    error: type[Exception] = ValueError,
+    error: type[Exception] = ValueError, also: frozenset = frozenset(),
 ) -> tuple[Any, Any]:  # fmt: skip
-    """One typed key, and the dtype of the numbers to be drawn (`default` for None), which is of the given kinds.
+    """One typed key, and the dtype of the numbers to be drawn (`default` for None), which is of the given kinds
+    and of 8 bits or more, or one of `also`.
 
     Raises TypeError for what is no key, ValueError for several keys, `error` for another kind of dtype, and
     NotImplementedError for an `out_sharding`.
@@ -34,7 +35,8 @@ def settled(
         raise later(f"random.{name}'s out_sharding")
     key = single(key, name)
     dtype = requested(default if dtype is None else dtype, f"random.{name}")
-    if dtypes.is_extended(dtype) or dtypes.kind(dtype) not in kinds or dtype in dtypes.WIDER:
+    small = dtype in dtypes.WIDER and dtype not in also
+    if dtypes.is_extended(dtype) or dtypes.kind(dtype) not in kinds or small:
         raise error(f"random.{name} gives {_KINDS.get(kinds, 'numbers')} of 8 bits and more, not {dtype.name}")
     return key, dtype
 

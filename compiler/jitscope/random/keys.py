@@ -61,27 +61,29 @@ def _chosen(impl: Any, dtype: Any) -> KeyDType:
 
 
 def key(seed: Any, *, impl: str | None = None, dtype: Any = None) -> Any:
-    """A key (a scalar of dtype `key<fry>`) from an integer seed, or an array of keys from an array of seeds.
+    """A key (a scalar of dtype `key<fry>`) from an integer seed.
 
     The option random_seed_offset is added to the seed; `impl` or `dtype` names the generator (None: the option
-    default_prng_impl). Raises TypeError for seeds that are no integers, ValueError for an unknown `impl`.
+    default_prng_impl). Raises TypeError for seeds that are no integer scalars (vmap goes over several), OverflowError for ints
+    of more than 64 bits, ValueError for an unknown `impl`.
     """
     return random_seed_p(_seed(seed), impl=_chosen(impl, dtype))
 
 
 def _seed(seed: Any) -> Any:
-    if isinstance(seed, (bool, np.bool_)):
-        raise TypeError("a seed is an integer, not a bool")
     offset = settings().random_seed_offset
     if isinstance(seed, int):
         seed += offset
-        if not -(2**63) <= seed < 2**64:
-            raise OverflowError(f"the seed {seed} does not fit 64 bits")
+        if not -(2**63) <= seed < 2**63:
+            raise OverflowError(f"the seed {seed} does not fit an int64")
         wide = np.uint64(seed % 2**64).astype(np.int64)
         return wide if settings().enable_x64 else wide.astype(np.int32)
-    dtype = aval_of(seed).dtype
+    aval = aval_of(seed)
+    dtype = aval.dtype
+    if aval.shape:
+        raise TypeError(f"a seed is one integer; it got {aval.short()}: use vmap(random.key)(seeds)")
     if not dtypes.is_integer(dtype):
-        raise TypeError(f"a seed is an integer; it got {aval_of(seed).short()}")
+        raise TypeError(f"a seed is an integer; it got {aval.short()}")
     return add_p(seed, np.asarray(offset).astype(dtype)[()]) if offset else seed
 
 
@@ -163,14 +165,21 @@ def pair(key: Any) -> tuple[Any, Any]:
 
 
 def fold_in(key: Any, data: Any) -> Any:
-    """A new key from a key and a number, for instance that of a step (converted to uint32; Python ints modulo 2³²).
+    """A new key from a key and a number, for instance that of a step (converted to uint32).
 
-    Raises ValueError for an array of keys, TypeError for data that is no scalar.
+    Raises ValueError for an array of keys, TypeError for data that is no real scalar, OverflowError for Python ints that do
+    not fit a uint32.
     """
     check_single(key, "fold_in")
     if aval_of(data).shape:
         raise TypeError(f"random.fold_in takes one number, it got {aval_of(data).short()}: use vmap")
-    return _folded(key, np.uint32(data % 2**32) if isinstance(data, int) else data)
+    if isinstance(data, int):
+        if not 0 <= data < 2**32:
+            raise OverflowError(f"random.fold_in takes a number that fits a uint32, not {data}")
+        data = np.uint32(data)
+    elif dtypes.is_complex(aval_of(data).dtype):
+        raise TypeError(f"random.fold_in takes a real number, it got {aval_of(data).short()}")
+    return _folded(key, data)
 
 
 @fused()

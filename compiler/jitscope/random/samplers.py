@@ -33,6 +33,7 @@ from .keys import pair
 
 
 Shape = int | Sequence[int]
+_SMALL_INTS = frozenset(map(np.dtype, (ml_dtypes.int4, ml_dtypes.uint4)))
 
 
 @compiled(static="shape dtype")
@@ -52,6 +53,8 @@ def uniform(
     Raises ValueError for a dtype that is no float, TypeError for bounds that do not broadcast to the shape.
     """
     key, dtype = settled("uniform", key, dtype, out_sharding)
+    if shape is None:
+        raise TypeError("random.uniform: shape is a tuple of ints, not None")
     shape = drawn_shape("uniform", shape, minval, maxval, error=TypeError)
     low, high = (in_dtype(v, dtype) for v in (minval, maxval))
     unit = _unit(key, shape, dtype)
@@ -127,7 +130,7 @@ def bernoulli(
 @compiled(static="shape dtype")
 def rademacher(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """-1 or 1, equally likely, as integers by default."""
-    key, dtype = settled("rademacher", key, dtype, out_sharding, ANY, int)
+    key, dtype = settled("rademacher", key, dtype, out_sharding, ANY, int, also=_SMALL_INTS)
     number = dtypes.int32 if dtype == dtypes.bool_ else dtype
     heads = convert(bernoulli(key, 0.5, drawn_shape("rademacher", shape)), number)
     return convert(sub_p(mul_p(heads, number.type(2)), number.type(1)), dtype)
@@ -140,7 +143,9 @@ def randint(key: Any, shape: Shape, minval: Any, maxval: Any, dtype: Any = None,
     `maxval` may be one more than the dtype holds. Ranges that are no power of 2 are slightly uneven; 8 and 16 bits are
     drawn from 32.
     """
-    key, dtype = settled("randint", key, dtype, out_sharding, "iu", int, TypeError)
+    key, dtype = settled("randint", key, dtype, out_sharding, "iu", int, TypeError, _SMALL_INTS)
+    if shape is None:
+        raise TypeError("random.randint: shape is a tuple of ints, not None")
     shape = drawn_shape("randint", shape, minval, maxval)
     if dtype.itemsize < 4:
         info = ml_dtypes.iinfo(dtype)
