@@ -7,6 +7,7 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import ad, lax
+from tests.compiler.test_devices import in_process
 
 
 # References made inside: the function is pure ---------------------------------------------------------------------------
@@ -359,3 +360,97 @@ def test_functions_with_rules_that_read_references():
     f.defjvp(lambda primals, tangents: (f(primals[0]), tangents[0] * 3 * ref[...]))
     assert jx.grad(f)(1.0) == 6
     assert jx.jit(jx.grad(lambda x: jnp.where(x > 0, f(x), 0)))(1.0) == 6
+
+
+# Other things that look at programs -----------------------------------------------------------------------------------------
+
+
+def test_checkify():
+    ref = jx.new_ref(jnp.zeros(3))
+
+    def f(x):
+        ref[0] = x
+        jx.checkify.check(x > 0, "negative")
+        own = jx.new_ref(x)
+        own[...] = jnp.sqrt(own[...])
+        return own[...]
+
+    for checked in (jx.checkify.checkify(f), jx.checkify.checkify(jx.jit(f)), jx.jit(jx.checkify.checkify(f))):
+        error, out = checked(4.0)
+        assert error.get() is None and out == 2 and ref[0] == 4
+        assert "negative" in jx.checkify.checkify(f)(-1.0)[0].get() and ref[0] == -1
+
+
+def test_linear_functions():
+    def f(x):
+        ref = jx.new_ref(x)
+        ref[0] = 3 * x[1]
+        return ref[...]
+
+    np.testing.assert_array_equal(jx.linear_transpose(f, jnp.ones(2))(jnp.array([1.0, 10.0]))[0], [0, 13])
+
+
+def test_export():
+    exported = jx.export.export(jx.jit(with_ref))(X)
+    np.testing.assert_allclose(exported.call(X), without_ref(X), rtol=1e-6)
+    ref = jx.new_ref(1.0)
+    with pytest.raises(NotImplementedError, match="references"):
+        jx.export.export(jx.jit(lambda r: r[...]))(ref)
+    with pytest.raises(NotImplementedError, match="references"):
+        jx.export.export(jx.jit(lambda: ref[...]))()
+
+
+def test_effects_in_order():
+    from jitscope.experimental import io_callback
+
+    seen, ref = [], jx.new_ref(0.0)
+
+    def f():
+        def body(c, _):
+            ref[...] += 1.0
+            io_callback(lambda v: seen.append(float(v)), None, ref[...], ordered=True)
+            return c, None
+
+        lax.scan(body, 0, length=3)
+
+    jx.jit(f)()
+    jx.effects_barrier()
+    assert seen == [1, 2, 3] and ref[...] == 3
+
+
+def test_conditions_that_differ_between_examples():
+    ref = jx.new_ref(jnp.zeros((2, 3)))
+
+    def f(r, n):
+        lax.while_loop(lambda i: i < n, lambda i: (r.addupdate(1.0, i), i + 1)[1], 0)
+        lax.cond(n > 1, lambda: r.__setitem__(0, 7.0), lambda: r.__setitem__(2, 9.0))
+
+    jx.vmap(f)(ref, jnp.array([1, 3]))
+    np.testing.assert_array_equal(ref[...], [[1, 0, 9], [7, 1, 1]])
+
+
+def test_forward_and_backward_apart():
+    ref = jx.new_ref(0.0)
+    forward, backward = jx.fwd_and_bwd(lambda x, r: (r.__setitem__(..., 3.0), x * x)[1], 0)
+    out, residuals = forward(2.0, ref)
+    assert (out, ref[...], backward(residuals, 1.0)) == (4, 3, 4)
+
+
+def test_two_devices():
+    in_process(
+        """
+        import jitscope as jx, jitscope.numpy as jnp
+        first, second = jx.devices()[:2]
+        f = jx.jit(lambda r, x: (r.__setitem__(0, x), r[...] * 2)[1])
+        for device in (first, second, first):
+            ref = jx.new_ref(jx.device_put(jnp.arange(3.0), device))
+            out = f(ref, 5.0)
+            ref[1] = 7.0
+            assert ref.device == out.device == device, (device, ref.device, out.device)
+            assert ref[...].tolist() == [5, 7, 2] and out.tolist() == [10, 2, 4]
+            held = jx.jit(lambda: (ref.__setitem__(2, 1.0), ref[...])[1])
+            assert held().tolist() == [5, 7, 1]
+            assert ref.device == device
+        """,
+        JITSCOPE_NUM_CPU_DEVICES="2",
+    )

@@ -16,6 +16,7 @@ from ..core.config import settings
 from ..core.dtypes import canonicalize
 from ..core.errors import DeletedArrayError
 from ..core.operators import Operators
+from ..core.references import Reference
 from ..core.trace import Tracer, immutable_message
 from ..xla import client
 from .guarding import guard
@@ -326,6 +327,7 @@ def one_device() -> bool:
 def device_for(values: Sequence[Any]) -> Any:
     """Where a computation on `values` runs: the device of the arrays among them, else the default one. Raises ValueError
     for arrays on different devices."""
+    values = [x.array if isinstance(x, Reference) else x for x in values]
     bufs = [x.buf for x in values if type(x) is Array]
     return common_device(bufs) if bufs else settings().default_device or client.default_device()
 

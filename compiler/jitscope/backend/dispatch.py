@@ -157,6 +157,7 @@ class JitFunction:
         if uses_refs(closed.jaxpr):
             taken = Taken(closed)
             closed, donated = taken.closed, taken.donated(donated)
+            device = device if self._one_device else device_for([*arrays, *taken.captured])
         program = compile_jaxpr(
             closed,
             self._options,

@@ -13,7 +13,7 @@ from ..core.config import settings
 from ..core.jaxpr import ClosedJaxpr, Jaxpr, rearranged
 from ..core.references import ReferenceAval
 from ..xla import client
-from .array import Array, one_device, to_array
+from .array import Array, one_device, placed, to_array
 from .caches import Ready
 from .compile import Program, compile_jaxpr
 
@@ -36,9 +36,9 @@ class Memory(Held):
     def put(self, value, parts, operands, add):
         old = self.read()
         if not parts and not add:
-            self.value, self.shared = to_array(value), True
+            self.value, self.shared = _beside(old, value), True
             return
-        arrays = [to_array(x) for x in (value, *operands)]
+        arrays = [_beside(old, x) for x in (value, *operands)]
         program = _program(old, parts, arrays, add)
         self.renew(program.run([self.lend(True), *[x.buf for x in arrays]])[-1])
 
@@ -56,6 +56,11 @@ class Memory(Held):
     def end(self):
         self.shared = True
         return super().end()
+
+
+def _beside(old: Array, x: Any) -> Array:
+    """A value as an array where the old one is."""
+    return to_array(x) if one_device() else placed(x, old.device)
 
 
 def memory_of(x: Any) -> Ref:

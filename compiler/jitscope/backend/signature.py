@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ..core.avals import ShapedArray
 from ..core.config import Settings
 from ..core.dtypes import short_name
+from ..core.references import ReferenceAval
 
 
 class Leaf(NamedTuple):
@@ -23,7 +24,8 @@ class Leaf(NamedTuple):
     @staticmethod
     @functools.lru_cache(1 << 16)
     def of(path: str, aval: ShapedArray) -> Leaf:
-        return Leaf(path, aval.shape, short_name(aval.dtype), aval.weak_type)
+        kind = "Ref " if isinstance(aval, ReferenceAval) else ""
+        return Leaf(path, aval.shape, kind + short_name(aval.dtype), aval.weak_type)
 
     def __str__(self) -> str:
         return f"{self.dtype}[{','.join(map(str, self.shape))}]" + (" (weak)" if self.weak_type else "")

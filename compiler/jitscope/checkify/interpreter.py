@@ -15,6 +15,7 @@ from ..control.cond import cond_p
 from ..control.custom_jvp import custom_jvp_call_p
 from ..control.custom_vjp import custom_vjp_call_p
 from ..control.custom_vmap import custom_vmap_call_p
+from ..control.discharge import run_on_values, uses_refs
 from ..control.remat import checkpoint_p
 from ..control.ruled import called_like
 from ..control.scan import scan_p
@@ -83,7 +84,16 @@ def checkify(
             trees.append(out_tree)
             return outs
 
-        state, outs = _run(trace_to_jaxpr(flat, [], DebugInfo(name_of(f))), (), kinds)
+        states: list[_State] = []
+
+        def run(closed: ClosedJaxpr, args: Sequence[Any]) -> list[Any]:
+            state, outs = _run(closed, args, kinds)
+            states.append(state)
+            return outs
+
+        closed = trace_to_jaxpr(flat, [], DebugInfo(name_of(f)))
+        outs = run_on_values(closed, run) if uses_refs(closed.jaxpr) else run(closed, ())
+        state = states[0]
         error = Error(state.code, state.values, tuple(state.checks))
         return error, trees[0].unflatten(outs)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core.effects import has_refs, no_effects, written
@@ -10,7 +10,7 @@ from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Var, subjaxprs
 from ..core.primitive import FunctionCall, HigherOrder, NewValue
 from ..core.references import Reference, ReferenceAval
 from ..core.staging import eval_jaxpr, trace_to_jaxpr
-from ..core.trace import current_trace
+from ..core.trace import Trace, current_trace, using
 from ..ops.linear import convert
 from .indexers import adding, reading, swapping
 
@@ -43,7 +43,7 @@ class Inlined(HigherOrder):
         return [True] * len(eqn.invars), eqn
 
 
-_inlined = {name: Inlined(name) for name in ("new_ref", "get", "swap", "addupdate", "freeze")}
+_inlined = {name: Inlined(f"{name}_of_value") for name in ("new_ref", "get", "swap", "addupdate", "freeze")}
 
 
 def purified(closed: ClosedJaxpr) -> tuple[ClosedJaxpr, list[int]]:
@@ -128,6 +128,20 @@ def _identity(aval: Any) -> ClosedJaxpr:
 # A program as transformations see it: the operations on values themselves ---------------------------------------------
 
 
+class _Values(Trace):
+    """Runs the operations on the values of references under `parent`, which records no others."""
+
+    __slots__ = ("parent",)
+
+    def __init__(self, parent: Trace):
+        self.parent = parent
+
+    def process(self, primitive, args, params):
+        if isinstance(primitive, HigherOrder) and any(uses_refs(held.jaxpr) for _, held in subjaxprs(params)):
+            return discharged(primitive, args, params)
+        return self.parent.process(primitive, args, params)
+
+
 def flattened(closed: ClosedJaxpr) -> tuple[ClosedJaxpr, list[int]]:
     """`purified` for transformations: in place of each operation on a reference stand those on its value. Made once."""
     if not uses_refs(closed.jaxpr):
@@ -143,13 +157,25 @@ def _flattened(closed: ClosedJaxpr) -> tuple[ClosedJaxpr, list[int]]:
     changed = sorted(written(jaxpr.effects))
 
     def fun(*values: Any) -> list[Any]:
-        trace = current_trace()
+        trace = _Values(current_trace())
         given = [v.aval.held(trace, x) if isinstance(v.aval, ReferenceAval) else x for v, x in zip(arguments, values)]
         n = len(jaxpr.constvars)
-        outs = eval_jaxpr(jaxpr, given[:n], *given[n:])
-        return [*outs, *[given[i][...] for i in changed]]
+        with using(trace):
+            outs = eval_jaxpr(jaxpr, given[:n], *given[n:])
+            return [*outs, *[given[i][...] for i in changed]]
 
     return trace_to_jaxpr(fun, [value_aval(v.aval) for v in arguments], jaxpr.debug), changed
+
+
+def run_on_values(closed: ClosedJaxpr, run: Callable[[ClosedJaxpr, Sequence[Any]], list[Any]]) -> list[Any]:
+    """The results of a program without arguments, by `run(program, arguments)`: it gets one that takes what this one
+    captured, the values of references among it; those are then brought up to date."""
+    pure, changed = flattened(closed)
+    outs = run(pure, [c[...] if isinstance(c, Reference) else c for c in closed.consts])  # pyright: ignore
+    count = len(outs) - len(changed)
+    for i, new in zip(changed, outs[count:]):
+        closed.consts[i][...] = new
+    return outs[:count]
 
 
 def runs_rules(primitive: Any, params: dict[str, Any]) -> bool:

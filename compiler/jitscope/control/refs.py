@@ -172,6 +172,10 @@ class Ref(Reference):
     def transient(self):
         return self.cell.trace is not None
 
+    @property
+    def array(self):
+        return None if self.transient else self._value()
+
     def variable(self, trace):
         cell = self.cell
         if isinstance(cell, Staged) and cell.trace is trace:
@@ -441,7 +445,7 @@ def _through(
     rest: Any = View(inner, views[1:]) if len(views) > 1 else inner
     if value is None:
         return get(rest, idx)
-    if len(views) == 1 and parse(idx, inner.shape)[0] == ():
+    if len(views) == 1 and not parse(idx, inner.shape)[0]:
         return put(ref, views[0], value, add, old)
     out = put(rest, idx, value, add, old)
     put(ref, views[0], get(inner))

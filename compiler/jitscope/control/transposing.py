@@ -20,6 +20,7 @@ from ..transforms.dce import dce_jaxpr
 from ..transforms.jvp import jvp_jaxpr
 from ..transforms.transpose import backward_pass
 from .bodies import check_leaves, name_of
+from .discharge import flattened
 
 
 class _OpenTrace(JaxprTrace):
@@ -56,7 +57,7 @@ class LinearFunction:
                 out = fun(*self.in_tree.unflatten(args))
                 leaves, self.out_tree = tree.flatten(out)
                 check_leaves(leaves, out, f"{self.name} returned, at result")
-                return trace.close(leaves)
+                return flattened(trace.close(leaves))[0]
         finally:
             trace.ended = True
 

@@ -22,6 +22,11 @@ class Reference:
         """Whether it belongs to a trace, and ends with it."""
         raise NotImplementedError
 
+    @property
+    def array(self) -> Any:
+        """The array that it is the memory of; None if it belongs to a trace."""
+        raise NotImplementedError
+
     def variable(self, trace: Any) -> Var:
         """What it is in the program that `trace` records."""
         raise NotImplementedError

@@ -14,10 +14,11 @@ from ..backend.array import Array, to_array
 from ..backend.dispatch import JitFunction
 from ..backend.lowering import lower_jaxpr
 from ..control.callbacks import calls_python
-from ..control.discharge import purified
+from ..control.discharge import flattened
 from ..core import dtypes
 from ..core.avals import ShapedArray, physical, tangent_aval
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr
+from ..core.references import ReferenceAval
 from ..core.staging import jaxpr_as_fun, trace_to_jaxpr
 from ..ops.linear import full
 from ..symbolic.dimension import is_symbolic_dim
@@ -96,11 +97,16 @@ def _exported(
     platforms: tuple[str, ...],
     disabled: tuple[DisabledSafetyCheck, ...],
 ) -> Exported:
+    if any(isinstance(v.aval, ReferenceAval) for v in (*closed.jaxpr.constvars, *closed.jaxpr.invars)):
+        raise NotImplementedError(
+            f"{name} takes or captures references: it cannot be exported. Export a function that takes their values and gives "
+            "the new ones"
+        )
+    closed = flattened(closed)[0]
     if closed.effects or calls_python(closed.jaxpr):
         raise NotImplementedError(
             f"{name} calls Python functions, by callbacks or debug.print: it cannot be exported, since those would not be there"
         )
-    closed = purified(closed)[0]
     solution = solution_of(closed.in_avals, in_tree)
     lowered, kept = _without_unused(closed) if solution is None else (closed, range(len(closed.in_avals)))
     program = ClosedJaxpr(lowered.jaxpr, list(map(_constant, lowered.consts)))
