@@ -565,3 +565,21 @@ def dependencies(jaxpr: Jaxpr, prefix: str = "", sources: dict[Var, set[str]] | 
             outs = outs | {p for p in found if p.startswith(f"{path}/")}
         sources.update((v, outs) for v in eqn.outvars)
     return found
+
+
+def test_inputs_and_results_have_the_users_names_in_all_graphs(ledger):
+    """Names in HLO are printed with escapes, which nobody should see."""
+
+    def layer(params, x):
+        return {"out é": tanh(matmul(x, params["w'1"])), "loss": (total(x), x)}
+
+    document = checked(
+        observe.compilation_document(row_of(ledger, layer, {"w'1": floats(3, 3), "ü\n": 1.0}, floats(2, 3)), ledger)
+    )
+    read = {'params["w\'1"]', "x"}
+    results = ["result['loss'][0]", "result['loss'][1]", "result['out é']"]
+    for graph in (document["graph"], document["fusion"]["before"], document["fusion"]["after"]):
+        labels = {kind: [n["label"] for n in graph["nodes"] if n["kind"] == kind] for kind in ("input", "output")}
+        assert read <= set(labels["input"]) and labels["output"] == results
+    document = observe.compilation_document(row_of(ledger, lambda x: sin(x), X), ledger)
+    assert [n["label"] for n in document["graph"]["nodes"] if n["kind"] == "output"] == ["result"]

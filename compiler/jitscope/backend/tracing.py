@@ -90,13 +90,14 @@ def _trace(function: JitFunction, arguments: Arguments, avals: tuple, device: An
     names = tuple(arguments.names())
     signature = _signature(function, arguments, names, avals, device)
     number, start = records.new_program(), time.perf_counter()
-    out_trees: list[Any] = []
+    results: list[tuple[Any, tuple[str, ...]]] = []
 
     def flat(*tracers: Any) -> list[Any]:
         args, kwargs = arguments.filled(tracers)
         leaves, out_tree = tree.flatten_leaves(out := function._fun(*args, **kwargs))
         check_results(function._name, leaves, out)
-        out_trees.append(out_tree)
+        whole = len(leaves) == 1 and leaves[0] is out
+        results.append((out_tree, ("",) if whole else tuple(tree.leaf_paths(out))))
         return leaves
 
     debug = DebugInfo(function._name, names, (), source.position_of_function(function._fun))
@@ -107,7 +108,9 @@ def _trace(function: JitFunction, arguments: Arguments, avals: tuple, device: An
         failure = {"error": type(error).__name__, "message": short_repr(str(error)), **detail}
         records.emit(_record(function, "error", number, time.perf_counter() - start, failure, signature))
         raise
-    traced = Traced(closed, out_trees[0], signature, number)
+    out_tree, paths = results[0]
+    closed.jaxpr.debug = closed.jaxpr.debug._replace(result_names=tuple([f"result{path}" for path in paths]))
+    traced = Traced(closed, out_tree, signature, number)
     records.emit(_record(function, "trace", number, time.perf_counter() - start, detail, traced))
     return traced
 

@@ -9,7 +9,7 @@ from ..backend.given import Given
 from ..xla import hlo_module
 from .cost import Work, work_of
 from .fusion import fusion_document
-from .graph import jaxpr_graph
+from .graph import jaxpr_graph, result_names
 from .ledger import Ledger, Mark, Row, ledger as session_ledger, shortened
 from .positions import position_document, positions_of
 from .source import source_document
@@ -87,7 +87,7 @@ def _fusion(row: Row, positions: dict[str, Document]) -> Document | None:
         return None
     before = hlo_module.computations(hlo_module.unoptimized(entry.lowered))
     after = hlo_module.computations(hlo_module.optimized(entry.executable))
-    return fusion_document(before, after, positions, row.function)
+    return fusion_document(before, after, positions, row.function, result_names(row.jaxpr) if row.jaxpr else ())
 
 
 def _cost(row: Row) -> Document:

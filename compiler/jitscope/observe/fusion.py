@@ -21,11 +21,12 @@ def fusion_document(
     after: Sequence[Computation],
     positions: Mapping[str, Document],
     title: str,
+    results: Sequence[str] = (),
 ) -> Document:
     """The fusion document of a program, from its parsed HLO before and after optimisation.
 
     `before` may be empty when it is not known (a program that came from a cache); `positions` gives the source
-    position of each equation's path. Members of a kernel are the operations of the computation it calls: neither
+    position of each equation's path, `results` names the program's results. Members of a kernel are the operations of the computation it calls: neither
     parameters nor constants, but broadcasts and the like. Two kernels may hold the same operation (XLA computes cheap
     ones twice); such an operation counts for the first. Positions stand at the kernels and in the graph before; what is
     in the graph after has the same paths.
@@ -38,8 +39,8 @@ def fusion_document(
         "kind": "fusion",
         "version": 1,
         "title": title,
-        "before": graph_of(old, before, f"{title}, before optimisation", positions, lineage.kernel),
-        "after": graph_of(new, after, f"{title}, after optimisation", {}, {}),
+        "before": graph_of(old, before, f"{title}, before optimisation", positions, lineage.kernel, results),
+        "after": graph_of(new, after, f"{title}, after optimisation", {}, {}, results),
         "kernels": kernels,
         "rows": rows_of(old, new, lineage),
         "summary": _summary(old, new, kernels, lineage),

@@ -30,6 +30,12 @@ def jaxpr_graph(jaxpr: Jaxpr, title: str, positions: dict[str, Document]) -> Doc
     }
 
 
+def result_names(jaxpr: Jaxpr) -> list[str]:
+    """What the results of a program are called: `result['loss']`, or by their number."""
+    names, count = jaxpr.debug.result_names, len(jaxpr.outvars)
+    return list(names) if len(names) == count else [f"result {i}" for i in range(count)]
+
+
 class _Builder:
     """Walks a program; `sources` says which node gives a variable's value."""
 
@@ -49,17 +55,17 @@ class _Builder:
         for i, var in enumerate(jaxpr.invars):
             self._entry(f"in{i}", "input", labels[i] if i < len(labels) else f"argument {i}", var)
         self.equations(jaxpr, "", None)
-        for i, atom in enumerate(jaxpr.outvars):
-            self._output(i, atom)
+        for i, (atom, label) in enumerate(zip(jaxpr.outvars, result_names(jaxpr))):
+            self._output(i, atom, label)
 
     def _entry(self, node: str, kind: str, label: str, var: Var) -> None:
         self.sources[var] = node
         self.inputs[node] = label
         self._node(node, kind, label, None, [var.aval], binder_text(var, self.names), {}, [])
 
-    def _output(self, i: int, atom: Atom) -> None:
+    def _output(self, i: int, atom: Atom, label: str) -> None:
         text = atom_text(atom, self.names)
-        self._node(f"out{i}", "output", f"result {i}", None, [atom.aval], text, {}, [])
+        self._node(f"out{i}", "output", label, None, [atom.aval], text, {}, [])
         self._edge(atom, f"out{i}")
 
     def equations(self, jaxpr: Jaxpr, prefix: str, scope: str | None) -> None:

@@ -31,7 +31,8 @@ def hlo_graph(
     hold; a kernel of a single operation is one node. `positions` gives the source position of each equation's path;
     `optimized` tells whether XLA's passes have run; `fused_into` names, by node id, the kernel that took a node in.
     """
-    return graph_of(flow_of(computations, optimized), computations, title, positions or {}, fused_into or {})
+    flow = flow_of(computations, optimized)
+    return graph_of(flow, computations, title, positions or {}, fused_into or {}, ())
 
 
 def graph_of(
@@ -40,13 +41,15 @@ def graph_of(
     title: str,
     positions: Mapping[str, Document],
     fused_into: Mapping[str, str],
+    results: Sequence[str],
 ) -> Document:
-    """As `hlo_graph`, of a flow that is known already."""
+    """As `hlo_graph`, of a flow that is known already; `results` are the names of the program's results."""
     roots = {c.name: c.root.opcode for c in computations}
     nodes = [_node(op, roots, positions, fused_into.get(op.id)) for op in flow.ops]
     edges = [_edge(source, op.id, kind) for op in flow.ops for source, kind in op.sources]
     for number, sources in enumerate(flow.results):
-        nodes.append(_output(number, sources))
+        label = results[number] if len(results) == len(flow.results) else f"result {number}"
+        nodes.append(_output(number, label, sources))
         edges += [_edge(source, f"out{number}", kind) for source, kind in sources]
     return {"kind": "graph", "version": 1, "level": "hlo", "title": title, "nodes": nodes, "edges": edges}
 
@@ -107,12 +110,12 @@ def _node(op: Op, roots: Mapping[str, str], positions: Mapping[str, Document], f
     }
 
 
-def _output(number: int, sources: Sequence[tuple[str, str]]) -> Document:
+def _output(number: int, label: str, sources: Sequence[tuple[str, str]]) -> Document:
     kinds = [kind for _, kind in sources[:1]]
     return {
         "id": f"out{number}",
         "kind": "output",
-        "label": f"out {number}",
+        "label": label,
         "scope": None,
         "types": kinds,
         "bytes": sum(map(bytes_of, kinds)),

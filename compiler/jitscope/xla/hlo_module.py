@@ -26,6 +26,7 @@ _NAME = re.compile(r"^(ROOT )?%?([^\s=]+) = ")
 _OPCODE = re.compile(r" ([\w-]+)\(")
 _MARK = re.compile(r'"(?:\\.|[^"\\])*"|[(){}\[\],]')
 _OP_NAME = re.compile(r'op_name="((?:\\.|[^"\\])*)"')
+_ESCAPE = re.compile(r"\\([0-7]{3}|.)")
 _CALLING = re.compile(
     r"^(calls|to_apply|condition|body|branch_computations|true_computation|false_computation|called_computations"
     r"|select|scatter|update_computations)=(.*)$"
@@ -226,11 +227,23 @@ class _Attributes:
         self.values[key] = value
         if key == "metadata":
             found = _OP_NAME.search(value)
-            self.op_name = found.group(1) if found else None
+            self.op_name = _unescaped(found.group(1)) if found else None
         elif (calling := _CALLING.match(part)) is not None:
             self.called += [(key, name) for name in _COMPUTATION.findall(calling.group(2))]
         if key not in ("metadata", "backend_config"):
             self.kept.append(part)
+
+
+def _unescaped(text: str) -> str:
+    """Text as it was before HLO printed it: bytes that are not plain stand as three octal digits."""
+    if "\\" not in text:
+        return text
+    plain = _ESCAPE.sub(lambda found: _character(found.group(1)), text.encode("latin-1", "replace").decode("latin-1"))
+    return plain.encode("latin-1", "replace").decode("utf-8", "replace")
+
+
+def _character(escaped: str) -> str:
+    return chr(int(escaped, 8)) if len(escaped) == 3 else {"n": "\n", "t": "\t", "r": "\r"}.get(escaped, escaped)
 
 
 def _type_end(line: str, start: int) -> int:
