@@ -132,6 +132,11 @@ program("solving symbolic systems", lambda a, x: [jnp.linalg.solve(a + 3 * jnp.e
         sla.solve_triangular(jnp.tril(a) + 3 * jnp.eye(a.shape[0]), x, lower=True)], "n,n", "n,b")  # fmt: skip
 program("decompositions", lambda a: [jnp.abs(jnp.linalg.qr(a)[1]), jnp.linalg.svd(a, compute_uv=False),
         jnp.linalg.eigvalsh(a.mT @ a)], "b,4,3")  # fmt: skip
+program(
+    "decompositions of any shape",
+    lambda a: [jnp.linalg.svd(a, full_matrices=False)[1], jnp.abs(jnp.linalg.qr(a)[1])],
+    "b,n",
+)
 program("eigenvalues", lambda a: [jnp.linalg.eigvalsh(a + a.T), jnp.sort(jnp.abs(jnp.linalg.eigvals(a)))], "n,n")
 program("fourier", lambda x: [jnp.abs(jnp.fft.fft(x)), jnp.fft.irfft(jnp.fft.rfft(x))], "b,8")
 program("dtypes", lambda x: [x.astype(I32), x.astype("bfloat16").astype("float32"), lax.bitcast_convert_type(x, U32),

@@ -220,6 +220,20 @@ def test_platforms():
         export.export(f, platforms=("tpu",))(x).call(x)
 
 
+def test_references_inside():
+    """Mutable arrays that live and die in a function are pure once it is exported."""
+
+    @jx.jit
+    def f(x):
+        ref = jx.new_ref(x)
+        ref[0] = 7.0
+        return ref[...] * 2
+
+    (b,) = export.symbolic_shape("b")
+    e = export.deserialize(export.export(f)(jx.ShapeDtypeStruct((b,), F32)).serialize())
+    assert e.call(np.ones(3, np.float32)).tolist() == [14, 2, 2]
+
+
 def test_native_functions_without_a_promise():
     call = jx.ffi.ffi_call("my_own_target", jx.ShapeDtypeStruct((3,), F32))
     f = jx.jit(lambda x: call(x))

@@ -21,6 +21,10 @@ from .checks import DisabledSafetyCheck
 from .signature import argument_names, has_tangent, in_program, solution_of
 
 
+class NoDerivative(NotImplementedError, ValueError):
+    """An exported function has no derivative of the kind asked for."""
+
+
 class CallExported(Primitive):
     """Runs the module of `exported`."""
 
@@ -48,7 +52,7 @@ class CallExported(Primitive):
         return [x if x.type == kind else ctx.hlo.convert(kind, x) for x, kind in zip(outs, wanted)]
 
     def jvp(self, primals, tangents, /, *, exported):
-        raise NotImplementedError(
+        raise NoDerivative(
             f"the exported function {exported.fun_name} was exported without its derivative: serialize it with vjp_order=1 (2 "
             "for second derivatives, …). Forward mode (jvp) is not exported"
         )

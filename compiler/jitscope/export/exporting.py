@@ -49,7 +49,7 @@ def export(
             "Function to be exported must be the result of `jit`, it is "
             f"{fun_jit!r}: write export(jit({getattr(fun_jit, '__name__', 'f')}))"
         )
-    wanted = tuple(platforms) if platforms is not None else (default_export_platform(),)
+    wanted = tuple(platforms or (default_export_platform(),))
 
     def exporting(*args: Any, **kwargs: Any) -> Exported:
         _check_scopes(fun_jit, args, kwargs)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..core.avals import ShapedArray, aval_of
+from ..symbolic.dimension import min_dim
 from .elementwise import eq_p
 from .families import check_kind, is_linear, pure, same_dtype, zero_of
 from .indexing import iota
@@ -62,7 +63,7 @@ class Geqrf(Undifferentiated):
 
     def abstract(self, a, /):
         check_matrix("geqrf", a)
-        return pure([ShapedArray(a.shape, a.dtype), ShapedArray((*a.shape[:-2], min(a.shape[-2:])), a.dtype)])
+        return pure([ShapedArray(a.shape, a.dtype), ShapedArray((*a.shape[:-2], min_dim(*a.shape[-2:])), a.dtype)])
 
     def lower(self, ctx, a, /):
         outs = ctx.avals_out
@@ -84,7 +85,7 @@ class Geqp3(Undifferentiated):
             [
                 ShapedArray(a.shape, a.dtype),
                 ShapedArray((*batch, n), INDEX),
-                ShapedArray((*batch, min(m, n)), a.dtype),
+                ShapedArray((*batch, min_dim(m, n)), a.dtype),
             ]
         )
 
@@ -105,7 +106,7 @@ def _check_reflections(name: str, a: ShapedArray, taus: ShapedArray) -> None:
     check_matrix(name, a)
     check_kind(name, taus, "fc")
     same_dtype(name, (a, taus))
-    if taus.ndim != a.ndim - 1 or taus.shape[:-1] != a.shape[:-2] or taus.shape[-1] > min(a.shape[-2:]):
+    if taus.ndim != a.ndim - 1 or taus.shape[:-1] != a.shape[:-2] or taus.shape[-1] > min_dim(*a.shape[-2:]):
         raise ValueError(f"{name}: {taus.short()} are not the scales of the reflections in the columns of {a.short()}")
 
 
@@ -218,7 +219,7 @@ class QR(Batched):
     def abstract(self, a, /, *, pivoting, full_matrices):
         check_matrix("qr", a)
         *batch, m, n = a.shape
-        k = m if full_matrices else min(m, n)
+        k = m if full_matrices else min_dim(m, n)
         outs = [ShapedArray((*batch, m, k), a.dtype), ShapedArray((*batch, k, n), a.dtype)]
         return pure([*outs, ShapedArray((*batch, n), INDEX)] if pivoting else outs)
 
@@ -253,7 +254,7 @@ def _factored(a: Any, pivoting: bool, full_matrices: bool) -> list[Any]:
     """Q, R and, if asked for, the order of the columns."""
     aval = aval_of(a)
     *batch, m, n = aval.shape
-    k = m if full_matrices else min(m, n)
+    k = m if full_matrices else min_dim(m, n)
     if not m or not n:
         order = [iota(INDEX, (*batch, n), len(batch))] if pivoting else []
         return [eye(tuple(batch), m, k, aval.dtype), full((*batch, k, n), 0, aval.dtype), *order]
@@ -261,7 +262,7 @@ def _factored(a: Any, pivoting: bool, full_matrices: bool) -> list[Any]:
         factors, order, taus = geqp3_p(a)
     else:
         (factors, taus), order = geqrf_p(a), None
-    q = slice_in_dim(factors, 0, min(m, n), axis=-1)
+    q = slice_in_dim(factors, 0, min_dim(m, n), axis=-1)
     if k > n:
         q = pad_p(q, aval.dtype.type(0), padding_config=(*[(0, 0, 0)] * (len(batch) + 1), (0, k - n, 0)))
     r = triangle(slice_in_dim(factors, 0, k, axis=-2), lower=False)

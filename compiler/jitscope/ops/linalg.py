@@ -9,6 +9,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
 from ..core.primitive import Primitive
+from ..symbolic.dimension import min_dim
 from .dot import dot_general
 from .elementwise import abs_p, conj_p, div_p, eq_p, ge_p, max_p, sqrt_p
 from .families import Discrete, add_tangents, check_kind, is_linear, is_zero, pure, same_dtype, zero_of
@@ -354,7 +355,7 @@ class LU(Batched):
         return pure(
             [
                 ShapedArray(a.shape, a.dtype),
-                ShapedArray((*batch, min(m, n)), index),
+                ShapedArray((*batch, min_dim(m, n)), index),
                 ShapedArray((*batch, m), index),
             ]
         )
@@ -374,7 +375,7 @@ class LU(Batched):
         completed by the identity."""
         out, pivots, order = lu_p(*primals)
         *_, m, n = aval_of(out).shape
-        k = min(m, n)
+        k = min_dim(m, n)
         lower = _completed(triangle(slice_in_dim(out, 0, k, axis=-1), offset=-1), m, 0)
         upper = _completed(triangle(slice_in_dim(out, 0, k, axis=-2), lower=False), n, k)
         inner = triangular_solve(lower, rows(tangents[0], order), left_side=True, lower=True, unit_diagonal=True)

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
+from ..symbolic.dimension import min_dim
 from .elementwise import div_p, eq_p
 from .families import pure
 from .householder import eye
@@ -37,7 +38,7 @@ class SVD(Batched):
     def abstract(self, a, /, *, full_matrices, compute_uv, subset_by_index, routine):
         check_matrix("svd", a)
         *batch, m, n = a.shape
-        rank = min(m, n)
+        rank = min_dim(m, n)
         first, end = subset_by_index or (0, rank)
         if not 0 <= first <= end <= rank:
             raise ValueError(f"svd: subset_by_index {subset_by_index} does not fit {rank} singular values")
@@ -53,12 +54,12 @@ class SVD(Batched):
     def lower(self, ctx, a, /, *, full_matrices, compute_uv, subset_by_index, routine):
         aval, outs = ctx.avals_in[0], ctx.avals_out
         *batch, m, n = aval.shape
-        if subset_by_index not in (None, (0, min(m, n))):
+        if subset_by_index not in (None, (0, min_dim(m, n))):
             return ctx.inline(lambda a: _subset(a, compute_uv, subset_by_index, routine), a)
         if not aval.size:
             empty = ctx.inline(lambda a: [eye(tuple(batch), o.shape[-2], o.shape[-1], o.dtype) for o in outs[1:]], a)
             return [ctx.zeros(outs[0]), *empty]
-        status, k = status_of(aval), min(m, n)
+        status, k = status_of(aval), min_dim(m, n)
         u, v = (m, n) if full_matrices and compute_uv else (k, k)
         whole = [
             aval,
@@ -73,7 +74,7 @@ class SVD(Batched):
 
     def jvp(self, primals, tangents, /, *, full_matrices, compute_uv, subset_by_index, routine):
         *_, m, n = aval_of(primals[0]).shape
-        if subset_by_index not in (None, (0, min(m, n))):
+        if subset_by_index not in (None, (0, min_dim(m, n))):
             raise NotImplementedError(
                 "svd has no derivative for a part of the singular values: leave out subset_by_index"
             )
