@@ -330,6 +330,7 @@ def test_masks(mask: np.ndarray) -> None:
     [
         ([0, 1], TypeError, "a list is no index"),
         (1.0, TypeError, "float is no index"),
+        ({}, IndexError, "dict is no index"),
         ("a", TypeError, "text is no index"),
         (np.array([1.0]), TypeError, r"integers or booleans, not f32\[1\]"),
         ((0, 0, 0, 0), IndexError, r"shape \(3, 4, 2\), 3 axes, and 4 were given"),

@@ -317,6 +317,12 @@ def test_limits_of_complex_numbers_go_by_their_parts() -> None:
     np.testing.assert_array_equal(lax.clamp(1 + 3j, z, 2 + 5j), np.array([1 + 3j, 2 + 5j, 2 + 0j], np.complex64))
 
 
+def test_uniform_numbers_are_of_numbers() -> None:
+    for bounds in ((False, True), (1j, 2j)):  # XLA would end the process
+        with pytest.raises(TypeError, match="rng_uniform works on"):
+            lax.rng_uniform(*bounds, (2,))
+
+
 def test_what_is_sunk_stays_in_the_jaxpr() -> None:
     def f(x):
         lax.dce_sink({"a": x * 2})

@@ -35,6 +35,20 @@ def stages():
     return SimpleNamespace(traced=traced, lowered=lowered, compiled=lowered.compile())
 
 
+def test_stages_answer_by_jaxs_names(stages) -> None:
+    assert stages.lowered.compiler_ir("hlo").as_hlo_text().startswith("HloModule")
+    info = stages.lowered.args_info
+    assert [a.shape for a in jx.tree.leaves(info)] == [(3,), (3,), (2,)] and not any(
+        a.donated for a in jx.tree.leaves(info)
+    )
+    assert jx.tree.structure(stages.compiled.input_shardings) == stages.compiled.in_tree
+    assert set(jx.tree.leaves(stages.compiled.output_shardings)) == {jx.numpy.ones(1).sharding}
+    assert jx.ShapeDtypeStruct.like(jx.numpy.asarray(1.5)) == jx.ShapeDtypeStruct((), np.float32, weak_type=True)
+    weak = jx.typeof(1.5)
+    assert str(weak) == "~float32[]" and repr(weak) == "ShapedArray(float32[], weak_type=True)"
+    assert str(weak.strip_weak_type()) == "float32[]" and weak.str_short(True) == "f32[]"
+
+
 # What the stages show -------------------------------------------------------------------------------------------------
 
 

@@ -111,7 +111,8 @@ def _value(part: Any, index: Any) -> Any:
     try:
         return operator.index(part)
     except TypeError:
-        raise TypeError(f"a {type(part).__name__} is no index: {part!r}") from None
+        kind = TypeError if isinstance(part, (float, complex)) else IndexError
+        raise kind(f"a {type(part).__name__} is no index: {part!r}") from None
 
 
 def _mask(part: Any) -> Any:

@@ -15,7 +15,7 @@ from ..core.dtypes import uint32, uint64
 from ..core.primitive import Primitive
 from ..symbolic.dimension import is_static
 from .elementwise import and_p, eq_p, lt_p, or_p, shift_left_p, shift_right_logical_p, xor_p
-from .families import Discrete, broadcast_shapes, pure
+from .families import Discrete, broadcast_shapes, check_kind, pure
 from .indexing import iota_p
 from .linear import add_p, broadcast_in_dim, concatenate_p, convert, full, mul_p, reshape, select_n_p, slice_in_dim
 
@@ -170,6 +170,7 @@ class RngUniform(Primitive):
     def abstract(self, low, high, /, *, shape):
         if low.dtype != high.dtype:
             raise ValueError(f"rng_uniform takes two bounds of one dtype, it got {low.short()} and {high.short()}")
+        check_kind("rng_uniform", low, "iuf")  # XLA ends the process on others
         if low.shape or high.shape:
             raise ValueError(f"rng_uniform takes scalar bounds, it got {low.short()} and {high.short()}")
         return pure(ShapedArray(tuple(shape), low.dtype, low.weak_type and high.weak_type))

@@ -78,11 +78,27 @@ def _make_client() -> Any:
     global _client, _home
     with _lock:
         if _client is None:
+            check_platforms(os.environ.get("JAX_PLATFORMS") or "cpu")
             client = xc.make_cpu_client(num_devices=device_count())
             forks.started(client)
             _home = _placement(_first_choice(client.local_devices()))
             _client = client
     return _client
+
+
+_ACCELERATORS = frozenset(("cuda", "rocm", "gpu", "tpu", "METAL", "metal", "oneapi"))
+
+
+def check_platforms(platforms: str) -> None:
+    """What JAX_PLATFORMS says: names between commas. Raises RuntimeError for one that nobody knows, and where the CPU is not
+    among them."""
+    names = platforms.split(",")
+    unknown = [name for name in names if name != "cpu" and name not in _ACCELERATORS]
+    if unknown or "cpu" not in names:
+        raise RuntimeError(
+            f"there is no backend {(unknown or names)[0]!r}, which JAX_PLATFORMS={platforms} asks for: this release runs on "
+            "'cpu'"
+        )
 
 
 _COUNT_VARIABLES = ("JITSCOPE_NUM_CPU_DEVICES", "JITSCOPE_CPU_DEVICES")
