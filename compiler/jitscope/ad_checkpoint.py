@@ -7,4 +7,9 @@ from .api.checkpoint import (
     remat as remat,
     saved_residuals as saved_residuals,
 )
-from .control.policies import checkpoint_policies as checkpoint_policies
+from .control.policies import (
+    Offloadable as Offloadable,
+    Recompute as Recompute,
+    Saveable as Saveable,
+    checkpoint_policies as checkpoint_policies,
+)

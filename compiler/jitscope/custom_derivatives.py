@@ -12,4 +12,5 @@ from .control.ruled import (
     CustomJVPException as CustomJVPException,
     CustomVJPException as CustomVJPException,
     SymbolicZero as SymbolicZero,
+    zero_from_primal as zero_from_primal,
 )

@@ -52,7 +52,8 @@ class _Layout:
         own = aval_of(flat)
         if own.shape != (self.size,):
             raise ValueError(f"unravel takes a vector of size {self.size}, as ravel_pytree gave; it got {own.short()}")
-        if own.dtype != self.dtype:
+        one_dtype = all(aval.dtype == self.dtype for aval in self.avals)
+        if own.dtype != self.dtype and not one_dtype:
             raise TypeError(
                 f"unravel takes {self.dtype.name}, as ravel_pytree gave; it got {own.short()}: use "
                 f".astype({self.dtype.name!r})"
@@ -60,7 +61,7 @@ class _Layout:
         parts, start = [], 0
         for aval in self.avals:
             part = reshape(slice_in_dim(flat, start, start + aval.size), aval.shape)
-            parts.append(_back(part, aval))
+            parts.append(part if one_dtype else _back(part, aval))
             start += aval.size
         return parts
 

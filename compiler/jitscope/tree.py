@@ -18,7 +18,7 @@ from .xla import pytrees
 from .xla.pytrees import DictKey, FlattenedIndexKey, GetAttrKey, PyTreeDef, SequenceKey
 
 
-_registry = pytrees.new_registry()
+_registry = pytrees.new_registry(__name__, "default_registry")
 
 flatten_leaves = _registry.flatten
 """(leaves, structure) of a tree: the hot path's own."""
@@ -107,10 +107,12 @@ def all(tree: Any, *, is_leaf: IsLeaf = None) -> bool:
 def transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, pytree_to_transpose: Any) -> Any:
     """A tree of trees turned inside out: `outer(inner(leaf))` becomes `inner(outer(leaf))`.
 
-    Without `inner_treedef` the first inner tree says what it is. Raises TypeError where the tree is not of that form.
+    Without `inner_treedef` the first inner tree says what it is. Raises TypeError where the tree is not of that form,
+    ValueError if it is the outer form that does not fit and `inner_treedef` is not given.
     """
+    rows = outer_treedef.flatten_up_to(pytree_to_transpose) if inner_treedef is None else None
     try:
-        rows = outer_treedef.flatten_up_to(pytree_to_transpose)
+        rows = outer_treedef.flatten_up_to(pytree_to_transpose) if rows is None else rows
         if inner_treedef is None and not rows:
             raise TypeError("tree.transpose: the outer structure has no leaves: say what inner_treedef is")
         inner = structure(rows[0]) if inner_treedef is None else inner_treedef

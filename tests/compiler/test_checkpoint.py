@@ -12,7 +12,14 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
-from jitscope.ad_checkpoint import checkpoint_name, print_saved_residuals, saved_residuals
+from jitscope.ad_checkpoint import (
+    Offloadable,
+    Recompute,
+    Saveable,
+    checkpoint_name,
+    print_saved_residuals,
+    saved_residuals,
+)
 from jitscope.core.jaxpr import walk
 from tests.compiler.programs import steps
 from tests.compiler.recorded_rules import MODULES, RECORDED, compare, names
@@ -112,6 +119,83 @@ def test_policies_look_into_loops(policy: Any) -> None:
     counts = operations(jx.make_jaxpr(jx.grad(g))(*args))
     # Forward and back there is a product each; what is not saved is computed anew from a third.
     assert counts["dot_general"] == (2 if policy is policies.dots_saveable else 3)
+
+
+BRANCHES = {
+    "cond": lambda x, w: lax.cond(
+        x.sum() > 0,
+        lambda: jnp.sin(checkpoint_name(jnp.sin(x @ w), "a")),
+        lambda: jnp.cos(checkpoint_name(jnp.tanh(x @ w), "b")),
+    ),
+    "switch": lambda x, w: lax.switch(
+        jnp.int32(x.sum()), [lambda: jnp.sin(x @ w), lambda: x @ w, lambda: jnp.zeros((5, 4))]
+    ),
+    "cond in scan": lambda x, w: (
+        lax.scan(lambda c, _: (lax.cond(c.sum() > 0, lambda: jnp.sin(c @ jnp.eye(3)), lambda: c), None), x, length=2)[0]
+        @ w
+    ),
+}
+SAVED = {  # beside the arguments, in JAX
+    ("cond", None): [],
+    ("cond", policies.dots_saveable): [(5, 4)],
+    ("cond", policies.save_only_these_names("a")): [(5, 4)],
+    ("cond", policies.save_only_these_names("c")): [],
+    ("cond", policies.save_from_both_policies(policies.dots_saveable, policies.save_only_these_names("a"))): [(5, 4)]
+    * 2,
+    ("switch", policies.dots_with_no_batch_dims_saveable): [(5, 4)],
+    ("cond in scan", policies.dots_saveable): [(2, 5, 3)],
+    ("cond in scan", policies.save_only_these_names("a")): [],
+}
+
+
+@pytest.mark.parametrize("name, policy", SAVED)
+def test_policies_look_into_branches(name: str, policy: Any) -> None:
+    f = lambda x, w: jnp.sum(BRANCHES[name](x, w))
+    g = jx.checkpoint(f, policy=policy)
+    w = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)
+    for sign in (1, -1):
+        x = sign * np.linspace(-0.2, 1, 15, dtype=np.float32).reshape(5, 3)
+        for wrap in (lambda f: f, jx.jit):
+            for got, want in zip(wrap(jx.grad(g, (0, 1)))(x, w), jx.grad(f, (0, 1))(x, w)):
+                np.testing.assert_allclose(got, want, 1e-5, 1e-6)
+        kept = [aval.shape for aval, where in saved_residuals(g, x, w) if "argument" not in where]
+        assert sorted(kept) == SAVED[name, policy]
+
+
+def test_offloaded_values_are_saved() -> None:
+    f = lambda x, w: jnp.sum(jnp.sin(checkpoint_name(jnp.sin(checkpoint_name(x @ w, "product")), "y")))
+    w = np.linspace(-1, 1, 9, dtype=np.float32).reshape(3, 3)
+    memories = {"offload_src": "device", "offload_dst": "pinned_host"}
+    by_name = policies.save_and_offload_only_these_names
+    for policy, count in (
+        (policies.offload_dot_with_no_batch_dims(**memories), 1),
+        (by_name(names_which_can_be_saved=["y"], names_which_can_be_offloaded=["product"], **memories), 2),
+        (by_name(names_which_can_be_saved=[], names_which_can_be_offloaded=["y"], **memories), 1),
+        (lambda *_, **__: Offloadable("device", "pinned_host"), 2),
+        (lambda prim, *_, **__: Saveable if prim.name == "dot_general" else Recompute, 1),
+    ):
+        g = jx.checkpoint(f, policy=policy)
+        np.testing.assert_allclose(jx.jit(jx.grad(g))(XS, w), jx.grad(f)(XS, w), 1e-6)
+        assert len([1 for _, where in saved_residuals(g, XS, w) if "argument" not in where]) == count
+    same = lambda: by_name(names_which_can_be_saved=["y"], names_which_can_be_offloaded=["z"], **memories)
+    assert same() == same() and hash(same()) == hash(same())
+    with pytest.raises(ValueError, match="'y' cannot be saved and offloaded"):
+        by_name(names_which_can_be_saved=["y"], names_which_can_be_offloaded=["y"], **memories)
+    with pytest.raises(ValueError, match="True or False"):
+        both = policies.save_from_both_policies(
+            policies.offload_dot_with_no_batch_dims("a", "b"), policies.dots_saveable
+        )
+        jx.grad(jx.checkpoint(f, policy=both))(XS, w)
+
+
+def test_barriers_by_argument() -> None:
+    for apart in (True, (True, False), (False, {"a": False})):
+        g = jx.checkpoint(lambda x, p: jnp.sin(x) * p["a"], prevent_cse=apart)
+        np.testing.assert_allclose(jx.grad(g)(0.5, {"a": 2.0}), 2 * np.cos(0.5), 1e-6)
+    with pytest.raises(ValueError, match="prevent_cse must be a prefix"):
+        jx.checkpoint(jnp.sin, prevent_cse=(True, False))(1.0)
+    with pytest.raises(TypeError, match="prevent_cse is True or False"):
+        jx.checkpoint(jnp.sin, prevent_cse="yes")(1.0)
 
 
 def test_a_program_that_keeps_less_needs_less_memory() -> None:
@@ -286,10 +370,7 @@ def test_python_that_needs_values_is_pointed_to_static_arguments() -> None:
     assert any("static_argnums" in note for note in caught.value.__notes__)
 
 
-def test_policies_that_are_not_there_or_give_no_answer() -> None:
-    for name in ("offload_dot_with_no_batch_dims", "save_and_offload_only_these_names"):
-        with pytest.raises(NotImplementedError, match=f"{name} moves saved values to another memory"):
-            getattr(policies, name)("device", "pinned_host")
+def test_policies_that_give_no_answer() -> None:
     with pytest.raises(TypeError, match="answers with True"):
         jx.grad(jx.checkpoint(jnp.sin, policy=lambda *_, **__: None))(1.0)
     with pytest.raises(ValueError, match="True or False"):

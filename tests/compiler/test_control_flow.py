@@ -146,11 +146,11 @@ def test_scan_refuses_what_does_not_fit():
         lax.scan(lambda c, x: (c, x), 0.0)
     with pytest.raises(ValueError, match="has no axis to loop over"):
         lax.scan(lambda c, x: (c, x), 0.0, 3.0)
-    with pytest.raises(ValueError, match="unroll is a positive int"):
-        lax.scan(lambda c, x: (c, x), 0.0, np.arange(3.0), unroll=0)
+    with pytest.raises(ValueError, match="unroll is an int from 0"):
+        lax.scan(lambda c, x: (c, x), 0.0, np.arange(3.0), unroll=-1)
     with pytest.raises(TypeError, match=r"at result.*not an array"):
         lax.scan(lambda c, x: (c, "text"), 0.0, np.arange(3.0))
-    with pytest.raises(TypeError, match="length is an int"):
+    with pytest.raises(jx.errors.ConcretizationTypeError, match="length must be known"):
         jx.jit(lambda n: lax.scan(lambda c, x: (c, None), 0.0, length=n))(3)
 
 
@@ -296,7 +296,7 @@ def test_fori_loop_unrolled_and_refused():
     assert int(lax.fori_loop(0, 10, lambda i, c: c + i, 0, unroll=3)) == 45
     with pytest.raises(ValueError, match="unroll needs bounds"):
         jx.jit(lambda n: lax.fori_loop(0, n, lambda i, c: c, 0, unroll=2))(3)
-    with pytest.raises(TypeError, match="upper is an integer scalar"):
+    with pytest.raises(TypeError, match="two dtypes, lower i64"):
         lax.fori_loop(0, 2.5, lambda i, c: c, 0)
 
 
@@ -407,8 +407,8 @@ def test_map(batch_size):
     )
     np.testing.assert_allclose(found["s"], np.sin(xs).sum(1))
     assert found["i"].tolist() == list(range(7))
-    with pytest.raises(ValueError, match="at least 1"):
-        lax.map(lambda x: x, xs, batch_size=0)
+    with pytest.raises(ValueError, match="not -1"):
+        lax.map(lambda x: x, xs, batch_size=-1)
 
 
 @given(n=st.integers(0, 20), reverse=st.booleans(), axis=st.integers(-2, 1))
@@ -585,3 +585,56 @@ def test_what_a_scan_hands_on_is_neither_carry_nor_result():
         by_x, by_y, by_xs = gradient(1.0, 2.0, xs)
         assert (float(by_x), float(by_y)) == (4.0, 11.0)
         np.testing.assert_array_equal(by_xs, [7.0, 5.0, 3.0])
+
+
+# As JAX does, beyond the usual ----------------------------------------------------------------------------------------
+
+
+def test_bounds_of_fori_loop() -> None:
+    add = lambda i, c: c + i
+    assert int(lax.fori_loop(0.0, 3.7, lambda i, c: c + i, 0)) == 3  # known bounds are cut to ints
+    assert float(jx.jit(lambda n: lax.fori_loop(0.0, n, add, 0.0))(3.5)) == 6  # others are counted up to
+    assert int(lax.fori_loop(0, np.int16(3), add, 0)) == 3 and int(lax.fori_loop(np.int8(0), 3, add, 0)) == 3
+    assert int(jx.jit(lambda n: lax.fori_loop(0, n, add, 0))(np.int16(3))) == 3
+    assert int(jx.jit(lambda n: lax.fori_loop(0, n, add, 0, unroll=True))(3)) == 3
+    for low, high in ((np.int8(0), np.int16(3)), (np.uint8(0), 3), (True, 3), (0, 3.0)):
+        for run in (lax.fori_loop, jx.jit(lax.fori_loop, static_argnums=2)):
+            with pytest.raises(TypeError, match="two dtypes, lower"):
+                run(low, high, add, 0)
+    with pytest.raises(TypeError, match=r"upper is a scalar, not i32\[1\]"):
+        lax.fori_loop(0, np.array([3], np.int32), add, 0)
+    with pytest.raises(TypeError, match="lower is a number, not NoneType"):
+        lax.fori_loop(None, 3, add, 0)
+
+
+def test_lengths_and_unrolling_of_scan() -> None:
+    step = lambda c, x: [c + x, 2 * x]
+    for unroll in (0, False, True, 2, 7):
+        carry, ys = lax.scan(step, 0.0, np.arange(3.0), length=3.0, unroll=unroll)
+        assert float(carry) == 3 and ys.tolist() == [0, 2, 4]
+    assert type(lax.scan(step, 0.0, np.arange(3.0))) is list  # the body's own kind of pair
+    for xs in (None, {}, ()):
+        carry, ys = lax.scan(lambda c, x: (c + 1, x), 0, xs, length=0)
+        assert int(carry) == 0 and ys == xs
+    carry, ys = lax.scan(lambda c, x: (c + x.sum(), x), 0.0, np.zeros((0, 2)))
+    assert float(carry) == 0 and ys.shape == (0, 2)
+
+
+def test_map_in_batches_of_none() -> None:
+    np.testing.assert_allclose(lax.map(jnp.sin, XS, batch_size=0), np.sin(XS))
+    with pytest.raises(TypeError, match="float"):
+        lax.map(jnp.sin, XS, batch_size=2.0)
+
+
+def test_complex_numbers_choose_nothing() -> None:
+    with pytest.raises(TypeError, match="a boolean or a real number"):
+        lax.cond(1j, lambda: 1, lambda: 2)
+
+
+def test_associative_scan_of_other_trees() -> None:
+    pairs = (XS, 2 * XS)
+    found = lax.associative_scan(lambda a, b: [a[0] + b[0], a[1] + b[1]], pairs)  # a list where it took a tuple
+    assert type(found) is tuple
+    np.testing.assert_allclose(found[1], np.cumsum(2 * XS, 0))
+    with pytest.raises(ValueError, match="must return the structure it takes"):
+        lax.associative_scan(lambda a, b: (a, b), XS)

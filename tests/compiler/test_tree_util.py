@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import functools
 import inspect
 import json
 import operator
-from collections import OrderedDict, defaultdict
+import pickle
+from collections import OrderedDict, defaultdict, namedtuple
 from pathlib import Path
 from typing import Any
 
@@ -327,3 +329,35 @@ def test_keys_pass_through_trees() -> None:
     keys = random.split(random.key(0), 3)
     stacked = tree.map(lambda *ks: jnp.stack(ks), *[{"k": k} for k in keys])
     assert stacked["k"].shape == (3,) and (random.key_data(stacked["k"]) == random.key_data(keys)).all()
+
+
+Point = namedtuple("Point", "x y")
+
+
+@pytest.mark.parametrize(
+    "x",
+    [1, None, [1, (2, None)], {"a": [1]}, Point(1, 2), OrderedDict(b=1, a=2), defaultdict(list, a=1),
+     tu.Partial(divmod, 1)],
+    ids=repr,
+)  # fmt: skip
+def test_structures_pickle(x: Any) -> None:
+    structure = tu.tree_structure(x)
+    for again in (pickle.loads(pickle.dumps(structure)), copy.deepcopy(structure)):
+        assert again == structure and hash(again) == hash(structure)
+        assert tu.tree_structure(again.unflatten(tu.tree_leaves(x))) == structure
+
+
+def test_what_the_outer_structure_does_not_fit() -> None:
+    rows = [{"a": 1}, {"a": 2}]
+    with pytest.raises(ValueError, match="arity mismatch"):
+        tu.tree_transpose(tu.tree_structure([0]), None, rows)
+    with pytest.raises(TypeError, match="arity mismatch"):
+        tu.tree_transpose(tu.tree_structure([0]), tu.tree_structure({"a": 0}), rows)
+
+
+def test_unravel_of_one_dtype_takes_any() -> None:
+    _, unravel = flatten_util.ravel_pytree([jnp.ones(2), jnp.ones(1)])
+    assert [x.dtype.name for x in unravel(np.arange(3, dtype=np.int32))] == ["int32"] * 2
+    _, unravel = flatten_util.ravel_pytree([jnp.ones(2), np.arange(2)])
+    with pytest.raises(TypeError, match="unravel takes float32"):
+        unravel(np.arange(4))

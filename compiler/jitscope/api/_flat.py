@@ -7,9 +7,12 @@ from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
 from .. import tree
 from ..backend.array import device_for, one_device, placed, to_array
 from ..backend.signature import short_repr
+from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of, not_an_array
 from ..core.references import Reference
 from ..core.trace import Tracer, evaluating
@@ -31,7 +34,7 @@ class Flat:
         args = self.in_tree.unflatten(leaves)
         out = self.fun(*args[0], **args[1]) if self.named else self.fun(*args)
         if self.has_aux:
-            if not isinstance(out, tuple) or len(out) != 2:
+            if not isinstance(out, (tuple, list)) or len(out) != 2:
                 raise TypeError(
                     f"with has_aux=True {name_of(self.fun)} must return (result, aux); it returned {type(out).__name__}"
                 )
@@ -78,11 +81,15 @@ def check_array(x: Any, what: str) -> ShapedArray:
         raise TypeError(f"{what} something that is not an array: {not_an_array(x)}") from None
 
 
+def _is_float0(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype == dtypes.float0
+
+
 def as_values(leaves: Sequence[Any]) -> list[Any]:
     """Leaves as arrays (on one device) or tracers. Inside a trace numbers stay numbers: they become literals there."""
     if not evaluating():
         return list(leaves)
     if one_device():
-        return [x if isinstance(x, _TAKEN) else to_array(x) for x in leaves]
+        return [x if isinstance(x, _TAKEN) or _is_float0(x) else to_array(x) for x in leaves]
     device = device_for(leaves)
     return [x if isinstance(x, _TAKEN) else placed(x, device) for x in leaves]

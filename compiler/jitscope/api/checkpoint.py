@@ -25,7 +25,7 @@ from ._flat import Flat
 def checkpoint(
     fun: Callable[..., Any] | None = None,
     *,
-    prevent_cse: bool = True,
+    prevent_cse: Any = True,
     policy: Policy | None = None,
     static_argnums: int | tuple[int, ...] = (),
     static_argnames: str | Iterable[str] = (),
@@ -35,15 +35,17 @@ def checkpoint(
     nothing without one), and computes all other intermediate values anew on the way back.
 
     `prevent_cse=False` leaves out the barrier that keeps the compiler from merging the second computation with the
-    first; it is not needed in the body of a scan. Arguments in `static_argnums` or `static_argnames` are Python values.
+    first; it is not needed in the body of a scan. It may be a tree of booleans, a prefix of the positional arguments: the
+    barrier stands if one of them is True. Arguments in `static_argnums` or `static_argnames` are Python values.
     Also a decorator, with or without arguments. Raises TypeError for arguments or results that are no arrays.
     """
     if concrete is not None:
         raise NotImplementedError(
             "checkpoint has no option `concrete`: name the arguments that Python must see in static_argnums"
         )
-    if not isinstance(prevent_cse, bool):
-        raise TypeError(f"checkpoint: prevent_cse is True or False, not {prevent_cse!r}")
+    wrong = [x for x in tree.leaves(prevent_cse) if not isinstance(x, bool)]
+    if wrong:
+        raise TypeError(f"checkpoint: prevent_cse is True or False, or a tree of those, not {wrong[0]!r}")
     if fun is None:
         return functools.partial(
             checkpoint,
@@ -60,18 +62,22 @@ def checkpoint(
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         bound, dynamic = _bind(fun, spec, args, kwargs)
         leaves, in_tree = tree.flatten(dynamic)
+        apart = prevent_cse if isinstance(prevent_cse, bool) else _any_apart(prevent_cse, dynamic[0])
         avals = check_leaves(leaves, dynamic, f"checkpoint of {name_of(fun)} was called with, at arguments")
         body = _traced(bound, in_tree, avals)
         consts, (closed,) = lift_constants([body.closed])
-        outs = checkpoint_p.bind(
-            *consts, *leaves, jaxpr=closed, prevent_cse=prevent_cse, differentiated=False, policy=policy
-        )
+        outs = checkpoint_p.bind(*consts, *leaves, jaxpr=closed, prevent_cse=apart, differentiated=False, policy=policy)
         return body.out_tree.unflatten(outs)
 
     return checkpointed
 
 
 remat = checkpoint
+
+
+def _any_apart(prevent_cse: Any, args: tuple) -> bool:
+    """Whether a barrier is asked for, by a tree of booleans that is a prefix of the arguments."""
+    return any(tree.broadcast_prefix(prevent_cse, tree.structure(args), "checkpoint: prevent_cse"))
 
 
 class _Bound:

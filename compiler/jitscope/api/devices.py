@@ -48,6 +48,8 @@ def device_put(
 def _put(leaf: Any, device: Any, free: bool, may_alias: bool | None) -> Any:
     if isinstance(leaf, Tracer):
         return leaf if device is None else moved(leaf, device)
+    if getattr(leaf, "dtype", None) == dtypes.float0:
+        return leaf
     if config.guarding:
         kind = (
             "host_to_device"

@@ -133,13 +133,15 @@ def argument_numbers(argnums: Any) -> Numbers:
     return numbers
 
 
-def chosen_arguments(fun: Any, numbers: Numbers, args: tuple, what: str) -> list[int]:
-    """The positions meant, counted from the front. Raises TypeError for an argument that was not given, ValueError for one
+def chosen_arguments(
+    fun: Any, numbers: Numbers, args: tuple, what: str, missing: type[Exception] = TypeError
+) -> list[int]:
+    """The positions meant, counted from the front. Raises `missing` for an argument that was not given, ValueError for one
     named twice."""
     wanted = (numbers,) if isinstance(numbers, int) else numbers
     wrong = [i for i in wanted if not -len(args) <= i < len(args)]
     if wrong:
-        raise TypeError(
+        raise missing(
             f"{what} of {name_of(fun)} with respect to argument {wrong[0]}, but it was called with {len(args)} positional "
             "arguments. What is passed by name cannot be differentiated: pass it by position"
         )

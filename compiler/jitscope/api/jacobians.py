@@ -90,7 +90,7 @@ def hessian(
 
 
 def _forward(fun: Any, numbers: Any, has_aux: bool, holomorphic: bool, args: tuple, kwargs: dict[str, Any]) -> Any:
-    chosen = chosen_arguments(fun, numbers, args, "jacfwd")
+    chosen = chosen_arguments(fun, numbers, args, "jacfwd", ValueError)
     primals = tuple(args[i] for i in chosen)
     in_tree = tree.structure(primals)
     avals = _check_arguments("jacfwd", fun, chosen, primals, holomorphic, dtypes.is_float, "real floats")
@@ -117,7 +117,7 @@ def _forward(fun: Any, numbers: Any, has_aux: bool, holomorphic: bool, args: tup
 def _reverse(
     fun: Any, numbers: Any, has_aux: bool, holomorphic: bool, allow_int: bool, args: tuple, kwargs: dict[str, Any]
 ) -> Any:
-    chosen = chosen_arguments(fun, numbers, args, "jacrev")
+    chosen = chosen_arguments(fun, numbers, args, "jacrev", ValueError)
     primals = tuple(args[i] for i in chosen)
     in_tree = tree.structure(primals)
     avals = _check_arguments("jacrev", fun, chosen, primals, holomorphic, _inexact(allow_int), "floats")

@@ -7,9 +7,11 @@ from typing import Any
 
 from .. import tree
 from ..backend.array import Array, one_device
+from ..core.avals import aval_of, is_python_scalar
 from ..core.folding import fold
 from ..core.trace import Tracer, evaluating
-from ..ops.linear import instantiate
+from ..core.zeros import is_zero
+from ..ops.linear import convert, instantiate
 from ..transforms.jvp import jvp_flat
 from ..transforms.linearize import linearize_flat
 from ._flat import Flat, as_values, check_array, check_callable, name_of
@@ -38,8 +40,10 @@ def _jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any
         )
     leaves, in_tree = tree.flatten(tuple(primals))
     given, tangent_tree = tree.flatten(tuple(tangents))
-    if in_tree != tangent_tree:
-        raise TypeError(f"jvp: primals and tangents differ in structure: {in_tree} and {tangent_tree}")
+    if in_tree != tangent_tree or type(primals) is not type(tangents):
+        raise TypeError(
+            f"jvp: primals and tangents differ in structure: {tree.structure(primals)} and {tree.structure(tangents)}"
+        )
     moving = [_tangent_of(p, t, path_in(tuple(primals), i)) for i, (p, t) in enumerate(zip(leaves, given))]
     flat = Flat(fun, in_tree, has_aux)
     all_outs, ts = jvp_flat(flat, as_values(leaves), moving)
@@ -55,7 +59,14 @@ def _tangent_of(primal: Any, tangent: Any, path: Path) -> Any:
     if not one_device() and evaluating():
         value = primal.known() if isinstance(primal, Tracer) else primal
         device = value.device if isinstance(value, Array) else None
-    return check_tangent(tangent, aval, path, device)
+    t = check_tangent(tangent, aval, path, device)
+    if is_zero(t) or aval_of(t).weak_type == aval.weak_type:
+        return t
+    return (
+        convert(tangent, aval.dtype, aval.weak_type)
+        if aval.weak_type or not is_python_scalar(tangent)
+        else aval.dtype.type(tangent)
+    )
 
 
 def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:

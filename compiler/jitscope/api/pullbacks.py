@@ -23,7 +23,7 @@ from ..core.references import Reference, ReferenceAval
 from ..core.staging import eval_jaxpr
 from ..core.trace import Tracer, evaluating
 from ..core.zeros import Linear, Zero, is_zero
-from ..ops.linear import convert, instantiate
+from ..ops.linear import instantiate
 from ..transforms.linearize import Linearized
 from ..transforms.transpose import backward_pass, reduced
 from ._flat import check_array
@@ -172,13 +172,13 @@ class Pullback(LinearFunction):
             jaxpr = reduced(jaxpr, [w for w, m in zip(wanted, program.moving_in) if m])
         found = iter(backward_pass(jaxpr, self.residuals, args, moving))
         cts = [next(found) if m else Zero(tangent_aval(a)) for m, a in zip(program.moving_in, program.in_avals)]
-        return [_of_kind(instantiate(ct), a) if w else None for ct, a, w in zip(cts, program.in_avals, wanted)]
+        return [instantiate(ct) if w else None for ct, w in zip(cts, wanted)]
 
 
 class Pushforward(LinearFunction):
     """From tangents of the arguments (their structure, shapes and dtypes) to the tangent of the result.
 
-    Raises TypeError and ValueError for tangents that do not fit the arguments.
+    Raises TypeError for another structure, ValueError for tangents of other shapes or dtypes than the arguments.
     """
 
     __slots__ = ()
@@ -201,7 +201,8 @@ class Pushforward(LinearFunction):
             )
         device = self._device(given)
         moving = [
-            check_tangent(t, a, path_in(tangents, i), device) for i, (t, a) in enumerate(zip(given, program.in_avals))
+            check_tangent(t, a, path_in(tangents, i), device, ValueError)
+            for i, (t, a) in enumerate(zip(given, program.in_avals))
         ]
         wanted = [instantiate(t) for t, m in zip(moving, program.moving_in) if m]
         found = iter(eval_jaxpr(program.jaxpr, self.residuals, *wanted))
@@ -232,9 +233,10 @@ def _array(x: Any, what: str, path: Path) -> ShapedArray:
     return x.aval if hasattr(x, "aval") else check_array(x, f"{what}{path()} is")
 
 
-def check_tangent(tangent: Any, primal: ShapedArray, path: Path, device: Any = None) -> Any:
-    """A tangent for a value of aval `primal`, of the right dtype. Raises ValueError for another shape, TypeError for another
-    dtype."""
+def check_tangent(
+    tangent: Any, primal: ShapedArray, path: Path, device: Any = None, wrong: type[Exception] = TypeError
+) -> Any:
+    """A tangent for a value of aval `primal`. Raises ValueError for another shape, `wrong` for another dtype."""
     wanted = tangent_aval(primal)
     if isinstance(primal, ReferenceAval):
         if isinstance(tangent, Reference) and tangent.aval.inner_aval.strong() is wanted.strong():  # pyright: ignore
@@ -243,20 +245,25 @@ def check_tangent(tangent: Any, primal: ShapedArray, path: Path, device: Any = N
     if is_zero(tangent):
         return tangent
     if wanted.dtype == dtypes.float0:
-        if getattr(tangent, "dtype", None) == dtypes.float0:
-            return Zero(wanted)
-        raise TypeError(
-            f"the primal at {path()} is {primal.short()}, which has no tangent: pass zeros of dtype float0 for it"
-        )
+        if getattr(tangent, "dtype", None) != dtypes.float0:
+            raise wrong(
+                f"the primal at {path()} is {primal.short()}, which has no tangent: pass zeros of dtype float0 for it"
+            )
+        if tuple(tangent.shape) != primal.shape:
+            raise ValueError(
+                f"at {path()} the primal is {primal.short()} and the tangent has the shape {tuple(tangent.shape)}; they must "
+                "agree"
+            )
+        return Zero(wanted)
     aval = _array(tangent, "the tangent at ", path)
     if aval.shape != wanted.shape:
         raise ValueError(f"at {path()} the primal is {primal.short()} and the tangent {aval.short()}; they must agree")
-    if not _becomes(aval, wanted):
-        raise TypeError(
+    if aval.dtype != wanted.dtype:
+        raise wrong(
             f"at {path()} the primal is {primal.short()} and the tangent {aval.short()}; they must agree: convert the tangent "
-            f"with .astype({wanted.dtype.name})"
+            f"with jnp.asarray(t, '{wanted.dtype.name}')"
         )
-    return _converted(tangent, aval, wanted, device)
+    return _on_device(tangent, device)
 
 
 def _cotangent(ct: Any, result: ShapedArray, path: Path, device: Any) -> Any:
@@ -264,34 +271,13 @@ def _cotangent(ct: Any, result: ShapedArray, path: Path, device: Any) -> Any:
     if is_zero(ct) or wanted.dtype == dtypes.float0:
         return Zero(wanted)
     aval = _array(ct, "the cotangent", path)
-    if aval.shape != wanted.shape or not _becomes(aval, wanted):
+    if aval.shape != wanted.shape or aval.dtype != wanted.dtype:
         raise ValueError(f"the result{path()} is {wanted.short()} and its cotangent {aval.short()}; they must agree")
-    return _converted(ct, aval, wanted, device)
+    return _on_device(ct, device)
 
 
-def _of_kind(ct: Any, primal: ShapedArray) -> Any:
-    """A cotangent, weakly typed if what it belongs to is."""
-    if getattr(ct, "dtype", None) == dtypes.float0 or aval_of(ct).weak_type == primal.weak_type:
-        return ct
-    return convert(ct, primal.dtype, primal.weak_type)
-
-
-def _becomes(aval: ShapedArray, wanted: ShapedArray) -> bool:
-    """Whether a value may stand for a (co)tangent: its dtype is right, or it is a Python number of the same kind."""
-    if aval.dtype == wanted.dtype:
-        return True
-    return (
-        aval.weak_type
-        and dtypes.is_inexact(aval.dtype)
-        and dtypes.is_complex(wanted.dtype) >= dtypes.is_complex(aval.dtype)
-    )
-
-
-def _converted(x: Any, aval: ShapedArray, wanted: ShapedArray, device: Any) -> Any:
-    if isinstance(x, Tracer):
-        return x if aval.dtype == wanted.dtype else convert(x, wanted.dtype)
-    x = x if aval.dtype == wanted.dtype else np.asarray(x, wanted.dtype)
-    if not evaluating():
+def _on_device(x: Any, device: Any) -> Any:
+    if isinstance(x, Tracer) or not evaluating():
         return x
     array = to_array(x)
     return placed(array, device) if isinstance(array, Array) and device is not None else array

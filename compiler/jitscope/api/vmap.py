@@ -6,6 +6,8 @@ import functools
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
+import numpy as np
+
 from .. import tree
 from ..core.avals import aval_of
 from ..core.folding import fold
@@ -26,7 +28,7 @@ def vmap(
     """`fun` mapped over an axis of its arguments, as one operation on all examples instead of a loop.
 
     `in_axes`: which axis of each positional argument is mapped (an int, None for none, or a tuple of those or of trees of
-    those that are prefixes of the arguments); keyword arguments are mapped along axis 0. `out_axes`: where the axis goes in
+    those that are prefixes of the arguments; what is not mapped may be any object); keyword arguments are mapped along axis 0. `out_axes`: where the axis goes in
     the results; None for results that are the same for all examples (with `sum_match`, others are summed). `axis_name`
     names the axis for collectives such as `lax.psum`; `spmd_axis_name` says over which axis of a mesh of devices it is
     spread, which means nothing on one device. Raises TypeError for axes that are no ints, ValueError for axes that do not
@@ -69,10 +71,19 @@ def _vmap(
     size = _mapped_size(fun, leaves, dims, names, axis_size)
     flat = Flat(fun, in_tree, named=True)
     axis = BatchAxis(axis_name, size)
-    outs, out_dims = vmap_flat(flat, axis, as_values(leaves), dims)
+    outs, out_dims = vmap_flat(flat, axis, _values(leaves, dims), dims)
     wanted = tree.broadcast_prefix(out_axes, flat.out_tree, "vmap out_axes")
     placed = [_place(fun, axis, x, d, w, sum_match) for x, d, w in zip(outs, out_dims, wanted)]
     return flat.out_tree.unflatten(placed)
+
+
+def _values(leaves: list[Any], dims: list[int | None]) -> list[Any]:
+    """What the function sees: what is not mapped may be anything, and stays as it is."""
+    if None not in dims:
+        return as_values(leaves)
+    arrays = [d is not None or hasattr(x, "aval") or isinstance(x, np.ndarray) for x, d in zip(leaves, dims)]
+    given = iter(as_values([x for x, a in zip(leaves, arrays) if a]))
+    return [next(given) if a else x for x, a in zip(leaves, arrays)]
 
 
 def _checked_axes(axes: Any, what: str, anything: bool = False) -> Any:
@@ -100,9 +111,9 @@ def _argument_name(path: Sequence[Any]) -> str:
 
 
 def _checked_dim(fun: Any, x: Any, dim: Any, name: str) -> int | None:
-    aval = check_array(x, f"vmap of {name_of(fun)}: {name} is")
     if dim is None:
         return None
+    aval = check_array(x, f"vmap of {name_of(fun)}: {name} is")
     if not -aval.ndim <= dim < aval.ndim:
         hint = ": in_axes=None for it takes the same value for all examples" if not aval.shape else ""
         raise ValueError(f"vmap of {name_of(fun)}: {name} is {aval.short()} and has no axis {dim} to map over{hint}")

@@ -40,6 +40,8 @@ class Array(Operators):
     def __array__(self, dtype: Any = None, context: Any = None, copy: bool | None = None) -> np.ndarray:
         if isinstance(self.aval.dtype, dtypes.ExtendedDType):
             raise TypeError(f"{self.aval.short()} holds keys, which have no NumPy form: use random.key_data(keys)")
+        if self.aval.dtype == dtypes.float0:
+            return np.zeros(self.aval.shape, dtypes.float0)
         value = client.to_numpy(self.buf, self.aval.dtype)
         if dtype is not None and np.dtype(dtype) != value.dtype:
             return value.astype(dtype)
@@ -247,7 +249,17 @@ def array_from_numpy(value: Any, weak_type: bool = False, device: Any = None) ->
         aval = _avals[key] = ShapedArray(value.shape, canonicalize(value.dtype), weak_type)
     if value.dtype is not aval.dtype:
         value = value.astype(aval.dtype, copy=False)
-    return Array(client.put(value, device or options.default_device), aval)
+    try:
+        return Array(client.put(value, device or options.default_device), aval)
+    except TypeError:
+        if aval.dtype != dtypes.float0:
+            raise
+        return Array(client.put(np.zeros(aval.shape, bool), device or options.default_device), aval)
+
+
+def result_of(buf: Any, aval: ShapedArray) -> Any:
+    """What a program gives, as users get it: zeros of dtype float0 are NumPy's."""
+    return np.zeros(aval.shape, dtypes.float0) if aval.dtype == dtypes.float0 else Array(buf, aval)
 
 
 _avals: dict[Any, ShapedArray] = {}

@@ -12,7 +12,7 @@ from .. import tree
 from ..core.jaxpr import ClosedJaxpr
 from ..xla.garbage import collect, due
 from ..xla.program import RuntimeFailure, translate
-from .array import Array
+from .array import Array, result_of
 from .compile import Program
 from .donating import owned
 from .signature import Signature
@@ -43,11 +43,12 @@ class Ready:
     """What a key answers with: a program, and how to put its results together. `places` says for each argument of the
     program where it stands among the buffers of the call (None: in the same order); `tally` counts for the ledger."""
 
-    __slots__ = ("__weakref__", "donated", "kept", "out_tree", "program", "single", "tally")
+    __slots__ = ("__weakref__", "donated", "kept", "make", "out_tree", "program", "single", "tally")
 
     def __init__(self, program: Program, out_tree: Any, places: Sequence[int] | None = None):
         self.program, self.out_tree, self.tally = program, out_tree, Tally()
-        self.single = program.out_avals[0] if out_tree == _LEAF else None
+        self.make = result_of if program.gives_float0 else Array
+        self.single = program.out_avals[0] if out_tree == _LEAF and self.make is Array else None
         self.kept = None if program.takes_all else program.kept
         self.donated = program.donated
         if places is not None:
@@ -78,7 +79,7 @@ class Ready:
             program.tell_donated([given[i] for i in self.donated])
         if self.single is not None:
             return Array(outs[0], self.single)
-        return self.out_tree.unflatten(list(map(Array, outs, program.out_avals)))
+        return self.out_tree.unflatten(list(map(self.make, outs, program.out_avals)))
 
 
 class CheckedReady(Ready):

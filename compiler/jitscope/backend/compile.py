@@ -15,6 +15,7 @@ import numpy as np
 from ..control.discharge import purified
 from ..core import config, records, source
 from ..core.avals import ShapedArray, physical
+from ..core.dtypes import float0
 from ..core.hashing import SMALL, StructuralHash, structural_hash
 from ..core.jaxpr import NO_DEBUG, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn
 from ..core.trace import Tracer, leaked
@@ -25,7 +26,7 @@ from ..xla.callbacks import answer, calls_python
 from ..xla.garbage import collect, due
 from ..xla.program import Executable, RuntimeFailure, compile_options, translate
 from . import disk
-from .array import Array, one_device, placed, to_array
+from .array import Array, one_device, placed, result_of, to_array
 from .donating import owned, usable, warn_unusable
 from .guarding import unguarded
 from .guards import guards
@@ -51,7 +52,7 @@ class Program:
     """
 
     __slots__ = (
-        "__weakref__", "debug", "donated", "entry", "executable", "hidden", "kept", "out_avals", "reused", "takes_all",
+        "__weakref__", "debug", "donated", "entry", "executable", "gives_float0", "hidden", "kept", "out_avals", "reused", "takes_all",
     )  # fmt: skip
 
     def __init__(
@@ -69,7 +70,8 @@ class Program:
         self.executable, self.entry, self.hidden, self.kept = entry.executable, entry, hidden, kept
         self.out_avals, self.reused = out_avals, reused
         self.donated = tuple(donated)
-        self.takes_all = not hidden and kept == list(range(arguments))
+        self.gives_float0 = any(aval.dtype == float0 for aval in out_avals)
+        self.takes_all = not hidden and kept == list(range(arguments)) and not self.gives_float0
         entry.users += 1
 
     def __del__(self) -> None:
@@ -106,7 +108,8 @@ class Program:
             raise translate(error, bufs) from None
         if self.donated:
             self.tell_donated([given[i] for i in self.donated])
-        return [Array(buf, aval) for buf, aval in zip(outs, self.out_avals)]
+        make = result_of if self.gives_float0 else Array
+        return [make(buf, aval) for buf, aval in zip(outs, self.out_avals)]
 
 
 def _donation(debug: DebugInfo, argument: int, handle: Any) -> str:

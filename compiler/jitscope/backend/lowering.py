@@ -293,7 +293,10 @@ class LoweringContext:
 
     def constant(self, value: Any) -> Any:
         """A NumPy value as a constant."""
-        return self.hlo.constant(mlir.constant_attr(np.asarray(value)))
+        value = np.asarray(value)
+        if value.dtype == dtypes.float0:
+            value = np.zeros(value.shape, bool)
+        return self.hlo.constant(mlir.constant_attr(value))
 
     def literal(self, literal: Literal) -> Any:
         return self.constant(np.asarray(literal.value, literal.aval.dtype))

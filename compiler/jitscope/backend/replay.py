@@ -88,7 +88,7 @@ class _Replay:
 
     def apply(self, eqn: JaxprEqn, operands: Sequence[Any]) -> list[Any]:
         out = evaluation().process(eqn.primitive, tuple(operands), eqn.params)
-        return list(out) if eqn.primitive.multiple_results else [out]
+        return [to_array(x) for x in (out if eqn.primitive.multiple_results else [out])]
 
     def inside(
         self, eqn: JaxprEqn, operands: list[Any], results: list[Any], path: str, turns: tuple[Turn, ...]

@@ -41,7 +41,7 @@ WHAT: dict[Test, str] = {nans: "NaN", infinities: "an infinity", nans_and_infini
 
 def is_bad(x: Any, test: Test) -> bool:
     """Whether an array has a bad element. Integers, booleans and keys have none."""
-    return dtypes.is_inexact(x.aval.dtype) and bool(test(_wide(x)).any())
+    return dtypes.is_inexact(x.dtype) and bool(test(_wide(x)).any())
 
 
 def _wide(x: Any) -> np.ndarray:

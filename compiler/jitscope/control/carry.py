@@ -37,10 +37,10 @@ def settle_carry(
     in_tree: Any,
     carry_of: Callable[[Any, Any], Any],
 ) -> tuple[Body, list[Any]]:
-    """The body whose first results have the avals of the carry, and the first carry's leaves.
+    """The body whose first results have the shapes and dtypes of the carry, and the first carry's leaves.
 
-    A leaf that stems from a Python number takes the dtype the body makes of it. Raises TypeError where structure, shape or
-    dtype change otherwise.
+    A leaf that stems from a Python number takes the dtype the body makes of it; results are weak where the body's are. Raises
+    TypeError where structure, shape or dtype change otherwise.
     """
     leaves, avals = list(leaves), list(avals)
     while True:
@@ -49,17 +49,20 @@ def settle_carry(
         if out_tree != in_tree:
             raise TypeError(_structure_message(what, f, in_tree, out_tree))
         outs = body.closed.out_avals[: len(avals)]
-        changed = [
-            i for i, (a, b) in enumerate(zip(avals, outs)) if a.weak_type and not (b.weak_type and b.dtype == a.dtype)
-        ]
-        for i in changed:
-            dtype, _ = promote((avals[i].dtype, True), (outs[i].dtype, outs[i].weak_type))
+        changed: list[int] = []
+        for i, (a, b) in enumerate(zip(avals, outs)):
+            if not a.weak_type or a.dtype == b.dtype:
+                continue
+            dtype, _ = promote((a.dtype, True), (b.dtype, b.weak_type))
+            if dtype == a.dtype:
+                continue
+            changed.append(i)
             leaves[i] = dtype.type(leaves[i]) if is_python_scalar(leaves[i]) else convert(leaves[i], dtype)
             avals[i] = ShapedArray(avals[i].shape, dtype)
         if not changed:
             break
     _check_types(what, f, body.closed, avals, in_tree)
-    return Body(with_result_avals(body.closed, avals), body.out_tree), leaves
+    return body, leaves
 
 
 def handed_on(closed: ClosedJaxpr, before: int, leaves: Sequence[Any]) -> list[int]:

@@ -10,17 +10,19 @@ import numpy as np
 
 from .. import tree
 from ..core import dtypes
-from ..core.avals import ShapedArray, aval_of, tangent_aval
+from ..core.avals import ShapedArray, aval_of, is_python_scalar, tangent_aval
 from ..core.config import settings
 from ..core.effects import moved, no_effects
-from ..core.jaxpr import ClosedJaxpr, JaxprEqn, rearranged
+from ..core.jaxpr import ClosedJaxpr, JaxprEqn, Literal, rearranged
 from ..core.primitive import Discharge, HigherOrder, NewValue, Primitive
 from ..core.staging import eval_jaxpr, trace_to_jaxpr
 from ..core.trace import Tracer, using
 from ..core.zeros import Zero, is_linear, is_zero
-from ..ops.elementwise import clamp_p, ne_p
+from ..ops.elementwise import clamp_p, eq_p, ne_p, stop_gradient_p
 from ..ops.families import pure
+from ..ops.indexing import dynamic_slice_p
 from ..ops.linear import broadcast_in_dim, convert, select_n_p, zeros
+from ..ops.reduce import argmax_p, reduce_or_p
 from ..transforms.dce import dce_jaxpr
 from ..transforms.jvp import jvp_jaxpr
 from ..transforms.linearize import partial_eval_jaxpr
@@ -89,17 +91,27 @@ class Cond(HigherOrder):
         return self._bind(batched, args[0], list(args[1:]), **params), [0 if m else None for m in mapped]
 
     def _batch_choice(self, axis: Any, args: Any, dims: Any, branches: Sequence[ClosedJaxpr]) -> Any:
-        """Examples choose differently: all branches run, each example takes its own's results."""
-        everything = [True] * len(branches[0].out_avals)
+        """Examples choose differently: all branches run, each example takes its own's results. What all branches hand
+        on of the operands that are the same for all examples stays so."""
+        index, operands = axis.move(args[0], dims[0], 0), args[1:]
+        handed = [at if at is not None and dims[1 + at] is None else None for at in map(_place, *_handed_on(branches))]
+        differ = [at is None for at in handed]
         found = [
-            call(vmap_jaxpr(b, axis, dims[1:], everything)[0], list(args[1:]), b.jaxpr.debug.name) for b in branches
+            call(vmap_jaxpr(b, axis, own_dims, differ)[0], own, b.jaxpr.debug.name)
+            for b, (own, own_dims) in zip(branches, own_operands(axis, index, operands, dims[1:], len(branches)))
         ]
-        index = axis.move(args[0], dims[0], 0)
-        if len(branches) == 1:
-            return found[0], [0] * len(everything)
         which = ne_p(index, np.int32(0)) if len(branches) == 2 else index
-        outs = [select_n_p(_beside(which, cases[0]), *cases) for cases in zip(*found)]
-        return outs, [0] * len(outs)
+        outs = []
+        for at, cases in zip(handed, zip(*found)):
+            if at is not None:
+                outs.append(
+                    broadcast_in_dim(operands[at], aval_of(operands[at]).shape, ())
+                    if is_python_scalar(operands[at])
+                    else operands[at]
+                )
+            else:
+                outs.append(cases[0] if len(cases) == 1 else select_n_p(_beside(which, cases[0]), *cases))
+        return outs, [0 if d else None for d in differ]
 
     def partial_eval(self, trace, args, /, *, branches, **params):
         if not trace.is_known(args[0]):
@@ -110,7 +122,7 @@ class Cond(HigherOrder):
         known_args = [x for x, k in zip(args[1:], known) if k]
         slots, plans = _residual_slots(splits)
         count = len(unknown) - sum(unknown)
-        first = [_with_slots(s.known, count, slots, plan) for s, plan in zip(splits, plans)]
+        first = [with_slots(s.known, count, slots, plan) for s, plan in zip(splits, plans)]
         done: list[Any] = []
         if count or slots or any(b.effects for b in first):
             with using(trace.parent):
@@ -170,30 +182,89 @@ def _beside(which: Any, x: Any) -> Any:
     return broadcast_in_dim(which, shape, (0,))
 
 
+def _handed_on(branches: Sequence[ClosedJaxpr]) -> list[list[int | None]]:
+    """For each branch, which operand each of its results is, if it is one."""
+    rows = []
+    for branch in branches:
+        number = {v: i for i, v in enumerate(branch.jaxpr.invars)}
+        rows.append([None if isinstance(a, Literal) else number.get(a) for a in branch.jaxpr.outvars])
+    return rows
+
+
+def _place(*places: int | None) -> int | None:
+    return places[0] if len(set(places)) == 1 else None
+
+
+def own_operands(
+    axis: Any, index: Any, args: Sequence[Any], dims: Sequence[int | None], count: int
+) -> list[tuple[list[Any], list[int | None]]]:
+    """The operands of each of `count` branches that run for all examples, and where the mapped axis lies in them.
+
+    In a branch that an example does not take derivatives may be infinite or NaN, and zero times that is NaN. So no
+    derivative flows back from there. An operand that is the same for all examples gets the derivatives of all of them
+    together, so examples that do not take the branch compute there what one that does take it computes.
+    """
+    moving = [isinstance(x, Tracer) and dtypes.is_inexact(aval_of(x).dtype) for x in args]
+    if not any(moving) or count == 1:
+        return [(list(args), list(dims))] * count
+    shared = any(m and d is None for m, d in zip(moving, dims))
+    guarded = [d is not None and (m or shared) for m, d in zip(moving, dims)]
+    args = [axis.move(x, d, 0) if g else x for x, d, g in zip(args, dims, guarded)]
+    dims = [0 if g else d for d, g in zip(dims, guarded)]
+    found = []
+    for number in range(count):
+        taken = eq_p(index, np.int32(number))
+        one = argmax_p(taken, axes=(0,), index_dtype=dtypes.int32) if shared else None
+        some = reduce_or_p(taken, axes=(0,)) if shared else None
+        own = [
+            _guarded(x, taken, one) if g else select_n_p(some, stop_gradient_p(x), x) if m and d is None else x
+            for x, d, m, g in zip(args, dims, moving, guarded)
+        ]
+        found.append((own, list(dims)))
+    return found
+
+
+def _guarded(x: Any, taken: Any, one: Any) -> Any:
+    """`x`, all examples' along axis 0, with no derivative for those that are not `taken`, which have the value of the
+    example number `one` if that is given."""
+    other, shape = stop_gradient_p(x), aval_of(x).shape
+    if one is not None:
+        starts = [one, *[np.int32(0)] * (len(shape) - 1)]
+        row = dynamic_slice_p(other, *starts, slice_sizes=(1, *shape[1:]))
+        other = broadcast_in_dim(row, shape, tuple(range(len(shape))))
+    return select_n_p(_beside(taken, x), other, x)
+
+
 # Residuals of partial evaluation: branches give different ones, so slots of one aval are shared, zeros fill the others'.
 
 
 def _residual_slots(splits: Sequence[Any]) -> tuple[list[ShapedArray], list[dict[int, int]]]:
     """The avals of the slots, and for each branch the slot of each fresh residual (by its index among the results)."""
+    counts = [sum(split.out_known) for split in splits]
+    slots, rows = shared_slots([split.known.out_avals[count:] for split, count in zip(splits, counts)])
+    return slots, [dict(enumerate(row, count)) for row, count in zip(rows, counts)]
+
+
+def shared_slots(rows: Sequence[Sequence[ShapedArray]]) -> tuple[list[ShapedArray], list[list[int]]]:
+    """The avals of as few slots as hold the values of each branch in turn, and for each branch the slots of its values."""
     slots: list[ShapedArray] = []
-    plans = []
-    for split in splits:
-        count = sum(split.out_known)
+    numbers = []
+    for row in rows:
         used: Counter[ShapedArray] = Counter()
-        plan = {}
-        for i, aval in enumerate(split.known.out_avals[count:], count):
+        mine = []
+        for aval in row:
             same = [n for n, s in enumerate(slots) if s is aval]
             if used[aval] == len(same):
                 same.append(len(slots))
                 slots.append(aval)
-            plan[i] = same[used[aval]]
+            mine.append(same[used[aval]])
             used[aval] += 1
-        plans.append(plan)
-    return slots, plans
+        numbers.append(mine)
+    return slots, numbers
 
 
-def _with_slots(known: ClosedJaxpr, count: int, slots: list[ShapedArray], plan: dict[int, int]) -> ClosedJaxpr:
-    """The known part of a branch, giving its known results and all slots."""
+def with_slots(known: ClosedJaxpr, count: int, slots: list[ShapedArray], plan: dict[int, int]) -> ClosedJaxpr:
+    """The known part of a branch, giving its first `count` results and all slots; `plan` has the slots of further results."""
     at = {slot: i for i, slot in plan.items()}
     if len(at) == len(slots):
         return rearranged(known, range(len(known.in_avals)), [*range(count), *[at[n] for n in range(len(slots))]])
@@ -270,6 +341,8 @@ def cond(
         return _cond_of_two_operands(pred, true_fun, false_fun, *operands)
     _check_functions("cond", {"true_fun": true_fun, "false_fun": false_fun})
     aval = _choice(pred, "cond", "pred", "a boolean or a number")
+    if dtypes.is_complex(aval.dtype):
+        raise TypeError(f"cond: pred is a boolean or a real number, not {aval.short()}")
     if settings().disable_jit and not isinstance(pred, Tracer):
         return true_fun(*operands) if pred else false_fun(*operands)
     if aval.dtype != dtypes.bool_:

@@ -10,7 +10,7 @@ from ..core.avals import aval_of, tangent_aval
 from ..core.trace import evaluating
 from ..core.zeros import Zero, is_zero, zero_of
 from ..ops.families import add_tangents
-from ..ops.linear import instantiate
+from ..ops.linear import convert_element_type_p, instantiate
 from ..transforms.vmap import vmap_flat
 from .bodies import name_of
 from .ruled import (
@@ -95,7 +95,7 @@ class _FlatRule:
         given, rule = self.arguments, self.rule
         assert rule is not None
         written = SymbolicZero if self.symbolic_zeros else lambda aval: instantiate(Zero(aval))
-        moving = [written(t.aval) if is_zero(t) else t for t in tangents]
+        moving = [written(t.aval) if is_zero(t) else _weak(t) if aval_of(t).weak_type else t for t in tangents]
         out = call_rule(rule, *given.set_apart(primals), given.trees(primals), given.trees(moving))
         return self._checked(out, f"the JVP rule {name_of(rule)} of {self.name}")
 
@@ -115,6 +115,11 @@ class _FlatRule:
 
     def __repr__(self) -> str:
         return name_of(self.rule)
+
+
+def _weak(t: Any) -> Any:
+    """A weak tangent, such that what flows back to it is weak, whatever the rule combines it with."""
+    return convert_element_type_p(t, new_dtype=aval_of(t).dtype, weak_type=True)
 
 
 def _checked_tangent(out: Any, t: Any, what: str) -> Any:
@@ -166,7 +171,7 @@ class custom_jvp(Ruled):
 
         def rule(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
             if len(jvps) != len(primals):
-                raise TypeError(
+                raise ValueError(
                     f"{name_of(self.fun)} was called with {len(primals)} arguments; defjvps gave {len(jvps)} rules. "
                     "None stands for an argument that the result does not depend on"
                 )

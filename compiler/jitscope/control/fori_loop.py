@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import tree
 from ..core import dtypes
-from ..core.avals import aval_of
+from ..core.avals import ShapedArray, aval_of
 from ..core.config import settings
 from ..core.trace import Tracer
 from ..ops.elementwise import lt_p
@@ -28,18 +28,20 @@ def fori_loop(
     """`val = init_val; for i in range(lower, upper): val = body_fun(i, val)`, compiled; gives the last `val`.
 
     With bounds that are known before running it is a `scan` and differentiates in both modes, else a `while_loop` (forward
-    mode). `unroll`: so many iterations stand in one of the compiled loop (known bounds only). Raises TypeError for bounds
-    that are not integer scalars, or a body that changes the carry's structure, shapes or dtypes.
+    mode). Bounds are numbers of one dtype (a Python int beside a signed integer takes its dtype); known ones are cut to ints.
+    `unroll`: so many iterations stand in one of the compiled loop (known bounds only). Raises TypeError for bounds that are
+    no scalars or of two dtypes, or a body that changes the carry's structure, shapes or dtypes.
     """
     if not callable(body_fun):
         raise TypeError(f"fori_loop: body_fun must be a function, it is {type(body_fun).__name__}")
-    for name, bound in (("lower", lower), ("upper", upper)):
-        _check_bound(name, bound)
+    dtype = _bounds_dtype(lower, upper)
     start, stop = _known(lower), _known(upper)
     if start is None or stop is None:
-        if unroll is not None:
+        if unroll not in (None, False, 1):
             raise ValueError("fori_loop: unroll needs bounds that are known before running (Python ints)")
-        return _dynamic(lower, upper, body_fun, init_val)
+        lower, upper = (x if aval_of(x).dtype == dtype else convert(x, dtype) for x in (lower, upper))
+        _, _, value = while_loop(_below, _Step(body_fun, False), (lower, upper, init_val))
+        return value
     if settings().disable_jit:
         for i in range(start, stop):
             init_val = body_fun(np.asarray(i, dtypes.default_int()), init_val)
@@ -47,10 +49,27 @@ def fori_loop(
     return _static(start, stop, body_fun, init_val, unroll)
 
 
-def _check_bound(name: str, bound: Any) -> None:
-    aval = aval_of(bound)
-    if aval.shape or not dtypes.is_integer(aval.dtype):
-        raise TypeError(f"fori_loop: {name} is an integer scalar, not {aval.short()}")
+def _bounds_dtype(lower: Any, upper: Any) -> Any:
+    """The dtype of the counter. Raises TypeError for bounds that have none in common."""
+    low, high = _bound("lower", lower), _bound("upper", upper)
+    if low.dtype == high.dtype:
+        return low.dtype
+    signed = all(dtypes.kind(a.dtype) == "i" for a in (low, high))
+    if signed and low.weak_type != high.weak_type:
+        return high.dtype if low.weak_type else low.dtype
+    raise TypeError(
+        f"fori_loop: the bounds have two dtypes, lower {low.short()} and upper {high.short()}: convert one of them"
+    )
+
+
+def _bound(name: str, bound: Any) -> ShapedArray:
+    try:
+        aval = aval_of(bound)
+    except TypeError:
+        raise TypeError(f"fori_loop: {name} is a number, not {type(bound).__name__}") from None
+    if aval.shape:
+        raise TypeError(f"fori_loop: {name} is a scalar, not {aval.short()}")
+    return aval
 
 
 def _known(bound: Any) -> Any:
@@ -58,7 +77,7 @@ def _known(bound: Any) -> Any:
         return bound
     if isinstance(bound, Tracer):
         bound = bound.known()
-    return None if bound is None or isinstance(bound, Tracer) else operator.index(np.asarray(bound).item())
+    return None if bound is None or isinstance(bound, Tracer) else int(np.asarray(bound).item())
 
 
 class _Step:
@@ -78,22 +97,14 @@ class _Step:
 
 def _one_like(i: Any) -> Any:
     aval = aval_of(i)
-    return 1 if aval.weak_type else aval.dtype.type(1)
+    one = aval.dtype.type(1)
+    return one.item() if aval.weak_type else one
 
 
 def _static(start: int, stop: int, body: Any, init: Any, unroll: Any) -> Any:
     """The counter is a weak integer whatever the dtype of the bounds, as in JAX."""
     steps = 1 if unroll is None else unroll
     (_, value), _ = scan(_Step(body, True), (start, init), None, length=max_dim(stop - start, 0), unroll=steps)
-    return value
-
-
-def _dynamic(lower: Any, upper: Any, body: Any, init: Any) -> Any:
-    low, high = aval_of(lower), aval_of(upper)
-    if low.dtype != high.dtype:
-        dtype, _ = dtypes.promote((low.dtype, low.weak_type), (high.dtype, high.weak_type))
-        lower, upper = convert(lower, dtype), convert(upper, dtype)
-    _, _, value = while_loop(_below, _Step(body, False), (lower, upper, init))
     return value
 
 
@@ -106,12 +117,13 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
     """`f` on each element of `xs` (a tree of arrays) along its leading axis, one after another; the results stacked.
 
     Like `vmap(f)(xs)` with less memory and less speed; `batch_size` elements at a time are vmapped. Raises ValueError for
-    leading axes that differ or a batch_size below 1.
+    leading axes that differ or a negative batch_size, TypeError for one that is no int; 0 is as None.
     """
-    if batch_size is None:
+    batch_size = operator.index(batch_size or 0)
+    if not batch_size:
         return _sequential(f, xs)
-    if batch_size < 1:
-        raise ValueError(f"map: batch_size is at least 1, not {batch_size}")
+    if batch_size < 0:
+        raise ValueError(f"map: batch_size is a number of elements, not {batch_size}")
     leaves, in_tree = tree.flatten(xs)
     sizes = {a.shape[0] for a in check_leaves(leaves, xs, "map: xs has, at xs") if a.ndim}
     if len(sizes) != 1:

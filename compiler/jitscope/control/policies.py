@@ -1,17 +1,37 @@
 """Policies of checkpoint: which intermediate values are saved for the backward pass, and which are computed anew.
 
 A policy is a function of a primitive, the avals of its operands and its parameters, and says whether the results may be
-saved.
+saved: True or `Saveable`, False or `Recompute`, or an `Offloadable`, which names the memories to move them between.
 """
 
 from __future__ import annotations
 
+import enum
 import types
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 
-Policy = Callable[..., bool]
+class Offloadable(NamedTuple):
+    """A policy's answer: save, in the memory `dst`."""
+
+    src: str
+    dst: str
+
+
+class _Answer(enum.Enum):
+    SAVE = "Saveable"
+    RECOMPUTE = "Recompute"
+
+    def __repr__(self) -> str:
+        return self.value
+
+
+Saveable, Recompute = _Answer
+"""A policy's answers: save, and compute anew."""
+
+Answer = bool | _Answer | Offloadable
+Policy = Callable[..., Answer]
 
 _PRODUCTS = ("dot_general", "conv_general_dilated")
 
@@ -84,7 +104,7 @@ class _Either:
     def __init__(self, one: Policy, other: Policy):
         self.one, self.other = one, other
 
-    def __call__(self, prim: Any, *avals: Any, **params: Any) -> bool:
+    def __call__(self, prim: Any, *avals: Any, **params: Any) -> Answer:
         answers = self.one(prim, *avals, **params), self.other(prim, *avals, **params)
         if not all(isinstance(a, bool) for a in answers):
             raise ValueError(
@@ -108,15 +128,67 @@ def save_from_both_policies(policy_1: Policy, policy_2: Policy) -> Policy:
     return _Either(policy_1, policy_2)
 
 
-def _no_offload(name: str) -> Callable[..., Policy]:
-    def refuse(*_: Any, **__: Any) -> Policy:
-        raise NotImplementedError(
-            f"checkpoint_policies.{name} moves saved values to another memory, and on the CPU there is only one. Use a policy "
-            "that saves them (dots_with_no_batch_dims_saveable, save_only_these_names) or computes them anew"
-        )
+def save_and_offload_only_these_names(
+    *,
+    names_which_can_be_saved: Sequence[str],
+    names_which_can_be_offloaded: Sequence[str],
+    offload_src: str,
+    offload_dst: str,
+) -> Policy:
+    """Save the values with names of the first kind, and offload those of the second from the memory `offload_src` to
+    `offload_dst`. Raises ValueError for a name of both kinds."""
+    return _Offloading(names_which_can_be_saved, names_which_can_be_offloaded, Offloadable(offload_src, offload_dst))
 
-    refuse.__name__ = refuse.__qualname__ = name
-    return refuse
+
+class _Offloading:
+    """What `save_and_offload_only_these_names` gives; equal ones are equal."""
+
+    def __init__(self, saved: Sequence[str], offloaded: Sequence[str], how: Offloadable):
+        self.saved, self.offloaded, self.how = frozenset(saved), frozenset(offloaded), how
+        both = sorted(self.saved & self.offloaded)
+        if both:
+            raise ValueError(
+                f"save_and_offload_only_these_names: {both[0]!r} cannot be saved and offloaded; name it once"
+            )
+
+    def __call__(self, prim: Any, *_: Any, **params: Any) -> Answer:
+        name = params["name"] if prim.name == "name" else None
+        return Saveable if name in self.saved else self.how if name in self.offloaded else Recompute
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Offloading) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((self.saved, self.offloaded, self.how))
+
+
+class _OffloadDots(NamedTuple):
+    """What `offload_dot_with_no_batch_dims` gives."""
+
+    how: Offloadable
+
+    def __call__(self, prim: Any, *avals: Any, **params: Any) -> Answer:
+        return self.how if dots_with_no_batch_dims_saveable(prim, *avals, **params) else Recompute
+
+
+def offload_dot_with_no_batch_dims(offload_src: str, offload_dst: str) -> Policy:
+    """Offload the results of matrix products without batch dimensions, from one memory to another."""
+    return _OffloadDots(Offloadable(offload_src, offload_dst))
+
+
+def says_save(answer: Any, primitive: Any) -> bool:
+    """Whether a policy's answer is to save. What is to be offloaded is saved where it is: the CPU's device memory is the
+    host's. Raises TypeError for what is no answer."""
+    if isinstance(answer, bool):
+        return answer
+    if answer is Saveable or isinstance(answer, Offloadable):
+        return True
+    if answer is Recompute:
+        return False
+    raise TypeError(
+        "a checkpoint policy answers with True or Saveable (save), False or Recompute (compute anew), or an Offloadable; for "
+        f"{primitive.name} it gave {answer!r}"
+    )
 
 
 checkpoint_policies = types.SimpleNamespace(
@@ -130,7 +202,7 @@ checkpoint_policies = types.SimpleNamespace(
     save_any_names_but_these=save_any_names_but_these,
     save_anything_except_these_names=save_anything_except_these_names,
     save_from_both_policies=save_from_both_policies,
-    offload_dot_with_no_batch_dims=_no_offload("offload_dot_with_no_batch_dims"),
-    save_and_offload_only_these_names=_no_offload("save_and_offload_only_these_names"),
+    offload_dot_with_no_batch_dims=offload_dot_with_no_batch_dims,
+    save_and_offload_only_these_names=save_and_offload_only_these_names,
 )
 """The policies by name."""

@@ -21,7 +21,8 @@ from ..transforms.transpose import transposed_fun
 from ..transforms.vmap import vmap_jaxpr
 from .bodies import lift_constants
 from .call import call, jit_p
-from .policies import Policy, nothing_saveable
+from .cond import cond_p, shared_slots, with_slots
+from .policies import Policy, nothing_saveable, says_save
 from .scan import scan_p
 
 
@@ -212,8 +213,8 @@ def _recomputed(program: Jaxpr, needed: Sequence[Atom], policy: Policy) -> _Reco
         if wanted and (eqn.effects or _is_saveable(eqn, policy)):
             saved += reversed(wanted)
         elif wanted:
-            if eqn.primitive is scan_p and _has_saveable(eqn.params["jaxpr"], policy):
-                first, again, more = _saving_scan(eqn, policy)
+            if eqn.primitive in _SAVING and any(_has_saveable(held, policy) for held in _looked_into(eqn)):
+                first, again, more = _SAVING[eqn.primitive](eqn, policy)
                 saved += reversed(more)
             anew.append(again)
             read.update(a for a in again.invars if isinstance(a, Var))
@@ -239,13 +240,33 @@ def _saving_scan(eqn: JaxprEqn, policy: Policy) -> tuple[JaxprEqn, JaxprEqn, lis
     return first, again, stacked
 
 
+def _saving_cond(eqn: JaxprEqn, policy: Policy) -> tuple[JaxprEqn, JaxprEqn, list[Var]]:
+    """The same of a conditional. Branches save different values: they share places of one aval, zeros fill the others'."""
+    bodies = [_opened(branch, policy) for branch in eqn.params["branches"]]
+    plans = [_recomputed(body.jaxpr, body.jaxpr.outvars, policy) for body in bodies]
+    slots, rows = shared_slots([[v.aval for v in plan.saved] for plan in plans])
+    count, giving, taking = len(eqn.outvars), [], []
+    for body, plan, row in zip(bodies, plans, rows):
+        inner = body.jaxpr
+        outs = [*inner.outvars, *plan.saved]
+        whole = Jaxpr(inner.constvars, inner.invars, outs, plan.known, inner.effects, inner.debug)
+        giving.append(with_slots(ClosedJaxpr(whole, body.consts), count, slots, dict(enumerate(row, count))))
+        at = dict(zip(row, plan.saved))
+        invars = [*inner.invars, *[at.get(n) or Var(aval) for n, aval in enumerate(slots)]]
+        taking.append(
+            ClosedJaxpr(Jaxpr(inner.constvars, invars, inner.outvars, plan.anew, debug=inner.debug), body.consts)
+        )
+    kept = [Var(aval) for aval in slots]
+    first = eqn.replace(outvars=[*eqn.outvars, *kept], params={**eqn.params, "branches": tuple(giving)})
+    again = eqn.replace(invars=[*eqn.invars, *kept], params={**eqn.params, "branches": tuple(taking)})
+    return first, again, kept
+
+
+_SAVING = {scan_p: _saving_scan, cond_p: _saving_cond}
+
+
 def _is_saveable(eqn: JaxprEqn, policy: Policy) -> bool:
-    answer = policy(eqn.primitive, *[a.aval for a in eqn.invars], **eqn.params)
-    if isinstance(answer, bool):
-        return answer
-    raise TypeError(
-        f"a checkpoint policy answers with True (save) or False (compute anew); for {eqn.primitive.name} it gave {answer!r}"
-    )
+    return says_save(policy(eqn.primitive, *[a.aval for a in eqn.invars], **eqn.params), eqn.primitive)
 
 
 def _recomputing(
@@ -264,7 +285,7 @@ def _recomputing(
     return trace_to_jaxpr(fun, avals, type(debug)(debug.name, defined=debug.defined))
 
 
-# Policies look into nested calls and loops ---------------------------------------------------------------------------
+# Policies look into nested calls, loops and branches ----------------------------------------------------------------
 
 
 class _Opening(JaxprTrace):
@@ -282,9 +303,15 @@ class _Opening(JaxprTrace):
         return super().process(primitive, args, params)
 
 
+def _looked_into(eqn: JaxprEqn) -> Sequence[ClosedJaxpr]:
+    if eqn.primitive in (jit_p, scan_p):
+        return [eqn.params["jaxpr"]]
+    return eqn.params["branches"] if eqn.primitive is cond_p else []
+
+
 def _has_saveable(closed: ClosedJaxpr, policy: Policy) -> bool:
     return any(
-        _is_saveable(eqn, policy) or (eqn.primitive in (jit_p, scan_p) and _has_saveable(eqn.params["jaxpr"], policy))
+        _is_saveable(eqn, policy) or any(_has_saveable(held, policy) for held in _looked_into(eqn))
         for eqn in closed.eqns
     )
 

@@ -15,8 +15,8 @@ from ..core.jaxpr import ClosedJaxpr, DebugInfo, JaxprEqn
 from ..core.primitive import FunctionCall
 from ..core.staging import as_function, trace_to_jaxpr
 from ..core.trace import Trace, Tracer, current_trace, evaluation, using
-from ..core.zeros import Zero, is_linear, is_zero
-from ..ops.linear import convert
+from ..core.zeros import Zero, is_linear, is_zero, zero_of
+from ..ops.linear import convert, instantiate
 from ..transforms.dce import dce_jaxpr
 from ..transforms.transpose import transposed_fun
 from ..transforms.vmap import vmap_flat
@@ -225,6 +225,12 @@ class SymbolicZero:
 
     def __repr__(self) -> str:
         return f"SymbolicZero({self.aval.short()})"
+
+
+def zero_from_primal(val: Any, symbolic_zeros: bool = False) -> Any:
+    """The zero tangent of `val`: zeros of its shape and dtype (float0 for integers), or a `SymbolicZero` that says so."""
+    zero = zero_of(val)
+    return SymbolicZero(zero.aval) if symbolic_zeros else instantiate(zero)
 
 
 class Ruled:

@@ -13,6 +13,7 @@ import numpy as np
 from .. import tree
 from ..core.avals import ShapedArray, aval_of, tangent_aval
 from ..core.config import settings
+from ..core.errors import ConcretizationTypeError
 from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, rearranged
 from ..core.primitive import Discharge, HigherOrder, NewValue
 from ..core.references import ReferenceAval
@@ -21,7 +22,7 @@ from ..core.trace import using
 from ..core.zeros import Linear, Zero, is_linear, is_zero
 from ..ops.families import add_tangents
 from ..ops.linear import concatenate_p, instantiate, reshape_p, slice_in_dim, zeros
-from ..symbolic.dimension import is_symbolic_dim, size as as_size
+from ..symbolic.dimension import is_symbolic_dim
 from ..transforms.dce import dce_jaxpr
 from ..transforms.jvp import jvp_jaxpr
 from ..transforms.linearize import Split, partial_eval_jaxpr
@@ -423,8 +424,7 @@ def scan(
     body, init_leaves = settle_carry("scan", f, trace, init_leaves, init_avals, init_tree, _carry_of)
     captured, (closed,) = lift_constants([body.closed])
     outs = _bind_moving(closed, captured, init_leaves, leaves, size, bool(reverse), unroll)
-    y_tree = body.out_tree.children()[1]
-    return init_tree.unflatten(outs[: len(init_leaves)]), y_tree.unflatten(outs[len(init_leaves) :])
+    return body.out_tree.unflatten(outs)
 
 
 def _bind_moving(
@@ -459,7 +459,7 @@ def _bind_moving(
 def _carry_of(f: Any, out_tree: Any) -> Any:
     """The structure of the carry in that of the body's result."""
     node = out_tree.node_data()
-    if node is None or node[0] is not tuple or len(out_tree.children()) != 2:
+    if node is None or node[0] not in (tuple, list) or len(out_tree.children()) != 2:
         raise TypeError(
             f"scan: {name_of(f)} must return a pair (carry, y); it returned {out_tree}. If there is no y, return "
             "(carry, None)"
@@ -477,8 +477,11 @@ def _length(f: Any, xs: Any, avals: Sequence[ShapedArray], length: Any) -> int:
     sizes = {f"xs{path}": aval.shape[0] for aval, path in zip(avals, paths)}
     if length is not None:
         try:
-            sizes["length"] = as_size(length)
-        except TypeError:
+            sizes["length"] = length if is_symbolic_dim(length) else int(length)
+        except ConcretizationTypeError as error:
+            error.add_note("scan's length must be known before running; while_loop and fori_loop take one that is not")
+            raise
+        except (TypeError, ValueError):
             raise TypeError(
                 f"scan over {name_of(f)}: length is an int known before running, not {type(length).__name__}"
             ) from None
@@ -493,12 +496,10 @@ def _length(f: Any, xs: Any, avals: Sequence[ShapedArray], length: Any) -> int:
 def _unrolled(unroll: int | bool, length: int) -> int:
     if unroll is True:
         return 1 if is_symbolic_dim(length) else max(length, 1)
-    if unroll is False:
-        return 1
     number = operator.index(unroll)
-    if number < 1:
-        raise ValueError(f"scan: unroll is a positive int or a bool, not {unroll!r}")
-    return number
+    if number < 0:
+        raise ValueError(f"scan: unroll is an int from 0 or a bool, not {unroll!r}")
+    return number or 1
 
 
 def _python_scan(f: Any, init: Any, xs: Any, length: int, reverse: bool) -> tuple[Any, Any]:

@@ -10,6 +10,7 @@ from ..core import dtypes, source
 from ..core.avals import ShapedArray, aval_of, tangent_aval
 from ..core.config import settings
 from ..core.effects import moved
+from ..core.errors import ConcretizationTypeError
 from ..core.jaxpr import ClosedJaxpr, JaxprEqn, Literal, Var, rearranged
 from ..core.primitive import Discharge, HigherOrder, NewValue
 from ..core.staging import jaxpr_as_fun, trace_to_jaxpr
@@ -282,7 +283,10 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], i
         if not callable(f):
             raise TypeError(f"while_loop: {name} must be a function, it is {type(f).__name__}")
     if settings().disable_jit:
-        return _python_while(cond_fun, body_fun, init_val)
+        try:
+            return _python_while(cond_fun, body_fun, init_val)
+        except ConcretizationTypeError:
+            pass  # examples of a vmap have conditions of their own
     leaves, in_tree = tree.flatten(init_val)
     avals = check_leaves(leaves, init_val, "while_loop: init_val has, at init_val")
     whole = tree.structure((init_val,))
@@ -291,7 +295,7 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], i
         return trace_body(body_fun, whole, avals)
 
     body, leaves = settle_carry("while_loop", body_fun, trace, leaves, avals, in_tree, lambda _, out: out)
-    condition = trace_body(cond_fun, whole, body.closed.out_avals)
+    condition = trace_body(cond_fun, whole, body.closed.in_avals)
     _check_condition(cond_fun, condition)
     captured, (closed,) = lift_constants([body.closed])
     read, first = condition.closed.jaxpr.read_arguments(), len(captured)

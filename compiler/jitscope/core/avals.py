@@ -105,9 +105,11 @@ class ShapedArray(AbstractValue):
 
 
 def physical(aval: ShapedArray) -> ShapedArray:
-    """The aval of the array below: a key array `key<fry>[3]` is `u32[3,2]`; others are their own."""
+    """The aval of the array below: a key array `key<fry>[3]` is `u32[3,2]`, float0 is bool; others are their own."""
     if isinstance(aval.dtype, dtypes.ExtendedDType):
         return ShapedArray(aval.shape + aval.dtype.element_shape, aval.dtype.physical)
+    if aval.dtype == dtypes.float0:
+        return ShapedArray(aval.shape, dtypes.bool_)
     return aval
 
 

@@ -252,7 +252,7 @@ def _promote(dtypes: tuple[DType, ...], weaks: tuple[bool, ...], strict: bool) -
     if len(set(dtypes)) == 1:
         return dtypes[0], all(weaks)
     if any(is_extended(d) or d == float0 for d in dtypes):
-        raise TypePromotionError(f"keys and other dtypes do not mix: {', '.join(map(str, dtypes))}")
+        raise TypePromotionError(f"keys, float0 and other dtypes do not mix: {', '.join(map(str, dtypes))}")
     if all(weaks):
         joined = _join(frozenset(dtypes))
         return _WEAK_RESULT.get(joined, joined), True
@@ -298,4 +298,8 @@ def promote_types(*typed: tuple[DType, bool]) -> DType:
 
 def to_inexact(dtype: DType) -> DType:
     """`dtype` itself if it is a float or complex, else the float for it: float64 for integers of 64 bits, float32 for others."""
-    return dtype if is_inexact(dtype) else float64 if dtype.itemsize == 8 else float32
+    if is_inexact(dtype):
+        return dtype
+    if dtype == float0:
+        raise TypeError("zeros of dtype float0 are the derivatives of integers, and nothing computes with them")
+    return float64 if dtype.itemsize == 8 else float32

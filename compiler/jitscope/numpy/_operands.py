@@ -112,10 +112,19 @@ def promoted(name: str, xs: Sequence[Any], inexact: bool = False) -> tuple[list[
     try:
         dtype, weak = promote(*[(a.dtype, a.weak_type) for a in avals])
     except TypePromotionError as error:
+        if any(a.dtype == dtypes.float0 for a in avals):
+            raise _no_numbers(name) from None
         raise TypePromotionError(f"{name}: {error}") from None
     if inexact:
         dtype = to_inexact(dtype)
     return [cast(x, aval, dtype, weak) for x, aval in pairs], avals, dtype, weak
+
+
+def _no_numbers(name: str) -> TypeError:
+    return TypeError(
+        f"{name} got zeros of dtype float0, the derivatives of integers, with which nothing computes: leave them out, or make "
+        "numbers of them with jnp.zeros(x.shape)"
+    )
 
 
 def same_shape(name: str, xs: Sequence[Any], avals: Sequence[ShapedArray]) -> list[Any]:

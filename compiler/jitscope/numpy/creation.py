@@ -83,7 +83,7 @@ def asarray(
     if dtype is None and order is None and not copy and device is None and not config.watching:
         if type(a) is Array:
             return a
-        if type(a) is np.ndarray and dtypes.is_supported(a.dtype):
+        if type(a) is np.ndarray and a.dtype.names is None and dtypes.is_supported(a.dtype):
             return array_from_numpy(a)
     return array(a, dtype, copy=bool(copy), order=order or "K", device=device)
 
@@ -119,6 +119,8 @@ def _number(x: Any) -> Any:
 
 
 def _from_numpy(x: np.ndarray, to: Any) -> Any:
+    if x.dtype == dtypes.float0 and to in (None, dtypes.float0):
+        return x
     if not dtypes.is_supported(x.dtype) and x.dtype.byteorder != ">":
         if to is None or dtypes.is_extended(to):
             raise TypeError(f"array: {not_an_array(x)}")
@@ -218,6 +220,8 @@ def _maker(name: str, value: int, doc: str) -> Any:
         to = default_float() if dtype is None else requested(dtype, name)
         if dtypes.is_extended(to):
             return _keys(name, shape_of(name, shape), value, to)
+        if to == dtypes.float0:
+            return np.zeros(shape_of(name, shape), to)
         return constant(name, shape_of(name, shape), to.type(value), to, device)
 
     fun.__name__, fun.__qualname__ = name, name
@@ -247,6 +251,8 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None, 
     weak = dtype is None and aval.weak_type
     if dtypes.is_extended(to) and aval.dtype != to:
         return _keys("full", sizes, value, to)
+    if to == dtypes.float0:
+        return np.zeros(sizes, to)
     if not hasattr(value, "aval") and not aval.shape and not weak:
         return constant("full", sizes, scalar_of(value, to, False), to, device)
     return on_device(_spread(value, sizes, to, weak), device)

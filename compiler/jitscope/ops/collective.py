@@ -286,6 +286,29 @@ def _names(axis_name: Any) -> tuple[Hashable, ...]:
     return tuple(axis_name) if isinstance(axis_name, (tuple, list)) else (axis_name,)
 
 
+def _one_name(name: str, axis_name: Any) -> Hashable:
+    names = _names(axis_name)
+    if len(names) != 1:
+        raise NotImplementedError(
+            f"{name} runs along one named axis, not along {names}: apply it to one after the other"
+        )
+    return names[0]
+
+
+def _split_axes(axis_name: Any) -> tuple[tuple[Hashable, ...], tuple[int, ...]]:
+    """The named axes, and the numbers of the value's own axes, which JAX takes beside them."""
+    names = _names(axis_name)
+    own = tuple(n for n in names if isinstance(n, int) and not isinstance(n, bool))
+    return tuple(n for n in names if n not in own), own
+
+
+def _over(primitive: AllReduce, x: Any, axes: tuple[Hashable, ...], own: tuple[int, ...]) -> Any:
+    if own:
+        rank = aval_of(x).ndim
+        x = primitive.reduction(x, axes=tuple(sorted(_position(primitive.name, i, rank) for i in own)))
+    return primitive(x, axes=axes) if axes else x
+
+
 def _without_groups(name: str, axis_index_groups: Any) -> None:
     if axis_index_groups is not None:
         raise NotImplementedError(
@@ -312,15 +335,16 @@ def axis_index(axis_name: Any) -> Any:
 
 
 def psum(x: Any, axis_name: Any, *, axis_index_groups: None = None) -> Any:
-    """The sum of each leaf over the examples along a named axis, or several. Booleans are counted; of a Python number
+    """The sum of each leaf over the examples along a named axis, or several; integers among them name axes of the leaf. Booleans are counted; of a Python number
     the sum is a Python number. Raises NameError for an unknown axis."""
     _without_groups("psum", axis_index_groups)
-    axes = _names(axis_name)
+    axes, own = _split_axes(axis_name)
 
     def leaf(x):
-        if is_python_scalar(x):
+        if is_python_scalar(x) and not own:
             return x * axis_size(axes)
-        return psum_p(convert(x, dtypes.int32) if aval_of(x).dtype == dtypes.bool_ else x, axes=axes)
+        x = convert(x, dtypes.int32) if aval_of(x).dtype == dtypes.bool_ else x
+        return _over(psum_p, x, axes, own)
 
     return tree.map(leaf, x)
 
@@ -328,14 +352,15 @@ def psum(x: Any, axis_name: Any, *, axis_index_groups: None = None) -> Any:
 def pmean(x: Any, axis_name: Any, *, axis_index_groups: None = None) -> Any:
     """The mean of each leaf over the examples; of integers, a float. Raises NameError for an unknown axis."""
     _without_groups("pmean", axis_index_groups)
-    size = axis_size(axis_name)
+    axes, own = _split_axes(axis_name)
+    size = axis_size(axes)
 
     def leaf(x):
-        if is_python_scalar(x):
+        if is_python_scalar(x) and not own:
             return x if isinstance(x, (float, complex)) else float(x)
-        total = convert(x, dtypes.to_inexact(aval_of(x).dtype))
-        total = psum_p(total, axes=_names(axis_name))
-        return div_p(total, scalar_like(total, size))
+        total = _over(psum_p, convert(x, dtypes.to_inexact(aval_of(x).dtype)), axes, own)
+        count = size * math.prod(aval_of(x).shape[i] for i in own)
+        return div_p(total, scalar_like(total, count))
 
     return tree.map(leaf, x)
 
@@ -343,13 +368,15 @@ def pmean(x: Any, axis_name: Any, *, axis_index_groups: None = None) -> Any:
 def pmax(x: Any, axis_name: Any, *, axis_index_groups: None = None) -> Any:
     """The greatest value of each leaf among the examples, element by element. Raises NameError for an unknown axis."""
     _without_groups("pmax", axis_index_groups)
-    return tree.map(lambda x: pmax_p(x, axes=_names(axis_name)), x)
+    axes, own = _split_axes(axis_name)
+    return tree.map(lambda x: _over(pmax_p, x, axes, own), x)
 
 
 def pmin(x: Any, axis_name: Any, *, axis_index_groups: None = None) -> Any:
     """The least value of each leaf among the examples, element by element. Raises NameError for an unknown axis."""
     _without_groups("pmin", axis_index_groups)
-    return tree.map(lambda x: pmin_p(x, axes=_names(axis_name)), x)
+    axes, own = _split_axes(axis_name)
+    return tree.map(lambda x: _over(pmin_p, x, axes, own), x)
 
 
 def all_gather(
@@ -384,11 +411,18 @@ def psum_scatter(
     Raises NameError for an unknown axis, ValueError for sizes that do not fit.
     """
     _without_groups("psum_scatter", axis_index_groups)
-    (name,) = _names(axis_name)
+    names = _names(axis_name)
+    sizes = tuple(map(_axis_size, names))
 
     def leaf(x):
         at = _position("psum_scatter", scatter_dimension, aval_of(x).ndim)
-        return reduce_scatter_p(x, scatter_dimension=at, axis_name=name, axis_size=_axis_size(name), tiled=tiled)
+        if len(names) > 1 and not tiled:
+            _check_parts("psum_scatter", x, at, names, math.prod(sizes), tiled)
+            shape = aval_of(x).shape
+            x = reshape(x, (*shape[:at], *sizes, *shape[at + 1 :]))
+        for name, size in zip(names, sizes):
+            x = reduce_scatter_p(x, scatter_dimension=at, axis_name=name, axis_size=size, tiled=tiled)
+        return x
 
     return tree.map(leaf, x)
 
@@ -405,13 +439,40 @@ def all_to_all(
     """Each leaf cut along `split_axis`, a part for each example, and what comes from the others put together along
     `concat_axis`. Raises NameError for an unknown axis, ValueError for sizes that do not fit."""
     _without_groups("all_to_all", axis_index_groups)
+    names = _names(axis_name)
 
     def leaf(x):
         rank = aval_of(x).ndim
         at, to = (_position("all_to_all", a, rank) for a in (split_axis, concat_axis))
-        return all_to_all_p(x, axis_name=axis_name, split_axis=at, concat_axis=to, tiled=tiled)
+        if len(names) != 1:
+            return _all_to_all_of_several(x, names, at, to, tiled)
+        return all_to_all_p(x, axis_name=names[0], split_axis=at, concat_axis=to, tiled=tiled)
 
     return tree.map(leaf, x)
+
+
+def _all_to_all_of_several(x: Any, names: tuple[Hashable, ...], at: int, to: int, tiled: bool) -> Any:
+    """Along several named axes as one, whose last part varies fastest: along one after the other, with the parts in front."""
+    sizes = tuple(map(_axis_size, names))
+    count = math.prod(sizes)
+    _check_parts("all_to_all", x, at, names, count, tiled)
+    x = moveaxis(_divided(x, at, count) if tiled else x, at, 0)
+    rest = aval_of(x).shape[1:]
+    x = reshape(x, (*sizes, *rest))
+    for i, name in enumerate(names):
+        x = all_to_all_p(x, axis_name=name, split_axis=i, concat_axis=i, tiled=False)
+    x = moveaxis(reshape(x, (count, *rest)), 0, to)
+    return _merged(x, to) if tiled else x
+
+
+def _check_parts(name: str, x: Any, at: int, names: tuple[Hashable, ...], count: int, tiled: bool) -> None:
+    aval = aval_of(x)
+    if (aval.shape[at] % count) if tiled else aval.shape[at] != count:
+        how = f"be a multiple of {count}" if tiled else f"be {count}"
+        raise ValueError(
+            f"{name} of {aval.short()} along the axes {names}, which have {count} examples together: the size of axis {at} must "
+            f"{how}"
+        )
 
 
 def ppermute(x: Any, axis_name: Hashable, perm: Sequence[tuple[int, int]]) -> Any:
@@ -419,8 +480,8 @@ def ppermute(x: Any, axis_name: Hashable, perm: Sequence[tuple[int, int]]) -> An
 
     Raises NameError for an unknown axis, ValueError for pairs that are no permutation.
     """
-    pairs = tuple((int(a), int(b)) for a, b in perm)
-    return tree.map(lambda x: ppermute_p(x, axis_name=axis_name, perm=pairs), x)
+    pairs, name = tuple((int(a), int(b)) for a, b in perm), _one_name("ppermute", axis_name)
+    return tree.map(lambda x: ppermute_p(x, axis_name=name, perm=pairs), x)
 
 
 def pshuffle(x: Any, axis_name: Hashable, perm: Sequence[int]) -> Any:
@@ -437,9 +498,9 @@ def pbroadcast(x: Any, axis_name: Hashable, source: int) -> Any:
     """Each leaf of example number `source`, for all. Raises NameError for an unknown axis."""
 
     def leaf(x):
-        mine = eq_p(axis_index_p(axis_name=axis_name), np.int32(source))
+        mine = eq_p(axis_index(axis_name), np.int32(source))
         nothing = full(aval_of(x).shape, 0, aval_of(x).dtype)
-        return psum_p(where(mine, x, nothing), axes=(axis_name,))
+        return psum_p(where(mine, x, nothing), axes=_names(axis_name))
 
     return tree.map(leaf, x)
 

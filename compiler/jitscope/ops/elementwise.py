@@ -34,9 +34,17 @@ from .linear import (
 )
 
 
+def number_like(x, value):
+    """`scalar_like` for derivative rules: a weak number beside a weak value, so that its derivative is weak, too."""
+    number = scalar_like(x, value)
+    if aval_of(x).weak_type and dtypes.python_dtype(type(number.item())) == number.dtype:
+        return number.item()
+    return number
+
+
 def times(t, value):
     """A tangent times a number."""
-    return mul_p(t, scalar_like(t, value))
+    return mul_p(t, number_like(t, value))
 
 
 def _boolean(dtype):
@@ -76,10 +84,10 @@ gt_p, ge_p = Compare("gt", "GT"), Compare("ge", "GE")
 # Exponentials and logarithms -----------------------------------------------------------------------------------------
 
 exp_p = Elementwise("exp", lambda t, y, x: mul_p(t, y), hlo="exponential")
-expm1_p = Elementwise("expm1", lambda t, y, x: mul_p(t, add_p(y, scalar_like(y, 1))), hlo="exponential_minus_one")
+expm1_p = Elementwise("expm1", lambda t, y, x: mul_p(t, add_p(y, number_like(y, 1))), hlo="exponential_minus_one")
 log_p = Elementwise("log", lambda t, y, x: div_p(t, x), hlo="log")
-log1p_p = Elementwise("log1p", lambda t, y, x: div_p(t, add_p(x, scalar_like(x, 1))), hlo="log_plus_one")
-logistic_p = Elementwise("logistic", lambda t, y, x: mul_p(t, mul_p(y, sub_p(scalar_like(y, 1), y))))
+log1p_p = Elementwise("log1p", lambda t, y, x: div_p(t, add_p(x, number_like(x, 1))), hlo="log_plus_one")
+logistic_p = Elementwise("logistic", lambda t, y, x: mul_p(t, mul_p(y, sub_p(number_like(y, 1), y))))
 
 
 class Exp2(Elementwise):
@@ -128,10 +136,10 @@ cos_p = Circular(
     "real",
     lambda s, c, sh, ch: (mul_p(c, ch), neg_p(s(sh))),
 )
-tan_p = Elementwise("tan", lambda t, y, x: mul_p(t, add_p(scalar_like(y, 1), mul_p(y, y))))
+tan_p = Elementwise("tan", lambda t, y, x: mul_p(t, add_p(number_like(y, 1), mul_p(y, y))))
 asin_p = Elementwise("asin", lambda t, y, x: mul_p(t, rsqrt_p(_one_minus_square(x))), hlo="chlo.asin")
 acos_p = Elementwise("acos", lambda t, y, x: neg_p(mul_p(t, rsqrt_p(_one_minus_square(x)))), hlo="chlo.acos")
-atan_p = Elementwise("atan", lambda t, y, x: div_p(t, add_p(scalar_like(x, 1), mul_p(x, x))), hlo="chlo.atan")
+atan_p = Elementwise("atan", lambda t, y, x: div_p(t, add_p(number_like(x, 1), mul_p(x, x))), hlo="chlo.atan")
 sinh_p = Circular(
     "sinh", lambda t, y, x: mul_p(t, cosh_p(x)), "chlo.sinh", "imag", lambda s, c, sh, ch: (mul_p(sh, c), s(ch))
 )
@@ -140,7 +148,7 @@ cosh_p = Circular(
 )
 tanh_p = Elementwise("tanh", lambda t, y, x: mul_p(t, _one_minus_square(y)))
 asinh_p = Elementwise(
-    "asinh", lambda t, y, x: mul_p(t, rsqrt_p(add_p(mul_p(x, x), scalar_like(x, 1)))), hlo="chlo.asinh"
+    "asinh", lambda t, y, x: mul_p(t, rsqrt_p(add_p(mul_p(x, x), number_like(x, 1)))), hlo="chlo.asinh"
 )
 acosh_p = Elementwise("acosh", lambda t, y, x: mul_p(t, _acosh_slope(x)), hlo="chlo.acosh")
 atanh_p = Elementwise("atanh", lambda t, y, x: div_p(t, _one_minus_square(x)), hlo="chlo.atanh")
@@ -152,11 +160,11 @@ atan2_p = Elementwise(
 
 
 def _one_minus_square(x):
-    return sub_p(scalar_like(x, 1), mul_p(x, x))
+    return sub_p(number_like(x, 1), mul_p(x, x))
 
 
 def _acosh_slope(x):
-    one = scalar_like(x, 1)
+    one = number_like(x, 1)
     return mul_p(rsqrt_p(sub_p(x, one)), rsqrt_p(add_p(x, one)))
 
 
@@ -226,10 +234,10 @@ def _pow_base_partial(t, z, x, y):
 
 def _pow_exponent_partial(t, z, x, y):
     # 0 ** y has slope 0 in y > 0, where log alone would give NaN.
-    zero = scalar_like(x, 0)
-    safe = where(eq_p(x, zero), scalar_like(x, 1), x)
+    zero = number_like(x, 0)
+    safe = where(eq_p(x, zero), number_like(x, 1), x)
     log_x = (
-        where(eq_p(x, zero), where(ge_p(y, zero), zero, scalar_like(x, float("nan"))), log_p(safe))
+        where(eq_p(x, zero), where(ge_p(y, zero), zero, number_like(x, float("nan"))), log_p(safe))
         if not dtypes.is_complex(aval_of(x).dtype)
         else log_p(x)
     )
@@ -362,9 +370,9 @@ class Abs(Elementwise):
         if is_zero(t):
             return out, zero_of(out)
         if not dtypes.is_complex(aval_of(x).dtype):
-            return out, where(ge_p(x, scalar_like(x, 0)), t, neg_p(t))
+            return out, where(ge_p(x, number_like(x, 0)), t, neg_p(t))
         along = add_p(mul_p(real_p(t), real_p(x)), mul_p(imag_p(t), imag_p(x)))
-        size = where(eq_p(out, scalar_like(out, 0)), scalar_like(out, 1), out)
+        size = where(eq_p(out, number_like(out, 0)), number_like(out, 1), out)
         return out, div_p(along, size)
 
 
@@ -375,9 +383,9 @@ def _balanced(name: str, compare):
     """Partials of max and min: where both operands are equal each gets half."""
 
     def partial(t, out, mine, other):
-        half = where(eq_p(mine, other), scalar_like(out, 0.5), scalar_like(out, 1))
+        half = where(eq_p(mine, other), number_like(out, 0.5), number_like(out, 1))
         wins = eq_p(mine, out) if dtypes.is_complex(aval_of(out).dtype) else compare(mine, other)
-        return mul_p(t, where(wins, half, scalar_like(out, 0)))
+        return mul_p(t, where(wins, half, number_like(out, 0)))
 
     def second(t, out, x, y):
         return partial(t, out, y, x)
@@ -405,9 +413,9 @@ def _inside(low, x, high):
 
 clamp_p = Clamp(
     "clamp",
-    lambda t, z, low, x, high: _spread(where(gt_p(low, x), _spread(t, z), scalar_like(t, 0)), z),
-    lambda t, z, low, x, high: where(_inside(low, x, high), t, scalar_like(t, 0)),
-    lambda t, z, low, x, high: _spread(where(lt_p(high, x), _spread(t, z), scalar_like(t, 0)), z),
+    lambda t, z, low, x, high: _spread(where(gt_p(low, x), _spread(t, z), number_like(t, 0)), z),
+    lambda t, z, low, x, high: where(_inside(low, x, high), t, number_like(t, 0)),
+    lambda t, z, low, x, high: _spread(where(lt_p(high, x), _spread(t, z), number_like(t, 0)), z),
     accepts="biufc",
 )
 
@@ -432,7 +440,7 @@ erf_inv_p = Elementwise(
     hlo="chlo.erf_inv",
 )
 digamma_p = Elementwise(
-    "digamma", lambda t, y, x: mul_p(t, polygamma_p(scalar_like(x, 1), x)), accepts="f", hlo="chlo.digamma"
+    "digamma", lambda t, y, x: mul_p(t, polygamma_p(number_like(x, 1), x)), accepts="f", hlo="chlo.digamma"
 )
 lgamma_p = Elementwise("lgamma", lambda t, y, x: mul_p(t, digamma_p(x)), accepts="f", hlo="chlo.lgamma")
 
@@ -444,7 +452,7 @@ def _no_order(t, y, n, x):
 polygamma_p = Elementwise(
     "polygamma",
     _no_order,
-    lambda t, y, n, x: mul_p(t, polygamma_p(add_p(n, scalar_like(n, 1)), x)),
+    lambda t, y, n, x: mul_p(t, polygamma_p(add_p(n, number_like(n, 1)), x)),
     accepts="f",
     hlo="chlo.polygamma",
 )
@@ -595,6 +603,9 @@ class StopGradient(DiscreteElementwise):
 
     def lower(self, ctx, x, /):
         return x
+
+    def transpose(self, ct, x, /):
+        return [None]  # nothing flows back, neither in a linear program
 
 
 stop_gradient_p = StopGradient("stop_gradient", accepts="biufck")

@@ -8,7 +8,7 @@ from typing import Any
 from .. import tree
 from ..control.bodies import check_leaves, name_of
 from ..core.avals import ShapedArray, aval_of
-from ..ops.linear import rev_p
+from ..ops.linear import convert, rev_p
 from ..ops.scanning import odd_even
 
 
@@ -17,8 +17,8 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = 
 
     `fn(a, b)` takes two trees like `elems`, of any (equal) size along the axis, and combines them element by element;
     a stands before b. `reverse`: from the last element (then a stands after b). Takes some 2 n combinations in 2 log₂ n steps (the odd-even
-    reduction of Ladner and Fischer). Raises TypeError where `fn` gives another structure, shape or dtype than it took,
-    ValueError for sizes that differ.
+    reduction of Ladner and Fischer). Results are strong. Raises TypeError where `fn` gives another shape or dtype than it
+    took, ValueError for another number of arrays and for sizes that differ.
     """
     if not callable(fn):
         raise TypeError(f"associative_scan: fn must be a function, it is {type(fn).__name__}")
@@ -42,6 +42,8 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = 
     if reverse:
         leaves = [rev_p(x, dimensions=(a,)) for x, a in zip(leaves, axes)]
     found = odd_even(combine, leaves, axes)
+    if max(sizes) > 1:
+        found = [convert(x, aval.dtype) for x, aval in zip(found, avals)]
     if reverse:
         found = [rev_p(x, dimensions=(a,)) for x, a in zip(found, axes)]
     return elems_tree.unflatten(found)
@@ -54,8 +56,8 @@ def _checked_axis(aval: ShapedArray, axis: int) -> int:
 
 
 def _check_result(fn: Any, in_tree: Any, out_tree: Any, given: Sequence[Any], out: Sequence[Any]) -> None:
-    if out_tree != in_tree:
-        raise TypeError(
+    if out_tree.num_leaves != in_tree.num_leaves:
+        raise ValueError(
             f"associative_scan: {name_of(fn)} must return the structure it takes, {in_tree}; it returned {out_tree}"
         )
     for before, after in zip(map(aval_of, given), map(aval_of, out)):

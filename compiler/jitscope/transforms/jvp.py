@@ -8,11 +8,12 @@ from typing import Any
 from ..core.avals import aval_of, tangent_aval
 from ..core.errors import ConcretizationTypeError
 from ..core.jaxpr import ClosedJaxpr
+from ..core.primitive import HigherOrder, Primitive
 from ..core.references import Reference
 from ..core.staging import jaxpr_as_fun, trace_to_jaxpr
 from ..core.trace import Trace, Tracer, conversion_message, current_trace, using
 from ..core.zeros import Zero, is_zero, zero_of
-from ..ops.linear import instantiate
+from ..ops.linear import convert, instantiate
 
 
 class JVPTracer(Tracer):
@@ -73,10 +74,25 @@ class JVPTrace(Trace):
         if all(map(is_zero, tangents)):
             return self.parent.process(primitive, primals, params)
         with using(self.parent):
+            if any(not is_zero(t) and aval_of(t).weak_type for t in tangents):
+                tangents = _promoted(primitive, primals, tangents)
             out, tangent = primitive.jvp(primals, tangents, **params)
         if primitive.multiple_results:
             return [self.join(p, t) for p, t in zip(out, tangent)]
         return self.join(out, tangent)
+
+
+def _promoted(primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any]) -> Sequence[Any]:
+    """The tangents; those of weak operands that take the type of the others become strong as these do, so that what flows
+    back to them becomes weak again."""
+    avals = [aval_of(p) for p in primals]
+    strong = {a.dtype for a in avals if not a.weak_type}
+    if isinstance(primitive, HigherOrder) or not strong:
+        return tangents
+    return [
+        convert(t, a.dtype) if not is_zero(t) and a.weak_type and a.dtype in strong else t
+        for t, a in zip(tangents, avals)
+    ]
 
 
 def jvp_flat(

@@ -16,14 +16,18 @@ GetAttrKey = _pytree.GetAttrKey
 FlattenedIndexKey = _pytree.FlattenedIndexKey
 
 
-def new_registry() -> Any:
+def new_registry(module: str = "", name: str = "") -> Any:
     """A registry that knows tuple, list, dict, namedtuple and None (an empty subtree), apart from every other one.
 
     `.flatten(tree, is_leaf=None)` → (leaves, treedef); `.flatten_with_path(tree, is_leaf=None)` → ([(path, leaf)],
     treedef), where `is_leaf` is asked with path and subtree.
-    Dicts are taken in the order of their sorted keys. Treedefs compare and hash across registries and do not pickle.
+    Dicts are taken in the order of their sorted keys. Treedefs compare and hash across registries; they pickle by
+    reference to their registry, if that is found as `name` in `module`.
     """
-    return PyTreeRegistry()
+    registry = PyTreeRegistry()
+    if name:
+        registry.__module__, registry.__name__ = module, name
+    return registry
 
 
 def register(
