@@ -48,6 +48,10 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), "ProfileData", "ProfileEvent", "ProfilePlane"})
+
+
 def annotate_function(func: Callable[..., Any], name: str | None = None, **decorator_kwargs: Any) -> Callable[..., Any]:
     """Decorator: each call is one event of a recording, called as the function or `name`."""
     called = name or getattr(func, "__qualname__", None) or getattr(func, "__name__", type(func).__name__)

@@ -57,6 +57,10 @@ def process_indices(backend: str | None = None) -> list[int]:
     return [0]
 
 
+host_count, host_id, host_ids = process_count, process_index, process_indices
+"""What processes were called before."""
+
+
 def copy_to_host_async(x: Any) -> Any:
     """Start copying the arrays of a tree to the host, where reading them then waits less; gives the tree. Values that are
     no arrays are passed over. Raises DeletedArrayError."""

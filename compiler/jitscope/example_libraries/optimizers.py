@@ -4,7 +4,7 @@ parameters in it. A step size is a number, or a function of the step's number.""
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from .. import numpy as jnp, tree
@@ -60,6 +60,30 @@ def optimizer(opt_maker: Callable[..., Any]) -> Callable[..., Optimizer]:
         return Optimizer(init_tree, update_tree, params_tree)
 
     return make
+
+
+class JoinPoint:
+    """A leaf that holds a tree: where the trees of the parameters' states hang in the tree of the parameters."""
+
+    def __init__(self, subtree: Any):
+        self.subtree = subtree
+
+    def __iter__(self) -> Iterator[Any]:
+        yield self.subtree
+
+
+def unpack_optimizer_state(opt_state: OptimizerState) -> Any:
+    """The state as a tree like the parameters, with a JoinPoint in the place of each: to be written down, say."""
+    return tree.unflatten(opt_state.tree_def, list(map(JoinPoint, _states(opt_state))))
+
+
+def pack_optimizer_state(marked_pytree: Any) -> OptimizerState:
+    """The state of which `unpack_optimizer_state` made this tree. Raises TypeError for leaves that are no JoinPoint."""
+    points, treedef = tree.flatten(marked_pytree)
+    wrong = [point for point in points if not isinstance(point, JoinPoint)]
+    if wrong:
+        raise TypeError(f"pack_optimizer_state takes a tree of JoinPoints; it contains a {type(wrong[0]).__name__}")
+    return _packed([point.subtree for point in points], treedef)
 
 
 def _packed(states: Sequence[Any], treedef: Any) -> OptimizerState:

@@ -12,7 +12,7 @@ def disable_x64() -> _override:
     return enable_x64(False)
 
 
-_ROOMS = ("checkify", "compilation_cache", "hijax", "layout", "sparse")
+_ROOMS = ("buffer_callback", "checkify", "compilation_cache", "hijax", "layout", "sparse")
 
 
 def __getattr__(name: str) -> _Any:

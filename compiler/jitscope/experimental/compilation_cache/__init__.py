@@ -1,0 +1,1 @@
+"""Where JAX keeps the names of its cache on disk."""
