@@ -1,0 +1,162 @@
+"""Lowering to calls of native functions: LAPACK's routines, and those registered with XLA."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.avals import ShapedArray, physical
+from ..symbolic.dimension import is_static
+from ..xla import lapack, mlir
+
+
+class ForeignCalls:
+    """What `LoweringContext` offers for calls of native functions."""
+
+    if TYPE_CHECKING:  # the rest of the context
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def lapack(
+        self,
+        routine: str,
+        values: Sequence[Any],
+        avals_in: Sequence[ShapedArray],
+        avals_out: Sequence[ShapedArray],
+        aliases: Sequence[tuple[int, int]] = (),
+        **attributes: Any,
+    ) -> list[Any]:
+        """Call a LAPACK routine of the dtype of the first operand (or the target of that name, if it ends in `_ffi`), for all
+        matrices along the leading axes. A string of one letter, a bool or a 32-bit int are attributes; `aliases` are
+        (operand, result) that share memory."""
+        lapack.register()
+        rank = max(a.ndim for a in avals_in)
+        return self._foreign_call(
+            routine if routine.endswith("_ffi") else _lapack_target(routine, avals_in[0]),
+            values,
+            (self._columns_first(avals_in, rank), self._columns_first(avals_out, rank)),
+            avals_out,
+            {name: self._lapack_attribute(v) for name, v in attributes.items()},
+            aliases,
+            {
+                "mhlo.frontend_attributes": self.ir.DictAttr.get(
+                    {"num_batch_dims": self.ir.StringAttr.get(str(rank - 2))}
+                )
+            },
+        )
+
+    def foreign(
+        self,
+        target: str,
+        values: Sequence[Any],
+        avals_in: Sequence[ShapedArray],
+        avals_out: Sequence[ShapedArray],
+        attributes: dict[str, Any],
+        side_effect: bool = False,
+        aliases: Sequence[tuple[int, int]] = (),
+    ) -> list[Any]:
+        """Call the native function registered with XLA as `target`; arrays lie in row-major order. `attributes`: bool, int
+        (64 bits), float (64 bits), text, or what has a NumPy `array`."""
+        layouts = _rows_first(avals_in), _rows_first(avals_out)
+        given = {name: self._foreign_attribute(v) for name, v in attributes.items()}
+        more = {"has_side_effect": self.ir.BoolAttr.get(True)} if side_effect else {}
+        return self._foreign_call(target, values, layouts, avals_out, given, aliases, more)
+
+    def _foreign_call(
+        self,
+        target: str,
+        values: Sequence[Any],
+        layouts: tuple[Sequence[Sequence[int]], Sequence[Sequence[int]]],
+        avals_out: Sequence[ShapedArray],
+        attributes: dict[str, Any],
+        aliases: Sequence[tuple[int, int]],
+        more: dict[str, Any],
+    ) -> list[Any]:
+        ir, several = self.ir, len(avals_out) > 1
+        shapes: list[Any] = []
+        if self.module.polymorphic and not all(is_static(a.shape) for a in avals_out):
+            shapes = [self.sizes.vector(physical(a).shape) for a in avals_out]
+            layouts = [*layouts[0], *[(0,)] * len(shapes)], layouts[1]
+        shared = [
+            self.hlo.OutputOperandAlias.get([result] if several else [], operand, []) for operand, result in aliases
+        ]
+        orders = [
+            ir.ArrayAttr.get(
+                [ir.DenseIntElementsAttr.get(np.asarray(list(o), np.int64), type=ir.IndexType.get()) for o in side]
+            )
+            for side in layouts
+        ]
+        operation = self.hlo.CustomCallOp(
+            [self.type(a) for a in avals_out],
+            [*values, *shapes],
+            call_target_name=target,
+            api_version=ir.IntegerAttr.get(ir.IntegerType.get_signless(32), 4),
+            backend_config=ir.DictAttr.get(attributes),
+            operand_layouts=orders[0],
+            result_layouts=orders[1],
+            output_operand_aliases=ir.ArrayAttr.get(shared),
+        )
+        if shapes:
+            places = np.arange(len(values), len(values) + len(shapes), dtype=np.int64)
+            operation.operation.attributes["indices_of_shape_operands"] = ir.DenseIntElementsAttr.get(places)
+        for name, attribute in more.items():
+            operation.operation.attributes[name] = attribute
+        return list(operation.results)
+
+    def row_by_row(self, value: Any, aval: ShapedArray) -> Any:
+        """The same value, of which XLA may not choose the layout: row-major."""
+        if self.module.polymorphic:  # what refines shapes does not know the call
+            return value
+        ir, order = self.ir, np.arange(aval.ndim)[::-1].astype(np.int64)
+        layout = ir.DenseIntElementsAttr.get(np.ascontiguousarray(order), type=ir.IndexType.get())
+        operation = self.hlo.CustomCallOp(
+            [self.type(aval)],
+            [value],
+            call_target_name="LayoutConstraint",
+            result_layouts=ir.ArrayAttr.get([layout]),
+            operand_layouts=ir.ArrayAttr.get([layout]),
+        )
+        return operation.result
+
+    def _foreign_attribute(self, value: Any) -> Any:
+        ir = self.ir
+        if isinstance(value, bool):
+            return ir.BoolAttr.get(value)
+        if isinstance(value, int):
+            return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
+        if isinstance(value, float):
+            return ir.FloatAttr.get(ir.F64Type.get(), value)
+        if isinstance(value, str):
+            return ir.StringAttr.get(value)
+        return mlir.number_attr(value.array)
+
+    def _lapack_attribute(self, value: Any) -> Any:
+        ir = self.ir
+        if isinstance(value, bool):
+            return ir.BoolAttr.get(value)
+        if isinstance(value, str):
+            return ir.IntegerAttr.get(ir.IntegerType.get_unsigned(8), ord(value))
+        return ir.IntegerAttr.get(ir.IntegerType.get_signless(32), value)
+
+    def _columns_first(self, avals: Sequence[ShapedArray], rank: int) -> list[list[int]]:
+        """The layouts LAPACK reads: matrices lie column by column."""
+        orders = []
+        for aval in avals:
+            order = list(range(aval.ndim))[::-1]
+            if aval.ndim == rank:
+                order[:2] = order[1], order[0]
+            orders.append(order)
+        return orders
+
+
+def _rows_first(avals: Sequence[ShapedArray]) -> list[Sequence[int]]:
+    return [range(physical(a).ndim)[::-1] for a in avals]
+
+
+def _lapack_target(routine: str, aval: ShapedArray) -> str:
+    return f"lapack_{_LAPACK_LETTERS[aval.dtype.name]}{routine}_ffi"
+
+
+_LAPACK_LETTERS = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
