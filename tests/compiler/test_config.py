@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import json
 import os
 import subprocess
 import sys
 import threading
+import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -148,6 +150,28 @@ def test_blocks_belong_to_the_thread_and_see_later_updates() -> None:
         jx.config.update("random_seed_offset", 3)
         assert jx.config.random_seed_offset == 3 and jx.config.enable_x64
     assert found == [False] and jx.config.random_seed_offset == 3
+
+
+def test_decorated_functions_run_in_several_threads_at_once() -> None:
+    both_inside, seen = threading.Barrier(2, timeout=20), []
+
+    @jx.enable_x64(True)
+    def wide(pause: float) -> None:
+        both_inside.wait()
+        time.sleep(pause)  # the first to come is the first, and the last, to go
+        seen.append(jx.config.enable_x64)
+
+    def run(pause: float) -> None:
+        before = jx.config.enable_x64
+        wide(pause)
+        with jx.enable_x64(False):
+            seen.append(not jx.config.enable_x64)
+        seen.append(jx.config.enable_x64 == before)
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for outcome in [pool.submit(run, pause) for pause in (0.0, 0.2)]:
+            outcome.result()
+    assert seen == [True] * 6 and not jx.config.enable_x64
 
 
 def test_equal_settings_are_one_object() -> None:

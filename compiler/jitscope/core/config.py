@@ -72,10 +72,10 @@ _others: dict[str, Any] = {
 class _Scope:
     """What the with blocks around set, and the settings that follow: they change when the process's own do."""
 
-    __slots__ = ("base", "found", "given")
+    __slots__ = ("base", "found", "given", "outer")
 
-    def __init__(self, given: dict[str, Any]):
-        self.given = given
+    def __init__(self, given: dict[str, Any], outer: "_Scope | None"):
+        self.given, self.outer = given, outer
         self.base: Settings | None = None
         self.found = unscoped
 
@@ -130,7 +130,8 @@ _count_places(_given, 1)
 
 
 class override(ContextDecorator):
-    """Set options inside a `with` block (or a decorated function), for this thread or task alone.
+    """Set options inside a `with` block (or a decorated function), for this thread or task alone. One object may be entered
+    by several at once: what to go back to is kept where the options are.
 
     Raises AttributeError for an unknown option, ValueError for an unknown value.
     """
@@ -140,7 +141,6 @@ class override(ContextDecorator):
             if _option(name).whole_process:
                 raise ValueError(f"option {name} is the whole process's: set it with config.update")
         self.values = {name: _option(name).checked(value) for name, value in values.items()}
-        self.tokens: list[Any] = []
 
     @classmethod
     def unchecked(cls, **values: Any) -> "override":
@@ -152,11 +152,12 @@ class override(ContextDecorator):
     def __enter__(self) -> None:
         _count_places(self.values, 1)
         scope = _scope.get()
-        self.tokens.append(_scope.set(_Scope({**(scope.given if scope else {}), **self.values})))
+        _scope.set(_Scope({**(scope.given if scope else {}), **self.values}, scope))
 
     def __exit__(self, *_: Any) -> None:
         _count_places(self.values, -1)
-        _scope.reset(self.tokens.pop())
+        scope = _scope.get()
+        _scope.set(scope.outer if scope else None)
 
 
 # Names ----------------------------------------------------------------------------------------------------------------
