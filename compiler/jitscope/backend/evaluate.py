@@ -27,6 +27,9 @@ _programs = Recent(4096)
 _on_keys = Recent(4096)
 QUICK = (("xla_cpu_use_fusion_emitters", False),)
 """XLA's older emitter compiles a single elementwise operation in half the time, to code as fast."""
+ROUNDED_OTHERWISE = frozenset(("tan", "atan", "cbrt"))
+"""Operations that give other numbers with it (for denormal operands, and near the largest): outside of jit as inside, they take
+the newer one."""
 
 caches: list[Recent] = [_programs, _on_keys]
 """The caches of programs run outside any trace, those of the libraries above among them: `clear_programs` empties them."""
@@ -138,7 +141,9 @@ def _held_program(primitive: Primitive, avals: list[ShapedArray], params: dict[s
 
 def _one_operation(primitive: Primitive, avals: list[ShapedArray], params: dict[str, Any], device: Any) -> Program:
     closed = _one_equation(primitive, avals, params)
-    return compile_jaxpr(closed, QUICK if isinstance(primitive, Elementwise) else (), device)
+    return compile_jaxpr(
+        closed, QUICK if isinstance(primitive, Elementwise) and primitive.name not in ROUNDED_OTHERWISE else (), device
+    )
 
 
 def _one_equation(primitive: Primitive, avals: list[ShapedArray], params: dict[str, Any]) -> ClosedJaxpr:

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..backend.array import Array, common_device, to_array
 from ..backend.compile import Program, compile_jaxpr
-from ..backend.evaluate import QUICK, caches
+from ..backend.evaluate import QUICK, ROUNDED_OTHERWISE, caches
 from ..backend.watching import checked as checked_keys, watched
 from ..core.avals import ShapedArray
 from ..core.config import settings
@@ -70,7 +70,7 @@ def _runner(closed: ClosedJaxpr, rebuild: Callable[[list[Array]], Any] | None) -
     return run
 
 
-_SLOWER = frozenset(("dot_general", "transpose", "cumsum", "cumprod", "cummax", "cummin"))
+_SLOWER = ROUNDED_OTHERWISE.union(("dot_general", "transpose", "cumsum", "cumprod", "cummax", "cummin"))
 
 
 def _options(closed: ClosedJaxpr) -> Any:

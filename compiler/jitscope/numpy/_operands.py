@@ -81,7 +81,7 @@ def real_if_needed(x: Any, dtype: Any) -> np.ndarray:
 
 @lru_cache(4096)
 def broadcast_shape(*shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape of all together. Raises ValueError naming all shapes."""
+    """The shape of all together. Raises ShapeError (a TypeError and a ValueError) naming all shapes."""
     rank = max(map(len, shapes))
     columns = zip(*[(1,) * (rank - len(s)) + s for s in shapes])
     result = []
@@ -89,7 +89,7 @@ def broadcast_shape(*shapes: tuple[int, ...]) -> tuple[int, ...]:
         wide = {n for n in sizes if n != 1}
         if len(wide) > 1:
             text = " and ".join(str(s) for s in dict.fromkeys(shapes))
-            raise ValueError(f"shapes {text} do not broadcast: sizes, aligned from the right, must be equal or 1")
+            raise ShapeError(f"shapes {text} do not broadcast: sizes, aligned from the right, must be equal or 1")
         result.append(wide.pop() if wide else 1)
     return tuple(result)
 
@@ -114,7 +114,8 @@ def promoted(name: str, xs: Sequence[Any], inexact: bool = False) -> tuple[list[
     except TypePromotionError as error:
         if any(a.dtype == dtypes.float0 for a in avals):
             raise _no_numbers(name) from None
-        raise TypePromotionError(f"{name}: {error}") from None
+        keys = any(dtypes.is_extended(a.dtype) for a in avals)
+        raise (TypeError if keys else TypePromotionError)(f"{name}: {error}") from None
     if inexact:
         dtype = to_inexact(dtype)
     return [cast(x, aval, dtype, weak) for x, aval in pairs], avals, dtype, weak
@@ -136,7 +137,7 @@ def same_shape(name: str, xs: Sequence[Any], avals: Sequence[ShapedArray]) -> li
     try:
         shape = broadcast_shape(*[a.shape for a in avals])
     except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
+        raise ShapeError(f"{name}: {error}") from None
     return [broadcast(x, a.shape, shape) if a.shape else x for x, a in zip(xs, avals)]
 
 
@@ -220,7 +221,9 @@ def integer(name: str, x: Any, what: str = "an argument") -> int:
     except TypeError as error:
         if hasattr(x, "tracing"):
             raise
-        raise TypeError(f"{name}: {what} must be an int, not {x!r}") from error
+        # As in JAX: what can be no part of a program's key is a ValueError.
+        kind = TypeError if type(x).__hash__ is not None else ShapeError
+        raise kind(f"{name}: {what} must be an int, not {x!r}") from error
 
 
 def one_axis(name: str, axis: Any, rank: int) -> int:

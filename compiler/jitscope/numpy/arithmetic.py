@@ -5,6 +5,7 @@ All raise TypeError for what is no array and no number, and ValueError for shape
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -235,7 +236,7 @@ def power(x1: Any, x2: Any, /) -> Any:
     else:
         whole = isinstance(x2, np.integer) or (is_python_scalar(x2) and not isinstance(x2, (float, complex)))
     if whole:
-        x2 = int(x2)
+        x2 = operator.index(x2)  # pyright: ignore[reportArgumentType]
         return _fused_int_power(x1, x2) if evaluating() else _int_power(x1, x2)
     return _power(x1, x2)
 

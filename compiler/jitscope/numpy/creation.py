@@ -230,10 +230,10 @@ def _maker(name: str, value: int, doc: str) -> Any:
 
 
 def _keys(name: str, shape: tuple[int, ...], value: Any, dtype: Any) -> Any:
-    """Keys whose words are all zero: a place to put others."""
-    if not is_python_scalar(value) or value != 0:
-        raise TypeError(f"{name}: {value!r} is no key: {dtype} is filled with a key, or with 0")
-    return random_wrap_p(full_value((*shape, *dtype.element_shape), 0, dtype.physical), impl=dtype)
+    """Keys whose words are all one number: a place to put others."""
+    if not is_python_scalar(value):
+        raise TypeError(f"{name}: {value!r} is no key: {dtype} is filled with a key, or with a number for its words")
+    return random_wrap_p(full_value((*shape, *dtype.element_shape), int(value), dtype.physical), impl=dtype)
 
 
 zeros = _maker("zeros", 0, "Zeros")

@@ -78,7 +78,10 @@ def unique(
         unique_of: Any = np.unique
         found = unique_of(np.asarray(concrete_value(x)), *wanted, axis=axis, equal_nan=equal_nan)
         if not isinstance(x, Tracer):
-            return tuple(map(array_from_numpy, found)) if any(wanted) else array_from_numpy(found)
+            weak = aval.weak_type
+            if not any(wanted):
+                return array_from_numpy(found, weak)
+            return array_from_numpy(found[0], weak), *map(array_from_numpy, found[1:])
         # Derivatives and maps need the program; its size is known now.
         size, fill_value = (found[0] if any(wanted) else found).shape[axis or 0], None
     size = integer("unique", size, "size")

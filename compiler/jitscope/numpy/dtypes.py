@@ -111,6 +111,8 @@ _MAX_KNOWN = 256
 
 
 def _requested(asked: Any, name: str) -> Any:
+    if hasattr(asked, "aval") or isinstance(asked, np.ndarray):
+        raise ValueError(f"{name}: an array was given as dtype; write x.dtype for the dtype of x")
     found = canonicalize(asked)
     if not is_extended(found) and not (isinstance(asked, type) and asked in _dtypes.PYTHON_SCALARS):
         wanted = np.dtype(asked)

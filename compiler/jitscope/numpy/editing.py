@@ -222,7 +222,8 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
 def _choose(a: Any, choices: list[Any], mode: str) -> Any:
     i = array_operand("choose", a)
     values, _, dtype, _ = promoted("choose", choices)
-    xs = [convert_element_type_p(v, new_dtype=dtype, weak_type=False) for v in values]
+    keys = dtypes.is_extended(dtype)
+    xs = values if keys else [convert_element_type_p(v, new_dtype=dtype, weak_type=False) for v in values]
     shape = broadcast_shape(aval_of(i).shape, *[aval_of(x).shape for x in xs])
     i = broadcast(i, aval_of(i).shape, shape)
     number = lambda n: scalar_of(n, aval_of(i).dtype, False)

@@ -178,7 +178,8 @@ def _pieces(name: str, ary: Any, sections: Any, axis: int, even: bool) -> list[A
         cuts = [integer(name, i, "every index") for i in sections]
         edges = [0, *[min(max(i + size if i < 0 else i, 0), size) for i in cuts], size]
     else:
-        count = integer(name, sections, "the number of sections")
+        whole = isinstance(sections, (float, np.floating)) and sections == int(sections)
+        count = integer(name, int(sections) if whole else sections, "the number of sections")
         if not count:
             raise ZeroDivisionError(f"{name}: there is no division into 0 sections")
         if count < 0:

@@ -10,6 +10,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import aval_of, is_python_scalar
 from ..core.config import settings
+from ..core.errors import ShapeError, TypePromotionError
 from ..ops.elementwise import (
     abs_p,
     and_p,
@@ -128,7 +129,10 @@ def array_equiv(a1: Any, a2: Any) -> Any:
         broadcast_shape(checked("array_equiv", a1)[1].shape, checked("array_equiv", a2, 1)[1].shape)
     except ValueError:
         return full((), False, dtypes.bool_)
-    return every(_equal(a1, a2, False))
+    try:
+        return every(_equal(a1, a2, False))
+    except TypePromotionError:
+        return full((), False, dtypes.bool_)
 
 
 def _equal(a1: Any, a2: Any, equal_nan: bool) -> Any:
@@ -302,7 +306,7 @@ def chosen(name: str, condition: Any, x: Any, y: Any) -> Any:
     try:
         shape = broadcast_shape(aval_of(condition).shape, *[a.shape for a in avals])
     except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
+        raise ShapeError(f"{name}: {error}") from None
     own = [aval_of(v).shape for v in (condition, x, y)]
     condition, x, y = (broadcast(v, s, shape) if s else v for v, s in zip((condition, x, y), own))
     return select_n_p(condition, y, x)

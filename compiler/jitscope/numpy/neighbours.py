@@ -16,7 +16,7 @@ from ._operands import broadcast, cast, checked, integer, listed, number_like, o
 from ._ufunc import kind_of
 from .arithmetic import remainder
 from .joining import concatenate
-from .reductions import sum as sum_over
+from .reductions import strong, sum as sum_over
 from .running import cumsum
 from .structure import array_operand
 
@@ -61,7 +61,8 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
         None if v is None else reshape(cast(*checked("ediff1d", v), aval_of(x).dtype), (aval_of(v).size,))
         for v in (to_begin, to_end)
     ]
-    return concatenate([v for v in (ends[0], x, ends[1]) if v is not None])
+    out = concatenate([v for v in (ends[0], x, ends[1]) if v is not None])
+    return out if ends == [None, None] else strong(out)
 
 
 @fused(static="axis")

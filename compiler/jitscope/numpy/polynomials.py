@@ -140,6 +140,15 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
 # Convolutions --------------------------------------------------------------------------------------------------------
 
 
+def _vectors(name: str, a: Any, v: Any) -> tuple[Any, Any]:
+    x, y = array_operand(name, a), array_operand(name, v)
+    if aval_of(x).ndim != 1 or aval_of(y).ndim != 1 or not aval_of(x).size or not aval_of(y).size:
+        raise ValueError(
+            f"{name} takes vectors that are not empty; it got shapes {aval_of(x).shape} and {aval_of(y).shape}"
+        )
+    return x, y
+
+
 def _sliding(name: str, a: Any, v: Any, mode: str, precision: Any, preferred: Any) -> Any:
     """The sum of products of `v` with every stretch of `a`, which is at least as long."""
     (x, y), _, own, _ = promoted(name, (a, v), inexact=preferred is None)
@@ -149,10 +158,6 @@ def _sliding(name: str, a: Any, v: Any, mode: str, precision: Any, preferred: An
             raise TypeError(f"{name}: preferred_element_type {to.name} does not hold sums of {own.name}")
         x, y = (cast(v, aval_of(v), to) for v in (x, y))
     x, y = array_operand(name, x), array_operand(name, y)
-    if aval_of(x).ndim != 1 or aval_of(y).ndim != 1 or not aval_of(x).size or not aval_of(y).size:
-        raise ValueError(
-            f"{name} takes vectors that are not empty; it got shapes {aval_of(x).shape} and {aval_of(y).shape}"
-        )
     m = aval_of(y).size
     if mode not in ("full", "same", "valid"):
         raise ValueError(f"{name}: mode is 'full', 'same' or 'valid', not {mode!r}")
@@ -176,7 +181,7 @@ def _element(x: Any, i: int) -> Any:
 @fused(static="mode precision preferred_element_type")
 def convolve(a: Any, v: Any, mode: str = "full", *, precision: Any = None, preferred_element_type: Any = None) -> Any:
     """The convolution of two vectors: `mode` "full", "same" (as long as the longer) or "valid" (where they overlap wholly)."""
-    x, y = atleast_1d(a), atleast_1d(v)
+    x, y = _vectors("convolve", a, v)
     if aval_of(x).size < aval_of(y).size:
         x, y = y, x
     return _sliding("convolve", x, rev_p(y, dimensions=(0,)), mode, precision, preferred_element_type)
@@ -185,7 +190,8 @@ def convolve(a: Any, v: Any, mode: str = "full", *, precision: Any = None, prefe
 @fused(static="mode precision preferred_element_type")
 def correlate(a: Any, v: Any, mode: str = "valid", *, precision: Any = None, preferred_element_type: Any = None) -> Any:
     """The correlation of two vectors, the second conjugated; see `convolve` for `mode`."""
-    x, y = atleast_1d(a), conjugate(atleast_1d(v))
+    x, y = _vectors("correlate", a, v)
+    y = conjugate(y)
     if aval_of(x).size < aval_of(y).size:
         return rev_p(_sliding("correlate", y, x, mode, precision, preferred_element_type), dimensions=(0,))
     return _sliding("correlate", x, y, mode, precision, preferred_element_type)

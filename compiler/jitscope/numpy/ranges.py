@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -74,6 +74,8 @@ def arange(
     if out_sharding is not None:
         unsupported("arange", out_sharding=out_sharding)
     if stop is None:
+        if dtype is None and isinstance(start, (bool, np.bool_)):
+            dtype = dtypes.bool_  # raises
         start, stop = 0, start
     step = 1 if step is None else step
     if type(start) is type(stop) is type(step) is int and dtype is None and step and evaluating():
@@ -293,7 +295,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: indexing is 'xy' or 'ij', not {indexing!r}")
     xs = [array_operand("meshgrid", x) for x in xi]
-    if any(aval_of(x).ndim > 1 for x in xs):
+    if any(aval_of(x).ndim != 1 for x in xs):
         raise ValueError(f"meshgrid takes vectors; it got shapes {', '.join(str(aval_of(x).shape) for x in xs)}")
     places = list(range(len(xs)))
     if indexing == "xy" and len(xs) > 1:
@@ -304,7 +306,6 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     grids = []
     for x, i in zip(xs, places):
         thin = tuple(aval_of(x).size if j == i else 1 for j in range(len(xs)))
-        x = x if aval_of(x).ndim else with_new_axes(x, [0])
         grids.append(
             reshape(x, thin) if sparse else broadcast_in_dim_p(x, shape=tuple(shape), broadcast_dimensions=(i,))
         )
@@ -314,6 +315,8 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
 def indices(dimensions: Sequence[int], dtype: Any = None, sparse: bool = False) -> Any:
     """The index of every element along each axis of an array of that shape: of shape (rank, *dimensions), or with
     `sparse` a tuple of arrays of size 1 along the others."""
+    if not isinstance(dimensions, Iterable) or not getattr(dimensions, "ndim", 1):
+        raise TypeError(f"indices takes a sequence of sizes, not {dimensions!r}")
     shape = shape_of("indices", dimensions)
     to = np.dtype(dtypes.default_int()) if dtype is None else requested(dtype, "indices")
     grids: Any = np.indices(shape, sparse=sparse)

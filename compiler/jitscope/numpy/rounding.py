@@ -118,7 +118,7 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Any:
         rounded = div_p(_nearest(mul_p(wide, factor)), factor)
     else:
         rounded = mul_p(_nearest(div_p(wide, factor)), factor)
-    return convert(rounded, aval_of(x).dtype, aval_of(x).weak_type) if narrow else rounded
+    return convert(rounded, aval_of(x).dtype, aval_of(x).weak_type) if narrow else weak_as(rounded, x)
 
 
 # Limiting ------------------------------------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ def angle(z: Any, deg: bool = False) -> Any:
         z = convert(array_operand("angle", z), dtypes.default_float())
     parts = (imag_p(z), real_p(z)) if kind_of(z) == "c" else (full(aval_of(z).shape, 0, aval_of(z).dtype), z)
     result = atan2_p(*parts)
-    return mul_p(result, scalar_like(result, 180 / math.pi)) if deg else result
+    return weak_as(mul_p(result, scalar_like(result, 180 / math.pi)), result) if deg else result
 
 
 def _bits_of(x: Any) -> tuple[Any, Any]:
@@ -243,7 +243,7 @@ def heaviside(x1: Any, x2: Any, /) -> Any:
     x, y = operands("heaviside", x1, x2, inexact=True)
     zero, one = scalar_like(x, 0), scalar_like(x, 1)
     step = choose(gt_p(x, zero), one, choose(lt_p(x, zero), zero, x))
-    return weak_as(choose(eq_p(x, zero), y, step), x1, x2)
+    return weak_as(choose(eq_p(x, zero), y, step), x, y)
 
 
 @fused(static="out")

@@ -90,7 +90,10 @@ def _by_numpy(name: str, vectors: list[Any], size: int | None, *rest: Any) -> An
     found = getattr(np, name)(*[np.asarray(concrete_value(v)) for v in vectors], *rest)
     if any(isinstance(v, Tracer) for v in vectors):
         return len(found[0] if isinstance(found, tuple) else found)
-    return tuple(map(array_from_numpy, found)) if isinstance(found, tuple) else array_from_numpy(found)
+    weak = all(aval_of(v).weak_type for v in vectors)
+    if not isinstance(found, tuple):
+        return array_from_numpy(found, weak)
+    return array_from_numpy(found[0], weak), *map(array_from_numpy, found[1:])
 
 
 def setdiff1d(

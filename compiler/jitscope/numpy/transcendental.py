@@ -138,7 +138,7 @@ def arctan2(x1: Any, x2: Any, /) -> Any:
     # -i log((x + i y) / sqrt(x² + y²))
     unit = complex_p(np.zeros((), real_part(aval_of(y).dtype))[()], np.ones((), real_part(aval_of(y).dtype))[()])
     ratio = div_p(add_p(x, mul_p(unit, y)), sqrt_p(add_p(mul_p(x, x), mul_p(y, y))))
-    return neg_p(mul_p(unit, log_p(ratio)))
+    return weak_as(neg_p(mul_p(unit, log_p(ratio))), x, y)
 
 
 @binary
@@ -147,6 +147,7 @@ def hypot(x1: Any, x2: Any, /) -> Any:
     x, y = operands("hypot", x1, x2, inexact=True)
     if kind_of(x) == "c":
         raise ValueError("hypot is not defined for complex numbers")
+    given = x, y
     x, y = abs_p(x), abs_p(y)
     zero, one, infinity = (scalar_like(x, v) for v in (0, 1, math.inf))
     long = max_p(x, y)
@@ -155,7 +156,7 @@ def hypot(x1: Any, x2: Any, /) -> Any:
     ratio = div_p(short, choose(nothing, one, long))
     length = choose(nothing, long, mul_p(long, sqrt_p(add_p(one, mul_p(ratio, ratio)))))
     # An infinite side makes the other one irrelevant, even where it is NaN.
-    return weak_as(choose(or_p(eq_p(x, infinity), eq_p(y, infinity)), infinity, length), x1, x2)
+    return weak_as(choose(or_p(eq_p(x, infinity), eq_p(y, infinity)), infinity, length), *given)
 
 
 @binary
@@ -165,7 +166,7 @@ def logaddexp(x1: Any, x2: Any, /) -> Any:
     if kind_of(x) == "c":
         swap = lt_p(real_p(x), real_p(y))
         high, low = choose(swap, y, x), choose(swap, x, y)
-        return _principal(add_p(high, log1p_p(exp_p(sub_p(low, high)))))
+        return weak_as(_principal(add_p(high, log1p_p(exp_p(sub_p(low, high))))), x, y)
     return weak_as(_natural(x, y), x, y)
 
 
@@ -211,6 +212,7 @@ def logaddexp2(x1: Any, x2: Any, /) -> Any:
     """log2(2 ** x1 + 2 ** x2) without overflow on the way."""
     x, y = operands("logaddexp2", x1, x2, inexact=True)
     if kind_of(x) != "c":
-        return weak_as(_binary(x, y), x1, x2)
-    x, y = (mul_p(v, scalar_like(v, math.log(2))) for v in (x, y))
-    return mul_p(logaddexp(x, y), scalar_like(x, 1 / math.log(2)))
+        return weak_as(_binary(x, y), x, y)
+    given = x, y
+    x, y = (mul_p(v, scalar_like(v, math.log(2))) for v in given)
+    return weak_as(mul_p(logaddexp(x, y), scalar_like(x, 1 / math.log(2))), *given)

@@ -17,6 +17,7 @@ from ..ops.linear import add_p, convert, pad_p, reshape, scalar_zero, slice_in_d
 from ..symbolic.dimension import is_symbolic_dim
 from ._fused import fused
 from ._operands import broadcast, checked, integer, one_axis, scalar_of, shape_of
+from .creation import zeros
 from .dtypes import requested
 from .ranges import made
 from .structure import array_operand, moveaxis
@@ -72,6 +73,11 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Any:
     return convert(ge_p(*rows_and_columns(shape, k)), to)
 
 
+def _zero(dtype: Any) -> Any:
+    """0 in a dtype; the key whose words are 0."""
+    return zeros((), dtype) if dtypes.is_extended(dtype) else scalar_zero(dtype)
+
+
 def _triangle(name: str, below: bool, doc: str) -> Any:
     def fun(m: Any, k: int = 0) -> Any:
         x = array_operand(name, m)
@@ -79,7 +85,7 @@ def _triangle(name: str, below: bool, doc: str) -> Any:
         if len(shape) < 2:
             raise ValueError(f"{name} needs two axes or more; the array has shape {shape}")
         row, column = rows_and_columns(shape, integer(name, k, "k") - (not below))
-        under, zero = ge_p(row, column), scalar_zero(aval_of(x).dtype)
+        under, zero = ge_p(row, column), _zero(aval_of(x).dtype)
         return choose(under, x, zero) if below else choose(under, zero, x)
 
     fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
@@ -159,7 +165,7 @@ def _diag(v: Any, k: int) -> Any:
     if aval_of(x).ndim != 1:
         raise ValueError(f"diag takes a vector or a matrix; it got shape {aval_of(x).shape}")
     size = aval_of(x).size + abs(k)
-    zero = scalar_zero(aval_of(x).dtype)
+    zero = _zero(aval_of(x).dtype)
     row = pad_p(x, zero, padding_config=((max(0, k), max(0, -k), 0),))
     row = broadcast(reshape(row, (1, size)), (1, size), (size, size))
     return choose(eq_p(*rows_and_columns((size, size), k)), row, zero)
