@@ -275,3 +275,9 @@ def test_jit_changes_no_number_at_the_edges(name):
     eager, compiled = np.asarray(fun(x)), np.asarray(jx.jit(fun)(x))
     np.testing.assert_array_equal(eager, compiled)
     np.testing.assert_array_equal(np.signbit(eager), np.signbit(compiled))
+
+
+def test_small_counts_of_repeats_do_not_overflow():
+    counts = np.array([100, 100, 50], "int8")
+    found = jx.jit(lambda n: jnp.repeat(jnp.arange(3), n, total_repeat_length=250))(counts)
+    np.testing.assert_array_equal(found, np.repeat(np.arange(3), counts.astype(int)))

@@ -43,11 +43,11 @@ from .structure import array_operand
 
 
 def numeric(name: str, *xs: Any) -> list[Any]:
-    """Operands of one dtype and shape; booleans as integers."""
+    """Operands of one dtype and shape; booleans as integers of 32 bits."""
     values = operands(name, *xs)
     if kind_of(values[0]) != "b":
         return values
-    to = dtypes.default_int()
+    to = dtypes.int32
     return [convert(x, to) if hasattr(x, "aval") else scalar_of(x, to, False) for x in values]
 
 

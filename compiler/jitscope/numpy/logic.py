@@ -266,11 +266,11 @@ def invert(x: Any, /) -> Any:
 
 
 def _shifted(name: str, x: Any, y: Any) -> list[Any]:
-    """The operands of a shift; booleans as integers."""
+    """The operands of a shift; booleans as integers of 32 bits."""
     x, y = operands(name, x, y)
     if kind_of(x) != "b":
         return [x, y]
-    to = dtypes.default_int()
+    to = dtypes.int32
     return [convert(v, to) if hasattr(v, "aval") else scalar_of(v, to, False) for v in (x, y)]
 
 

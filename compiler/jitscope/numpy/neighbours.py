@@ -139,7 +139,7 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 6.28318530
     Raises ValueError for complex numbers."""
     if kind_of(operand("unwrap", p)) == "c":
         raise ValueError("unwrap: phases must be real")
-    x = operand("unwrap", p, inexact=kind_of(operand("unwrap", period)) == "f")
+    x = strong(array_operand("unwrap", promoted("unwrap", (p, period))[0][0]))
     axis = one_axis("unwrap", axis, aval_of(x).ndim)
     size = aval_of(x).shape[axis]
     step = diff(x, axis=axis)

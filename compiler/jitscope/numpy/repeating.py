@@ -178,7 +178,9 @@ def _repeat_by(a: Any, repeats: Any, axis: int | None, total: int) -> Any:
     size = aval_of(x).shape[axis]
     if aval_of(counts).size not in (1, size):
         raise ShapeError(f"repeat: {aval_of(counts).size} numbers of repeats for {size} elements")
-    counts = broadcast(reshape(counts, (aval_of(counts).size,)), (aval_of(counts).size,), (size,))
+    # Small integers would not hold the sums of the counts.
+    counts = convert(reshape(counts, (aval_of(counts).size,)), dtypes.default_int())
+    counts = broadcast(counts, aval_of(counts).shape, (size,))
     ends = cumsum(counts)
     source = searchsorted(ends, arange(total, dtype=aval_of(ends).dtype), side="right")
     return take(x, source, axis, mode="clip")

@@ -147,7 +147,6 @@ def hypot(x1: Any, x2: Any, /) -> Any:
     x, y = operands("hypot", x1, x2, inexact=True)
     if kind_of(x) == "c":
         raise ValueError("hypot is not defined for complex numbers")
-    given = x, y
     x, y = abs_p(x), abs_p(y)
     zero, one, infinity = (scalar_like(x, v) for v in (0, 1, math.inf))
     long = max_p(x, y)
@@ -156,7 +155,7 @@ def hypot(x1: Any, x2: Any, /) -> Any:
     ratio = div_p(short, choose(nothing, one, long))
     length = choose(nothing, long, mul_p(long, sqrt_p(add_p(one, mul_p(ratio, ratio)))))
     # An infinite side makes the other one irrelevant, even where it is NaN.
-    return weak_as(choose(or_p(eq_p(x, infinity), eq_p(y, infinity)), infinity, length), *given)
+    return weak_as(choose(or_p(eq_p(x, infinity), eq_p(y, infinity)), infinity, length), x1, x2)
 
 
 @binary
@@ -212,7 +211,7 @@ def logaddexp2(x1: Any, x2: Any, /) -> Any:
     """log2(2 ** x1 + 2 ** x2) without overflow on the way."""
     x, y = operands("logaddexp2", x1, x2, inexact=True)
     if kind_of(x) != "c":
-        return weak_as(_binary(x, y), x, y)
+        return weak_as(_binary(x, y), x1, x2)
     given = x, y
     x, y = (mul_p(v, scalar_like(v, math.log(2))) for v in given)
     return weak_as(mul_p(logaddexp(x, y), scalar_like(x, 1 / math.log(2))), *given)

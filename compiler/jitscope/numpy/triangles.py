@@ -62,9 +62,9 @@ def triangle(name: str, shape: tuple[int, ...], k: Any, compare: Any, to: Any) -
 
 
 def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Any:
-    """N × M (None: N) ones on and below the k-th diagonal, zeros above."""
+    """N × M (None: N) ones on and below the k-th diagonal, zeros above; float32 without `dtype`."""
     rows, columns = shape = shape_of("tri", (N, N if M is None else M))
-    to = default_float() if dtype is None else requested(dtype, "tri")
+    to = dtypes.float32 if dtype is None else requested(dtype, "tri")
     if isinstance(k, Tracer):
         return triangle("tri", shape, k, ge_p, to)
     k = integer("tri", k, "k")

@@ -28,6 +28,7 @@ def files() -> list[str]:
 def sections(file: str) -> dict[str, list[str]]:
     """The expressions below each heading (`# words`)."""
     found: dict[str, list[str]] = {}
+    heading = ""
     for line in (FOLDER / f"{file}.txt").read_text().splitlines():
         if line.startswith("# "):
             found[heading := line[2:]] = []
@@ -73,6 +74,7 @@ def scope(library: Library) -> dict[str, Any]:
         "jit": lambda function, *args: jx.jit(function)(*args),
         "strict": lambda: jx.numpy_dtype_promotion("strict"),
         "raises": lambda: jx.numpy_rank_promotion("raise"),
+        "wide": lambda: jx.enable_x64(True),
         "key": jx.random.key(0),
     }
 
