@@ -243,7 +243,7 @@ def heaviside(x1: Any, x2: Any, /) -> Any:
     x, y = operands("heaviside", x1, x2, inexact=True)
     zero, one = scalar_like(x, 0), scalar_like(x, 1)
     step = choose(gt_p(x, zero), one, choose(lt_p(x, zero), zero, x))
-    return weak_as(choose(eq_p(x, zero), y, step), x, y)
+    return weak_as(choose(eq_p(x, zero), y, step), x1, x2)
 
 
 @fused(static="out")
