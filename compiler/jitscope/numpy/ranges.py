@@ -255,7 +255,7 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
         raise ValueError(f"geomspace: num must not be negative, it is {num}")
     if _all_concrete(start, stop) and not dtypes.is_complex(to) and float(start) * float(stop) > 0:
         one_axis("geomspace", axis, 1)
-        return made(np.geomspace(float(start), float(stop), num, endpoint).astype(to))
+        return made(np.geomspace(float(start), float(stop), num, endpoint=endpoint).astype(to))
     return _geomspace(start, stop, num, bool(endpoint), to, axis)
 
 
