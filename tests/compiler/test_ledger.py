@@ -631,3 +631,8 @@ def test_many_threads_write_one_ledger(ledger):
         rows = ledger.function_rows(f"threaded_{k}")
         assert len(rows) == 8 and all(row.seconds.keys() >= {"trace", "run"} and row.calls == 1 for row in rows)
     assert len({row.id for row in ledger}) == len(ledger)
+
+
+def test_loops_outside_of_functions_reach_the_listeners(capfd) -> None:
+    total = jx.lax.reduce(jx.numpy.arange(3.0), 0.0, lambda a, b: a - b, (0,))
+    assert total.shape == () and "listener" not in capfd.readouterr().err

@@ -135,7 +135,7 @@ def _held_program(primitive: Primitive, avals: list[ShapedArray], params: dict[s
     records.emit(records.Record("derive", name, number, 0.0, position, call_site, payload=closed))
     note = records.Record("", name, number, position=position, call_site=call_site)
     program = compile_jaxpr(closed, device=device, number=number, note=note)
-    records.emit(records.Record("program", name, number, 0.0, position, call_site, payload=program.entry))
+    records.emit(records.Record("program", name, number, 0.0, position, call_site, payload=(program, None)))
     return program
 
 
