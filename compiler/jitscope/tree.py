@@ -20,11 +20,32 @@ from .xla.pytrees import DictKey, FlattenedIndexKey, GetAttrKey, PyTreeDef, Sequ
 
 _registry = pytrees.new_registry(__name__, "default_registry")
 
-flatten_leaves = _registry.flatten
-"""(leaves, structure) of a tree: the hot path's own."""
+_flatten, _flatten_with_path = _registry.flatten, _registry.flatten_with_path
 
 IsLeaf = Callable[[Any], bool] | None
 """Says of a subtree that it is to be taken as a leaf."""
+
+
+def flatten_leaves(tree: Any, is_leaf: Any = None, walk: Any = _flatten) -> tuple[list[Any], PyTreeDef]:
+    """(leaves, structure) of a tree: the hot path's own. Raises RecursionError for a tree that is too deep or contains
+    itself."""
+    try:
+        return _one_call_deeper(walk, tree, is_leaf)
+    except BaseException as error:
+        if error.__class__ in _TOO_DEEP:  # nothing could be called before there is room for calls again
+            for _ in _SOME:
+                _leave()
+        raise pytrees.after_failure(error) from error.__cause__
+
+
+def _one_call_deeper(walk: Any, tree: Any, is_leaf: Any) -> tuple[list[Any], PyTreeDef]:
+    """What returns from here leaves room for one call."""
+    return walk(tree, is_leaf)
+
+
+_TOO_DEEP = (RecursionError, SystemError)
+_SOME = range(100)
+_leave = pytrees.leave
 
 
 class _Unset:
@@ -37,7 +58,7 @@ _unset: Any = _Unset()
 
 def flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDef]:
     """The leaves of a tree, in order, and its structure. Raises ValueError for dicts whose keys cannot be sorted."""
-    return _registry.flatten(tree, is_leaf)
+    return flatten_leaves(tree, is_leaf)
 
 
 def unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
@@ -52,12 +73,12 @@ def from_node(nodetype: type, data: Any, children: Iterable[PyTreeDef]) -> PyTre
 
 def leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
     """The leaves of a tree, in order."""
-    return _registry.flatten(tree, is_leaf)[0]
+    return flatten_leaves(tree, is_leaf)[0]
 
 
 def structure(tree: Any, is_leaf: IsLeaf = None) -> PyTreeDef:
     """The structure of a tree: hashable, comparable."""
-    return _registry.flatten(tree, is_leaf)[1]
+    return flatten_leaves(tree, is_leaf)[1]
 
 
 def map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = None) -> Any:
@@ -65,7 +86,7 @@ def map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = None) ->
 
     Raises ValueError where a tree does not have that structure: the message says where.
     """
-    first, treedef = _registry.flatten(tree, is_leaf)
+    first, treedef = flatten_leaves(tree, is_leaf)
     others = [_up_to(treedef, tree, r, is_leaf, f"tree.map: tree {i}") for i, r in enumerate(rest, 1)]
     return treedef.unflatten([f(*xs) for xs in zip(first, *others)])
 
@@ -124,7 +145,7 @@ def transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, pytree_
 
 
 def _leaves_of(treedef: PyTreeDef, tree: Any) -> list[Any]:
-    found, own = _registry.flatten(tree)
+    found, own = flatten_leaves(tree)
     if own != treedef:
         raise ValueError(f"one inner tree has the structure {own}, not {treedef}")
     return found
@@ -139,7 +160,7 @@ def flatten_with_path(
     """[(path, leaf), …] and the structure; a path is a tuple of keys, see `keystr`. With `is_leaf_takes_path`, `is_leaf`
     is asked with the path and the subtree."""
     ask = is_leaf if is_leaf is None or is_leaf_takes_path else lambda _, x: is_leaf(x)
-    found, treedef = _registry.flatten_with_path(tree, ask)
+    found, treedef = flatten_leaves(tree, ask, _flatten_with_path)
     return [(tuple(path), leaf) for path, leaf in found], treedef
 
 
@@ -181,7 +202,7 @@ _KEYS = (DictKey, FlattenedIndexKey, GetAttrKey, SequenceKey)
 
 def leaf_paths(tree: Any) -> list[str]:
     """The path of each leaf, as `keystr` writes it."""
-    return [keystr(path) for path, _ in _registry.flatten_with_path(tree)[0]]
+    return [keystr(path) for path, _ in flatten_leaves(tree, None, _flatten_with_path)[0]]
 
 
 # Prefixes -------------------------------------------------------------------------------------------------------------
@@ -193,13 +214,13 @@ def broadcast(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf = None) -> Any:
 
     Raises ValueError, saying where, if it is not a prefix.
     """
-    found, treedef = _registry.flatten(prefix_tree, is_leaf)
+    found, treedef = flatten_leaves(prefix_tree, is_leaf)
     try:
         parts = treedef.flatten_up_to(full_tree)
     except (ValueError, TypeError) as error:
         where = first_difference(prefix_tree, full_tree, is_leaf, ("the prefix", "the full tree")) or error
         raise ValueError(f"tree.broadcast: the first tree is no prefix of the second: {where}") from None
-    full = _registry.flatten(full_tree)[1]
+    full = flatten_leaves(full_tree)[1]
     repeated = [[leaf] * structure(part).num_leaves for leaf, part in zip(found, parts)]
     return full.unflatten(itertools.chain.from_iterable(repeated))
 
@@ -211,7 +232,7 @@ def broadcast_prefix(prefix: Any, treedef: PyTreeDef, what: str) -> list[Any]:
     """
     result: list[Any] = []
     full = treedef.unflatten([_Place()] * treedef.num_leaves)
-    prefix_leaves, prefix_def = _registry.flatten(prefix, _is_none)
+    prefix_leaves, prefix_def = flatten_leaves(prefix, _is_none)
     try:
         parts = prefix_def.flatten_up_to(full)
     except (ValueError, TypeError) as error:
@@ -247,7 +268,7 @@ def _difference(path: tuple, prefix: Any, tree: Any, is_leaf: IsLeaf, names: tup
     level = None if is_leaf is not None and is_leaf(prefix) else _registry.flatten_one_level_with_keys(prefix)
     if level is None:
         return ""
-    one_level = _registry.flatten(prefix, lambda x: x is not prefix)[1]
+    one_level = flatten_leaves(prefix, lambda x: x is not prefix)[1]
     try:
         below = one_level.flatten_up_to(tree)
     except (ValueError, TypeError):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core import config, dtypes
-from ..core.avals import ShapedArray, aval_of, from_protocol, is_python_scalar, not_an_array, physical
+from ..core.avals import ShapedArray, aval_of, from_protocol, is_python_scalar, not_an_array, physical, refuse_masked
 from ..core.config import settings
 from ..core.dtypes import canonicalize
 from ..core.errors import DeletedArrayError
@@ -239,7 +239,10 @@ def _unpickle_extended(data: np.ndarray, aval: ShapedArray) -> Array:
 
 def array_from_numpy(value: Any, weak_type: bool = False, device: Any = None) -> Array:
     """An Array with a copy of a NumPy value, in the canonical dtype. Raises TypeError for what cannot be an array."""
-    value, options = np.asarray(value), settings()
+    if type(value) is not np.ndarray:
+        refuse_masked(value)
+        value = np.asarray(value)
+    options = settings()
     if config.guarding:
         guard("host_to_device", lambda: f"{value.dtype}{list(value.shape)}")
     key = (value.shape, value.dtype, weak_type, options)

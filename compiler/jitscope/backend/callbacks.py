@@ -16,7 +16,7 @@ import numpy as np
 from .. import tree
 from ..control.bodies import name_of
 from ..core import dtypes, source
-from ..core.avals import ShapedArray, physical
+from ..core.avals import ShapedArray, physical, refuse_masked
 from ..core.errors import CallbackResultError
 from ..core.trace import Tracer, evaluation, leaked, using
 from ..xla import client
@@ -103,6 +103,7 @@ class HostFunction:
                 raise self._broken(f"returned {found}{self._at(i)} where keys, {aval.short()}, were promised")
             return _numpy(leaf)
         try:
+            refuse_masked(leaf)
             value = np.asarray(leaf)
             dtype: Any = dtypes.canonicalize(value.dtype)
         except (TypeError, ValueError) as error:

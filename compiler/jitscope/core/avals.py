@@ -48,6 +48,8 @@ class ShapedArray(AbstractValue):
         if type(shape) is not tuple or not isinstance(dtype, (np.dtype, dtypes.ExtendedDType)):
             dtype = dtype if isinstance(dtype, dtypes.ExtendedDType) else np.dtype(dtype)
             return ShapedArray(tuple(shape), dtype, weak_type, sharding)
+        if len(shape) and _too_large(shape, dtype):
+            raise too_large(shape, dtype)
         self = object.__new__(cls)
         self.shape, self.dtype, self.weak_type, self.sharding = key
         self.ndim = len(shape)
@@ -104,6 +106,29 @@ class ShapedArray(AbstractValue):
         return f"{dtypes.short_name(self.dtype)}[{','.join(map(str, self.shape))}]"
 
 
+def _too_large(shape: Shape, dtype: Any) -> bool:
+    """Whether an array has no place in any memory: XLA ends the process where a number of bytes does not fit into 63 bits."""
+    size = 1
+    for n in shape:
+        if type(n) is not int:  # a size without a value, of an exported function
+            return False
+        size *= n
+    return size * max(getattr(dtype, "itemsize", 8), 8) > MOST_BYTES
+
+
+MOST_BYTES = 2**62
+
+
+def too_large(shape: Shape, dtype: Any) -> MemoryError:
+    """The error for an array that is larger than any memory."""
+    from .trace import running_line  # which needs this file
+
+    return MemoryError(
+        f"an array of shape ({', '.join(map(str, shape))}{',' * (len(shape) == 1)}) and dtype {dtypes.short_name(dtype)} is larger "
+        f"than any memory: a size in it is wrong, or a product of sizes{running_line()}"
+    )
+
+
 def physical(aval: ShapedArray) -> ShapedArray:
     """The aval of the array below: a key array `key<fry>[3]` is `u32[3,2]`, float0 is bool; others are their own."""
     if isinstance(aval.dtype, dtypes.ExtendedDType):
@@ -131,6 +156,7 @@ def aval_of(x: Any) -> ShapedArray:
     if type(x) in dtypes.PYTHON_SCALARS:
         return ShapedArray((), python_dtype(type(x)), type(x) is not bool)
     if isinstance(x, (np.ndarray, np.generic)):
+        refuse_masked(x)
         if not dtypes.is_supported(x.dtype) and x.dtype.byteorder != ">":
             raise TypeError(not_an_array(x))
         return ShapedArray(x.shape, canonicalize(x.dtype))
@@ -157,6 +183,15 @@ def from_protocol(x: Any) -> Any:
     kind = type(x)
     give = getattr(kind, "__jax_array__", None) or getattr(kind, "__jitscope_array__", None)
     return x if give is None else give(x)
+
+
+def refuse_masked(x: Any) -> None:
+    """Raises ValueError for a masked array: its mask would be lost."""
+    if type(x) is not np.ndarray and hasattr(x, "filled") and isinstance(x, np.ma.MaskedArray):
+        raise ValueError(
+            "a masked array of NumPy has no counterpart here, and without its mask it would mean something else. What to do: "
+            "pass x.filled(value), or x.data and x.mask as two arrays"
+        )
 
 
 def not_an_array(x: Any) -> str:

@@ -15,7 +15,7 @@ from ..backend.array import Array, array_from_numpy, one_device
 from ..backend.guarding import guard
 from ..backend.watching import look_at
 from ..core import config, dtypes
-from ..core.avals import ShapedArray, aval_of, from_protocol, is_python_scalar, not_an_array
+from ..core.avals import ShapedArray, aval_of, from_protocol, is_python_scalar, not_an_array, refuse_masked
 from ..core.config import settings
 from ..core.dtypes import canonicalize, default_float, promote
 from ..core.errors import ShapeError
@@ -103,6 +103,7 @@ def _from_value(x: Any, to: Any, copy: bool) -> Any:
         return _from_sequence(x, to)
     if not isinstance(x, (np.ndarray, np.generic)) and hasattr(x, "__dlpack__") and not hasattr(x, "__array__"):
         return _from_numpy(np.from_dlpack(x), to)
+    refuse_masked(x)
     return _from_numpy(np.asarray(x), to)
 
 

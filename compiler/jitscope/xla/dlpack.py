@@ -48,6 +48,8 @@ def read(x: Any) -> np.ndarray:
     """
     if not hasattr(x, "__dlpack__"):
         raise TypeError(f"{type(x).__name__} has no __dlpack__ method")
+    if isinstance(x, np.ma.MaskedArray):
+        raise ValueError("the mask of a masked array would be lost: fill it first")
     kind = int(x.__dlpack_device__()[0]) if hasattr(x, "__dlpack_device__") else 1
     if kind not in _HOST:
         raise ValueError(f"the array is not in host memory (DLPack device type {kind}); copy it to the host first")

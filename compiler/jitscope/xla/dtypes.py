@@ -41,6 +41,8 @@ def acceptable(x) -> np.ndarray:
 
     Raises TypeError for dtypes without an XLA counterpart (object, str, structured, datetime64, longdouble, …).
     """
+    if isinstance(x, np.ma.MaskedArray):
+        raise TypeError("a masked array cannot be put on a device: fill it first")
     x = np.asarray(x)
     if x.dtype.isbuiltin == 0 and x.dtype.newbyteorder("=") in PLAIN:
         x = x.astype(x.dtype.newbyteorder("="))

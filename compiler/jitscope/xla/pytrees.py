@@ -3,6 +3,8 @@
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
+from . import recursion
+from .recursion import leave as leave
 from .runtime import _jax
 
 
@@ -57,3 +59,14 @@ def all_leaves(registry: Any, items: Iterable[Any]) -> bool:
 def treedef_tuple(registry: Any, treedefs: Sequence[Any]) -> Any:
     """The structure of a tuple of trees of the given structures."""
     return _pytree.treedef_tuple(registry, list(treedefs))
+
+
+def after_failure(error: BaseException) -> BaseException:
+    """What to raise where jaxlib could not walk through a tree; the count of calls, which that leaves wrong, is mended."""
+    recursion.mend()
+    if isinstance(error, (SystemError, RecursionError)):
+        return RecursionError(
+            "the tree is nested too deeply, or contains itself: a list that holds itself, or a class whose flatten function gives "
+            "the object as its own child"
+        )
+    return error
