@@ -53,8 +53,8 @@ class TextStep:
             return lines  # IPython calls the magic, which says what is wrong
         if request.help:
             return ["get_ipython().run_cell_magic('jit', '-h', '\\n')\n"]  # it would refuse an empty cell
-        if not any(line.strip() for line in lines[1:]):
-            return lines
+        if not any(line.strip() for line in lines[1:]):  # the magic would be given nothing, again and again
+            return [f"{first!r}\n", *lines[1:]] if lines[1:] else lines
         return [f"{first!r}\n", *leading_indent(lines[1:])]
 
 

@@ -28,7 +28,7 @@ def main(what: str, name: str | None, root: str | None) -> int:
         return 1
     chosen = [entry for entry in found.entries if name is None or entry.function == name]
     lines = _explained(chosen, name) if what == "explain" else _shown(found, chosen)
-    print("\n".join(lines))
+    print("\n".join("".join(c if c.isprintable() else "\ufffd" for c in line) for line in lines))
     return 0
 
 

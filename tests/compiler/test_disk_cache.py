@@ -442,6 +442,18 @@ def test_options_by_their_names_by_jaxs_and_by_variables(tmp_path):
         jx.config.update("jax_persistent_cache_min_compile_time_secs", 0)
 
 
+def test_the_command_shows_names_without_control_characters(folder, capsys):
+    def layer(x):
+        return jnp.tanh(x) * 5
+
+    layer.__name__ = "red\x1b[31m\r\x07"
+    assert not found(layer, X)
+    written()
+    assert cli.main(["cache", "show"]) == 0
+    out = capsys.readouterr().out
+    assert "red" in out and not {"\x1b", "\r", "\x07"} & set(out)
+
+
 def test_the_command_shows_explains_and_clears(folder, capsys, monkeypatch):
     def layer(x):
         return jnp.tanh(x) * 3

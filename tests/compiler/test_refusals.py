@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
+from jitscope.backend.disk_folder import Unusable, open_mine, prepare
 from jitscope.errors import CallbackResultError
 from tests.compiler.programs import in_new_process
 
@@ -109,3 +112,42 @@ def test_trees_without_end_are_refused_and_the_process_goes_on() -> None:
             print("good")
     """)
     assert done == "good"
+
+
+# The folder of programs ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no FIFOs here")
+def test_a_fifo_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path) -> None:
+    fifo = str(tmp_path / "small.pack")
+    os.mkfifo(fifo)
+    for flags in (os.O_RDONLY, os.O_RDWR):
+        with pytest.raises(PermissionError):
+            open_mine(fifo, flags)
+    with pytest.raises(OSError):
+        open_mine(fifo, os.O_WRONLY)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="access is told by lists here")
+def test_a_folder_that_everybody_may_write_to_is_refused(tmp_path: Path) -> None:
+    for mode in (0o777, 0o702):
+        tmp_path.chmod(mode)
+        with pytest.raises(Unusable, match="everybody may write"):
+            prepare(str(tmp_path))
+    tmp_path.chmod(0o755)
+    assert Path(prepare(str(tmp_path))).is_dir()
+
+
+# Functions that wrap each other ----------------------------------------------------------------------------------------
+
+
+def test_functions_that_wrap_each_other() -> None:
+    done = in_new_process("""
+        import jitscope as jx
+
+        def f(x): return x + 1
+        def g(x): return x + 2
+        f.__wrapped__, g.__wrapped__ = g, f
+        print(jx.jit(f)(1.0), jx.grad(g)(1.0), jx.vmap(f)(jx.numpy.ones(1)))
+    """)
+    assert done == "2.0 1.0 [2.]"

@@ -183,6 +183,12 @@ def test_a_mistake_in_the_line_is_said_and_nothing_runs(shell, line: str, said: 
     assert shell.cell("%%jit --quiet\n7").result == 7
 
 
+@pytest.mark.parametrize("body", ["\n", "\n\n", "   \n", "\n\t\n"])
+def test_a_cell_of_blank_lines_does_nothing(shell, body: str) -> None:
+    assert not shell.cell(f"%%jit\n{body}").error
+    assert shell.cell("%%jit --quiet\n7").result == 7
+
+
 def test_help(shell) -> None:
     for text in ("%%jit -h", "%%jit --help\nran = True", "%%jit?"):
         ran = shell.cell(text)

@@ -47,6 +47,20 @@ def test_headline_and_times_share_a_line_when_they_fit() -> None:
     )
 
 
+def test_no_control_character_reaches_the_terminal() -> None:
+    def spoilt(x: Any) -> Any:
+        if isinstance(x, dict):
+            return {k: v if k in ("kind", "schema", "version") else spoilt(v) for k, v in x.items()}
+        return [spoilt(v) for v in x] if isinstance(x, list) else f"{x}\x1b[2J\x07" if isinstance(x, str) else x
+
+    document = made.layer_cell()
+    document["cell"] = spoilt(document["cell"])
+    for compilation in document["compilations"]:
+        compilation["function"] = spoilt(compilation["function"])
+        compilation["recompilations"] = spoilt(compilation["recompilations"])
+    assert not {"\x1b", "\x07"} & set(text(document))
+
+
 def test_positions_in_another_cell_are_told() -> None:
     compilation = made.layer_compilation()
     compilation["fusion"]["kernels"][0]["positions"] = [made.position(7, cell="In [1]"), made.position(2)]

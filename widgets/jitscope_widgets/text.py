@@ -29,7 +29,7 @@ def text(document: Document, *, width: int = 100, jaxpr: bool = False) -> str:
         lines = _compilation(document, width, jaxpr)
     else:
         lines = _WRITERS[document["kind"]](document, width)
-    return "\n".join(lines).replace("→", "->")
+    return "\n".join(clean_lines("\n".join(lines))).replace("→", "->")
 
 
 def _cell(cell: Document, width: int, jaxpr: bool) -> list[str]:

@@ -51,7 +51,10 @@ def prepare(root: str) -> str:
     folder = os.path.join(root, FORMAT)
     try:
         os.makedirs(root, mode=0o700, exist_ok=True)
-        _check(root, os.stat(root))
+        above = os.stat(root)
+        _check(root, above)
+        if os.name == "posix" and above.st_mode & stat.S_IWOTH and not above.st_mode & stat.S_ISVTX:
+            raise Unusable(f"everybody may write to {root}, and so put native code into it: chmod o-w {root}")
         with suppress(FileExistsError):
             os.mkdir(folder, 0o700)
         found = os.lstat(folder)
@@ -79,7 +82,9 @@ def is_mine(found: os.stat_result) -> bool:
 
 def open_mine(path: str, flags: int = os.O_RDONLY) -> int:
     """A descriptor of a regular file of this user's, no link to one. Raises OSError."""
-    descriptor = os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0), 0o600)
+    # Without O_NONBLOCK, a FIFO in the file's place would be waited for.
+    flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, flags, 0o600)
     found = os.fstat(descriptor)
     if stat.S_ISREG(found.st_mode) and is_mine(found):
         return descriptor

@@ -8,7 +8,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from . import dtypes
+from . import dtypes, source
 from .dtypes import DType, canonicalize, python_dtype
 from .references import Reference
 
@@ -121,11 +121,11 @@ MOST_BYTES = 2**62
 
 def too_large(shape: Shape, dtype: Any) -> MemoryError:
     """The error for an array that is larger than any memory."""
-    from .trace import running_line  # which needs this file
-
+    where = source.here()
+    place = f", in line {where.line} of {where.function}: {where.text.strip()}" if where else ""
     return MemoryError(
         f"an array of shape ({', '.join(map(str, shape))}{',' * (len(shape) == 1)}) and dtype {dtypes.short_name(dtype)} is larger "
-        f"than any memory: a size in it is wrong, or a product of sizes{running_line()}"
+        f"than any memory: a size in it is wrong, or a product of sizes{place}"
     )
 
 

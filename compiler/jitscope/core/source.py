@@ -174,7 +174,9 @@ def without_internal_frames(traceback: TracebackType | None) -> TracebackType | 
 
 def position_of_function(fun: object) -> Position | None:
     """Where a Python function was defined; None if it has no code, or is the library's own."""
-    while hasattr(fun, "__wrapped__"):
+    met: set[int] = set()
+    while hasattr(fun, "__wrapped__") and id(fun) not in met:  # functions may wrap each other
+        met.add(id(fun))
         fun = fun.__wrapped__  # pyright: ignore[reportAttributeAccessIssue]
     fun = getattr(fun, "func", fun)
     code = getattr(fun, "__code__", None) or getattr(type(fun).__call__, "__code__", None)
