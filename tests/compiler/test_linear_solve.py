@@ -124,9 +124,13 @@ def test_wrong_equations_are_explained() -> None:
         jx.grad(lambda b: jnp.sum(lax.custom_linear_solve(lambda x: 2.0 * x, b, half)))(B)
     with pytest.raises(ValueError, match=r"matvec .* must give arrays of b's shapes; it gave f32\[2\]"):
         lax.custom_linear_solve(lambda x: x[:2], np.ones(3, np.float32), half)
-    with pytest.raises(TypeError, match=r"matvec .* must give a tree like b"):
+    with pytest.raises(ValueError, match=r"matvec .* must give a tree like b"):
         lax.custom_linear_solve(lambda x: (x, x), np.ones(3, np.float32), half)
-    with pytest.raises(TypeError, match=r"has_aux=True solve .* must return"):
+    with pytest.raises(ValueError, match=r"solve .* must give a tree like b"):
+        lax.custom_linear_solve(lambda x: 2.0 * x, np.ones(3, np.float32), lambda m, b: (b, b))
+    with pytest.raises(TypeError, match=r"matvec .* must give a tree like b"):
+        lax.custom_linear_solve(lambda x: [2.0 * x], np.ones(3, np.float32), half)
+    with pytest.raises(ValueError, match=r"has_aux=True solve .* must return"):
         lax.custom_linear_solve(lambda x: 2.0 * x, np.ones(3, np.float32), half, has_aux=True)
     with pytest.raises(TypeError, match="is not"):
         lax.custom_linear_solve(lambda x: x * x, np.ones(3, np.float32), half, transpose_solve=half)
@@ -194,7 +198,7 @@ def test_wrong_roots_are_explained() -> None:
         lax.custom_root(lambda x: jnp.sum(x), np.ones(3, np.float32), newton, lambda g, y: y)
     with pytest.raises(TypeError, match=r"solve .* must give a tree like initial_guess"):
         lax.custom_root(lambda x: x, 1.0, lambda f, x: (x, x), lambda g, y: y)
-    with pytest.raises(TypeError, match=r"has_aux=True solve .* must return"):
+    with pytest.raises(ValueError, match=r"has_aux=True solve .* must return"):
         lax.custom_root(lambda x: x, 1.0, lambda f, x: x, lambda g, y: y, has_aux=True)
 
 

@@ -184,12 +184,14 @@ def _trace(
     def flat(*leaves: Any) -> list[Any]:
         out = fun(*in_tree.unflatten(leaves))
         if aux and (not isinstance(out, tuple) or len(out) != 2):
-            raise TypeError(f"custom_linear_solve: with has_aux=True {what} must return (x, aux)")
+            raise ValueError(f"custom_linear_solve: with has_aux=True {what} must return (x, aux)")
         found, out_tree = tree.flatten(out)
         out_avals = check_leaves(found, out, f"custom_linear_solve: {what} returned, at result")
         own_tree = tree.structure(out[0] if aux else out)
         if own_tree != b_tree:
-            raise TypeError(
+            # As in JAX, another number of arrays is a matter of shapes.
+            wrong = TypeError if own_tree.num_leaves == b_tree.num_leaves else ValueError
+            raise wrong(
                 f"custom_linear_solve: {what} must give a tree like b, of structure {b_tree}; it gave {own_tree}"
             )
         for own, aval in zip(out_avals, avals):

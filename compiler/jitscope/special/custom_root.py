@@ -104,7 +104,7 @@ class _Like:
         def flat(*leaves: Any) -> list[Any]:
             out = fun(*[self.structure.unflatten(leaves[i * n : (i + 1) * n]) for i in range(len(arguments))])
             if aux and (not isinstance(out, tuple) or len(out) != 2):
-                raise TypeError(f"custom_root: with has_aux=True {what} must return (x, aux)")
+                raise ValueError(f"custom_root: with has_aux=True {what} must return (x, aux)")
             found, out_tree = tree.flatten(out)
             self._check(
                 check_leaves(found, out, f"custom_root: {what} returned, at result"), out[0] if aux else out, what
