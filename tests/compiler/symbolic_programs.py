@@ -95,7 +95,17 @@ program(
     "b",
     "n",
 )
-program("nonzero", lambda x: [*jnp.nonzero(x > 0, size=3), jnp.unique(x, size=3)], "b")
+program(
+    "nonzero",
+    lambda x, y: [
+        *jnp.nonzero(x > 0, size=3),
+        jnp.unique(x, size=3),
+        jnp.argwhere(y > 0, size=2),
+        jnp.insert(y, 1, 0.0, axis=1),
+    ],
+    "b",
+    "b,n",
+)
 program("ranges", lambda x: [jnp.arange(x.shape[0]), jnp.arange(1, x.shape[1], dtype="float32"), lax.iota("int32", x.shape[0]),
         jnp.arange(0, x.shape[0] + 2 * x.shape[1], 2), lax.broadcasted_iota("int32", x.shape, 1)], "b,n")  # fmt: skip
 program("filled", lambda x: [jnp.zeros(x.shape) + jnp.full(x.shape, 2.0), jnp.eye(x.shape[0]), jnp.tri(x.shape[1]),

@@ -21,8 +21,8 @@ from ..core.dtypes import promote, to_inexact
 from ..core.errors import ShapeError, TypePromotionError
 from ..core.source import is_internal
 from ..core.trace import Tracer
-from ..ops.linear import broadcast_in_dim_p, convert_element_type_p
-from ..symbolic.dimension import size
+from ..ops.linear import broadcast_in_dim_p, convert_element_type_p, number_of
+from ..symbolic.dimension import Dim, size
 
 
 _PLAIN = frozenset((Array, np.ndarray, bool, int, float, complex))
@@ -48,7 +48,9 @@ def checked(name: str, x: Any, position: int = 0) -> tuple[Any, ShapedArray]:
 
 
 def scalar_of(x: Any, dtype: Any, weak: bool) -> Any:
-    """A Python or NumPy number in `dtype`: a Python scalar where it is to stay weak, else a NumPy scalar."""
+    """A Python or NumPy number (or a size) in `dtype`: a Python scalar where it is to stay weak, else a NumPy scalar."""
+    if type(x) is Dim:
+        return number_of(x, dtype)
     if weak:
         for kind, python in (("b", bool), ("iu", int), ("f", float), ("c", complex)):
             if dtypes.kind(dtype) in kind:
