@@ -306,8 +306,12 @@ def test_shape_dtype_struct():
     assert s.update(shape=(4,)) == jx.ShapeDtypeStruct((4,), np.int64) != s
     assert repr(s) == "ShapeDtypeStruct(shape=(2, 3), dtype=int64)"
     assert "weak_type=True" in repr(s.update(weak_type=True))
+    assert (
+        repr(jx.ShapeDtypeStruct((), "float32", is_ref=True))
+        == "ShapeDtypeStruct(shape=(), dtype=float32, is_ref=True)"
+    )
     with pytest.raises(NotImplementedError, match="later release"):
-        jx.ShapeDtypeStruct((), float, is_ref=True)
+        jx.ShapeDtypeStruct((), float, manual_axis_type=1)
 
 
 class Like:

@@ -321,6 +321,11 @@ def test_stages():
         compiled(jnp.zeros(3))
     assert jx.eval_shape(lambda r: r[0], ref).shape == ()
     assert jx.eval_shape(lambda r: r[:2], jx.typeof(ref)).shape == (2,)
+    like = jx.ShapeDtypeStruct((3,), "float32", is_ref=True)
+    assert like != jx.ShapeDtypeStruct((3,), "float32") and like.aval is jx.typeof(ref)
+    assert jx.eval_shape(lambda r: (r.__setitem__(0, 1.0), r[...])[1], like).shape == (3,)
+    jx.jit(lambda r: r.__setitem__(0, 7.0)).lower(like).compile()(ref)
+    assert ref[0] == 7
 
 
 def test_without_compilation():
@@ -632,7 +637,8 @@ def test_documents_of_a_program_with_references():
         return lax.scan(body, jnp.float32(0), r[...])[1]
 
     ledger = observe.Ledger()
-    jx.jit(counted)(jnp.ones(3), ref)
+    f = jx.jit(counted)
+    f(jnp.ones(3), ref)
     document = observe.compilation_document(list(ledger)[-1], ledger)
     ledger.close()
     assert document["function"] == "counted"
@@ -644,6 +650,25 @@ def test_documents_of_a_program_with_references():
     assert nodes["e3"]["positions"][0]["text"].strip() == "r[:3] += jnp.sin(x)"
     members = {path for kernel in document["fusion"]["kernels"] for path in kernel["paths"]}
     assert members and members <= set(nodes)
+
+
+def test_measuring_changes_nothing():
+    ledger, captured, passed, x = observe.Ledger(), jx.new_ref(jnp.zeros(50)), jx.new_ref(jnp.zeros(50)), jnp.ones(50)
+
+    def f(x, r):
+        captured[...] += x
+        r[...] += captured[...]
+
+    jx.jit(f)(x, passed)
+    jx.jit(lambda x: captured.addupdate(x))(x)
+    lax.fori_loop(0, 3, lambda i, c: (passed.__setitem__(i, c[0]), c)[1], x)
+    rows = [row for row in ledger if row.jaxpr is not None and row.entry is not None]
+    ledger.close()
+    assert len(rows) >= 3
+    for row in rows:
+        assert observe.measure_steady(row, budget=0.01)["steady"]["runs"] >= 1
+    np.testing.assert_array_equal(captured[...], np.full(50, 2))
+    np.testing.assert_array_equal(passed[...], np.ones(50))
 
 
 def test_checked_programs():

@@ -169,7 +169,8 @@ class JitFunction:
         )
         ready = RefReady(program, traced.out_tree, taken) if taken else self._ready(program, traced)
         self._caches.remember(self._caches.calls, key, ready)
-        payload = (traced, ready, Given(arguments.leaves, device))
+        given = [*(taken.captured if taken else ()), *arguments.leaves]
+        payload = (traced, ready, Given(given, device))
         if program.reused:
             records.emit(note.step_of("reuse", 0.0, {"first": program.number}, payload))
         start = time.perf_counter()

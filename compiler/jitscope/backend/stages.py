@@ -42,8 +42,8 @@ class ShapeDtypeStruct:
     would be. Raises ValueError without a dtype.
     """
 
-    __slots__ = ("dtype", "shape", "sharding", "weak_type")
-    is_ref, manual_axis_type = False, None
+    __slots__ = ("dtype", "is_ref", "shape", "sharding", "weak_type")
+    manual_axis_type = None
 
     def __init__(
         self,
@@ -57,26 +57,29 @@ class ShapeDtypeStruct:
     ):
         if dtype is None:
             raise ValueError("ShapeDtypeStruct needs a dtype")
-        if manual_axis_type is not None or is_ref:
-            raise NotImplementedError(
-                "ShapeDtypeStruct: arrays on several devices and references come in a later release"
-            )
+        if manual_axis_type is not None:
+            raise NotImplementedError("ShapeDtypeStruct: arrays on several devices come in a later release")
         self.shape = tuple(n if isinstance(n, Dim) else operator.index(n) for n in shape)
         self.dtype: Any = dtype if isinstance(dtype, ExtendedDType) else np.dtype(dtype)
-        self.sharding, self.weak_type = sharding, weak_type
+        self.sharding, self.weak_type, self.is_ref = sharding, weak_type, bool(is_ref)
 
     @classmethod
     def like(cls, x: Any) -> ShapeDtypeStruct:
         """The shape, dtype and weak type of an array, or of anything that has a shape and a dtype. Raises TypeError for others."""
         aval = aval_like(x)
         return cls(
-            aval.shape, aval.dtype, sharding=x.sharding if isinstance(x, cls) else None, weak_type=aval.weak_type
+            aval.shape,
+            aval.dtype,
+            sharding=x.sharding if isinstance(x, cls) else None,
+            weak_type=aval.weak_type,
+            is_ref=isinstance(aval, AbstractRef),
         )
 
     @property
-    def aval(self) -> ShapedArray:
-        """What an array like this is while tracing: its dtype is the canonical one."""
-        return ShapedArray(self.shape, canonicalize(self.dtype), self.weak_type)
+    def aval(self) -> Any:
+        """What an array (or a reference) like this is while tracing: its dtype is the canonical one."""
+        inner = ShapedArray(self.shape, canonicalize(self.dtype), self.weak_type)
+        return AbstractRef(inner.strong()) if self.is_ref else inner
 
     @property
     def ndim(self) -> int:
@@ -87,7 +90,7 @@ class ShapeDtypeStruct:
         return math.prod(self.shape)
 
     def update(self, **changes: Any) -> ShapeDtypeStruct:
-        """A copy with some of shape, dtype, sharding and weak_type changed. Raises TypeError for other names."""
+        """A copy with some of shape, dtype, sharding, weak_type and is_ref changed. Raises TypeError for other names."""
         fields = {name: getattr(self, name) for name in self.__slots__}
         return ShapeDtypeStruct(**{**fields, **changes})
 
@@ -102,12 +105,13 @@ class ShapeDtypeStruct:
         return all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
 
     def __hash__(self) -> int:
-        return hash((self.shape, self.dtype, self.sharding, self.weak_type))
+        return hash((self.shape, self.dtype, self.sharding, self.weak_type, self.is_ref))
 
     def __repr__(self) -> str:
         sharding = f", sharding={self.sharding}" if self.sharding is not None else ""
         weak = ", weak_type=True" if self.weak_type else ""
-        return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{sharding}{weak})"
+        ref = ", is_ref=True" if self.is_ref else ""
+        return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{sharding}{weak}{ref})"
 
 
 def struct_of(aval: ShapedArray) -> ShapeDtypeStruct:
