@@ -135,6 +135,14 @@ def test_a_rule_put_in_place_of_another_and_taken_back():
     assert float(f(0.0)) == 1.0
 
 
+def test_zeros_and_linear_operands_pass_through_trees():
+    aval = jx.core.ShapedArray((2,), jnp.float32)
+    leaves, treedef = jx.tree.flatten({"a": ad.Zero(aval), "b": 1.0, "c": ad.UndefinedPrimal(aval)})
+    assert leaves == [1.0]
+    again = treedef.unflatten([2.0])
+    assert again["a"].aval is aval and ad.is_undefined_primal(again["c"])
+
+
 def test_effects_keep_an_equation_and_missing_rules_are_named():
     p = extend_core.Primitive("noted")
     noted = extend_core.Effect()

@@ -1,13 +1,14 @@
-"""Run a program of `programs/` and print what it computed as JSON: `python run.py NAME`.
+"""Run a program of `programs/`, or some of its parts, and print what it computed as JSON: `python run.py NAME [PART …]`.
 
-With JAX installed this is how answers are recorded; where it is not, `jax` is jitscope. A program defines `RESULTS`, numbers
-and trees of arrays by name.
+With JAX installed this is how answers are recorded; where it is not, `jax` is jitscope. A program defines
+`PARTS`, functions that give trees of numbers and arrays.
 """
 
 import importlib.util
 import json
 import runpy
 import sys
+import traceback
 import warnings
 from pathlib import Path
 
@@ -30,6 +31,13 @@ def rounded(leaf):
 
 if __name__ == "__main__":
     warnings.simplefilter("error", ImportWarning)
-    results = runpy.run_path(str(HERE / "programs" / f"{sys.argv[1]}.py"))["RESULTS"]
-    flat = {name: [x for leaf in jax.tree.leaves(value) for x in rounded(leaf)] for name, value in results.items()}
+    parts = runpy.run_path(str(HERE / "programs" / f"{sys.argv[1]}.py"))["PARTS"]
+    flat = {}
+    for part in parts:
+        if not sys.argv[2:] or part.__name__ in sys.argv[2:]:
+            try:
+                flat[part.__name__] = [x for leaf in jax.tree.leaves(part()) for x in rounded(leaf)]
+            except Exception:
+                traceback.print_exc()
+                flat[part.__name__] = None
     json.dump({"jax": jax.__file__.rsplit("/", 2)[1], "results": flat}, sys.stdout)

@@ -15,9 +15,10 @@ from ..core.axes import current_axes, use_axes
 from ..core.config import value_of
 from ..core.folding import fold
 from ..core.jaxpr import ClosedJaxpr, DebugInfo
+from ..core.primitive import Primitive
 from ..core.source import position_of_function
 from ..core.staging import trace_to_jaxpr
-from ..core.trace import evaluation, using
+from ..core.trace import Trace, Tracer, current_trace, evaluation, using
 from ._flat import check_callable, name_of
 
 
@@ -94,7 +95,21 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 @contextmanager
 def ensure_compile_time_eval() -> Iterator[None]:
-    """Context manager: operations inside run now, also while a function is traced, and their results are constants of the
-    program. They cannot take traced values (UnexpectedTracerError)."""
-    with using(evaluation()):
+    """Context manager: operations on values that are there run now, also while a function is traced, and their results are
+    constants of the program. Operations on traced values are traced, as outside."""
+    with using(_EagerTrace(current_trace())):
         yield
+
+
+class _EagerTrace(Trace):
+    """Evaluates what it can, and hands on to `parent` what takes tracers."""
+
+    __slots__ = ("parent",)
+
+    def __init__(self, parent: Trace):
+        self.parent = parent
+
+    def process(self, primitive: Primitive, args: tuple, params: dict[str, Any]) -> Any:
+        trace = self.parent if any(isinstance(x, Tracer) for x in args) else evaluation()
+        with using(trace):
+            return trace.process(primitive, args, params)

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import tree
 from ..core import dtypes, source
-from ..core.avals import ShapedArray, aval_of, tangent_aval
+from ..core.avals import ShapedArray, aval_of, is_python_scalar, tangent_aval
 from ..core.errors import UnexpectedTracerError
 from ..core.primitive import FunctionCall
 from ..core.trace import Tracer, evaluating
@@ -272,7 +272,10 @@ class _FlatForward:
         res, res_tree = tree.flatten(residuals)
         result_avals(res, residuals, f"{what} gives, in the residuals")
         avals = [aval_of(x) for x in primals]
-        return outs, res, _FlatBackward(self, apart, res_tree, avals)
+        # Python numbers stay what they are: rules choose by them.
+        numbers = {i: x for i, x in enumerate(res) if is_python_scalar(x)}
+        arrays = [x for i, x in enumerate(res) if i not in numbers]
+        return outs, arrays, _FlatBackward(self, apart, res_tree, numbers, avals)
 
     def __repr__(self) -> str:
         return name_of(self.fwd)
@@ -283,19 +286,25 @@ class _FlatForward:
 
 
 class _FlatBackward:
-    """The user's backward rule on flat residuals and cotangents."""
+    """The user's backward rule on flat residuals and cotangents. `numbers` are the residuals that are Python numbers, by
+    their places among all."""
 
-    __slots__ = ("apart", "avals", "forward", "res_tree")
+    __slots__ = ("apart", "avals", "forward", "numbers", "res_tree")
 
-    def __init__(self, forward: _FlatForward, apart: list[Any], res_tree: Any, avals: list[ShapedArray]):
+    def __init__(
+        self, forward: _FlatForward, apart: list[Any], res_tree: Any, numbers: dict[int, Any], avals: list[ShapedArray]
+    ):
         self.forward, self.apart, self.res_tree, self.avals = forward, apart, res_tree, avals
+        self.numbers = numbers
 
     def __call__(self, residuals: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
         rule, out_tree = self.forward.bwd, self.forward.results.tree
         assert rule is not None
         written = SymbolicZero if self.forward.symbolic_zeros else lambda aval: instantiate(Zero(aval))
         given = [written(ct.aval) if is_zero(ct) else ct for ct in cts]
-        out = call_rule(rule, *self.apart, self.res_tree.unflatten(residuals), out_tree.unflatten(given))
+        arrays = iter(residuals)
+        res = [self.numbers[i] if i in self.numbers else next(arrays) for i in range(self.res_tree.num_leaves)]
+        out = call_rule(rule, *self.apart, self.res_tree.unflatten(res), out_tree.unflatten(given))
         return self._checked(out, f"the bwd rule {name_of(rule)} of {self.forward.name}")
 
     def _checked(self, out: Any, what: str) -> list[Any]:

@@ -33,6 +33,11 @@ class Trace:
 
     __slots__ = ("__weakref__",)
 
+    @property
+    def main(self) -> Trace:
+        """What tells transformations apart; libraries written for JAX compare it."""
+        return self
+
     def process(self, primitive: Primitive, args: tuple, params: dict[str, Any]) -> Any:
         """Interpret `primitive` on `args`; a list of results if it has several, else the result."""
         raise NotImplementedError
@@ -91,6 +96,11 @@ class Tracer(Operators):
     transient = True
     """Whether the value ends with a trace."""
     refusal = "while tracing only shape and dtype are known"
+
+    @property
+    def _trace(self) -> Trace:
+        """`tracing`, by JAX's name."""
+        return self.tracing
 
     def known(self) -> Any:
         """The concrete value if the trace has one (derivatives of evaluated code do), else None."""

@@ -8,6 +8,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from .. import tree
 from ..core.primitive import Primitive
 from ..core.zeros import Linear as UndefinedPrimal, Zero as Zero, is_linear as is_undefined_primal, is_zero, zero_of
 from ..ops.families import add_any_p as add_jaxvals_p, add_tangents as add_tangents
@@ -17,6 +18,10 @@ from .tables import RuleTable
 
 
 Rule = Callable[..., Any]
+
+# Rules pass them through functions of trees.
+tree.register_pytree_node(Zero, lambda zero: ((), zero.aval), lambda aval, _: Zero(aval))
+tree.register_pytree_node(UndefinedPrimal, lambda x: ((), x.aval), lambda aval, _: UndefinedPrimal(aval))
 
 primitive_jvps = RuleTable("jvp")
 primitive_transposes = RuleTable("transpose")

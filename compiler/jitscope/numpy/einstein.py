@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import string
 from collections.abc import Sequence
 from functools import lru_cache
@@ -9,7 +10,7 @@ from typing import Any
 
 from ..core import dtypes
 from ..core.avals import aval_of
-from ..ops.dot import dot_general
+from ..lax.products import dot_general
 from ..ops.linear import broadcast_in_dim_p, mul_p, reduce_sum_p, squeeze_p, transpose as permute
 from ..ops.reduce import reduce_or_p
 from ..symbolic.dimension import is_symbolic_dim
@@ -42,7 +43,6 @@ def _steps(
     return tuple((tuple(step[0]), step[2]) for step in steps)
 
 
-@fused(static="subscripts out optimize precision preferred_element_type")
 def _einsum(
     subscripts: str,
     *operands: Any,
@@ -50,6 +50,7 @@ def _einsum(
     optimize: Any = "auto",
     precision: Any = None,
     preferred_element_type: Any = None,
+    times: Any = None,
 ) -> Any:
     unsupported("einsum", out=out)
     values = factors("einsum", operands, preferred_element_type)
@@ -63,8 +64,11 @@ def _einsum(
         inputs, result = formula.split("->")
         parts = [xs[i] for i in taken]
         xs = [x for i, x in enumerate(xs) if i not in taken]
-        xs.append(_contract(parts, inputs.split(","), result, precision, preferred_element_type))
+        xs.append(_contract(parts, inputs.split(","), result, (precision, preferred_element_type, times)))
     return xs[0]
+
+
+_fused_einsum = fused(static="subscripts out optimize precision preferred_element_type")(_einsum)
 
 
 def einsum(
@@ -81,14 +85,14 @@ def einsum(
     """The sum of products that `subscripts` names: "ij,jk->ik" is the matrix product, "ii" the trace.
 
     Also einsum(x, [0, 1], y, [1, 2], [0, 2]). `optimize` chooses the order of contraction ("auto", "optimal", "greedy", or
-    a path). Raises ValueError for labels that do not fit the shapes.
+    a path). `_dot_general` computes the product of two operands in place of `lax.dot_general`. Raises ValueError for labels
+    that do not fit the shapes.
     """
-    if _dot_general is not dot_general:
-        raise NotImplementedError("einsum: _dot_general= is not supported; products are lax.dot_general")
     unsupported("einsum", out_sharding=out_sharding)
     if not isinstance(subscripts, str):
         subscripts, operands = _as_text(subscripts, *operands)
-    return _einsum(
+    run = _fused_einsum if _dot_general is dot_general else functools.partial(_einsum, times=_dot_general)
+    return run(
         subscripts,
         *operands,
         out=out,
@@ -125,17 +129,18 @@ def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> t
     return [tuple(step) for step in path], description
 
 
-def _contract(parts: list[Any], inputs: list[str], result: str, precision: Any, preferred: Any) -> Any:
-    """One contraction of one or two operands."""
+def _contract(parts: list[Any], inputs: list[str], result: str, how: tuple[Any, Any, Any]) -> Any:
+    """One contraction of one or two operands; `how`: precision, dtype of the result, the function for products (None:
+    `lax.dot_general`)."""
     singles = [_without_repeats(x, names) for x, names in zip(parts, inputs)]
     if len(singles) == 1:
         ((x, names),) = singles
         return _arranged(*_summed(x, names, result), result)
     if len(singles) > 2:
-        left = _contract_pair(singles[0], singles[1], _needed(singles[2:], result), precision, preferred)
+        left = _contract_pair(singles[0], singles[1], _needed(singles[2:], result), how)
         rest = [left, *singles[2:]]
-        return _contract([x for x, _ in rest], [n for _, n in rest], result, precision, preferred)
-    return _arranged(*_contract_pair(singles[0], singles[1], result, precision, preferred), result)
+        return _contract([x for x, _ in rest], [n for _, n in rest], result, how)
+    return _arranged(*_contract_pair(singles[0], singles[1], result, how), result)
 
 
 def _needed(rest: Sequence[tuple[Any, str]], result: str) -> str:
@@ -169,8 +174,9 @@ def _arranged(x: Any, names: str, result: str) -> Any:
 
 
 def _contract_pair(
-    left: tuple[Any, str], right: tuple[Any, str], kept: str, precision: Any, preferred: Any
+    left: tuple[Any, str], right: tuple[Any, str], kept: str, how: tuple[Any, Any, Any]
 ) -> tuple[Any, str]:
+    precision, preferred, times = how
     (x, a), (y, b) = _thin(left, right[1], right[0]), right
     (y, b) = _thin((y, b), a, x)
     (x, a), (y, b) = _summed(x, a, kept + b), _summed(y, b, kept + a)
@@ -178,21 +184,18 @@ def _contract_pair(
     shared = [name for name in a if name in b and name in kept]
     only_a, only_b = ([n for n in own if n not in other] for own, other in ((a, b), (b, a)))
     names = "".join([*shared, *only_a, *only_b])
-    if not summed and preferred is None:
+    if not summed and preferred is None and times is None:
         shape = [aval_of(x).shape[a.index(n)] if n in a else aval_of(y).shape[b.index(n)] for n in names]
         return mul_p(_spread(x, a, names, shape), _spread(y, b, names, shape)), names
     swapped = "".join([*shared, *only_b, *only_a])
     if swapped == kept != names:
         (x, a), (y, b), names = (y, b), (x, a), swapped
-    out = product(
-        x,
-        y,
-        ([a.index(n) for n in summed], [b.index(n) for n in summed]),
-        ([a.index(n) for n in shared], [b.index(n) for n in shared]),
-        precision,
-        preferred,
-    )
-    return out, names
+    contracted = [a.index(n) for n in summed], [b.index(n) for n in summed]
+    batched = [a.index(n) for n in shared], [b.index(n) for n in shared]
+    if times is not None:
+        out = aval_of(x).dtype if preferred is None else preferred
+        return times(x, y, (contracted, batched), precision=precision, preferred_element_type=out), names
+    return product(x, y, contracted, batched, precision, preferred), names
 
 
 def _thin(own: tuple[Any, str], other_names: str, other: Any) -> tuple[Any, str]:

@@ -27,7 +27,7 @@ __all__ = [
 ]  # fmt: skip
 
 Buffer = Any
-Device: Any = _jax.Device
+Device = _jax.Device
 """The class of devices."""
 
 _COPY = xc.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL  # the default aliases aligned numpy arrays

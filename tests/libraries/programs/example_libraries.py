@@ -56,4 +56,8 @@ def layered():
     return out
 
 
-RESULTS = {**{name: optimized(name) for name in STEPS}, "stax": layered()}
+def optimizing():
+    return {name: optimized(name) for name in STEPS}
+
+
+PARTS = [optimizing, layered]
