@@ -69,9 +69,11 @@ test-front: $(PACKAGES)
 	npm run --silent test
 
 test-python: $(INSTALLED) front
+	-@$(MAKE) --no-print-directory .venv-libraries/.installed
 	$(PY) -m pytest --ignore=tests/browser -n $(JOBS)
 
 test-all: $(INSTALLED) front
+	-@$(MAKE) --no-print-directory .venv-libraries/.installed
 	JITSCOPE_GENERATED=all $(PY) -m pytest --ignore=tests/browser -n $(JOBS)
 
 coverage: $(INSTALLED)
@@ -137,9 +139,20 @@ node: | $(PY)
 	@.venv-jax/bin/python -m pip --disable-pip-version-check -qq install "$$(sed -n 's/.*"\(jaxlib==[0-9.]*\)".*/\1/p' pyproject.toml | sed s/jaxlib/jax/)" optax autograd
 	@touch $@
 
+# Libraries written for JAX live in an environment without it; what else they need is that of .venv.
+LIBRARIES := .venv-libraries/.installed
+$(LIBRARIES): tests/libraries/requirements.txt | $(PY)
+	@echo 'Installing libraries written for JAX into .venv-libraries …'
+	@rm -rf .venv-libraries && $(PYTHON) -m venv .venv-libraries
+	@.venv-libraries/bin/python -m pip --disable-pip-version-check -qq install --no-deps -r $< || { rm -rf .venv-libraries; \
+	  echo 'The libraries of tests/libraries/requirements.txt could not be fetched: their tests need a package index.' >&2; exit 1; }
+	@$(PY) -c "import sysconfig; print('import site; site.addsitedir(%r)' % sysconfig.get_path('purelib'))" \
+	  > "$$(.venv-libraries/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/of_jitscope.pth"
+	@touch $@
+
 clean:
 	rm -rf build dist labextension/dist labextension/lib widgets/jitscope_widgets/static tests/browser/screenshots
 	find . -name node_modules -prune -o -name '.venv*' -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
 distclean: clean
-	rm -rf .venv .venv-jax node_modules
+	rm -rf .venv .venv-jax .venv-libraries node_modules

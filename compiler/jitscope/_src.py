@@ -9,8 +9,9 @@ from typing import Any
 
 from . import checkify, tree
 from .api import effects_barrier
+from .control.refs import AbstractRef
 from .core import dtypes, source
-from .core.avals import AbstractValue, ShapedArray, physical
+from .core.avals import ShapedArray, physical
 from .core.errors import TypePromotionError
 from .core.trace import evaluating
 from .flatten_util import ravel_pytree
@@ -42,10 +43,6 @@ class _NodeTypes:
 
     def __contains__(self, kind: type) -> bool:
         return tree.is_tree_node(kind)
-
-
-class AbstractRef(AbstractValue):
-    """The aval of a mutable array."""
 
 
 _excluded = _Exclusions()

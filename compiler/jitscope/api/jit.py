@@ -6,6 +6,7 @@ import functools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from .. import tree
 from ..backend import evaluate  # noqa: F401  (puts the evaluating trace in place)
 from ..backend.caches import clear_traces
 from ..backend.compile import clear_executables
@@ -73,7 +74,7 @@ def jit(
             auto_static=auto_static,
         )
     check_callable(fun, "jit")
-    if in_shardings is not None or out_shardings is not None:
+    if tree.leaves((in_shardings, out_shardings)):  # None, and trees of None, say nothing
         raise later("jit's in_shardings and out_shardings")
     spec = StaticSpec(fun, static_argnums, static_argnames, donate_argnums, donate_argnames)
     options = tuple(sorted((compiler_options or {}).items()))

@@ -1,5 +1,7 @@
 """diffrax: differential equations, gradients through them, noise; lineax and optimistix on their own."""
 
+import functools
+
 import diffrax as dfx
 import equinox as eqx
 import jax
@@ -47,12 +49,16 @@ def implicit():
     return found
 
 
+def _squares(adjoint, args, y0):
+    return (solve(args, adjoint=adjoint, y0=y0).ys ** 2).sum()
+
+
 def gradients():
     found = {}
     for adjoint in (dfx.RecursiveCheckpointAdjoint(), dfx.BacksolveAdjoint(), dfx.DirectAdjoint()):
-        loss = lambda args, y0: (solve(args, adjoint=adjoint, y0=y0).ys ** 2).sum()  # noqa: B023, E731
-        found[type(adjoint).__name__] = jax.jit(jax.grad(loss, (0, 1)))(ARGS, Y0)
-    forward = lambda args: solve(args, adjoint=dfx.ForwardMode(), saveat=dfx.SaveAt(t1=True)).ys  # noqa: E731
+        gradient = jax.jit(jax.grad(functools.partial(_squares, adjoint), (0, 1)))
+        found[type(adjoint).__name__] = gradient(ARGS, Y0)
+    forward = lambda args: solve(args, adjoint=dfx.ForwardMode(), saveat=dfx.SaveAt(t1=True)).ys
     found["forward"] = jax.jit(jax.jacfwd(forward))(ARGS)
     return found
 
@@ -74,6 +80,10 @@ def dense_and_events():
     )
 
 
+def _drawn(terms, solver, y0):
+    return dfx.diffeqsolve(terms, solver, 0.0, 1.0, 0.05, y0, saveat=dfx.SaveAt(ts=jnp.linspace(0, 1, 4))).ys
+
+
 def noise():
     path = dfx.VirtualBrownianTree(0.0, 1.0, tol=1e-3, shape=(2,), key=jax.random.key(0))
     drift, diffusion = (
@@ -88,10 +98,11 @@ def noise():
             )
             diffusion = dfx.ControlTerm(lambda t, y, args: lx.DiagonalLinearOperator(0.3 * jnp.ones(2)), path)
         terms = dfx.MultiTerm(drift, diffusion)
-        run = lambda y0: (
-            dfx.diffeqsolve(terms, solver, 0.0, 1.0, 0.05, y0, saveat=dfx.SaveAt(ts=jnp.linspace(0, 1, 4))).ys
-        )  # noqa: B023, E731
-        found[type(solver).__name__] = eqx.filter_jit(run)(Y0), jax.grad(lambda y: run(y)[-1].sum())(Y0)  # noqa: B023
+        run = functools.partial(_drawn, terms, solver)
+        found[type(solver).__name__] = (
+            eqx.filter_jit(run)(Y0),
+            eqx.filter_jit(eqx.filter_grad(lambda y, run: run(y)[-1].sum()))(Y0, run),
+        )
     return found
 
 
@@ -188,7 +199,7 @@ def roots_and_minima():
 
     for solver in (optx.BFGS(1e-8, 1e-8), optx.NonlinearCG(1e-8, 1e-8), optx.NelderMead(1e-8, 1e-8)):
         found[type(solver).__name__] = optx.minimise(rosenbrock, solver, jnp.array([-0.5, 1.0]), max_steps=3000).value
-    residuals = lambda y, args: jnp.array([1 - y[0], 3 * (y[1] - y[0] ** 2)])  # noqa: E731
+    residuals = lambda y, args: jnp.array([1 - y[0], 3 * (y[1] - y[0] ** 2)])
     for solver in (
         optx.GaussNewton(1e-9, 1e-9),
         optx.DogLeg(1e-9, 1e-9) if hasattr(optx, "DogLeg") else optx.Dogleg(1e-9, 1e-9),

@@ -169,10 +169,10 @@ def closures_and_shapes():
     model = eqx.nn.Linear(4, 2, key=jax.random.key(5))
     closed = eqx.filter_closure_convert(lambda x: model(x) * 2, X[0])
     shape = eqx.filter_eval_shape(jax.vmap(model), X)
-    out, tangent = eqx.filter_jvp(
+    _, tangent = eqx.filter_jvp(
         lambda m: m(X[0]), (model,), (jax.tree.map(jnp.ones_like, eqx.filter(model, eqx.is_array)),)
     )
-    value, pull = eqx.filter_vjp(lambda m, x: m(x), model, X[0])
+    _, pull = eqx.filter_vjp(lambda m, x: m(x), model, X[0])
     custom = eqx.filter_custom_vjp(lambda x, *, scale: jnp.sin(x) * scale)
     custom.def_fwd(lambda perturbed, x, *, scale: (jnp.sin(x) * scale, jnp.cos(x)))
     custom.def_bwd(lambda residual, grad, perturbed, x, *, scale: residual * grad * scale)

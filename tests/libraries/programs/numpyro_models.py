@@ -29,12 +29,19 @@ def nuts():
     sampler.run(jax.random.key(0), X, Y)
     samples = sampler.get_samples()
     # Only that the chain is where it belongs: to one digit, since rounding makes chains part.
-    return [jnp.round(samples[name].mean(), 1) for name in ("slope", "offset")], float(sampler.get_extra_fields()["diverging"].sum())
+    return [jnp.round(samples[name].mean(), 1) for name in ("slope", "offset")], float(
+        sampler.get_extra_fields()["diverging"].sum()
+    )
 
 
 def first_steps():
     """The first draws of a chain, before rounding is felt."""
-    sampler = MCMC(HMC(regression, num_steps=4, step_size=0.05, adapt_step_size=False), num_warmup=0, num_samples=5, progress_bar=False)
+    sampler = MCMC(
+        HMC(regression, num_steps=4, step_size=0.05, adapt_step_size=False),
+        num_warmup=0,
+        num_samples=5,
+        progress_bar=False,
+    )
     sampler.run(jax.random.key(0), X, Y)
     return sampler.get_samples()
 
@@ -58,7 +65,9 @@ def densities():
     value = log_density(regression, (X, Y), {}, params)[0]
     grads = jax.grad(lambda p: log_density(regression, (X, Y), {}, p)[0])(params)
     drawn = Predictive(regression, num_samples=3)(jax.random.key(0), X)
-    given = Predictive(regression, posterior_samples={"slope": jnp.ones(2), "offset": jnp.zeros(2), "scale": jnp.ones(2)})
+    given = Predictive(
+        regression, posterior_samples={"slope": jnp.ones(2), "offset": jnp.zeros(2), "scale": jnp.ones(2)}
+    )
     likelihood = log_likelihood(regression, {"slope": jnp.ones(2), "offset": jnp.zeros(2), "scale": jnp.ones(2)}, X, Y)
     return value, grads, drawn, given(jax.random.key(1), X), likelihood
 
