@@ -177,12 +177,7 @@ def roots_and_minima():
         return jnp.array([y[0] ** 2 + y[1] - args, y[0] - jnp.cos(y[1])])
 
     start = jnp.array([1.0, 0.5])
-    for solver in (
-        optx.Newton(1e-9, 1e-9),
-        optx.Chord(1e-9, 1e-9),
-        optx.Dogleg(1e-9, 1e-9),
-        optx.LevenbergMarquardt(1e-9, 1e-9),
-    ):
+    for solver in (optx.Newton(1e-9, 1e-9), optx.Dogleg(1e-9, 1e-9), optx.LevenbergMarquardt(1e-9, 1e-9)):
         found[type(solver).__name__] = optx.root_find(equations, solver, start, 1.5).value
     found["grad"] = jax.jit(
         jax.grad(lambda a: optx.root_find(equations, optx.Newton(1e-9, 1e-9), start, a).value.sum())
@@ -197,16 +192,9 @@ def roots_and_minima():
     def rosenbrock(y, args):
         return (1 - y[0]) ** 2 + 10 * (y[1] - y[0] ** 2) ** 2
 
-    for solver in (optx.BFGS(1e-8, 1e-8), optx.NonlinearCG(1e-8, 1e-8), optx.NelderMead(1e-8, 1e-8)):
-        found[type(solver).__name__] = optx.minimise(rosenbrock, solver, jnp.array([-0.5, 1.0]), max_steps=3000).value
+    found["bfgs"] = optx.minimise(rosenbrock, optx.BFGS(1e-8, 1e-8), jnp.array([-0.5, 1.0])).value
     residuals = lambda y, args: jnp.array([1 - y[0], 3 * (y[1] - y[0] ** 2)])
-    for solver in (
-        optx.GaussNewton(1e-9, 1e-9),
-        optx.DogLeg(1e-9, 1e-9) if hasattr(optx, "DogLeg") else optx.Dogleg(1e-9, 1e-9),
-    ):
-        found[f"least squares {type(solver).__name__}"] = optx.least_squares(
-            residuals, solver, jnp.array([-0.5, 1.0])
-        ).value
+    found["least squares"] = optx.least_squares(residuals, optx.GaussNewton(1e-9, 1e-9), jnp.array([-0.5, 1.0])).value
     return found
 
 
