@@ -179,8 +179,10 @@ class custom_jvp(Ruled):
             total = tree.map(zero_of, out)
             for jvp, t in zip(jvps, tangents):
                 if jvp is not None:
-                    total = tree.map(lambda a, b: add_tangents(a, as_zero(b)), total, jvp(t, out, *primals))
-            return out, tree.map(instantiate, total)
+                    total = tree.map(
+                        lambda a, b: add_tangents(a, as_zero(b)), total, jvp(t, out, *primals), is_leaf=is_zero
+                    )
+            return out, tree.map(instantiate, total, is_leaf=is_zero)
 
         rule.__name__ = f"{name_of(self.fun)}_jvps"
         self.defjvp(rule)
