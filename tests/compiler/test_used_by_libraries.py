@@ -55,3 +55,23 @@ def test_tracers_have_their_trace():
 
     jx.jit(f)(1.0)
     jx.jvp(f, (1.0,), (1.0,))
+
+
+def test_the_ledger_takes_programs_met_outside_of_traces(capsys):
+    np.testing.assert_allclose(
+        jx.grad(jx.jit(lambda x: (x * jnp.sin(x)).sum()))(A), np.sin(A) + A * np.cos(A), rtol=1e-5
+    )
+    assert "listener" not in capsys.readouterr().err
+
+
+def test_rules_by_operand_where_zeros_are_trees():
+    from jitscope.interpreters import ad  # makes Zero a node of trees
+
+    assert jx.tree.leaves(ad.Zero(jx.core.ShapedArray((), jnp.float32))) == []
+    assert jx.grad(lambda x: jx.nn.relu(x) * 3)(1.0) == 3.0  # a custom_jvp function with defjvps
+    assert jx.vmap(jx.grad(jx.nn.relu))(jnp.array([-1.0, 2.0])).tolist() == [0.0, 1.0]
+
+
+def test_shardings_of_none_say_nothing():
+    f = jx.jit(lambda x: x + 1, in_shardings=(None,), out_shardings=(None, {"a": None}, None))
+    assert f(1.0) == 2.0

@@ -59,7 +59,7 @@ class ShapeDtypeStruct:
             raise ValueError("ShapeDtypeStruct needs a dtype")
         if manual_axis_type is not None:
             raise NotImplementedError("ShapeDtypeStruct: arrays on several devices come in a later release")
-        self.shape = tuple(n if isinstance(n, Dim) else operator.index(n) for n in shape)
+        self.shape: tuple[Any, ...] = tuple(n if isinstance(n, Dim) else operator.index(n) for n in shape)
         self.dtype: Any = dtype if isinstance(dtype, ExtendedDType) else np.dtype(dtype)
         self.sharding, self.weak_type, self.is_ref = sharding, weak_type, bool(is_ref)
 

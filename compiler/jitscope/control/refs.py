@@ -437,12 +437,10 @@ def _base(ref: Any) -> tuple[Ref, tuple[Any, ...]]:
     raise TypeError(f"a reference was expected, made by new_ref, not a {type(ref).__name__}{running_line()}")
 
 
-def _through(
-    ref: Ref, views: tuple[Any, ...], idx: Any, value: Any = None, add: bool = False, old: bool = False
-) -> Any:
+def _through(ref: Ref, views: Sequence[Any], idx: Any, value: Any = None, add: bool = False, old: bool = False) -> Any:
     """Read or change a part of a part: the outermost part as a whole."""
     inner = Ref(AbstractRef(_element_aval(ref.aval.inner_aval, views[0])), Held(current_trace(), get(ref, views[0])))
-    rest: Any = View(inner, views[1:]) if len(views) > 1 else inner
+    rest: Any = View(inner, tuple(views[1:])) if len(views) > 1 else inner
     if value is None:
         return get(rest, idx)
     if len(views) == 1 and not parse(idx, inner.shape)[0]:

@@ -92,7 +92,8 @@ def _table(exported: Any, order: int, asked: int) -> Table:
 
 
 def _constraints(avals: Sequence[ShapedArray]) -> list[str]:
-    scope = next((d.scope for a in avals for d in a.shape if is_symbolic_dim(d)), None)
+    dims: list[Any] = [d for a in avals for d in a.shape if is_symbolic_dim(d)]
+    scope = dims[0].scope if dims else None
     return list(scope.texts) if scope is not None else []
 
 

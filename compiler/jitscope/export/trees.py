@@ -59,7 +59,8 @@ def register_pytree_node_serialization(
 
 def register_namedtuple_serialization(nodetype: Any, *, serialized_name: str) -> type:
     """Let trees with namedtuples of a class be exported. Gives the class. Raises ValueError for what is no namedtuple."""
-    if not (issubclass(nodetype, tuple) and hasattr(nodetype, "_fields")):
+    fields = getattr(nodetype, "_fields", None)
+    if fields is None or not issubclass(nodetype, tuple):
         raise ValueError(
             f"Use `register_pytree_node_serialization` for types other than `collections.namedtuple`: {nodetype.__name__} is not "
             "a namedtuple class"
@@ -67,7 +68,7 @@ def register_namedtuple_serialization(nodetype: Any, *, serialized_name: str) ->
     return register_pytree_node_serialization(
         nodetype,
         serialized_name=serialized_name,
-        serialize_auxdata=lambda _: json.dumps(nodetype._fields).encode(),
+        serialize_auxdata=lambda _: json.dumps(fields).encode(),
         deserialize_auxdata=lambda data: json.loads(data.decode()),
         from_children=lambda fields, children: nodetype(**dict(zip(fields, children))),
     )

@@ -173,7 +173,7 @@ def _check(x: ShapedArray, y: ShapedArray, sizes: ShapedArray, numbers: RaggedDo
         raise TypeError(f"{said}: the sizes are an array of integers, of one axis or more")
     if len(numbers.lhs_ragged_dimensions) != 1 or not 0 <= numbers.lhs_ragged_dimensions[0] < x.ndim:
         raise TypeError(f"{said}: lhs_ragged_dimensions={numbers.lhs_ragged_dimensions} is not one axis of lhs")
-    if any(not 0 <= a < n.ndim for axes, n in ((x_sum + x_shared, x), (y_sum + y_shared, y)) for a in axes):
+    if any(not 0 <= a < n.ndim for axes, n in (((*x_sum, *x_shared), x), ((*y_sum, *y_shared), y)) for a in axes):
         raise TypeError(f"{said}: dot_dimension_numbers={numbers.dot_dimension_numbers} name axes that do not exist")
     kind, ragged = _kind(x.ndim, numbers), numbers.lhs_ragged_dimensions[0]
     expected = tuple(x.shape[a] for a in _before(x.ndim, kind, ragged, x_shared, x_sum))

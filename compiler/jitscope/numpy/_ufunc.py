@@ -66,7 +66,7 @@ def binary(fun: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     return ufunc
 
 
-_inside: dict[Any, tuple[Callable[..., Any], dict[Any, Any]]] = {}
+_inside: dict[Any, tuple[Callable[..., Any], Any]] = {}
 """What is behind a function of `unary` or `binary`, and its programs."""
 
 

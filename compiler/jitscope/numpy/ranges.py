@@ -268,8 +268,8 @@ def _geomspace(start: Any, stop: Any, num: int, endpoint: bool, to: Any, axis: i
     except ValueError as error:
         raise ShapeError(f"geomspace: {error}") from None
     sign = sign_p(first)
-    exponents = [_log10(div_p(*operands("geomspace", v, sign))) for v in (first, last)]
-    powers = pow_p(*operands("geomspace", np.asarray(10, work)[()], linspace(*exponents, num, endpoint)))
+    low, high = (_log10(div_p(*operands("geomspace", v, sign))) for v in (first, last))
+    powers = pow_p(*operands("geomspace", np.asarray(10, work)[()], linspace(low, high, num, endpoint)))
     own, full = aval_of(sign).shape, aval_of(powers).shape
     values = mul_p(broadcast(sign, own, full), powers)
     values = moveaxis(values, 0, one_axis("geomspace", axis, len(full)))

@@ -83,7 +83,7 @@ class SymbolicScope:
             raise ValueError(
                 f"Invalid equality constraint: {text}. The left-hand-side must be of the form `term * coefficient`."
             )
-        (term, count), *_ = left.terms
+        term, count = next(iter(left.terms))
         if term in self.rules:
             raise NotImplementedError(f"Found multiple equality constraints with the same left-hand-side: {term}")
         self.rules[term] = right, count

@@ -1,4 +1,4 @@
-"""diffrax: differential equations, gradients through them, noise; lineax and optimistix on their own."""
+"""diffrax: differential equations, gradients through them, noise; lineax on its own."""
 
 import functools
 
@@ -170,32 +170,4 @@ def linear():
     return found
 
 
-def roots_and_minima():
-    found = {}
-
-    def equations(y, args):
-        return jnp.array([y[0] ** 2 + y[1] - args, y[0] - jnp.cos(y[1])])
-
-    start = jnp.array([1.0, 0.5])
-    for solver in (optx.Newton(1e-9, 1e-9), optx.Dogleg(1e-9, 1e-9), optx.LevenbergMarquardt(1e-9, 1e-9)):
-        found[type(solver).__name__] = optx.root_find(equations, solver, start, 1.5).value
-    found["grad"] = jax.jit(
-        jax.grad(lambda a: optx.root_find(equations, optx.Newton(1e-9, 1e-9), start, a).value.sum())
-    )(1.5)
-    found["bisection"] = optx.root_find(
-        lambda y, a: y**3 - a, optx.Bisection(1e-9, 1e-9), 1.0, 2.0, options={"lower": 0.0, "upper": 2.0}
-    ).value
-    found["fixed point"] = optx.fixed_point(
-        lambda y, a: jnp.cos(a * y), optx.FixedPointIteration(1e-9, 1e-9), 0.5, 0.9
-    ).value
-
-    def rosenbrock(y, args):
-        return (1 - y[0]) ** 2 + 10 * (y[1] - y[0] ** 2) ** 2
-
-    found["bfgs"] = optx.minimise(rosenbrock, optx.BFGS(1e-8, 1e-8), jnp.array([-0.5, 1.0])).value
-    residuals = lambda y, args: jnp.array([1 - y[0], 3 * (y[1] - y[0] ** 2)])
-    found["least squares"] = optx.least_squares(residuals, optx.GaussNewton(1e-9, 1e-9), jnp.array([-0.5, 1.0])).value
-    return found
-
-
-PARTS = [explicit, implicit, gradients, dense_and_events, noise, neural, linear, roots_and_minima]
+PARTS = [explicit, implicit, gradients, dense_and_events, noise, neural, linear]
