@@ -17,6 +17,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import jitscope_widgets
 from jitscope import observe
+from jitscope.backend.signature import message_of
 from jitscope.core import source
 from jitscope.core.staging import watcher
 
@@ -80,10 +81,7 @@ class Session:
             shell.events.register(event, callback)
             self._undo.append(lambda event=event, callback=callback: shell.events.unregister(event, callback))
         self._undo.append(tracebacks.install(shell, self._compiled))
-        named, self.ledger.cell_of = self.ledger.cell_of, self.place_of
-        self._undo.append(lambda: setattr(self.ledger, "cell_of", named))
-        before, self.ledger.place_now = self.ledger.place_now, lambda: self._stack[-1].place if self._stack else None
-        self._undo.append(lambda: setattr(self.ledger, "place_now", before))
+        self._undo.append(_name_cells(self))
         if getattr(shell, "kernel", None) is not None:
             self._panel.open()
             self._undo += [self._panel.close, self.ledger.listen(lambda row: self._panel.changed())]
@@ -255,7 +253,7 @@ class Session:
         if error is None:
             return None
         position = observe.position_document(_where(error.__traceback__, self.place_of), self.place_of)
-        return {"type": type(error).__name__, "message": str(error).partition("\n")[0], "position": position}
+        return {"type": type(error).__name__, "message": message_of(error).partition("\n")[0], "position": position}
 
     def _measurer(self, document: Document) -> Callable[[int], Document]:
         """Answers the button: the cell's document with one program's steady time measured."""
@@ -301,6 +299,36 @@ def _where(traceback: TracebackType | None, place_of: Callable[[str], Place | No
             in_cell = position if place_of(code.co_filename) else in_cell
         traceback = traceback.tb_next
     return in_cell or outside
+
+
+_naming: list[Session] = []
+"""The sessions of all shells of this process: each knows the cells of its own."""
+_before: list[Any] = []
+"""What the ledger asked before there was one."""
+
+
+def _name_cells(session: Session) -> Callable[[], None]:
+    """The ledger asks this session, too, which cell code is from and which one runs; gives the function that ends it."""
+    ledger = session.ledger
+    if not _naming:
+        _before[:] = ledger.cell_of, ledger.place_now
+        ledger.cell_of, ledger.place_now = _cell_of, _place_now
+    _naming.append(session)
+
+    def end() -> None:
+        _naming.remove(session)
+        if not _naming:
+            ledger.cell_of, ledger.place_now = _before
+
+    return end
+
+
+def _cell_of(file: str) -> Place | None:
+    return next((found for session in reversed(_naming) if (found := session.place_of(file)) is not None), None)
+
+
+def _place_now() -> Place | None:
+    return next((session._stack[-1].place for session in reversed(_naming) if session._stack), None)
 
 
 def _remove(steps: list[Any], step: Any) -> None:

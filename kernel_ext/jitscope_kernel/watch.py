@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import linecache
 import sys
 import weakref
 from collections import Counter
@@ -128,7 +127,7 @@ class Loop(tuple):
 
     @property
     def text(self) -> str:
-        text = linecache.getline(*self).strip()
+        text = source.line_of(*self).strip()
         return text if len(text) <= 60 else text[:59] + "…"
 
 
@@ -139,7 +138,7 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 def _loop_at(code: CodeType, line: int) -> Loop | None:
     """The innermost loop round a line of `code`, within that function."""
     found = None
-    for node in _nodes("".join(linecache.getlines(code.co_filename))):  # from the outside in
+    for node in _nodes("".join(source.lines_of(code.co_filename))):  # from the outside in
         if isinstance(node, _SCOPES):
             if _first_line(node) == code.co_firstlineno:
                 found = None

@@ -1,8 +1,10 @@
 """A `%%jit` cell does what the same cell does without it, with its functions compiled."""
 
 import inspect
+import json
 import linecache
 import pickle
+import subprocess
 import sys
 
 import pytest
@@ -206,6 +208,75 @@ def test_a_cell_of_blank_lines_and_comments(shell) -> None:
     ran = shell.cell("%%jit\n\n# nothing\n")
     assert not ran.error
     assert ran.document["note"] == "Nothing was compiled: this cell defines no function and calls no compiled one."
+
+
+def test_a_users_own_import(shell) -> None:
+    """Recording what is imported, and refusing what is not known: cells, reports and errors are as always."""
+    shell.cell(
+        "import builtins\nbefore, seen = builtins.__import__, []\n"
+        "def mine(name, *args, **kwargs):\n"
+        "    seen.append(name)\n"
+        "    return before(name, *args, **kwargs)\n"
+        "builtins.__import__ = mine"
+    )
+    try:
+        ran = shell.cell("%%jit\ndef f(x):\n    return x + 1\nf(jnp.ones(2))")
+        assert not ran.error and ran.functions == ["f"] and "failed" not in ran.stdout + ran.stderr
+        ran = shell.cell("%%jit\ndef g(x):\n    return float(x)\ng(jnp.ones(2))")
+        assert ran.error.startswith("ConcretizationTypeError") and ran.document["error"]["position"]["line"] == 3
+    finally:
+        shell.cell("builtins.__import__ = before")
+
+
+def test_an_exception_that_cannot_say_what_it_is(shell) -> None:
+    shell.cell(
+        "class Bad(Exception):\n    def __str__(self):\n        raise RuntimeError('no text')\n    __repr__ = __str__"
+    )
+    shell.cell("%%jit\ndef h(x):\n    raise Bad(1)\ntry:\n    h(jnp.ones(2))\nexcept Bad as error:\n    kept = error")
+    assert type(shell.names["kept"]) is shell.names["Bad"]  # the user's own
+    shell.ip.run_cell("%%jit\ndef h(x):\n    raise Bad(1)\nh(jnp.ones(2))")
+    assert shell.cell("%%jit --quiet\n7").result == 7
+
+
+@pytest.mark.parametrize("name", ["a\\0b.py", "\\ud800.py"])
+def test_code_of_a_file_that_cannot_be(shell, name: str) -> None:
+    shell.cell(
+        f"import types\ndef k(x):\n    return x.sum() + 1\n"
+        f"k = types.FunctionType(k.__code__.replace(co_filename='{name}'), globals())\nk = jx.jit(k)"
+    )
+    ran = shell.cell("%%jit\ndef z(x):\n    return k(x)\nz(jnp.ones(4))")
+    assert not ran.error and ran.functions == ["z"] and "failed" not in ran.stdout + ran.stderr
+    json.dumps(ran.document, ensure_ascii=False).encode()
+    assert not shell.cell("%jaxpr k(jnp.ones(3))").error
+    assert "z(x: f32[4])" in shell.cell("%ledger").texts[-1]
+    ran = shell.cell("%%jit\ndef w(x):\n    return k(x[0, 1, 2])\nw(jnp.ones(4))")
+    assert ran.error.startswith("IndexError")
+
+
+TWO_SHELLS = """
+from IPython.core.interactiveshell import InteractiveShell
+from jitscope import observe
+
+shells = [InteractiveShell(user_ns={}) for _ in range(2)]
+for shell in shells:
+    shell.run_cell("%load_ext jitscope\\nimport jitscope.numpy as jnp", store_history=True)
+for i in (0, 1, 0):
+    shells[i].run_cell(f"%%jit --quiet\\ndef f{i}(x):\\n    return x + {i}\\nf{i}(jnp.ones(2))", store_history=True)
+cells = {row.function: row.cell for row in observe.ledger() if not row.nested}
+assert cells["f0"] is not None and cells["f1"] is not None, cells
+shells[0].run_cell("%unload_ext jitscope", store_history=True)
+shells[1].run_cell("%%jit --quiet\\ndef f2(x):\\n    return x * 5\\nf2(jnp.ones(2))", store_history=True)
+row = [row for row in observe.ledger() if row.function == "f2"][-1]
+assert row.cell is not None and observe.ledger().cell_of(row.position.file) is not None
+shells[1].run_cell("%unload_ext jitscope", store_history=True)
+assert observe.ledger().place_now() is None and observe.ledger().cell_of(row.position.file) is None
+print("fine")
+"""
+
+
+def test_two_shells_in_one_process() -> None:
+    ran = subprocess.run([sys.executable, "-c", TWO_SHELLS], capture_output=True, text=True, timeout=120)
+    assert ran.stdout.splitlines()[-1:] == ["fine"], ran.stdout + ran.stderr
 
 
 def test_a_magic_that_only_begins_like_ours_is_not_ours(shell) -> None:

@@ -250,3 +250,12 @@ def test_a_note_is_told_once() -> None:
     fusion = made.layer_fusion()
     fusion["kernels"].append(fusion["kernels"][0] | {"name": "dot.2"})
     assert html(fusion).count("a call into a library, so it is no part") == 1
+
+
+def test_words_of_documents_made_elsewhere_are_text() -> None:
+    """Also where only a few words are allowed: a document may come from a file."""
+    item = {**made.diagnostics()["items"][0], "severity": "<b onclick=x>"}
+    row = {**made.ledger()["rows"][0], "what": "<b onclick=x>"}
+    for document in ({**made.diagnostics(), "items": [item]}, {**made.ledger(), "rows": [row]}):
+        assert "<b onclick" not in html(document).partition("data-jitscope-document")[0]
+        assert "&lt;b onclick" in html(document)

@@ -219,7 +219,9 @@ def _diagnostics(document: Document) -> Pieces:
         kind = ' class="bad"' if item["severity"] == "error" else ""
         lines = "<br>".join(map(escape, clean_lines(item["message"])))
         fix = "<br>".join(map(escape, clean_lines(item["fix"])))
-        pieces.append(f"<p{kind}>{signs[item['severity']]} {item['severity']}: {escape(place)}{lines}</p>")
+        pieces.append(
+            f"<p{kind}>{signs.get(item['severity'], '')} {escape(item['severity'])}: {escape(place)}{lines}</p>"
+        )
         pieces += [f'<p class="dim">fix: <code>{fix}</code></p>'] if item["fix"] else []
     return pieces
 
@@ -238,8 +240,12 @@ def _ledger(document: Document) -> Pieces:
 
 
 def _ledger_row(row: Document) -> str:
-    cells = [str(row["id"]), f"<code>{escape(row['signature'] or row['function'])}</code>", escape(row["cell"] or "")]
-    cells += [row["what"], *(seconds(row["seconds"][stage]) for stage in ("trace", "lower", "compile"))]
+    cells = [
+        escape(str(row["id"])),
+        f"<code>{escape(row['signature'] or row['function'])}</code>",
+        escape(row["cell"] or ""),
+    ]
+    cells += [escape(row["what"]), *(seconds(row["seconds"][stage]) for stage in ("trace", "lower", "compile"))]
     cells += [f"{row['equations']:,}", f"{row['calls']:,}", escape(row["because"])]
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 

@@ -203,7 +203,7 @@ def _diagnostics(document: Document, width: int) -> list[str]:
     for item in document["items"]:
         place = f"{words.where(item['position'])}: " if item["position"] else ""
         first, *more = clean_lines(item["message"].strip())
-        lines += wrap(f"{item['severity']}: {place}{first}", width, "    ")
+        lines += wrap(f"{clean(item['severity'])}: {place}{first}", width, "    ")
         lines += [part for line in more for part in wrap(f"    {line}", width, "    ")]
         if item["fix"]:
             lines += [part for line in clean_lines(item["fix"]) for part in wrap(f"    fix: {line}", width, "    ")]

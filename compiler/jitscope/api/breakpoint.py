@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import linecache
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -133,7 +132,7 @@ def _frame(frame: FrameType) -> Frame:
     try:
         lines, first = inspect.getsourcelines(frame)
     except (OSError, TypeError):
-        lines, first = [linecache.getline(code.co_filename, frame.f_lineno)], frame.f_lineno
+        lines, first = [source.line_of(code.co_filename, frame.f_lineno)], frame.f_lineno
     text = tuple(line.rstrip("\n") for line in lines)
     return Frame(
         code.co_filename, code.co_name, frame.f_lineno, max(first, 1), text, dict(frame.f_locals), frame.f_globals

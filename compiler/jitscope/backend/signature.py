@@ -81,6 +81,14 @@ def short_repr(value: Any) -> str:
     return text if len(text) <= _LIMIT else f"{text[:_LIMIT]}…"
 
 
+def message_of(error: BaseException) -> str:
+    """What an exception says; an exception that cannot say it does not matter."""
+    try:
+        return str(error)
+    except Exception as failure:
+        return f"<{type(error).__name__} whose text raises {type(failure).__name__}>"
+
+
 _OPTIONS = tuple(
     field.name for field in dataclasses.fields(Settings) if field.name not in ("enable_x64", "disable_jit")
 )

@@ -17,7 +17,7 @@ from ..core.references import Reference
 from ..core.staging import returned_reference, trace_to_jaxpr
 from ..core.trace import running_line
 from .caches import Traced
-from .signature import ANY_DEVICE, Leaf, Signature, options_text, short_repr
+from .signature import ANY_DEVICE, Leaf, Signature, message_of, options_text, short_repr
 from .static import StaticSpec
 
 
@@ -105,7 +105,7 @@ def _trace(function: JitFunction, arguments: Arguments, avals: tuple, device: An
     try:
         closed = trace_to_jaxpr(flat, avals, debug)
     except Exception as error:
-        failure = {"error": type(error).__name__, "message": short_repr(str(error)), **detail}
+        failure = {"error": type(error).__name__, "message": short_repr(message_of(error)), **detail}
         records.emit(_record(function, "error", number, time.perf_counter() - start, failure, signature))
         raise
     out_tree, paths = results[0]

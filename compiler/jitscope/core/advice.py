@@ -7,10 +7,9 @@ it keeps silent.
 from __future__ import annotations
 
 import ast
-import linecache
 from collections.abc import Callable
 
-from .source import Position
+from .source import Position, lines_of
 
 
 def rewrite(position: Position | None, asked: str) -> str:
@@ -26,7 +25,7 @@ def rewrite(position: Position | None, asked: str) -> str:
 
 def _path(position: Position) -> list[ast.AST]:
     """The nodes around a position, the innermost first."""
-    tree = ast.parse("".join(linecache.getlines(position.file)))
+    tree = ast.parse("".join(lines_of(position.file)))
     start, end = (position.line, position.column), (position.end_line, position.end_column)
     found: list[ast.AST] = []
     todo: list[ast.AST] = [tree]

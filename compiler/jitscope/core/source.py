@@ -31,10 +31,24 @@ class Position(NamedTuple):
     @property
     def text(self) -> str:
         """The source line, or "" where it cannot be had."""
-        return linecache.getline(self.file, self.line).rstrip("\n")
+        return line_of(self.file, self.line).rstrip("\n")
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column} ({self.function})"
+
+
+def lines_of(file: str) -> list[str]:
+    """The lines of a source file or a notebook's cell; none where they cannot be had (code may claim any name as its file's)."""
+    try:
+        return linecache.getlines(file)
+    except ValueError:  # a name that no file can have
+        return []
+
+
+def line_of(file: str, line: int) -> str:
+    """One of them, counted from 1, or ""."""
+    lines = lines_of(file)
+    return lines[line - 1] if 0 < line <= len(lines) else ""
 
 
 def add_internal(path: str) -> None:

@@ -24,15 +24,20 @@ def position_document(position: Position | None, cell_of: CellOf = no_cell) -> d
         return None
     label, cell_id = cell_of(position.file) or (None, None)
     return {
-        "file": cell_id or position.file,
+        "file": cell_id or sendable(position.file),
         "cell": label,
         "line": position.line,
         "end_line": position.end_line,
         "column": position.column,
         "end_column": position.end_column,
-        "function": position.function,
-        "text": position.text,
+        "function": sendable(position.function),
+        "text": sendable(position.text),
     }
+
+
+def sendable(text: str) -> str:
+    """The text as UTF-8 can have it: half a surrogate pair, which Python allows in names, is written out."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
 def positions_of(jaxpr: Jaxpr, cell_of: CellOf = no_cell) -> dict[str, dict[str, Any]]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import inspect
-import linecache
 from collections import defaultdict
 from typing import Any
 
-from ..core.source import Position
+from ..core.source import Position, lines_of
 from .positions import CellOf, no_cell
 
 
@@ -38,7 +37,7 @@ def source_document(
 
 def block_at(file: str, line: int) -> list[str]:
     """The lines of the definition that starts at a line of a file."""
-    lines = linecache.getlines(file)[line - 1 :]
+    lines = lines_of(file)[line - 1 :]
     try:
         return inspect.getblock(lines)[:MAX_LINES]
     except (IndentationError, SyntaxError):  # a lambda inside an expression
