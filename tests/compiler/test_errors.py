@@ -327,7 +327,7 @@ def test_key_arrays_are_not_their_words():
 
 
 def test_options_that_do_not_exist():
-    with pytest.raises(AttributeError, match="no option is called 'zzz'; there are .*enable_x64"):
+    with pytest.raises(AttributeError, match=r"no option is called 'zzz'; there are .*enable_x64"):
         jx.config.update("zzz", True)
     with pytest.raises(AttributeError, match="did you mean 'enable_x64'"):
         jx.config.update("enable_x46", True)

@@ -510,7 +510,7 @@ def test_what_stages_know_of_arguments_and_results():
             "k": jx.ShapeDtypeStruct((), np.float32, weak_type=True),
         }
     assert traced.out_avals["o"].short() == "f32[3]"
-    assert type(lowered.compiler_ir()).__name__ == "Module" and "HloModule" in str(type(lowered.compiler_ir("hlo")))
+    assert type(lowered.compiler_ir()).__name__ == "Module" and "HloModule" in lowered.compiler_ir("hlo").as_hlo_text()
     assert lowered.as_text() == lowered.as_text(dialect="stablehlo")
     with pytest.raises(ValueError, match="stablehlo"):
         lowered.compiler_ir("mhlo")

@@ -181,13 +181,11 @@ def test_keys_compare_iterate_copy_and_print() -> None:
         lambda k: jnp.cumsum(k),
         lambda k: k.astype("uint32"),
         lambda k: k.view("uint32"),
-        lambda k: jnp.ones_like(k),
         lambda k: k.at[0].set(1),
         lambda k: k.at[0].add(k[0]),
         lambda k: jnp.where(True, k, 0),
         lambda k: jnp.concatenate([k, jnp.ones(3)]),
         lambda k: jx.grad(lambda k: 1.0)(k),
-        lambda k: jnp.full(3, 1, k.dtype),
     ],
 )
 def test_keys_are_no_numbers(wrong: Any) -> None:

@@ -291,7 +291,7 @@ def test_a_forked_child_is_refused_and_told_of_spawn():
         text = in_child(call)
         assert text.startswith("ForkedProcessError") and "spawn" in text, (name, text)
     assert in_child(lambda: np.asarray(x).tolist()) == "gave [0.0, 1.0, 2.0]"
-    assert in_child(lambda: str(x.aval)) == "gave 'f32[3]'"
+    assert in_child(lambda: str(x.aval)) == "gave 'float32[3]'"
     assert in_child(lambda: [e.primitive.name for e in jx.make_jaxpr(lambda x: add(x, x))(1.0).eqns]) == "gave ['add']"
     np.testing.assert_array_equal(f(x), [0, 2, 4])
     print("good")

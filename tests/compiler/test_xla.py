@@ -417,7 +417,7 @@ def test_parsing_awkward_lines():
     by_name = {i.name: i for i in entry.instructions}
     assert by_name["g"].operands == ("a",) and by_name["g"].attributes == "index=0"
     assert by_name["c"].operands == ("g", "k") and by_name["c"].custom_call_target == "a, (b"
-    assert by_name["c"].op_name == 'e1;e\\"2' and by_name["c"].backend_config == '{"x":{"kind":"}"}}'
+    assert by_name["c"].op_name == 'e1;e"2' and by_name["c"].backend_config == '{"x":{"kind":"}"}}'
     assert by_name["k"].literal == "{1, 2}" and by_name["k"].operands == ()
     assert by_name["z"].calls == ("inner", "inner") and by_name["z"].called[0][0] == "branch_computations"
     with pytest.raises(ValueError, match="no entry"):

@@ -230,6 +230,7 @@ def _watch_mappings() -> None:
     that are gone."""
     global _built, _freed
     _built += 1
+    collect()
     if _freed >= _LOOK_EVERY:
         _freed = 0
         mappings.give_back()

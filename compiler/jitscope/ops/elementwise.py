@@ -407,15 +407,20 @@ class Clamp(Elementwise):
         return ctx.hlo.clamp(low, x, high)
 
 
+def _greater(x, y):
+    """Of complex numbers the greater real part decides, then the imaginary part."""
+    return ne_p(max_p(x, y), y) if dtypes.kind(aval_of(x).dtype) == "c" else gt_p(x, y)
+
+
 def _inside(low, x, high):
-    return and_p(gt_p(x, low), lt_p(x, high))
+    return and_p(_greater(x, low), _greater(high, x))
 
 
 clamp_p = Clamp(
     "clamp",
-    lambda t, z, low, x, high: _spread(where(gt_p(low, x), _spread(t, z), number_like(t, 0)), z),
+    lambda t, z, low, x, high: _spread(where(_greater(low, x), _spread(t, z), number_like(t, 0)), z),
     lambda t, z, low, x, high: where(_inside(low, x, high), t, number_like(t, 0)),
-    lambda t, z, low, x, high: _spread(where(lt_p(high, x), _spread(t, z), number_like(t, 0)), z),
+    lambda t, z, low, x, high: _spread(where(_greater(x, high), _spread(t, z), number_like(t, 0)), z),
     accepts="biufc",
 )
 
