@@ -118,7 +118,8 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Any:
         rounded = div_p(_nearest(mul_p(wide, factor)), factor)
     else:
         rounded = mul_p(_nearest(div_p(wide, factor)), factor)
-    return convert(rounded, aval_of(x).dtype, aval_of(x).weak_type) if narrow else weak_as(rounded, x)
+    weak = aval_of(x).weak_type and not aval_of(x).shape  # as in JAX: an array that is scaled is strong
+    return convert(rounded, aval_of(x).dtype, weak)
 
 
 # Limiting ------------------------------------------------------------------------------------------------------------
