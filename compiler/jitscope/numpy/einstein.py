@@ -10,7 +10,7 @@ from typing import Any
 
 from ..core import dtypes
 from ..core.avals import aval_of
-from ..lax.products import dot_general
+from ..ops.dot import dot_general
 from ..ops.linear import broadcast_in_dim_p, mul_p, reduce_sum_p, squeeze_p, transpose as permute
 from ..ops.reduce import reduce_or_p
 from ..symbolic.dimension import is_symbolic_dim
