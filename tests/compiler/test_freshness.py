@@ -7,6 +7,7 @@ what the Python function gives at that moment. And what did not change is traced
 from __future__ import annotations
 
 import functools
+import gc
 import linecache
 from itertools import count
 from typing import Any
@@ -247,3 +248,21 @@ def test_a_change_back_finds_its_program_again():
             notebook.run(cell)
             np.testing.assert_allclose(notebook["f"](X), np.exp(X) * np.float32(scale), rtol=1e-6)
     assert seen["trace"] == 3 and not seen["compile"]
+
+
+def test_what_was_asked_for_last_is_kept_though_older_programs_die_later():
+    older = [jx.jit(lambda x, k=k: jnp.sin(x) * (k + 2.125)) for k in range(150)]
+    for f in older:
+        f(X)
+    notebook = Notebook()
+    cell = "f = jx.jit(lambda x: jnp.exp(x) * 7.375)"
+    notebook.run(cell)
+    notebook["f"](X)
+    notebook.scope["f"] = None
+    gc.collect()
+    del older, f
+    gc.collect()
+    with steps() as seen:
+        notebook.run(cell)
+        notebook["f"](X)
+    assert seen["trace"] == 1 and not seen["compile"]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 import weakref
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
@@ -122,10 +122,10 @@ def _donation(debug: DebugInfo, argument: int, handle: Any) -> str:
 
 
 class _Entry:
-    """An executable in the cache with what is needed to share it: its MLIR bytecode (or what gives it) and the number it was
-    filed under."""
+    """An executable in the cache with what is needed to share it: its MLIR bytecode (or what gives it), the number it was
+    filed under, and when it was last asked for (`asked`, in the order of such calls)."""
 
-    __slots__ = ("__weakref__", "_lowered", "argument_avals", "executable", "hash", "number", "size", "users")
+    __slots__ = ("__weakref__", "_lowered", "argument_avals", "asked", "executable", "hash", "number", "size", "users")
 
     def __init__(
         self,
@@ -138,7 +138,7 @@ class _Entry:
     ):
         self.executable, self._lowered, self.hash, self.number = executable, lowered, key, number
         self.argument_avals = argument_avals
-        self.size, self.users = _SIZE_OF_NONE + _SIZE_OF_BYTECODE * bytecode, 0
+        self.size, self.users, self.asked = _SIZE_OF_NONE + _SIZE_OF_BYTECODE * bytecode, 0, next(_asked)
 
     @property
     def lowered(self) -> bytes:
@@ -150,24 +150,25 @@ class _Entry:
 _SIZE_OF_NONE, _SIZE_OF_BYTECODE = 150_000, 200
 """The memory of a program, estimated: measured from 5 to 500 equations, it takes 200 times its MLIR bytecode and a little."""
 _entries: weakref.WeakValueDictionary[Any, _Entry] = weakref.WeakValueDictionary()
-_orphans: OrderedDict[_Entry, None] = OrderedDict()
+_orphans: dict[_Entry, None] = {}
+_asked = itertools.count()
 _freed = 0
 _lock = threading.RLock()
 
 
 def _orphaned(entry: _Entry) -> None:
-    """Keep an entry that no program uses any more, and let go of those that wait for longest. (This runs wherever a program
-    dies: it takes no lock.)"""
+    """Keep an entry that no program uses any more, and let go of those asked for longest ago. (Not of those that died first:
+    Python's collector finds programs dead in any order. This runs wherever a program dies: it takes no lock.)"""
     global _freed
     _orphans[entry] = None
-    size = sum(e.size for e in list(_orphans))
-    while size > ORPHANS and _orphans:
-        try:
-            oldest, _ = _orphans.popitem(last=False)
-        except KeyError:
-            break
+    kept = sorted(_orphans.copy(), key=lambda e: e.asked)
+    size = sum(e.size for e in kept)
+    for oldest in kept:
+        if size <= ORPHANS:
+            return
         size -= oldest.size
-        _freed += 1
+        if _orphans.pop(oldest, oldest) is None:
+            _freed += 1
 
 
 def clear_executables() -> None:
@@ -211,6 +212,7 @@ def compile_jaxpr(
     with _lock:
         entry = _entries.get(where)
         if entry is not None:
+            entry.asked = next(_asked)
             _orphans.pop(entry, None)
     reused = entry is not None
     if entry is None:
