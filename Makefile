@@ -77,7 +77,7 @@ test-all: $(INSTALLED) front
 	JITSCOPE_GENERATED=all $(PY) -m pytest --ignore=tests/browser -n $(JOBS)
 
 coverage: $(INSTALLED)
-	$(PY) -m tests.compiler.library.coverage --write
+	$(PY) -m tests.oracle.coverage --write
 
 # Chromium is brought before anything slow starts, so that a machine which cannot have it says so at once.
 chromium: $(INSTALLED)

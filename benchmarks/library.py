@@ -1,5 +1,5 @@
 """Steady times of the library's functions beside jax's, to find emitted programs that are slower: `python benchmarks/library.py --peer
-.venv-jax/bin/python [FILE …]`. The programs are the samples of tests/compiler/library (float32), all of one function together, mapped
+.venv-jax/bin/python [FILE …]`. The programs are the samples of tests/oracle (float32), all of one function together, mapped
 over many copies of their operands along a first or (`--along last`) a last axis, so that the work counts and not the call: the time
 of a program that does nothing with the same operands is taken off. Along the first axis XLA's loops end in rows of four elements,
 which it compiles badly: what is slower there alone says little about the program.
@@ -28,8 +28,8 @@ BURSTS, SECONDS, COPIES = 7, 0.01, 1000
 
 
 def worker(root: str, axis: int) -> None:
-    from tests.compiler.library import recorded, samples
-    from tests.compiler.library.answers import Library, program
+    from tests.oracle import recorded, samples
+    from tests.oracle.answers import Library, program
 
     warnings.simplefilter("ignore")
     library, functions = Library(root), {f.name: f for f in samples.every()}
@@ -116,7 +116,7 @@ def main() -> None:
     parser.add_argument("--along", choices=("first", "last"), default="first", help="where the axis of the copies is")
     parser.add_argument("--peer", required=True, help="a Python that has jax")
     chosen = parser.parse_args()
-    from tests.compiler.library import samples
+    from tests.oracle import samples
 
     functions = [f for f in samples.every() if "float32" in f.dtypes and (not chosen.files or f.file in chosen.files)]
     functions = [f for f in functions if not chosen.only or f.name in chosen.only]

@@ -1,4 +1,4 @@
-"""Expressions over nn that JAX was asked, too, beyond what samples ask (tests/compiler/library): bfloat16, second derivatives,
+"""Expressions over nn that JAX was asked, too, beyond what samples ask (tests/oracle): bfloat16, second derivatives,
 Hessians, 64 bits. `record_jax_nn.py` writes down what it says; `test_nn.py` compares.
 
 In an expression `nn`, `init`, `image` and `ops` are these rooms; `np` is the module of array functions, `jx` that of transformations,

@@ -15,8 +15,8 @@ import pytest
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from tests.compiler.library import operands, samples
-from tests.compiler.library.answers import Library
+from tests.oracle import operands, samples
+from tests.oracle.answers import Library
 
 
 LIBRARY = Library("jitscope")

@@ -1,4 +1,4 @@
-"""Images and segments against their definitions (what JAX answers: tests/compiler/library)."""
+"""Images and segments against their definitions (what JAX answers: tests/oracle)."""
 
 from __future__ import annotations
 

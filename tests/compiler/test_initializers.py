@@ -1,4 +1,4 @@
-"""Initializers: the bits that JAX drew from the same key, and what they promise (more of JAX's answers: tests/compiler/library)."""
+"""Initializers: the bits that JAX drew from the same key, and what they promise (more of JAX's answers: tests/oracle)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope.nn import initializers as init
-from tests.compiler.library import recorded, samples
-from tests.compiler.library.answers import Library
+from tests.oracle import recorded, samples
+from tests.oracle.answers import Library
 
 
 KEY = jx.random.key(0)

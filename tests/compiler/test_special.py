@@ -1,7 +1,7 @@
 """Special functions against SciPy over their whole domains, ends and poles included, and their derivatives against
 differences.
 
-Dtypes, shapes and maps are tested with the rest of the library (tests/compiler/library).
+Dtypes, shapes and maps are tested with the rest of the library (tests/oracle).
 """
 
 from __future__ import annotations

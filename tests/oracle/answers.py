@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy
 
-from tests.compiler.library import operands
-from tests.compiler.library.samples import Function, Sample
+from tests.oracle import operands
+from tests.oracle.samples import Function, Sample
 
 
 NEEDS_VALUES = (

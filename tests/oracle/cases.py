@@ -1,7 +1,7 @@
 """Single calls compared with what JAX answered to them: dtype, weak type, shape, values, or the types of the error. They stand in
 `cases/FILE.txt`, one Python expression a line, under headings; `recorded/cases_FILE.json` holds the answers.
 
-`python -m tests.compiler.library.cases FILE …` asks JAX anew, in an environment that has it.
+`python -m tests.oracle.cases FILE …` asks JAX anew, in an environment that has it.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy
 
-from tests.compiler.library import recorded
-from tests.compiler.library.answers import Library, described, error_types, plain
+from tests.oracle import recorded
+from tests.oracle.answers import Library, described, error_types, plain
 
 
 FOLDER = Path(__file__).parent / "cases"

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tests.compiler.library.samples import Function, Sample, spellings
+from tests.oracle.samples import Function, Sample, spellings
 
 
 NEVER_GIVEN = ("out", "sharding", "out_sharding")

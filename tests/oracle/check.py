@@ -1,4 +1,4 @@
-"""Compare named functions, or all of a file of samples: `python -m tests.compiler.library.check numpy.sum numpy_reductions …`;
+"""Compare named functions, or all of a file of samples: `python -m tests.oracle.check numpy.sum numpy_reductions …`;
 with `--equations`, list the samples whose programs have more equations than JAX's.
 """
 
@@ -7,8 +7,8 @@ from __future__ import annotations
 import sys
 import warnings
 
-from tests.compiler.library import comparing, samples
-from tests.compiler.library.answers import Library
+from tests.oracle import comparing, samples
+from tests.oracle.answers import Library
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Write down what JAX answers to the samples: `python -m tests.compiler.library.record [FILE …] [--all]`, in an environment with
+"""Write down what JAX answers to the samples: `python -m tests.oracle.record [FILE …] [--all]`, in an environment with
 jax 0.10. Functions whose samples have not changed are kept, but with --all. `--names` records the public names instead.
 """
 
@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy
 
-from tests.compiler.library import recorded, samples
-from tests.compiler.library.answers import Library, ask
-from tests.compiler.library.names import MODULES, NUMPYS, RECORDED
+from tests.oracle import recorded, samples
+from tests.oracle.answers import Library, ask
+from tests.oracle.names import MODULES, NUMPYS, RECORDED
 
 
 def entry(jax: Library, function: samples.Function) -> dict[str, Any]:

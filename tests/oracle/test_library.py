@@ -10,8 +10,8 @@ import inspect
 import pytest
 
 import jitscope as jx
-from tests.compiler.library import choosing, comparing, coverage, names, samples
-from tests.compiler.library.answers import Library
+from tests.oracle import choosing, comparing, coverage, names, samples
+from tests.oracle.answers import Library
 
 
 LIBRARY = Library("jitscope")

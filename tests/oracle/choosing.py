@@ -6,7 +6,7 @@ import os
 import zlib
 from collections.abc import Sequence
 
-from tests.compiler.library.samples import Function
+from tests.oracle.samples import Function
 
 
 PART = 10

@@ -1,4 +1,4 @@
-"""The table of what the library has of JAX's and NumPy's names, and how each is checked: `python -m tests.compiler.library.coverage`
+"""The table of what the library has of JAX's and NumPy's names, and how each is checked: `python -m tests.oracle.coverage`
 prints it; with `--write`, docs/coverage.md gets it.
 """
 
@@ -9,14 +9,14 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.compiler.library import names, recorded, samples
-from tests.compiler.library.answers import Library
+from tests.oracle import names, recorded, samples
+from tests.oracle.answers import Library
 
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "coverage.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "coverage.md"
 INTRODUCTION = """# What of JAX and NumPy is here
 
-Made by `make coverage` from the samples that the tests run (`tests/compiler/library/samples`) and from what JAX 0.10 answered to
+Made by `make coverage` from the samples that the tests run (`tests/oracle/samples`) and from what JAX 0.10 answered to
 them. *Names* counts the public names of the module in JAX, *here* those that jitscope has; *functions* are those names that can be
 called (and are no classes). Each is compared with JAX's recorded answers: its signature, the dtype, weak type and shape of its
 results for up to eight dtypes, the type of the error where it refuses; *values* counts the functions whose values are compared,

@@ -9,9 +9,9 @@ from typing import Any
 import numpy
 
 import jitscope as jx
-from tests.compiler.library import operands, recorded, sampling
-from tests.compiler.library.answers import Answer, Library, ask, plain, program
-from tests.compiler.library.samples import Function, Sample
+from tests.oracle import operands, recorded, sampling
+from tests.oracle.answers import Answer, Library, ask, plain, program
+from tests.oracle.samples import Function, Sample
 
 
 QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
@@ -28,9 +28,7 @@ def faults(library: Library, function: Function, eagerly: bool = True) -> list[s
     """Everything in which the answers of a function differ from what they should be."""
     entry = recorded.load(function.file).get(function.name)
     if entry is None or entry["digest"] != function.digest:
-        return [
-            f"{function.name}: its samples have not been recorded: python -m tests.compiler.library.record {function.file}"
-        ]
+        return [f"{function.name}: its samples have not been recorded: python -m tests.oracle.record {function.file}"]
     found = [*sampling.faults(function, entry), *_signature(library, function, entry["signature"])]
     for dtype in function.dtypes:
         expected = [recorded.decode(a) for a in entry["answers"][dtype]]

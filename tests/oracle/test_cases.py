@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy
 import pytest
 
-from tests.compiler.library import cases, comparing
-from tests.compiler.library.answers import Library
+from tests.oracle import cases, comparing
+from tests.oracle.answers import Library
 
 
 LIBRARY = Library("jitscope")

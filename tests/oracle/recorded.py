@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy
 
-from tests.compiler.library.answers import Answer
+from tests.oracle.answers import Answer
 
 
 FOLDER = Path(__file__).parent / "recorded"

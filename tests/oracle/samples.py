@@ -8,7 +8,7 @@ import functools
 import hashlib
 from pathlib import Path
 
-from tests.compiler.library import operands
+from tests.oracle import operands
 
 
 HERE = Path(__file__).parent
