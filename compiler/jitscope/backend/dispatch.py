@@ -22,8 +22,8 @@ from ..core import records, source
 from ..core.avals import aval_of
 from ..core.config import settings
 from ..core.folding import fold
-from ..core.staging import JaxprTrace, eval_jaxpr
-from ..core.trace import Tracer, _current, evaluating, running_line
+from ..core.staging import eval_jaxpr, recording
+from ..core.trace import Tracer, _current, current_trace, evaluating, running_line
 from ..xla import client
 from .array import Array, device_for, one_device, placed, to_array
 from .caches import CheckedReady, Ready, Traced, caches_of
@@ -199,7 +199,7 @@ class JitFunction:
         except TypeError as error:
             raise self._bad_argument(arguments, error) from None
         traced = traced_for(self, arguments, avals, None)
-        if self._inline and _staging():
+        if self._inline and recording(current_trace()):
             outs = eval_jaxpr(traced.closed.jaxpr, traced.closed.consts, *leaves)
         else:
             outs = call(traced.closed, leaves, self._name)
@@ -247,14 +247,6 @@ class JitFunction:
 
     def __repr__(self) -> str:
         return f"<jit of {getattr(self, '__qualname__', self._name)}>"
-
-
-def _staging() -> bool:
-    """Whether what is traced now becomes part of a jaxpr in the end, rather than being evaluated."""
-    trace = _current.get()
-    while (parent := getattr(trace, "parent", None)) is not None:
-        trace = parent
-    return isinstance(trace, JaxprTrace)
 
 
 def _root(path: str) -> str:

@@ -12,7 +12,7 @@ from ..core.avals import ShapedArray, aval_of, not_an_array
 from ..core.axes import current_axes
 from ..core.config import settings
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, Var
-from ..core.staging import JaxprTrace, trace_to_jaxpr
+from ..core.staging import recording, trace_to_jaxpr
 from ..core.trace import current_trace
 
 
@@ -57,10 +57,8 @@ def trace_body(fun: Callable[..., Any], in_tree: Any, avals: Sequence[ShapedArra
 
 
 def _memory() -> weakref.WeakKeyDictionary[Any, dict[Any, Body]]:
-    root = current_trace()
-    while (parent := getattr(root, "parent", None)) is not None:
-        root = parent
-    return _while_tracing.setdefault(root, weakref.WeakKeyDictionary()) if isinstance(root, JaxprTrace) else _traced
+    root = recording(current_trace())
+    return _while_tracing.setdefault(root, weakref.WeakKeyDictionary()) if root else _traced
 
 
 def _trace(fun: Callable[..., Any], in_tree: Any, avals: Sequence[ShapedArray]) -> Body:

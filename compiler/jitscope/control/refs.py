@@ -18,7 +18,7 @@ from ..core.jaxpr import Var
 from ..core.primitive import FunctionCall
 from ..core.references import Reference, ReferenceAval
 from ..core.staging import JaxprTrace, eval_jaxpr
-from ..core.trace import Tracer, current_trace, running_line, using
+from ..core.trace import Tracer, chain_of, current_trace, running_line, using
 from ..core.zeros import is_zero
 from ..ops.linear import convert, zeros
 from .cells import Cell, Dual, Example, Held, Staged
@@ -348,7 +348,7 @@ def _end(ref: Ref, what: str) -> Any:
         raise TypeError(f"{what} takes a reference, not a {type(ref).__name__}")
     cell: Any = ref.cell
     trace = current_trace()
-    owner = _owner(ref, _chain(trace))
+    owner = _owner(ref, chain_of(trace))
     at_home = (cell.trace is None and not is_staging(owner)) or cell.trace is owner
     argument = isinstance(cell, Staged) and cell.given
     if isinstance(cell, (Example, Dual)) or not at_home or argument:
@@ -377,7 +377,7 @@ def get(ref: Any, idx: Any = None) -> Any:
     cell = ref.cell
     if cell.trace is trace and not isinstance(cell, Staged):
         return cell.get(parts, operands)
-    chain = _chain(trace)
+    chain = chain_of(trace)
     owner = _owner(ref, chain)
     above = chain[: chain.index(owner)]
     if operands and any(_belongs(x, above) for x in operands):
@@ -411,7 +411,7 @@ def put(ref: Any, idx: Any, value: Any, add: bool = False, old: bool = False) ->
         return _through(ref, views, idx, value, add, old)
     parts, operands = parse(idx, ref.shape)
     value = _fitting(ref, parts, operands, value, "addupdate" if add else "swap")
-    chain = _chain(current_trace())
+    chain = chain_of(current_trace())
     owner = _owner(ref, chain)
     above = chain[: chain.index(owner)]
     for x in (value, *operands):
@@ -448,14 +448,6 @@ def _through(ref: Ref, views: Sequence[Any], idx: Any, value: Any = None, add: b
     out = put(rest, idx, value, add, old)
     put(ref, views[0], get(inner))
     return out
-
-
-def _chain(trace: Any) -> list[Any]:
-    """The traces at work, the current one first."""
-    chain = [trace]
-    while (parent := getattr(chain[-1], "parent", None)) is not None:
-        chain.append(parent)
-    return chain
 
 
 def is_staging(trace: Any) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from ..core.avals import ShapedArray, aval_of, physical, tangent_aval
 from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Var
 from ..core.primitive import HigherOrder
-from ..core.staging import JaxprTrace, eval_jaxpr, jaxpr_as_fun, trace_to_jaxpr
+from ..core.staging import JaxprTrace, eval_jaxpr, jaxpr_as_fun, recording, trace_to_jaxpr
 from ..core.trace import using
 from ..core.zeros import Zero, is_linear, is_zero
 from ..transforms.dce import dce_held, dce_jaxpr
@@ -134,9 +134,7 @@ def _always_one(ctx: Any, value: Any) -> Any:
 
 def _run(closed: ClosedJaxpr, args: Sequence[Any], trace: Any) -> list[Any]:
     """Run the known part: in a program being traced its equations become part of that, else it is compiled as one."""
-    while (parent := getattr(trace, "parent", None)) is not None:
-        trace = parent
-    if isinstance(trace, JaxprTrace):
+    if recording(trace):
         return jaxpr_as_fun(closed)(*args)
     return call(closed, args, "checkpoint")
 

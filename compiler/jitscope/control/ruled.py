@@ -14,7 +14,7 @@ from ..core.errors import UnexpectedTracerError
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, JaxprEqn
 from ..core.primitive import FunctionCall
 from ..core.staging import as_function, trace_to_jaxpr
-from ..core.trace import Trace, Tracer, current_trace, evaluation, using
+from ..core.trace import Trace, Tracer, chain_of, current_trace, evaluation, using
 from ..core.zeros import Zero, is_linear, is_zero, zero_of
 from ..ops.linear import convert, instantiate
 from ..transforms.dce import dce_jaxpr
@@ -142,11 +142,7 @@ class ResultAxes:
 
 def _is_above(x: Any, trace: Trace) -> bool:
     """Whether a value belongs to a transformation that hands its operations down to `trace`."""
-    current = x.tracing if isinstance(x, Tracer) else None
-    while (current := getattr(current, "parent", None)) is not None:
-        if current is trace:
-            return True
-    return False
+    return isinstance(x, Tracer) and trace in chain_of(x.tracing)[1:]
 
 
 def closed_over(name: str) -> UnexpectedTracerError:

@@ -18,7 +18,7 @@ from .jaxpr import NO_DEBUG, Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Lite
 from .leaks import check_leaks
 from .primitive import FunctionCall, Primitive
 from .references import Reference, ReferenceAval
-from .trace import Trace, Tracer, current_trace, leaked, place, using
+from .trace import Trace, Tracer, chain_of, current_trace, leaked, place, using
 
 
 watcher: ContextVar[Callable[[JaxprTrace], None] | None] = ContextVar("jitscope_watcher", default=None)
@@ -145,6 +145,12 @@ class JaxprTrace(Trace):
         i = self.invars.index(var)
         names = self.debug.arg_names
         return f"argument {names[i]} of {self.debug.name}" if i < len(names) else f"argument {i} of {self.debug.name}"
+
+
+def recording(trace: Any) -> JaxprTrace | None:
+    """The trace that records the operations of `trace`, after those that transform them; None where they are evaluated."""
+    root = chain_of(trace)[-1]
+    return root if isinstance(root, JaxprTrace) else None
 
 
 def returned_reference(ref: Any, name: str, path: str = "") -> ValueError:

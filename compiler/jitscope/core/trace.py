@@ -76,6 +76,14 @@ def evaluating() -> bool:
     return trace is None or trace is _evaluation
 
 
+def chain_of(trace: Any) -> list[Any]:
+    """A trace, and those it hands its operations down to, in order: the last one evaluates or records them."""
+    traces = [trace]
+    while (parent := getattr(traces[-1], "parent", None)) is not None:
+        traces.append(parent)
+    return traces
+
+
 def install_evaluation(trace: Trace) -> None:
     """Set the trace at the bottom; done once, by `backend.evaluate`."""
     global _evaluation
