@@ -8,19 +8,33 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from typing import NamedTuple
 
 from .source import Position, lines_of
 
 
+class Rewrite(NamedTuple):
+    """What to write in place of `node`. It is `whole` if it can stand there as it is, with nothing left to fill in."""
+
+    node: ast.AST
+    text: str
+    whole: bool = True
+
+
 def rewrite(position: Position | None, asked: str) -> str:
-    """A replacement for the code at `position`, or "". `asked` says what Python wanted: a "bool", "index",
-    "number" or "array" of a traced value, or to use it as the bound of a "slice", as a "mask", or for "assignment" to
-    elements."""
+    """A replacement for the code at `position`, or ""; for `asked` see `rewritten`."""
     try:
-        path = _path(position) if position is not None else []
-        return _REWRITES[asked](path) if path else ""
+        found = rewritten(_path(position), asked) if position is not None else None
     except (SyntaxError, ValueError, RecursionError):
         return ""
+    return found.text if found is not None else ""
+
+
+def rewritten(path: list[ast.AST], asked: str) -> Rewrite | None:
+    """What to write in place of a node of `path`, which holds an expression and the nodes around it, the innermost first.
+    `asked` says what Python wanted: a "bool", "index", "number" or "array" of a traced value, or to use it as the bound of a
+    "slice", as a "mask", or for "assignment" to elements."""
+    return _REWRITES[asked](path) if path else None
 
 
 def _path(position: Position) -> list[ast.AST]:
@@ -45,28 +59,27 @@ def _path(position: Position) -> list[ast.AST]:
 # A truth value -------------------------------------------------------------------------------------------------------
 
 
-def _truth(path: list[ast.AST]) -> str:
+def _truth(path: list[ast.AST]) -> Rewrite | None:
     """The innermost construct that wants the truth of the expression; `and`, `or` and `not` inside it become operations."""
     inner = None
     for node in path:
         match node:
             case ast.Call(func=ast.Name(id=name), args=args) if name in _OF_TRUTH and args:
-                return _OF_TRUTH[name](args)
+                return Rewrite(node, _OF_TRUTH[name](args))
             case ast.If(test=test) if _within(path[0], test):
                 return _if(node, path)
-            case ast.IfExp(test=test) if _within(path[0], test):
-                return f"jnp.where({condition(test)}, {ast.unparse(node.body)}, {ast.unparse(node.orelse)})"
+            case ast.IfExp(test=test, body=body, orelse=orelse) if _within(path[0], test):
+                return Rewrite(node, f"jnp.where({condition(test)}, {ast.unparse(body)}, {ast.unparse(orelse)})")
             case ast.While(test=test) if _within(path[0], test):
-                return (
-                    f"lax.while_loop(lambda state: {condition(test)}, body, state), with what the loop changes in state"
-                )
+                loop = f"lax.while_loop(lambda state: {condition(test)}, body, state)"
+                return Rewrite(node, f"{loop}, with what the loop changes in state", False)
             case ast.stmt():
                 break
             case ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
                 inner = node
             case ast.Compare(ops=ops) if inner is None and (len(ops) > 1 or isinstance(ops[0], (ast.In, ast.NotIn))):
                 inner = node
-    return condition(inner) if inner is not None else ""
+    return Rewrite(inner, condition(inner)) if inner is not None else None
 
 
 _OF_TRUTH: dict[str, Callable[[list[ast.expr]], str]] = {
@@ -111,20 +124,20 @@ def _operand(node: ast.expr) -> str:
     return text if isinstance(node, (ast.Name, ast.Call, ast.Attribute, ast.Subscript)) else f"({text})"
 
 
-def _if(node: ast.If, path: list[ast.AST]) -> str:
+def _if(node: ast.If, path: list[ast.AST]) -> Rewrite:
     """`jnp.where` where both arms give one value to the same name, or return one; else `lax.cond`."""
     test = condition(node.test)
     other = node.orelse or _rest(node, path)
     match node.body, other:
         case [ast.Return(value=ast.expr() as a)], [ast.Return(value=ast.expr() as b), *_]:
-            return f"return jnp.where({test}, {ast.unparse(a)}, {ast.unparse(b)})"
+            return Rewrite(node, f"return jnp.where({test}, {ast.unparse(a)}, {ast.unparse(b)})")
         case [ast.Assign(targets=[ast.Name(id=one)], value=a)], [ast.Assign(targets=[ast.Name(id=two)], value=b)] if (
             one == two and node.orelse
         ):
-            return f"{one} = jnp.where({test}, {ast.unparse(a)}, {ast.unparse(b)})"
+            return Rewrite(node, f"{one} = jnp.where({test}, {ast.unparse(a)}, {ast.unparse(b)})")
         case [ast.Assign(targets=[ast.Name(id=name)], value=a)], _ if not node.orelse:
-            return f"{name} = jnp.where({test}, {ast.unparse(a)}, {name})"
-    return f"lax.cond({test}, when_true, when_false, *operands)"
+            return Rewrite(node, f"{name} = jnp.where({test}, {ast.unparse(a)}, {name})")
+    return Rewrite(node, f"lax.cond({test}, when_true, when_false, *operands)", False)
 
 
 def _rest(node: ast.If, path: list[ast.AST]) -> list[ast.stmt]:
@@ -143,48 +156,49 @@ def _within(node: ast.AST, whole: ast.AST) -> bool:
 # Numbers and arrays --------------------------------------------------------------------------------------------------
 
 
-def _index(path: list[ast.AST]) -> str:
+def _index(path: list[ast.AST]) -> Rewrite | None:
     for at, node in enumerate(path):
         match node:
             case ast.Call(func=ast.Name(id="range"), args=args) if args:
                 bounds = ["0", *map(ast.unparse, args)] if len(args) == 1 else list(map(ast.unparse, args[:2]))
                 loop = next((n for n in path[at + 1 :] if isinstance(n, ast.For)), None)
                 counter = ast.unparse(loop.target) if loop is not None else "i"
-                return f"lax.fori_loop({bounds[0]}, {bounds[1]}, lambda {counter}, state: …, state)"
+                text = f"lax.fori_loop({bounds[0]}, {bounds[1]}, lambda {counter}, state: …, state)"
+                return Rewrite(loop or node, text, False)
             case ast.Subscript(value=value, slice=slice) if not isinstance(slice, ast.Slice):
-                return f"jnp.array({ast.unparse(value)})[{ast.unparse(slice)}]"
+                return Rewrite(node, f"jnp.array({ast.unparse(value)})[{ast.unparse(slice)}]")
             case ast.stmt():
                 break
-    return ""
+    return None
 
 
 _MATH = {"fabs": "abs", "pow": "power", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2",
          "fmod": "fmod", "dist": "linalg.norm", "fsum": "sum"}  # fmt: skip
 
 
-def _number(path: list[ast.AST]) -> str:
+def _number(path: list[ast.AST]) -> Rewrite | None:
     for node in path:
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id="math"), attr=name), args=args):
-                return f"jnp.{_MATH.get(name, name)}({', '.join(map(ast.unparse, args))})"
+                return Rewrite(node, f"jnp.{_MATH.get(name, name)}({', '.join(map(ast.unparse, args))})")
             case ast.Call(func=ast.Name(id="float" | "int" | "complex" as name), args=[value]):
-                return f"{_operand(value)}.astype({name})"
+                return Rewrite(node, f"{_operand(value)}.astype({name})")
             case ast.Call(func=ast.Attribute(value=value, attr="item" | "tolist")):
-                return ast.unparse(value)
+                return Rewrite(node, ast.unparse(value))
             case ast.stmt():
                 break
-    return ""
+    return None
 
 
-def _array(path: list[ast.AST]) -> str:
+def _array(path: list[ast.AST]) -> Rewrite | None:
     for node in path:
         match node:
             case ast.Call(func=ast.Attribute() as function) if (name := _numpy_name(function)) is not None:
                 call = ast.Call(ast.Name(f"jnp.{name}"), node.args, node.keywords)
-                return ast.unparse(call)
+                return Rewrite(node, ast.unparse(call))
             case ast.stmt():
                 break
-    return ""
+    return None
 
 
 def _numpy_name(function: ast.Attribute) -> str | None:
@@ -205,39 +219,39 @@ def _indexed(path: list[ast.AST]) -> tuple[ast.Subscript, ast.AST | None, ast.AS
     return None
 
 
-def _slice(path: list[ast.AST]) -> str:
+def _slice(path: list[ast.AST]) -> Rewrite | None:
     found = _indexed(path)
     if found is None or not isinstance(found[0].slice, ast.Slice) or found[0].slice.step is not None:
-        return ""
-    array, lower, upper = ast.unparse(found[0].value), found[0].slice.lower, found[0].slice.upper
+        return None
+    node, array, lower, upper = found[0], ast.unparse(found[0].value), found[0].slice.lower, found[0].slice.upper
     match upper:
         case ast.BinOp(left=start, op=ast.Add(), right=size) if lower and ast.unparse(start) == ast.unparse(lower):
-            return f"lax.dynamic_slice_in_dim({array}, {ast.unparse(lower)}, {ast.unparse(size)})"
+            return Rewrite(node, f"lax.dynamic_slice_in_dim({array}, {ast.unparse(lower)}, {ast.unparse(size)})")
         case ast.expr() if lower is None:
-            return f"jnp.where(jnp.arange({array}.shape[0]) < {ast.unparse(upper)}, {array}, 0)"
+            return Rewrite(node, f"jnp.where(jnp.arange({array}.shape[0]) < {ast.unparse(upper)}, {array}, 0)")
         case None if lower is not None:
-            return f"jnp.where(jnp.arange({array}.shape[0]) >= {ast.unparse(lower)}, {array}, 0)"
-    return ""
+            return Rewrite(node, f"jnp.where(jnp.arange({array}.shape[0]) >= {ast.unparse(lower)}, {array}, 0)")
+    return None
 
 
 _WITH_WHERE = {"mean", "std", "var", "any", "all"}
 
 
-def _mask(path: list[ast.AST]) -> str:
+def _mask(path: list[ast.AST]) -> Rewrite | None:
     found = _indexed(path)
     if found is None:
-        return ""
+        return None
     node, method, call = found
     array, mask = ast.unparse(node.value), condition(node.slice)
     match method, call:
         case ast.Attribute(attr=name), ast.Call() if name in ("sum", "prod"):
-            return f"jnp.where({mask}, {array}, {1 if name == 'prod' else 0}).{name}()"
+            return Rewrite(call, f"jnp.where({mask}, {array}, {1 if name == 'prod' else 0}).{name}()")
         case ast.Attribute(attr=name), ast.Call() if name in _WITH_WHERE:
-            return f"jnp.{name}({array}, where={mask})"
+            return Rewrite(call, f"jnp.{name}({array}, where={mask})")
         case ast.Attribute(attr="max" | "min" as name), ast.Call():
             worst = "-jnp.inf" if name == "max" else "jnp.inf"
-            return f"jnp.where({mask}, {array}, {worst}).{name}()"
-    return f"jnp.where({mask}, {array}, 0)"
+            return Rewrite(call, f"jnp.where({mask}, {array}, {worst}).{name}()")
+    return Rewrite(node, f"jnp.where({mask}, {array}, 0)")
 
 
 _UPDATES = {
@@ -249,7 +263,7 @@ _UPDATES = {
 }
 
 
-def _assignment(path: list[ast.AST]) -> str:
+def _assignment(path: list[ast.AST]) -> Rewrite | None:
     """x[i] = y as x = x.at[i].set(y), x[i] += y as x = x.at[i].add(y)."""
     for node in path:
         match node:
@@ -261,11 +275,11 @@ def _assignment(path: list[ast.AST]) -> str:
                 change = _UPDATES[type(op)].format(ast.unparse(value))
             case _:
                 continue
-        return f"{ast.unparse(array)} = {ast.unparse(array)}.at[{ast.unparse(index)}].{change}"
-    return ""
+        return Rewrite(node, f"{ast.unparse(array)} = {ast.unparse(array)}.at[{ast.unparse(index)}].{change}")
+    return None
 
 
-_REWRITES: dict[str, Callable[[list[ast.AST]], str]] = {
+_REWRITES: dict[str, Callable[[list[ast.AST]], Rewrite | None]] = {
     "bool": _truth,
     "index": _index,
     "number": _number,
