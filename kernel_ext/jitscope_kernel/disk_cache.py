@@ -7,9 +7,9 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 
-from jitscope.backend.disk import duration
-from jitscope.backend.disk_folder import Unusable
-from jitscope.backend.disk_report import Folder, Stored, folder, folder_in_use, open_store
+from jitscope.backend.disk.answer import duration
+from jitscope.backend.disk.folder import Unusable
+from jitscope.backend.disk.report import Folder, Stored, folder, folder_in_use, open_store
 
 
 def main(what: str, name: str | None, root: str | None) -> int:

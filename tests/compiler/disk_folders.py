@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 
 import jitscope as jx
-from jitscope.backend import disk, disk_entry, disk_key
-from jitscope.backend.disk_writer import writer
+from jitscope.backend.disk import entry as disk_entry, environment, key as disk_key
+from jitscope.backend.disk.answer import Answer
+from jitscope.backend.disk.store import Store
+from jitscope.backend.disk.writer import writer
 from tests.compiler.programs import floats, steps
 
 
@@ -24,7 +26,7 @@ OPTIONS = ("compilation_cache", "compilation_cache_dir", "compilation_cache_max_
 
 def pinned(code: str) -> str:
     """The code, in which the compiler's source counts as one and the same: somebody may be at work on it."""
-    head = 'from jitscope.backend import disk_key\ndisk_key.source_version = lambda folder: "the source"\n'
+    head = 'from jitscope.backend.disk import key\nkey.source_version = lambda folder: "the source"\n'
     return head + textwrap.dedent(code)
 
 
@@ -32,7 +34,7 @@ def pinned(code: str) -> str:
 def cache_in(path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The cache, on, in a new folder; nothing is known in memory. Somebody may be at work on the source meanwhile."""
     monkeypatch.setattr(disk_key, "source_version", lambda folder: "the source")
-    disk_key._parts.cache_clear()
+    environment.program_parts.cache_clear()
     before = {name: jx.config.read(name) for name in OPTIONS}
     jx.config.update("compilation_cache_dir", path)
     jx.config.update("compilation_cache", True)
@@ -44,7 +46,7 @@ def cache_in(path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         for name, value in before.items():
             jx.config.update(name, value)
         jx.clear_caches()
-        disk_key._parts.cache_clear()
+        environment.program_parts.cache_clear()
 
 
 def written() -> None:
@@ -53,7 +55,7 @@ def written() -> None:
     jx.clear_caches()
 
 
-def answer(fun: Any, *args: Any, **options: Any) -> disk.Answer:
+def answer(fun: Any, *args: Any, **options: Any) -> Answer:
     """What the disk said when the function was compiled."""
     with steps() as seen:
         jx.block_until_ready(jx.jit(fun, **options)(*args))
@@ -67,18 +69,19 @@ def found(fun: Any, *args: Any, **options: Any) -> bool:
     return answer(fun, *args, **options).found
 
 
-def entry(i: int, size: int, environment: int = 0) -> tuple[tuple[bytes, bytes], bytes]:
+def entry(i: int, size: int, variant: int = 0) -> tuple[tuple[bytes, bytes], bytes]:
     """An entry whose content follows from its number."""
-    key = disk_key.Key(i.to_bytes(16, "big"), environment.to_bytes(16, "big"), {"cpu": str(environment)})
+    key = disk_key.Key(i.to_bytes(16, "big"), variant.to_bytes(16, "big"), {"cpu": str(variant)})
     code = random.Random(i).randbytes(size)
     return key.name, disk_entry.pack(key, f"f{i}", 1.0, b"", code, 0)
 
 
-def right(store: disk.Store, i: int, size: int) -> bool | None:
+def right(store: Store, i: int, size: int) -> bool | None:
     """Whether the store's entry of a number is the right one; None if there is none."""
     found = store.read(entry(i, size)[0], use=False)
     return None if found is None else found.executable == random.Random(i).randbytes(size)
 
 
-def taken(store: disk.Store) -> int:
-    return store.pack.size + sum(f.size for f in store.files.all())
+def taken(store: Store) -> int:
+    """The bytes that all its files take."""
+    return sum(file.size for file in store.files())

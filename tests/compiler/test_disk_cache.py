@@ -17,7 +17,8 @@ import pytest
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope.backend import disk, disk_key, disk_report, disk_source
+from jitscope.backend.disk import environment, key as disk_key, known, report, source
+from jitscope.backend.disk.answer import Answer
 from jitscope.core.primitive import Primitive
 from jitscope.observe import documents, ledger
 from jitscope.ops.families import Elementwise
@@ -140,23 +141,20 @@ def test_clear_caches_forgets_what_is_in_memory_alone(folder):
     assert found(jnp.cos, X)
 
 
-def test_eager_operations_go_into_one_pack(folder):
+def test_eager_operations_are_kept(folder):
     for n in range(3, 9):
         jnp.sin(jnp.ones(n)), jnp.cumsum(jnp.ones(n))
     written()
-    files = [p for p in folder.rglob("*") if p.is_file() and not p.name.endswith(".lock")]
-    assert {p.name for p in files} == {"small.pack", "small.pack.index"}
-    entries = disk_report.folder().entries
+    entries = report.folder().entries
     assert len(entries) >= 12 and {"sin", "cumsum"} <= {e.function for e in entries}
     assert all(e.usable and e.seconds > 0 for e in entries)
 
 
-def test_large_programs_get_a_file_each(folder, monkeypatch):
-    monkeypatch.setattr(disk, "SMALL", 0)
+def test_programs_get_a_file_each(folder):
     assert not found(jnp.tan, X) and not found(jnp.cosh, X)
     written()
     files = list(folder.rglob("*.jsx"))
-    assert len(files) == 2 and not (folder / "programs-1" / "small.pack").exists()
+    assert len(files) == 2
     assert found(jnp.tan, X) and found(jnp.cosh, X)
 
 
@@ -196,7 +194,7 @@ def test_the_ledger_says_where_a_program_came_from(folder):
 
     first = because(jx.jit(lambda x: x * 3))
     written()
-    (entry,) = disk_report.folder().entries
+    (entry,) = report.folder().entries
     said = f"not on disk yet (program {entry.program})"
     assert first == ("first compilation", said, said) and len(entry.program) == 12
     said = because(jx.jit(lambda x: x * 3))
@@ -218,11 +216,11 @@ def test_with_the_cache_off_nothing_is_said_and_nothing_written(folder):
 
 
 PARTS = {
-    "jaxlib": lambda m: m.setattr(disk_key, "compiler_version", lambda: "0.10.99"),
+    "jaxlib": lambda m: m.setattr(environment, "compiler_version", lambda: "0.10.99"),
     "jitscope": lambda m: m.setattr(disk_key, "source_version", lambda folder: "another"),
-    "cpu": lambda m: m.setattr(disk_key, "cpu", lambda: "another processor"),
-    "cores": lambda m: m.setattr(disk_key, "cores", lambda: 1234),
-    "flags": lambda m: m.setattr(disk_key, "_flags", lambda: "xla_other=1"),
+    "cpu": lambda m: m.setattr(environment, "cpu", lambda: "another processor"),
+    "cores": lambda m: m.setattr(environment, "cores", lambda: 1234),
+    "flags": lambda m: m.setattr(environment, "_flags", lambda: "xla_other=1"),
 }
 
 
@@ -230,16 +228,16 @@ PARTS = {
 def test_each_part_of_the_environment_counts_and_a_miss_names_it(part, folder, monkeypatch):
     f = lambda x: x * 5 - 1
     first = answer(f, X)
-    assert first == disk.Answer(False, program=first.program) and first.program
+    assert first == Answer(False, program=first.program) and first.program
     written()
     with monkeypatch.context() as changed:
         PARTS[part](changed)
-        disk_key._parts.cache_clear()
+        environment.program_parts.cache_clear()
         said = answer(f, X)
         assert not said.found and [name for name, *_ in said.differs] == [part]
         assert said.sentence(0.1).startswith(f"on disk only for {part} ")
         written()
-    disk_key._parts.cache_clear()
+    environment.program_parts.cache_clear()
     assert found(f, X)
     assert list(ledger())[-1].disk.found
 
@@ -271,8 +269,8 @@ def test_x64_counts(folder):
 
 
 def test_flags_and_processor_are_read():
-    assert disk_key.cpu() and disk_key.cores() >= 1
-    code = "from jitscope.backend import disk_key; print(disk_key._flags())"
+    assert environment.cpu() and environment.cores() >= 1
+    code = "from jitscope.backend.disk import environment; print(environment._flags())"
     plain, fast = in_new_process(code, XLA_FLAGS=""), in_new_process(code, XLA_FLAGS="--xla_cpu_enable_fast_math=true")
     assert plain != fast.split()[0] and "--xla_cpu_enable_fast_math=true" in fast
     assert in_new_process(code, XLA_FLAGS="") == plain
@@ -281,21 +279,21 @@ def test_flags_and_processor_are_read():
 def test_a_changed_source_file_changes_the_version(tmp_path, monkeypatch):
     """As in an editable install, where somebody works on the compiler."""
     package, cache = tmp_path / "jitscope", tmp_path / "cache"
-    for room in (*disk_source.ROOMS, "numpy"):
+    for room in (*source.ROOMS, "numpy"):
         (package / room).mkdir(parents=True)
         (package / room / "a.py").write_text("x = 1\n")
     cache.mkdir()
-    version = lambda: disk_source.source_version.__wrapped__(str(cache))
-    monkeypatch.setattr(disk_source, "__file__", str(package / "backend" / "disk_source.py"))
+    version = lambda: source.source_version.__wrapped__(str(cache))
+    monkeypatch.setattr(source, "__file__", str(package / "backend" / "disk" / "source.py"))
     assert version() is None  # what was loaded is not known
-    monkeypatch.setattr(disk_source, "_loaded", time.time() + 60)
+    monkeypatch.setattr(source, "_loaded", time.time() + 60)
     first = version()
     assert first == version() and (cache / "source").read_text().endswith(first)
     for note in ("", "another state", "0" * 32 + " short", (cache / "source").read_text()[:40]):
         (cache / "source").write_text(note)
         assert version() == first
     with monkeypatch.context() as changed:
-        changed.setattr(disk_source, "_contents", None)  # the note is enough
+        changed.setattr(source, "_contents", None)  # the note is enough
         assert version() == first
     (package / "numpy" / "a.py").write_text("x = 2\n")  # above the backend: it makes jaxprs, but lowers none
     assert version() == first
@@ -331,9 +329,9 @@ def test_all_operations_of_the_library_are_known():
         importlib.import_module(f"jitscope.{room}")
     modules = [module for name, module in list(sys.modules.items()) if name.split(".")[0] == "jitscope"]
     written = {id(x): x.name for m in modules for x in list(vars(m).values()) if isinstance(x, Primitive)}
-    known = {id(x) for x in disk_key.library_primitives()}
+    library = {id(x) for x in known.library_primitives()}
     assert {"sin", "scan", "cond", "dot_general", "jit", "sort"} <= set(written.values())
-    assert [name for i, name in written.items() if i not in known] == []
+    assert [name for i, name in written.items() if i not in library] == []
 
 
 def test_operations_of_users_are_not_kept(folder):
@@ -342,7 +340,7 @@ def test_operations_of_users_are_not_kept(folder):
         mine_p = Elementwise("of_mine", hlo=builder)
         mine_p.generation = 0  # what it would be, the first of its name in a session of its own
         said = answer(lambda x, p=mine_p: p(x) * 2, X)
-        assert said == disk.Answer(False, why="the operation of_mine is defined outside jitscope")
+        assert said == Answer(False, why="the operation of_mine is defined outside jitscope")
         nested = answer(lambda x, p=mine_p: jx.jit(lambda y: p(y) + 1)(x) * 2, X)
         assert nested.why == said.why
         written()
@@ -367,7 +365,7 @@ def test_objects_of_the_process_are_not_kept(folder):
     said = answer(lambda x: holding_p.bind(x, callback=print), X)
     assert said.why.startswith("it holds objects of this process")
     written()
-    assert not disk_report.folder().entries
+    assert not report.folder().entries
 
 
 def test_nothing_is_kept_while_a_lowering_rule_is_registered(folder):
@@ -395,8 +393,8 @@ def test_what_xla_is_to_dump_is_compiled_each_time(folder, tmp_path):
         written()
     code = """
         import jitscope as jx
-        from jitscope.backend import disk_key
-        print(disk_key.asks_for_dumps(()))
+        from jitscope.backend.disk import environment
+        print(environment.asks_for_dumps(()))
         """
     assert in_new_process(code, XLA_FLAGS="--xla_dump_to=/nowhere") == "True"
     assert in_new_process(code, XLA_FLAGS="") == "False"
@@ -416,7 +414,7 @@ def test_programs_that_call_python_are_not_kept(folder):
         said = answer(lambda x: jx.pure_callback(call, shape, x) + 1, X)
         assert not said.found and said.why
         written()
-    assert len(calls) >= 2 and not disk_report.folder().entries
+    assert len(calls) >= 2 and not report.folder().entries
 
 
 # Options and the command line -----------------------------------------------------------------------------------------
@@ -465,8 +463,8 @@ def test_the_command_shows_explains_and_clears(folder, capsys, monkeypatch):
     assert f"{folder}: 2 programs, " in out and "of at most 1 GB" in out and "layer " in out and "no\n" not in out
     assert cli.main(["cache", "show", "layer", "--dir", str(folder)]) == 0
     assert "sort" not in capsys.readouterr().out
-    monkeypatch.setattr(disk_key, "cpu", lambda: "another one")
-    disk_key._parts.cache_clear()
+    monkeypatch.setattr(environment, "cpu", lambda: "another one")
+    environment.program_parts.cache_clear()
     assert cli.main(["cache", "explain", "layer"]) == 0
     out = capsys.readouterr().out
     assert "here: another one" in out and "not used here: another cpu" in out and "jaxlib    0.10.2\n" in out

@@ -21,8 +21,17 @@ from hypothesis import given
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope.backend import disk, disk_entry, disk_files, disk_folder, disk_key, disk_pack, disk_report
-from jitscope.backend.disk_writer import writer
+from jitscope.backend.disk import (
+    entry as disk_entry,
+    folder as disk_folder,
+    key as disk_key,
+    programs,
+    report,
+    store as disk_store,
+)
+from jitscope.backend.disk.in_use import forget
+from jitscope.backend.disk.store import Store
+from jitscope.backend.disk.writer import writer
 from tests.compiler.disk_folders import ON, X, cache_in, entry, found, pinned, right, taken, written
 from tests.compiler.programs import in_new_process, steps
 
@@ -64,11 +73,8 @@ def test_names_that_are_no_unicode_are_kept():
 def test_every_changed_byte_is_noticed(at, change):
     damaged = bytearray(WHOLE)
     damaged[at] ^= change
-    if disk_entry.USED_AT <= at < disk_entry.USED_AT + 8:  # when it was used last may change
-        assert disk_entry.unpack(bytes(damaged), KEY.name).executable == b"machine code" * 50
-    else:
-        with pytest.raises(disk_entry.Damaged):
-            disk_entry.unpack(bytes(damaged), KEY.name)
+    with pytest.raises(disk_entry.Damaged):
+        disk_entry.unpack(bytes(damaged), KEY.name)
 
 
 @given(st.one_of(st.binary(max_size=300), st.integers(0, len(WHOLE) - 1).map(lambda n: WHOLE[:n]),
@@ -98,120 +104,42 @@ DAMAGE = {
 }
 
 
-@pytest.mark.parametrize("small", [1 << 20, 0], ids=["pack", "file"])
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_damaged_entries_are_passed_over_and_replaced(folder, monkeypatch, small, damage):
-    monkeypatch.setattr(disk, "SMALL", small)
+def test_damaged_entries_are_passed_over_and_replaced(folder, damage):
     f = lambda x: jnp.sin(x) * 2 + x
     assert not found(f, X)
     written()
-    (path,) = [p for p in folder.rglob("*") if p.suffix in (".jsx", ".pack")]
+    (path,) = [p for p in folder.rglob("*") if p.suffix == ".jsx"]
     path.write_bytes(DAMAGE[damage](path.read_bytes()))
-    disk._stores.clear()
-    if not (damage == "something behind" and small):  # which does not touch the pack's entry
-        assert not found(f, X)
-        written()
+    forget()
+    assert not found(f, X)
+    written()
     np.testing.assert_allclose(jx.jit(f)(X), np.sin(X) * 2 + X, rtol=1e-6)
     jx.clear_caches()
     for _ in range(2):
         assert found(f, X)
-        disk._stores.clear()
+        forget()
         jx.clear_caches()
     assert not found(lambda x: f(x) * 7, X)
     written()
     assert found(lambda x: f(x) * 7, X) and found(f, X)
 
 
-@pytest.mark.parametrize("small", [1 << 20, 0], ids=["pack", "file"])
 @pytest.mark.parametrize("code", [b"no program", b"jsx1\0\0\0\0" + b"no program"], ids=["ours", "XLA's"])
-def test_a_whole_entry_that_xla_refuses_is_replaced(folder, monkeypatch, small, code):
-    monkeypatch.setattr(disk, "SMALL", small)
+def test_a_whole_entry_that_xla_refuses_is_replaced(folder, monkeypatch, code):
     f = lambda x: jnp.sin(x) * 2 + x
     with monkeypatch.context() as changed:
-        changed.setattr(disk, "pack", lambda *a: disk_entry.pack(*a[:4], code, a[5]))
+        changed.setattr(programs, "pack", lambda *a: disk_entry.pack(*a[:4], code, a[5]))
         assert not found(f, X)
         written()
-    disk._stores.clear()
-    assert len(disk_report.folder().entries) == 1
+    forget()
+    assert len(report.folder().entries) == 1
     assert not found(f, X)
     written()
     assert found(f, X)
 
 
-def test_an_unfinished_entry_at_the_end_of_the_pack_is_cut_off(folder):
-    assert not found(jnp.sin, X) and not found(jnp.cos, X)
-    written()
-    path = folder / "programs-1" / "small.pack"
-    whole = path.read_bytes()
-    for n, torn in enumerate((WHOLE[:-1], WHOLE[:100], WHOLE[:10], b"torn")):
-        another = lambda x, n=n: x + float(n)
-        path.write_bytes(whole + torn)
-        disk._stores.clear()
-        assert found(jnp.sin, X) and found(jnp.cos, X)
-        jx.clear_caches()
-        assert not found(another, X)
-        written()
-        assert path.read_bytes().startswith(whole) and torn not in path.read_bytes()
-        assert len(disk_report.folder().entries) == 3
-        disk._stores.clear()
-        assert found(jnp.cos, X) and found(another, X)
-        jx.clear_caches()
-
-
-INDEXES = {
-    "missing": lambda index, older: None,
-    "behind": lambda index, older: index[:-44],
-    "far behind": lambda index, older: index[: disk_pack.START],
-    "cut": lambda index, older: index[:-7],
-    "of another file": lambda index, older: older,
-    "empty": lambda index, older: b"",
-    "wrong places": lambda index, older: index[: disk_pack.START + 32] + b"\x07" + index[disk_pack.START + 33 :],
-    "wrong at its end": lambda index, older: index[:-4] + b"\x01\0\0\0",
-    "too far": lambda index, older: index[:-4] + b"\0\0\0\1",
-    "other names": lambda index, older: index[: disk_pack.START] + b"\1" * 32 + index[disk_pack.START + 32 :],
-    "ahead": lambda index, older: index + index[-44:],
-}
-
-
-@pytest.mark.parametrize("state", INDEXES)
-def test_the_index_of_the_pack_may_be_anything(tmp_path, state):
-    old = disk.Store(str(tmp_path / "old"), 1 << 20)
-    store = disk.Store(str(tmp_path), 1 << 20)
-    for i in range(5):
-        old.write(*entry(i + 1, 100))
-        store.write(*entry(i, 100))
-    path = Path(store.pack.index)
-    changed = INDEXES[state](path.read_bytes(), Path(old.pack.index).read_bytes())
-    path.unlink() if changed is None else path.write_bytes(changed)
-    for i in range(5, 8):
-        another = disk.Store(str(tmp_path), 1 << 20)
-        states = [right(another, j, 100) for j in range(i)]
-        assert False not in states
-        if state != "other names":
-            assert all(states), states
-        another.write(*entry(i, 100))
-    last = disk.Store(str(tmp_path), 1 << 20)
-    for j in range(8):
-        last.write(*entry(j, 100))
-        assert right(last, j, 100)
-    again = disk.Store(str(tmp_path), 1 << 20)
-    assert all(right(again, j, 100) for j in range(8)) and len(again.names((7).to_bytes(16, "big"))) == 1
-    if state != "other names":
-        assert len(again.pack.names()) == 8
-
-
-def test_the_index_tells_where_everything_is(tmp_path, monkeypatch):
-    store = disk.Store(str(tmp_path), 1 << 20)
-    for i in range(10):
-        store.write(*entry(i, 100))
-    monkeypatch.setattr(disk_pack.Pack, "_take", None)  # the entries need not be looked at
-    other = disk.Store(str(tmp_path), 1 << 20)
-    assert all(right(other, i, 100) for i in range(10)) and len(other.pack.names()) == 10
-    assert other.read(entry(11, 100)[0]) is None
-
-
-def test_links_are_not_followed(folder, monkeypatch, tmp_path):
-    monkeypatch.setattr(disk, "SMALL", 0)
+def test_links_are_not_followed(folder, tmp_path):
     assert not found(jnp.sin, X)
     written()
     (path,) = folder.rglob("*.jsx")
@@ -225,74 +153,61 @@ def test_links_are_not_followed(folder, monkeypatch, tmp_path):
 # Room -----------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("size", [500, 30_000], ids=["pack", "files"])
+@pytest.mark.parametrize("size", [500, 30_000], ids=["small", "large"])
 def test_the_folder_stays_in_its_bounds(tmp_path, size):
     limit = 40 * size
-    store = disk.Store(str(tmp_path), limit)
+    store = Store(str(tmp_path), limit)
     for i in range(200):
         store.write(*entry(i, size))
         assert taken(store) <= limit
         assert right(store, i, size)
     kept = [i for i in range(200) if right(store, i, size) is not None]
     assert 3 <= len(kept) < 40
-    assert len(disk.Store(str(tmp_path), limit).names((199).to_bytes(16, "big"))) == 1
+    assert len(Store(str(tmp_path), limit).names((199).to_bytes(16, "big"))) == 1
 
 
-@pytest.mark.parametrize("size", [500, 30_000], ids=["pack", "files"])
+@pytest.mark.parametrize("size", [500, 30_000], ids=["small", "large"])
 def test_what_was_used_longest_ago_goes_first(tmp_path, monkeypatch, size):
-    monkeypatch.setattr(disk_files, "_FRESH", 0)
-    monkeypatch.setattr(disk_pack, "_FRESH", 0)
+    monkeypatch.setattr(disk_store, "_FRESH", 0)
     limit = 100 * size
-    store = disk.Store(str(tmp_path), limit)
+    store = Store(str(tmp_path), limit)
     for i in range(120):
         store.write(*entry(i, size))
         time.sleep(0.002)
         if i >= 3:
             assert store.read(entry(3, size)[0]) is not None  # which is in use
-    assert right(store, 3, size) and right(disk.Store(str(tmp_path), limit), 3, size)
+    assert right(store, 3, size) and right(Store(str(tmp_path), limit), 3, size)
     assert right(store, 2, size) is None and right(store, 4, size) is None
     assert right(store, 119, size) and right(store, 118, size)
 
 
 def test_one_entry_larger_than_all_room_is_not_written(tmp_path):
-    store = disk.Store(str(tmp_path), 10_000)
+    store = Store(str(tmp_path), 10_000)
     store.write(*entry(1, 50_000))
     store.write(*entry(2, 3_000))
     assert right(store, 1, 50_000) is None and right(store, 2, 3_000) and taken(store) < 10_000
 
 
 def test_what_killed_processes_left_half_written_is_removed(tmp_path, monkeypatch):
-    store = disk.Store(str(tmp_path), 1 << 30)
+    store = Store(str(tmp_path), 1 << 30)
     store.write(*entry(1, 30_000))
-    path = Path(store.files.path(entry(1, 30_000)[0]))
+    path = Path(store.path(entry(1, 30_000)[0]))
     old, new = path.with_suffix(".jsx.1.1.part"), path.with_suffix(".jsx.1.2.part")
     old.write_bytes(b"half")
     new.write_bytes(b"half")
     os.utime(old, (0, 0))
-    disk.Store(str(tmp_path), 1 << 30).write(*entry(2, 30_000))
+    Store(str(tmp_path), 1 << 30).write(*entry(2, 30_000))
     assert not old.exists() and new.exists() and right(store, 1, 30_000)
-
-
-def test_a_pack_written_anew_by_another_is_noticed(tmp_path):
-    limit = 80_000
-    one, other = disk.Store(str(tmp_path), limit), disk.Store(str(tmp_path), limit)
-    for i in range(60):
-        (one if i % 7 else other).write(*entry(i, 300))
-        for j in range(i + 1):
-            for store in (one, other):
-                assert right(store, j, 300) is not False
-        assert right(one, i, 300) and right(other, i, 300)
 
 
 # Other users ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
-def test_only_the_owner_can_read_and_write(folder, monkeypatch):
+def test_only_the_owner_can_read_and_write(folder):
     before = os.umask(0)
     try:
         assert not found(jnp.sin, X)
-        monkeypatch.setattr(disk, "SMALL", 0)
         assert not found(jnp.cos, X)
         written()
     finally:
@@ -302,7 +217,7 @@ def test_only_the_owner_can_read_and_write(folder, monkeypatch):
     assert {m for name, m in modes.items() if "." not in name} == {0o700}
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     (folder / "programs-1").chmod(0o777)
-    disk._stores.clear()
+    forget()
     jx.clear_caches()
     assert found(jnp.sin, X)
     assert stat.S_IMODE((folder / "programs-1").stat().st_mode) == 0o700
@@ -336,14 +251,12 @@ def test_a_folder_of_another_user_is_refused(folder, whose):
 
 
 @needs_root
-@pytest.mark.parametrize("small", [1 << 20, 0], ids=["pack", "file"])
-def test_a_file_of_another_user_is_not_read(folder, monkeypatch, small):
-    monkeypatch.setattr(disk, "SMALL", small)
+def test_a_file_of_another_user_is_not_read(folder):
     assert not found(jnp.sin, X)
     written()
-    (path,) = [p for p in folder.rglob("*") if p.suffix in (".jsx", ".pack")]
+    (path,) = [p for p in folder.rglob("*") if p.suffix == ".jsx"]
     os.chown(path, 12345, 12345)
-    disk._stores.clear()
+    forget()
     assert not found(jnp.sin, X)
     written()
     assert path.stat().st_uid == os.geteuid() and found(jnp.sin, X)
@@ -365,17 +278,14 @@ def test_a_folder_that_cannot_be_made_gives_one_warning(folder):
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), PermissionError(13, "Permission denied"),
                                    OSError(30, "Read-only file system")], ids=lambda e: e.strerror)  # fmt: skip
-@pytest.mark.parametrize("small", [1 << 20, 0], ids=["pack", "file"])
-def test_a_full_or_read_only_folder_gives_one_warning_and_is_read_on(folder, monkeypatch, error, small):
-    monkeypatch.setattr(disk, "SMALL", small)
+def test_a_full_or_read_only_folder_gives_one_warning_and_is_read_on(folder, monkeypatch, error):
     assert not found(jnp.sin, X)
     written()
 
     def fail(*args):
         raise error
 
-    for module in (disk_folder, disk_pack):
-        monkeypatch.setattr(module, "write_all", fail)
+    monkeypatch.setattr(disk_folder, "write_all", fail)
     numbers = iter(range(100, 110))
     said = one_warning(lambda: jx.jit(lambda x: x * float(next(numbers)))(X))
     assert next(numbers) == 102
@@ -393,7 +303,7 @@ FULL = """
     x = np.ones(5, np.float32)
     for i in range(3):
         assert float(jx.jit(lambda x: x.sum() + i)(x)) == 5 + i
-    from jitscope.backend.disk_writer import writer
+    from jitscope.backend.disk.writer import writer
     writer.flush()
 """
 
@@ -404,7 +314,7 @@ def test_a_disk_that_is_really_full(tmp_path):
     done = subprocess.run([sys.executable, "-c", pinned(FULL)], capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("compiled programs are not kept on disk") == 1 and str(tmp_path) in done.stderr
-    assert disk.Store(str(tmp_path), 1 << 30).pack.names() == []
+    assert list(Store(str(tmp_path), 1 << 30).files()) == []
 
 
 @needs_root
@@ -425,9 +335,8 @@ def test_a_user_without_rights(tmp_path):
     assert not (tmp_path / "cache").exists()
 
 
-def test_a_folder_that_somebody_removes_is_made_again(folder, monkeypatch):
-    for small in (1 << 20, 0):
-        monkeypatch.setattr(disk, "SMALL", small)
+def test_a_folder_that_somebody_removes_is_made_again(folder):
+    for _ in range(2):
         assert not found(jnp.sin, X)
         written()
         shutil.rmtree(folder)
@@ -440,7 +349,7 @@ def test_a_folder_that_somebody_removes_is_made_again(folder, monkeypatch):
 
 def test_a_home_that_is_not_there_and_the_default_place(tmp_path):
     code = """
-        import jitscope.backend.disk_folder as d
+        import jitscope.backend.disk.folder as d
         try: print(d.default_folder())
         except d.Unusable as error: print(error)
         """

@@ -13,7 +13,7 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
-from jitscope.backend.disk_folder import Unusable, open_mine, prepare
+from jitscope.backend.disk.folder import Unusable, open_mine, prepare
 from jitscope.errors import CallbackResultError
 from tests.compiler.programs import in_new_process
 

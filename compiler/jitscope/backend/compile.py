@@ -25,8 +25,8 @@ from ..xla import client, donations, mappings, mlir
 from ..xla.callbacks import answer, calls_python
 from ..xla.garbage import collect, due
 from ..xla.program import Executable, RuntimeFailure, compile_options, translate
-from . import disk
 from .array import Array, one_device, placed, result_of, to_array
+from .disk import programs as disk
 from .donating import owned, usable, warn_unusable
 from .guarding import unguarded
 from .guards import guards

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core.effects import debug_effect, no_effects, ordered_debug_effect, ordered_io_effect, python_effects
-from ..core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn
+from ..core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, subjaxprs
 from ..core.primitive import Primitive
 from ..core.trace import running_line
 from .scan import scan
@@ -33,7 +33,7 @@ def example_by_example(
     For programs with effects where the examples choose what runs: each has the effects it would have by itself. Raises
     ValueError for effects on the world that are ordered.
     """
-    if any(effect is ordered_io_effect for program in _held(params) for effect in program.effects):
+    if any(effect is ordered_io_effect for _, program in subjaxprs(params) for effect in program.effects):
         raise ValueError(
             f"vmap of an ordered io_callback in {primitive.name}: the examples have no order.{running_line()}\n  what to do: "
             "ordered=False, or lax.map or lax.scan over the examples"
@@ -46,11 +46,6 @@ def example_by_example(
 
     _, outs = scan(one, None, rows, axis.size, unroll=unroll)
     return list(outs), [0] * len(outs)
-
-
-def _held(params: dict[str, Any]) -> list[ClosedJaxpr]:
-    values = [v for value in params.values() for v in (value if isinstance(value, tuple) else (value,))]
-    return [v for v in values if isinstance(v, ClosedJaxpr)]
 
 
 def silent(closed: ClosedJaxpr) -> ClosedJaxpr:
@@ -72,7 +67,7 @@ def _silent_equation(eqn: JaxprEqn) -> JaxprEqn:
     if not eqn.effects & _SHOWN:
         return eqn
     params = {name: _silent_param(value) for name, value in eqn.params.items()}
-    return eqn.replace(params=params, effects=no_effects.union(*[held.effects for held in _held(params)]))
+    return eqn.replace(params=params, effects=no_effects.union(*[inner.effects for _, inner in subjaxprs(params)]))
 
 
 def _silent_param(value: Any) -> Any:

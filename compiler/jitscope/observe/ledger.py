@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from ..backend.disk import Answer
+from ..backend.disk.answer import Answer
 from ..backend.given import Given, Takes
 from ..backend.signature import Signature
 from ..control.callbacks import calls_python

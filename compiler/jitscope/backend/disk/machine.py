@@ -7,7 +7,7 @@ import os
 import sys
 from functools import cache
 
-from ..core.digest import blake2b
+from ...core.digest import blake2b
 
 
 @cache

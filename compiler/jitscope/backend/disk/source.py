@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 
-from ..core.digest import blake2b
-from .disk_folder import open_mine, replace_by
+from ...core.digest import blake2b
+from .folder import open_mine, replace_by
 
 
 PACKAGE = __name__.split(".")[0]
@@ -37,7 +37,7 @@ def source_version(folder: str) -> str | None:
     """A hash of the source between a jaxpr and its program; None where it cannot be read, or is no longer what this
     process runs. What it was when the files had the times and sizes they have is noted in `folder`: the files need not be
     read again, just as Python does not compile them again."""
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    package = os.path.abspath(os.path.join(__file__, "../../.."))
     try:
         files = [file for room in ROOMS for file in _python_files(os.path.join(package, room))]
         if not files or max(found.st_mtime for _, found in files) > _loaded:

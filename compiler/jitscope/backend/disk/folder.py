@@ -5,21 +5,9 @@ from __future__ import annotations
 import os
 import stat
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
-
-try:
-    import fcntl
-
-    msvcrt: Any = None
-except ImportError:  # Windows
-    import msvcrt
-
-    fcntl: Any = None
 
 FORMAT = "programs-1"
 """The subfolder of this way of writing entries; others are somebody else's."""
@@ -92,7 +80,7 @@ def open_mine(path: str, flags: int = os.O_RDONLY) -> int:
     raise PermissionError(f"{path} is no file of this user's")
 
 
-def write_all(descriptor: int, data: bytes | bytearray) -> None:
+def write_all(descriptor: int, data: bytes) -> None:
     """Write everything. Raises OSError."""
     view = memoryview(data)
     while view:
@@ -115,32 +103,3 @@ def replace_by(path: str, beside: str, data: bytes) -> None:
             os.unlink(beside)
         if os.name != "nt" or not isinstance(error, PermissionError):  # Windows: somebody reads the old one
             raise
-
-
-PATIENCE = 2.0
-
-
-@contextmanager
-def locked(path: str, patience: float = PATIENCE) -> Iterator[bool]:
-    """Hold the lock that `path` stands for, among threads and processes; False where another holds it all the time. The
-    system lets go of it when its holder is killed."""
-    descriptor = open_mine(path, os.O_RDWR | os.O_CREAT)
-    try:
-        yield _take_lock(descriptor, patience)
-    finally:
-        os.close(descriptor)
-
-
-def _take_lock(descriptor: int, patience: float) -> bool:
-    deadline = time.monotonic() + patience
-    while True:
-        try:
-            if fcntl is not None:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            else:
-                msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-            return True
-        except (BlockingIOError, PermissionError):
-            if time.monotonic() > deadline:
-                return False
-            time.sleep(0.002)

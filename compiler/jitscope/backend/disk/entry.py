@@ -1,7 +1,7 @@
 """A compiled program as bytes: what is written to disk, and checked before any of it is used.
 
 An entry is a fixed head (what a hit needs), a text (what people ask), the MLIR bytecode and the executable, the last two
-compressed. A checksum covers all of it but the time of last use, which is written in place.
+compressed. A checksum covers all of it.
 """
 
 from __future__ import annotations
@@ -14,19 +14,16 @@ from functools import cache, partial
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from ..core.digest import blake2b
-from .disk_key import Key
+from ...core.digest import blake2b
+from .key import Key
 
 
-MAGIC = b"jitscop1"
-_HEAD = struct.Struct("<8s16s16sddIIIQ16s")
-"""magic, program, environment, seconds it took to compile, time of last use, sizes (text, bytecode, executable), what the
-program needs, checksum."""
+MAGIC = b"jitscop2"
+_HEAD = struct.Struct("<8s16s16sdIIIQ16s")
+"""magic, program, environment, seconds it took to compile, sizes (text, bytecode, executable), what the program needs,
+checksum."""
 
 HEAD = _HEAD.size
-USED_AT = struct.calcsize("<8s16s16sd")
-"""Where the time of last use stands."""
-USED = struct.Struct("<d")
 NEEDS_LAPACK = 1
 
 
@@ -37,7 +34,6 @@ class Head(NamedTuple):
     program: bytes
     environment: bytes
     seconds: float
-    used: float
     text_size: int
     bytecode_size: int
     executable_size: int
@@ -75,16 +71,16 @@ def pack(key: Key, function: str, seconds: float, lowered: bytes, executable: by
     text = _text(function, key.parts)
     bytecode, code = zlib.compress(lowered, 1), zlib.compress(executable, 1)
     sizes = len(text), len(bytecode), len(code)
-    head = Head(MAGIC, key.program, key.environment, seconds, time.time(), *sizes, needs, b"")
+    head = Head(MAGIC, key.program, key.environment, seconds, *sizes, needs, b"")
     checksum = _checksum(head, text, bytecode, code)
     return b"".join([_HEAD.pack(*head._replace(checksum=checksum)), text, bytecode, code])
 
 
-def read_head(data: bytes, at: int = 0) -> Head:
-    """The fixed part at a place in `data`. Raises Damaged."""
-    if len(data) - at < HEAD:
+def read_head(data: bytes) -> Head:
+    """The fixed part, which `data` begins with. Raises Damaged."""
+    if len(data) < HEAD:
         raise Damaged("it is cut off")
-    head = Head(*_HEAD.unpack_from(data, at))
+    head = Head(*_HEAD.unpack_from(data))
     if head.magic != MAGIC:
         raise Damaged("it is something else")
     return head
@@ -132,7 +128,7 @@ def told(text: bytes) -> dict[str, Any]:
 
 
 def _checksum(head: Head, *parts: bytes) -> bytes:
-    found = blake2b(_HEAD.pack(*head._replace(used=0.0, checksum=b"")), digest_size=16)
+    found = blake2b(_HEAD.pack(*head._replace(checksum=b"")), digest_size=16)
     for part in parts:
         found.update(part)
     return found.digest()

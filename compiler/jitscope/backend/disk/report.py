@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..core.config import value_of
-from ..xla import client
-from .disk import UNLIMITED, Store, differences, short_name
-from .disk_entry import Damaged, Head, told
-from .disk_folder import default_folder
-from .disk_key import process_parts
+from ...core.config import value_of
+from ...xla import client
+from .answer import differences, short_name
+from .entry import Damaged, Head, told
+from .folder import default_folder
+from .key import process_parts
+from .store import UNLIMITED, Store
 
 
 ANYWHERE = ("options", "device")
@@ -50,7 +51,7 @@ def folder(root: str | None = None) -> Folder:
     here = process_parts(client.default_device(), store.folder)
     entries = [found for used, head, text in store.heads() if (found := _stored(used, head, text, here)) is not None]
     entries.sort(key=lambda entry: entry.used, reverse=True)
-    size = store.pack.size + sum(file.size for file in store.files.all())
+    size = sum(file.size for file in store.files())
     return Folder(store.root, size, None if store.limit == UNLIMITED else store.limit, entries)
 
 

@@ -1,0 +1,52 @@
+"""What the disk had to say about a program, for the ledger."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .entry import Damaged, told
+
+
+class Answer(NamedTuple):
+    """`before`: the seconds the program took to compile when it was put there. `differs`: (component, there, here) of the
+    stored entry of the same program that is nearest. `why`: why it is not kept. `program`: how `jitscope cache explain` calls
+    it, where the disk knows no program with these equations."""
+
+    found: bool
+    before: float = 0.0
+    differs: tuple[tuple[str, str, str], ...] = ()
+    why: str = ""
+    program: str = ""
+
+    def sentence(self, seconds: float) -> str:
+        """In words; `seconds` is what this compilation took."""
+        if self.found:
+            return f"loaded from disk in {duration(seconds)}, compiled before in {duration(self.before)}"
+        if self.why:
+            return f"not kept on disk: {self.why}"
+        if self.differs:
+            parts = [f"{name} {there} (here {here})" for name, there, here in self.differs]
+            return f"on disk only for {', '.join(parts)}"
+        return f"not on disk yet (program {self.program})"
+
+
+def duration(seconds: float) -> str:
+    """95 ms, 1.2 s"""
+    number, unit = (seconds, "s") if seconds >= 1 else (1000 * seconds, "ms")
+    return f"{number:.2g} {unit}" if number < 10 else f"{number:.0f} {unit}"
+
+
+def short_name(program: bytes) -> str:
+    """What people see of a program's hash."""
+    return program.hex()[:12]
+
+
+def differences(text: bytes, parts: dict[str, str]) -> tuple[tuple[str, str, str], ...]:
+    """(component, there, here) where the environment in an entry's text is another one."""
+    try:
+        there = told(text)["parts"]
+    except Damaged:
+        return ()
+    names = dict.fromkeys([*parts, *there])
+    shown = [(name, str(there.get(name, "unknown")), parts.get(name, "unknown")) for name in names]
+    return tuple(part for part in shown if part[1] != part[2])
