@@ -1,3 +1,3 @@
 """`jitscope.checkify` under the name it has in JAX."""
 
-from ..checkify import *  # noqa: F403
+from ..checkify import *

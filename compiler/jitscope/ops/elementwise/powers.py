@@ -1,0 +1,105 @@
+"""Exponentials, logarithms, roots and powers."""
+
+from __future__ import annotations
+
+import math
+
+from ...core import dtypes
+from ...core.avals import aval_of
+from ..families import Elementwise, check_kind, pure, scalar_like, zero_of
+from ..linear import add_p, convert, full, mul_p, sub_p, where
+from .comparison import eq_p, ge_p
+from .division import div_p
+from .numbers import number_like, times
+
+
+__all__ = ["Exp2", "IntegerPow", "Square", "cbrt_p", "exp2_p", "exp_p", "expm1_p", "integer_pow", "integer_pow_p",
+           "log1p_p", "log_p", "logistic_p", "pow_p", "rsqrt_p", "sqrt_p", "square_p"]  # fmt: skip
+
+exp_p = Elementwise("exp", lambda t, y, x: mul_p(t, y), hlo="exponential")
+expm1_p = Elementwise("expm1", lambda t, y, x: mul_p(t, add_p(y, number_like(y, 1))), hlo="exponential_minus_one")
+log_p = Elementwise("log", lambda t, y, x: div_p(t, x), hlo="log")
+log1p_p = Elementwise("log1p", lambda t, y, x: div_p(t, add_p(x, number_like(x, 1))), hlo="log_plus_one")
+logistic_p = Elementwise("logistic", lambda t, y, x: mul_p(t, mul_p(y, sub_p(number_like(y, 1), y))))
+
+
+class Exp2(Elementwise):
+    """2 to the power x, as exp(x log 2)."""
+
+    def lower(self, ctx, x, /):
+        aval = ctx.avals_in[0]
+        return ctx.hlo.exponential(ctx.hlo.multiply(x, ctx.full(math.log(2), aval)))
+
+
+exp2_p = Exp2("exp2", lambda t, y, x: times(mul_p(t, y), math.log(2)))
+sqrt_p = Elementwise("sqrt", lambda t, y, x: div_p(t, times(y, 2)))
+rsqrt_p = Elementwise("rsqrt", lambda t, y, x: mul_p(t, times(div_p(y, x), -0.5)))
+cbrt_p = Elementwise("cbrt", lambda t, y, x: times(div_p(t, square_p(y)), 1 / 3), accepts="f")
+
+
+class Square(Elementwise):
+    """x times x."""
+
+    def lower(self, ctx, x, /):
+        # The real part of a complex square is (a - b)(a + b), which is right where a² and b² are both infinite.
+        return ctx.chlo.square(x) if dtypes.is_complex(ctx.avals_in[0].dtype) else ctx.hlo.multiply(x, x)
+
+
+square_p = Square("square", lambda t, y, x: mul_p(t, times(x, 2)), accepts="iufc")
+
+
+class IntegerPow(Elementwise):
+    """x to the integer power in the parameter `y`, by repeated squaring."""
+
+    def abstract(self, x, /, *, y):
+        if y < 0 and not dtypes.is_inexact(x.dtype):
+            raise TypeError(f"an integer to the negative power {y} is not an integer: convert {x.short()} to floats")
+        check_kind(self.name, x, self.accepts)
+        return pure(x)
+
+    def lower(self, ctx, x, /, *, y):
+        one = ctx.full(1, ctx.avals_in[0])
+        power, square, n = None, x, abs(y)
+        while n:
+            if n & 1:
+                power = square if power is None else ctx.hlo.multiply(power, square)
+            n >>= 1
+            square = ctx.hlo.multiply(square, square) if n else square
+        power = one if power is None else power
+        return ctx.hlo.divide(one, power) if y < 0 else power
+
+
+def _integer_pow_partial(t, out, x, *, y):
+    return zero_of(out) if y == 0 else mul_p(t, times(integer_pow(x, y - 1), y))
+
+
+integer_pow_p = IntegerPow("integer_pow", _integer_pow_partial, accepts="iufc")
+
+
+def integer_pow(x, y: int):
+    """`x ** y` for an int y."""
+    if y == 0:
+        return convert(full(aval_of(x).shape, 1, aval_of(x).dtype), aval_of(x).dtype, aval_of(x).weak_type)
+    return x if y == 1 else square_p(x) if y == 2 else integer_pow_p(x, y=y)
+
+
+def _pow_base_partial(t, z, x, y):
+    exponent = sub_p(y, scalar_like(y, 1))
+    # Where y is 0 the slope is 0 for every base, 0 itself included.
+    slope = where(eq_p(y, scalar_like(y, 0)), scalar_like(x, 0), mul_p(y, pow_p(x, exponent)))
+    return mul_p(t, slope)
+
+
+def _pow_exponent_partial(t, z, x, y):
+    # 0 ** y has slope 0 in y > 0, where log alone would give NaN.
+    zero = number_like(x, 0)
+    safe = where(eq_p(x, zero), number_like(x, 1), x)
+    log_x = (
+        where(eq_p(x, zero), where(ge_p(y, zero), zero, number_like(x, float("nan"))), log_p(safe))
+        if not dtypes.is_complex(aval_of(x).dtype)
+        else log_p(x)
+    )
+    return mul_p(t, mul_p(log_x, z))
+
+
+pow_p = Elementwise("pow", _pow_base_partial, _pow_exponent_partial, hlo="power")
