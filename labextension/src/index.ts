@@ -4,7 +4,7 @@ import { INotebookTracker } from "@jupyterlab/notebook";
 import { provideGoTo } from "./cells";
 import { LedgerPanel } from "./panel";
 import { provideViewCode } from "./viewcode";
-import { watchOutputs } from "./outputs";
+import { provideSaved, watchOutputs } from "./outputs";
 import { Sessions } from "./sessions";
 
 const plugin: JupyterFrontEndPlugin<void> = {
@@ -16,6 +16,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
   activate(app: JupyterFrontEnd, tracker: INotebookTracker, restorer: ILayoutRestorer | null) {
     provideViewCode();
     provideGoTo(tracker);
+    provideSaved(tracker);
     watchOutputs(tracker);
     const sessions = new Sessions(tracker);
     const panel = new LedgerPanel(sessions);

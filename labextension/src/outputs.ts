@@ -18,6 +18,36 @@ export function carrierIn(html: unknown): HTMLElement | null {
   return carrier;
 }
 
+/** `globalThis.jitscopeSaved`: the document in the HTML of the output that an element is in, so that no kernel is asked. */
+export function provideSaved(tracker: INotebookTracker): void {
+  const find = (element: HTMLElement): string | null | undefined => {
+    for (const panel of panelsOf(tracker))
+      for (const cell of panel.content.widgets) {
+        if (cell.model.type !== "code" || !cell.node.contains(element)) continue;
+        const { outputArea } = cell as CodeCell;
+        const at = outputArea.widgets.findIndex((output) => output.node.contains(element));
+        if (at >= 0) return carrierIn(outputArea.model.get(at)?.data["text/html"])?.dataset.jitscopeDocument ?? null;
+      }
+    return undefined;
+  };
+  const saved = async (element: HTMLElement): Promise<string | null> => {
+    // a view is made before it is put into its place
+    for (let turn = 0; turn < 40; turn++) {
+      const found = find(element);
+      if (found !== undefined) return found;
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+    return null;
+  };
+  Object.assign(globalThis, { jitscopeSaved: saved });
+}
+
+function panelsOf(tracker: INotebookTracker): NotebookPanel[] {
+  const found: NotebookPanel[] = [];
+  tracker.forEach((panel) => found.push(panel));
+  return found;
+}
+
 /** A widget whose model is gone leaves a line of text where its view should be (and may do so more than once). */
 function isDead(node: HTMLElement): boolean {
   return !node.querySelector(".jitscope") && /model not found/.test(node.textContent ?? "");

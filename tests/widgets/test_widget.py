@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,7 +12,8 @@ from typing import Any
 import pytest
 
 import jitscope_widgets
-from jitscope_widgets import View, bundle, display_bundle, static_files, view_problem, widget
+from jitscope_widgets import View, bundle, display_bundle, envelope, static_files, view_problem, widget
+from jitscope_widgets.envelope import unpack
 from tests.widgets import documents as made
 
 
@@ -48,10 +50,13 @@ def test_a_view_displays_itself_live_still_and_as_text() -> None:
 
 
 @pytest.mark.usefixtures("built")
-def test_the_state_of_a_widget_is_the_loader_and_the_document() -> None:
-    state = View(made.layer_cell()).get_state()
+def test_the_state_of_a_widget_is_small_and_the_document_is_in_the_html() -> None:
+    view = View(made.layer_cell())
+    state = view.get_state()
     assert state["_esm"] == LOADER
-    assert state["document"] == made.layer_cell()
+    assert len(json.dumps(state)) < 1000
+    assert view.packed.text in view.bundle()["text/html"]
+    assert unpack(view.packed.text) == made.layer_cell()
 
 
 def test_without_a_kernel_there_is_no_widget() -> None:
@@ -133,7 +138,35 @@ def test_measuring_shows_the_new_document(sent: list[Any]) -> None:
     _say(view, {"type": "measure", "id": 2})
     assert asked == [2]
     assert view.document["note"] == "measured"
-    assert sent == []
+    assert view.changes == 1
+    assert [message["type"] for message in sent] == ["document"]
+    assert unpack(sent[0]["data"]) == view.document
+
+
+@pytest.mark.usefixtures("built")
+def test_the_document_and_what_was_left_out_of_it_are_sent_when_asked_for(sent: list[Any]) -> None:
+    document = made.cell(compilations=[made.layer_compilation() | {"id": at} for at in range(10)])
+    view = View(document)
+    _say(view, {"type": "document?"})
+    saved = unpack(sent[0]["data"])["compilations"]
+    assert [bool(one["graph"]["nodes"]) for one in saved] == [True, *[False] * 8, True]
+    _say(view, {"type": "part?", "at": 4})
+    assert sent[1]["at"] == 4
+    held = envelope._read(sent[1]["data"])
+    assert held == {name: made.layer_compilation()[name] for name in ("source", "jaxpr", "graph", "fusion")}
+
+
+@pytest.mark.usefixtures("built")
+@pytest.mark.parametrize("at", [7, None, "0"])
+def test_a_part_that_is_not_there_is_a_sentence(at: object, sent: list[Any]) -> None:
+    _say(View(made.layer_cell()), {"type": "part?", "at": at})
+    assert sent[0]["data"] == "" and sent[0]["message"]
+
+
+@pytest.mark.usefixtures("built")
+def test_the_kernel_writes_a_page(sent: list[Any]) -> None:
+    _say(View(made.layer_cell()), {"type": "page?"})
+    assert sent[0]["data"].startswith("<!DOCTYPE html>") and "data-jitscope-view" in sent[0]["data"]
 
 
 def _refuses(_: int) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import words
+from .envelope import Packed
 from .html import html
 from .plain import escape
 from .static_files import view_problem
@@ -34,9 +35,9 @@ def display_bundle(document: Document, on_measure: Measure | None = None) -> dic
         return static_bundle(document, words.failed("this document as a live widget", error))
 
 
-def static_bundle(document: Document, note: str = "") -> dict[str, Any]:
+def static_bundle(document: Document, note: str = "", packed: Packed | None = None) -> dict[str, Any]:
     """The static HTML and the text twin; one that cannot be made is replaced by a sentence."""
-    return {"text/html": _static_html(document, note), "text/plain": _text(document)}
+    return {"text/html": _static_html(document, note, packed), "text/plain": _text(document)}
 
 
 def in_kernel() -> bool:
@@ -46,9 +47,9 @@ def in_kernel() -> bool:
     return getattr(shell, "kernel", None) is not None
 
 
-def _static_html(document: Document, note: str) -> str:
+def _static_html(document: Document, note: str, packed: Packed | None) -> str:
     try:
-        return html(document, note=note)
+        return html(document, note=note, packed=packed)
     except Exception as error:
         return f'<div class="jitscope"><p>{escape(words.failed("this document as HTML", error))}</p></div>'
 

@@ -1,25 +1,163 @@
-"""A document in an attribute: JSON, compressed, as base64 text; the same document always gives the same text."""
+"""A document in an attribute: compressed, as base64 text; the same document always gives the same text.
+
+The text is pieces with spaces between. The first has the document, without what its compilations hold; each further piece
+is what one compilation holds, for a view to read when that compilation is opened. Within a size, pieces are left out or
+made lighter, and the first piece says which.
+"""
 
 from __future__ import annotations
 
 import base64
 import gzip
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from .words import Document
+from .compact import compact, expand
+from .grouping import in_full
+from .lighter import HEAVY, brief, forms
+from .words import Document, plural
 
 
-_LARGE = 4_000_000  # bytes; beyond that, time counts more than the last few per cent
+_LEVEL = 6  # of gzip; beyond that, time counts more than the last few per cent
+_MANY_NODES = 30_000  # with more in a graph, the program before XLA's passes is not even tried
 
 
-def pack(document: Document) -> str:
-    """`document` as text for the attribute `data-jitscope-document`."""
-    said = json.dumps(document, separators=(",", ":")).encode()
-    level = 9 if len(said) < _LARGE else 6
-    return base64.b64encode(gzip.compress(said, level, mtime=0)).decode()
+@dataclass(frozen=True)
+class Packed:
+    """The text for the attribute, and a sentence for each thing that is not in it."""
+
+    text: str
+    remarks: tuple[str, ...] = ()
+
+
+def pack(document: Document, room: int | None = None) -> Packed:
+    """`document` for the attribute `data-jitscope-document`, in at most `room` characters (an empty text: it cannot be).
+
+    Raises TypeError, ValueError or RecursionError for what is no plain data.
+    """
+    if document.get("kind") == "compilation":
+        return _parted(document, [document], room, "")
+    if document.get("kind") == "cell" and isinstance(document.get("compilations"), list):
+        return _parted(document, document["compilations"], room, "compilations")
+    for form in forms(document):
+        text = _piece({"document": form.make(document)})
+        if room is None or len(text) <= room:
+            return Packed(text, (f"Kept without {form.without}.",) if form.without else ())
+    return Packed("")
 
 
 def unpack(text: str) -> dict[str, Any]:
-    """The document that `pack` made `text` of."""
-    return json.loads(gzip.decompress(base64.b64decode(text)))
+    """The document that `pack` made `text` of, as much of it as is there."""
+    first, *more = text.split()
+    said = _read(first)
+    document = said["document"]
+    whole = [document] if document.get("kind") == "compilation" else document.get("compilations", ())
+    for part in said.get("parts", ()):
+        whole[part["at"]].update(_read(more[part["piece"] - 1]))
+    return document
+
+
+def pack_compilation(document: Document, at: int) -> str:
+    """What the compilation at a place of `document` holds, all of it, as one piece."""
+    compilation = document if document.get("kind") == "compilation" else document["compilations"][at]
+    return _piece(_held(compilation))
+
+
+# --- by compilations --------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Part:
+    """What one compilation holds, in a form that may become lighter."""
+
+    at: int
+    compilation: dict[str, Any]
+    form: int = 0
+    made: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        if self.form not in self.made:
+            self.made[self.form] = _piece(_held(forms(self.compilation)[self.form].make(self.compilation)))
+        return self.made[self.form]
+
+    @property
+    def without(self) -> str:
+        return forms(self.compilation)[self.form].without
+
+    def lighten(self) -> bool:
+        if self.form + 1 == len(forms(self.compilation)):
+            return False
+        self.form += 1
+        return True
+
+
+def _parted(document: Document, compilations: list[Any], room: int | None, key: str) -> Packed:
+    kept = set(range(len(compilations))) if room is None else in_full(compilations)
+    parts = [_Part(at, one) for at, one in enumerate(compilations) if at in kept and _has_parts(one)]
+    for part in parts if room is not None else ():
+        part.form = 1 if _nodes(part.compilation) > _MANY_NODES else 0
+    rows = [at for at, one in enumerate(compilations) if at not in kept and _has_parts(one)]
+    while True:
+        first = _piece(_outside(document, compilations, parts, rows, key))
+        texts = [first, *(part.text for part in parts)]
+        if room is None or sum(map(len, texts)) + len(texts) <= room:
+            return Packed(" ".join(texts), _remarks(parts, rows))
+        able = sorted(parts, key=lambda part: -len(part.text))
+        if not any(part.lighten() for part in able):
+            return Packed("")
+
+
+def _has_parts(compilation: Any) -> bool:
+    return isinstance(compilation, dict) and all(name in compilation for name in HEAVY)
+
+
+def _nodes(compilation: Document) -> int:
+    try:
+        return len(compilation["graph"]["nodes"])
+    except (KeyError, TypeError):
+        return 0
+
+
+def _held(compilation: Document) -> dict[str, Any]:
+    return {name: compilation[name] for name in HEAVY}
+
+
+def _outside(
+    document: Document, compilations: list[Any], parts: list[_Part], rows: list[int], key: str
+) -> dict[str, Any]:
+    """The first piece: the document but for what is in the others."""
+    inside, few = {part.at for part in parts}, set(rows)
+    shells = []
+    for at, one in enumerate(compilations):
+        if at in inside:
+            one = {name: value for name, value in one.items() if name not in HEAVY}
+        shells.append(brief(one) if at in few else one)
+    told = [{"at": part.at, "piece": place, "without": part.without} for place, part in enumerate(parts, 1)]
+    shell = {**document, key: shells} if key else shells[0]
+    return {"document": shell, "parts": told, "rows": rows}
+
+
+def _remarks(parts: list[_Part], rows: list[int]) -> tuple[str, ...]:
+    said: dict[str, list[str]] = {}
+    for part in parts:
+        if part.without:
+            said.setdefault(part.without, []).append(str(part.compilation["function"]))
+    remarks = [f"Of {', '.join(dict.fromkeys(names))}, {without} are not kept." for without, names in said.items()]
+    if rows:
+        remarks.append(f"Of {plural(len(rows), 'compilation')} only a row is kept.")
+    return tuple(remarks)
+
+
+# --- pieces -----------------------------------------------------------------------------------------------------------
+
+
+def _piece(value: Mapping[str, Any]) -> str:
+    said = json.dumps(compact(value), separators=(",", ":"), allow_nan=False).encode()
+    return base64.b64encode(gzip.compress(said, _LEVEL, mtime=0)).decode()
+
+
+def _read(piece: str) -> Any:
+    return expand(json.loads(gzip.decompress(base64.b64decode(piece))))

@@ -10,33 +10,48 @@ from collections.abc import Iterator
 
 from . import words
 from .budget import Part, fit
-from .envelope import pack
-from .guard import attempt_all
+from .envelope import Packed, pack
+from .grouping import in_full
+from .guard import attempt_all, part
 from .html_style import CLASS, html_style
-from .lighter import lighter
 from .panes import PANES, compilation_pieces
 from .plain import escape
+from .quantities import seconds
 from .words import Document, plural
 
 
 SMALLEST_LIMIT, LARGEST_LIMIT, PER_EQUATION = 150_000, 1_000_000, 500
-_STATIC_SHARE = 30_000  # what the picture without the document keeps at least
+STATIC_SHARE = 30_000  # what the picture without the document keeps at least
+_TOO_LARGE = (
+    "Too large to be kept in the saved output: only this still view is kept. Run the cell again for the live one."
+)
 
 
-def html(document: Document, *, limit: int | None = None, note: str = "") -> str:
+def html(document: Document, *, limit: int | None = None, note: str = "", packed: Packed | None = None) -> str:
     """`document` as a block of static HTML, with `note` as a line below it.
 
     `limit` is how many bytes it may have: by default 150 kB for up to 300 equations and in proportion for more, up to 1 MB.
+    `packed` is the document as it is to be carried, when that was made before.
     """
     problem = words.not_viewable(document)
     if problem:
         return _block("", f"<style>{html_style()}</style><p>{escape(problem)}</p>")
     limit = allowance(document) if limit is None else limit
-    data, remark = _data(document, limit)
+    packed = packed or carried(document, limit)
     pieces = [f"<style>{html_style()}</style>", *attempt_all(f"this {document['kind']}", lambda: _pieces(document))]
-    for line in (remark, note):
+    for line in (*packed.remarks, note):
         pieces += [f'<p class="dim">{escape(line)}</p>'] if line else []
-    return _block(data, fit(pieces, limit - len(data) - 200))
+    return _block(packed.text, fit(pieces, limit - len(packed.text) - 200))
+
+
+def carried(document: Document, limit: int | None = None) -> Packed:
+    """The packed document with remarks on what had to be left out of it; never raises."""
+    limit = allowance(document) if limit is None else limit
+    try:
+        packed = pack(document, limit - STATIC_SHARE)
+    except Exception as error:
+        return Packed("", (words.failed("this document for later", error),))
+    return packed if packed.text else Packed("", (_TOO_LARGE,))
 
 
 def allowance(document: Document) -> int:
@@ -56,24 +71,6 @@ def _block(data: str, inside: str) -> str:
     return f'<div class="jitscope"{attribute}><div class="{CLASS}">{inside}</div></div>'
 
 
-def _data(document: Document, limit: int) -> tuple[str, str]:
-    """The packed document, with a remark on what had to be left out of it."""
-    try:
-        data = pack(document)
-        for form, remark in lighter(document) if len(data) > limit - _STATIC_SHARE else ():
-            data = pack(form)
-            if len(data) <= limit - _STATIC_SHARE:
-                return data, remark
-    except (TypeError, ValueError, RecursionError) as error:
-        return "", words.failed("this document for later", error)
-    if len(data) > limit - _STATIC_SHARE:
-        return (
-            "",
-            "Too large to be kept in the saved output: only this still view is kept. Run the cell again for the live one.",
-        )
-    return data, ""
-
-
 def _pieces(document: Document) -> Iterator[str | Part]:
     if document["kind"] == "cell":
         yield from _cell(document)
@@ -84,8 +81,13 @@ def _pieces(document: Document) -> Iterator[str | Part]:
 
 
 def _cell(cell: Document) -> Iterator[str | Part]:
-    for compilation in cell["compilations"]:
-        yield from attempt_all("this compilation", lambda item=compilation: _compilation(item))
+    kept = in_full(cell["compilations"])
+    for at, compilation in enumerate(cell["compilations"]):
+        if at in kept:
+            yield from attempt_all("this compilation", lambda item=compilation: _compilation(item))
+    rows = [one for at, one in enumerate(cell["compilations"]) if at not in kept]
+    if rows:
+        yield from attempt_all("the other compilations", lambda: [_rows(rows)])
     yield from attempt_all("the sum of recompilations", lambda: _summed(cell["compilations"]))
     if cell["reused"]:
         yield f'<p class="dim">reused without compiling: {escape(", ".join(map(words.reused_words, cell["reused"])))}</p>'
@@ -106,6 +108,30 @@ def _cell(cell: Document) -> Iterator[str | Part]:
 def _summed(compilations: list[Document]) -> Iterator[str | Part]:
     for said in words.recompilations_of_cell(compilations):
         yield f"<p>▲ {escape(said)}.</p>"
+
+
+def _rows(compilations: list[Document]) -> Part:
+    """Those compilations of a function that are neither the first, the last nor the slowest, a row for each."""
+    head = "<tr><th>function</th><th>program</th><th>took</th><th>because</th></tr>"
+
+    def form(most: int) -> str:
+        more = f"<p>and {len(compilations) - most:,} more</p>" if len(compilations) > most else ""
+        shown = "".join(map(_row, compilations[:most]))
+        count = plural(len(compilations), "more compilation")
+        return f"<details><summary>{count}</summary><table><tbody>{head}{shown}</tbody></table>{more}</details>"
+
+    return part("the list of the other compilations", lambda: form(1000), lambda: form(50))
+
+
+def _row(compilation: Document) -> str:
+    known = words.spent(compilation)
+    cells = [
+        f"<code>{escape(compilation['signature'] or compilation['function'])}</code>",
+        escape(compilation["headline"]),
+        seconds(known) if known is not None else "?",
+        escape("; ".join(words.because(card) for card in compilation["recompilations"]["cards"])),
+    ]
+    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 
 def _compilation(compilation: Document, opened: bool = False) -> Iterator[str | Part]:

@@ -2,49 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from .words import Document
 
 
-_GONE = "Left out of the saved output to keep it small."
+GONE = "Left out of the saved output to keep it small."
+HEAVY = ("source", "jaxpr", "graph", "fusion")  # of a compilation: what a view loads when it is opened
 
 
-def lighter(document: Document) -> Iterator[tuple[Document, str]]:
-    """Forms of `document` that hold less and less, each with the sentence that tells so."""
-    yield _each(document, _without_hlo), "Kept without the HLO programs, to keep the saved output small."
-    yield _each(document, _without_graphs), "Kept without the graphs and programs, to keep the saved output small."
+class Form(NamedTuple):
+    """A way to make a document smaller, and what is missing then."""
+
+    make: Callable[[Document], Document]
+    without: str
 
 
-def _each(document: Document, change: Callable[[Document], Document]) -> Document:
-    if document["kind"] == "cell":
-        return {**document, "compilations": [change(compilation) for compilation in document["compilations"]]}
-    return change(document)
+def forms(document: Document) -> tuple[Form, ...]:
+    """The forms of a compilation, of a graph or of a fusion that hold less and less, the whole one first."""
+    return _FORMS.get(document.get("kind", ""), _FORMS[""])
 
 
-def _without_hlo(document: Document) -> Document:
-    if document["kind"] == "fusion":
-        return _bare_fusion(document)
-    fusion = document.get("fusion")
-    return {**document, "fusion": _bare_fusion(fusion)} if fusion else document
+def brief(compilation: Document) -> Document:
+    """A compilation without its programs and graphs: what a row about it needs."""
+    return {**_without_graphs(compilation), "source": None}
 
 
-def _without_graphs(document: Document) -> Document:
-    if document["kind"] == "graph":
-        return _bare_graph(document)
-    if document["kind"] != "compilation":
-        return _without_hlo(document)
-    bare: dict[str, Any] = {**_without_hlo(document), "graph": _bare_graph(document["graph"]), "jaxpr": _GONE}
-    bare["source"] = {**document["source"], "marks": []} if document["source"] else None
+def _without_hlo(compilation: Document) -> Document:
+    fusion = compilation.get("fusion")
+    return {**compilation, "fusion": _bare_fusion(fusion)} if fusion else compilation
+
+
+def _without_before(compilation: Document) -> Document:
+    fusion = compilation.get("fusion")
+    return {**compilation, "fusion": _late_fusion(fusion)} if fusion else compilation
+
+
+def _without_graphs(compilation: Document) -> Document:
+    fusion, source = compilation.get("fusion"), compilation.get("source")
+    bare: dict[str, Any] = {**compilation, "graph": _bare_graph(compilation["graph"]), "jaxpr": GONE}
+    bare["source"] = {**source, "marks": []} if source else None
+    bare["fusion"] = {**_bare_fusion(fusion), "kernels": []} if fusion else None
     return bare
 
 
+def _late_fusion(fusion: Document) -> Document:
+    return {**fusion, "before": _bare_graph(fusion["before"]), "rows": [], "summary": _said(fusion["summary"])}
+
+
 def _bare_fusion(fusion: Document) -> Document:
-    summary = {**fusion["summary"], "sentence": f"{fusion['summary']['sentence']} {_GONE}".strip()}
-    graphs = {side: _bare_graph(fusion[side]) for side in ("before", "after")}
-    return {**fusion, **graphs, "rows": [], "summary": summary}
+    return {**_late_fusion(fusion), "after": _bare_graph(fusion["after"])}
+
+
+def _said(summary: Document) -> Document:
+    return {**summary, "sentence": f"{summary['sentence']} {GONE}".strip()}
 
 
 def _bare_graph(graph: Document) -> Document:
-    return {**graph, "title": f"{graph['title']} ({_GONE.rstrip('.').lower()})", "nodes": [], "edges": []}
+    return {**graph, "title": f"{graph['title']} ({GONE.rstrip('.').lower()})", "nodes": [], "edges": []}
+
+
+_WHOLE = Form(lambda document: document, "")
+_FORMS = {
+    "": (_WHOLE,),
+    "compilation": (
+        _WHOLE,
+        Form(_without_before, "the program before XLA's passes and the comparison with it"),
+        Form(_without_hlo, "the HLO programs"),
+        Form(_without_graphs, "the graphs and programs"),
+    ),
+    "fusion": (
+        _WHOLE,
+        Form(_late_fusion, "the program before XLA's passes and the comparison with it"),
+        Form(_bare_fusion, "the HLO programs"),
+    ),
+    "graph": (_WHOLE, Form(_bare_graph, "the graph")),
+}

@@ -33,6 +33,11 @@ def not_viewable(document: object) -> str:
     return ""
 
 
+def title(document: Document) -> str:
+    """What a page about a document is called."""
+    return clean(document.get("title") or document.get("function") or document.get("cell") or document.get("kind"))
+
+
 def failed(what: str, error: Exception) -> str:
     """What stands in the place of a view that could not be made."""
     detail = clean(str(error))
@@ -148,12 +153,16 @@ def compiled_words(compilation: Document) -> str:
     """`compiled in 66.1 ms`, or that an earlier compilation is used."""
     if compilation["cache"] == "reused":
         return "compiled before"
-    spent = [amount(stage["seconds"]) for stage in compilation["timing"]["stages"] if stage["name"] != "first run"]
-    known = [value for value in spent if value is not None]
-    if known and len(known) == len(spent):
-        return f"compiled in {seconds(sum(known))}"
-    total = compilation["timing"]["total"]
-    return f"compiled in {show(total)}" if amount(total) is not None else "compiled"
+    known = spent(compilation)
+    return "compiled" if known is None else f"compiled in {seconds(known)}"
+
+
+def spent(compilation: Document) -> float | None:
+    """Seconds to trace, lower and compile; None when nobody knows them."""
+    timing = compilation["timing"]
+    steps = [amount(stage["seconds"]) for stage in timing["stages"] if stage["name"] != "first run"]
+    known = [step for step in steps if step is not None]
+    return sum(known) if known and len(known) == len(steps) else amount(timing["total"])
 
 
 def recompiled_words(compilation: Document) -> str:

@@ -2,15 +2,15 @@ import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import loader from "../../../widgets/jitscope_widgets/js/loader";
 
-const page = globalThis as { jitscopeView?: unknown; jitscopeAsked?: unknown };
+const page = globalThis as { jitscopeView?: unknown; jitscopeAsked?: unknown; jitscopeSaved?: unknown };
 const tick = () => new Promise((resolve) => setTimeout(resolve));
 
 class FakeModel {
   sent: any[] = [];
   private handlers = new Map<string, Set<(...args: any[]) => void>>();
-  constructor(private document: unknown = { kind: "cell" }) {}
+  constructor(private changes = 0) {}
   get(name: string) {
-    return name === "document" ? this.document : undefined;
+    return name === "changes" ? this.changes : undefined;
   }
   send(content: unknown) {
     this.sent.push(content);
@@ -24,9 +24,9 @@ class FakeModel {
   emit(name: string, ...args: any[]) {
     for (const handler of [...(this.handlers.get(name) ?? [])]) handler(...args);
   }
-  set(document: unknown) {
-    this.document = document;
-    this.emit("change:document");
+  set(data: string) {
+    this.changes++;
+    this.emit("msg:custom", { type: "document", data });
   }
 }
 
@@ -44,19 +44,39 @@ function fakeView() {
 afterEach(() => {
   delete page.jitscopeView;
   delete page.jitscopeAsked;
+  delete page.jitscopeSaved;
 });
 
-test("takes the page's view code, shows newer documents, and ends", async () => {
+test("takes the view code and the saved document of the page, shows newer documents, and ends", async () => {
   const view = fakeView();
   page.jitscopeView = Promise.resolve(view);
-  const model = new FakeModel("first");
+  page.jitscopeSaved = async () => "first";
+  const model = new FakeModel();
   const end = loader.render({ model, el: {} as HTMLElement });
   await tick();
   model.set("second");
+  await tick();
   end();
   model.set("third");
+  await tick();
   assert.deepEqual(view.shown, ["first", "second", "gone"]);
   assert.deepEqual(model.sent, []);
+});
+
+test("asks the kernel where the page has no document, or an older one", async () => {
+  const view = fakeView();
+  page.jitscopeView = view;
+  for (const [saved, changes] of [
+    [null, 0],
+    ["old", 1],
+  ] as const) {
+    page.jitscopeSaved = async () => saved;
+    const model = new FakeModel(changes);
+    loader.render({ model, el: {} as HTMLElement });
+    await tick();
+    assert.deepEqual(model.sent, [{ type: "document?" }]);
+  }
+  assert.deepEqual(view.shown, []);
 });
 
 test("asks the kernel once for all widgets; a refusal is one sentence, and the next widget may ask again", async () => {
@@ -79,12 +99,32 @@ test("measures: done when the document comes anew, failed with the kernel's sent
   const model = new FakeModel();
   const end = loader.render({ model, el: {} as HTMLElement });
   await tick();
+  model.set("first");
+  await tick();
   const good = view.host().measure(7);
-  assert.deepEqual(model.sent, [{ type: "measure", id: 7 }]);
+  assert.deepEqual(model.sent, [{ type: "document?" }, { type: "measure", id: 7 }]);
   model.set("measured");
   await good;
   const bad = view.host().measure(8);
   model.emit("msg:custom", { type: "measure-failed", id: 8, message: "it has callbacks" });
   await assert.rejects(bad, /it has callbacks/);
   end();
+});
+
+test("fetches what was left out", async () => {
+  const view = fakeView();
+  page.jitscopeView = view;
+  const model = new FakeModel();
+  loader.render({ model, el: {} as HTMLElement });
+  await tick();
+  model.set("first");
+  await tick();
+  const part = view.host().fetch(3);
+  assert.deepEqual(model.sent.at(-1), { type: "part?", at: 3 });
+  model.emit("msg:custom", { type: "part", at: 2, data: "other" });
+  model.emit("msg:custom", { type: "part", at: 3, data: "packed" });
+  assert.equal(await part, "packed");
+  const bad = view.host().fetch(4);
+  model.emit("msg:custom", { type: "part", at: 4, data: "", message: "it is gone" });
+  await assert.rejects(bad, /it is gone/);
 });

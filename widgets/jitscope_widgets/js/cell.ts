@@ -1,8 +1,10 @@
 // What a %%jit cell did: a line per function, and the panes of the one that was opened.
 import type { CellDoc, CompilationDoc, Host } from "./documents";
+import { compilationsTable } from "./compilations";
 import { clear, h, plural } from "./dom";
+import { completed, partOf, type Part } from "./envelope";
 import { groups, headline, type Group } from "./headline";
-import type { View } from "./mount";
+import { sentence, type View } from "./mount";
 import { Panes, type PanesMemory } from "./panes";
 import { positionLink } from "./recompiles";
 
@@ -82,6 +84,8 @@ export class CellView implements View {
   private readonly state: CellMemory;
   private panes: Panes | null = null;
   private shownAll = false;
+  private readonly loaded = new Map<CompilationDoc, CompilationDoc>();
+  private readonly fetched = new Set<CompilationDoc>();
 
   constructor(
     private readonly doc: CellDoc,
@@ -176,21 +180,91 @@ export class CellView implements View {
     this.panes?.dispose();
     this.panes = null;
     clear(this.body);
-    const compilation = this.compilation();
-    if (!this.state.open || !compilation) return;
+    const shell = this.compilation();
+    if (!this.state.open || !shell) return;
+    const part = partOf(shell);
+    const compilation = part ? this.loaded.get(shell) : shell;
+    if (compilation) this.showPanes(shell, compilation);
+    else {
+      this.body.append(h("p", { class: "jitscope-note", role: "status" }, "Reading the program…"));
+      void this.load(shell, part!);
+    }
+  }
+
+  /** Reads what a compilation holds; of a mere row, from the kernel where there is one. */
+  private async load(shell: CompilationDoc, part: Part): Promise<void> {
+    let problem = "";
+    try {
+      this.loaded.set(shell, await part.load());
+      if (part.without === "everything" && this.host.fetch) await this.complete(shell, part);
+    } catch (error) {
+      problem = sentence(error);
+      if (!this.loaded.has(shell)) this.loaded.set(shell, shell);
+    }
+    if (this.compilation() !== shell || !this.state.open) return;
+    if (this.loaded.get(shell) !== shell || part.without === "everything") this.drawPanes();
+    if (problem)
+      this.body.prepend(h("p", { class: "jitscope-note", role: "status" }, `This could not be read: ${problem}.`));
+  }
+
+  /** Asks the kernel for what the saved output lacks. */
+  private async complete(shell: CompilationDoc, part: Part): Promise<void> {
+    const piece = await this.host.fetch!(part.at);
+    this.loaded.set(shell, await completed(shell, piece));
+    this.fetched.add(shell);
+  }
+
+  private showPanes(shell: CompilationDoc, compilation: CompilationDoc): void {
     this.panes = new Panes({
       compilation,
       exported: this.doc,
       host: this.host,
       memory: this.state.panes,
       root: this.root,
-      picker: this.picker(compilation),
+      picker: this.picker(shell),
       tabChanged: (tab) => {
         this.state.panes = { ...this.state.panes, tab };
         this.store.write(this.state);
       },
     });
-    this.body.append(this.panes.element);
+    const group = this.groups.find((one) => one.name === shell.function)!;
+    const table = compilationsTable(group, shell, (chosen) => this.choose(chosen));
+    for (const part of [table, this.leftOut(shell), this.panes.element]) if (part) this.body.append(part);
+  }
+
+  /** What the saved output lacks of a compilation, and a way to get it. */
+  private leftOut(shell: CompilationDoc): HTMLElement | null {
+    const part = partOf(shell);
+    if (!part?.without || this.fetched.has(shell)) return null;
+    const what = part.without === "everything" ? "the programs and graphs of this compilation" : part.without;
+    const said = h("span", {}, `Left out of the saved notebook to keep it small: ${what}. `);
+    const place = h("p", { class: "jitscope-note jitscope-left-out", role: "status" }, said);
+    if (!this.host.fetch) {
+      said.append("Run the cell again to see it.");
+      return place;
+    }
+    const button = h("button", { type: "button", class: "jitscope-link" }, "Get it from the kernel");
+    button.addEventListener("click", () => {
+      button.disabled = true;
+      button.textContent = "Asking the kernel…";
+      this.complete(shell, part).then(
+        () => this.compilation() === shell && this.redrawPanes(),
+        (error) => button.replaceWith(`It could not be had: ${sentence(error)}.`),
+      );
+    });
+    place.append(button);
+    return place;
+  }
+
+  private redrawPanes(): void {
+    this.state.panes = this.panes?.memory() ?? this.state.panes;
+    this.drawPanes();
+  }
+
+  private choose(chosen: CompilationDoc): void {
+    this.state.panes = { tab: this.panes?.tabs.current() ?? "graph" };
+    Object.assign(this.state, { name: chosen.function, id: chosen.id });
+    this.draw();
   }
 
   /** Which compilation: shown when there are several. */
@@ -210,9 +284,7 @@ export class CellView implements View {
     select.addEventListener("change", () => {
       const chosen = this.doc.compilations.find((c) => String(c.id) === select.value);
       if (!chosen) return;
-      this.state.panes = { tab: this.panes?.tabs.current() ?? "graph" };
-      Object.assign(this.state, { name: chosen.function, id: chosen.id });
-      this.draw();
+      this.choose(chosen);
       this.body.querySelector("select")?.focus();
     });
     return h("label", { class: "jitscope-picker" }, h("span", {}, "function"), select);

@@ -237,6 +237,10 @@ export type AnyDocument =
 export interface Host {
   /** Time steady runs of a compilation in a live kernel. */
   measure?(id: number): void | Promise<void>;
+  /** All that the compilation at a place of the document holds, from a live kernel, packed. */
+  fetch?(at: number): Promise<string>;
+  /** The document as a page of HTML that needs nothing else. */
+  page?(): Promise<string>;
   /** Show the place in the notebook. */
   goto?(position: Position): void;
 }

@@ -1,14 +1,8 @@
 // Static HTML that comes alive: elements that carry their document, compressed, in `data-jitscope-document`.
-import type { AnyDocument } from "./documents";
+import { decode } from "./envelope";
 import { mount } from "./mount";
 
 export const CARRIER = "[data-jitscope-document]:not([data-jitscope-alive])";
-
-export async function decode(text: string): Promise<AnyDocument> {
-  const packed = Uint8Array.from(atob(text.trim()), (c) => c.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return JSON.parse(await new Response(stream).text());
-}
 
 async function enlivenOne(element: HTMLElement): Promise<boolean> {
   element.dataset.jitscopeAlive = "trying"; // never twice, even while we wait

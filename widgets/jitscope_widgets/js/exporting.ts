@@ -1,9 +1,13 @@
-// Taking things home: the graph as SVG, the document as JSON.
+// Taking things home: the graph as SVG, PNG or DOT, everything as a page of HTML or as JSON.
+import type { AnyDocument, GraphDoc, Host } from "./documents";
 import { h } from "./dom";
+import { dot } from "./dot";
+import { whole } from "./envelope";
 import { iconButton } from "./icons";
+import { pageOf, png, viewScript } from "./taking";
 
-function save(name: string, type: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type }));
+function save(name: string, data: Blob): void {
+  const url = URL.createObjectURL(data);
   const link = h("a", { href: url, download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), 10000);
@@ -15,30 +19,60 @@ function fileName(name: string): string {
 
 export interface Exports {
   name: string;
-  document: unknown;
+  document: AnyDocument;
+  host: Host;
+  /** The graph on show as a picture, and as data. */
   svg(): string | null;
+  graph(): GraphDoc | null;
+}
+
+type Kind = "svg" | "png" | "dot" | "html" | "json";
+
+const TITLES: [Kind, string][] = [
+  ["svg", "This graph as SVG"],
+  ["png", "This graph as PNG"],
+  ["dot", "This graph as DOT, for Graphviz"],
+  ["html", "Everything as a page of HTML"],
+  ["json", "Everything as JSON"],
+];
+
+async function write(kind: Kind, { name, document, host, svg, graph }: Exports): Promise<void> {
+  const file = `${fileName(name)}.${kind}`;
+  const picture = kind === "svg" || kind === "png" ? svg() : null;
+  if (kind === "json") save(file, new Blob([JSON.stringify(await whole(document), null, 1)], { type: "application/json" }));
+  else if (kind === "html") save(file, new Blob([await pageOf(document, host, name)], { type: "text/html" }));
+  else if (kind === "dot") {
+    const shown = graph();
+    if (shown) save(file, new Blob([dot(shown)], { type: "text/vnd.graphviz" }));
+  } else if (picture) {
+    save(file, kind === "svg" ? new Blob([picture], { type: "image/svg+xml" }) : await png(picture));
+  }
+}
+
+/** What can be written here: a page needs a kernel, or the view code that stands in this page. */
+function possible(kind: Kind, { host, graph }: Exports): boolean {
+  if (kind === "html") return Boolean(host.page ?? viewScript());
+  return kind === "json" || graph() !== null;
 }
 
 /** A button with a small menu below it. */
 export function exportMenu(exports: () => Exports): HTMLElement {
-  const item = (title: string, action: (what: Exports) => void) =>
-    h("button", { type: "button", role: "menuitem", onclick: () => (action(exports()), close()) }, title);
-  const menu = h(
-    "div",
-    { class: "jitscope-menu", role: "menu", hidden: true },
-    item("This graph as SVG", ({ name, svg }) => {
-      const text = svg();
-      if (text) save(`${fileName(name)}.svg`, "image/svg+xml", text);
-    }),
-    item("The document as JSON", ({ name, document }) =>
-      save(`${fileName(name)}.json`, "application/json", JSON.stringify(document, null, 1)),
-    ),
-  );
+  const problem = h("p", { class: "jitscope-menu-problem", role: "status" });
+  const items = TITLES.map(([kind, title]) => {
+    const act = () =>
+      write(kind, exports()).then(close, (error) => {
+        problem.textContent = `This could not be written: ${error instanceof Error ? error.message : String(error)}.`;
+      });
+    return h("button", { type: "button", role: "menuitem", "data-kind": kind, onclick: () => void act() }, title);
+  });
+  const menu = h("div", { class: "jitscope-menu", role: "menu", "aria-label": "Export", hidden: true }, ...items, problem);
   const button = iconButton("save", "export", { "aria-haspopup": "menu", "aria-expanded": "false" });
   const open = () => {
+    problem.textContent = "";
+    for (const item of items) item.disabled = !possible(item.dataset.kind as Kind, exports());
     menu.hidden = false;
     button.setAttribute("aria-expanded", "true");
-    menu.querySelector("button")!.focus();
+    menu.querySelector<HTMLElement>("button:enabled")!.focus();
   };
   const close = () => {
     menu.hidden = true;
@@ -47,8 +81,8 @@ export function exportMenu(exports: () => Exports): HTMLElement {
   button.addEventListener("click", () => (menu.hidden ? open() : close()));
   const element = h("span", { class: "jitscope-export" }, button, menu);
   element.addEventListener("keydown", (event) => {
-    const items = [...menu.querySelectorAll("button")];
-    const at = items.indexOf(document.activeElement as HTMLButtonElement);
+    const items = [...menu.querySelectorAll<HTMLButtonElement>("button:enabled")];
+    const at = items.indexOf(event.target as HTMLButtonElement);
     if (event.key === "Escape" && !menu.hidden) {
       close();
       button.focus();

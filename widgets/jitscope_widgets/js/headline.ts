@@ -1,7 +1,7 @@
 // The one line that a person reads in two seconds.
 import type { CompilationDoc, Stage } from "./documents";
 import { h, plural } from "./dom";
-import { origin, quantity } from "./numbers";
+import { origin, quantity, seconds } from "./numbers";
 import { recompilationCount } from "./recompiles";
 
 /** Compilations of one function in one cell, oldest first. */
@@ -20,28 +20,28 @@ export function groups(compilations: CompilationDoc[]): Group[] {
   return [...found.values()];
 }
 
-/** The steps before the first run of all compilations of a group, or null where one is unknown. */
-function stagesOf({ compilations }: Group): Stage[] | null {
+/** The steps before the first run of some compilations, or null where one is unknown. */
+function stagesOf(compilations: CompilationDoc[]): Stage[] | null {
   const stages = compilations.flatMap(({ timing }) => timing.stages.filter((stage) => stage.name !== "first run"));
   return stages.length && stages.every((stage) => stage.seconds.value !== null) ? stages : null;
 }
 
-function seconds(stages: Stage[]): string {
-  const sum = stages.reduce((total, stage) => total + stage.seconds.value!, 0);
-  return quantity({ ...stages[0]!.seconds, value: sum });
+/** How long they took to trace, lower and compile; null where that is unknown. */
+export function secondsOf(compilations: CompilationDoc[]): number | null {
+  return stagesOf(compilations)?.reduce((total, stage) => total + stage.seconds.value!, 0) ?? null;
 }
 
 function compiledIn(group: Group): HTMLElement | null {
   const compiled = group.compilations.filter(({ cache }) => cache !== "reused");
   if (!compiled.length) return h("span", { class: "jitscope-fact" }, "reused, nothing compiled");
-  const stages = stagesOf({ ...group, compilations: compiled });
+  const stages = stagesOf(compiled);
   if (!stages) return null;
   const note =
     compiled.length > 1
       ? `${compiled.length} programs, traced, lowered and compiled`
       : stages.map((stage) => `${stage.name} ${quantity(stage.seconds)}`).join(", ");
   const words = compiled.length > 1 ? `compiled ${compiled.length} times in ` : "compiled in ";
-  return h("span", { class: "jitscope-fact", title: note }, words, h("b", {}, seconds(stages)));
+  return h("span", { class: "jitscope-fact", title: note }, words, h("b", {}, seconds(secondsOf(compiled)!)));
 }
 
 function runsIn({ timing }: CompilationDoc): HTMLElement | null {

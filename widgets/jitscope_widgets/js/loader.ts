@@ -1,5 +1,5 @@
 // What a widget carries: a loader of the view code. The code itself comes from the page (labextension, exported page)
-// or, once per page, from the kernel.
+// or, once per page, from the kernel; the document from the page's own copy of the output, or from the kernel too.
 
 interface Model {
   get(name: string): any;
@@ -8,25 +8,29 @@ interface Model {
   off(name: string, handler: (...args: any[]) => void): void;
 }
 interface Live {
-  update(document: unknown): void;
+  update(document: string): void;
   dispose(): void;
 }
 interface Code {
-  mount(element: HTMLElement, document: unknown, host?: unknown): Live;
+  mount(element: HTMLElement, document: string, host?: unknown): Live;
 }
-type Page = { jitscopeView?: Code | Promise<Code>; jitscopeAsked?: Promise<Code> };
+type Page = {
+  jitscopeView?: Code | Promise<Code>;
+  jitscopeAsked?: Promise<Code>;
+  /** JupyterLab's extension finds the document in the HTML of the output that an element is in. */
+  jitscopeSaved?(element: HTMLElement): Promise<string | null>;
+};
 
 const page = globalThis as Page;
 
-/** Resolves when `pick` accepts an event: a custom message, or that the document came anew. */
+/** Resolves when `pick` accepts a custom message. */
 function wait<T>(model: Model, limit: number, pick: (message: any) => T | undefined): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => {
       clearTimeout(timer);
       model.off("msg:custom", read);
-      model.off("change:document", change);
     };
-    const attempt = (message: any) => {
+    const read = (message: any) => {
       try {
         const found = pick(message);
         if (found !== undefined) (stop(), resolve(found));
@@ -34,11 +38,8 @@ function wait<T>(model: Model, limit: number, pick: (message: any) => T | undefi
         (stop(), reject(error));
       }
     };
-    const read = (message: any) => attempt(message);
-    const change = () => attempt({ type: "document" });
-    const timer = setTimeout(() => (stop(), reject(new Error("The kernel did not answer."))), limit);
+    const timer = setTimeout(() => (stop(), reject(new Error("the kernel did not answer"))), limit);
     model.on("msg:custom", read);
-    model.on("change:document", change);
   });
 }
 
@@ -78,21 +79,63 @@ function measure(model: Model, id: number): Promise<void> {
   return answer.then(() => undefined);
 }
 
+/** Ask the kernel for all that one compilation holds. */
+function fetchPart(model: Model, at: number): Promise<string> {
+  const answer = wait(model, 60000, (m) => {
+    if (m?.type !== "part" || m.at !== at) return undefined;
+    if (!m.data) throw new Error(m.message || "the kernel has it no more");
+    return String(m.data);
+  });
+  model.send({ type: "part?", at });
+  return answer;
+}
+
+/** Ask the kernel for a page of HTML with the document and the view code. */
+function fetchPage(model: Model): Promise<string> {
+  const answer = wait(model, 60000, (m) => {
+    if (m?.type !== "page") return undefined;
+    if (!m.data) throw new Error(m.message || "the kernel could not write it");
+    return String(m.data);
+  });
+  model.send({ type: "page?" });
+  return answer;
+}
+
+/** Shows the documents that come; asks for the first where the page does not have it. */
+async function follow(model: Model, el: HTMLElement, show: (text: string) => void): Promise<void> {
+  const saved = model.get("changes") ? null : await page.jitscopeSaved?.(el);
+  if (saved && !model.get("changes")) show(saved);
+  else model.send({ type: "document?" });
+}
+
 function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
   let live: Live | undefined;
   let gone = false;
-  const change = () => live?.update(model.get("document"));
-  model.on("change:document", change);
-  viewCode(model)
-    .then(({ mount }) => {
-      if (!gone) live = mount(el, model.get("document"), { measure: (id: number) => measure(model, id) });
-    })
-    .catch((error) => {
-      el.textContent = `jitscope cannot show this view here: ${String(error?.message ?? error).replace(/\.$/, "")}.`;
-    });
+  const host = {
+    measure: (id: number) => measure(model, id),
+    fetch: (at: number) => fetchPart(model, at),
+    page: () => fetchPage(model),
+  };
+  const sorry = (why: unknown) => {
+    el.textContent = `jitscope cannot show this view here: ${String(why).replace(/\.$/, "")}.`;
+  };
+  const code = viewCode(model);
+  const show = (text: string) =>
+    void code.then(({ mount }) => {
+      if (gone) return;
+      if (live) live.update(text);
+      else live = mount(el, text, host);
+    }, () => undefined);
+  const read = (message: any) => {
+    if (message?.type !== "document") return;
+    if (message.data) show(String(message.data));
+    else sorry(message.remarks?.[0] ?? "its document is too large");
+  };
+  model.on("msg:custom", read);
+  code.then(() => follow(model, el, show)).catch((error) => sorry(error?.message ?? error));
   return () => {
     gone = true;
-    model.off("change:document", change);
+    model.off("msg:custom", read);
     live?.dispose();
   };
 }

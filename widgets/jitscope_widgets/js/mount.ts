@@ -1,5 +1,6 @@
 // mount(element, document, host): the one door into the views.
 import { h } from "./dom";
+import { decode, whole } from "./envelope";
 import { followTheme } from "./theme";
 import type { AnyDocument, Host } from "./documents";
 import { openView } from "./views";
@@ -17,7 +18,8 @@ export interface View {
 }
 
 export interface Live {
-  update(document: AnyDocument): void;
+  /** A document, or the text that an output carries of one. */
+  update(document: AnyDocument | string): void;
   dispose(): void;
 }
 
@@ -42,7 +44,7 @@ function sorry(error: unknown): View {
 
 export function mount(
   element: HTMLElement,
-  shown: AnyDocument,
+  shown: AnyDocument | string,
   given: Host = {},
   options: { strict?: boolean } = {},
 ): Live {
@@ -51,6 +53,14 @@ export function mount(
   const host: Host = { goto: (globalThis as { jitscopeGoto?: Host["goto"] }).jitscopeGoto, ...given };
   let view: View | null = null;
 
+  let asked = 0;
+  const take = (next: AnyDocument | string) => {
+    const turn = ++asked;
+    if (typeof next !== "string") return show(next, view?.memory?.());
+    void decode(next)
+      .then((read) => turn === asked && show(read, view?.memory?.()))
+      .catch((error) => turn === asked && root.replaceChildren(sorry(error).element));
+  };
   const show = (next: AnyDocument, memory: unknown) => {
     view?.dispose();
     try {
@@ -60,7 +70,7 @@ export function mount(
       view = sorry(error);
     }
     root.replaceChildren(view.element);
-    const api = Object.assign(view.api ?? {}, { document: next });
+    const api = Object.defineProperty(view.api ?? {}, "document", { get: () => whole(next) });
     Object.assign(root, { __jitscope: api });
     Object.assign(element, { __jitscope: api });
   };
@@ -69,15 +79,16 @@ export function mount(
   element.replaceChildren(root);
   const theme = followTheme(root, () => view?.themed?.());
   try {
-    show(shown, undefined);
+    take(shown);
   } catch (error) {
     theme.dispose();
     throw error;
   }
 
   return {
-    update: (next) => show(next, view?.memory?.()),
+    update: take,
     dispose() {
+      asked++;
       theme.dispose();
       view?.dispose();
       view = null;

@@ -1,5 +1,5 @@
 // One compilation opened: tabs, search, and the one selection they all share.
-import type { CompilationDoc, Host } from "./documents";
+import type { AnyDocument, CompilationDoc, GraphDoc, Host } from "./documents";
 import { h } from "./dom";
 import { exportMenu } from "./exporting";
 import { fusionView, type FusionMemory } from "./fusion";
@@ -20,7 +20,7 @@ export interface PanesMemory {
 
 export interface PanesOptions {
   compilation: CompilationDoc;
-  exported: unknown;
+  exported: AnyDocument;
   host: Host;
   memory?: PanesMemory;
   root: HTMLElement;
@@ -158,7 +158,7 @@ export class Panes {
   }
 
   private tools(): HTMLElement[] {
-    const { compilation, exported, root } = this.options;
+    const { compilation, exported, host, root } = this.options;
     const full = iconButton("full", "full screen");
     full.addEventListener("click", () => {
       if (document.fullscreenElement === root) void document.exitFullscreen();
@@ -171,10 +171,18 @@ export class Panes {
       exportMenu(() => ({
         name: compilation.function,
         document: exported,
+        host,
         svg: () => this.pane?.graph?.svg() ?? null,
+        graph: () => this.shownGraph(),
       })),
       help,
     ];
+  }
+
+  private shownGraph(): GraphDoc | null {
+    const { graph, fusion } = this.options.compilation;
+    const levels: Record<string, GraphDoc | undefined> = { jaxpr: graph, before: fusion?.before, after: fusion?.after };
+    return levels[this.pane?.level ?? ""] ?? null;
   }
 
   private opened(id: string): void {
