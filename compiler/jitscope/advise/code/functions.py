@@ -1,0 +1,209 @@
+"""Which functions of a program are traced, by what, and which of their arguments are not."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from .text import Code, Function
+
+
+@dataclass(frozen=True)
+class Traced:
+    """A function that is traced. `by` is the transformation ("jit", "scan", …), `static` the arguments that stay Python values,
+    `site` where it is said."""
+
+    function: Function
+    by: str
+    site: ast.AST
+    static: frozenset[str] = field(default=frozenset(), compare=False)
+
+    @property
+    def abstract(self) -> bool:
+        """Whether values are unknown inside: `grad` of code that runs has values."""
+        return self.by not in _WITH_VALUES
+
+
+_WITH_VALUES = {"grad", "value_and_grad", "jvp", "vjp", "linearize", "jacrev", "checkpoint", "remat"}
+
+_TAKES: dict[str, tuple[int, ...]] = {
+    "jax.jit": (0,), "jax.pmap": (0,), "jax.vmap": (0,), "jax.grad": (0,), "jax.value_and_grad": (0,), "jax.jacfwd": (0,),
+    "jax.jacrev": (0,), "jax.hessian": (0,), "jax.jvp": (0,), "jax.vjp": (0,), "jax.linearize": (0,), "jax.checkpoint": (0,),
+    "jax.remat": (0,), "jax.eval_shape": (0,), "jax.make_jaxpr": (0,), "jax.shard_map": (0,),
+    "jax.lax.scan": (0,), "jax.lax.map": (0,), "jax.lax.while_loop": (0, 1), "jax.lax.fori_loop": (2,),
+    "jax.lax.cond": (1, 2), "jax.lax.switch": (1,), "jax.lax.associative_scan": (0,),
+}  # fmt: skip
+"""Where transformations and control flow take functions."""
+_KEYWORDS = {"fun", "f", "fn", "body_fun", "cond_fun", "true_fun", "false_fun", "branches"}
+
+
+class Functions:
+    """The functions of a program: found by name, and those that are traced."""
+
+    def __init__(self, code: Code) -> None:
+        self.code = code
+        self._by_scope: dict[ast.AST, dict[str, Function]] = {}
+        self.compiled: dict[tuple[ast.AST, str], Traced] = {}
+        """What names are bound to a compiled function, by scope: `step = jax.jit(f)`."""
+        self.traced: list[Traced] = []
+        self._collect()
+        self._find()
+
+    # names
+
+    def _collect(self) -> None:
+        for node in ast.walk(self.code.tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                self._by_scope.setdefault(self.scope_of(node), {})[node.name] = node
+            elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
+                for target in node.targets:
+                    if isinstance(target, ast.Name):
+                        self._by_scope.setdefault(self.scope_of(node), {})[target.id] = node.value
+
+    def scope_of(self, node: ast.AST) -> ast.AST:
+        """The function, class or module that a node stands in."""
+        scopes = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.Module)
+        return next((one for one in self.code.around(node) if isinstance(one, scopes)), self.code.tree)
+
+    def named(self, name: str, at: ast.AST) -> Function | None:
+        """The function that a name means at a place, if the program defines it."""
+        scope = self.scope_of(at)
+        while True:
+            if not isinstance(scope, ast.ClassDef) and name in self._by_scope.get(scope, {}):
+                return self._by_scope[scope][name]
+            if isinstance(scope, ast.Module):
+                return None
+            scope = self.scope_of(scope)
+
+    def method(self, name: str, at: ast.AST) -> Function | None:
+        """The method of the class a place stands in."""
+        around = next((one for one in self.code.around(at) if isinstance(one, ast.ClassDef)), None)
+        return self._by_scope.get(around, {}).get(name) if around is not None else None
+
+    def compiled_at(self, call: ast.Call) -> Traced | None:
+        """The compiled function that a call calls, if the program tells: by a decorator, a name, or at once."""
+        match call.func:
+            case ast.Name(id=name):
+                scope: ast.AST | None = self.scope_of(call)
+                while scope is not None:
+                    if (scope, name) in self.compiled:
+                        return self.compiled[scope, name]
+                    scope = self.scope_of(scope) if not isinstance(scope, ast.Module) else None
+            case ast.Call() as inner:
+                made = self._of_call(inner)
+                return next((one for one in made if one.by == "jit"), None)
+        return None
+
+    # what is traced
+
+    def _find(self) -> None:
+        for node in ast.walk(self.code.tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                for decorator in node.decorator_list:
+                    self._note(self._decorated(node, decorator), (self.scope_of(node), node.name))
+                if not node.decorator_list and self._compiled_by_cell(node):
+                    self._note([Traced(node, "jit", node)], (self.scope_of(node), node.name))
+            elif isinstance(node, ast.Call):
+                found = self._of_call(node)
+                above = self.code.parents.get(node)
+                name = above.targets[0] if isinstance(above, ast.Assign) and len(above.targets) == 1 else None
+                self._note(found, (self.scope_of(node), name.id) if isinstance(name, ast.Name) else None)
+
+    def _note(self, found: list[Traced], bound: tuple[ast.AST, str] | None) -> None:
+        self.traced += found
+        jitted = next((one for one in found if one.by == "jit"), None)
+        if jitted and bound:
+            self.compiled[bound] = jitted
+
+    def _compiled_by_cell(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+        """`%%jit` compiles plain functions at the top of the cell that have an argument."""
+        return (
+            isinstance(node, ast.FunctionDef)
+            and isinstance(self.code.parents.get(node), ast.Module)
+            and bool(parameters(node))
+            and (cell := self.code.cell_of(node)) is not None
+            and cell.compiled
+            and not any(isinstance(inner, ast.Yield | ast.YieldFrom) for inner in ast.walk(node))
+        )
+
+    def _decorated(self, node: Function, decorator: ast.expr) -> list[Traced]:
+        """`@jit`, `@partial(jit, static_argnums=0)`, `@jit(static_argnames="n")`."""
+        call = decorator if isinstance(decorator, ast.Call) else None
+        dotted = self.code.names.dotted(call.func if call else decorator)
+        if call and dotted == "functools.partial" and call.args:
+            dotted = self.code.names.dotted(call.args[0])
+        if dotted not in _TAKES or dotted.startswith("jax.lax."):
+            return []
+        static = static_names(node, call.keywords) if call else frozenset()
+        return [Traced(node, dotted.rpartition(".")[2], decorator, static)]
+
+    def _of_call(self, call: ast.Call) -> list[Traced]:
+        """`jit(f)`, `jit(grad(f))`, `lax.scan(body, …)`."""
+        dotted = self.code.names.dotted(call.func)
+        if dotted not in _TAKES:
+            return []
+        given = [call.args[i] for i in _TAKES[dotted] if i < len(call.args)]
+        given += [k.value for k in call.keywords if k.arg in _KEYWORDS]
+        found: list[Traced] = []
+        for one in given:
+            for part in one.elts if isinstance(one, ast.List | ast.Tuple) else [one]:
+                for function, bound in self._meant(part, call):
+                    static = static_names(function, call.keywords) | bound
+                    found.append(Traced(function, dotted.rpartition(".")[2], call, static))
+        return found
+
+    def _meant(self, node: ast.expr, at: ast.AST) -> list[tuple[Function, frozenset[str]]]:
+        """The functions that an expression means, with the arguments that are bound already."""
+        match node:
+            case ast.Lambda():
+                return [(node, frozenset())]
+            case ast.Name(id=name):
+                function = self.named(name, at)
+                return [(function, frozenset())] if function is not None else []
+            case ast.Attribute(value=ast.Name(id="self"), attr=name):
+                function = self.method(name, at)
+                first = parameters(function)[:1] if function else []
+                return [(function, frozenset(first))] if function else []
+            case ast.Call(func=func, args=[inner, *rest], keywords=keywords):
+                dotted = self.code.names.dotted(func)
+                if dotted == "functools.partial":
+                    return [
+                        (f, bound | frozenset(parameters(f)[: len(rest)]) | {k.arg for k in keywords if k.arg})
+                        for f, bound in self._meant(inner, at)
+                    ]
+                if dotted in _TAKES:
+                    return self._meant(inner, at)
+        return []
+
+
+def parameters(function: Function) -> list[str]:
+    """The names of all arguments, in order."""
+    a = function.args
+    rest = [one.arg for one in (a.vararg, a.kwarg) if one is not None]
+    return [*(one.arg for one in (*a.posonlyargs, *a.args)), *(one.arg for one in a.kwonlyargs), *rest]
+
+
+def static_names(function: Function, keywords: list[ast.keyword]) -> frozenset[str]:
+    """The arguments that `static_argnums`, `static_argnames` or `nondiff_argnums` name."""
+    names: set[str] = set()
+    positional = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
+    for keyword in keywords:
+        if keyword.arg not in ("static_argnums", "static_argnames", "nondiff_argnums", "static_broadcasted_argnums"):
+            continue
+        for value in _constants(keyword.value):
+            if isinstance(value, str):
+                names.add(value)
+            elif isinstance(value, int) and -len(positional) <= value < len(positional):
+                names.add(positional[value])
+    return frozenset(names)
+
+
+def _constants(node: ast.expr) -> list[object]:
+    match node:
+        case ast.Constant(value=value):
+            return [value]
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as value)):
+            return [-value]
+        case ast.Tuple(elts=elts) | ast.List(elts=elts):
+            return [value for one in elts for value in _constants(one)]
+    return []

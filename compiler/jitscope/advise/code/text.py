@@ -1,0 +1,103 @@
+"""The text of a file or of a notebook's cells, parsed: nodes with their parents, places, and source."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ..diagnostic import Span
+from .names import Names
+
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_SILENCED = re.compile(r"#\s*jitscope:\s*ok(?:\s+([\w\s,-]+))?")
+
+
+class Cell(NamedTuple):
+    """A cell: its first and last line, and whether `%%jit` compiles its functions."""
+
+    first: int
+    last: int
+    compiled: bool = False
+
+
+class Code:
+    """A parsed program. Raises SyntaxError and ValueError as `ast.parse` does. `cells` are its cells, if it is a notebook."""
+
+    def __init__(self, text: str, file: str, cells: Sequence[Cell] = (), known: Names | None = None) -> None:
+        self.text, self.file, self.cells = text, file, tuple(cells)
+        self.lines = text.splitlines()
+        self.tree = ast.parse(text)
+        self.names = Names(known.table if known else None)
+        self.parents: dict[ast.AST, ast.AST] = {}
+        for node in ast.walk(self.tree):
+            self.names.learn(node)
+            for child in ast.iter_child_nodes(node):
+                self.parents[child] = node
+
+    def span(self, node: ast.AST) -> Span:
+        """Where a node stands, columns in characters."""
+        start, end = node.lineno, node.end_lineno  # pyright: ignore[reportAttributeAccessIssue]
+        return Span(start, self._column(start, node.col_offset), end, self._column(end, node.end_col_offset))  # pyright: ignore
+
+    def _column(self, line: int, offset: int) -> int:
+        text = self.lines[line - 1] if line <= len(self.lines) else ""
+        return offset if text.isascii() else len(text.encode()[:offset].decode(errors="ignore"))
+
+    def source(self, node: ast.AST) -> str:
+        """The source of an expression, on one line."""
+        return ast.unparse(node)
+
+    def around(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The nodes around a node, the nearest first."""
+        while (node := self.parents.get(node)) is not None:  # pyright: ignore[reportAssignmentType]
+            yield node
+
+    def function_around(self, node: ast.AST) -> Function | None:
+        """The innermost function a node stands in."""
+        return next((one for one in self.around(node) if isinstance(one, Function)), None)
+
+    def statement_around(self, node: ast.AST) -> ast.stmt | None:
+        """The statement a node belongs to (itself, if it is one)."""
+        while not isinstance(node, ast.stmt):
+            above = self.parents.get(node)
+            if above is None:
+                return None
+            node = above
+        return node
+
+    def cell_of(self, node: ast.AST) -> Cell | None:
+        """The cell a node stands in."""
+        line = node.lineno  # pyright: ignore[reportAttributeAccessIssue]
+        return next((cell for cell in self.cells if cell.first <= line <= cell.last), None)
+
+    def is_shown(self, node: ast.AST) -> bool:
+        """Whether a notebook shows the value of an expression: the last of its cell."""
+        statement = self.parents.get(node)
+        if not isinstance(statement, ast.Expr) or not isinstance(self.parents.get(statement), ast.Module):
+            return False
+        cell = self.cell_of(node)
+        own = [one for one in self.tree.body if cell and cell.first <= one.lineno <= cell.last]
+        return bool(own) and own[-1] is statement
+
+    def silenced(self) -> dict[int, frozenset[str]]:
+        """The ids that a comment silences, by line: `# jitscope: ok key-reuse` for its line, without an id for all of them; a
+        comment that stands alone in its line is for the whole file (line 0)."""
+        found: dict[int, frozenset[str]] = {}
+        if "jitscope:" not in self.text:
+            return found
+        try:
+            for token in tokenize.generate_tokens(io.StringIO(self.text).readline):
+                match = _SILENCED.match(token.string) if token.type == tokenize.COMMENT else None
+                if match:
+                    ids = frozenset(re.findall(r"[\w-]+", match[1] or "")) or frozenset({"*"})
+                    alone = not token.line[: token.start[1]].strip()
+                    line = 0 if alone else token.start[0]
+                    found[line] = found.get(line, frozenset()) | ids
+        except (tokenize.TokenError, IndentationError):
+            pass
+        return found

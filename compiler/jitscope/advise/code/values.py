@@ -1,0 +1,62 @@
+"""What an expression gives while a function is traced, as far as the code tells."""
+
+from __future__ import annotations
+
+import enum
+
+
+class Kind(enum.Enum):
+    """What is known of a value.
+
+    STATIC: a Python value, known while tracing. UNKNOWN: it may be anything. ARRAY: an array with values. NUMPY: an array
+    of NumPy. TREE: an argument of a traced function: a traced array, or a tree of some. TRACED: a traced array for sure.
+    """
+
+    STATIC = "static"
+    UNKNOWN = "unknown"
+    ARRAY = "array"
+    NUMPY = "numpy"
+    TREE = "tree"
+    TRACED = "traced"
+
+    @property
+    def is_traced(self) -> bool:
+        return self in (Kind.TREE, Kind.TRACED)
+
+
+def joined(kinds: list[Kind]) -> Kind:
+    """What a name means after branches that gave it different values."""
+    first = kinds[0] if kinds else Kind.UNKNOWN
+    if all(kind is first for kind in kinds):
+        return first
+    return Kind.TREE if all(kind.is_traced for kind in kinds) else Kind.UNKNOWN
+
+
+STATIC_ATTRIBUTES = frozenset(
+    {"shape", "ndim", "dtype", "size", "aval", "itemsize", "nbytes", "weak_type", "sharding", "device"}
+)
+"""Attributes of arrays that are known while tracing."""
+
+METHODS = frozenset({
+    "all", "any", "argmax", "argmin", "argsort", "astype", "clip", "conj", "cumprod", "cumsum", "diagonal", "dot", "flatten", "max",
+    "mean", "min", "prod", "ptp", "ravel", "repeat", "reshape", "round", "sort", "squeeze", "std", "sum", "swapaxes", "take", "trace",
+    "transpose", "var",
+})  # fmt: skip
+"""Methods that arrays have and trees have not."""
+
+ARRAY_ROOMS = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.random.", "jax.scipy.", "jax.image.", "jax.ops.")
+_GIVE_STATIC = frozenset({
+    "shape", "ndim", "size", "dtype", "result_type", "issubdtype", "isdtype", "finfo", "iinfo", "isscalar", "promote_types", "can_cast",
+    "iterable", "broadcast_shapes", "iscomplexobj", "isrealobj", "key_data_shape", "ix_size",
+})  # fmt: skip
+
+
+def gives_array(dotted: str) -> bool:
+    """Whether a function of the library gives an array (traced, if it is called while tracing)."""
+    return dotted.startswith(ARRAY_ROOMS) and dotted.rpartition(".")[2] not in _GIVE_STATIC
+
+
+BUILTINS_STATIC = frozenset(
+    {"len", "isinstance", "hasattr", "callable", "type", "id", "issubclass", "repr", "str", "range", "print"}
+)
+"""Builtins whose result is known while tracing, whatever they are given."""

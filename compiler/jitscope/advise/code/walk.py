@@ -1,0 +1,424 @@
+"""A walk over a program that follows what its names hold, in the order of execution, and reports what it meets.
+
+Each function is walked as what it is: a traced function with traced arguments, one called by a traced function with what it
+is called with, or plain code. Listeners are given `Event`s.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import values
+from .functions import Functions, Traced, parameters
+from .text import Code, Function
+from .values import Kind, joined
+
+
+@dataclass
+class Event:
+    """Something the walk met. `what`: "truth" (of `kind`), "index" (of `kind`, by `inner`), "store" (into an element or attribute), "call" (with `inner`
+    kinds of the arguments), "iterate", "format", "drop" (an expression whose value nobody takes), "name" (assigned in another scope)."""
+
+    what: str
+    node: Any
+    kind: Kind
+    region: Region
+    dotted: str = ""
+    inner: list[Kind] = field(default_factory=list)
+
+
+@dataclass
+class Region:
+    """The function that is walked: `traced` tells by what it is traced (None: it runs), `depth` how many calls below it."""
+
+    function: Function | None
+    traced: Traced | None
+    depth: int = 0
+
+    @property
+    def abstract(self) -> bool:
+        return self.traced is not None and self.traced.abstract
+
+
+Listener = Callable[[Event, "Walk"], None]
+Scope = dict[str, Kind]
+_DEEPEST = 6
+
+
+class Walk:
+    """The walk over one program."""
+
+    def __init__(self, code: Code, listener: Listener) -> None:
+        self.code, self.functions, self._listener = code, Functions(code), listener
+        self._returned: dict[Any, Kind] = {}
+        self.sequences: set[str] = set()
+        """Names of the module that hold lists, tuples and dicts."""
+
+    def run(self) -> None:
+        """Walk the module, then all functions that are not traced, then those that are."""
+        top = Region(None, None)
+        scope: Scope = {}
+        self._block(self.code.tree.body, scope, top)
+        traced = {one.function for one in self.functions.traced}
+        for node in ast.walk(self.code.tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node not in traced:
+                plain = dict.fromkeys(parameters(node), Kind.UNKNOWN)
+                self._function(node, plain, Region(node, None))
+        for one in self.functions.traced:
+            self.enter(one)
+
+    def enter(self, traced: Traced) -> None:
+        """Walk a traced function with traced arguments."""
+        kinds = {n: Kind.UNKNOWN if n in traced.static else Kind.TREE for n in parameters(traced.function)}
+        self._function(traced.function, kinds, Region(traced.function, traced))
+
+    def _function(self, function: Function, given: Scope, region: Region) -> Kind:
+        """What a function returns for arguments of these kinds."""
+        key = (function, region.abstract, tuple(given.values()))
+        if key in self._returned:
+            return self._returned[key]
+        self._returned[key] = Kind.UNKNOWN  # of a call in its own body
+        scope = {**self._closure(function, region), **given}
+        if isinstance(function, ast.Lambda):
+            result = self.value(function.body, scope, region)
+        else:
+            results: list[Kind] = []
+            self._block(function.body, scope, region, results)
+            result = joined(results) if results else Kind.STATIC
+        self._returned[key] = result
+        return result
+
+    def _closure(self, function: Function, region: Region) -> Scope:
+        """What names of an outer traced function hold for one inside it: traced, if they are its arguments."""
+        scope: Scope = {}
+        outer = self.code.function_around(function)
+        while outer is not None:
+            found = next((one for one in self.functions.traced if one.function is outer and one.abstract), None)
+            for name in parameters(outer):
+                is_traced = found is not None and name not in found.static
+                scope.setdefault(name, Kind.TREE if is_traced else Kind.UNKNOWN)
+            outer = self.code.function_around(outer)
+        return scope
+
+    # statements
+
+    def _block(self, body: list[ast.stmt], scope: Scope, region: Region, results: list[Kind] | None = None) -> None:
+        for statement in body:
+            self._statement(statement, scope, region, [] if results is None else results)
+
+    def _statement(self, node: ast.stmt, scope: Scope, region: Region, results: list[Kind]) -> None:
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                kind = self.value(value, scope, region)
+                for target in targets:
+                    self._assign(target, kind, scope, region, value)
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                self._assign(target, self.value(value, scope, region), scope, region, value)
+            case ast.AugAssign(target=target, value=value):
+                kind = self._arithmetic([self._loaded(target, scope, region), self.value(value, scope, region)])
+                self._assign(target, kind, scope, region, None)
+            case ast.Return(value=value):
+                results.append(self.value(value, scope, region) if value is not None else Kind.STATIC)
+            case ast.Expr(value=value):
+                kind = self.value(value, scope, region)
+                self._tell("drop", value, kind, region)
+            case ast.If(test=test, body=body, orelse=orelse):
+                self._truth(test, scope, region)
+                self._branches([body, orelse], scope, region, results)
+            case ast.While(test=test, body=body, orelse=orelse):
+                self._truth(test, scope, region)
+                self._branches([body, []], scope, region, results)
+                self._block(orelse, scope, region, results)
+            case ast.For(target=target, iter=iterated, body=body, orelse=orelse):
+                kind = self.value(iterated, scope, region)
+                self._tell("iterate", node, kind, region)
+                self._assign(target, self._element(iterated, kind, scope, region), scope, region, None)
+                self._block(body, scope, region, results)
+                self._block(orelse, scope, region, results)
+            case ast.Assert(test=test):
+                self._truth(test, scope, region)
+            case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
+                for item in items:
+                    kind = self.value(item.context_expr, scope, region)
+                    if item.optional_vars is not None:
+                        self._assign(item.optional_vars, kind, scope, region, None)
+                self._block(body, scope, region, results)
+            case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=finalbody):
+                self._branches([body + orelse, *(h.body for h in handlers)], scope, region, results)
+                self._block(finalbody, scope, region, results)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                scope[name] = Kind.STATIC
+                if isinstance(node, ast.ClassDef):
+                    self._block([one for one in node.body if not isinstance(one, ast.FunctionDef)], {}, region)
+                elif region.traced is not None:
+                    self._inner(node, scope, region)
+            case ast.Raise(exc=ast.expr() as exc):
+                self.value(exc, scope, region)
+            case ast.Match(subject=subject, cases=cases):
+                self.value(subject, scope, region)
+                self._branches([case.body for case in cases], scope, region, results)
+
+    def _inner(self, node: Function, scope: Scope, region: Region) -> None:
+        """A function defined while tracing, that no transformation takes by name: what it captures is traced."""
+        if any(one.function is node for one in self.functions.traced):
+            return
+        given = dict.fromkeys(parameters(node), Kind.UNKNOWN)
+        self._function(node, {**scope, **given}, Region(node, region.traced, region.depth + 1))
+
+    def _branches(self, blocks: list[list[ast.stmt]], scope: Scope, region: Region, results: list[Kind]) -> None:
+        after: list[Scope] = []
+        for block in blocks:
+            own = dict(scope)
+            self._block(block, own, region, results)
+            if not (block and isinstance(block[-1], ast.Return | ast.Raise | ast.Continue | ast.Break)):
+                after.append(own)
+        names = {name for one in after for name in one}
+        for name in names:
+            scope[name] = joined([one.get(name, Kind.UNKNOWN) for one in after])
+
+    def _assign(self, target: ast.expr, kind: Kind, scope: Scope, region: Region, value: ast.expr | None) -> None:
+        match target:
+            case ast.Name(id=name):
+                outer = region.function is not None and self._is_outer(name, region.function)
+                if outer:
+                    self._tell("name", target, kind, region)
+                if region.function is None and isinstance(value, ast.List | ast.Tuple | ast.Dict | ast.ListComp):
+                    self.sequences.add(name)
+                scope[name] = kind
+            case ast.Tuple(elts=elts) | ast.List(elts=elts):
+                parts = value.elts if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(elts) else None
+                for i, one in enumerate(elts):
+                    inner = self.value(parts[i], scope, region) if parts else self._part(kind)
+                    self._assign(one, inner, scope, region, parts[i] if parts else None)
+            case ast.Starred(value=inner):
+                self._assign(inner, self._part(kind), scope, region, None)
+            case ast.Subscript(value=base, slice=index):
+                of = self.value(base, scope, region)
+                inner = self._index_kinds(index, scope, region)
+                self._tell("store", target, of, region, inner=inner)
+            case ast.Attribute(value=base):
+                self._tell("store", target, self.value(base, scope, region), region)
+
+    def _is_outer(self, name: str, function: Function) -> bool:
+        return any(
+            isinstance(node, ast.Global | ast.Nonlocal) and name in node.names
+            for node in ast.walk(function)
+            if self.code.function_around(node) is function
+        )
+
+    @staticmethod
+    def _part(kind: Kind) -> Kind:
+        return Kind.TREE if kind.is_traced else kind if kind in (Kind.ARRAY, Kind.NUMPY) else Kind.UNKNOWN
+
+    def _loaded(self, target: ast.expr, scope: Scope, region: Region) -> Kind:
+        return self.value(target, scope, region) if not isinstance(target, ast.Starred) else Kind.UNKNOWN
+
+    def _element(self, iterated: ast.expr, kind: Kind, scope: Scope, region: Region) -> Kind:
+        match iterated:
+            case ast.Call(func=ast.Name(id="range")):
+                return Kind.STATIC
+            case ast.Call(func=ast.Name(id="enumerate" | "zip" | "reversed")):
+                return Kind.UNKNOWN
+        return self._part(kind)
+
+    # expressions
+
+    def value(self, node: ast.expr, scope: Scope, region: Region) -> Kind:
+        """What an expression gives."""
+        match node:
+            case ast.Constant() | ast.Lambda():
+                return Kind.STATIC
+            case ast.Name(id=name):
+                return scope.get(name, Kind.UNKNOWN)
+            case ast.Attribute(value=base, attr=attr):
+                return self._attribute(base, attr, scope, region)
+            case ast.BinOp(left=left, right=right):
+                return self._arithmetic([self.value(left, scope, region), self.value(right, scope, region)])
+            case ast.UnaryOp(op=op, operand=operand):
+                if isinstance(op, ast.Not):
+                    self._truth(operand, scope, region, node)
+                    return Kind.STATIC
+                return self._arithmetic([self.value(operand, scope, region)])
+            case ast.BoolOp(values=parts):
+                return self._logical(node, parts, scope, region)
+            case ast.Compare():
+                return self._compare(node, scope, region)
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                self._truth(test, scope, region, node)
+                return joined([self.value(body, scope, region), self.value(orelse, scope, region)])
+            case ast.Subscript(value=base, slice=index):
+                kind, inner = self.value(base, scope, region), self._index_kinds(index, scope, region)
+                self._tell("index", node, kind, region, inner=inner)
+                return Kind.TRACED if kind is Kind.TRACED else self._part(kind)
+            case ast.Call():
+                return self._call(node, scope, region)
+            case ast.JoinedStr(values=parts):
+                for part in parts:
+                    if isinstance(part, ast.FormattedValue):
+                        self._tell("format", part, self.value(part.value, scope, region), region)
+                return Kind.STATIC
+            case ast.Tuple(elts=elts) | ast.List(elts=elts) | ast.Set(elts=elts):
+                kinds = [self.value(one, scope, region) for one in elts]
+                return Kind.TREE if any(kind.is_traced for kind in kinds) else joined(kinds) if kinds else Kind.STATIC
+            case ast.Dict(values=parts):
+                kinds = [self.value(one, scope, region) for one in parts]
+                return Kind.TREE if any(kind.is_traced for kind in kinds) else Kind.UNKNOWN
+            case ast.ListComp() | ast.GeneratorExp() | ast.SetComp() | ast.DictComp():
+                return self._comprehension(node, scope, region)
+            case ast.NamedExpr(target=target, value=value):
+                kind = self.value(value, scope, region)
+                self._assign(target, kind, scope, region, value)
+                return kind
+            case ast.Starred(value=value) | ast.Await(value=value):
+                return self.value(value, scope, region)
+        return Kind.UNKNOWN
+
+    @staticmethod
+    def _arithmetic(kinds: list[Kind]) -> Kind:
+        for kind in (Kind.TRACED, Kind.TREE):
+            if kind in kinds:
+                return Kind.TRACED
+        for kind in (Kind.ARRAY, Kind.UNKNOWN, Kind.NUMPY):
+            if kind in kinds:
+                return kind
+        return Kind.STATIC
+
+    def _attribute(self, base: ast.expr, attr: str, scope: Scope, region: Region) -> Kind:
+        if self.code.names.dotted(base):
+            return Kind.STATIC
+        kind = self.value(base, scope, region)
+        if attr in values.STATIC_ATTRIBUTES and kind is not Kind.UNKNOWN:
+            return Kind.STATIC
+        if kind is Kind.TREE:
+            return Kind.TRACED if attr in ("T", "mT", "at", "real", "imag") else Kind.UNKNOWN
+        return kind if kind in (Kind.TRACED, Kind.ARRAY, Kind.NUMPY) else Kind.UNKNOWN
+
+    def _compare(self, node: ast.Compare, scope: Scope, region: Region) -> Kind:
+        sides = [node.left, *node.comparators]
+        kinds = [self.value(side, scope, region) for side in sides]
+        if all(isinstance(op, ast.Is | ast.IsNot) for op in node.ops):
+            return Kind.STATIC
+        if any(isinstance(side, ast.Constant) and isinstance(side.value, str | None | bytes) for side in sides):
+            return Kind.STATIC
+        if len(node.ops) > 1 or isinstance(node.ops[0], ast.In | ast.NotIn):
+            whole = kinds[-1] if isinstance(node.ops[0], ast.In | ast.NotIn) else self._arithmetic(kinds)
+            if whole is Kind.TRACED:
+                self._tell("truth", node, Kind.TRACED, region)
+            return Kind.STATIC
+        return self._arithmetic(kinds)
+
+    def _logical(self, node: ast.BoolOp, parts: list[ast.expr], scope: Scope, region: Region) -> Kind:
+        kinds: list[Kind] = []
+        for i, part in enumerate(parts):
+            kind = self.value(part, scope, region)
+            kinds.append(kind)
+            if i < len(parts) - 1:
+                self._tell("truth", node, kind, region, dotted="logical")
+            if kind is Kind.STATIC and _excludes(part):
+                return Kind.UNKNOWN  # `x is None or x > 0`: what follows may not run
+        return joined(kinds)
+
+    def _truth(self, test: ast.expr, scope: Scope, region: Region, around: ast.expr | None = None) -> None:
+        """The truth of an expression is asked for, by the statement or expression around it."""
+        kind = self.value(test, scope, region)
+        if not (isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)):
+            last = test.values[-1] if isinstance(test, ast.BoolOp) else test
+            self._tell("truth", last if around is None or isinstance(around, ast.IfExp) else around, kind, region)
+
+    def _index_kinds(self, index: ast.expr, scope: Scope, region: Region) -> list[Kind]:
+        parts = index.elts if isinstance(index, ast.Tuple) else [index]
+        kinds: list[Kind] = []
+        for part in parts:
+            if isinstance(part, ast.Slice):
+                for bound in (part.lower, part.upper, part.step):
+                    if bound is not None:
+                        kinds.append(self.value(bound, scope, region))
+            else:
+                kinds.append(self.value(part, scope, region))
+        return kinds
+
+    def _comprehension(self, node: Any, scope: Scope, region: Region) -> Kind:
+        own = dict(scope)
+        for generator in node.generators:
+            kind = self.value(generator.iter, own, region)
+            self._tell("iterate", generator, kind, region)
+            self._assign(generator.target, self._element(generator.iter, kind, own, region), own, region, None)
+            for test in generator.ifs:
+                self._truth(test, own, region)
+        parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        kinds = [self.value(part, own, region) for part in parts]
+        return Kind.TREE if any(kind.is_traced for kind in kinds) else Kind.UNKNOWN
+
+    # calls
+
+    def _call(self, node: ast.Call, scope: Scope, region: Region) -> Kind:
+        given = [self.value(a, scope, region) for a in node.args]
+        given += [self.value(k.value, scope, region) for k in node.keywords]
+        dotted = self.code.names.dotted(node.func)
+        base = Kind.UNKNOWN
+        if isinstance(node.func, ast.Attribute) and not dotted:
+            base = self.value(node.func.value, scope, region)
+        elif isinstance(node.func, ast.Call):
+            self.value(node.func, scope, region)
+        self._tell("call", node, base, region, dotted, given)
+        return self._result(node, dotted, base, given, scope, region)
+
+    def _result(self, node: ast.Call, dotted: str, base: Kind, given: list[Kind], scope: Scope, region: Region) -> Kind:
+        any_traced = any(kind.is_traced for kind in given)
+        if values.gives_array(dotted):
+            if dotted == "jax.random.split" and not region.abstract:
+                return Kind.UNKNOWN
+            return Kind.TRACED if region.abstract else Kind.ARRAY
+        if dotted.startswith("jax."):
+            return Kind.TREE if any_traced else Kind.UNKNOWN
+        if dotted.startswith("numpy."):
+            return Kind.NUMPY if dotted.rpartition(".")[2] not in ("shape", "ndim", "size", "prod") else Kind.STATIC
+        match node.func:
+            case ast.Name(id=name):
+                function = self.functions.named(name, node)
+                if function is not None and region.depth < _DEEPEST and region.traced is not None:
+                    return self._called(function, node, given, scope, region)
+                if name in values.BUILTINS_STATIC and name not in scope:
+                    return Kind.STATIC
+                if name in ("max", "min", "abs", "sum", "round", "pow") and name not in scope:
+                    return self._arithmetic(given)
+            case ast.Attribute(attr=attr):
+                if attr in ("items", "keys", "values", "get", "pop", "copy", "_replace", "replace"):
+                    return base if base.is_traced else Kind.UNKNOWN
+                if base is Kind.TREE and attr in values.METHODS:
+                    return Kind.TRACED
+                if base in (Kind.TRACED, Kind.ARRAY, Kind.NUMPY):
+                    return Kind.STATIC if attr in ("item", "tolist") else base
+        return Kind.UNKNOWN
+
+    def _called(self, function: Function, node: ast.Call, given: list[Kind], scope: Scope, region: Region) -> Kind:
+        """A function of this program, called while tracing with these arguments."""
+        if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
+            return Kind.UNKNOWN
+        names = parameters(function)
+        kinds: Scope = dict.fromkeys(names, Kind.STATIC)
+        kinds.update(zip(names, given))
+        kinds.update({k.arg: kind for k, kind in zip(node.keywords, given[len(node.args) :]) if k.arg in kinds})
+        if not any(kind.is_traced for kind in kinds.values()):
+            kinds = dict.fromkeys(kinds, Kind.UNKNOWN)
+        return self._function(function, kinds, Region(function, region.traced, region.depth + 1))
+
+    def _tell(
+        self, what: str, node: Any, kind: Kind, region: Region, dotted: str = "", inner: list[Kind] | None = None
+    ) -> None:
+        self._listener(Event(what, node, kind, region, dotted, inner or []), self)
+
+
+def _excludes(test: ast.expr) -> bool:
+    """Whether a test is about None or a type, so that what follows it in `and`/`or` may never be asked for arrays."""
+    match test:
+        case ast.Compare(ops=[ast.Is() | ast.IsNot()]):
+            return True
+        case ast.Call(func=ast.Name(id="isinstance" | "hasattr" | "callable")):
+            return True
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return _excludes(operand)
+    return False

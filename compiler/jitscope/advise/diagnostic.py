@@ -1,0 +1,95 @@
+"""A diagnostic: which sharp bit, where in the user's code, why, and a fix."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from .catalogue import CATALOGUE
+
+
+Origin = Literal["look", "trace", "miss", "run"]
+"""What found it: a static look at the code, a hook while tracing, a miss of the cache, a check of a run."""
+
+
+@dataclass(frozen=True, order=True)
+class Span:
+    """A stretch of a file: lines from 1, columns from 0 in characters, the end exclusive (as in Python's tracebacks)."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@dataclass(frozen=True)
+class Edit:
+    """The text that stands at `span` becomes `text`."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True)
+class Fix:
+    """What to do, in words, and the edits that do it; no edits where it takes more than editing."""
+
+    text: str
+    edits: tuple[Edit, ...] = ()
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One sharp bit stepped on. `file` is the name Python's code objects have; `evidence` are lines that show the cause: of the
+    jaxpr, of the difference of two keys, or a value."""
+
+    id: str
+    file: str
+    span: Span
+    message: str
+    fix: Fix = Fix("")
+    evidence: tuple[str, ...] = ()
+    origin: Origin = field(default="look", compare=False)
+
+    @property
+    def severity(self) -> str:
+        return CATALOGUE[self.id].severity
+
+    @property
+    def place(self) -> tuple[str, str, int]:
+        """One is shown for each id and line."""
+        return self.id, self.file, self.span.line
+
+    def document(self) -> dict[str, Any]:
+        """As plain data; see docs/documents.md."""
+        return {
+            "id": self.id,
+            "severity": self.severity,
+            "line": self.span.line,
+            "column": self.span.column,
+            "end_line": self.span.end_line,
+            "end_column": self.span.end_column,
+            "message": self.message,
+            "fix": self.fix.text,
+            "edits": [{**vars(edit.span), "text": edit.text} for edit in self.fix.edits],
+            "evidence": list(self.evidence),
+            "origin": self.origin,
+        }
+
+
+def span_of(node: ast.AST) -> Span:
+    """Where a node stands. `ast` counts columns in bytes: see `Code.span`, which counts characters."""
+    return Span(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)  # pyright: ignore
+
+
+def distinct(found: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """One for each id and line, in the order of the code; of two that say the same place, the one that was confirmed by a trace
+    or a run."""
+    best: dict[tuple[str, str, int], Diagnostic] = {}
+    for one in found:
+        known = best.get(one.place)
+        if known is None or (known.origin == "look" and one.origin != "look"):
+            best[one.place] = one
+    return sorted(best.values(), key=lambda one: (one.file, one.span, one.id))

@@ -1,0 +1,146 @@
+"""Python's control flow on traced values: `if`, `while`, `and`, `range`, `isinstance`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ..code.functions import parameters
+from ..code.text import Function
+from ..code.values import Kind
+from ..code.walk import Event, Walk
+from ..diagnostic import Diagnostic, Fix
+from .making import diagnostic, rewriting, short
+
+
+_OF_TRUTH = {"max", "min", "any", "all", "sorted", "bool"}
+
+
+def truths(event: Event, walk: Walk) -> Iterator[Diagnostic]:
+    """branch-on-tracer, logical-op-on-tracer, flag-arg-traced, and loop-on-tracer of `while`."""
+    if not event.region.abstract:
+        return
+    if event.what == "call":
+        yield from _of_builtins(event, walk)
+    if event.what != "truth":
+        return
+    flag = _flag(event, walk)
+    if flag is not None:
+        yield flag
+    elif event.kind is Kind.TRACED:
+        yield _undecided(walk, event.node)
+
+
+def _undecided(walk: Walk, node: ast.expr) -> Diagnostic:
+    code = walk.code
+    text = short(code, node)
+    if _is_logical(node):
+        message = f"{_construct(node)} needs a Python truth, and the values in `{text}` are not known while tracing."
+        fix = rewriting(code, node, "bool", "Write & | ~ for and, or, not, with brackets round each comparison.")
+        return diagnostic(code, "logical-op-on-tracer", node, message, fix)
+    if isinstance(code.parents.get(node), ast.While):
+        message = f"how often this loop runs depends on `{text}`, which is not known while tracing."
+        return diagnostic(code, "loop-on-tracer", node, message, rewriting(code, node, "bool", "Use lax.while_loop."))
+    message = f"`{text}` is not known while tracing, so Python cannot choose a branch."
+    fix = rewriting(code, node, "bool", "Use jnp.where or lax.cond.")
+    return diagnostic(code, "branch-on-tracer", node, message, fix)
+
+
+def _is_logical(node: ast.AST) -> bool:
+    match node:
+        case ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
+            return True
+        case ast.Compare(ops=ops):
+            return len(ops) > 1 or isinstance(ops[0], ast.In | ast.NotIn)
+    return False
+
+
+def _construct(node: ast.AST) -> str:
+    match node:
+        case ast.BoolOp(op=ast.And()):
+            return "`and`"
+        case ast.BoolOp():
+            return "`or`"
+        case ast.UnaryOp():
+            return "`not`"
+        case ast.Compare(ops=ops) if len(ops) == 1:
+            return "`in`"
+    return "a chain of comparisons"
+
+
+def _of_builtins(event: Event, walk: Walk) -> Iterator[Diagnostic]:
+    node, code = event.node, walk.code
+    match node.func:
+        case ast.Name(id=name) if name in _OF_TRUTH and walk.functions.named(name, node) is None and not event.dotted:
+            of_several = name in ("max", "min")
+            if of_several and len(node.args) < 2:
+                return  # of the elements of a list, which may be traced or not
+            if any(kind is Kind.TRACED or (kind is Kind.TREE and of_several) for kind in event.inner):
+                message = f"Python's {name}() compares values, and those in `{short(code, node)}` are not known while tracing."
+                fix = rewriting(code, node, "bool", f"Use jnp.{name}.")
+                yield diagnostic(code, "logical-op-on-tracer", node, message, fix)
+
+
+def _flag(event: Event, walk: Walk) -> Diagnostic | None:
+    """An argument that is used as a truth as it is, and is given as True, False or text somewhere."""
+    node, region = event.node, event.region
+    name = node.operand if isinstance(node, ast.UnaryOp) else node
+    if event.kind is not Kind.TREE or not isinstance(name, ast.Name) or region.traced is None or region.depth:
+        return None
+    function = region.traced.function
+    if name.id not in parameters(function) or not _given_flag(function, name.id, walk):
+        return None
+    called = getattr(function, "name", "f")
+    message = f"`{name.id}` is a flag, but as an argument of the traced {called} it has no value here."
+    fix = Fix(f"Make it static: jax.jit({called}, static_argnames={name.id!r}).")
+    return diagnostic(walk.code, "flag-arg-traced", node, message, fix)
+
+
+def _given_flag(function: Function, name: str, walk: Walk) -> bool:
+    positional = [*function.args.posonlyargs, *function.args.args]
+    defaults = dict(zip([a.arg for a in positional[::-1]], function.args.defaults[::-1]))
+    defaults |= {a.arg: d for a, d in zip(function.args.kwonlyargs, function.args.kw_defaults) if d is not None}
+    if _is_flag(defaults.get(name)):
+        return True
+    at = next((i for i, a in enumerate(positional) if a.arg == name), None)
+    for call in ast.walk(walk.code.tree):
+        if isinstance(call, ast.Call) and (made := walk.functions.compiled_at(call)) and made.function is function:
+            given = {k.arg: k.value for k in call.keywords}
+            value = given.get(name) or (call.args[at] if at is not None and at < len(call.args) else None)
+            if _is_flag(value):
+                return True
+    return False
+
+
+def _is_flag(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, bool | str)
+
+
+def loops(event: Event, walk: Walk) -> Iterator[Diagnostic]:
+    """loop-on-tracer of `for … in range(n)`."""
+    if event.what != "call" or not event.region.abstract:
+        return
+    node, code = event.node, walk.code
+    if isinstance(node.func, ast.Name) and node.func.id == "range" and any(kind.is_traced for kind in event.inner):
+        message = f"how often this loop runs depends on `{short(code, node)}`, which is not known while tracing."
+        fix = rewriting(code, node, "index", "Use lax.fori_loop, or make the argument static.")
+        yield diagnostic(code, "loop-on-tracer", node, message, fix)
+
+
+_CLASSES = {"float", "int", "complex", "bool", "numpy.ndarray", "numpy.generic", "numpy.float32", "numpy.float64"}
+
+
+def types(event: Event, walk: Walk) -> Iterator[Diagnostic]:
+    """isinstance-on-tracer."""
+    if event.what != "call" or event.region.traced is None or not event.inner or not event.inner[0].is_traced:
+        return
+    node, code = event.node, walk.code
+    if not (isinstance(node.func, ast.Name) and node.func.id == "isinstance" and len(node.args) == 2):
+        return
+    classes = node.args[1].elts if isinstance(node.args[1], ast.Tuple) else [node.args[1]]
+    named = [code.names.dotted(one) or getattr(one, "id", "") for one in classes]
+    if named and all(name in _CLASSES for name in named):
+        value = short(code, node.args[0])
+        message = f"`{short(code, node)}` is False while tracing, whatever was passed: `{value}` is a tracer there."
+        fix = Fix(f"Look at {value}.dtype or {value}.ndim, or decide before the traced function is called.")
+        yield diagnostic(code, "isinstance-on-tracer", node, message, fix)

@@ -1,0 +1,187 @@
+"""How compiled functions are made and called: again and again, with static arguments, as methods, with other dtypes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ..code.functions import parameters
+from ..code.walk import Walk
+from ..diagnostic import Diagnostic, Fix
+from .making import diagnostic, short
+
+
+_LOOPS = (ast.For, ast.While, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
+_TRANSFORMS = {
+    "jax.grad",
+    "jax.value_and_grad",
+    "jax.vmap",
+    "jax.jacfwd",
+    "jax.jacrev",
+    "jax.hessian",
+    "functools.partial",
+}
+
+
+def made_in_loops(walk: Walk) -> Iterator[Diagnostic]:
+    """recompile-fresh-function: `jit` of a new function in each iteration, or in each call."""
+    code = walk.code
+    traced = {one.function for one in walk.functions.traced if one.abstract}
+    for node in ast.walk(code.tree):
+        if not (isinstance(node, ast.Call) and code.names.dotted(node.func) == "jax.jit" and node.args):
+            continue
+        function = code.function_around(node)
+        if not _is_new(node.args[0], walk) or function in traced or _is_kept(node, code.parents):
+            continue
+        loop = next((one for one in code.around(node) if isinstance(one, (*_LOOPS, ast.FunctionDef, ast.Lambda))), None)
+        called = isinstance(above := code.parents.get(node), ast.Call) and above.func is node
+        if isinstance(loop, _LOOPS) and not _in_iterable(node, loop, code.parents):
+            yield _fresh(walk, node, "iteration of the loop")
+        elif called and function is not None:
+            yield _fresh(walk, node, f"call of {getattr(function, 'name', 'this lambda')}")
+
+
+def _fresh(walk: Walk, node: ast.Call, each: str) -> Diagnostic:
+    message = f"every {each} makes a new function, `{short(walk.code, node)}`, which is traced anew: nothing of the last one is found again."
+    fix = f"Make it once, before: g = {short(walk.code, node, 60)}."
+    return diagnostic(walk.code, "recompile-fresh-function", node, message, Fix(fix))
+
+
+def _is_new(node: ast.expr, walk: Walk) -> bool:
+    match node:
+        case ast.Lambda():
+            return True
+        case ast.Call(func=func):
+            return walk.code.names.dotted(func) in _TRANSFORMS
+        case ast.Name(id=name):
+            function = walk.functions.named(name, node)
+            return (
+                isinstance(function, ast.Lambda | ast.FunctionDef) and walk.code.function_around(function) is not None
+            )
+    return False
+
+
+def _is_kept(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
+    """`step = step or jit(…)`, `cache[key] = jit(…)`, `self.step = jit(…)`, `return jit(…)` keep what they make."""
+    above = parents.get(node)
+    return (
+        isinstance(above, ast.Assign) and any(isinstance(t, ast.Subscript | ast.Attribute) for t in above.targets)
+    ) or isinstance(above, ast.Return | ast.BoolOp)
+
+
+def _in_iterable(node: ast.AST, loop: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
+    """Whether a node belongs to what a loop iterates over, which is made once."""
+    while parents[node] is not loop:
+        node = parents[node]
+    return isinstance(loop, ast.For) and node is loop.iter
+
+
+def unhashable(walk: Walk) -> Iterator[Diagnostic]:
+    """static-unhashable: a list, dict, set or array given for a static argument."""
+    code = walk.code
+    for call in ast.walk(code.tree):
+        traced = walk.functions.compiled_at(call) if isinstance(call, ast.Call) else None
+        if traced is None or not isinstance(call, ast.Call) or not traced.static:
+            continue
+        given = dict(zip(parameters(traced.function), call.args)) | {k.arg: k.value for k in call.keywords if k.arg}
+        for name in traced.static & set(given):
+            value = given[name]
+            what, fix = _without_hash(value, walk)
+            if what:
+                message = f"`{name}` is static, and a static argument needs a hash: {what} has none."
+                yield diagnostic(code, "static-unhashable", value, message, Fix(fix))
+
+
+def _without_hash(value: ast.expr, walk: Walk) -> tuple[str, str]:
+    match value:
+        case ast.List(elts=elts):
+            inside = ", ".join(walk.code.source(e) for e in elts)
+            return "a list", f"Pass a tuple: ({inside}{',' if len(elts) == 1 else ''})."
+        case ast.Dict() | ast.DictComp():
+            return "a dict", "Pass a tuple of pairs, or a frozen dataclass."
+        case ast.Set() | ast.SetComp():
+            return "a set", "Pass a frozenset."
+        case ast.ListComp():
+            return "a list", "Pass a tuple."
+        case ast.Call(func=func) if walk.code.names.dotted(func).startswith(("numpy.", "jax.numpy.")):
+            return "an array", "Leave it out of the static arguments: arrays are traced."
+    return "", ""
+
+
+def methods(walk: Walk) -> Iterator[Diagnostic]:
+    """not-a-jax-type: `@jit` on a method of a class that is no pytree."""
+    code = walk.code
+    for traced in walk.functions.traced:
+        function = traced.function
+        owner = code.parents.get(function)
+        if not isinstance(owner, ast.ClassDef) or traced.by != "jit" or isinstance(function, ast.Lambda):
+            continue
+        first = parameters(function)[:1]
+        if first != ["self"] or "self" in traced.static or traced.site not in function.decorator_list:
+            continue
+        if owner.bases or owner.decorator_list or owner.keywords or _is_registered(owner, walk):
+            continue
+        message = f"`self` is an argument of the compiled {function.name}, and {owner.name} is no pytree."
+        fix = (
+            f"Register {owner.name} (jax.tree_util.register_dataclass), or make self static: "
+            "@partial(jax.jit, static_argnums=0), if its attributes never change."
+        )
+        yield diagnostic(code, "not-a-jax-type", function, message, Fix(fix))
+
+
+def _is_registered(owner: ast.ClassDef, walk: Walk) -> bool:
+    if any(isinstance(node, ast.FunctionDef) and node.name == "tree_flatten" for node in owner.body):
+        return True
+    return any(
+        isinstance(node, ast.Call)
+        and "register" in walk.code.names.dotted(node.func)
+        and any(isinstance(a, ast.Name) and a.id == owner.name for a in node.args)
+        for node in ast.walk(walk.code.tree)
+    )
+
+
+_WIDE = {"float64": "float32", "int64": "int32", "uint64": "uint32", "complex128": "complex64"}
+
+
+def integers(walk: Walk) -> Iterator[Diagnostic]:
+    """grad-bad-signature of `grad(f)(3)`, x64-truncation of `dtype=jnp.float64`."""
+    code = walk.code
+    enabled = "enable_x64" in code.text
+    for node in ast.walk(code.tree):
+        if not isinstance(node, ast.Call):
+            continue
+        dotted = code.names.dotted(node.func)
+        if not enabled:
+            for value in _dtypes(node, dotted):
+                name = _wide(value, walk)
+                if name:
+                    message = f"{name} becomes {_WIDE[name]} here: 64-bit types are off."
+                    fix = (
+                        'Turn them on first: jax.config.update("jax_enable_x64", True); or ask for ' + _WIDE[name] + "."
+                    )
+                    yield diagnostic(code, "x64-truncation", value, message, Fix(fix))
+        match node.func:
+            case ast.Call(func=func) if (
+                code.names.dotted(func) in ("jax.grad", "jax.value_and_grad") and not node.func.keywords
+            ):
+                if node.args and isinstance(node.args[0], ast.Constant) and type(node.args[0].value) is int:
+                    number = node.args[0]
+                    message = f"grad needs a real number, and {code.source(number)} is an int."
+                    yield diagnostic(
+                        code, "grad-bad-signature", number, message, Fix(f"Write {code.source(number)}.0.")
+                    )
+
+
+def _dtypes(node: ast.Call, dotted: str) -> Iterator[ast.expr]:
+    if dotted.startswith("jax."):
+        yield from (k.value for k in node.keywords if k.arg == "dtype")
+        if (
+            dotted in ("jax.numpy.asarray", "jax.numpy.array", "jax.numpy.zeros", "jax.numpy.ones")
+            and len(node.args) > 1
+        ):
+            yield node.args[1]
+
+
+def _wide(value: ast.expr, walk: Walk) -> str:
+    name = walk.code.names.dotted(value).rpartition(".")[2] or str(getattr(value, "value", ""))
+    return name if name in _WIDE else ""

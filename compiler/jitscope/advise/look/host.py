@@ -1,0 +1,54 @@
+"""Functions of Python, NumPy and math that are given a tracer."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ..code.values import Kind
+from ..code.walk import Event, Walk
+from ..diagnostic import Diagnostic
+from .making import diagnostic, rewriting, short
+
+
+_FINE = frozenset({"shape", "ndim", "size", "dtype", "result_type", "issubdtype", "random"})
+
+
+def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
+    """host-call-on-tracer."""
+    if event.what != "call" or not event.region.abstract:
+        return
+    node, code = event.node, walk.code
+    room, _, name = event.dotted.partition(".")
+    if room in ("numpy", "math", "scipy", "pandas") and name and name.split(".")[0] not in _FINE:
+        if any(kind.is_traced for kind in event.inner):
+            yield _found(event, walk, f"{room}.{name}", "array" if room == "numpy" else "number")
+        return
+    match node.func:
+        case ast.Name(id="float" | "int" | "complex" as builtin) if event.inner and not event.dotted:
+            if event.inner[0] is Kind.TRACED or (event.inner[0] is Kind.TREE and isinstance(node.args[0], ast.Name)):
+                yield _found(event, walk, f"{builtin}()", "number")
+        case ast.Attribute(attr="item" | "tolist" as method) if event.kind.is_traced:
+            message = f".{method}() asks for values, and those of `{short(code, node.func.value)}` are not known while tracing."
+            fix = rewriting(code, node, "number", "Return the array, and ask for its value outside.")
+            yield diagnostic(code, "host-call-on-tracer", node, message, fix)
+
+
+def _found(event: Event, walk: Walk, called: str, asked: str) -> Diagnostic:
+    code, node = walk.code, event.node
+    message = f"{called} works on values, and those in `{short(code, node)}` are not known while tracing."
+    otherwise = "Use the function of jax.numpy, or call it outside of the traced function."
+    return diagnostic(code, "host-call-on-tracer", node, message, rewriting(code, node, asked, otherwise))
+
+
+def indices(event: Event, walk: Walk) -> Iterator[Diagnostic]:
+    """host-call-on-tracer of a list indexed by a tracer."""
+    if event.what != "index" or not event.region.abstract or event.kind.is_traced:
+        return
+    node, code = event.node, walk.code
+    is_list = isinstance(node.value, ast.Name) and node.value.id in walk.sequences
+    if is_list and event.inner[:1] == [Kind.TREE] and isinstance(node.slice, ast.Name):
+        text, index = short(code, node.value), short(code, node.slice)
+        message = f"`{text}` is a list of Python, and the index `{index}` is not known while tracing."
+        fix = rewriting(code, node, "index", "Make the list an array.")
+        yield diagnostic(code, "host-call-on-tracer", node, message, fix)

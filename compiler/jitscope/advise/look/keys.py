@@ -1,0 +1,207 @@
+"""Random keys used twice, and keys that do not change where they should."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ..code.functions import Traced, parameters
+from ..code.text import Code, Function
+from ..code.walk import Walk
+from ..diagnostic import Diagnostic, Fix
+from .making import diagnostic, short
+
+
+_NO_USE = {
+    "key", "PRNGKey", "fold_in", "clone", "wrap_key_data", "key_data", "key_impl", "default_prng_impl", "rbg_key",
+    "threefry2x32_key", "unsafe_rbg_key",
+}  # fmt: skip
+_SEEDS = ("jax.random.key", "jax.random.PRNGKey")
+Uses = dict[str, ast.Call]
+"""By the source of a key, the call that used it up."""
+
+
+def _used(call: ast.Call, code: Code) -> str:
+    """The source of the key that a call uses up, or ""."""
+    dotted = code.names.dotted(call.func)
+    if not dotted.startswith("jax.random.") or dotted.rpartition(".")[2] in _NO_USE:
+        return ""
+    key = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "key"), None)
+    match key:
+        case ast.Name(id=name):
+            return name
+        case ast.Subscript(value=ast.Name(), slice=ast.Constant()) | ast.Attribute(value=ast.Name()):
+            return code.source(key)
+    return ""
+
+
+# --- used twice -------------------------------------------------------------------------------------------------------------
+
+
+def used_twice(walk: Walk) -> Iterator[Diagnostic]:
+    """key-reuse."""
+    code = walk.code
+    if not any(dotted.startswith("jax") for dotted in code.names.table.values()) or "random" not in code.text:
+        return
+    bodies = [code.tree.body]
+    bodies += [n.body for n in ast.walk(code.tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+    for body in bodies:
+        look = _Reuse(code)
+        look.block(body, {})
+        yield from look.found.values()
+
+
+class _Reuse:
+    """Follows the keys of one function through its statements."""
+
+    def __init__(self, code: Code) -> None:
+        self.code = code
+        self.found: dict[ast.Call, Diagnostic] = {}
+
+    def block(self, body: list[ast.stmt], uses: Uses) -> bool:
+        """Whether the end of the block is reached."""
+        return all(self.statement(one, uses) for one in body)
+
+    def statement(self, node: ast.stmt, uses: Uses) -> bool:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                return True
+            case ast.If(test=test, body=body, orelse=orelse):
+                self.expression(test, uses)
+                self.branches([body, orelse], uses)
+            case ast.For(target=target, iter=iterated, body=body):
+                self.expression(iterated, uses)
+                self.loop(body, uses, _names(target))
+            case ast.While(test=test, body=body):
+                self.expression(test, uses)
+                self.loop(body, uses, set())
+            case ast.With(items=items, body=body):
+                for item in items:
+                    self.expression(item.context_expr, uses)
+                return self.block(body, uses)
+            case ast.Try(body=body, handlers=handlers, finalbody=final):
+                self.branches([body, *(h.body for h in handlers)], uses)
+                self.block(final, uses)
+            case _:
+                self.expression(node, uses)
+                for name in _names(node):
+                    for key in [k for k in uses if k == name or k.startswith((f"{name}[", f"{name}."))]:
+                        del uses[key]
+                return not isinstance(node, ast.Return | ast.Raise | ast.Continue | ast.Break)
+        return True
+
+    def branches(self, blocks: list[list[ast.stmt]], uses: Uses) -> None:
+        """What is used in one of several blocks is used after them; what one of them gave anew is fresh there only."""
+        before = dict(uses)
+        after = [own for block in blocks if self.block(block, own := dict(before))]
+        uses.clear()
+        for own in after:
+            uses.update(own)
+
+    def loop(self, body: list[ast.stmt], uses: Uses, own: set[str]) -> None:
+        """Twice: the second iteration meets what the first used up."""
+        for _ in range(2):
+            for name in own:
+                for key in [k for k in uses if k == name or k.startswith((f"{name}[", f"{name}."))]:
+                    del uses[key]
+            if not self.block(body, uses):
+                return
+
+    def expression(self, node: ast.AST, uses: Uses) -> None:
+        if isinstance(node, ast.Lambda):
+            return
+        comprehension = isinstance(node, ast.ListComp | ast.GeneratorExp | ast.DictComp | ast.SetComp)
+        for child in ast.iter_child_nodes(node):
+            self.expression(child, uses)
+        if comprehension:
+            own = {name for g in node.generators for name in _names(g.target)}  # pyright: ignore
+            for call in [c for c in ast.walk(node) if isinstance(c, ast.Call)]:
+                key = _used(call, self.code)
+                if key and key.split("[")[0].split(".")[0] not in own:
+                    self.use(call, key, uses)
+        elif isinstance(node, ast.Call) and (key := _used(node, self.code)):
+            self.use(node, key, uses)
+
+    def use(self, call: ast.Call, key: str, uses: Uses) -> None:
+        first = uses.get(key)
+        if first is None:
+            uses[key] = call
+            return
+        if first is call:
+            again = "in every iteration"
+            fix = "Split it before the loop and take one key for each iteration: for k in jax.random.split(key, n)."
+        else:
+            again = f"here, after line {first.lineno}"
+            fix = f"Split it first: {key}, own = jax.random.split({key}), and use each part once."
+        message = f"the key `{key}` is used twice, {again}: the random numbers are not independent of each other."
+        self.found[call] = diagnostic(self.code, "key-reuse", call, message, Fix(fix))
+
+
+def _names(node: ast.AST) -> set[str]:
+    """The names that a statement or target gives a value."""
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+
+
+# --- not threaded -------------------------------------------------------------------------------------------------------------
+
+_REPEATED = {
+    "scan": "iteration", "fori_loop": "iteration", "while_loop": "iteration", "map": "iteration", "vmap": "row", "pmap": "row",
+    "jit": "call",
+}  # fmt: skip
+
+
+def not_threaded(walk: Walk) -> Iterator[Diagnostic]:
+    """key-not-threaded: numbers drawn in a loop's body, a mapped or a compiled function, with a key from outside or of a fixed seed."""
+    for traced in walk.functions.traced:
+        if traced.by in _REPEATED and parameters(traced.function):
+            yield from _fixed(traced, walk)
+
+
+def _fixed(traced: Traced, walk: Walk) -> Iterator[Diagnostic]:
+    code, function = walk.code, traced.function
+    bound = _names(function) | {a.arg for a in ast.walk(function) if isinstance(a, ast.arg)}
+    each = _REPEATED[traced.by]
+    for call in _own_calls(function, code):
+        dotted = code.names.dotted(call.func)
+        if not dotted.startswith("jax.random.") or dotted.rpartition(".")[2] in _NO_USE:
+            continue
+        key = call.args[0] if call.args else None
+        root = key
+        while isinstance(root, ast.Subscript | ast.Attribute):
+            root = root.value
+        captured = isinstance(root, ast.Name) and root.id not in bound and not code.names.dotted(root)
+        seeded = _is_seed(key, code) or (isinstance(key, ast.Name) and _is_seeded(key.id, function, code))
+        if captured or seeded:
+            how = f"`{short(code, key)}` is the same" if key is not None and captured else "the seed is fixed"
+            message = f"{how} in every {each}, so every {each} draws the same numbers."
+            fix = {
+                "iteration": "Give each iteration its own key: scan over jax.random.split(key, n), or jax.random.fold_in(key, i).",
+                "row": "Map over the keys as well: jax.vmap(f)(jax.random.split(key, n), xs).",
+                "call": "Take the key as an argument, and pass another one in each call.",
+            }[each]
+            yield diagnostic(code, "key-not-threaded", call, message, Fix(fix))
+
+
+def _own_calls(function: Function, code: Code) -> Iterator[ast.Call]:
+    for node in ast.walk(function):
+        if isinstance(node, ast.Call) and code.function_around(node) is function:
+            yield node
+
+
+def _is_seed(node: ast.AST | None, code: Code) -> bool:
+    return (
+        isinstance(node, ast.Call)
+        and code.names.dotted(node.func) in _SEEDS
+        and bool(node.args)
+        and isinstance(node.args[0], ast.Constant)
+    )
+
+
+def _is_seeded(name: str, function: Function, code: Code) -> bool:
+    """Whether the only value a function gives a name is a key with a fixed seed."""
+    given = [
+        node.value
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign) and any(name in _names(target) for target in node.targets)
+    ]
+    return len(given) == 1 and _is_seed(given[0], code)

@@ -1,0 +1,50 @@
+"""Making diagnostics of what the look found."""
+
+from __future__ import annotations
+
+import ast
+
+from ...core.advice import rewritten
+from ..code.text import Code
+from ..diagnostic import Diagnostic, Edit, Fix
+
+
+def diagnostic(code: Code, id: str, node: ast.AST, message: str, fix: Fix | str = "") -> Diagnostic:
+    """A diagnostic at a node."""
+    return Diagnostic(id, code.file, code.span(node), message, Fix(fix) if isinstance(fix, str) else fix)
+
+
+def rewriting(code: Code, node: ast.AST, asked: str, otherwise: str) -> Fix:
+    """The fix that writes a node anew (for `asked` see `core.advice`), or the words `otherwise`."""
+    found = rewritten([node, *code.around(node)], asked)
+    if found is None:
+        return Fix(otherwise)
+    if not found.whole or not hasattr(found.node, "lineno"):
+        return Fix(f"Write `{found.text}`.")
+    return replacing(code, found.node, found.text)
+
+
+def replacing(code: Code, node: ast.AST, text: str, note: str = "") -> Fix:
+    """The fix that puts `text` in place of a node. It has no edit where the program calls the library otherwise than `text`."""
+    words = f"Write `{text}`.{' ' + note if note else ''}"
+    if not names_known(code, text):
+        return Fix(words)
+    return Fix(words, (Edit(code.span(node), text),))
+
+
+_USUAL = {"jnp": "jax.numpy", "lax": "jax.lax", "jax": "jax", "np": "numpy"}
+
+
+def names_known(code: Code, text: str) -> bool:
+    """Whether the library's names in a fix (`jnp`, `lax`, `jax`, `np`) mean in this program what they usually do."""
+    try:
+        used = {node.id for node in ast.walk(ast.parse(text.removeprefix("return "))) if isinstance(node, ast.Name)}
+    except SyntaxError:
+        return False
+    return all(code.names.table.get(name) == dotted for name, dotted in _USUAL.items() if name in used)
+
+
+def short(code: Code, node: ast.AST, most: int = 40) -> str:
+    """The source of a node for a message."""
+    text = code.source(node)
+    return text if len(text) <= most else text[: most - 1] + "…"

@@ -1,0 +1,274 @@
+"""What happens outside of compiled functions, between their calls: values they captured change, arrays they took are used again,
+buffers they read are written to."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ..code.functions import Traced, parameters
+from ..code.text import Code
+from ..code.walk import Walk
+from ..diagnostic import Diagnostic, Fix
+from .making import diagnostic, short
+
+
+def stale(walk: Walk) -> Iterator[Diagnostic]:
+    """stale-capture and static-mutable-stale: what the traced code read is changed between two calls at the top of the program."""
+    code = walk.code
+    changes = _changes(code)
+    if not changes:
+        return
+    for (scope, name), traced in walk.functions.compiled.items():
+        own = _read(traced, code)
+        if isinstance(scope, ast.Module):
+            calls = _calls(code, lambda call, name=name: isinstance(call.func, ast.Name) and call.func.id == name)
+            yield from _between(walk, own, changes, calls, _bindings(code, name), "stale-capture", name)
+        elif isinstance(scope, ast.ClassDef) and "self" in traced.static:
+            yield from _of_objects(walk, name, own, changes)
+
+
+def _of_objects(
+    walk: Walk, method: str, own: dict[str, ast.expr], changes: dict[str, list[ast.stmt]]
+) -> Iterator[Diagnostic]:
+    """`m.f(x); m.k = 5; m.f(x)`, where f reads self.k and self is static."""
+    objects = {path.split(".")[0] for path in changes if "." in path}
+    for name in objects:
+        calls = _calls(walk.code, lambda call, name=name: walk.code.source(call.func) == f"{name}.{method}")
+        renamed = {path.replace("self.", f"{name}.", 1): node for path, node in own.items() if path.startswith("self.")}
+        yield from _between(
+            walk, renamed, changes, calls, _bindings(walk.code, name), "static-mutable-stale", f"{name}.{method}"
+        )
+
+
+def _between(
+    walk: Walk,
+    read: dict[str, ast.expr],
+    changes: dict[str, list[ast.stmt]],
+    calls: list[ast.Call],
+    bindings: list[int],
+    id: str,
+    called: str,
+) -> Iterator[Diagnostic]:
+    for path, node in read.items():
+        for change in changes.get(path, ()):
+            before = [
+                c
+                for c in calls
+                if c.lineno < change.lineno or (c.lineno == change.lineno and c.col_offset < change.col_offset)
+            ]
+            after = [c for c in calls if c not in before and not _inside(c, change, walk.code)]
+            if before and after and not any(before[-1].lineno < line <= after[0].lineno for line in bindings):
+                message = (
+                    f"`{path}` was read when {called} was traced; line {change.lineno} changes it, and the compiled {called} keeps the old "
+                    f"value (line {after[0].lineno})."
+                )
+                fix = (
+                    f"Pass it as an argument of {called}."
+                    if id == "stale-capture"
+                    else "Pass it as an argument, or register the class as a pytree."
+                )
+                yield diagnostic(walk.code, id, node, message, Fix(fix))
+                break
+
+
+def _inside(node: ast.AST, outer: ast.AST, code: Code) -> bool:
+    return node is outer or outer in code.around(node)
+
+
+def _changes(code: Code) -> dict[str, list[ast.stmt]]:
+    """The statements at the top of the program that give a name, an attribute or an element a value, but the first of a name."""
+    found: dict[str, list[ast.stmt]] = {}
+    seen: set[str] = set()
+    for node in ast.walk(code.tree):
+        if not isinstance(node, ast.Assign | ast.AugAssign) or code.function_around(node) is not None:
+            continue
+        if any(isinstance(one, ast.ClassDef) for one in code.around(node)):
+            continue
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            path = _path(target)
+            if path and (path in seen or not isinstance(target, ast.Name)):
+                found.setdefault(path, []).append(node)
+            seen.add(path)
+    return {path: sorted(nodes, key=lambda n: (n.lineno, n.col_offset)) for path, nodes in found.items()}
+
+
+def _path(node: ast.AST) -> str:
+    """`scale`, `model.k`, `options['lr']`; "" for other targets."""
+    match node:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=value, attr=attr) if _path(value):
+            return f"{_path(value)}.{attr}"
+        case ast.Subscript(value=value, slice=ast.Constant(value=key)) if _path(value):
+            return f"{_path(value)}[{key!r}]"
+    return ""
+
+
+def _read(traced: Traced, code: Code) -> dict[str, ast.expr]:
+    """What a function reads from outside, by path."""
+    function = traced.function
+    bound = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    bound |= set(parameters(function)) - traced.static
+    found: dict[str, ast.expr] = {}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Load):
+            path = _path(node)
+            root = path.split(".")[0].split("[")[0]
+            if path and root not in bound and root not in code.names.table:
+                found.setdefault(path, node)
+    return found
+
+
+def _calls(code: Code, wanted: object) -> list[ast.Call]:
+    """The calls outside of functions that are wanted, in order."""
+    found = [
+        node
+        for node in ast.walk(code.tree)
+        if isinstance(node, ast.Call) and wanted(node) and code.function_around(node) is None  # pyright: ignore[reportCallIssue]
+    ]
+    return sorted(found, key=lambda call: (call.lineno, call.col_offset))
+
+
+def _bindings(code: Code, name: str) -> list[int]:
+    """The lines at the top of the program that give a name a value, or define it."""
+    found: list[int] = []
+    for node in ast.walk(code.tree):
+        if code.function_around(node) is None:
+            if isinstance(node, ast.FunctionDef) and node.name == name:
+                found.append(node.lineno)
+            elif isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
+                found.append(node.lineno)
+    return found
+
+
+# --- donated arrays, overwritten buffers ---------------------------------------------------------------------------------------
+
+
+def donated(walk: Walk) -> Iterator[Diagnostic]:
+    """donation-misuse: a name that was donated and is read later in the same block."""
+    code = walk.code
+    for call in ast.walk(code.tree):
+        traced = walk.functions.compiled_at(call) if isinstance(call, ast.Call) else None
+        if traced is None or not isinstance(call, ast.Call):
+            continue
+        for name in _donated_names(call, traced):
+            reader = _next_reader(call, name, code)
+            if reader is not None:
+                message = (
+                    f"`{name}` was donated in line {call.lineno}: its memory was given away, and it has no value here."
+                )
+                fix = f"Give the result its name, {name} = {short(code, call)}, or do not donate it."
+                yield diagnostic(code, "donation-misuse", reader, message, Fix(fix))
+
+
+def _donated_names(call: ast.Call, traced: Traced) -> Iterator[str]:
+    keywords = traced.site.keywords if isinstance(traced.site, ast.Call) else []
+    names = parameters(traced.function)
+    for keyword in keywords:
+        if keyword.arg not in ("donate_argnums", "donate_argnames"):
+            continue
+        values = keyword.value.elts if isinstance(keyword.value, ast.Tuple | ast.List) else [keyword.value]
+        for value in values:
+            which = getattr(value, "value", None)
+            at = names.index(which) if isinstance(which, str) and which in names else which
+            if isinstance(at, int) and 0 <= at < len(call.args) and isinstance(call.args[at], ast.Name):
+                yield call.args[at].id  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _next_reader(call: ast.Call, name: str, code: Code) -> ast.Name | None:
+    """Where a name is read next in the block of a call, if nothing gives it a new value before."""
+    statement = code.statement_around(call)
+    block = _block_of(statement, code)
+    if statement is None or statement not in block:
+        return None
+    if _stores(statement, name):
+        return None
+    for later in block[block.index(statement) + 1 :]:
+        for node in ast.walk(later):
+            if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+                if not _is_asked_about(node, code):
+                    return node
+        if _stores(later, name):
+            return None
+    return None
+
+
+def _is_asked_about(node: ast.Name, code: Code) -> bool:
+    """`x.is_deleted()`, `x.shape` and `del x` are fine."""
+    above = code.parents.get(node)
+    return isinstance(above, ast.Delete) or (
+        isinstance(above, ast.Attribute)
+        and above.attr in ("is_deleted", "shape", "dtype", "ndim", "size", "aval", "sharding")
+    )
+
+
+def _stores(node: ast.AST, name: str) -> bool:
+    return any(
+        isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store | ast.Del)
+        for one in ast.walk(node)
+    )
+
+
+def _block_of(statement: ast.stmt | None, code: Code) -> list[ast.stmt]:
+    above = code.parents.get(statement) if statement is not None else None
+    for field in ("body", "orelse", "finalbody"):
+        block = getattr(above, field, None)
+        if isinstance(block, list) and statement in block:
+            return block
+    return []
+
+
+def overwritten(walk: Walk) -> Iterator[Diagnostic]:
+    """numpy-alias-race: a loop that fills a NumPy buffer and hands it to a compiled function, without waiting. (jitscope copies
+    such arguments before the call returns; jax may read them later.)"""
+    code = walk.code
+    if not _imports_jax(code):
+        return
+    for loop in ast.walk(code.tree):
+        if not isinstance(loop, ast.For | ast.While):
+            continue
+        written = {
+            node.value.id: node
+            for node in ast.walk(loop)
+            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name)
+        }
+        for name, store in written.items():
+            if not _is_buffer(name, loop, code) or "block_until_ready" in ast.dump(loop):
+                continue
+            if any(_takes(call, name, walk) for call in ast.walk(loop) if isinstance(call, ast.Call)):
+                message = f"`{name}` is written to while the program of the last iteration may still read it."
+                yield diagnostic(
+                    code,
+                    "numpy-alias-race",
+                    store,
+                    message,
+                    Fix(f"Hand over a copy made now, {name}.copy(), or a fresh array."),
+                )
+
+
+def _imports_jax(code: Code) -> bool:
+    return any(
+        (isinstance(node, ast.Import) and any(a.name.split(".")[0] == "jax" for a in node.names))
+        or (isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "jax")
+        for node in ast.walk(code.tree)
+    )
+
+
+def _is_buffer(name: str, loop: ast.AST, code: Code) -> bool:
+    """Whether a name was given an array of NumPy's outside of the loop."""
+    return any(
+        isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Call)
+        and code.names.dotted(node.value.func) in ("numpy.empty", "numpy.zeros", "numpy.ones", "numpy.full")
+        and any(isinstance(t, ast.Name) and t.id == name for t in node.targets)
+        and loop not in code.around(node)
+        for node in ast.walk(code.tree)
+    )
+
+
+def _takes(call: ast.Call, name: str, walk: Walk) -> bool:
+    takes = walk.functions.compiled_at(call) is not None or walk.code.names.dotted(call.func) in (
+        "jax.numpy.asarray", "jax.numpy.array", "jax.device_put",
+    )  # fmt: skip
+    return takes and any(isinstance(a, ast.Name) and a.id == name for a in call.args)

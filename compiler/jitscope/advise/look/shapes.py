@@ -1,0 +1,108 @@
+"""Shapes and slices that depend on traced values."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ..code.values import Kind
+from ..code.walk import Event, Walk
+from ..diagnostic import Diagnostic, Fix
+from .making import diagnostic, rewriting, short
+
+
+def indices(event: Event, walk: Walk) -> Iterator[Diagnostic]:
+    """traced-slice-bound, and data-dependent-shape of masks."""
+    if event.what != "index" or not event.region.abstract or not event.kind.is_traced:
+        return
+    node, code = event.node, walk.code
+    if _has_traced_bound(event):
+        message = f"the length of `{short(code, node)}` depends on a value that is not known while tracing."
+        fix = rewriting(code, node, "slice", "Use lax.dynamic_slice with a fixed length, or jnp.where with a mask.")
+        yield diagnostic(code, "traced-slice-bound", node, message, fix)
+    elif _is_mask(node.slice, event) and not (isinstance(node.value, ast.Attribute) and node.value.attr == "at"):
+        message = f"how many elements `{short(code, node)}` has depends on values that are not known while tracing."
+        fix = rewriting(code, node, "mask", "Use jnp.where, or the size= argument.")
+        yield diagnostic(code, "data-dependent-shape", node, message, fix)
+
+
+def _has_traced_bound(event: Event) -> bool:
+    at = 0
+    for part in _parts(event.node.slice):
+        count = sum(b is not None for b in (part.lower, part.upper, part.step)) if isinstance(part, ast.Slice) else 1
+        if isinstance(part, ast.Slice) and any(kind.is_traced for kind in event.inner[at : at + count]):
+            return True
+        at += count
+    return False
+
+
+def _parts(index: ast.expr) -> list[ast.expr]:
+    return index.elts if isinstance(index, ast.Tuple) else [index]
+
+
+def _is_mask(index: ast.expr, event: Event) -> bool:
+    """A comparison of arrays, or several with & | ~."""
+    match index:
+        case ast.Compare(ops=[op]) if not isinstance(op, ast.In | ast.NotIn | ast.Is | ast.IsNot):
+            return event.inner[:1] == [Kind.TRACED]
+        case ast.BinOp(left=left, op=ast.BitAnd() | ast.BitOr(), right=right):
+            return _is_mask(left, event) or _is_mask(right, event)
+        case ast.UnaryOp(op=ast.Invert(), operand=operand):
+            return _is_mask(operand, event)
+    return False
+
+
+_SIZED = {
+    "nonzero",
+    "flatnonzero",
+    "argwhere",
+    "unique",
+    "unique_values",
+    "union1d",
+    "intersect1d",
+    "setdiff1d",
+    "extract",
+}
+_SHAPED = {
+    "zeros": (0,), "ones": (0,), "empty": (0,), "full": (0,), "eye": (0, 1), "identity": (0,), "tri": (0, 1), "arange": (0, 1, 2),
+    "broadcast_to": (1,), "reshape": (1,), "tile": (1,),
+}  # fmt: skip
+_SIZES = ("axis", "shape", "num_classes", "num_segments", "length")
+
+
+def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
+    """data-dependent-shape of functions, traced-shape-arg."""
+    if event.what != "call" or not event.region.abstract:
+        return
+    node, code = event.node, walk.code
+    room, _, name = event.dotted.rpartition(".")
+    sized = name in _SIZED or (name == "where" and len(node.args) == 1)
+    if room == "jax.numpy" and sized and event.inner[:1] and event.inner[0].is_traced:
+        if not any(k.arg == "size" for k in node.keywords):
+            message = f"how many elements `{short(code, node)}` has depends on values that are not known while tracing."
+            fix = Fix("Say how many there can be with size=…, and with fill_value=… what stands in the rest.")
+            yield diagnostic(code, "data-dependent-shape", node, message, fix)
+        return
+    guilty = _traced_size(event, room, name)
+    if guilty is not None:
+        text = short(code, guilty)
+        message = f"`{text}` is not known while tracing, and a shape has to be."
+        fix = Fix(
+            "Make the argument static (static_argnames=…); a size that follows from shapes is known in Python: x.shape[0], math.prod(x.shape)."
+        )
+        yield diagnostic(code, "traced-shape-arg", guilty, message, fix)
+
+
+def _traced_size(event: Event, room: str, name: str) -> ast.expr | None:
+    """The argument that is a traced size or axis."""
+    node = event.node
+    kinds = dict(zip([*node.args, *(k.value for k in node.keywords)], event.inner))
+    sizes: list[ast.expr] = []
+    if room == "jax.numpy" and name in _SHAPED:
+        sizes += [node.args[i] for i in _SHAPED[name] if i < len(node.args)]
+    elif isinstance(node.func, ast.Attribute) and node.func.attr == "reshape" and event.kind.is_traced:
+        sizes += node.args
+    if room.startswith("jax.") or event.kind.is_traced:
+        sizes += [k.value for k in node.keywords if k.arg in _SIZES]
+    known = (one for one in sizes if not isinstance(one, ast.Starred))
+    return next((one for one in known if kinds.get(one, Kind.STATIC).is_traced), None)

@@ -1,0 +1,206 @@
+"""What Python does while a function is traced, and never again: prints, changes of outer state, random numbers, clocks."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ..code.functions import parameters
+from ..code.values import Kind
+from ..code.walk import Event, Walk
+from ..diagnostic import Diagnostic, Fix
+from .making import diagnostic, replacing, short
+
+
+# --- prints ---------------------------------------------------------------------------------------------------------------
+
+
+def prints(event: Event, walk: Walk) -> Iterator[Diagnostic]:
+    """trace-time-print: `print(x)`, `f"{x}"`, `logging.info("%s", x)`, `str(x)`."""
+    node = event.node
+    if event.region.traced is None or event.what not in ("format", "call") or _is_for_people(node, walk):
+        return
+    if event.what == "format":
+        if event.kind.is_traced:
+            whole = walk.code.parents.get(node)
+            yield _seen(walk, whole if isinstance(whole, ast.JoinedStr) else node, node.value)
+    elif any(kind.is_traced for kind in event.inner):
+        named = isinstance(node.func, ast.Name) and node.func.id in ("print", "str", "repr", "format")
+        if named or event.dotted.startswith("logging.") or _is_logger(node.func):
+            given = [*node.args, *(k.value for k in node.keywords)]
+            yield _seen(walk, node, next(a for a, kind in zip(given, event.inner) if kind.is_traced))
+
+
+def _seen(walk: Walk, node: ast.AST, guilty: ast.expr) -> Diagnostic:
+    text = short(walk.code, guilty)
+    message = f"this runs while tracing: it sees a tracer in place of `{text}`, once, and calls of the compiled function skip it."
+    return diagnostic(walk.code, "trace-time-print", node, message, _debug_print(walk, node, text))
+
+
+def _debug_print(walk: Walk, node: ast.AST, text: str) -> Fix:
+    code = walk.code
+    match node:
+        case ast.Call(func=ast.Name(id="print"), args=args, keywords=[]) if isinstance(
+            code.parents.get(node), ast.Expr
+        ):
+            words = [a.value if isinstance(a, ast.Constant) and isinstance(a.value, str) else None for a in args]
+            if not any(word is not None and set('{}"\\\n') & set(word) for word in words):
+                shown = " ".join("{}" if word is None else word for word in words)
+                given = "".join(f", {code.source(a)}" for a, word in zip(args, words) if word is None)
+                return replacing(code, node, f'jax.debug.print("{shown}"{given})')
+    return Fix(f'jax.debug.print("{{}}", {text}) prints the value in every call.')
+
+
+def _is_logger(func: ast.expr) -> bool:
+    match func:
+        case ast.Attribute(value=ast.Name(id=name), attr="debug" | "info" | "warning" | "error" | "critical"):
+            return name.lower().strip("_") in ("log", "logger", "logging")
+    return False
+
+
+def _is_for_people(node: ast.AST, walk: Walk) -> bool:
+    """In the text of an error or an assertion a tracer is what people want to see; `jax.debug.print` has its own rules."""
+    return any(
+        isinstance(one, ast.Raise | ast.Assert)
+        or (isinstance(one, ast.Call) and walk.code.names.dotted(one.func).startswith("jax.debug."))
+        for one in walk.code.around(node)
+    )
+
+
+# --- changes --------------------------------------------------------------------------------------------------------------
+
+_CHANGING = {
+    "append",
+    "extend",
+    "insert",
+    "pop",
+    "popitem",
+    "remove",
+    "update",
+    "setdefault",
+    "add",
+    "discard",
+    "clear",
+}
+
+
+def names(event: Event, walk: Walk) -> Iterator[Diagnostic]:
+    """trace-time-mutation of `global n; n += 1`; tracer-leak if a tracer is stored so."""
+    if event.what == "name" and event.region.traced is not None:
+        make = _leaking if event.kind is Kind.TRACED else _changed
+        yield make(walk, event.node, event.node.id)
+
+
+def stores(event: Event, walk: Walk) -> Iterator[Diagnostic]:
+    """trace-time-mutation of `p["w"] = …`, `state.count = …` on what came from outside."""
+    node, function = event.node, event.region.function
+    if event.what != "store" or event.region.traced is None or function is None:
+        return
+    base = _root(node)
+    if base is None or event.kind in (Kind.TRACED, Kind.ARRAY) or event.dotted:
+        return
+    if base in parameters(function):
+        by_name = isinstance(node, ast.Subscript) and isinstance(getattr(node.slice, "value", None), str)
+        if by_name and not event.region.depth and not _bound_anew(base, function) and not _given_back(base, function):
+            yield _changed(walk, node, short(walk.code, node))
+    elif not _is_local(base, function):
+        yield _changed(walk, node, short(walk.code, node))
+
+
+def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
+    """trace-time-mutation of `log.append(…)` and `next(it)`, tracer-leak of the former, host-nondeterminism."""
+    if event.what != "call" or event.region.traced is None or event.region.function is None:
+        return
+    node, code, function = event.node, walk.code, event.region.function
+    if event.dotted:
+        if _is_nondeterministic(event.dotted):
+            message = f"`{short(code, node)}` runs once, while tracing: every call of the compiled function uses what it gave then."
+            yield diagnostic(code, "host-nondeterminism", node, message, Fix(_instead(event.dotted)))
+        return
+    match node.func:
+        case ast.Attribute(value=ast.Name(id=name), attr=attr) if attr in _CHANGING:
+            if not _is_local(name, function) and name not in parameters(function):
+                if any(kind.is_traced for kind in event.inner):
+                    yield _leaking(walk, node, name)
+                elif isinstance(code.parents.get(node), ast.Expr):
+                    yield _changed(walk, node, name)
+        case ast.Name(id="next") if node.args and isinstance(node.args[0], ast.Name):
+            name = node.args[0].id
+            if not _is_local(name, function) and name not in parameters(function):
+                yield _changed(walk, node, name)
+
+
+def _changed(walk: Walk, node: ast.AST, what: str) -> Diagnostic:
+    message = f"this changes `{what}` while tracing; calls of the compiled function do not repeat it."
+    fix = "Return the new value and let the caller keep it: state, y = f(state, x)."
+    return diagnostic(walk.code, "trace-time-mutation", node, message, fix)
+
+
+def _leaking(walk: Walk, node: ast.AST, name: str) -> Diagnostic:
+    message = f"this stores a tracer in `{name}`, outside of the traced function: there it has no value once the trace has ended."
+    return diagnostic(walk.code, "tracer-leak", node, message, "Return the value from the function.")
+
+
+def _root(node: ast.AST) -> str | None:
+    while isinstance(node, ast.Subscript | ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def _is_local(name: str, function: ast.AST) -> bool:
+    """Whether a function, or one inside it, binds a name itself."""
+    return name in _bound(function)
+
+
+def _bound(function: ast.AST) -> set[str]:
+    outer = {n for node in ast.walk(function) if isinstance(node, ast.Global | ast.Nonlocal) for n in node.names}
+    found: set[str] = set()
+    for node in ast.walk(function):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                found.add(name)
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) if node is not function:
+                found.add(name)
+            case ast.alias(name=name, asname=asname):
+                found.add(asname or name.split(".")[0])
+    return found - outer
+
+
+def _bound_anew(name: str, function: ast.AST) -> bool:
+    """Whether an argument's name is given something else first: `p = dict(p)`."""
+    return any(
+        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
+        for node in ast.walk(function)
+    )
+
+
+def _given_back(name: str, function: ast.AST) -> bool:
+    """Whether a function returns what it changed."""
+    returned = [node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value is not None]
+    return any(isinstance(one, ast.Name) and one.id == name for value in returned for one in ast.walk(value))
+
+
+_RANDOM = ("random.", "numpy.random.", "secrets.", "uuid.uuid")
+_CLOCKS = (
+    "time.time", "time.perf_counter", "time.monotonic", "time.time_ns", "time.perf_counter_ns", "time.process_time",
+    "datetime.datetime.now", "datetime.datetime.utcnow", "datetime.datetime.today", "datetime.date.today",
+)  # fmt: skip
+_SEEDED = (
+    "numpy.random.default_rng",
+    "numpy.random.RandomState",
+    "numpy.random.Generator",
+    "random.Random",
+    "numpy.random.SeedSequence",
+)
+
+
+def _is_nondeterministic(dotted: str) -> bool:
+    if dotted in _SEEDED:
+        return False
+    return dotted.startswith(_RANDOM) or dotted in _CLOCKS or dotted in ("os.getenv", "os.environ.get", "os.urandom")
+
+
+def _instead(dotted: str) -> str:
+    if dotted.startswith(_RANDOM):
+        return "Take a key as an argument and use jax.random; or pass the number as an argument."
+    return "Read it outside, and pass it as an argument if the program needs it."

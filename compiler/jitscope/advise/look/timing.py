@@ -1,0 +1,95 @@
+"""Clocks round work that is still under way when they are read."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ..code.text import Code
+from ..code.values import gives_array
+from ..code.walk import Walk
+from ..diagnostic import Diagnostic, Fix
+from .making import diagnostic, short
+
+
+_CLOCKS = {
+    "time.time",
+    "time.perf_counter",
+    "time.monotonic",
+    "time.process_time",
+    "time.perf_counter_ns",
+    "time.time_ns",
+}
+_WAITING = {"block_until_ready", "item", "tolist"}
+_WAITING_CALLS = {
+    "float",
+    "int",
+    "print",
+    "bool",
+    "numpy.asarray",
+    "numpy.array",
+    "jax.device_get",
+    "jax.block_until_ready",
+}
+
+
+def clocks(walk: Walk) -> Iterator[Diagnostic]:
+    """misleading-timing: a clock, a compiled call whose result nobody waits for, and the clock again, in one block."""
+    code = walk.code
+    if not _CLOCKS & {code.names.dotted(n.func) for n in ast.walk(code.tree) if isinstance(n, ast.Call)}:
+        return
+    for node in ast.walk(code.tree):
+        for field in ("body", "orelse"):
+            block = getattr(node, field, None)
+            if isinstance(block, list):
+                yield from _in_block(block, walk)
+
+
+def _in_block(block: list[ast.stmt], walk: Walk) -> Iterator[Diagnostic]:
+    code = walk.code
+    started, work = False, None
+    for statement in block:
+        reads = [n for n in ast.walk(statement) if isinstance(n, ast.Call) and code.names.dotted(n.func) in _CLOCKS]
+        is_start = (
+            isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call) and statement.value in reads
+        )
+        if (
+            started
+            and work is not None
+            and reads
+            and not isinstance(statement, ast.For | ast.While | ast.With | ast.FunctionDef)
+        ):
+            message = f"the clock may stop before `{short(code, work)}` is done: calls return while the work goes on."
+            fix = f"Wait for the result inside the measurement: jax.block_until_ready({short(code, work)}); and call once before, to compile."
+            yield diagnostic(code, "misleading-timing", reads[-1], message, Fix(fix))
+            started, work = is_start, None
+            continue
+        if is_start:
+            started, work = True, None
+        elif started:
+            if _waits(statement, code):
+                work = None
+            else:
+                work = work or _work(statement, walk)
+
+
+def _work(statement: ast.stmt, walk: Walk) -> ast.Call | None:
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Call):
+            dotted = walk.code.names.dotted(node.func)
+            if walk.functions.compiled_at(node) is not None or (
+                gives_array(dotted) and dotted.startswith(("jax.numpy.", "jax.lax."))
+            ):
+                return node
+    return None
+
+
+def _waits(statement: ast.stmt, code: Code) -> bool:
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Call):
+            name = node.func.id if isinstance(node.func, ast.Name) else code.names.dotted(node.func)
+            if (name in _WAITING_CALLS and node.args) or (
+                isinstance(node.func, ast.Attribute) and node.func.attr in _WAITING
+            ):
+                return True
+    return False

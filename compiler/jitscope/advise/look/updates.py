@@ -1,0 +1,66 @@
+"""Updates: elements assigned to, and results that are dropped."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ..code.values import METHODS, Kind
+from ..code.walk import Event, Walk
+from ..diagnostic import Diagnostic
+from .making import diagnostic, replacing, rewriting, short
+
+
+def assignments(event: Event, walk: Walk) -> Iterator[Diagnostic]:
+    """item-assignment."""
+    node, code = event.node, walk.code
+    if event.what != "store" or not isinstance(node, ast.Subscript):
+        return
+    by_name = isinstance(getattr(node.slice, "value", None), str)
+    argument = event.kind is Kind.TREE and event.region.abstract and isinstance(node.value, ast.Name) and not by_name
+    if event.kind in (Kind.TRACED, Kind.ARRAY) or argument:
+        message = f"arrays cannot be changed in place, and `{short(code, node.value)}` is one."
+        fix = rewriting(code, node, "assignment", "x = x.at[index].set(value) gives a new array with the change.")
+        yield diagnostic(code, "item-assignment", node, message, fix)
+
+
+_UPDATES = {"set", "add", "subtract", "multiply", "divide", "power", "min", "max", "apply", "mul"}
+_PURE = {
+    "jax.random.split",
+    "jax.random.fold_in",
+    "jax.tree.map",
+    "jax.tree_util.tree_map",
+    "jax.tree_map",
+    "jax.device_put",
+}
+
+
+def dropped(event: Event, walk: Walk) -> Iterator[Diagnostic]:
+    """update-result-dropped."""
+    node, code = event.node, walk.code
+    if event.what != "drop" or not isinstance(node, ast.Call) or code.is_shown(node):
+        return
+    dotted = code.names.dotted(node.func)
+    match node.func:
+        case ast.Attribute(value=ast.Subscript(value=ast.Attribute(value=base, attr="at")), attr=attr) if (
+            attr in _UPDATES
+        ):
+            message = f"this makes a new array and drops it: `{short(code, base)}` stays as it was."
+            fix = replacing(code, node, f"{code.source(base)} = {code.source(node)}")
+            yield diagnostic(code, "update-result-dropped", node, message, fix)
+            return
+        case ast.Attribute(value=base, attr=attr) if not dotted and attr in METHODS:
+            if _kind_of_result(event) and event.region.function is not None:
+                message = f"this makes a new array and drops it: `{short(code, base)}` stays as it was."
+                fix = replacing(code, node, f"{code.source(base)} = {code.source(node)}")
+                yield diagnostic(code, "update-result-dropped", node, message, fix)
+                return
+    if dotted in _PURE or (
+        dotted.startswith(("jax.numpy.", "jax.lax.", "jax.nn.")) and event.region.traced is not None
+    ):
+        message = f"`{short(code, node)}` computes something new and changes nothing: its result is dropped here."
+        yield diagnostic(code, "update-result-dropped", node, message, "Give the result a name, or delete the line.")
+
+
+def _kind_of_result(event: Event) -> bool:
+    return event.kind in (Kind.TRACED, Kind.ARRAY)
