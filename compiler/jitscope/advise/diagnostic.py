@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -79,9 +78,14 @@ class Diagnostic:
         }
 
 
-def span_of(node: ast.AST) -> Span:
-    """Where a node stands. `ast` counts columns in bytes: see `Code.span`, which counts characters."""
-    return Span(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)  # pyright: ignore
+def applied(text: str, edits: Iterable[Edit]) -> str:
+    """A text with edits, which do not overlap, made in it."""
+    lines = text.splitlines(keepends=True)
+    for edit in sorted(edits, key=lambda one: one.span, reverse=True):
+        span = edit.span
+        head, tail = lines[span.line - 1][: span.column], lines[span.end_line - 1][span.end_column :]
+        lines[span.line - 1 : span.end_line] = (head + edit.text + tail).splitlines(keepends=True)
+    return "".join(lines)
 
 
 def distinct(found: Iterable[Diagnostic]) -> list[Diagnostic]:

@@ -183,8 +183,18 @@ def parameters(function: Function) -> list[str]:
     return [*(one.arg for one in (*a.posonlyargs, *a.args)), *(one.arg for one in a.kwonlyargs), *rest]
 
 
+def defaulted(function: Function) -> frozenset[str]:
+    """The arguments that have a default: where a call does not give them, they stay what the default is."""
+    a = function.args
+    positional = [one.arg for one in (*a.posonlyargs, *a.args)]
+    named = [one.arg for one, default in zip(a.kwonlyargs, a.kw_defaults) if default is not None]
+    return frozenset([*positional[len(positional) - len(a.defaults) :], *named])
+
+
 def static_names(function: Function, keywords: list[ast.keyword]) -> frozenset[str]:
     """The arguments that `static_argnums`, `static_argnames` or `nondiff_argnums` name."""
+    if any(keyword.arg == "auto_static" for keyword in keywords):
+        return frozenset(parameters(function))
     names: set[str] = set()
     positional = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
     for keyword in keywords:

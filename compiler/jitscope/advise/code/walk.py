@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import values
-from .functions import Functions, Traced, parameters
+from .functions import Functions, Traced, defaulted, parameters
 from .text import Code, Function
 from .values import Kind, joined
 
@@ -40,7 +40,13 @@ class Region:
 
     @property
     def abstract(self) -> bool:
+        """Whether arguments have no values here."""
         return self.traced is not None and self.traced.abstract
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether what is traced here is run later, without Python."""
+        return self.traced is not None and self.traced.by not in ("eval_shape", "make_jaxpr")
 
 
 Listener = Callable[[Event, "Walk"], None]
@@ -56,6 +62,11 @@ class Walk:
         self._returned: dict[Any, Kind] = {}
         self.sequences: set[str] = set()
         """Names of the module that hold lists, tuples and dicts."""
+        self._outer: dict[Function | None, set[str]] = {}
+        """The names that functions assign in a scope around them."""
+        for node in code.parents:
+            if isinstance(node, ast.Global | ast.Nonlocal):
+                self._outer.setdefault(code.function_around(node), set()).update(node.names)
 
     def run(self) -> None:
         """Walk the module, then all functions that are not traced, then those that are."""
@@ -72,7 +83,8 @@ class Walk:
 
     def enter(self, traced: Traced) -> None:
         """Walk a traced function with traced arguments."""
-        kinds = {n: Kind.UNKNOWN if n in traced.static else Kind.TREE for n in parameters(traced.function)}
+        known = traced.static | defaulted(traced.function)
+        kinds = {n: Kind.UNKNOWN if n in known else Kind.TREE for n in parameters(traced.function)}
         self._function(traced.function, kinds, Region(traced.function, traced))
 
     def _function(self, function: Function, given: Scope, region: Region) -> Kind:
@@ -141,6 +153,8 @@ class Walk:
             case ast.Assert(test=test):
                 self._truth(test, scope, region)
             case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
+                if any(self._is_apart(item) for item in items):
+                    return
                 for item in items:
                     kind = self.value(item.context_expr, scope, region)
                     if item.optional_vars is not None:
@@ -160,6 +174,13 @@ class Walk:
             case ast.Match(subject=subject, cases=cases):
                 self.value(subject, scope, region)
                 self._branches([case.body for case in cases], scope, region, results)
+
+    def _is_apart(self, item: ast.withitem) -> bool:
+        """A block that runs at once, or whose error is expected."""
+        call = item.context_expr
+        name = call.func if isinstance(call, ast.Call) else call
+        last = name.attr if isinstance(name, ast.Attribute) else getattr(name, "id", "")
+        return last in ("raises", "assertRaises", "assertRaisesRegex", "suppress", "ensure_compile_time_eval")
 
     def _inner(self, node: Function, scope: Scope, region: Region) -> None:
         """A function defined while tracing, that no transformation takes by name: what it captures is traced."""
@@ -182,8 +203,7 @@ class Walk:
     def _assign(self, target: ast.expr, kind: Kind, scope: Scope, region: Region, value: ast.expr | None) -> None:
         match target:
             case ast.Name(id=name):
-                outer = region.function is not None and self._is_outer(name, region.function)
-                if outer:
+                if name in self._outer.get(region.function, ()):
                     self._tell("name", target, kind, region)
                 if region.function is None and isinstance(value, ast.List | ast.Tuple | ast.Dict | ast.ListComp):
                     self.sequences.add(name)
@@ -201,13 +221,6 @@ class Walk:
                 self._tell("store", target, of, region, inner=inner)
             case ast.Attribute(value=base):
                 self._tell("store", target, self.value(base, scope, region), region)
-
-    def _is_outer(self, name: str, function: Function) -> bool:
-        return any(
-            isinstance(node, ast.Global | ast.Nonlocal) and name in node.names
-            for node in ast.walk(function)
-            if self.code.function_around(node) is function
-        )
 
     @staticmethod
     def _part(kind: Kind) -> Kind:
@@ -262,7 +275,9 @@ class Walk:
                 return Kind.STATIC
             case ast.Tuple(elts=elts) | ast.List(elts=elts) | ast.Set(elts=elts):
                 kinds = [self.value(one, scope, region) for one in elts]
-                return Kind.TREE if any(kind.is_traced for kind in kinds) else joined(kinds) if kinds else Kind.STATIC
+                if any(kind.is_traced for kind in kinds):
+                    return Kind.TREE
+                return Kind.STATIC if all(kind is Kind.STATIC for kind in kinds) else Kind.UNKNOWN
             case ast.Dict(values=parts):
                 kinds = [self.value(one, scope, region) for one in parts]
                 return Kind.TREE if any(kind.is_traced for kind in kinds) else Kind.UNKNOWN
@@ -368,6 +383,8 @@ class Walk:
 
     def _result(self, node: ast.Call, dotted: str, base: Kind, given: list[Kind], scope: Scope, region: Region) -> Kind:
         any_traced = any(kind.is_traced for kind in given)
+        if dotted in ("jax.lax.psum", "jax.lax.axis_size", "jax.lax.axis_index"):
+            return Kind.UNKNOWN  # of a constant they give an int
         if values.gives_array(dotted):
             if dotted == "jax.random.split" and not region.abstract:
                 return Kind.UNKNOWN

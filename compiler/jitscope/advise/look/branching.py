@@ -85,10 +85,16 @@ def _flag(event: Event, walk: Walk) -> Diagnostic | None:
     """An argument that is used as a truth as it is, and is given as True, False or text somewhere."""
     node, region = event.node, event.region
     name = node.operand if isinstance(node, ast.UnaryOp) else node
-    if event.kind is not Kind.TREE or not isinstance(name, ast.Name) or region.traced is None or region.depth:
+    if not isinstance(name, ast.Name) or region.traced is None or region.function is not region.traced.function:
         return None
     function = region.traced.function
-    if name.id not in parameters(function) or not _given_flag(function, name.id, walk):
+    if (
+        event.kind not in (Kind.TREE, Kind.UNKNOWN)
+        or name.id in region.traced.static
+        or name.id not in parameters(function)
+    ):
+        return None
+    if not _given_flag(function, name.id, walk):
         return None
     called = getattr(function, "name", "f")
     message = f"`{name.id}` is a flag, but as an argument of the traced {called} it has no value here."
@@ -98,10 +104,6 @@ def _flag(event: Event, walk: Walk) -> Diagnostic | None:
 
 def _given_flag(function: Function, name: str, walk: Walk) -> bool:
     positional = [*function.args.posonlyargs, *function.args.args]
-    defaults = dict(zip([a.arg for a in positional[::-1]], function.args.defaults[::-1]))
-    defaults |= {a.arg: d for a, d in zip(function.args.kwonlyargs, function.args.kw_defaults) if d is not None}
-    if _is_flag(defaults.get(name)):
-        return True
     at = next((i for i, a in enumerate(positional) if a.arg == name), None)
     for call in ast.walk(walk.code.tree):
         if isinstance(call, ast.Call) and (made := walk.functions.compiled_at(call)) and made.function is function:

@@ -37,8 +37,17 @@ def made_in_loops(walk: Walk) -> Iterator[Diagnostic]:
         called = isinstance(above := code.parents.get(node), ast.Call) and above.func is node
         if isinstance(loop, _LOOPS) and not _in_iterable(node, loop, code.parents):
             yield _fresh(walk, node, "iteration of the loop")
-        elif called and function is not None:
-            yield _fresh(walk, node, f"call of {getattr(function, 'name', 'this lambda')}")
+        elif called and isinstance(function, ast.FunctionDef) and _is_called_again(function.name, walk):
+            yield _fresh(walk, node, f"call of {function.name}")
+
+
+def _is_called_again(name: str, walk: Walk) -> bool:
+    """Whether the program calls a function twice, or in a loop."""
+    code = walk.code
+    calls = [
+        n for n in ast.walk(code.tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == name
+    ]
+    return len(calls) > 1 or any(isinstance(one, _LOOPS) for call in calls for one in code.around(call))
 
 
 def _fresh(walk: Walk, node: ast.Call, each: str) -> Diagnostic:

@@ -110,6 +110,8 @@ class _Reuse:
     def expression(self, node: ast.AST, uses: Uses) -> None:
         if isinstance(node, ast.Lambda):
             return
+        if isinstance(node, ast.Compare):
+            return  # whether two draws are the same is a question worth asking
         comprehension = isinstance(node, ast.ListComp | ast.GeneratorExp | ast.DictComp | ast.SetComp)
         for child in ast.iter_child_nodes(node):
             self.expression(child, uses)
@@ -167,7 +169,9 @@ def _fixed(traced: Traced, walk: Walk) -> Iterator[Diagnostic]:
             continue
         key = call.args[0] if call.args else None
         root = key
-        while isinstance(root, ast.Subscript | ast.Attribute):
+        while isinstance(root, ast.Attribute) or (
+            isinstance(root, ast.Subscript) and isinstance(root.slice, ast.Constant)
+        ):
             root = root.value
         captured = isinstance(root, ast.Name) and root.id not in bound and not code.names.dotted(root)
         seeded = _is_seed(key, code) or (isinstance(key, ast.Name) and _is_seeded(key.id, function, code))

@@ -156,10 +156,10 @@ def donated(walk: Walk) -> Iterator[Diagnostic]:
             reader = _next_reader(call, name, code)
             if reader is not None:
                 message = (
-                    f"`{name}` was donated in line {call.lineno}: its memory was given away, and it has no value here."
+                    f"`{name}` is donated here: its memory is given away, and line {reader.lineno} reads it again."
                 )
                 fix = f"Give the result its name, {name} = {short(code, call)}, or do not donate it."
-                yield diagnostic(code, "donation-misuse", reader, message, Fix(fix))
+                yield diagnostic(code, "donation-misuse", call, message, Fix(fix))
 
 
 def _donated_names(call: ast.Call, traced: Traced) -> Iterator[str]:

@@ -21,7 +21,7 @@ def prints(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     if event.region.traced is None or event.what not in ("format", "call") or _is_for_people(node, walk):
         return
     if event.what == "format":
-        if event.kind.is_traced:
+        if event.kind.is_traced and event.region.abstract:
             whole = walk.code.parents.get(node)
             yield _seen(walk, whole if isinstance(whole, ast.JoinedStr) else node, node.value)
     elif any(kind.is_traced for kind in event.inner):
@@ -86,7 +86,7 @@ _CHANGING = {
 
 def names(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     """trace-time-mutation of `global n; n += 1`; tracer-leak if a tracer is stored so."""
-    if event.what == "name" and event.region.traced is not None:
+    if event.what == "name" and event.region.is_kept:
         make = _leaking if event.kind is Kind.TRACED else _changed
         yield make(walk, event.node, event.node.id)
 
@@ -94,7 +94,7 @@ def names(event: Event, walk: Walk) -> Iterator[Diagnostic]:
 def stores(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     """trace-time-mutation of `p["w"] = …`, `state.count = …` on what came from outside."""
     node, function = event.node, event.region.function
-    if event.what != "store" or event.region.traced is None or function is None:
+    if event.what != "store" or not event.region.is_kept or function is None or _is_ref(node, walk):
         return
     base = _root(node)
     if base is None or event.kind in (Kind.TRACED, Kind.ARRAY) or event.dotted:
@@ -109,7 +109,7 @@ def stores(event: Event, walk: Walk) -> Iterator[Diagnostic]:
 
 def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     """trace-time-mutation of `log.append(…)` and `next(it)`, tracer-leak of the former, host-nondeterminism."""
-    if event.what != "call" or event.region.traced is None or event.region.function is None:
+    if event.what != "call" or not event.region.is_kept or event.region.function is None:
         return
     node, code, function = event.node, walk.code, event.region.function
     if event.dotted:
@@ -119,11 +119,9 @@ def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
         return
     match node.func:
         case ast.Attribute(value=ast.Name(id=name), attr=attr) if attr in _CHANGING:
-            if not _is_local(name, function) and name not in parameters(function):
-                if any(kind.is_traced for kind in event.inner):
-                    yield _leaking(walk, node, name)
-                elif isinstance(code.parents.get(node), ast.Expr):
-                    yield _changed(walk, node, name)
+            stored = any(kind.is_traced for kind in event.inner) and isinstance(code.parents.get(node), ast.Expr)
+            if stored and not _is_local(name, function) and name not in parameters(function):
+                yield _leaking(walk, node, name)
         case ast.Name(id="next") if node.args and isinstance(node.args[0], ast.Name):
             name = node.args[0].id
             if not _is_local(name, function) and name not in parameters(function):
@@ -139,6 +137,13 @@ def _changed(walk: Walk, node: ast.AST, what: str) -> Diagnostic:
 def _leaking(walk: Walk, node: ast.AST, name: str) -> Diagnostic:
     message = f"this stores a tracer in `{name}`, outside of the traced function: there it has no value once the trace has ended."
     return diagnostic(walk.code, "tracer-leak", node, message, "Return the value from the function.")
+
+
+def _is_ref(node: ast.AST, walk: Walk) -> bool:
+    """Whether elements of a `Ref` may be meant, which can be changed: programs with some say so, and write `ref[...]`."""
+    if not isinstance(node, ast.Subscript):
+        return False
+    return getattr(node.slice, "value", None) is ... or "new_ref" in walk.code.text
 
 
 def _root(node: ast.AST) -> str | None:
@@ -175,9 +180,13 @@ def _bound_anew(name: str, function: ast.AST) -> bool:
 
 
 def _given_back(name: str, function: ast.AST) -> bool:
-    """Whether a function returns what it changed."""
+    """Whether a function returns what it changed, and not only parts of it."""
     returned = [node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value is not None]
-    return any(isinstance(one, ast.Name) and one.id == name for value in returned for one in ast.walk(value))
+    parts = {
+        one.value for value in returned for one in ast.walk(value) if isinstance(one, ast.Subscript | ast.Attribute)
+    }
+    names = [one for value in returned for one in ast.walk(value) if isinstance(one, ast.Name) and one.id == name]
+    return any(one not in parts for one in names)
 
 
 _RANDOM = ("random.", "numpy.random.", "secrets.", "uuid.uuid")

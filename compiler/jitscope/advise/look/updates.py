@@ -17,6 +17,8 @@ def assignments(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     if event.what != "store" or not isinstance(node, ast.Subscript):
         return
     by_name = isinstance(getattr(node.slice, "value", None), str)
+    if getattr(node.slice, "value", None) is ... or "new_ref" in code.text:
+        return  # a Ref, which can be changed
     argument = event.kind is Kind.TREE and event.region.abstract and isinstance(node.value, ast.Name) and not by_name
     if event.kind in (Kind.TRACED, Kind.ARRAY) or argument:
         message = f"arrays cannot be changed in place, and `{short(code, node.value)}` is one."
@@ -25,14 +27,8 @@ def assignments(event: Event, walk: Walk) -> Iterator[Diagnostic]:
 
 
 _UPDATES = {"set", "add", "subtract", "multiply", "divide", "power", "min", "max", "apply", "mul"}
-_PURE = {
-    "jax.random.split",
-    "jax.random.fold_in",
-    "jax.tree.map",
-    "jax.tree_util.tree_map",
-    "jax.tree_map",
-    "jax.device_put",
-}
+_PURE = {"jax.random.split", "jax.random.fold_in", "jax.tree.map", "jax.tree_util.tree_map", "jax.tree_map"}
+_CONTROL = {"dce_sink", "cond", "switch", "scan", "while_loop", "fori_loop", "map"}
 
 
 def dropped(event: Event, walk: Walk) -> Iterator[Diagnostic]:
@@ -55,9 +51,10 @@ def dropped(event: Event, walk: Walk) -> Iterator[Diagnostic]:
                 fix = replacing(code, node, f"{code.source(base)} = {code.source(node)}")
                 yield diagnostic(code, "update-result-dropped", node, message, fix)
                 return
-    if dotted in _PURE or (
-        dotted.startswith(("jax.numpy.", "jax.lax.", "jax.nn.")) and event.region.traced is not None
-    ):
+    computes = dotted.startswith(("jax.numpy.", "jax.lax.", "jax.nn.")) and dotted.rpartition(".")[2] not in _CONTROL
+    if dotted.endswith((".map", ".tree_map")) and not (node.args and isinstance(node.args[0], ast.Lambda)):
+        return  # it may be called for what its function does
+    if dotted in _PURE or (computes and event.region.traced is not None):
         message = f"`{short(code, node)}` computes something new and changes nothing: its result is dropped here."
         yield diagnostic(code, "update-result-dropped", node, message, "Give the result a name, or delete the line.")
 

@@ -1,0 +1,52 @@
+"""The programs of `cases/`: small ones that step on a sharp bit, and look-alikes that do not.
+
+A file has cells, `# %% trigger` and `# %% clean`; `raises` after it says that the program ends in an error. The lines on which a
+diagnostic is due end in `#<- id`.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+
+HEADER = """\
+import jitscope as jax
+import jitscope.numpy as jnp
+from jitscope import lax
+import numpy as np
+"""
+CASES = Path(__file__).parent / "cases"
+
+
+class Program(NamedTuple):
+    """`wanted` are the (id, line) that are due."""
+
+    name: str
+    text: str
+    wanted: frozenset[tuple[str, int]]
+    raises: bool
+
+
+def programs() -> list[Program]:
+    """All programs of `cases/`."""
+    return [program for file in sorted(CASES.glob("*.txt")) for program in _in_file(file)]
+
+
+def _in_file(file: Path) -> list[Program]:
+    parts = re.split(r"^# %% (trigger|clean)( raises)?\n", file.read_text(), flags=re.MULTILINE)[1:]
+    found = []
+    for i in range(0, len(parts), 3):
+        kind, raises, body = parts[i : i + 3]
+        lines = (HEADER + body).splitlines()
+        wanted = {
+            (id, number)
+            for number, line in enumerate(lines, 1)
+            if "#<-" in line
+            for id in line.partition("#<-")[2].split()
+        }
+        assert bool(wanted) == (kind == "trigger"), (file, body)
+        text = "\n".join(line.partition("  #<-")[0] for line in lines) + "\n"
+        found.append(Program(f"{file.stem}-{kind}-{i // 3}", text, frozenset(wanted), bool(raises)))
+    return found
