@@ -16,7 +16,7 @@ def scopes(closed, primitive):
     return [
         position.get("named_scope")
         for node in eqns.values()
-        if node["text"].split(" = ")[-1].split("[")[0].split()[0] == primitive
+        if node["kind"] != "group" and node["text"].split(" = ")[-1].split("[")[0].split()[0] == primitive
         for position in node["positions"]
     ]
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from jitscope_widgets import DocumentError, validate
-from jitscope_widgets.schema import FORMS, KINDS, Form, Many, Maybe, OneOf, Record, Table
+from jitscope_widgets.schema import FORMS, KINDS, Form, Many, Maybe, OneOf, Perhaps, Record, Table
 from tests.widgets import documents as made
 
 
@@ -106,7 +106,7 @@ def _words(form: Form, inside: bool = False) -> set[str]:
             return _words(FORMS[form]) if form not in SECTIONS and not inside else set()
         case OneOf():
             return {option for option in form.options if isinstance(option, str)}
-        case Maybe() | Many() | Table():
+        case Maybe() | Many() | Table() | Perhaps():
             return _words(form.form)
         case Record():
             return set(form.fields).union(*map(_words, form.fields.values()))

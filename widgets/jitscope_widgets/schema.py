@@ -116,7 +116,9 @@ FORMS: dict[str, Record] = {
     ),
     "node": _record(
         id=TEXT,
-        kind=OneOf(("input", "constant", "equation", "output", "instruction", "fusion", "library", "scope")),
+        kind=OneOf(("input", "constant", "equation", "output", "instruction", "fusion", "library", "scope", "group")),
+        what=Perhaps(OneOf(("tree", "function", "named scope", "repeat", "instance"))),
+        count=Perhaps(WHOLE),
         label=TEXT,
         scope=Maybe(TEXT),
         types=Many(TEXT),
@@ -125,6 +127,7 @@ FORMS: dict[str, Record] = {
         params=Table(TEXT),
         paths=Many(TEXT),
         positions=Many("position"),
+        transforms=Perhaps(Many(OneOf(("jvp", "transpose", "vmap")))),
         fused_into=Maybe(TEXT),
     ),
     "edge": Record({"from": TEXT, "to": TEXT, "type": TEXT, "bytes": WHOLE}),

@@ -74,7 +74,7 @@ class Scopes:
 
     def _is_operation(self, ident: str) -> bool:
         node = self.nodes[ident]
-        if node["kind"] in ("input", "constant", "output"):
+        if node["kind"] in ("input", "constant", "output", "group"):
             return False
         if self.level == "jaxpr":
             return node["kind"] != "scope" or bool(node["paths"])

@@ -124,7 +124,7 @@ def _tells(sentence: str, part: Document) -> bool:
 def _graph(graph: Document, width: int) -> list[str]:
     nodes = graph["nodes"]
     unit = "equation" if graph["level"] == "jaxpr" else "instruction"
-    count = sum(1 for node in nodes if node["kind"] not in ("input", "constant", "output"))
+    count = sum(1 for node in nodes if node["kind"] not in ("input", "constant", "output", "group"))
     lines = wrap(f"{clean(graph['title'])}: {plural(count, unit)}", width, "  ")
     inner: dict[str | None, list[Document]] = {}
     ids = {node["id"] for node in nodes}

@@ -423,7 +423,7 @@ def call_rule(rule: Callable[..., Any], *args: Any) -> Any:
     was called."""
     if source.position_of_function(rule) is None:
         return rule(*args)
-    with source.written_at(None):
+    with source.written_here():
         return rule(*args)
 
 

@@ -52,6 +52,10 @@ class ReferenceAval:
     shape: Any
     dtype: Any
 
+    def brief(self) -> str:
+        """As of arrays, with whether it is weak; references are not."""
+        return self.short()
+
     def short(self) -> str:
         """As in a jaxpr."""
         raise NotImplementedError

@@ -76,7 +76,7 @@ def position_in(code: CodeType, lasti: int) -> Position:
 
 
 _written: ContextVar[Any] = ContextVar("jitscope_written", default=None)
-"""Where equations stem from that are made now: a handle; or the named scopes around the code that runs, a tuple; or None."""
+"""Where equations stem from that are made now: a handle; or what is around the code that runs, an `_Around`; or None."""
 
 
 def capture() -> Any:
@@ -84,22 +84,31 @@ def capture() -> Any:
     written = _written.get()
     if written is None:
         return tracebacks.capture()
-    return Named(tracebacks.capture(), written) if type(written) is tuple else written
+    if type(written) is _Around:
+        return Written(tracebacks.capture(), written.names, written.transforms)
+    return written
 
 
-# Named scopes: what users call parts of their programs. The names travel with the position.
+# Named scopes are what users call parts of their programs. The names travel with the position, and so does what made an
+# equation from the one that was written there.
 
 
-class Named:
-    """A handle of a position with the named scopes it was in, outermost first."""
+class Written:
+    """A handle of a position with the named scopes it was in, outermost first, and the transformations that made the equation
+    from the one written there."""
 
-    __slots__ = ("handle", "names")
+    __slots__ = ("handle", "names", "transforms")
 
-    def __init__(self, handle: tracebacks.Handle | None, names: tuple[str, ...]):
-        self.handle, self.names = handle, names
+    def __init__(self, handle: Any, names: tuple[str, ...], transforms: tuple[str, ...]):
+        self.handle, self.names, self.transforms = handle, names, transforms
 
     def raw_frames(self) -> Any:
         return self.handle.raw_frames() if self.handle is not None else ([], [])
+
+
+class _Around(NamedTuple):
+    names: tuple[str, ...]
+    transforms: tuple[str, ...] = ()
 
 
 class within:
@@ -113,25 +122,57 @@ class within:
 
     def __enter__(self) -> None:
         written = _written.get()
-        self.token = _written.set(written if _is_handle(written) else self.names or None)
+        around = self.names or (type(written) is _Around and written.transforms)
+        if _is_handle(written):
+            self.token = _written.set(written)
+        else:
+            self.token = _written.set(_Around(self.names, written.transforms if written else ()) if around else None)
 
     def __exit__(self, *_: object) -> None:
         _written.reset(self.token)
 
 
 def _is_handle(written: Any) -> bool:
-    return written is not None and type(written) is not tuple
+    return written is not None and type(written) is not _Around
 
 
 def names_now() -> tuple[str, ...]:
     """The named scopes around the code that runs now, outermost first."""
     written = _written.get()
-    return written if type(written) is tuple else ()
+    return written.names if type(written) is _Around else ()
 
 
 def names_of(handle: Any) -> tuple[str, ...]:
     """The named scopes that the equation of this handle was written in, outermost first."""
-    return handle.names if type(handle) is Named else ()
+    return handle.names if type(handle) is Written else ()
+
+
+def transforms_of(handle: Any) -> tuple[str, ...]:
+    """What made the equation of this handle from the one written there: any of "jvp", "transpose", "vmap" in order."""
+    return handle.transforms if type(handle) is Written else ()
+
+
+def made_by(transform: str, handle: Any) -> Written:
+    """The handle of an equation that a transformation makes from the one at `handle`."""
+    if type(handle) is not Written:
+        return Written(handle, (), (transform,))
+    if transform in handle.transforms:
+        return handle
+    return Written(handle.handle, handle.names, (*handle.transforms, transform))
+
+
+class written_here:
+    """Context manager: equations made inside were written by the code that runs now, a rule of the user's. They count as made
+    by the transformation that runs it."""
+
+    __slots__ = ("token",)
+
+    def __enter__(self) -> None:
+        transforms = transforms_of(_written.get())
+        self.token = _written.set(_Around((), transforms) if transforms else None)
+
+    def __exit__(self, *_: object) -> None:
+        _written.reset(self.token)
 
 
 class written_at:

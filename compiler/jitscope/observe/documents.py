@@ -35,7 +35,7 @@ def compilation_document(row: Row, ledger: Ledger | None = None) -> Document:
     jaxpr = row.jaxpr
     positions = positions_of(jaxpr, ledger.cell_of) if jaxpr else {}
     title = row.function
-    graph = jaxpr_graph(jaxpr, title, positions) if jaxpr else _no_graph(title, row)
+    graph = jaxpr_graph(jaxpr, title, positions, ledger.cell_of) if jaxpr else _no_graph(title, row)
     fusion = _fusion(row, positions)
     return {
         "kind": "compilation",

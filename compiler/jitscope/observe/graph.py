@@ -8,26 +8,23 @@ from typing import Any
 from ..control.cond import cond_p
 from ..control.scan import scan_p
 from ..control.while_loop import while_p
+from ..core import source
 from ..core.avals import ShapedArray
 from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, subjaxprs, subpath
 from ..core.printing import Names, atom_text, binder_text, param_text
+from .groups import grouped
+from .positions import CellOf, no_cell
 
 
 Document = dict[str, Any]
 
 
-def jaxpr_graph(jaxpr: Jaxpr, title: str, positions: dict[str, Document]) -> Document:
-    """The graph document of a jaxpr; `positions` are those of its equations by path."""
+def jaxpr_graph(jaxpr: Jaxpr, title: str, positions: dict[str, Document], cell_of: CellOf = no_cell) -> Document:
+    """The graph document of a jaxpr, in groups; `positions` are those of its equations by path."""
     builder = _Builder(jaxpr, positions)
     builder.program(jaxpr)
-    return {
-        "kind": "graph",
-        "version": 1,
-        "level": "jaxpr",
-        "title": title,
-        "nodes": builder.nodes,
-        "edges": builder.edges,
-    }
+    nodes = grouped(builder.nodes, builder.levels, builder.name_of, cell_of)
+    return {"kind": "graph", "version": 1, "level": "jaxpr", "title": title, "nodes": nodes, "edges": builder.edges}
 
 
 def result_names(jaxpr: Jaxpr) -> list[str]:
@@ -37,7 +34,7 @@ def result_names(jaxpr: Jaxpr) -> list[str]:
 
 
 class _Builder:
-    """Walks a program; `sources` says which node gives a variable's value."""
+    """Walks a program; `sources` says which node gives a variable's value, `levels` the equations of each scope."""
 
     def __init__(self, jaxpr: Jaxpr, positions: dict[str, Document]):
         self.names = Names(jaxpr)
@@ -47,6 +44,7 @@ class _Builder:
         self.sources: dict[Var, str] = {}
         self.inputs: dict[str, str] = {}
         self.producers: dict[Var, JaxprEqn] = {}
+        self.levels: dict[str | None, list[JaxprEqn]] = {}
 
     def program(self, jaxpr: Jaxpr) -> None:
         labels = jaxpr.debug.arg_names
@@ -57,6 +55,10 @@ class _Builder:
         self.equations(jaxpr, "", None)
         for i, (atom, label) in enumerate(zip(jaxpr.outvars, result_names(jaxpr))):
             self._output(i, atom, label)
+
+    def name_of(self, var: Var) -> str:
+        """What people call a variable: by the argument it is, or by its letters in the printed program."""
+        return self.inputs.get(self.sources.get(var, "")) or self.names.of(var)
 
     def _entry(self, node: str, kind: str, label: str, var: Var) -> None:
         self.sources[var] = node
@@ -69,6 +71,7 @@ class _Builder:
         self._edge(atom, f"out{i}")
 
     def equations(self, jaxpr: Jaxpr, prefix: str, scope: str | None) -> None:
+        self.levels[scope] = jaxpr.eqns
         for i, eqn in enumerate(jaxpr.eqns):
             self._equation(eqn, f"{prefix}e{i}", scope)
 
@@ -84,6 +87,7 @@ class _Builder:
             label = f"{label} × {eqn.params['length']}"
         avals = [v.aval for v in eqn.outvars]
         self._node(path, "scope" if inner else "equation", label, scope, avals, self._text(eqn, params), params, [path])
+        self.nodes[-1]["transforms"] = list(source.transforms_of(eqn.traceback))
         self.sources.update((v, path) for v in eqn.outvars)
         self.producers.update((v, eqn) for v in eqn.outvars)
         if not inner:

@@ -80,7 +80,7 @@ def _transpose_equation(eqn: JaxprEqn, values: dict[Var, Any], totals: dict[Var,
     args = [_read(values, a) for a in eqn.invars]
     if isinstance(eqn.primitive, Bilinear) and all(type(x) is Linear for x in args):
         raise _not_linear(eqn)
-    with source.written_at(eqn.traceback):
+    with source.written_at(source.made_by("transpose", eqn.traceback)):
         given = cts if eqn.primitive.multiple_results else cts[0]
         for atom, ct in zip(eqn.invars, eqn.primitive.transpose(given, *args, **eqn.params)):
             _accumulate(totals, values, atom, ct)

@@ -31,11 +31,15 @@ export interface SourceDoc {
   marks: { line: number; nodes: string[] }[];
 }
 
-export type NodeKind = "input" | "constant" | "equation" | "output" | "instruction" | "fusion" | "library" | "scope";
+export type NodeKind = "input" | "constant" | "equation" | "output" | "instruction" | "fusion" | "library" | "scope" | "group";
+export type GroupKind = "tree" | "function" | "named scope" | "repeat" | "instance";
+export type Transform = "jvp" | "transpose" | "vmap";
 
 export interface GraphNode {
   id: string;
   kind: NodeKind;
+  what?: GroupKind;
+  count?: number;
   label: string;
   scope: string | null;
   types: string[];
@@ -44,6 +48,8 @@ export interface GraphNode {
   params: Record<string, string>;
   paths: string[];
   positions: Position[];
+  transforms?: Transform[];
+  call?: number | null;
   fused_into: string | null;
 }
 

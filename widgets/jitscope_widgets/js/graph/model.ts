@@ -98,7 +98,7 @@ export class Model {
   /** Whether a node is an equation, or an operation of HLO: no input, constant or output, and nothing that only holds others. */
   private isOperation(i: number): boolean {
     const { kind, paths } = this.nodes[i]!;
-    if (["hull", "input", "output", "constant"].includes(kind)) return false;
+    if (["hull", "group", "input", "output", "constant"].includes(kind)) return false;
     if (this.document.level === "jaxpr") return kind !== "scope" || paths.length > 0;
     return kind !== "scope" && !this.children[i];
   }

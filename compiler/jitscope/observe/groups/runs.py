@@ -1,0 +1,137 @@
+"""Runs of equations of one call of a user's function, or of one named scope."""
+
+from __future__ import annotations
+
+import dis
+import functools
+import itertools
+from collections.abc import Sequence
+from types import CodeType
+from typing import NamedTuple
+
+from ..stacks import Frame, Stack
+from .blocks import Block, Item
+
+
+MANY_CALLS = 6
+"""So many calls from one place are gathered."""
+
+
+class Place(NamedTuple):
+    """Where an equation was written: the user's frames, the named scopes (both outermost first), and whether it is part of a
+    backward pass."""
+
+    stack: Stack
+    scopes: tuple[str, ...]
+    backward: bool
+
+
+def shared_depth(stacks: Sequence[Stack]) -> int:
+    """How many calls all stacks have in common."""
+    first, depth = stacks[0], min(map(len, stacks))
+    for stack in stacks[1:]:
+        while depth and (
+            stack[: depth - 1] != first[: depth - 1] or stack[depth - 1].code is not first[depth - 1].code
+        ):
+            depth -= 1
+    return max(depth - 1, 0)
+
+
+def runs(places: Sequence[Place], start: int = 0) -> list[Item]:
+    """The equations as nested runs; the first `start` calls are left out. Where a call and a named scope begin together, the
+    longer one is outside."""
+    return _Runs(places).between(0, len(places), start, 0)
+
+
+class _Runs:
+    def __init__(self, places: Sequence[Place]):
+        self.places = places
+
+    def between(self, start: int, end: int, depth: int, named: int) -> list[Item]:
+        """`depth` calls and `named` scopes are around the run already."""
+        items: list[Item] = []
+        at = start
+        while at < end:
+            call_end, scope_end = self.call_end(at, end, depth), self.scope_end(at, end, named)
+            if call_end is None and scope_end is None:
+                items.append(at)
+                at += 1
+            elif call_end is None or (scope_end is not None and scope_end >= call_end):
+                assert scope_end is not None
+                inside = self.between(at, scope_end, depth, named + 1)
+                items.append(Block("named scope", self.places[at].scopes[named], inside))
+                at = scope_end
+            else:
+                inside = self.between(at, call_end, depth + 1, named)
+                items.append(Block("function", self.label(at, depth), inside, [self.places[at].stack[depth]]))
+                at = call_end
+        return _together(items)
+
+    def label(self, at: int, depth: int) -> str:
+        place = self.places[at]
+        name = place.stack[depth + 1].code.co_name
+        return f"{name} (backward)" if place.backward else name
+
+    def scope_end(self, at: int, end: int, named: int) -> int | None:
+        """Where the run of a named scope ends; None: there is no scope."""
+        first = self.places[at].scopes
+        if len(first) <= named:
+            return None
+        for i in range(at + 1, end):
+            scopes = self.places[i].scopes
+            if scopes is not first and (len(scopes) <= named or scopes[named] != first[named]):
+                return i
+        return end
+
+    def call_end(self, at: int, end: int, depth: int) -> int | None:
+        """Where a run of one call ends; None: the equation is the caller's own. In code without loops each instruction runs
+        once: where the run steps back, another call begins. Calls of code with loops cannot be told apart."""
+        stack, _, backward = self.places[at]
+        if len(stack) < depth + 2:
+            return None
+        caller, inside = stack[depth], stack[depth + 1]
+        last, before = inside.offset, stack
+        for i in range(at + 1, end):
+            other = self.places[i]
+            if other.stack is before and other.backward == backward:
+                continue
+            before = other.stack
+            if other.backward != backward or len(before) < depth + 2 or before[depth] != caller:
+                return i
+            now = before[depth + 1]
+            if now.code is not inside.code or _another_call(inside.code, last, now.offset, backward):
+                return i
+            last = now.offset
+        return end
+
+
+def _together(items: list[Item]) -> list[Item]:
+    """Many calls from one place, one after the other, as one block."""
+    found: list[Item] = []
+    for site, same in itertools.groupby(items, _site):
+        calls = list(same)
+        if site is not None and len(calls) >= MANY_CALLS:
+            label, caller = site
+            found.append(Block("function", f"{label}, {len(calls):,} calls", calls, [caller], several=True))
+        else:
+            found += calls
+    return found
+
+
+def _site(item: Item) -> tuple[str, Frame] | None:
+    return (item.label, item.calls[0]) if isinstance(item, Block) and item.what == "function" else None
+
+
+def _another_call(code: CodeType, last: int, now: int, backward: bool) -> bool:
+    """Whether an equation at the offset `now` cannot belong to the call that the one before it, at `last`, belongs to: time went
+    back, and no loop goes round both. (A backward pass goes through a call from its end.)"""
+    low, high = sorted((last, now))
+    steps_back = now > last if backward else now < last
+    return steps_back and not any(start <= low and high <= end for start, end in loops_of(code))
+
+
+@functools.lru_cache(4096)
+def loops_of(code: CodeType) -> list[tuple[int, int]]:
+    """The loops in a function: offsets of the first instruction and of the one that jumps back."""
+    instructions = dis.get_instructions(code)
+    return [(i.argval, i.offset) for i in instructions if "JUMP_BACKWARD" in i.opname]

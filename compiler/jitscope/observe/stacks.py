@@ -1,0 +1,84 @@
+"""Call stacks of equations: the user's frames of a traceback, each stack and each position once."""
+
+from __future__ import annotations
+
+import functools
+import site
+import sys
+import sysconfig
+from types import CodeType
+from typing import Any, NamedTuple
+
+from ..core.source import Position, is_internal, position_in
+
+
+class Frame(NamedTuple):
+    """A place in a function: its code and the byte offset of the instruction that ran."""
+
+    code: CodeType
+    offset: int
+
+    @property
+    def position(self) -> Position:
+        return position_in(self.code, self.offset)
+
+
+Stack = tuple[Frame, ...]
+"""The user's frames, outermost first."""
+
+
+class Stacks:
+    """The stacks of handles. Equal ones are one object, so that they can be compared by identity."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, ...], Stack] = {}
+        self._frames: dict[tuple[int, int], Frame] = {}
+        self._shared: dict[Stack, Stack] = {}
+
+    def of(self, handle: Any) -> Stack:
+        """The user's frames of a handle, outermost first. Those of installed libraries are left out unless there are no
+        others."""
+        if handle is None:
+            return ()
+        codes, offsets = handle.raw_frames()
+        key = (*map(id, codes), *offsets)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._users(codes, offsets)
+        return found
+
+    def _users(self, codes: list[CodeType], offsets: list[int]) -> Stack:
+        own = [(c, o) for c, o in zip(codes, offsets, strict=True) if not is_internal(c.co_filename)]
+        own = [(c, o) for c, o in own if not is_installed(c.co_filename)] or own
+        outer = [code for code, _ in own[1:]] + [None]
+        stack = tuple(
+            self._frame(*pair) for pair, around in reversed([*zip(own, outer)]) if not _is_part(pair[0], around)
+        )
+        return self._shared.setdefault(stack, stack)
+
+    def _frame(self, code: CodeType, offset: int) -> Frame:
+        return self._frames.setdefault((id(code), offset), Frame(code, offset))
+
+
+def _is_part(code: CodeType, around: CodeType | None) -> bool:
+    """Whether code is a comprehension in the function that runs it: people see one function."""
+    return code.co_name in _COMPREHENSIONS and around is not None and code in around.co_consts
+
+
+_COMPREHENSIONS = ("<genexpr>", "<listcomp>", "<dictcomp>", "<setcomp>")
+
+
+@functools.lru_cache(4096)
+def is_installed(file: str) -> bool:
+    """Whether a file belongs to Python or to an installed library."""
+    return file.startswith((*_INSTALLED, "<frozen "))
+
+
+def _folders() -> tuple[str, ...]:
+    paths = {*sysconfig.get_paths().values(), *site.getsitepackages(), site.getusersitepackages()}
+    libraries = {p for p in paths if "site-packages" in p or "dist-packages" in p}
+    libraries |= {sysconfig.get_paths()["stdlib"], sysconfig.get_paths()["platstdlib"]}
+    return tuple(f"{p}/" for p in sorted(libraries) if p not in (sys.prefix, sys.base_prefix))
+
+
+_INSTALLED = _folders()

@@ -1,0 +1,304 @@
+"""Groups of a graph: runs of calls and named scopes, repeats, trees. What is equal, what contains what and what is before what is
+found here again by other means."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import jitscope as jx
+import jitscope.numpy as jnp
+from jitscope import observe
+from jitscope.observe.groups.repeats import LEAST, stretches
+from jitscope.observe.groups.trees import parts_of
+from jitscope_widgets.schema import validate
+
+
+def graph_of(fun, *args):
+    closed = jx.jit(fun).trace(*args).jaxpr
+    graph = observe.jaxpr_graph(closed.jaxpr, "f", observe.positions_of(closed.jaxpr))
+    validate(graph)
+    return graph, closed.jaxpr
+
+
+def inside(graph):
+    """What each scope holds, by id."""
+    found = defaultdict(list)
+    for node in graph["nodes"]:
+        found[node["scope"]].append(node)
+    return found
+
+
+def groups(graph, what):
+    return [node for node in graph["nodes"] if node.get("what") == what]
+
+
+def labels(graph, what):
+    return [node["label"] for node in groups(graph, what)]
+
+
+def equations_in(node, held):
+    """The equations in a node at all depths, in the order of the document."""
+    if node["kind"] != "group":
+        return [node]
+    return [leaf for part in held[node["id"]] for leaf in equations_in(part, held)]
+
+
+def shape_of(node, held, names):
+    """A node's text with its variables numbered in the order in which they come, and the groups in it."""
+    if node["kind"] == "group":
+        return (
+            node["what"],
+            re.sub(r" [\d,]+ of", " of", node["label"]),
+            tuple(shape_of(p, held, names) for p in held[node["id"]]),
+        )
+
+    results, _, rest = node["text"].partition(" = ")
+    mine = [f"{names.setdefault(r.split(':')[0], len(names))}:{r.split(':')[1]}" for r in results.split()]
+    operands = [str(names[word]) if word in names else "?" * word.isalpha() or word for word in rest.split()[1:]]
+    return rest.split()[0], tuple(operands), tuple(mine)
+
+
+def check(graph, jaxpr):
+    """What holds for the groups of every graph."""
+    nodes = {node["id"]: node for node in graph["nodes"]}
+    held = inside(graph)
+    equations = [n for n in graph["nodes"] if n["kind"] in ("equation", "scope") and n["paths"]]
+    assert Counter(n["id"] for n in equations) == Counter(path for path, _ in walk(jaxpr))
+    assert len(nodes) == len(graph["nodes"])
+    order = {ident: i for i, ident in enumerate(nodes)}
+    for node in graph["nodes"]:
+        assert node["scope"] is None or order[node["scope"]] < order[node["id"]]
+        if node["kind"] == "group":
+            check_group(node, held)
+    for scope in [None, *held]:
+        assert is_acyclic(graph, nodes, scope)
+    for repeat in groups(graph, "repeat"):
+        instances = held[repeat["id"]]
+        assert len(instances) == repeat["count"] >= 3
+        assert all(i["what"] == "instance" and i["count"] == repeat["count"] for i in instances)
+        contents = [[shape_of(n, held, names) for n in held[i["id"]]] for i in instances for names in ({},)]
+        assert all(content == contents[0] for content in contents)
+
+
+def check_group(group, held):
+    parts = held[group["id"]]
+    if group["what"] == "tree":
+        assert group["count"] == len(leaves := equations_in(group, held)) >= 2
+        assert group["bytes"] == sum(leaf["bytes"] for leaf in leaves)
+    elif group["what"] in ("function", "named scope"):
+        assert len(equations_in(group, held)) >= 2
+        assert group["count"] >= len(equations_in(group, held))
+    assert len(parts) > (group["what"] == "tree")
+
+
+def walk(jaxpr, prefix=""):
+    for i, eqn in enumerate(jaxpr.eqns):
+        yield f"{prefix}e{i}", eqn
+        held = [(name, v) for name, v in eqn.params.items() if hasattr(v, "jaxpr")]
+        held += [
+            (f"{name}{i}", p)
+            for name, v in eqn.params.items()
+            if type(v) is tuple
+            for i, p in enumerate(v)
+            if hasattr(p, "jaxpr")
+        ]
+        for name, value in held:
+            yield from walk(value.jaxpr, f"{prefix}e{i}/{name}/" if len(held) > 1 else f"{prefix}e{i}/")
+
+
+def is_acyclic(graph, nodes, scope):
+    """Whether what stands directly in a scope, groups closed, gives values in one direction only."""
+    after = defaultdict(set)
+    for edge in graph["edges"]:
+        a, b = (within(nodes, edge[end], scope) for end in ("from", "to"))
+        if a is not None and b is not None and a != b:
+            after[a].add(b)
+    left = {a: len(bs) for a, bs in after.items()}
+    before = defaultdict(list)
+    for a, bs in after.items():
+        for b in bs:
+            before[b].append(a)
+    todo = [b for b in before if not left.get(b)]
+    done = 0
+    while todo:
+        done += 1
+        for a in before[todo.pop()]:
+            left[a] -= 1
+            if not left[a]:
+                todo.append(a)
+    return done == len({*after, *before})
+
+
+def within(nodes, ident, scope):
+    """The node directly in a scope that is or holds the node `ident`."""
+    while ident is not None and nodes[ident]["scope"] != scope:
+        ident = nodes[ident]["scope"]
+    return ident
+
+
+@pytest.mark.parametrize("name", ["transformer", "lstm", "resnet"])
+def test_groups_of_whole_programs(name):
+    module = import_module(f"tests.programs.{name}")
+    check(*graph_of(module.program, *module.arguments()))
+
+
+def test_equal_layers_are_one_block_in_both_passes():
+    module = import_module("tests.programs.transformer")
+    graph, _ = graph_of(module.program, *module.arguments())
+    assert [x for x in labels(graph, "repeat") if "block" in x] == ["block × 12", "block (backward) × 12"]
+    held = inside(graph)
+    forward = next(n for n in groups(graph, "repeat") if n["label"] == "block × 12")
+    third = held[forward["id"]][2]
+    assert third["label"] == "block 3 of 12"
+    assert third["params"]["params['layers'][0]['wq']"] == "params['layers'][2]['wq']"
+    source = Path(module.__file__).read_text().splitlines()
+    assert "block(x, layer)" in source[forward["positions"][0]["line"] - 1]
+    outer = [n["label"] for n in held[None] if n["kind"] == "group" and n["what"] != "tree"]
+    assert outer[0] == "model" and "model (backward)" in outer
+
+
+def test_trees_are_closed_in_one_pill():
+    module = import_module("tests.programs.transformer")
+    graph, _ = graph_of(module.program, *module.arguments())
+    nodes = {n["id"]: n for n in graph["nodes"]}
+    assert [n["id"] for n in inside(graph)[None] if n["kind"] in ("input", "group") and n.get("what", "tree") == "tree"] == [
+        "in:params", "in121", "in122", "out:result"]  # fmt: skip
+    assert nodes["in:params"]["count"] == 121
+    assert nodes["in:params['layers'][3]"]["label"] == "[3]" and nodes["in:params['layers'][3]"]["count"] == 10
+
+
+def test_an_unrolled_loop_is_one_repeat():
+    def f(x):
+        for _ in range(500):
+            x = jnp.sin(x) * 1.0001
+        return x
+
+    graph, jaxpr = graph_of(f, np.ones(3, np.float32))
+    check(graph, jaxpr)
+    assert labels(graph, "repeat") == ["sin, mul × 500"]
+
+
+def test_loops_in_loops_are_repeats_in_repeats():
+    def inner(x):
+        for _ in range(3):
+            x = jnp.sin(x) * 2
+        return x
+
+    def f(x):
+        for _ in range(4):
+            x = inner(x) + jnp.cos(x)
+        return x
+
+    graph, jaxpr = graph_of(f, 1.0)
+    check(graph, jaxpr)
+    assert labels(graph, "repeat")[0].endswith("× 4")
+    assert labels(graph, "repeat")[1:] == ["sin, mul × 3"] * 4
+
+
+def test_calls_that_are_not_equal_are_told_apart():
+    def layer(x, wide):
+        x = jnp.sin(x) * 2
+        return jnp.exp(x) + 1 if wide else x
+
+    def f(x):
+        for wide in (True, False, True):
+            x = layer(x, wide)
+        return jnp.cos(x)
+
+    graph, jaxpr = graph_of(f, 1.0)
+    check(graph, jaxpr)
+    assert [(g["label"], g["count"]) for g in groups(graph, "function")] == [("layer", 4), ("layer", 2), ("layer", 4)]
+
+
+def test_blocks_that_pass_on_other_values_are_not_equal():
+    def f(x, y):
+        for i in range(6):
+            a, b = jnp.sin(x), jnp.cos(x)
+            x = a / b if i % 2 else b / a
+        return x + y
+
+    graph, jaxpr = graph_of(f, 1.0, 2.0)
+    check(graph, jaxpr)
+    assert labels(graph, "repeat") == ["6 operations × 3"]
+
+
+def test_named_scopes_are_groups_inside_and_outside_of_functions():
+    def head(x):
+        with jx.named_scope("scores"):
+            x = jnp.sin(x) * 2
+        return jnp.exp(x) + 1
+
+    def f(x):
+        with jx.named_scope("attention"):
+            y = head(x) + jnp.cos(x)
+        return y * x
+
+    graph, jaxpr = graph_of(f, 1.0)
+    check(graph, jaxpr)
+    nodes = {n["id"]: n for n in graph["nodes"]}
+    outward = {
+        n["label"]: nodes[n["scope"]]["label"] if n["scope"] else None for n in graph["nodes"] if n["kind"] == "group"
+    }
+    assert outward == {"attention": None, "head": "attention", "scores": "head"}
+
+
+@st.composite
+def blocks(draw):
+    """A program of blocks: operations by number, each block repeated some times."""
+    names = st.sampled_from(["sin", "cos", "exp", "tanh", "abs", "neg"])
+    return draw(st.lists(st.tuples(st.lists(names, min_size=1, max_size=4), st.integers(1, 9)), min_size=1, max_size=5))
+
+
+@settings(max_examples=60, deadline=None)
+@given(blocks(), st.booleans(), st.integers(0, 3))
+def test_groups_of_random_programs(program, backward, every):
+    operations = {**{n: getattr(jnp, n) for n in ("sin", "cos", "exp", "tanh", "abs")}, "neg": lambda x: -x}
+
+    def run(x, names):
+        for n, name in enumerate(names):
+            x = operations[name](x) if every and n % every == 0 else operations[name](x) * x
+        return x
+
+    def f(x):
+        for names, times in program:
+            for _ in range(times):
+                x = run(x, names)
+        return x
+
+    check(*graph_of(jx.grad(f) if backward else f, 0.5))
+
+
+@given(st.lists(st.integers(0, 3), max_size=60))
+def test_stretches_repeat(sequence):
+    covered = set()
+    for start, end, period in stretches(sequence):
+        assert end - start >= LEAST * period
+        assert all(sequence[i] == sequence[i + period] for i in range(start, end - period))
+        assert covered.isdisjoint(range(start, end))
+        covered.update(range(start, end))
+
+
+@given(st.lists(st.integers(0, 5), max_size=12), st.lists(st.integers(0, 5), min_size=1, max_size=9, unique=True),
+       st.integers(3, 9), st.lists(st.integers(0, 5), max_size=12))  # fmt: skip
+def test_what_is_repeated_is_found(before, block, times, after):
+    sequence = [10 + x for x in before] + block * times + [20 + x for x in after]
+    found = [s for s in stretches(sequence) if s.start <= len(before) and s.end >= len(before) + len(block) * times]
+    assert [(s.period, s.times) for s in found] == [(len(block), times)]
+
+
+@given(
+    st.recursive(
+        st.none(), lambda inner: st.dictionaries(st.text(max_size=4), inner, max_size=3) | st.lists(inner, max_size=3)
+    )
+)
+def test_paths_are_taken_apart(tree):
+    for path, _ in jx.tree_util.tree_leaves_with_path(tree, is_leaf=lambda x: x is None):
+        keys = [jx.tree_util.keystr((key,)) for key in path]
+        assert parts_of(f"x{''.join(keys)}") == ["x", *keys]
