@@ -8,9 +8,5 @@ from .control.custom_vjp import (
     custom_vjp_call_p as custom_vjp_call_p,
     custom_vjp_primal_tree_values as custom_vjp_primal_tree_values,
 )
-from .control.ruled import (
-    CustomJVPException as CustomJVPException,
-    CustomVJPException as CustomVJPException,
-    SymbolicZero as SymbolicZero,
-    zero_from_primal as zero_from_primal,
-)
+from .control.rule_values import SymbolicZero as SymbolicZero, zero_from_primal as zero_from_primal
+from .control.ruled_call import CustomJVPException as CustomJVPException, CustomVJPException as CustomVJPException

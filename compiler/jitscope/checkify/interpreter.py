@@ -17,7 +17,7 @@ from ..control.custom_vjp import custom_vjp_call_p
 from ..control.custom_vmap import custom_vmap_call_p
 from ..control.discharge import run_on_values, uses_refs
 from ..control.remat import checkpoint_p
-from ..control.ruled import called_like
+from ..control.rule_values import called_like
 from ..control.scan import scan_p
 from ..control.while_loop import while_p
 from ..core import dtypes, source

@@ -14,7 +14,7 @@ from ..core.staging import eval_jaxpr, trace_to_jaxpr
 from ..core.trace import Tracer
 from .bodies import check_leaves, name_of
 from .custom_vjp import custom_vjp
-from .ruled import pair_of
+from .rule_values import pair_of
 
 
 def custom_gradient(fun: Callable[..., Any]) -> custom_vjp:

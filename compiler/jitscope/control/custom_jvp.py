@@ -13,22 +13,10 @@ from ..ops.families import add_tangents
 from ..ops.linear import convert_element_type_p, instantiate
 from ..transforms.vmap import vmap_flat
 from .bodies import name_of
-from .ruled import (
-    Arguments,
-    CustomJVPException,
-    FlatCall,
-    ResultAxes,
-    Results,
-    Ruled,
-    RuledCall,
-    SymbolicZero,
-    as_zero,
-    call_rule,
-    called_like,
-    pair_of,
-    refuse_captured,
-    settled_results,
-)
+from .rule_arguments import Arguments, Results
+from .rule_values import SymbolicZero, as_zero, call_rule, called_like, pair_of, settled_results
+from .ruled import FlatCall, Ruled
+from .ruled_call import CustomJVPException, ResultAxes, RuledCall, refuse_captured
 
 
 Rule = Callable[[Sequence[Any], Sequence[Any]], tuple[list[Any], list[Any]]]

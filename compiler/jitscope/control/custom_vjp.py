@@ -17,22 +17,10 @@ from ..ops.families import pure
 from ..ops.linear import convert, instantiate, reduce_sum_p
 from ..transforms.vmap import vmap_flat
 from .bodies import name_of
-from .ruled import (
-    Arguments,
-    CustomVJPException,
-    FlatCall,
-    ResultAxes,
-    Results,
-    Ruled,
-    RuledCall,
-    SymbolicZero,
-    call_rule,
-    called_like,
-    pair_of,
-    refuse_captured,
-    result_avals,
-    settled_results,
-)
+from .rule_arguments import Arguments, Results, result_avals
+from .rule_values import SymbolicZero, call_rule, called_like, pair_of, settled_results
+from .ruled import FlatCall, Ruled
+from .ruled_call import CustomVJPException, ResultAxes, RuledCall, refuse_captured
 
 
 Pullback = Callable[[Sequence[Any], Sequence[Any]], list[Any]]

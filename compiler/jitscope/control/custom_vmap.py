@@ -20,7 +20,10 @@ from ..transforms.vmap import BatchAxis, vmap_flat
 from .bodies import lift_constants, name_of
 from .call import jit_p
 from .fori_loop import map as map_in_order
-from .ruled import Arguments, FlatCall, Results, Ruled, call_rule, called_like, closed_over, pair_of, result_avals
+from .rule_arguments import Arguments, Results, result_avals
+from .rule_values import call_rule, called_like, pair_of
+from .ruled import FlatCall, Ruled
+from .ruled_call import closed_over
 
 
 Rule = Callable[[int, Sequence[bool], Sequence[Any]], tuple[list[Any], list[bool]]]
