@@ -1,4 +1,4 @@
-"""The layout is the architecture: imports run one way, and three things alone are bound late."""
+"""The layout is the architecture: imports run one way, three things alone are bound late, and files are short."""
 
 import ast
 from collections.abc import Iterator
@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.compiler.programs import in_new_process
 
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 ROOT = Path(__file__).resolve().parents[1]
 COMPILER = ROOT / "compiler" / "jitscope"
 # Each room imports only from those before it (DESIGN: "Inside the compiler").
@@ -100,15 +103,8 @@ def imports(path: Path) -> Iterator[tuple[str, bool]]:
     """Absolute names of the modules a file imports, and whether the import stands inside a function."""
     tree = ast.parse(path.read_text())
     package = package_of(path)
-    inside = {
-        id(n) for f in ast.walk(tree) if isinstance(f, (ast.FunctionDef, ast.AsyncFunctionDef)) for n in ast.walk(f)
-    }
-    typing = {
-        id(n)
-        for i in ast.walk(tree)
-        if isinstance(i, ast.If) and "TYPE_CHECKING" in ast.dump(i.test)
-        for n in ast.walk(i)
-    }
+    inside = {id(n) for f in ast.walk(tree) if isinstance(f, FUNCTIONS) for n in ast.walk(f)}
+    typing = typing_only(tree)
     for node in ast.walk(tree):
         if id(node) in typing:
             continue
@@ -121,6 +117,12 @@ def imports(path: Path) -> Iterator[tuple[str, bool]]:
                 yield (f"{module}.{alias.name}" if not node.module else module), id(node) in inside
                 if node.module in (None, "ops") or module.endswith(".ops"):
                     yield f"{module}.{alias.name}", id(node) in inside
+
+
+def typing_only(tree: ast.Module) -> set[int]:
+    """What stands below `if TYPE_CHECKING:`."""
+    blocks = (i for i in ast.walk(tree) if isinstance(i, ast.If) and "TYPE_CHECKING" in ast.dump(i.test))
+    return {id(n) for block in blocks for n in ast.walk(block)}
 
 
 def package_of(path: Path) -> list[str]:
@@ -185,26 +187,76 @@ def test_rooms_import_downwards() -> None:
         assert not any(m.split(".")[0] in ("jitscope", "jitscope_kernel") for m, _ in imports(path)), path
 
 
-LATE_IMPORTS = {
-    "core/jaxpr.py": {"jitscope.core.printing"},
-    "backend/stages.py": {"jitscope.xla"},
-    "numpy/updates.py": {"jitscope.lax.applying"},
-    "backend/watching.py": {"jitscope.backend.key_reuse", "jitscope.backend.replay"},
-}
+@pytest.fixture(scope="module")
+def loaded() -> set[str]:
+    """The modules that `import jitscope` loads."""
+    return set(
+        in_new_process("import jitscope, sys; print(*[m for m in sys.modules if m.startswith('jitscope')])").split()
+    )
 
 
-def test_no_imports_inside_functions() -> None:
-    """But in xla/, which delays the MLIR bindings until the first lowering, and for what few programs need: `repr` of a
-    jaxpr, HLO as text, the search for NaNs and keys used twice, `at[...].apply`."""
+def test_imports_inside_functions_save_time(loaded: set[str]) -> None:
+    """They are of what few programs need (`repr` of a jaxpr, HLO as text, the search for NaNs, `at[...].apply`), so that
+    `import jitscope` need not wait for it: the modules they name are not loaded by that."""
     for path in files(COMPILER):
-        relative = str(path.relative_to(COMPILER))
-        if own_layer(path) == "xla":
-            continue
-        found = {module for module, inside in imports(path) if inside}
-        allowed = LATE_IMPORTS.get(relative, set())
-        assert {m for m in found if m.startswith("jitscope")} <= allowed, (
-            f"{relative} imports {found} inside a function"
+        late = {module for module, inside in modules_imported(path) if inside} & loaded
+        assert not late, (
+            f"{path.relative_to(COMPILER)} imports {late} inside a function, although that is loaded anyway"
         )
+
+
+def test_no_import_circles(loaded: set[str]) -> None:
+    """Modules import each other in one direction. What is imported inside a function and saves time at start does not count:
+    whoever calls for it is there before."""
+    needs = {
+        module_of(path): {m for m, inside in modules_imported(path) if not inside or m in loaded}
+        for path in files(COMPILER)
+    }
+    settled: set[str] = set()
+    while ready := {module for module, others in needs.items() if module not in settled and others <= settled}:
+        settled |= ready
+    assert not (circles := {m: others - settled for m, others in needs.items() if m not in settled}), circles
+
+
+def modules_imported(path: Path) -> Iterator[tuple[str, bool]]:
+    """The other modules of the compiler that a file imports, and whether the import stands inside a function. Packages only
+    where it takes names of theirs."""
+    tree = ast.parse(path.read_text())
+    package = package_of(path)
+    late = {id(n) for f in ast.walk(tree) if isinstance(f, FUNCTIONS) for n in ast.walk(f)}
+    for node in ast.walk(tree):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and id(node) not in typing_only(tree):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            for alias in node.names:
+                names.append(f"{module}.{alias.name}" if is_module(f"{module}.{alias.name}") else module)
+        yield from ((name, id(node) in late) for name in names if is_module(name) and name != module_of(path))
+
+
+def module_of(path: Path) -> str:
+    parts = path.relative_to(COMPILER.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def is_module(name: str) -> bool:
+    path = COMPILER.parent.joinpath(*name.split("."))
+    return name.startswith("jitscope.") and (path.with_suffix(".py").is_file() or (path / "__init__.py").is_file())
+
+
+def test_files_are_short() -> None:
+    """Under 600 lines each."""
+    lines = {
+        path: len(path.read_text().splitlines())
+        for room in ("compiler", "kernel_ext", "widgets", "labextension/src", "examples", "benchmarks")
+        for path in (ROOT / room).rglob("*")
+        if path.suffix in (".py", ".ts", ".tsx", ".css")
+        and not {"static", "node_modules", "dist", "lib"} & set(path.parts)
+    }
+    assert len(lines) > 400
+    assert not {str(path.relative_to(ROOT)): n for path, n in lines.items() if n > 600}
 
 
 @pytest.mark.smoke

@@ -18,7 +18,8 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from . import client
+from .buffers import block_until_ready, put
+from .errors import XlaError
 from .runtime import RuntimeFailure
 
 
@@ -95,9 +96,9 @@ class Runner:
         self.raw, self.handlers, self.device = raw, [*handlers, number_handler], device
 
     def __call__(self, bufs: Sequence[Any]) -> "_Ended":
-        client.block_until_ready(list(bufs))
+        block_until_ready(list(bufs))
         run = _Run()
-        number = client.put(np.asarray(run.number, np.int32), self.device)
+        number = put(np.asarray(run.number, np.int32), self.device)
         _runs[run.number] = run
         try:
             outs, failure = self._to_the_end([*bufs, number])
@@ -117,7 +118,7 @@ class Runner:
             _wait(outs)
         except RuntimeFailure as failure:
             return [], failure
-        except client.XlaError as failure:
+        except XlaError as failure:
             return [], failure
         return outs, None
 
@@ -140,7 +141,7 @@ def _wait(outs: list[Any]) -> None:
         start, last = time.perf_counter(), outs[-1]
         while not last.is_ready():
             time.sleep(min(0.02, max(5e-5, 0.05 * (time.perf_counter() - start))))
-    client.block_until_ready(outs)
+    block_until_ready(outs)
 
 
 def _was_interrupted(failure: BaseException) -> bool:

@@ -1,11 +1,13 @@
-"""HLO modules: getting them, their text, and the instructions in that text.
-
-`parse` needs no jaxlib, so the text that a record keeps can be looked into elsewhere, too.
-"""
+"""HLO modules: getting them, their text, and the instructions in that text."""
 
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
+
+from .devices import get_client
+from .errors import translate
+from .mlir import to_bytecode
+from .runtime import RuntimeFailure, _hlo, _jax
 
 
 __all__ = [
@@ -87,12 +89,7 @@ def unoptimized(module: Any) -> Any:
 
 def computation(module: Any) -> Any:
     """The XlaComputation of an MLIR module or bytecode (bytes). Raises XlaError."""
-    from .errors import translate
-    from .runtime import RuntimeFailure, _jax
-
     if not isinstance(module, bytes):
-        from .mlir import to_bytecode
-
         module = to_bytecode(module)
     convert = _jax.mlir.mlir_module_to_xla_computation
     try:
@@ -110,8 +107,6 @@ def text(
     percent: bool = False,
 ) -> str:
     """The module's text. Without `large_constants` those of more than a few elements are printed as {...}."""
-    from .runtime import _hlo
-
     options = _hlo.HloPrintOptions()
     options.print_metadata = metadata
     options.include_layout_in_shapes = layouts
@@ -123,17 +118,12 @@ def text(
 
 def cost_analysis(module: Any) -> dict[str, float]:
     """XLA's estimates for a module, also one that is not optimised: "flops", "bytes accessed", …"""
-    from .client import get_client
-    from .runtime import _jax
-
     return {key: float(value) for key, value in _jax.hlo_module_cost_analysis(get_client(), module).items()}
 
 
 def with_entry(source: str, name: str) -> Any:
     """The module of one computation of a module's text, with all that it calls. Raises ValueError where there is no such
     computation."""
-    from .runtime import _hlo
-
     blocks: dict[str, list[str]] = {}
     block: list[str] | None = None
     for line in source.splitlines():

@@ -10,7 +10,6 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from .client import device_of, to_numpy
 from .program import Executable
 
 
@@ -24,10 +23,10 @@ _WIDER = {
 }
 
 
-def read(buf: Any, dtype: np.dtype) -> np.ndarray:
-    """The contents of a ready buffer as a new array of its dtype and shape."""
-    (wide,) = _widening(dtype.name, buf.aval.shape, device_of(buf)).run([buf])
-    return to_numpy(wide).astype(dtype)
+def widened(buf: Any, dtype: np.dtype) -> Any:
+    """A buffer with the contents of a ready one of that dtype, each in a byte or more."""
+    (wide,) = _widening(dtype.name, buf.aval.shape, buf._sharding._device).run([buf])
+    return wide
 
 
 @lru_cache(maxsize=256)

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from . import forks
+from . import forks, mlir
 from .callbacks import NUMBER, Runner, answer, calls_python
-from .client import aval_of, default_device, get_client, sharding_of
+from .devices import aval_of, default_device, get_client, sharding_of
 from .errors import XlaError, translate
 from .garbage import collect, due
 from .runtime import RuntimeFailure, xc
@@ -248,8 +248,6 @@ def _to_the_end(work: Callable[[], Any]) -> Any:
 
 def _load_text(client: Any, module: str | bytes, device: Any, options: Any, callbacks: Sequence[Callable]) -> Any:
     if callbacks or calls_python(module):
-        from . import mlir
-
         if not callbacks:
             raise ValueError("the program calls Python but no callbacks were given")
         with _one_at_a_time:  # two threads that compile such modules can crash

@@ -1,0 +1,155 @@
+"""Data in and out of the devices' buffers, and questions about these.
+
+A *buffer* is jaxlib's runtime array. Never truth-test one (jax, when present, gives it `__bool__`), never call
+`np.asarray` on one (a deleted one becomes an object array), and ask for its state through the functions below only:
+jaxlib crashes on several questions about a deleted buffer.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from . import devices, dlpack, forks
+from .devices import Device, aval_of, sharding_of
+from .dtypes import PACKED, SUPPORTED, acceptable
+from .errors import deleted, translate
+from .runtime import RuntimeFailure, _jax, xc
+
+
+__all__ = ["block_until_ready", "copy_to_device", "delete", "device_of", "from_dlpack", "is_deleted", "is_ready",
+           "live_buffers", "nbytes", "pointer", "put", "to_dlpack"]  # fmt: skip
+
+Buffer = Any
+_COPY = xc.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL  # the default aliases aligned numpy arrays
+_batched_device_put = xc.batched_device_put
+
+
+@forks.guard
+def put(x: np.ndarray, device: Device | None = None) -> Buffer:
+    """A buffer on `device` (default: the default device) with a copy of `x`, of the same shape and dtype.
+
+    Writing to `x` afterwards does not change the buffer. Any strides and byte order will do; float64 stays float64.
+    Raises TypeError for dtypes without an XLA counterpart.
+    """
+    if type(x) is not np.ndarray or x.dtype not in SUPPORTED:
+        x = acceptable(x)
+    sharding, targets = (devices.home or devices.make_home()) if device is None else devices.placement(device)
+    return _batched_device_put(
+        aval_of(x.shape, x.dtype), sharding, [x], targets, enable_x64=True, host_buffer_semantics=_COPY
+    )
+
+
+def capsule(buf: Buffer, stream: int | None = None) -> Any:
+    """A DLPack capsule of the buffer's memory, which outlives the buffer.
+
+    It is made of another object for the same memory: where the very buffer that a capsule was made of goes first, the
+    process aborts.
+    """
+    try:
+        return _jax.buffer_to_dlpack_managed_tensor(_alias(buf), stream=stream)
+    except RuntimeFailure as error:
+        raise translate(error, [buf]) from None
+
+
+def _alias(buf: Buffer) -> Buffer:
+    return buf._rewrap_with_aval_and_sharding(buf.aval, buf._sharding)
+
+
+def _check_alive(buf: Buffer) -> None:
+    if buf.is_deleted():
+        raise deleted(buf)
+
+
+def is_deleted(buf: Buffer) -> bool:
+    """Whether the buffer was deleted or donated."""
+    return buf.is_deleted()
+
+
+def delete(buf: Buffer) -> None:
+    """Free the buffer's memory now; deleting twice is allowed.
+
+    Said to another object for the same memory: the very object would lose what it points to, which crashes a thread that is
+    just reading it.
+    """
+    if not buf.is_deleted():
+        _alias(buf).delete()
+
+
+def is_ready(buf: Buffer) -> bool:
+    """Whether the contents are there. Raises DeletedBufferError."""
+    _check_alive(buf)  # jaxlib crashes on the question otherwise
+    return buf.is_ready()
+
+
+def block_until_ready(bufs: list[Buffer]) -> None:
+    """Wait for the contents of all buffers. Raises DeletedBufferError, or XlaError for a failed computation."""
+    for buf in bufs:
+        _check_alive(buf)
+    try:
+        xc.batched_block_until_ready(bufs)
+    except RuntimeFailure as error:
+        raise translate(error) from None
+
+
+def _block_in_child(bufs):
+    if not all(is_ready(buf) for buf in bufs):
+        forks.refuse()
+
+
+forks.guard(block_until_ready, instead=_block_in_child)
+
+
+def pointer(buf: Buffer) -> int:
+    """The address of the contents, once they are there.
+
+    Raises DeletedBufferError, XlaError for a failed computation, TypeError for dtypes that are packed on the device.
+    """
+    block_until_ready([buf])
+    if buf.aval.dtype in PACKED:
+        raise TypeError(f"buffers of dtype {buf.aval.dtype} have no address for their elements")
+    return dlpack.address(capsule(buf))
+
+
+def nbytes(buf: Buffer) -> int:
+    """The bytes the contents take on the device (packed dtypes: as packed). Raises DeletedBufferError."""
+    _check_alive(buf)
+    bits = PACKED.get(buf.aval.dtype)
+    return buf.on_device_size_in_bytes() if bits is None else -(-math.prod(buf.aval.shape) * bits // 8)
+
+
+def device_of(buf: Buffer) -> Device:
+    """The device of a buffer that is on a single one."""
+    return buf._sharding._device
+
+
+@forks.guard
+def copy_to_device(buf: Buffer, device: Device) -> Buffer:
+    """A copy of the buffer on `device`. Raises DeletedBufferError."""
+    _check_alive(buf)
+    copies = xc.batched_copy_array_to_devices_with_sharding(
+        [buf], [xc.DeviceList((device,))], [sharding_of(device)], [xc.ArrayCopySemantics.ALWAYS_COPY]
+    )
+    return copies[0]
+
+
+def live_buffers() -> list[Buffer]:
+    """All live buffers of this process; none when no client was made."""
+    return devices.live_arrays()
+
+
+def to_dlpack(buf: Buffer, stream: int | None = None) -> Any:
+    """A DLPack capsule that shares the buffer's memory. Raises DeletedBufferError, XlaError for dtypes without DLPack."""
+    _check_alive(buf)
+    block_until_ready([buf])
+    return capsule(buf, stream)
+
+
+def from_dlpack(x: Any, device: Device | None = None) -> Buffer:
+    """A buffer with a copy of what `x` (an object with `__dlpack__`, in host memory) holds.
+
+    Raises TypeError for dtypes without an XLA counterpart, ValueError for memory that is not the host's.
+    """
+    return put(dlpack.read(x), device)

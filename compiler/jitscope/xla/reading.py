@@ -1,0 +1,74 @@
+"""The contents of buffers as NumPy arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import dlpack, forks
+from .buffers import Buffer, block_until_ready, capsule, is_ready
+from .dtypes import PACKED, PLAIN
+from .errors import XlaError
+from .packed import widened
+
+
+__all__ = ["to_numpy"]
+
+
+def to_numpy(buf: Buffer, dtype: np.dtype | None = None) -> np.ndarray:
+    """The buffer's contents as a read-only array; waits until they are there.
+
+    No copy is made, except for dtypes that are packed on the device (int4, …). The array keeps the buffer alive, and
+    while it exists the buffer's memory is not reused by a donation. `dtype` is the buffer's, by default as it says.
+    Raises DeletedBufferError, or XlaError when the computation that was to fill the buffer failed.
+    """
+    try:
+        return np.asarray(memoryview(buf))
+    except BufferError:
+        return _read_otherwise(buf, buf.aval.dtype if dtype is None else dtype)
+
+
+def _to_numpy_in_child(buf, dtype=None):
+    if not is_ready(buf):
+        forks.refuse()
+    try:
+        return np.asarray(memoryview(buf))
+    except BufferError:
+        return _read_otherwise(buf, buf.aval.dtype if dtype is None else dtype)
+
+
+forks.guard(to_numpy, instead=_to_numpy_in_child)
+
+
+def _read_otherwise(buf: Buffer, dtype: np.dtype) -> np.ndarray:
+    block_until_ready([buf])
+    shape = buf.aval.shape
+    if dtype in PLAIN:
+        raise XlaError("the buffer could not be read")
+    if 0 in shape:
+        return _read_only(np.empty(shape, dtype))
+    if dtype in PACKED:
+        return _read_only(to_numpy(widened(buf, dtype)).astype(dtype))
+    return np.asarray(_Memory(capsule(buf), f"<u{dtype.itemsize}", shape)).view(dtype)
+
+
+class _Memory:
+    """A buffer's memory through numpy's array interface; arrays made from it hold it, and it holds the capsule.
+
+    The DLPack capsule is what tells XLA about the view: without it a donation would overwrite what the view shows.
+    jaxlib's own `unsafe_buffer_pointer` looks for jax at the first question about each buffer, so the address is taken
+    from the capsule, too.
+    """
+
+    __slots__ = ("__array_interface__", "capsule")
+
+    def __init__(self, capsule: Any, typestr: str, shape: tuple[int, ...]):
+        self.capsule = capsule
+        data = (dlpack.address(self.capsule), True)
+        self.__array_interface__ = {"version": 3, "typestr": typestr, "shape": shape, "data": data}
+
+
+def _read_only(x: np.ndarray) -> np.ndarray:
+    x.flags.writeable = False
+    return x
