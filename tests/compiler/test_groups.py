@@ -302,3 +302,50 @@ def test_paths_are_taken_apart(tree):
     for path, _ in jx.tree_util.tree_leaves_with_path(tree, is_leaf=lambda x: x is None):
         keys = [jx.tree_util.keystr((key,)) for key in path]
         assert parts_of(f"x{''.join(keys)}") == ["x", *keys]
+
+
+@pytest.fixture(scope="module")
+def compiled():
+    """The compilation document of a function run once."""
+
+    def document_of(fun, *args):
+        jx.jit(fun)(*args)
+        row = next(r for r in reversed(list(observe.ledger())) if r.function == fun.__name__ and r.entry is not None)
+        document = observe.compilation_document(row)
+        validate(document)
+        return document
+
+    return document_of
+
+
+@pytest.mark.parametrize("name", ["lstm", "resnet"])
+@pytest.mark.parametrize("level", ["before", "after"])
+def test_kernels_stand_in_the_groups_of_their_origin(compiled, name, level):
+    module = import_module(f"tests.programs.{name}")
+    document = compiled(module.program, *module.arguments())
+    of_equations = {n["id"]: n for n in document["graph"]["nodes"]}
+    graph = document["fusion"][level]
+    nodes, held = {n["id"]: n for n in graph["nodes"]}, inside(graph)
+    for scope in [None, *held]:
+        assert is_acyclic(graph, nodes, scope)
+    for node in graph["nodes"]:
+        if node["kind"] != "group" and node["scope"] and nodes[node["scope"]].get("what") == "function":
+            paths = {*node["paths"], *(p for m in equations_inside(node, held) for p in m["paths"])}
+            around = [{nodes_label(s, of_equations) for s in scopes_of(p, of_equations)} for p in paths]
+            assert nodes[node["scope"]]["label"] in set.intersection(*around)
+    assert len(groups(graph, "function")) > 3
+
+
+def equations_inside(node, held):
+    return [m for part in held[node["id"]] for m in (part, *equations_inside(part, held))]
+
+
+def scopes_of(path, nodes):
+    scope = nodes[path]["scope"]
+    while scope is not None:
+        yield scope
+        scope = nodes[scope]["scope"]
+
+
+def nodes_label(scope, nodes):
+    return nodes[scope]["label"]

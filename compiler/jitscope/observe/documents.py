@@ -10,6 +10,7 @@ from ..xla import hlo_module
 from .cost import Work, work_of
 from .fusion import fusion_document
 from .graph import jaxpr_graph, result_names
+from .groups.kernels import Origins
 from .ledger import Ledger, Mark, Row, ledger as session_ledger, shortened
 from .positions import position_document, positions_of
 from .source import source_document
@@ -36,7 +37,7 @@ def compilation_document(row: Row, ledger: Ledger | None = None) -> Document:
     positions = positions_of(jaxpr, ledger.cell_of) if jaxpr else {}
     title = row.function
     graph = jaxpr_graph(jaxpr, title, positions, ledger.cell_of) if jaxpr else _no_graph(title, row)
-    fusion = _fusion(row, positions)
+    fusion = _fusion(row, positions, graph)
     return {
         "kind": "compilation",
         "version": 1,
@@ -81,13 +82,14 @@ def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'s' * (count != 1)}"
 
 
-def _fusion(row: Row, positions: dict[str, Document]) -> Document | None:
+def _fusion(row: Row, positions: dict[str, Document], graph: Document) -> Document | None:
     entry = row.entry
     if entry is None:
         return None
     before = hlo_module.computations(hlo_module.unoptimized(entry.lowered))
     after = hlo_module.computations(hlo_module.optimized(entry.executable))
-    return fusion_document(before, after, positions, row.function, result_names(row.jaxpr) if row.jaxpr else ())
+    names = result_names(row.jaxpr) if row.jaxpr else ()
+    return fusion_document(before, after, positions, row.function, names, Origins(graph))
 
 
 def _cost(row: Row) -> Document:

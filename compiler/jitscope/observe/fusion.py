@@ -6,6 +6,7 @@ from typing import Any
 
 from jitscope.xla.hlo_module import Computation
 
+from .groups.kernels import Origins
 from .hlo import graph_of, positions_of, text_of
 from .hlo_flow import Flow, Op, flow_of, kernel_of, unique
 from .hlo_lineage import Lineage
@@ -22,11 +23,12 @@ def fusion_document(
     positions: Mapping[str, Document],
     title: str,
     results: Sequence[str] = (),
+    origins: Origins | None = None,
 ) -> Document:
     """The fusion document of a program, from its parsed HLO before and after optimisation.
 
     `before` may be empty when it is not known (a program that came from a cache); `positions` gives the source
-    position of each equation's path, `results` names the program's results. Members of a kernel are the operations of the computation it calls: neither
+    position of each equation's path, `results` names the program's results, `origins` the groups its equations are in. Members of a kernel are the operations of the computation it calls: neither
     parameters nor constants, but broadcasts and the like. Two kernels may hold the same operation (XLA computes cheap
     ones twice); such an operation counts for the first. Positions stand at the kernels and in the graph before; what is
     in the graph after has the same paths.
@@ -39,8 +41,8 @@ def fusion_document(
         "kind": "fusion",
         "version": 1,
         "title": title,
-        "before": graph_of(old, before, f"{title}, before optimisation", positions, lineage.kernel, results),
-        "after": graph_of(new, after, f"{title}, after optimisation", {}, {}, results),
+        "before": graph_of(old, before, f"{title}, before optimisation", positions, lineage.kernel, results, origins),
+        "after": graph_of(new, after, f"{title}, after optimisation", {}, {}, results, origins),
         "kernels": kernels,
         "rows": rows_of(old, new, lineage),
         "summary": _summary(old, new, kernels, lineage),

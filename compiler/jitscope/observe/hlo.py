@@ -7,6 +7,7 @@ from typing import Any
 
 from jitscope.xla.hlo_module import Computation, Instruction
 
+from .groups.kernels import Origins, grouped_operations
 from .hlo_flow import FREE, Flow, Op, flow_of, paths_in
 
 
@@ -42,8 +43,10 @@ def graph_of(
     positions: Mapping[str, Document],
     fused_into: Mapping[str, str],
     results: Sequence[str],
+    origins: Origins | None = None,
 ) -> Document:
-    """As `hlo_graph`, of a flow that is known already; `results` are the names of the program's results."""
+    """As `hlo_graph`, of a flow that is known already; `results` are the names of the program's results, `origins` the groups that
+    the equations are in."""
     roots = {c.name: c.root.opcode for c in computations}
     nodes = [_node(op, roots, positions, fused_into.get(op.id)) for op in flow.ops]
     edges = [_edge(source, op.id, kind) for op in flow.ops for source, kind in op.sources]
@@ -51,6 +54,7 @@ def graph_of(
         label = results[number] if len(results) == len(flow.results) else f"result {number}"
         nodes.append(_output(number, label, sources))
         edges += [_edge(source, f"out{number}", kind) for source, kind in sources]
+    nodes = grouped_operations(nodes, origins or Origins())
     return {"kind": "graph", "version": 1, "level": "hlo", "title": title, "nodes": nodes, "edges": edges}
 
 

@@ -45,8 +45,7 @@ class _Tree:
 
 
 def gathered(nodes: Sequence[Document], prefix: str, scope: str | None = None) -> list[Document]:
-    """The nodes of arguments or results with groups for their trees; ids are `prefix:path`. Nodes of one tree that do not stand
-    together stay as they are."""
+    """The nodes of arguments or results with groups for their trees; ids are `prefix:path`. Those of one tree come together."""
     if len(nodes) < 2:
         return list(nodes)
     if prefix.endswith("const"):
@@ -67,7 +66,7 @@ def gathered(nodes: Sequence[Document], prefix: str, scope: str | None = None) -
                 _write(part, part.path, prefix, scope, out)
         else:
             _write(tree, tree.name, prefix, scope, out)
-    return out if [n for n in out if n["kind"] != "group"] == list(nodes) else list(nodes)
+    return out
 
 
 def _constants(nodes: Sequence[Document], prefix: str, scope: str | None) -> list[Document]:

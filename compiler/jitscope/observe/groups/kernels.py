@@ -1,0 +1,128 @@
+"""What XLA made of a program in the groups of the equations it stems from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from .blocks import group_node
+from .trees import gathered
+
+
+Document = dict[str, Any]
+
+
+class Origin(NamedTuple):
+    """A group or scope of the jaxpr's graph."""
+
+    ident: str
+    label: str
+    what: str
+
+
+class Origins:
+    """The groups and scopes round the equations of a jaxpr's graph, by path, outermost first."""
+
+    def __init__(self, graph: Document | None = None):
+        self.chains: dict[str, tuple[Origin, ...]] = {}
+        self.nodes: dict[str, Document] = {}
+        around: dict[str | None, tuple[Origin, ...]] = {None: ()}
+        for node in graph["nodes"] if graph else ():
+            chain = around.get(node["scope"], ())
+            if node["kind"] in ("group", "scope"):
+                around[node["id"]] = (*chain, Origin(node["id"], node["label"], node.get("what", "function")))
+                self.nodes[node["id"]] = node
+            for path in node["paths"]:
+                self.chains[path] = chain
+
+    def around(self, paths: Iterable[str]) -> tuple[Origin, ...]:
+        """What is round all equations with these paths; nothing where one of them is not known."""
+        return _common([self.chains.get(path, ()) for path in paths])
+
+
+def _common(chains: Sequence[tuple[Origin, ...]]) -> tuple[Origin, ...]:
+    """The beginning that all chains share."""
+    if not chains:
+        return ()
+    first, last = min(chains), max(chains)
+    length = next((i for i, (a, b) in enumerate(zip(first, last)) if a != b), min(len(first), len(last)))
+    return first[:length]
+
+
+def grouped_operations(nodes: Sequence[Document], origins: Origins) -> list[Document]:
+    """The nodes of an HLO graph with groups: arguments and results by their trees, operations that follow each other by the
+    groups of their origin."""
+    return _Writer(nodes, origins).written()
+
+
+class _Writer:
+    def __init__(self, nodes: Sequence[Document], origins: Origins):
+        self.origins = origins
+        self.inside: dict[str | None, list[Document]] = {}
+        for node in nodes:
+            self.inside.setdefault(node["scope"], []).append(node)
+        self.taken = {node["id"] for node in nodes}
+        self.out: list[Document] = []
+        self.number = 0
+
+    def written(self) -> list[Document]:
+        self.scope(None)
+        return self.out
+
+    def scope(self, scope: str | None) -> None:
+        nodes = self.inside.get(scope, [])
+        inputs, outputs = ([n for n in nodes if n["kind"] == kind] for kind in ("input", "output"))
+        own = [n for n in nodes if n["kind"] not in ("input", "output")]
+        self.out += gathered(inputs, "in", scope) if scope is None else inputs
+        chains = [self.origins.around(self._paths(n)) for n in own]
+        known = [c for n, c in zip(own, chains) if n["kind"] != "constant"]
+        self._runs(own, chains, 0, len(own), len(_common(known)), scope)
+        self.out += gathered(outputs, "out", scope) if scope is None else outputs
+
+    def _paths(self, node: Document) -> set[str]:
+        return {*node["paths"], *(p for member in self.inside.get(node["id"], ()) for p in self._paths(member))}
+
+    def _runs(
+        self,
+        nodes: list[Document],
+        chains: list[tuple[Origin, ...]],
+        start: int,
+        end: int,
+        depth: int,
+        scope: str | None,
+    ) -> None:
+        at = start
+        while at < end:
+            key = chains[at][depth : depth + 1]
+            after = at + 1
+            while key and after < end and chains[after][depth : depth + 1] == key:
+                after += 1
+            if not key:
+                self._leaf(nodes[at], scope)
+            elif after - at == 1 or (start, end) == (at, after):
+                self._runs(nodes, chains, at, after, depth + 1, scope)
+            else:
+                self._runs(nodes, chains, at, after, depth + 1, self._group(key[0], after - at, scope))
+            at = after
+
+    def _leaf(self, node: Document, scope: str | None) -> None:
+        node["scope"] = scope
+        self.out.append(node)
+        if node["kind"] == "scope":
+            self.scope(node["id"])
+        else:
+            self._members(node)
+
+    def _members(self, node: Document) -> None:
+        for member in self.inside.get(node["id"], ()):
+            self.out.append(member)
+            self._members(member)
+
+    def _group(self, origin: Origin, count: int, scope: str | None) -> str:
+        while (ident := f"g{self.number}") in self.taken:
+            self.number += 1
+        self.number += 1
+        what = "named scope" if origin.what == "named scope" else "function"
+        positions = self.origins.nodes[origin.ident]["positions"]
+        self.out.append(group_node(ident, what, origin.label, scope, count, positions=positions))
+        return ident
