@@ -12,6 +12,7 @@ import numpy as np
 from .. import tree
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
+from ..core.errors import stepped_on
 from ..core.folding import fold
 from ..core.references import Reference
 from ..core.trace import running_line
@@ -183,33 +184,40 @@ def _check_differentiable(fun: Any, i: int, arg: Any, holomorphic: bool, allow_i
         aval = check_array(leaf, f"argument {i} of {name_of(fun)} has, at {tree.keystr(path) or 'its root'},")
         where = f"argument {i}{tree.keystr(path)} of {name_of(fun)} is {aval.short()}"
         if holomorphic and not dtypes.is_complex(aval.dtype):
-            raise TypeError(f"{where}, but holomorphic=True needs complex arguments{running_line()}")
+            raise stepped_on(
+                TypeError(f"{where}, but holomorphic=True needs complex arguments{running_line()}"),
+                "grad-bad-signature",
+            )
         if not dtypes.is_inexact(aval.dtype) and not allow_int:
-            raise TypeError(
+            error = TypeError(
                 f"{where}, and gradients are of floats: convert it with .astype(float), choose other "
                 f"argnums, or pass allow_int=True{running_line()}"
             )
+            raise stepped_on(error, "grad-bad-signature")
 
 
 def _check_scalar(fun: Any, value: Any, holomorphic: bool) -> None:
     leaves = tree.leaves(value)
     if len(leaves) != 1 or (not hasattr(value, "aval") and not isinstance(value, (int, float, complex, np.generic))):
-        raise TypeError(
+        error = TypeError(
             f"grad needs {name_of(fun)} to return one number; it returned {type(value).__name__} with "
             f"{len(leaves)} arrays. Return aux values with has_aux=True{running_line()}"
         )
+        raise stepped_on(error, "grad-bad-signature")
     aval = aval_of(value)
     if aval.shape:
-        raise TypeError(
+        error = TypeError(
             f"grad needs {name_of(fun)} to return a scalar; it returned {aval.short()}. Sum it, or use "
             f"jacrev or vmap(grad(...)) for a derivative of every element{running_line()}"
         )
+        raise stepped_on(error, "grad-bad-signature")
     if not dtypes.is_inexact(aval.dtype) or (dtypes.is_complex(aval.dtype) and not holomorphic):
-        raise TypeError(
+        error = TypeError(
             f"grad needs {name_of(fun)} to return a real float; it returned {aval.short()}"
             + (" (holomorphic=True allows complex)" if dtypes.is_complex(aval.dtype) else "")
             + running_line()
         )
+        raise stepped_on(error, "grad-bad-signature")
     if holomorphic and not dtypes.is_complex(aval.dtype):
         raise TypeError(
             f"grad with holomorphic=True needs {name_of(fun)} to return a complex number; it returned {aval.short()}"

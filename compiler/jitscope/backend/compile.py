@@ -112,13 +112,15 @@ class Program:
         return [make(buf, aval) for buf, aval in zip(outs, self.out_avals)]
 
 
-def _donation(debug: DebugInfo, argument: int, handle: Any) -> str:
+def _donation(debug: DebugInfo, argument: int, handle: Any) -> donations.Story:
     """Who took the memory of a donated argument, in words. (It holds no program: stories outlive those.)"""
     names = debug.arg_names
     name = names[argument] if argument < len(names) else str(argument)
     where = source.user_position(handle)
     line = f" in line {where.line} of {where.function}, {where.text.strip()}," if where else ""
-    return f"its memory was given away as argument {name} of {debug.name}{line} which donates it"
+    return donations.Story(
+        f"its memory was given away as argument {name} of {debug.name}{line} which donates it", where
+    )
 
 
 class _Entry:

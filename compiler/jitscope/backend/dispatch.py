@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable
+from enum import Enum
 from types import MethodType
 from typing import Any
 
@@ -21,6 +22,7 @@ from ..control.refs import Ref
 from ..core import records, source
 from ..core.avals import aval_of
 from ..core.config import settings
+from ..core.errors import stepped_on
 from ..core.folding import fold
 from ..core.staging import eval_jaxpr, recording
 from ..core.trace import Tracer, _current, current_trace, evaluating, running_line
@@ -141,7 +143,8 @@ class JitFunction:
                     if hasattr(leaf, "dtype") or isinstance(leaf, int)
                     else f". If it is not data but a choice made before running, make it static: static_argnames={_root(name)!r}"
                 )
-                return type(error)(f"argument {name} of {self._name} cannot be traced: {error}{advice}{running_line()}")
+                message = f"argument {name} of {self._name} cannot be traced: {error}{advice}{running_line()}"
+                return stepped_on(type(error)(message), _sharp_bit(leaf))
         return error
 
     def _first(
@@ -247,6 +250,13 @@ class JitFunction:
 
     def __repr__(self) -> str:
         return f"<jit of {getattr(self, '__qualname__', self._name)}>"
+
+
+def _sharp_bit(leaf: Any) -> str:
+    """What kind of thing it is that cannot be traced: a choice, a number too big, or something else."""
+    if isinstance(leaf, int):
+        return "x64-truncation"
+    return "flag-arg-traced" if isinstance(leaf, (str, bytes, Enum)) or callable(leaf) else "not-a-jax-type"
 
 
 def _root(path: str) -> str:

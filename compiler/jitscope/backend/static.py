@@ -10,6 +10,7 @@ from enum import Enum
 from typing import Any
 
 from .. import tree
+from ..core.errors import stepped_on
 from .signature import Static
 
 
@@ -165,11 +166,12 @@ class StaticSpec:
 
     def _unhashable(self, statics: Statics) -> ValueError:
         name, value = next((name, value) for name, value in self._named(statics) if not _is_hashable(value))
-        return ValueError(
+        error = ValueError(
             f"static argument {name} of {self._called} is a {type(value).__name__}, which cannot be hashed: a program is "
             "found by the values of its static arguments. Pass something immutable (a tuple for a list, a frozen "
             "dataclass for an object), or do not make it static"
         )
+        return stepped_on(error, "static-unhashable")
 
     def _named(self, statics: Statics) -> list[tuple[str, Any]]:
         return [(self._name(i), v) for i, v in sorted(statics.positions.items())] + sorted(statics.names.items())

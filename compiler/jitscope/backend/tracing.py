@@ -12,6 +12,7 @@ from ..core import records, source
 from ..core.avals import ShapedArray, aval_of, not_an_array
 from ..core.axes import current_axes
 from ..core.config import settings, value_of
+from ..core.errors import stepped_on
 from ..core.jaxpr import DebugInfo
 from ..core.references import Reference
 from ..core.staging import returned_reference, trace_to_jaxpr
@@ -158,7 +159,8 @@ def check_results(name: str, leaves: Sequence[Any], out: Any) -> None:
             aval_of(leaf)
         except TypeError:
             path = tree.leaf_paths(out)[i]
-            raise TypeError(
+            error = TypeError(
                 f"{name} returned, at result{path}, something that is not an array: {not_an_array(leaf)}. A "
                 f"compiled function gives arrays, numbers, or trees of those; compute other things outside{running_line()}"
-            ) from None
+            )
+            raise stepped_on(error, "not-a-jax-type") from None

@@ -10,6 +10,7 @@ from ..core import source
 from ..core.avals import ShapedArray, is_python_scalar
 from ..core.dtypes import promote
 from ..core.effects import no_effects
+from ..core.errors import stepped_on
 from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, rearranged
 from ..ops.linear import convert, convert_element_type_p
 from .bodies import Body, name_of
@@ -47,7 +48,11 @@ def settle_carry(
         body = trace(avals)
         out_tree = carry_of(f, body.out_tree)
         if out_tree != in_tree:
-            raise TypeError(_structure_message(what, f, in_tree, out_tree))
+            raise stepped_on(
+                TypeError(_structure_message(what, f, in_tree, out_tree)),
+                "loop-carry-mismatch",
+                source.position_of_function(f),
+            )
         outs = body.closed.out_avals[: len(avals)]
         changed: list[int] = []
         for i, (a, b) in enumerate(zip(avals, outs)):
@@ -120,29 +125,37 @@ def _structure_message(what: str, f: Any, in_tree: Any, out_tree: Any) -> str:
 
 def _check_types(what: str, f: Any, closed: ClosedJaxpr, avals: Sequence[ShapedArray], in_tree: Any) -> None:
     paths = tree.leaf_paths(in_tree.unflatten(range(in_tree.num_leaves)))
-    rows = []
+    rows, guilty = [], None
     for path, aval, atom in zip(paths, avals, closed.jaxpr.outvars):
         if (atom.aval.shape, atom.aval.dtype) != (aval.shape, aval.dtype):
             rows.append(
                 f"  carry{path} comes in as {aval.short()} and goes out as {atom.aval.short()}{made_in(closed, atom)}"
             )
+            guilty = guilty or place_made(closed, atom)
     if rows:
         listed = "\n".join(rows)
-        raise TypeError(
+        error = TypeError(
             f"{what}: {name_of(f)} must return a carry of the shapes and dtypes it takes\n{listed}\n"
             "  what to do: start with a carry of the shape and dtype that the body gives (jnp.zeros(shape, dtype)), or "
             "convert what the body returns (.astype, .reshape)"
         )
+        raise stepped_on(error, "loop-carry-mismatch", guilty or source.position_of_function(f))
 
 
 def made_in(closed: ClosedJaxpr, atom: Any) -> str:
     """Where a result was computed, in words; empty if it is an argument or not known."""
-    for eqn in closed.jaxpr.eqns:
-        if atom in eqn.outvars:
-            where = source.user_position(eqn.traceback)
-            return (
-                f", by {eqn.primitive.name} in line {where.line} of {where.function}: {where.text.strip()}"
-                if where
-                else ""
-            )
-    return ""
+    eqn = _maker(closed, atom)
+    where = place_made(closed, atom)
+    if eqn is None or where is None:
+        return ""
+    return f", by {eqn.primitive.name} in line {where.line} of {where.function}: {where.text.strip()}"
+
+
+def place_made(closed: ClosedJaxpr, atom: Any) -> source.Position | None:
+    """The position where a result was computed; None if it is an argument or not known."""
+    eqn = _maker(closed, atom)
+    return source.user_position(eqn.traceback) if eqn is not None else None
+
+
+def _maker(closed: ClosedJaxpr, atom: Any) -> JaxprEqn | None:
+    return next((eqn for eqn in closed.jaxpr.eqns if atom in eqn.outvars), None)

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from .. import tree
-from ..core import dtypes
+from ..core import dtypes, source
 from ..core.avals import ShapedArray, aval_of, is_python_scalar, tangent_aval
 from ..core.config import settings
 from ..core.effects import moved, no_effects
+from ..core.errors import stepped_on
 from ..core.jaxpr import ClosedJaxpr, JaxprEqn, Literal, rearranged
 from ..core.primitive import Discharge, HigherOrder, NewValue, Primitive
 from ..core.staging import eval_jaxpr, trace_to_jaxpr
@@ -30,7 +31,7 @@ from ..transforms.transpose import transposed_fun
 from ..transforms.vmap import vmap_jaxpr
 from .bodies import Body, check_leaves, lift_constants, name_of, trace_body
 from .call import call
-from .carry import made_in, with_result_avals
+from .carry import made_in, place_made, with_result_avals
 from .effects import example_by_example, has_effects
 
 
@@ -440,22 +441,34 @@ def _same_results(what: str, named: dict[str, Any], bodies: dict[str, Body], ord
     (first, body), *others = bodies.items()
     for name, other in others:
         if other.out_tree != body.out_tree:
-            raise TypeError(
+            error = TypeError(
                 f"{what}: all functions must return the same structure\n"
                 f"  {_called(first, named)} returns {_shown(body)}\n  {_called(name, named)} returns {_shown(other)}"
             )
+            raise stepped_on(error, "cond-branch-mismatch", source.position_of_function(named[name]))
         rows = _differing(named, first, body, name, other)
         if rows:
             listed = "\n".join(rows)
-            raise TypeError(
+            error = TypeError(
                 f"{what}: all functions must return the same shapes and dtypes\n{listed}\n"
                 "  what to do: convert one of the results (.astype, jnp.broadcast_to), so that they agree"
+            )
+            raise stepped_on(
+                error, "cond-branch-mismatch", _guilty(body, other) or source.position_of_function(named[name])
             )
     avals = [
         ShapedArray(column[0].shape, column[0].dtype, column[::order][0].weak_type)
         for column in zip(*[b.closed.out_avals for b in bodies.values()])
     ]
     return [with_result_avals(b.closed, avals) for b in bodies.values()]
+
+
+def _guilty(body: Body, other: Body) -> source.Position | None:
+    """Where the first result was made that differs."""
+    for a, b in zip(body.closed.jaxpr.outvars, other.closed.jaxpr.outvars):
+        if (a.aval.shape, a.aval.dtype) != (b.aval.shape, b.aval.dtype):
+            return place_made(other.closed, b) or place_made(body.closed, a)
+    return None
 
 
 def _called(name: str, named: dict[str, Any]) -> str:

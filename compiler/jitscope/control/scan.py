@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from .. import tree
+from ..core import source
 from ..core.avals import ShapedArray, aval_of, tangent_aval
 from ..core.config import settings
-from ..core.errors import ConcretizationTypeError
+from ..core.errors import ConcretizationTypeError, stepped_on
 from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, rearranged
 from ..core.primitive import Discharge, HigherOrder, NewValue
 from ..core.references import ReferenceAval
@@ -460,10 +461,11 @@ def _carry_of(f: Any, out_tree: Any) -> Any:
     """The structure of the carry in that of the body's result."""
     node = out_tree.node_data()
     if node is None or node[0] not in (tuple, list) or len(out_tree.children()) != 2:
-        raise TypeError(
+        error = TypeError(
             f"scan: {name_of(f)} must return a pair (carry, y); it returned {out_tree}. If there is no y, return "
             "(carry, None)"
         )
+        raise stepped_on(error, "loop-carry-mismatch", source.position_of_function(f))
     return out_tree.children()[0]
 
 

@@ -10,7 +10,7 @@ from ..core import dtypes, source
 from ..core.avals import ShapedArray, aval_of, tangent_aval
 from ..core.config import settings
 from ..core.effects import moved
-from ..core.errors import ConcretizationTypeError
+from ..core.errors import ConcretizationTypeError, stepped_on
 from ..core.jaxpr import ClosedJaxpr, JaxprEqn, Literal, Var, rearranged
 from ..core.primitive import Discharge, HigherOrder, NewValue
 from ..core.staging import jaxpr_as_fun, trace_to_jaxpr
@@ -82,12 +82,13 @@ class While(HigherOrder):
     def transpose(self, cts, /, *args, cond_jaxpr, body_jaxpr, **params):
         where = source.here()
         line = f"\n  the loop is in line {where.line} of {where.function}: {where.text.strip()}" if where else ""
-        raise ValueError(
+        error = ValueError(
             "reverse-mode differentiation (grad, vjp) does not work through while_loop, or fori_loop with bounds known only "
             "when running: the number of iterations, and so the memory for their intermediate values, is not known."
             f"{line}\n  what to do: lax.scan, or lax.fori_loop with bounds that are Python ints; forward mode (jvp, jacfwd); "
             "or a rule of your own (custom_vjp), for a solution of an equation lax.custom_root"
         )
+        raise stepped_on(error, "grad-of-while", where)
 
     def batch(self, axis, args, dims, /, *, cond_jaxpr, cond_nconsts, body_jaxpr, body_nconsts):
         n = cond_nconsts + body_nconsts

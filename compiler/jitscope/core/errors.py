@@ -1,6 +1,11 @@
 """Errors for people: what happened, where, why, what to do. Class names are JAX's where JAX has one."""
 
+from typing import Any, TypeVar
+
 from ..xla.errors import DeletedBufferError, XlaError
+
+
+Failure = TypeVar("Failure", bound=BaseException)
 
 
 class JAXTypeError(TypeError):
@@ -61,6 +66,13 @@ class InconclusiveDimensionOperation(Exception):
 
 class CallbackResultError(RuntimeError):
     """A Python function called by a program returned something else than was promised."""
+
+
+def stepped_on(error: Failure, sharp_bit: str, where: Any = None) -> Failure:
+    """The error, which says from now on which sharp bit it tells of (an id of `advise.catalogue`), and the position that caused
+    it, where that is another than the line that runs."""
+    error.sharp_bit = (sharp_bit, where)  # pyright: ignore[reportAttributeAccessIssue]
+    return error
 
 
 DeletedArrayError = DeletedBufferError

@@ -39,6 +39,10 @@ class JaxprTracer(Tracer):
     def origin(self) -> str:
         return self.tracing.origin(self.atom)
 
+    def made_at(self) -> source.Position | None:
+        made = (eqn for eqn in self.tracing.eqns if self.atom in eqn.outvars)
+        return next((source.user_position(eqn.traceback) for eqn in made), None)
+
 
 class JaxprTrace(Trace):
     """Records operations as equations. Values from outside become captured constants."""

@@ -20,6 +20,7 @@ from .errors import (
     TracerBoolConversionError,
     TracerIntegerConversionError,
     UnexpectedTracerError,
+    stepped_on,
 )
 from .operators import Operators
 
@@ -117,6 +118,10 @@ class Tracer(Operators):
     def origin(self) -> str:
         """Where the tracer comes from, in words, for error messages."""
         return ""
+
+    def made_at(self) -> source.Position | None:
+        """The position of the operation that made it, if it is known."""
+        return None
 
     def description(self) -> str:
         """`f32[3] made at line …`, for error messages."""
@@ -279,8 +284,9 @@ def leaked(tracer: Tracer) -> UnexpectedTracerError:
             "  What runs now while a function is traced (a block under ensure_compile_time_eval, another thread, a callback) "
             "works on values that are there.\n  what to do: compute with the traced value outside of that code."
         )
-    return UnexpectedTracerError(
+    error = UnexpectedTracerError(
         f"a tracer was used after its trace had ended; it was {tracer.description()}.{line}\n"
         "  A traced function stored one of its intermediate values outside (a global, a list, an attribute): there it "
         "has no value.\n  what to do: return the value from the function."
     )
+    return stepped_on(error, "tracer-leak", tracer.made_at())

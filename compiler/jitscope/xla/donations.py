@@ -2,21 +2,28 @@
 
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 
-_taken: deque[tuple[list[Any], Callable[[int], str]]] = deque(maxlen=256)
+class Story(NamedTuple):
+    """Who took a buffer's memory, in words, and the position of the call that gave it."""
+
+    text: str
+    where: Any
 
 
-def note(bufs: list[Any], story: Callable[[int], str]) -> None:
-    """Remember that these buffers were donated; `story(i)` says in words to whom. The last few calls are remembered."""
+_taken: deque[tuple[list[Any], Callable[[int], Story]]] = deque(maxlen=256)
+
+
+def note(bufs: list[Any], story: Callable[[int], Story]) -> None:
+    """Remember that these buffers were donated; `story(i)` says to whom. The last few calls are remembered."""
     _taken.append((bufs, story))
 
 
-def story_of(buf: Any) -> str:
-    """Who took the buffer's memory, or ""."""
+def story_of(buf: Any) -> Story | None:
+    """Who took the buffer's memory; None if that is not known."""
     for bufs, story in reversed(_taken):
         for i, one in enumerate(bufs):
             if one is buf:
                 return story(i)
-    return ""
+    return None

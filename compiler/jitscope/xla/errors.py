@@ -20,7 +20,9 @@ class XlaError(RuntimeError):
 
 
 class DeletedBufferError(RuntimeError):
-    """The buffer was deleted or donated; its contents are gone."""
+    """The buffer was deleted or donated; its contents are gone. `sharp_bit`: see `core.errors.stepped_on`."""
+
+    sharp_bit: tuple[str, Any] | None = None
 
     def __init__(self, message: str = "the buffer was deleted or donated to a computation; its contents are gone"):
         super().__init__(message)
@@ -29,12 +31,14 @@ class DeletedBufferError(RuntimeError):
 def deleted(buf: Any) -> DeletedBufferError:
     """The error for the use of a deleted buffer; it says who took the memory, if that is known."""
     story = donations.story_of(buf)
-    if not story:
+    if story is None:
         return DeletedBufferError()
-    return DeletedBufferError(
-        f"the array was deleted or donated: {story}. What to do: use that call's result in its place, or do not donate the "
+    error = DeletedBufferError(
+        f"the array was deleted or donated: {story.text}. What to do: use that call's result in its place, or do not donate the "
         "argument"
     )
+    error.sharp_bit = ("donation-misuse", story.where)
+    return error
 
 
 class ForkedProcessError(RuntimeError):
