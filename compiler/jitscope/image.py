@@ -14,8 +14,8 @@ import numpy as np
 
 from . import numpy as jnp
 from .core.avals import aval_of
+from .eager.functions import eager_jit
 from .lax import Precision
-from .numpy._fused import fused
 from .numpy._operands import checked, lenient, one_axis, operand, operands, shape_of
 
 
@@ -203,7 +203,7 @@ def scale_and_translate(
     return _scaled(image, jnp.asarray(scale), jnp.asarray(translation), shape, axes, chosen, bool(antialias), precision)
 
 
-@fused(static="shape axes method antialias precision")
+@eager_jit(static="shape axes method antialias precision")
 def _scaled(
     image: Any, scale: Any, translation: Any, shape: Any, axes: Any, method: Any, antialias: bool, precision: Any
 ) -> Any:
@@ -232,7 +232,7 @@ def resize(
     return _resized(image, shape, chosen, bool(antialias), precision)
 
 
-@fused(static="shape method antialias precision")
+@eager_jit(static="shape method antialias precision")
 def _resized(image: Any, shape: tuple[int, ...], method: ResizeMethod, antialias: bool, precision: Any) -> Any:
     axes = tuple(i for i, n in enumerate(aval_of(image).shape) if n != shape[i])
     if method is ResizeMethod.NEAREST:

@@ -12,7 +12,7 @@ from .api.many_devices import later
 from .core import dtypes
 from .core.avals import aval_of
 from .core.trace import Tracer
-from .numpy._fused import fused
+from .eager.functions import eager_jit
 from .numpy._operands import checked, integer
 from .ops.indexing import (
     GatherScatterMode,
@@ -88,7 +88,7 @@ def _count(name: str, ids: Any) -> int:
     return int(np.max(np.asarray(ids), initial=-1)) + 1
 
 
-@fused(static="name count bucket_size is_sorted is_unique mode")
+@eager_jit(static="name count bucket_size is_sorted is_unique mode")
 def _reduced(
     data: Any, ids: Any, name: str, count: int, bucket_size: int | None, is_sorted: bool, is_unique: bool, mode: Any
 ) -> Any:

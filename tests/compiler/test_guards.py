@@ -46,6 +46,36 @@ def test_elementwise_operations_on_multiples_are_summed_rightly(name):
     np.testing.assert_allclose(jx.jit(lambda x: CASES[name](jnp, x))(X), wanted, rtol=1e-4)
 
 
+# The same operands in another order or grouping: (one, the other).
+ORDERS = {
+    "product": (lambda np_, x, y, z: (x * y) * z, lambda np_, x, y, z: x * (z * y)),
+    "scaled product": (lambda np_, x, y, z: (x * y) * z, lambda np_, x, y, z: x * (2 * (y * z))),
+    "quotient": (lambda np_, x, y, z: (x / y) / z, lambda np_, x, y, z: x / (y * z)),
+    "product of a quotient": (lambda np_, x, y, z: x * (y / z), lambda np_, x, y, z: (y * x) / z),
+    "sum": (lambda np_, x, y, z: (x + y) + z, lambda np_, x, y, z: x + (z + y)),
+    "maximum": (lambda np_, x, y, z: np_.maximum(x, y), lambda np_, x, y, z: np_.maximum(y, x)),
+    "minima": (
+        lambda np_, x, y, z: np_.minimum(np_.minimum(x, y), z),
+        lambda np_, x, y, z: np_.minimum(np_.minimum(z, x), y),
+    ),
+    "choice": (lambda np_, x, y, z: np_.where(x > y, x, z), lambda np_, x, y, z: np_.where(y < x, x, z)),
+    "difference": (lambda np_, x, y, z: -(x - 3), lambda np_, x, y, z: 3 - x),
+}
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_order_and_grouping_make_no_other_operand(name):
+    one, other = ORDERS[name]
+
+    def f(np_, x, y, z):
+        return np_.sum(np_.log(one(np_, x, y, z)) + np_.log(2 * other(np_, x, y, z)))
+
+    given = [np.random.default_rng(i).random((116, 114)).astype(np.float32) + 0.5 for i in range(3)]
+    assert guards(jx.make_jaxpr(lambda *xs: f(jnp, *xs))(*given).jaxpr)
+    wanted = f(np, *[x.astype(np.float64) for x in given])
+    np.testing.assert_allclose(jx.jit(lambda *xs: f(jnp, *xs))(*given), wanted, rtol=1e-4)
+
+
 def test_logarithms_in_loops_branches_and_calls():
     def f(x):
         def step(total, factor):
@@ -65,6 +95,8 @@ FREE = {
     "sigmoids": lambda np_, x, y: np_.sum(np_.log1p(np_.exp(-x)) + np_.log1p(np_.exp(-y))),
     "the same": lambda np_, x, y: np_.sum(np_.log(2 * x) * np_.log(2 * x)),
     "of a product": lambda np_, x, y: np_.sum(np_.log(x) + np_.log(x * y)),
+    "losses": lambda np_, x, y: np_.sum(y * np_.log(x / 2 + 1e-7) + (1 - y) * np_.log(1 - x / 2 + 1e-7)),
+    "sums and differences": lambda np_, x, y: np_.sum(np_.log(4 + x) - np_.log(4 - x)),
     "two kinds": lambda np_, x, y: np_.sum(np_.log1p(x) + np_.log(2 * x) + np_.expm1(3 * x)),
     "inside": lambda np_, x, y: np_.sum(np_.log(2 + np_.log(1 + x))),
     "a multiple that varies": lambda np_, x, y: np_.sum(np_.log(x) + np_.log(x * y[0, 0])),

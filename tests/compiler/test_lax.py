@@ -10,7 +10,7 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
 from jitscope.core.primitive import Primitive
-from jitscope.lax import _whole as whole_module
+from jitscope.eager import running
 from jitscope.lax.primitives import PRIMITIVES
 
 
@@ -335,15 +335,12 @@ def test_what_is_sunk_stays_in_the_jaxpr() -> None:
     np.testing.assert_array_equal(jx.vmap(f)(X), X + 1)
 
 
-def test_composed_functions_run_as_one_program() -> None:
+def test_composed_functions_run_as_one_program(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = jx.make_jaxpr(lambda x: lax.conv_general_dilated_patches(x, (2,), (1,), "SAME"))(X[None])
     assert len(shown.jaxpr.eqns) > 1  # while tracing, its equations
-    traced = []
-    real = whole_module._traced
-    whole_module._traced = lambda *args: traced.append(args[1]) or real(*args)
-    try:
-        for scale in (1, 2, 3):
-            lax.conv_general_dilated_patches(jnp.asarray(X[None]) * scale, (3,), (1,), "SAME")
-    finally:
-        whole_module._traced = real
+    traced, given = [], [jnp.asarray(X[None]) * scale for scale in (1, 2, 3)]
+    real = running.trace_to_jaxpr
+    monkeypatch.setattr(running, "trace_to_jaxpr", lambda f, a, debug: traced.append(debug.name) or real(f, a, debug))
+    for x in given:
+        lax.conv_general_dilated_patches(x, (3,), (1,), "SAME")
     assert traced == ["_patches"]

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .. import tree
-from ..backend import evaluate  # noqa: F401  (puts the evaluating trace in place)
 from ..backend.caches import clear_traces
 from ..backend.compile import clear_executables
 from ..backend.dispatch import JitFunction
-from ..backend.evaluate import clear_programs
 from ..backend.static import StaticSpec
 from ..control.bodies import clear_bodies
+from ..eager import operations  # noqa: F401  (puts the evaluating trace in place)
+from ..eager.running import clear_programs
 from ..xla import client, mappings
 from ._flat import check_callable
 from .many_devices import later

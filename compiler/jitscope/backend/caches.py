@@ -60,7 +60,7 @@ class Ready:
         ready.tally = self.tally
         return ready
 
-    def run(self, bufs: list[Any]) -> Any:
+    def run(self, bufs: Sequence[Any]) -> Any:
         """Run on the buffers of a call. The body of `Program.run` stands here again: this is every call's way."""
         self.tally.calls += 1
         program, given = self.program, bufs
@@ -83,16 +83,16 @@ class Ready:
 
 
 class CheckedReady(Ready):
-    """With `debug_key_reuse`, a look at the keys of each call; with `debug_nans`, at its results."""
+    """With `debug_key_reuse`, a look at the keys of each call; with `debug_nans`, at its results: `checked` runs `ready` so."""
 
-    __slots__ = ("checked", "places")
-    checked: Callable[[Any], Any]
-    places: Sequence[int] | None
+    __slots__ = ("checked", "places", "ready")
+
+    def __init__(self, ready: Ready, checked: Callable[[Any], Any], places: Sequence[int] | None = None):
+        super().__init__(ready.program, ready.out_tree)
+        self.ready, self.checked, self.places, self.tally = ready, checked, places, ready.tally
 
     def reordered(self, places: Sequence[int]) -> Ready:
-        ready = CheckedReady(self.program, self.out_tree)
-        ready.checked, ready.places, ready.tally = self.checked, places, self.tally
-        return ready
+        return CheckedReady(self.ready, self.checked, places)
 
     def run(self, bufs: Any) -> Any:
         return self.checked(bufs if self.places is None else [bufs[i] for i in self.places])

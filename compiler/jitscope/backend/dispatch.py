@@ -36,7 +36,7 @@ from .memory import RefReady, Taken
 from .stages import trace_stage
 from .static import StaticSpec
 from .tracing import Arguments, traced_for
-from .watching import checked, test_in_force, watched
+from .watching import test_in_force, watched
 
 
 class JitFunction:
@@ -183,16 +183,9 @@ class JitFunction:
         return out, ready
 
     def _ready(self, program: Program, traced: Traced) -> Ready:
-        options, watching = settings(), test_in_force() is not None
-        if not (options.debug_key_reuse or watching):
-            return Ready(program, traced.out_tree)
-        ready = CheckedReady(program, traced.out_tree)
-        ready.places, ready.checked = None, lambda bufs: Ready.run(ready, bufs)
-        if watching:
-            ready.checked = watched(traced.closed, self._name, ready.checked)
-        if options.debug_key_reuse:
-            ready.checked = checked(traced.closed, ready.checked, in_library=False)
-        return ready
+        ready = Ready(program, traced.out_tree)
+        run = watched(traced.closed, self._name, ready.run, in_library=False)
+        return ready if run == ready.run else CheckedReady(ready, run)
 
     def _nested(self, arguments: Arguments) -> Any:
         """The call inside a trace, or with tracers: one equation, or with `inline` those of the function."""

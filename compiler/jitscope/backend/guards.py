@@ -6,8 +6,8 @@ goes for log1p and expm1. A program with two such therefore keeps the library fo
 the wrong result.
 
 Whether there are two such is decided on the safe side: two operands count as multiples of each other if the same sums, products
-and other operations of several values lead to them from the same values, whatever the constants and the functions of one number on
-the way are; and so do those inside of loops and branches.
+and other operations of several values lead to them from the same values, in whatever order and grouping, and whatever the constants
+and the functions of one number on the way are; and so do those inside of loops and branches.
 """
 
 from __future__ import annotations
@@ -71,6 +71,10 @@ def _held(eqn: JaxprEqn) -> list[Jaxpr]:
 
 _CALLS = ("jit", "custom_jvp_call", "custom_vjp_call", "checkpoint")
 _SAME_VALUES = {"broadcast_in_dim", "reshape", "squeeze", "expand_dims", "transpose"}
+_ASSOCIATIVE = {"max", "min", "and", "or", "xor"}
+_SYMMETRIC, _SWAPPED = {"eq", "ne"}, {"gt": "lt", "ge": "le"}
+_ALONE: tuple[str, frozenset[Any]] = ("", frozenset())
+_SCALING = {"mul", "div", "neg"}
 _CONSTANT: Hashable = "constant"
 
 Origin = tuple[int, int]
@@ -93,6 +97,7 @@ class _Origins:
         self.numbers: dict[Hashable, int] = {_CONSTANT: 0}
         self.operands: dict[str, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
         self.hidden: Counter[str] = Counter()
+        self.parts: dict[int, tuple[str, frozenset[Any]]] = {}
         self.steps = 0
 
     def endanger(self, jaxpr: Jaxpr) -> bool:
@@ -141,26 +146,74 @@ class _Origins:
         if held or eqn.primitive.name in _UNKNOWN or len(eqn.outvars) != 1:
             self.hidden.update(("log", "log") if eqn.primitive.name in _UNKNOWN else ())
             return [self.fresh() for _ in eqn.outvars]
-        exact = (eqn.primitive, *[a for a, _ in given], *[(name, repr(p)) for name, p in sorted(eqn.params.items())])
-        return [(self.number((*exact, eqn.outvars[0].aval)), self.alike(eqn, [b for _, b in given]))]
+        exact = self.number(
+            (
+                eqn.primitive,
+                *[a for a, _ in given],
+                *[(name, repr(p)) for name, p in sorted(eqn.params.items())],
+                eqn.outvars[0].aval,
+            )
+        )
+        varying = [a for a, b in given if b]
+        found = self.parts.get(varying[0], _ALONE) if len(varying) == 1 else _ALONE
+        if eqn.primitive.name in _SAME_VALUES or (eqn.primitive.name in _SCALING and found[0] == "product"):
+            self.parts[exact] = found
+        return [(exact, self.alike(eqn, given, exact))]
 
-    def alike(self, eqn: JaxprEqn, given: list[int]) -> int:
+    def alike(self, eqn: JaxprEqn, origins: list[Origin], exact: int) -> int:
         """The second number of a result: scaling by a constant does not change it, nor does a function of one number, since
         XLA makes log(sqrt(x)) into log(x) / 2; other constants are all the same."""
-        name, varying = eqn.primitive.name, [b for b in given if b]
+        name, given = eqn.primitive.name, [b for _, b in origins]
+        varying = [b for b in given if b]
         if not varying and given:
             return 0
         scaled = name in ("mul", "pow") or (name == "div" and given[0])
         nothing_added = name in ("add", "sub") and any(_is_zero(a) for a in eqn.invars)
+        if name == "neg" and self.parts.get(origins[0][0], _ALONE)[0] in ("sum", "difference"):
+            return self.sum(exact, [(0, 0), origins[0]], True)
         if _is_plain(eqn) or ((scaled or nothing_added or name == "select_n") and len(set(varying)) == 1):
             return varying[0]
         if len(set(given)) == 1:
             return given[0]
-        if name == "mul":
-            return self.number(("product", frozenset(varying)))
-        if name == "add" or (name == "sub" and given[0]):
-            return self.number(("sum", *sorted(given)))
-        return self.number((name, eqn.outvars[0].aval.shape, *given))
+        if name in ("mul", "div"):
+            return self.product(exact, origins, name == "div")
+        if name in ("add", "sub"):
+            return self.sum(exact, origins, name == "sub")
+        if name in _ASSOCIATIVE:
+            return self.kept(exact, name, frozenset().union(*[self.within(x, name) for x in origins]))
+        if name in _SWAPPED:
+            name, given = _SWAPPED[name], given[::-1]
+        return self.number((name, eqn.outvars[0].aval.shape, *(sorted(given) if name in _SYMMETRIC else given)))
+
+    def within(self, origin: Origin, kind: str) -> frozenset[Any]:
+        """The operands, each once, of a value that operations of this kind make of them; of others the value itself."""
+        exact, alike = origin
+        found, parts = self.parts.get(exact, _ALONE)
+        return parts if found == kind else frozenset((alike,))
+
+    def kept(self, exact: int, kind: str, parts: frozenset[Any]) -> int:
+        """The second number of what operations of a kind make of their operands, in whatever order and grouping."""
+        self.parts[exact] = kind, parts
+        return self.number((kind, parts))
+
+    def product(self, exact: int, origins: list[Origin], divides: bool) -> int:
+        """Of factors: each a number, and whether it is divided by."""
+        factors: set[tuple[int, bool]] = set()
+        for i, origin in enumerate(origins):
+            found = self.within(origin, "product")
+            pairs = [f if isinstance(f, tuple) else (f, False) for f in found]
+            factors |= {(f, down != (divides and i == 1)) for f, down in pairs if f}
+        return self.kept(exact, "product", frozenset(factors))
+
+    def sum(self, exact: int, origins: list[Origin], subtracts: bool) -> int:
+        """Of terms, whatever their signs; but x + 1 and 1 - x, where all that varies is subtracted, are not alike."""
+        terms: set[int] = set()
+        signs: set[bool] = set()
+        for i, origin in enumerate(origins):
+            minus = self.parts.get(origin[0], _ALONE)[0] == "difference"
+            terms |= self.within(origin, "difference" if minus else "sum")
+            signs |= {minus != (subtracts and i == 1)} if origin[1] else set()
+        return self.kept(exact, "difference" if signs == {True} and 0 in terms else "sum", frozenset(terms))
 
 
 def _is_plain(eqn: JaxprEqn) -> bool:

@@ -64,12 +64,19 @@ def test_in_force() -> Test | None:
     return nans if options.debug_nans else None
 
 
-def watched(closed: ClosedJaxpr, name: str, run: Run) -> Run:
+def watched(closed: ClosedJaxpr, name: str, run: Run, in_library: bool = True) -> Run:
+    """What runs a program, with the looks that the options in force ask for: with `debug_nans` or `debug_infs` at its results, with
+    `debug_key_reuse` at the keys it gets. Everything that runs programs asks here, once for each program; the options are part of
+    the keys under which those are kept."""
+    test = test_in_force()
+    if test is not None:
+        run = _looking_for(test, closed, name, run)
+    return _counting_keys(closed, run, in_library) if config.settings().debug_key_reuse else run
+
+
+def _looking_for(test: Test, closed: ClosedJaxpr, name: str, run: Run) -> Run:
     """A program that raises FloatingPointError for bad results, saying which equation made the first one. It may not take
     over its arguments' memory: they are needed for that."""
-    test = test_in_force()
-    if test is None:
-        return run
 
     def run_and_look(bufs: Sequence[Any]) -> Any:
         out = run(bufs)
@@ -99,7 +106,7 @@ def is_key(aval: ShapedArray) -> bool:
     return isinstance(aval.dtype, KeyDType)
 
 
-def checked(closed: ClosedJaxpr, run: Run, in_library: bool = True) -> Run:
+def _counting_keys(closed: ClosedJaxpr, run: Run, in_library: bool) -> Run:
     """A program that raises KeyReuseError where it gets a key for the second time, or uses one twice itself."""
     from .key_reuse import checked
 

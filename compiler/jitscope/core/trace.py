@@ -86,7 +86,7 @@ def chain_of(trace: Any) -> list[Any]:
 
 
 def install_evaluation(trace: Trace) -> None:
-    """Set the trace at the bottom; done once, by `backend.evaluate`."""
+    """Set the trace at the bottom; done once, by `eager.operations`."""
     global _evaluation
     _evaluation = trace
 

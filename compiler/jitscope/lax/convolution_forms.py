@@ -8,11 +8,11 @@ from typing import Any
 
 from ..core import dtypes
 from ..core.avals import aval_of
+from ..eager.functions import eager_jit
 from ..ops.conv import ConvDimensionNumbers, dilated
 from ..ops.linear import convert, pad_p, reshape, rev_p, scalar_zero, slice_in_dim, transpose
 from ..ops.precision import as_precision, is_algorithm
 from ..ops.stacking import stack_p
-from ._whole import whole
 from .convolutions import (
     ConvGeneralDilatedDimensionNumbers,
     conv_dimension_numbers,
@@ -113,7 +113,7 @@ def conv_general_dilated_patches(
     )  # fmt: skip
 
 
-@whole
+@eager_jit(static="sizes strides pads spread apart numbers dtype", nested=True)
 def _patches(
     x: Any, *, sizes: tuple[int, ...], strides: tuple[int, ...], pads: Any, spread: tuple[int, ...],
     apart: tuple[int, ...], numbers: ConvDimensionNumbers, dtype: Any,

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
+from ..eager.functions import eager_jit
 from ..ops import dot as dots
 from ..ops.elementwise import and_p, ge_p, lt_p
 from ..ops.indexing import iota
@@ -16,7 +17,6 @@ from ..ops.linear import broadcast_in_dim, full, reduce_sum_p, sub_p, transpose,
 from ..ops.precision import as_precision
 from ..ops.reduce import cumsum_p, reduce_or_p
 from ._operands import here_only
-from ._whole import whole
 from .products import DotDimensionNumbers, PrecisionLike, in_wider
 
 
@@ -89,7 +89,7 @@ def ragged_dot_general(
     return _product(lhs, rhs, group_sizes, numbers=numbers, precision=as_precision(precision), preferred=preferred)
 
 
-@whole
+@eager_jit(static="numbers precision preferred", nested=True)
 def _product(
     lhs: Any, rhs: Any, group_sizes: Any, *, numbers: RaggedDotDimensionNumbers, precision: Any, preferred: Any
 ) -> Any:

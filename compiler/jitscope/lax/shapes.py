@@ -9,11 +9,11 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import aval_of
+from ..eager.functions import eager_jit
 from ..ops import linear, stacking
 from ..ops.elementwise import lt_p, rem_p
 from ..ops.indexing import GatherDimensionNumbers, gather
 from ._operands import as_array, check_sizes, ints
-from ._whole import whole
 
 
 def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
@@ -72,7 +72,7 @@ def tile(operand: Any, reps: Sequence[int]) -> Any:
     return stacking.tile_p(operand, reps=reps)
 
 
-@whole
+@eager_jit(static="axes", nested=True)
 def _taken(src: Any, idxs: list[Any], *, axes: tuple[int, ...]) -> Any:
     aval = aval_of(src)
     rows = []

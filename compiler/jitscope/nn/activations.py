@@ -11,7 +11,7 @@ from typing import Any
 from .. import numpy as jnp
 from ..control.custom_jvp import custom_jvp
 from ..core.avals import aval_of
-from ..numpy._fused import fused
+from ..eager.functions import eager_jit
 from ..numpy._operands import checked, one_axis, operands
 from ..ops.elementwise import erfc_p, logistic_p
 from ..ops.families import scalar_like
@@ -26,7 +26,7 @@ def array(name: str, x: Any) -> Any:
     return jnp.asarray(checked(name, x)[0])
 
 
-@fused()
+@eager_jit()
 def identity(x: Any) -> Any:
     """x as an array."""
     return array("identity", x)
@@ -36,7 +36,7 @@ def identity(x: Any) -> Any:
 
 
 @custom_jvp
-@fused()
+@eager_jit()
 def relu(x: Any) -> Any:
     """max(x, 0). Its derivative at 0 is 0."""
     return jnp.maximum(x, 0)
@@ -46,7 +46,7 @@ relu.defjvps(lambda t, out, x: jnp.where(jnp.greater(x, 0), t, 0))
 
 
 @custom_jvp
-@fused()
+@eager_jit()
 def relu6(x: Any) -> Any:
     """min(max(x, 0), 6). Its derivatives at 0 and 6 are 0."""
     return jnp.minimum(jnp.maximum(x, 0), 6.0)
@@ -55,14 +55,14 @@ def relu6(x: Any) -> Any:
 relu6.defjvps(lambda t, out, x: jnp.where(jnp.logical_and(jnp.greater(x, 0), jnp.less(x, 6)), t, 0))
 
 
-@fused()
+@eager_jit()
 def leaky_relu(x: Any, negative_slope: Any = 1e-2) -> Any:
     """x where x >= 0, else negative_slope * x."""
     x = array("leaky_relu", x)
     return jnp.where(x >= 0, x, negative_slope * x)
 
 
-@fused()
+@eager_jit()
 def elu(x: Any, alpha: Any = 1.0) -> Any:
     """x where x > 0, else alpha * (exp(x) - 1)."""
     x = array("elu", x)
@@ -71,20 +71,20 @@ def elu(x: Any, alpha: Any = 1.0) -> Any:
     return jnp.where(positive, x, alpha * jnp.expm1(below))
 
 
-@fused()
+@eager_jit()
 def celu(x: Any, alpha: Any = 1.0) -> Any:
     """max(x, 0) + alpha * (exp(min(x, 0) / alpha) - 1), of which the derivative is continuous."""
     below = jnp.divide(jnp.minimum(x, 0.0), alpha)
     return jnp.add(jnp.maximum(x, 0.0), jnp.multiply(alpha, jnp.expm1(below)))
 
 
-@fused()
+@eager_jit()
 def selu(x: Any) -> Any:
     """A scaled elu that keeps the mean 0 and the variance 1 of its inputs."""
     return _SELU_SCALE * elu(x, _SELU_ALPHA)
 
 
-@fused()
+@eager_jit()
 def squareplus(x: Any, b: Any = 4) -> Any:
     """(x + sqrt(x² + b)) / 2; b says how smooth it is near 0."""
     x, b = array("squareplus", x), array("squareplus", b)
@@ -92,7 +92,7 @@ def squareplus(x: Any, b: Any = 4) -> Any:
 
 
 @custom_jvp
-@fused()
+@eager_jit()
 def softplus(x: Any) -> Any:
     """log(1 + exp(x)), without overflow on the way."""
     x = jnp.asarray(operands("softplus", x, 0, inexact=True)[0])
@@ -105,7 +105,7 @@ def softplus(x: Any) -> Any:
 softplus.defjvps(lambda t, out, x: t * logistic_p(x))
 
 
-@fused()
+@eager_jit()
 def sparse_plus(x: Any) -> Any:
     """0 up to -1, x from 1 on, and (x + 1)² / 4 between."""
     x = array("sparse_plus", x)
@@ -116,38 +116,38 @@ def sparse_plus(x: Any) -> Any:
 # Between two values --------------------------------------------------------------------------------------------------
 
 
-@fused()
+@eager_jit()
 def sigmoid(x: Any) -> Any:
     """1 / (1 + exp(-x)). Raises TypeError for integers and booleans."""
     return logistic_p(checked("sigmoid", x)[0])
 
 
-@fused()
+@eager_jit()
 def log_sigmoid(x: Any) -> Any:
     """log(sigmoid(x)), exact for very negative x too."""
     return -softplus(-array("log_sigmoid", x))
 
 
-@fused()
+@eager_jit()
 def sparse_sigmoid(x: Any) -> Any:
     """0 up to -1, 1 from 1 on, (x + 1) / 2 between: the derivative of sparse_plus."""
     return 0.5 * jnp.clip(jnp.add(x, 1.0), 0.0, 2.0)
 
 
-@fused()
+@eager_jit()
 def hard_sigmoid(x: Any) -> Any:
     """relu6(x + 3) / 6."""
     return relu6(jnp.add(x, 3.0)) / 6.0
 
 
-@fused()
+@eager_jit()
 def hard_tanh(x: Any) -> Any:
     """x cut to [-1, 1]; NaN stays."""
     x = array("hard_tanh", x)
     return jnp.where(x > 1, 1, jnp.where(x < -1, -1, x))
 
 
-@fused()
+@eager_jit()
 def soft_sign(x: Any) -> Any:
     """x / (abs(x) + 1)."""
     x = array("soft_sign", x)
@@ -157,28 +157,28 @@ def soft_sign(x: Any) -> Any:
 # Gated ---------------------------------------------------------------------------------------------------------------
 
 
-@fused()
+@eager_jit()
 def silu(x: Any) -> Any:
     """x * sigmoid(x). Raises TypeError for integers and booleans."""
     x = array("silu", x)
     return x * sigmoid(x)
 
 
-@fused()
+@eager_jit()
 def hard_silu(x: Any) -> Any:
     """x * hard_sigmoid(x)."""
     x = array("hard_silu", x)
     return x * hard_sigmoid(x)
 
 
-@fused()
+@eager_jit()
 def mish(x: Any) -> Any:
     """x * tanh(softplus(x))."""
     x = array("mish", x)
     return x * jnp.tanh(softplus(x))
 
 
-@fused(static="approximate")
+@eager_jit(static="approximate")
 def gelu(x: Any, approximate: bool = True) -> Any:
     """x times the probability that a standard normal number is below x; `approximate` takes a formula with tanh for it."""
     x = array("gelu", x)
@@ -190,7 +190,7 @@ def gelu(x: Any, approximate: bool = True) -> Any:
     return 0.5 * x * erfc_p(-x * scalar_like(x, math.sqrt(0.5)))
 
 
-@fused(static="axis")
+@eager_jit(static="axis")
 def glu(x: Any, axis: int = -1) -> Any:
     """The first half of x along `axis`, times the sigmoid of the second half. Raises ValueError where there is no such axis or
     its size is odd."""
@@ -203,7 +203,7 @@ def glu(x: Any, axis: int = -1) -> Any:
 
 
 @custom_jvp
-@fused()
+@eager_jit()
 def log1mexp(x: Any) -> Any:
     """log(1 - exp(-x)) for x >= 0, exact for small and for large x; NaN below 0."""
     x = array("log1mexp", x)

@@ -10,7 +10,7 @@ import numpy as np
 from .. import lax, numpy as jnp
 from ..core import dtypes
 from ..core.avals import aval_of
-from ..numpy._fused import fused
+from ..eager.functions import eager_jit
 from ..numpy._operands import lenient
 from .activations import array
 from .normalizing import logsumexp, softmax
@@ -100,7 +100,7 @@ def _check(query: Any, key: Any, value: Any, bias: Any, mask: Any, **lengths: An
             )
 
 
-@fused(static="is_causal window with_residual")
+@eager_jit(static="is_causal window with_residual")
 def _attend(
     query: Any,
     key: Any,

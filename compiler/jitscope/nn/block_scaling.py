@@ -17,7 +17,7 @@ from .. import lax, numpy as jnp
 from ..control.custom_vjp import custom_vjp
 from ..core import dtypes
 from ..core.avals import aval_of
-from ..numpy._fused import fused
+from ..eager.functions import eager_jit
 from ..numpy._operands import lenient
 from ..numpy.dtypes import requested
 from .activations import array
@@ -89,7 +89,7 @@ def _check(lhs: Any, rhs: Any, lhs_scales: Any, rhs_scales: Any) -> None:
         )
 
 
-@fused(static="preferred")
+@eager_jit(static="preferred")
 def _scaled_matmul(lhs: Any, rhs: Any, lhs_scales: Any, rhs_scales: Any, preferred: Any) -> Any:
     left, right = _spread(lhs, lhs_scales), _spread(rhs, rhs_scales)
     return jnp.einsum("bmk,bnk->bmn", left, right, preferred_element_type=jnp.float32).astype(preferred)

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import numpy as jnp, random
 from ..core import dtypes
-from ..numpy._fused import fused
+from ..eager.functions import eager_jit
 
 
 def _turned(radius: Any, key: Any, shape: tuple[int, ...], dtype: Any) -> Any:
@@ -16,7 +16,7 @@ def _turned(radius: Any, key: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     return radius * jnp.exp(1j * angle)
 
 
-@fused(static="shape dtype")
+@eager_jit(static="shape dtype")
 def in_disc(key: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     """Complex numbers uniform in the disc of radius sqrt(2), so that their variance is 1."""
     for_radius, for_angle = random.split(key)
@@ -24,7 +24,7 @@ def in_disc(key: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     return _turned(radius, for_angle, shape, dtype)
 
 
-@fused(static="shape dtype")
+@eager_jit(static="shape dtype")
 def normal_in_disc(key: Any, upper: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     """Complex normal numbers of variance 1 before they are cut at the radius `upper`."""
     for_radius, for_angle = random.split(key)

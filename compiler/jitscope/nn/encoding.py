@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import numpy as jnp
 from ..core import dtypes
-from ..numpy._fused import fused
+from ..eager.functions import eager_jit
 from ..numpy._operands import integer, lenient, one_axis
 from ..numpy.dtypes import requested
 from ..ops.collective import axis_index, axis_size
@@ -41,7 +41,7 @@ def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: Any = -1) -> A
     return jnp.equal(x, axis_index(axis)).astype(dtype)
 
 
-@fused(static="count dtype axis")
+@eager_jit(static="count dtype axis")
 def _one_hot(x: Any, count: int, dtype: Any, axis: int) -> Any:
     number = x.dtype
     if not (

@@ -16,7 +16,7 @@ import numpy as np
 from .. import numpy as jnp, random
 from ..api.many_devices import later
 from ..core import dtypes
-from ..numpy._fused import fused
+from ..eager.functions import eager_jit
 from ..numpy._operands import one_axis, shape_of
 from ..numpy.dtypes import requested
 from . import drawing
@@ -151,7 +151,7 @@ _CUT_AT_TWO_COMPLEX = 0.95311164380491208
 """That of complex ones cut at radius 2."""
 
 
-@fused(static="distribution shape dtype")
+@eager_jit(static="distribution shape dtype")
 def _scaled(key: Any, variance: Any, distribution: str, shape: tuple[int, ...], dtype: Any) -> Any:
     is_complex = dtypes.is_complex(dtype)
     deviation = jnp.sqrt(variance)

@@ -14,7 +14,7 @@ import numpy as np
 from .. import lax, numpy as jnp
 from ..control.custom_jvp import custom_jvp
 from ..core import dtypes
-from ..numpy._fused import fused
+from ..eager.functions import eager_jit
 from ..numpy._operands import axes_of, operands
 from ..ops.elementwise import rsqrt_p, sign_p
 from .activations import array
@@ -24,7 +24,7 @@ def _inexact(x: Any) -> Any:
     return x.astype(dtypes.to_inexact(x.dtype)) if not jnp.issubdtype(x.dtype, jnp.inexact) else x
 
 
-@fused(static="axis keepdims return_sign")
+@eager_jit(static="axis keepdims return_sign")
 def logsumexp(
     a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False, where: Any = None
 ) -> Any:
@@ -56,7 +56,7 @@ def logsumexp(
     return out if b is None or is_complex else jnp.where(sign < 0, np.nan, out)
 
 
-@fused(static="axis keepdims")
+@eager_jit(static="axis keepdims")
 def logmeanexp(x: Any, axis: Any = None, where: Any = None, keepdims: bool = False) -> Any:
     """log(mean(exp(x))) over `axis`, without overflow on the way."""
     x = array("logmeanexp", x)
@@ -68,7 +68,7 @@ def logmeanexp(x: Any, axis: Any = None, where: Any = None, keepdims: bool = Fal
     return out - jnp.log(jnp.sum(counted, axis, dtype=out.dtype, keepdims=keepdims))
 
 
-@fused(static="axis")
+@eager_jit(static="axis")
 def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
     """log(softmax(x)), exact where softmax is near 0; -inf where `where` does not hold. Integers become floats."""
     x = _inexact(array("log_softmax", x))
@@ -83,7 +83,7 @@ def softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
     return _softmax(x, tuple(axis) if isinstance(axis, list) else axis, where)
 
 
-@fused(static="axis")
+@eager_jit(static="axis")
 def _shares(x: Any, axis: Any, where: Any) -> Any:
     x = _inexact(array("softmax", x))
     top = jnp.max(x, axis, keepdims=True, where=where, initial=-np.inf)
@@ -103,7 +103,7 @@ def _softmax_jvp(axis: Any, primals: Any, tangents: Any) -> Any:
     return y, y * (t - jnp.sum(y * t, axis, keepdims=True, where=where))
 
 
-@fused(static="axis algorithm")
+@eager_jit(static="axis algorithm")
 def standardize(
     x: Any,
     axis: Any = -1,

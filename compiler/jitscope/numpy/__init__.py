@@ -8,7 +8,7 @@ import importlib as _importlib
 from typing import Any as _Any
 
 from ..api.arrays import Array as _Array
-from ..backend import evaluate as _evaluate  # noqa: F401  (puts the evaluating trace in place)
+from ..eager import operations as _operations  # noqa: F401  (puts the evaluating trace in place)
 from . import operators as _operators  # (fills in the operators of arrays and tracers)
 from .applying import (
     apply_along_axis as apply_along_axis,

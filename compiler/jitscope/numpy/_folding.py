@@ -14,12 +14,12 @@ from ..backend.stages import ShapeDtypeStruct
 from ..control.scan import scan
 from ..core import dtypes
 from ..core.avals import aval_of
+from ..eager.functions import eager_jit
 from ..lax.elementwise import stop_gradient
 from ..ops.families import scalar_like
 from ..ops.linear import concatenate_p, reshape, slice_in_dim
 from ..ops.reduce import cummax_p, cummin_p, reduce_and_p, reduce_or_p, reduce_xor_p
 from . import arithmetic, logic, reductions, running, transcendental
-from ._fused import fused
 from ._operands import axes_of, cast, checked, one_axis, operand
 from ._ufunc import kind_of
 from .dtypes import requested
@@ -57,7 +57,7 @@ def reduce(of: Any, a: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any,
     return _reduce(of, a, axis, dtype, bool(keepdims), initial, where)
 
 
-@fused(static="of axis dtype keepdims")
+@eager_jit(static="of axis dtype keepdims")
 def _reduce(of: Any, a: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
     x = array_operand(f"{of.__name__}.reduce", a)
     to = None if dtype is None else requested(dtype, of.__name__)
@@ -181,7 +181,7 @@ _ACCUMULATE = {arithmetic.add: running.cumsum, arithmetic.multiply: running.cump
 _RUNNING = {arithmetic.maximum: cummax_p, arithmetic.minimum: cummin_p}
 
 
-@fused(static="of axis dtype")
+@eager_jit(static="of axis dtype")
 def _accumulated(of: Any, a: Any, axis: int, dtype: Any) -> Any:
     x = array_operand(f"{of.__name__}.accumulate", a)
     axis = one_axis(f"{of.__name__}.accumulate", axis, aval_of(x).ndim)
@@ -205,7 +205,7 @@ def _accumulated(of: Any, a: Any, axis: int, dtype: Any) -> Any:
 # outer ---------------------------------------------------------------------------------------------------------------
 
 
-@fused(static="of")
+@eager_jit(static="of")
 def outer(of: Any, a: Any, b: Any) -> Any:
     """See `ufunc.outer`."""
     x, y = array_operand(of.__name__, a), array_operand(of.__name__, b)

@@ -13,38 +13,15 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from ..backend.array import Array
 from ..core import dtypes
-from ..core.avals import ShapedArray, aval_of, from_protocol, is_python_scalar
+from ..core.avals import ShapedArray, aval_of, is_python_scalar
 from ..core.config import override, settings
 from ..core.dtypes import promote, to_inexact
 from ..core.errors import ShapeError, TypePromotionError
 from ..core.source import is_internal
-from ..core.trace import Tracer
+from ..eager.operands import checked
 from ..ops.linear import broadcast_in_dim_p, convert_element_type_p, number_of
 from ..symbolic.dimension import Dim, size
-
-
-_PLAIN = frozenset((Array, np.ndarray, bool, int, float, complex))
-
-
-def checked(name: str, x: Any, position: int = 0) -> tuple[Any, ShapedArray]:
-    """An operand with its aval. Raises TypeError, with the function's name, for what is no array and no number."""
-    if type(x) not in _PLAIN and not isinstance(x, Tracer):
-        x = from_protocol(x)
-    try:
-        return x, aval_of(x)
-    except TypeError as error:
-        what = (
-            "a list: wrap it in jnp.array(...)"
-            if isinstance(x, list)
-            else "a tuple: wrap it in jnp.array(...)"
-            if isinstance(x, tuple)
-            else "None"
-            if x is None
-            else str(error).partition(" is not an array, a number or a tree")[0]
-        )
-        raise TypeError(f"{name} takes arrays and numbers; its argument {position} is {what}") from None
 
 
 def scalar_of(x: Any, dtype: Any, weak: bool) -> Any:

@@ -11,13 +11,13 @@ from ..backend.array import Array
 from ..control.scan import scan
 from ..core import dtypes
 from ..core.avals import aval_of
+from ..eager.functions import eager_jit
 from ..ops.elementwise import and_p, gt_p, lt_p
 from ..ops.families import scalar_like
 from ..ops.indexing import GatherScatterMode, iota
 from ..ops.linear import concatenate_p, convert, full, reshape, slice_in_dim
 from . import arithmetic
 from ._folding import as_dtype, result_dtype
-from ._fused import fused
 from ._index import ARRAY, INT, NEW, SCALAR, SLICE, Index, Item, parse
 from ._operands import checked, lenient, one_axis, operands
 from ._ufunc import kind_of
@@ -74,7 +74,7 @@ def _plain(indices: Any) -> Any:
     return tuple(parts)
 
 
-@fused(static="of")
+@eager_jit(static="of")
 def _changed(of: Any, a: Any, indices: Any, *values: Any) -> Any:
     """The function at one place after the other, since a place may come twice."""
     x = array_operand(f"{of.__name__}.at", a)
@@ -132,7 +132,7 @@ def reduceat(of: Any, a: Any, indices: Any, axis: Any, dtype: Any) -> Any:
     return _by_stretches(of, a, np.asarray(indices) if isinstance(indices, list) else indices, axis, dtype)
 
 
-@fused(static="of axis dtype")
+@eager_jit(static="of axis dtype")
 def _by_stretches(of: Any, a: Any, indices: Any, axis: int, dtype: Any) -> Any:
     name = f"{of.__name__}.reduceat"
     x, starts = array_operand(name, a), array_operand(name, indices)

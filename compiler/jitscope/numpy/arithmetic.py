@@ -14,6 +14,7 @@ from ..backend.array import Array
 from ..core import dtypes
 from ..core.avals import aval_of, is_python_scalar
 from ..core.trace import evaluating
+from ..eager.functions import eager_jit, elementwise
 from ..ops.elementwise import (
     abs_p,
     and_p,
@@ -35,9 +36,8 @@ from ..ops.elementwise import (
 )
 from ..ops.families import scalar_like
 from ..ops.linear import add_p, convert, convert_element_type_p, mul_p, neg_p, sub_p, where as choose
-from ._fused import fused
 from ._operands import checked, number_like, operand, operands, scalar_of, weak_as
-from ._ufunc import binary, binary_of, kind_of, unary, unary_of
+from ._ufunc import binary_of, kind_of, unary_of
 from .logic import greater_complex, less_complex
 from .structure import array_operand
 
@@ -65,20 +65,20 @@ negative = unary_of("negative", neg_p, "-x. Raises TypeError for booleans (use `
 sign = unary_of("sign", sign_p, "-1, 0 or 1; of complex numbers x / |x|; NaN stays NaN. Raises TypeError for booleans.")
 
 
-@binary
+@elementwise
 def divide(x1: Any, x2: Any, /) -> Any:
     """x1 / x2; integers become floats."""
     return div_p(*operands("divide", x1, x2, inexact=True))
 
 
-@unary
+@elementwise
 def absolute(x: Any, /) -> Any:
     """The absolute value; of complex numbers the modulus, a real number."""
     x = array_operand("absolute", x)
     return x if kind_of(x) in "bu" else abs_p(x)
 
 
-@unary
+@elementwise
 def fabs(x: Any, /) -> Any:
     """The absolute value as a float. Raises TypeError for complex numbers."""
     x = operand("fabs", x, inexact=True)
@@ -86,19 +86,19 @@ def fabs(x: Any, /) -> Any:
     return abs_p(x)
 
 
-@unary
+@elementwise
 def positive(x: Any, /) -> Any:
     """x itself."""
     return array_operand("positive", x)
 
 
-@unary
+@elementwise
 def square(x: Any, /) -> Any:
     """x * x."""
     return square_p(*numeric("square", x))
 
 
-@unary
+@elementwise
 def reciprocal(x: Any, /) -> Any:
     """1 / x; integers become floats."""
     x = operand("reciprocal", x, inexact=True)
@@ -119,7 +119,7 @@ minimum = binary_of(
 )
 
 
-@fused()
+@eager_jit()
 def fmax(x1: Any, x2: Any) -> Any:
     """The greater of x1 and x2; where one is NaN, the other."""
     x, y = operands("fmax", x1, x2)
@@ -128,7 +128,7 @@ def fmax(x1: Any, x2: Any) -> Any:
     return choose(or_p(gt_p(x, y) if kind_of(x) == "f" else greater_complex(x, y), ne_p(y, y)), x, y)
 
 
-@fused()
+@eager_jit()
 def fmin(x1: Any, x2: Any) -> Any:
     """The lesser of x1 and x2; where one is NaN, the other."""
     x, y = operands("fmin", x1, x2)
@@ -179,7 +179,7 @@ def _rounded_down(x: Any, y: Any, rest: Any, off_side: Any) -> Any:
     return round_p(choose(off_side, sub_p(quotient, scalar_like(x, 1)), quotient), rounding_method=0)
 
 
-@binary
+@elementwise
 def floor_divide(x1: Any, x2: Any, /) -> Any:
     """x1 / x2 rounded down. An integer divided by 0 gives some integer, not an error. Raises TypeError for complex."""
     x, y = numeric("floor_divide", x1, x2)
@@ -190,7 +190,7 @@ def floor_divide(x1: Any, x2: Any, /) -> Any:
     return weak_as(_rounded_down(x, y, rest, _below(x, y, rest)), x, y)
 
 
-@binary
+@elementwise
 def remainder(x1: Any, x2: Any, /) -> Any:
     """x1 - floor(x1 / x2) * x2, with the sign of x2. Of an integer and 0: 0. Raises TypeError for complex numbers."""
     x, y = numeric("remainder", x1, x2)
@@ -199,7 +199,7 @@ def remainder(x1: Any, x2: Any, /) -> Any:
     return rest if kind_of(x) == "u" else weak_as(choose(_off_side(rest, y), add_p(rest, y), rest), x, y)
 
 
-@binary
+@elementwise
 def divmod(x1: Any, x2: Any, /) -> Any:
     """(x1 // x2, x1 % x2). Raises TypeError for complex numbers."""
     x, y = numeric("divmod", x1, x2)
@@ -212,7 +212,7 @@ def divmod(x1: Any, x2: Any, /) -> Any:
     return weak_as(_rounded_down(x, y, rest, below), x, y), weak_as(choose(off_side, add_p(rest, y), rest), x, y)
 
 
-@binary
+@elementwise
 def fmod(x1: Any, x2: Any, /) -> Any:
     """The remainder of x1 / x2 with the sign of x1. Of an integer and 0: 0, of booleans and False: x1. Raises TypeError for
     complex numbers."""
@@ -249,10 +249,10 @@ def _int_power(x: Any, y: int) -> Any:
     return integer_pow(x, y)
 
 
-_fused_int_power = fused(static="y")(_int_power)
+_fused_int_power = eager_jit(static="y")(_int_power)
 
 
-@binary
+@elementwise
 def _power(x: Any, y: Any, /) -> Any:
     exponent = checked("power", y, 1)[1]
     x, y = numeric("power", x, y)
@@ -277,7 +277,7 @@ def _power_of_integers(x: Any, y: Any) -> Any:
     return out
 
 
-@binary
+@elementwise
 def float_power(x: Any, y: Any, /) -> Any:
     """x to the power y in floats."""
     return pow_p(*operands("float_power", x, y, inexact=True))

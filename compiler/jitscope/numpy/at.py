@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..backend.array import Array, to_array
-from ..core import config
 from ..core.avals import aval_of
+from ..core.config import settings
 from ..core.dtypes import is_extended, promote
 from ..core.errors import TypePromotionError
 from ..core.trace import Tracer, evaluating
+from ..eager.running import Programs, compile_function
 from ..ops.elementwise import lt_p
 from ..ops.indexing import GatherScatterMode
 from ..ops.linear import convert, full, where
-from ._fused import compile_function, program_cache
 from ._index import ARRAY, Index, parse
 from ._operands import checked, unsupported
 from ._ufunc import kind_of
@@ -104,7 +104,7 @@ class Place:
         }
         x, aval = checked("at", self.array)
         index = parse(self.index if wrap_negative_indices else _unwrapped(self.index, how["mode"]), aval.shape)
-        whole = evaluating() and type(x) is Array and not config.watching
+        whole = evaluating() and type(x) is Array
         return read_eagerly(x, index, **how) if whole else read(x, index, **how)
 
     def apply(
@@ -145,11 +145,10 @@ class Place:
         options = (how, mode_of(mode, GatherScatterMode.FILL_OR_DROP), bool(unique), bool(ordered))
         index = self.index if wraps else _unwrapped(self.index, options[1])
         traced = not evaluating() or isinstance(x, Tracer) or isinstance(values, Tracer)
-        # Keys are told apart operation by operation (debug_key_reuse); so are NaNs looked for.
-        if traced or is_extended(aval.dtype) or config.watching:
+        if traced or is_extended(aval.dtype):  # keys are told apart operation by operation (debug_key_reuse)
             return updated(x, parse(index, aval.shape), values, *options)
         x, values = to_array(x), to_array(values)
-        key = (x.aval, values.aval, plain(index), options)
+        key = (x.aval, values.aval, plain(index), options, settings())
         known = _known.get(key) or _known.again(key)
         if known is None:
             known = _program_for(x.aval, values.aval, parse(index, aval.shape), options)
@@ -236,13 +235,13 @@ def _may_repeat(index: Index) -> bool:
     return len(np.unique(rows, axis=0)) < len(rows)
 
 
-_programs, _known = program_cache(), program_cache()
+_programs, _known = Programs(), Programs()
 
 
 def _program_for(x: Any, values: Any, index: Index, options: tuple[Any, ...]) -> tuple[Any, list[Any]]:
     """The program that writes at an index of that structure, and the buffers of the index's numbers and arrays."""
     structure, avals, bufs, again = opened(index)
-    key = (x, values, structure, *avals, *options)
+    key = (x, values, settings(), structure, *avals, *options)
     run = _programs.get(key)
     if run is None:
         run = _programs.again(key) or _programs.keep(

@@ -6,9 +6,9 @@ from typing import Any
 
 from ..core import dtypes
 from ..core.avals import aval_of
+from ..eager.functions import eager_jit
 from ..ops.elementwise import bitcast_convert_type_p, complex_p, imag_p, real_p
 from ..ops.linear import concatenate_p, convert, reshape, rev_p, slice_in_dim
-from ._fused import fused
 from .dtypes import requested
 from .structure import array_operand
 
@@ -29,7 +29,7 @@ def view(self: Any, dtype: Any = None, type: None = None) -> Any:
     return self if dtype is None else _viewed(self, requested(dtype, "view"))
 
 
-@fused(static="dtype")
+@eager_jit(static="dtype")
 def _viewed(x: Any, dtype: Any) -> Any:
     x = array_operand("view", x)
     aval = aval_of(x)
@@ -62,7 +62,7 @@ def _viewed(x: Any, dtype: Any) -> Any:
     return reshape(x, (*aval.shape[:-1], aval.shape[-1] * old // new)) if old > new else x
 
 
-@fused()
+@eager_jit()
 def byteswap(self: Any) -> Any:
     """The bytes of every element (of complex numbers: of either part) in reverse order."""
     x = array_operand("byteswap", self)

@@ -9,6 +9,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.dtypes import to_inexact
+from ..eager.functions import eager_jit
 from ..ops.elementwise import complex_p, div_p, eq_p, imag_p, lt_p, max_p, real_p, sqrt_p
 from ..ops.families import scalar_like
 from ..ops.linear import (
@@ -23,7 +24,6 @@ from ..ops.linear import (
     transpose,
     where as choose,
 )
-from ._fused import fused
 from ._operands import cast, checked, integer, lenient, operand, operands, promoted, scalar_of, unsupported
 from ._ufunc import kind_of
 from .arithmetic import absolute, remainder
@@ -66,7 +66,7 @@ def bincount(
     return _bincount(x, weights, max(int(values.max()) + 1 if values.size else 0, least_size))
 
 
-@fused(static="size")
+@eager_jit(static="size")
 def _bincount(x: Any, weights: Any, size: int) -> Any:
     places = convert(array_operand("bincount", x), dtypes.default_int())
     places = max_p(places, scalar_like(places, 0))
@@ -83,7 +83,7 @@ def _bincount(x: Any, weights: Any, size: int) -> Any:
 # Histograms ----------------------------------------------------------------------------------------------------------
 
 
-@fused(static="bins")
+@eager_jit(static="bins")
 def _edges(a: Any, bins: int, limits: Any) -> Any:
     x = ravel(operand("histogram", a, inexact=True))
     if limits is None:
@@ -125,7 +125,7 @@ def histogram(
     return _histogram(a, edges, weights, bool(density)), edges
 
 
-@fused(static="density")
+@eager_jit(static="density")
 def _histogram(a: Any, edges: Any, weights: Any, density: bool) -> Any:
     own = to_inexact(checked("histogram", a)[1].dtype)
     if weights is not None:
@@ -150,7 +150,7 @@ def _histogram(a: Any, edges: Any, weights: Any, density: bool) -> Any:
 
 
 @lenient
-@fused(static="rowvar bias ddof dtype")
+@eager_jit(static="rowvar bias ddof dtype")
 def cov(
     m: Any,
     y: Any = None,
@@ -221,7 +221,7 @@ def _variables(x: Any, rowvar: bool) -> Any:
 
 
 @lenient
-@fused(static="rowvar dtype")
+@eager_jit(static="rowvar dtype")
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Any:
     """The correlations of variables, see `cov`. Both parts of them are limited to [-1, 1]."""
     c = cov(x, y, rowvar, dtype=dtype)
@@ -239,7 +239,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> A
 # Interpolation -------------------------------------------------------------------------------------------------------
 
 
-@fused()
+@eager_jit()
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     """The piecewise linear function through the points (xp, fp), xp ascending, at `x`; beyond the ends `left` and `right`
     (default: the end values; "extrapolate": the lines of the first and last piece). With `period` xp may be in any order.

@@ -20,10 +20,10 @@ from ..core.config import settings
 from ..core.dtypes import canonicalize, default_float, promote
 from ..core.errors import ShapeError
 from ..core.trace import Tracer, evaluating
+from ..eager.functions import eager_jit
 from ..ops.linear import broadcast_in_dim_p, convert, copy_p, full as full_value
 from ..ops.rng import random_wrap_p
 from ..xla import client
-from ._fused import fused
 from ._operands import cast, checked, real_if_needed, scalar_of, shape_of, unsupported
 from .dtypes import on_device, requested
 from .joining import stack
@@ -259,7 +259,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None, 
     return on_device(_spread(value, sizes, to, weak), device)
 
 
-@fused(static="shape dtype weak")
+@eager_jit(static="shape dtype weak")
 def _spread(value: Any, shape: tuple[int, ...], dtype: Any, weak: bool) -> Any:
     aval = aval_of(value)
     value = cast(value, aval, dtype, weak)

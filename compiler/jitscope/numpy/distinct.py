@@ -13,13 +13,13 @@ from ..backend.array import array_from_numpy
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.trace import Tracer
+from ..eager.functions import eager_jit
 from ..ops.elementwise import and_p, ne_p, not_p
 from ..ops.families import scalar_like
 from ..ops.indexing import iota
 from ..ops.linear import concatenate_p, convert, full, reshape, slice_in_dim, sub_p, where as choose
 from ..ops.reduce import cumsum_p, reduce_or_p
 from ..ops.sort import sort_p
-from ._fused import fused
 from ._operands import broadcast, cast, checked, integer, one_axis, scalar_of
 from ._ufunc import kind_of
 from .at import At
@@ -92,7 +92,7 @@ def unique(
     return picked if any(wanted) else picked[0]
 
 
-@fused(static="size axis equal_nan")
+@eager_jit(static="size axis equal_nan")
 def _unique(ar: Any, size: int, axis: int | None, equal_nan: bool, fill_value: Any) -> UniqueAll:
     x = array_operand("unique", ar)
     shape, index = aval_of(x).shape, dtypes.default_int()

@@ -15,9 +15,9 @@ from ..core.avals import aval_of, is_python_scalar
 from ..core.config import settings
 from ..core.dtypes import canonicalize, is_extended, python_dtype
 from ..core.trace import Tracer
+from ..eager.functions import eager_jit
 from ..ops.linear import convert_element_type_p, copy_p
 from ..xla import client
-from ._fused import fused
 from ._operands import axes_of, broadcast_shape, checked, finite_info, real_if_needed, shape_of
 
 
@@ -146,7 +146,7 @@ def on_device(x: Any, device: Any) -> Any:
     return Array(client.copy_to_device(x.buf, device), x.aval)
 
 
-@fused(static="dtype")
+@eager_jit(static="dtype")
 def _converted(x: Any, dtype: Any) -> Any:
     return convert_element_type_p(x, new_dtype=dtype, weak_type=False)
 

@@ -11,12 +11,12 @@ from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.errors import ConcretizationTypeError
 from ..core.trace import Tracer
+from ..eager.functions import eager_jit
 from ..ops.elementwise import eq_p, ge_p
 from ..ops.indexing import iota
 from ..ops.linear import add_p, convert, convert_element_type_p, full, reduce_sum_p, reshape, sub_p, where
 from ..ops.reduce import cumsum_p
 from ..ops.sort import sort_p
-from ._fused import fused
 from ._operands import (
     axes_of,
     broadcast,
@@ -75,7 +75,7 @@ def delete(arr: Any, obj: Any, axis: int | None = None, *, assume_unique_indices
     return take(x, np.delete(np.arange(size), obj), axis, mode="clip")
 
 
-@fused(static="axis")
+@eager_jit(static="axis")
 def _without(x: Any, places: Any, axis: int) -> Any:
     """`x` without the slices at distinct places; those out of bounds count as the last ones."""
     index, size, count = np.dtype(np.int32), aval_of(x).shape[axis], aval_of(places).size
@@ -110,7 +110,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     return _inserted(x, places, v, axis, count)
 
 
-@fused(static="axis count")
+@eager_jit(static="axis count")
 def _inserted(x: Any, places: Any, values: Any, axis: int, count: int) -> Any:
     shape, own = aval_of(x).shape, aval_of(values).shape
     size = shape[axis]
@@ -129,7 +129,7 @@ def _inserted(x: Any, places: Any, values: Any, axis: int, count: int) -> Any:
     return take(both, where(eq_p(source, number(1)), inserted, old), axis, mode="clip")
 
 
-@fused(static="axis inplace mode")
+@eager_jit(static="axis inplace mode")
 def put_along_axis(
     arr: Any, indices: Any, values: Any, axis: int | None, inplace: bool = True, *, mode: Any = None
 ) -> Any:
@@ -146,7 +146,7 @@ def put_along_axis(
     return reshape(At(x)[index].set(values, mode=mode), original)
 
 
-@fused(static="mode inplace")
+@eager_jit(static="mode inplace")
 def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = True) -> Any:
     """`a` with the values `v`, repeated as needed, at flat indices. `mode`: "clip" (default) or "wrap". Needs
     `inplace=False`."""
@@ -167,7 +167,7 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Tr
     return reshape(At(ravel(x))[i].set(take(values, source, mode="clip")), aval_of(x).shape)
 
 
-@fused(static="wrap inplace")
+@eager_jit(static="wrap inplace")
 def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True) -> Any:
     """`a`, of two axes or of equal ones, with `val` on its main diagonal. Needs `inplace=False`."""
     _new_array("fill_diagonal", inplace, NotImplementedError)
@@ -185,7 +185,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True)
     return At(x)[(np.arange(size),) * len(shape)].set(values, unique_indices=True)
 
 
-@fused(static="new_shape")
+@eager_jit(static="new_shape")
 def resize(a: Any, new_shape: Any) -> Any:
     """The elements of `a`, repeated as needed, in another shape."""
     x, shape = array_operand("resize", a), shape_of("resize", new_shape)
@@ -218,7 +218,7 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
     return _choose(indices, list(choices), mode)
 
 
-@fused(static="mode")
+@eager_jit(static="mode")
 def _choose(a: Any, choices: list[Any], mode: str) -> Any:
     i = array_operand("choose", a)
     values, _, dtype, _ = promoted("choose", choices)

@@ -10,11 +10,11 @@ from typing import Any
 
 from ..core import dtypes
 from ..core.avals import aval_of
+from ..eager.functions import eager_jit
 from ..ops.dot import dot_general
 from ..ops.linear import broadcast_in_dim_p, mul_p, reduce_sum_p, squeeze_p, transpose as permute
 from ..ops.reduce import reduce_or_p
 from ..symbolic.dimension import is_symbolic_dim
-from ._fused import fused
 from ._operands import unsupported
 from .linear import factors, product
 from .structure import array_operand
@@ -68,7 +68,7 @@ def _einsum(
     return xs[0]
 
 
-_fused_einsum = fused(static="subscripts out optimize precision preferred_element_type")(_einsum)
+_fused_einsum = eager_jit(static="subscripts out optimize precision preferred_element_type")(_einsum)
 
 
 def einsum(

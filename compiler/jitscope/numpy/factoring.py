@@ -8,12 +8,12 @@ import numpy as np
 
 from ..core.avals import aval_of
 from ..core.dtypes import is_extended, real_part
+from ..eager.functions import eager_jit
 from ..ops import eigen, householder, linalg as ops, svd as singular
 from ..ops.elementwise import abs_p, sign_p
 from ..ops.indexing import iota
 from ..ops.linear import convert, mul_p, rev_p, slice_in_dim
 from ..ops.sort import sort_p, take_along
-from ._compiled import compiled
 from ._operands import operand, weak_as
 from .creation import asarray
 from .structure import array_operand
@@ -73,7 +73,7 @@ _ALWAYS = (TypeError, TypeError)
 """Which errors JAX raises, function by function."""
 
 
-@compiled(static="upper symmetrize_input")
+@eager_jit(static="upper symmetrize_input", nested=True)
 def cholesky(a: Any, *, upper: bool = False, symmetrize_input: bool = True) -> Any:
     """The lower triangular L (upper: its adjoint) with L Lᴴ = a, for Hermitian positive definite matrices [..., n, n];
     NaN for others. `symmetrize_input`: (a + aᴴ) / 2 is factored, else the lower triangle of `a` is read."""
@@ -82,7 +82,7 @@ def cholesky(a: Any, *, upper: bool = False, symmetrize_input: bool = True) -> A
     return weak_as(ops.adjoint(factor) if upper else factor, x)
 
 
-@compiled(static="mode")
+@eager_jit(static="mode", nested=True)
 def qr(a: Any, mode: str = "reduced") -> Any:
     """Q with orthonormal columns and upper triangular R with Q R = a, for matrices [..., m, n], k = min(m, n).
 
@@ -100,7 +100,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     return r if mode == "r" else QRResult(q, r)
 
 
-@compiled(static="full_matrices compute_uv hermitian subset_by_index")
+@eager_jit(static="full_matrices compute_uv hermitian subset_by_index", nested=True)
 def svd(
     a: Any,
     full_matrices: bool = True,
@@ -143,13 +143,13 @@ def _hermitian_svd(x: Any, compute_uv: bool, subset: tuple[int, int] | None) -> 
     return SVDResult(part(u), part(s), part(vh, -2))
 
 
-@compiled()
+@eager_jit(nested=True)
 def svdvals(x: Any, /) -> Any:
     """The singular values of matrices [..., m, n], descending: real, [..., min(m, n)]."""
     return svd(x, compute_uv=False)
 
 
-@compiled(static="UPLO symmetrize_input")
+@eager_jit(static="UPLO symmetrize_input", nested=True)
 def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> EighResult:
     """Eigenvalues (real, ascending, [..., n]) and eigenvectors (columns, [..., n, n]) of Hermitian matrices.
 
@@ -165,7 +165,7 @@ def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> Eigh
     return EighResult(weak_as(values, x), weak_as(vectors, x))
 
 
-@compiled(static="UPLO symmetrize_input")
+@eager_jit(static="UPLO symmetrize_input", nested=True)
 def eigvalsh(a: Any, UPLO: str | None = "L", *, symmetrize_input: bool = True) -> Any:
     """The eigenvalues of Hermitian matrices [..., n, n]: real, ascending, [..., n]; see `eigh`."""
     return eigh(a, UPLO, symmetrize_input=symmetrize_input).eigenvalues
@@ -179,7 +179,7 @@ def _eig(name: str, a: Any, vectors: bool) -> list[Any]:
     return [weak_as(v, x) for v in found]
 
 
-@compiled()
+@eager_jit(nested=True)
 def eig(a: Any) -> EigResult:
     """Eigenvalues ([..., n]) and eigenvectors (columns, of length 1, [..., n, n]) of square matrices, all complex.
 
@@ -188,7 +188,7 @@ def eig(a: Any) -> EigResult:
     return EigResult(*_eig("eig", a, True))
 
 
-@compiled()
+@eager_jit(nested=True)
 def eigvals(a: Any) -> Any:
     """The eigenvalues of square matrices [..., n, n]: complex, [..., n]. Derivatives are finite where they are
     simple."""

@@ -14,10 +14,10 @@ from typing import Any
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.dtypes import real_part, to_inexact
+from ..eager.functions import eager_jit
 from ..ops.elementwise import conj_p
 from ..ops.fft import FftType, fft_p
 from ..ops.linear import convert, mul_p, pad_p, slice_in_dim
-from ._fused import fused
 from ._operands import integer, listed, one_axis
 from .creation import asarray
 from .dtypes import requested
@@ -142,33 +142,33 @@ def _two(name: str, a: Any, kind: FftType, s: Any, axes: Any, norm: Any) -> Any:
 _1D, _ND = "n axis norm", "s axes norm"
 
 
-@fused(static=_1D)
+@eager_jit(static=_1D)
 def fft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
     """The Fourier transform along one axis: complex [..., n] to [..., n]. Raises ValueError for other norms and
     sizes."""
     return _one("fft", a, FftType.FFT, n, axis, norm)
 
 
-@fused(static=_1D)
+@eager_jit(static=_1D)
 def ifft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
     """The inverse of `fft`: complex [..., n] to [..., n]."""
     return _one("ifft", a, FftType.IFFT, n, axis, norm)
 
 
-@fused(static=_1D)
+@eager_jit(static=_1D)
 def rfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
     """The first half of the transform of real numbers, the other being its mirror image: [..., n] to complex
     [..., n // 2 + 1]. Raises ValueError for complex numbers."""
     return _one("rfft", a, FftType.RFFT, n, axis, norm)
 
 
-@fused(static=_1D)
+@eager_jit(static=_1D)
 def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
     """The inverse of `rfft`: complex [..., m] to real [..., n], n being 2 (m - 1) unless given."""
     return _one("irfft", a, FftType.IRFFT, n, axis, norm)
 
 
-@fused(static=_1D)
+@eager_jit(static=_1D)
 def hfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
     """The transform of the sequence of which `a` is the first half, the other being its conjugated mirror image:
     complex [..., m] to real [..., n], n being 2 (m - 1) unless given."""
@@ -176,7 +176,7 @@ def hfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) 
     return _one("hfft", conj_p(x, input_dtype=aval_of(x).dtype), FftType.IRFFT, n, axis, _swapped(norm))
 
 
-@fused(static=_1D)
+@eager_jit(static=_1D)
 def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
     """The inverse of `hfft`: real [..., n] to complex [..., n // 2 + 1]."""
     out = _one("ihfft", a, FftType.RFFT, n, axis, _swapped(norm))
@@ -188,51 +188,51 @@ def _swapped(norm: Any) -> Any:
     return {None: "forward", "backward": "forward", "forward": "backward"}.get(norm, norm)
 
 
-@fused(static=_ND)
+@eager_jit(static=_ND)
 def fft2(a: Any, s: Any = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Any:
     """`fftn` along two axes. Raises ValueError for another number of them."""
     return _two("fft2", a, FftType.FFT, s, axes, norm)
 
 
-@fused(static=_ND)
+@eager_jit(static=_ND)
 def ifft2(a: Any, s: Any = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Any:
     """The inverse of `fft2`."""
     return _two("ifft2", a, FftType.IFFT, s, axes, norm)
 
 
-@fused(static=_ND)
+@eager_jit(static=_ND)
 def rfft2(a: Any, s: Any = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Any:
     """`rfftn` along two axes."""
     return _two("rfft2", a, FftType.RFFT, s, axes, norm)
 
 
-@fused(static=_ND)
+@eager_jit(static=_ND)
 def irfft2(a: Any, s: Any = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Any:
     """The inverse of `rfft2`."""
     return _two("irfft2", a, FftType.IRFFT, s, axes, norm)
 
 
-@fused(static=_ND)
+@eager_jit(static=_ND)
 def fftn(a: Any, s: Any = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Any:
     """The Fourier transform along several axes (None: all, or as many of the last as there are sizes in `s`). Raises
     ValueError for repeated axes, sizes that are not positive, and numbers of sizes and axes that differ."""
     return _transformed("fftn", a, FftType.FFT, s, axes, norm)
 
 
-@fused(static=_ND)
+@eager_jit(static=_ND)
 def ifftn(a: Any, s: Any = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Any:
     """The inverse of `fftn`."""
     return _transformed("ifftn", a, FftType.IFFT, s, axes, norm)
 
 
-@fused(static=_ND)
+@eager_jit(static=_ND)
 def rfftn(a: Any, s: Any = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Any:
     """The transform of real numbers along several axes, the last of which gets n // 2 + 1 elements; see `rfft`,
     `fftn`."""
     return _transformed("rfftn", a, FftType.RFFT, s, axes, norm)
 
 
-@fused(static=_ND)
+@eager_jit(static=_ND)
 def irfftn(a: Any, s: Any = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Any:
     """The inverse of `rfftn`; the last axis gets 2 (m - 1) elements unless `s` says otherwise."""
     return _transformed("irfftn", a, FftType.IRFFT, s, axes, norm)
@@ -280,13 +280,13 @@ def _shifted(name: str, x: Any, axes: Any, sign: int) -> Any:
     return roll(x, tuple(sign * (shape[a] // 2) for a in wanted), tuple(wanted)) if wanted else x
 
 
-@fused(static="axes")
+@eager_jit(static="axes")
 def fftshift(x: Any, axes: Any = None) -> Any:
     """The coefficients reordered so that frequency zero stands in the middle, along `axes` (None: all)."""
     return _shifted("fftshift", x, axes, 1)
 
 
-@fused(static="axes")
+@eager_jit(static="axes")
 def ifftshift(x: Any, axes: Any = None) -> Any:
     """What `fftshift` did, undone."""
     return _shifted("ifftshift", x, axes, -1)

@@ -10,6 +10,7 @@ from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.errors import ConcretizationTypeError
 from ..core.trace import running_line
+from ..eager.functions import eager_jit
 from ..ops.elementwise import div_p, eq_p, lt_p, sqrt_p
 from ..ops.families import scalar_like
 from ..ops.indexing import iota
@@ -29,7 +30,6 @@ from ..ops.linear import (
 )
 from ..ops.reduce import reduce_and_p
 from ..ops.sort import sort_p
-from ._fused import fused
 from ._operands import checked, finite_info, integer, lenient, operand, operands, promoted
 from .at import At
 from .factoring import eigvals
@@ -46,7 +46,7 @@ from .structure import array_operand, atleast_1d
 from .triangles import diag
 
 
-@fused()
+@eager_jit()
 def poly(seq_of_zeros: Any) -> Any:
     """The coefficients, highest power first, of the polynomial with these zeros and leading coefficient 1; of a
     square matrix those of its characteristic polynomial. Without zeros it is 1, of shape ().
@@ -95,7 +95,7 @@ def _needs_values(name: str, what: str) -> ConcretizationTypeError:
     )
 
 
-@fused()
+@eager_jit()
 def _divided(u: Any, v: Any) -> tuple[Any, Any]:
     (rest, divisor), _, dtype, _ = promoted("polydiv", (u, v), inexact=True)
     rest, divisor = (array_operand("polydiv", p) for p in (rest, divisor))
@@ -128,7 +128,7 @@ def roots(p: Any, *, strip_zeros: bool = True) -> Any:
     return _roots(p, int(there[0]) if there.size else aval.size)
 
 
-@fused(static="first")
+@eager_jit(static="first")
 def _roots(p: Any, first: int) -> Any:
     return _companion_values(slice_in_dim(operand("roots", p, inexact=True), first, checked("roots", p)[1].size))
 
@@ -143,7 +143,7 @@ def _companion_values(p: Any) -> Any:
     return eigvals(concatenate_p(reshape(row, (1, size - 1)), below, dimension=0))
 
 
-@fused()
+@eager_jit()
 def _all_roots(p: Any) -> Any:
     p = operand("roots", p, inexact=True)
     size, index = aval_of(p).size, dtypes.default_int()
@@ -159,7 +159,7 @@ def _all_roots(p: Any) -> Any:
 
 
 @lenient
-@fused(static="deg rcond full cov")
+@eager_jit(static="deg rcond full cov")
 def polyfit(
     x: Any, y: Any, deg: int, rcond: float | None = None, full: bool = False, w: Any = None, cov: Any = False
 ) -> Any:

@@ -10,6 +10,7 @@ from ..control.custom_jvp import custom_jvp
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.zeros import zero_of
+from ..eager.functions import eager_jit, elementwise
 from ..ops.elementwise import (
     and_p,
     bitcast_convert_type_p,
@@ -26,9 +27,8 @@ from ..ops.elementwise import (
 )
 from ..ops.families import scalar_like
 from ..ops.linear import add_p, convert, mul_p, neg_p, sub_p, where as choose
-from ._fused import fused
 from ._operands import broadcast, broadcast_shape, checked, finite_info, operand
-from ._ufunc import kind_of, unary
+from ._ufunc import kind_of
 from .rounding import copysign
 from .structure import array_operand
 
@@ -40,7 +40,7 @@ def _layout(dtype: Any) -> tuple[Any, int, int, int]:
     return np.dtype(f"uint{dtype.itemsize * 8}"), info.nmant, info.nexp, 1 - info.minexp
 
 
-@unary
+@elementwise
 def frexp(x: Any, /) -> tuple[Any, Any]:
     """(m, e) with x = m * 2 ** e, 0.5 <= |m| < 1 and e an int32; of 0, infinities and NaN (x, 0). Integers become
     floats.
@@ -81,7 +81,7 @@ def _frexp_jvp(primals: Any, tangents: Any) -> Any:
     return (fraction, exponent), (mul_p(tangents[0], slope), zero_of(exponent))
 
 
-@fused()
+@eager_jit()
 def ldexp(x1: Any, x2: Any, /) -> Any:
     """x1 * 2 ** x2 for integers x2, also where 2 ** x2 alone is too large or too small. Integers x1 become floats.
 
@@ -112,7 +112,7 @@ def _limited(n: Any, low: int, high: int) -> Any:
     return max_p(min_p(n, scalar_like(n, high)), scalar_like(n, low))
 
 
-@unary
+@elementwise
 def spacing(x: Any, /) -> Any:
     """The distance from x to the next float away from 0, with the sign of x; NaN for infinities. Integers become
     floats.

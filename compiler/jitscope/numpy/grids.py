@@ -9,9 +9,9 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import aval_of
+from ..eager.functions import eager_jit
 from ..ops.elementwise import div_p, lt_p, max_p, min_p, rem_p
 from ..ops.linear import add_p, convert, mul_p, reshape, where as choose
-from ._fused import fused
 from ._operands import checked, number_like, operands, scalar_of, shape_of
 from ._ufunc import kind_of
 from .arithmetic import remainder
@@ -111,7 +111,7 @@ def ix_(*args: Any) -> tuple[Any, ...]:
     return tuple(places)
 
 
-@fused(static="shape")
+@eager_jit(static="shape")
 def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     """The index along each axis of an array of `shape` that each flat index stands for; those out of bounds are moved in."""
     sizes = shape_of("unravel_index", shape)
@@ -153,7 +153,7 @@ def ravel_multi_index(
     return _ravel_multi_index(columns, dims, mode, order, dtype)
 
 
-@fused(static="dims mode order dtype")
+@eager_jit(static="dims mode order dtype")
 def _ravel_multi_index(multi_index: Any, dims: Any, mode: str, order: str, dtype: Any) -> Any:
     sizes = shape_of("ravel_multi_index", dims)
     columns = operands("ravel_multi_index", *multi_index)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core.avals import aval_of
+from ..eager.functions import eager_jit
 from ..ops.elementwise import div_p, eq_p
 from ..ops.families import scalar_like
 from ..ops.linear import convert, mul_p, reshape, slice_in_dim, squeeze_p, sub_p, where as choose
-from ._fused import fused
 from ._operands import broadcast, checked, operand, operands, promoted
 from .counting import bincount, histogram_bin_edges
 from .indexing import getitem
@@ -54,7 +54,7 @@ def _is_sequence(x: Any) -> bool:
     return isinstance(x, (list, tuple)) or getattr(x, "ndim", 0) > 0
 
 
-@fused(static="counts density")
+@eager_jit(static="counts density")
 def _counted(sample: Any, counts: Any, edges: Any, ends: Any, weights: Any, density: bool) -> tuple[Any, ...]:
     given = (sample,) if weights is None else (sample, weights)
     values, _, _, _ = promoted("histogramdd", given, inexact=True)

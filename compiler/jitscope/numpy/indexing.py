@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from ..backend.array import Array, array_from_numpy, to_array
-from ..core import config
 from ..core.avals import aval_of
+from ..core.config import settings
 from ..core.dtypes import is_extended
 from ..core.recent import Recent
 from ..core.trace import evaluating
+from ..eager.running import Programs, Run, compile_function
 from ..xla import client
-from ._fused import compile_function, program_cache
 from ._index import INT, NEW, SLICE, Index, Item, parse
 from .reading import narrowed, read
 
@@ -29,14 +29,14 @@ def getitem(self: Any, idx: Any, /) -> Any:
     index (lists among them), NonConcreteBooleanIndexError for traced masks.
     """
     x, index = self, idx
-    if not evaluating() or type(x) is not Array or is_extended(x.aval.dtype) or config.watching:  # see At._update
+    if not evaluating() or type(x) is not Array or is_extended(x.aval.dtype):
         return read(x, parse(index, aval_of(x).shape))
     if type(index) is int and x.aval.shape:
         return _element(x, index)
     if isinstance(index, (Array, np.ndarray)) and index.dtype == np.bool_ and index.ndim:
         parse(index, x.aval.shape)
         return array_from_numpy(np.asarray(x)[np.asarray(index)], x.aval.weak_type)
-    key = (x.aval, plain(index))
+    key = (x.aval, plain(index), settings())
     known = _known.get(key)
     if known is None:
         index = parse(index, x.aval.shape)
@@ -49,9 +49,8 @@ def getitem(self: Any, idx: Any, /) -> Any:
 
 # Outside any trace ---------------------------------------------------------------------------------------------------
 
-_elements = program_cache()
-_programs = program_cache()
-_known = program_cache()
+_programs = Programs()
+_known = Programs()
 _numbers = Recent(1 << 14)
 
 
@@ -71,16 +70,17 @@ def _element(x: Array, i: int) -> Any:
     if size == 0:
         raise IndexError(f"index {i} is out of bounds for axis 0, which has size 0")
     i = min(max(i + size if i < 0 else i, 0), size - 1)
-    compiled = _elements.get(aval)
-    if compiled is None:
-
-        def element(x: Any, i: Any) -> Any:
-            return read(x, Index((Item(INT, 0, i), *_rest(aval.shape, 1)), aval.shape, (), 0))
-
-        compiled = _elements.again(aval) or _elements.keep(aval, compile_function(element, [aval, _INDEX], "getitem"))
-    return compiled([x.buf, number_buffer(i)])
+    return _elements[aval, settings()]([x.buf, number_buffer(i)])
 
 
+def _element_program(aval: Any, options: Any) -> Run:
+    def element(x: Any, i: Any) -> Any:
+        return read(x, Index((Item(INT, 0, i), *_rest(aval.shape, 1)), aval.shape, (), 0))
+
+    return compile_function(element, [aval, _INDEX], "getitem")
+
+
+_elements = Programs(_element_program)
 _INDEX = aval_of(np.int32(0))
 
 
@@ -142,7 +142,7 @@ def plain(index: Any) -> Any:
 def program_for(aval: Any, index: Index, options: dict[str, Any]) -> tuple[Any, list[Any]]:
     """The program that reads at an index of that structure, and the buffers of the index's numbers and arrays."""
     structure, avals, bufs, again = opened(index)
-    key = (aval, structure, *avals, *options.items())
+    key = (aval, settings(), structure, *avals, *options.items())
     run = _programs.get(key)
     if run is None:
         run = _programs.again(key) or _programs.keep(

@@ -10,6 +10,7 @@ import numpy as np
 from ..control.while_loop import while_loop
 from ..core import dtypes
 from ..core.avals import aval_of
+from ..eager.functions import eager_jit
 from ..ops.elementwise import and_p, div_p, eq_p, ne_p, rem_p, shift_left_p, shift_right_logical_p
 from ..ops.families import scalar_like
 from ..ops.indexing import iota
@@ -25,7 +26,6 @@ from ..ops.linear import (
     where as choose,
 )
 from ..ops.reduce import reduce_or_p
-from ._fused import fused
 from ._operands import broadcast, integer, lenient, one_axis, promoted, same_shape, weak_as
 from ._ufunc import kind_of
 from .arithmetic import absolute
@@ -48,7 +48,7 @@ def _whole(name: str, x1: Any, x2: Any) -> list[Any]:
 
 
 @lenient
-@fused()
+@eager_jit()
 def gcd(x1: Any, x2: Any) -> Any:
     """The greatest common divisor, not negative; 0 of two zeros. Raises ValueError for dtypes that are no integers."""
     return _gcd(*_whole("gcd", x1, x2))
@@ -70,7 +70,7 @@ def _gcd(x: Any, y: Any) -> Any:
 
 
 @lenient
-@fused()
+@eager_jit()
 def lcm(x1: Any, x2: Any) -> Any:
     """The least common multiple, not negative; 0 where one is 0. Raises ValueError for dtypes that are no integers."""
     x, y = _whole("lcm", x1, x2)
@@ -98,7 +98,7 @@ def _in_bytes(name: str, x: Any, axis: int | None, bitorder: str) -> tuple[Any, 
     return moveaxis(x, axis, -1), axis, places
 
 
-@fused(static="axis bitorder")
+@eager_jit(static="axis bitorder")
 def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> Any:
     """Eight elements along `axis` (None: of the raveled array) as the bits of one uint8: 1 where they are not zero.
     Zeros fill up the last byte. The first element is the highest bit, or with `bitorder` "little" the lowest.
@@ -119,7 +119,7 @@ def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> Any:
     return moveaxis(packed, -1, axis)
 
 
-@fused(static="axis count bitorder")
+@eager_jit(static="axis count bitorder")
 def unpackbits(a: Any, axis: int | None = None, count: int | None = None, bitorder: str = "big") -> Any:
     """The bits of bytes along `axis` (None: of the raveled array), each a uint8 of 0 or 1: eight times as many
     elements.

@@ -11,6 +11,7 @@ import numpy as np
 from ..core.avals import aval_of
 from ..core.dtypes import promote
 from ..core.errors import ShapeError
+from ..eager.functions import eager_jit
 from ..ops.linear import (
     concatenate_p,
     reshape,
@@ -18,7 +19,6 @@ from ..ops.linear import (
 )
 from ..ops.split import split_p
 from ..ops.stacking import stack_p, unstack_p
-from ._fused import fused
 from ._operands import cast, checked, integer, one_axis, unsupported
 from .dtypes import requested
 from .structure import array_operand, atleast_1d, atleast_2d, atleast_3d, with_new_axes
@@ -58,7 +58,7 @@ def join(name: str, xs: Sequence[Any], axis: int) -> Any:
     return xs[0] if len(xs) == 1 else concatenate_p(*xs, dimension=axis)
 
 
-@fused(static="axis dtype")
+@eager_jit(static="axis dtype")
 def concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Any:
     """The arrays one after another along an axis they have (None: of the raveled arrays), in their common dtype or
     `dtype`. Raises ShapeError (a TypeError and a ValueError), naming the shapes, if they do not agree in the other
@@ -69,13 +69,13 @@ def concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Any:
     return join("concatenate", xs, axis)
 
 
-@fused(static="axis")
+@eager_jit(static="axis")
 def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
     """The arrays one after another along an axis, see `concatenate`."""
     return concatenate(arrays, axis)
 
 
-@fused(static="axis out dtype")
+@eager_jit(static="axis out dtype")
 def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> Any:
     """Arrays of one shape along a new axis. Raises ValueError, naming the shapes, if they differ."""
     unsupported("stack", out=out)
@@ -93,7 +93,7 @@ def _joined(name: str, widen: Any, axis: Any, doc: str) -> Any:
         return join(name, xs, axis(xs))
 
     fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
-    return fused(static="dtype")(fun)
+    return eager_jit(static="dtype")(fun)
 
 
 vstack = _joined("vstack", atleast_2d, lambda xs: 0, "Arrays one below another: along axis 0, vectors as rows.")
@@ -106,7 +106,7 @@ hstack = _joined(
 dstack = _joined("dstack", atleast_3d, lambda xs: 2, "Arrays one behind another: along axis 2.")
 
 
-@fused()
+@eager_jit()
 def column_stack(tup: Any) -> Any:
     """Arrays side by side, vectors as columns."""
     xs = _alike("column_stack", _sequence("column_stack", tup), None)
@@ -117,7 +117,7 @@ def column_stack(tup: Any) -> Any:
     )
 
 
-@fused(static="axis")
+@eager_jit(static="axis")
 def append(arr: Any, values: Any, axis: int | None = None) -> Any:
     """`arr` and then `values` along an axis (None: both raveled)."""
     return concatenate([arr, values], axis)
@@ -161,7 +161,7 @@ def _collect(x: Any, into: list[Any]) -> None:
 # Splitting -----------------------------------------------------------------------------------------------------------
 
 
-@fused(static="axis")
+@eager_jit(static="axis")
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     """The parts along one axis, without that axis."""
     x = array_operand("unstack", x)
@@ -195,32 +195,32 @@ def _pieces(name: str, ary: Any, sections: Any, axis: int, even: bool) -> list[A
     return [slice_in_dim(x, a, max(a, b), axis=axis) for a, b in itertools.pairwise(edges)]
 
 
-@fused(static="indices_or_sections axis")
+@eager_jit(static="indices_or_sections axis")
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """A list of parts along an axis: so many equal ones, or cut at the indices. Raises ValueError if equal parts do not
     come out even."""
     return _pieces("split", ary, indices_or_sections, axis, True)
 
 
-@fused(static="indices_or_sections axis")
+@eager_jit(static="indices_or_sections axis")
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """Like `split`, but the parts may differ in size by one."""
     return _pieces("array_split", ary, indices_or_sections, axis, False)
 
 
-@fused(static="indices_or_sections")
+@eager_jit(static="indices_or_sections")
 def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     """`split` along axis 0."""
     return _pieces("vsplit", ary, indices_or_sections, 0, True)
 
 
-@fused(static="indices_or_sections")
+@eager_jit(static="indices_or_sections")
 def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     """`split` along axis 1, of vectors along axis 0."""
     return _pieces("hsplit", ary, indices_or_sections, 0 if checked("hsplit", ary)[1].ndim == 1 else 1, True)
 
 
-@fused(static="indices_or_sections")
+@eager_jit(static="indices_or_sections")
 def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     """`split` along axis 2."""
     return _pieces("dsplit", ary, indices_or_sections, 2, True)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.avals import aval_of
+from ..eager.functions import eager_jit
 from ..ops.linear import mul_p
 from . import linear
-from ._fused import fused
 from ._operands import one_axis, promoted
 from .factoring import (
     EighResult as EighResult,
@@ -98,7 +98,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     return linear.cross(x1, x2, axis=axis)
 
 
-@fused()
+@eager_jit()
 def outer(x1: Any, x2: Any, /) -> Any:
     """All products of an element of the vector x1 with one of the vector x2: a matrix. Raises ValueError for other
     ranks."""

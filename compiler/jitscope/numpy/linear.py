@@ -13,6 +13,7 @@ from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.errors import ShapeError
 from ..core.trace import Tracer
+from ..eager.functions import eager_jit
 from ..ops.dot import dot_general
 from ..ops.elementwise import eq_p
 from ..ops.linear import (
@@ -27,7 +28,6 @@ from ..ops.linear import (
     transpose as permute,
     where,
 )
-from ._fused import fused
 from ._operands import (
     broadcast_shape,
     cast,
@@ -80,7 +80,7 @@ def _mismatch(name: str, x: Any, y: Any, what: str) -> ShapeError:
     return ShapeError(f"{name} of shapes {aval_of(x).shape} and {aval_of(y).shape}: {what}")
 
 
-@fused(static=_STATIC + " out_sharding")
+@eager_jit(static=_STATIC + " out_sharding")
 def matmul(
     a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None, out_sharding: None = None
 ) -> Any:
@@ -141,7 +141,7 @@ def _batched_matmul(x: Any, y: Any, precision: Any, preferred: Any) -> Any:
     return permute(out, tuple(order.index(p) for p in range(len(order))))
 
 
-@fused(static=_STATIC + " out_sharding")
+@eager_jit(static=_STATIC + " out_sharding")
 def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None, out_sharding: None = None) -> Any:
     """The sum of products over the last axis of `a` and the second last (of a vector: the only) axis of `b`; a scalar
     multiplies."""
@@ -156,7 +156,7 @@ def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = 
     return product(x, y, ((len(left) - 1,), (inner,)), precision=precision, preferred=preferred_element_type)
 
 
-@fused(static=_STATIC)
+@eager_jit(static=_STATIC)
 def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
     """The sum of conj(a) * b over all elements of both, raveled."""
     x, y = _pair("vdot", conjugate(a), b, preferred_element_type)
@@ -164,7 +164,7 @@ def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any =
     return dot(x, y, precision=precision, preferred_element_type=preferred_element_type)
 
 
-@fused(static="axis " + _STATIC)
+@eager_jit(static="axis " + _STATIC)
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, precision: Any = None, preferred_element_type: Any = None) -> Any:
     """The sum of conj(x1) * x2 along one axis; the others broadcast."""
     x, y = _pair("vecdot", conjugate(x1), x2, preferred_element_type)
@@ -181,7 +181,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, precision: Any = None, prefer
     return product(x, y, ((last,), (last,)), (range(last), range(last)), precision, preferred_element_type)
 
 
-@fused()
+@eager_jit()
 def matvec(x1: Any, x2: Any, /) -> Any:
     """The product of matrices (last two axes) with vectors (last axis); leading axes broadcast."""
     x, y = _pair("matvec", x1, x2)
@@ -201,7 +201,7 @@ def matvec(x1: Any, x2: Any, /) -> Any:
     return squeeze_p(out, dimensions=(aval_of(out).ndim - 1,))
 
 
-@fused()
+@eager_jit()
 def vecmat(x1: Any, x2: Any, /) -> Any:
     """The product of conjugated vectors (last axis) with matrices (last two axes); leading axes broadcast."""
     x, y = _pair("vecmat", conjugate(x1), x2)
@@ -215,7 +215,7 @@ def vecmat(x1: Any, x2: Any, /) -> Any:
     return squeeze_p(out, dimensions=(aval_of(out).ndim - 2,))
 
 
-@fused(static=_STATIC)
+@eager_jit(static=_STATIC)
 def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
     """The sum of products over the last axes of both; a scalar multiplies."""
     x, y = _pair("inner", a, b, preferred_element_type)
@@ -227,7 +227,7 @@ def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any 
     return product(x, y, ((len(left) - 1,), (len(right) - 1,)), precision=precision, preferred=preferred_element_type)
 
 
-@fused(static="out")
+@eager_jit(static="out")
 def outer(a: Any, b: Any, out: None = None) -> Any:
     """All products of an element of `a` with one of `b`, both raveled: a matrix."""
     unsupported("outer", out=out)
@@ -238,7 +238,7 @@ def outer(a: Any, b: Any, out: None = None) -> Any:
     return mul_p(x, y)
 
 
-@fused(static="axes out_sharding " + _STATIC)
+@eager_jit(static="axes out_sharding " + _STATIC)
 def tensordot(
     a: Any,
     b: Any,
@@ -273,7 +273,7 @@ def tensordot(
     return product(x, y, (left, right), precision=precision, preferred=preferred_element_type)
 
 
-@fused(static="offset axis1 axis2 dtype out")
+@eager_jit(static="offset axis1 axis2 dtype out")
 def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: None = None) -> Any:
     """The sum of the `offset`-th diagonal over two axes."""
     unsupported("trace", out=out)
@@ -284,7 +284,7 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = 
     return sum_over(where(there, x, scalar_zero(aval_of(x).dtype)), (-2, -1), dtype)
 
 
-@fused()
+@eager_jit()
 def kron(a: Any, b: Any) -> Any:
     """The Kronecker product: every element of `a` times all of `b`."""
     x, y = _pair("kron", a, b)
@@ -296,7 +296,7 @@ def kron(a: Any, b: Any) -> Any:
     return reshape(mul_p(x, y), tuple(n * m for n, m in zip(left, right)))
 
 
-@fused(static="axisa axisb axisc axis")
+@eager_jit(static="axisa axisb axisc axis")
 def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
     """The cross product of vectors of 2 or 3 elements along an axis (of two 2-vectors: its third element alone)."""
     if axis is not None:

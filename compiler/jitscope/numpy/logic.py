@@ -11,6 +11,7 @@ from ..core import dtypes
 from ..core.avals import aval_of, is_python_scalar
 from ..core.config import settings
 from ..core.errors import ShapeError, TypePromotionError
+from ..eager.functions import eager_jit, elementwise
 from ..ops.elementwise import (
     abs_p,
     and_p,
@@ -34,7 +35,6 @@ from ..ops.elementwise import (
 from ..ops.families import scalar_like
 from ..ops.linear import add_p, convert, full, mul_p, select_n_p, sub_p
 from ..ops.reduce import reduce_and_p
-from ._fused import fused
 from ._operands import (
     broadcast,
     broadcast_shape,
@@ -50,7 +50,7 @@ from ._operands import (
     unsupported,
     weak_as,
 )
-from ._ufunc import binary, binary_of, kind_of, unary
+from ._ufunc import binary_of, kind_of
 from .creation import asarray
 
 
@@ -99,19 +99,19 @@ def _isclose(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> Any:
     return close
 
 
-@fused(static="equal_nan")
+@eager_jit(static="equal_nan")
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
     """|a - b| <= atol + rtol * |b|, as booleans. Equal infinities are close; NaN is only with `equal_nan`."""
     return _isclose(a, b, rtol, atol, equal_nan)
 
 
-@fused(static="equal_nan")
+@eager_jit(static="equal_nan")
 def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
     """Whether all elements are close, see `isclose`: one boolean."""
     return every(_isclose(a, b, rtol, atol, equal_nan))
 
 
-@fused(static="equal_nan")
+@eager_jit(static="equal_nan")
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     """Whether shapes and all elements are equal: one boolean. Sequences are taken as arrays."""
     a1, a2 = asarray(a1), asarray(a2)
@@ -121,7 +121,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
 
 
 @lenient
-@fused()
+@eager_jit()
 def array_equiv(a1: Any, a2: Any) -> Any:
     """Whether the shapes broadcast and all elements are then equal: one boolean. Sequences are taken as arrays."""
     a1, a2 = asarray(a1), asarray(a2)
@@ -171,7 +171,7 @@ def _logical(name: str, primitive: Any, doc: str) -> Any:
         return primitive.bind(*same_shape(name, values, [aval_of(v) for v in values]))
 
     fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
-    return binary(fun)
+    return elementwise(fun)
 
 
 logical_and = _logical("logical_and", and_p, "Whether both hold (are not zero), as booleans.")
@@ -179,20 +179,20 @@ logical_or = _logical("logical_or", or_p, "Whether one holds (is not zero), as b
 logical_xor = _logical("logical_xor", xor_p, "Whether exactly one holds (is not zero), as booleans.")
 
 
-@unary
+@elementwise
 def logical_not(x: Any, /) -> Any:
     """Whether it is zero, as booleans."""
     return not_p(truth("logical_not", x))
 
 
-@unary
+@elementwise
 def isnan(x: Any, /) -> Any:
     """Whether it is NaN, as booleans."""
     x = operand("isnan", x)
     return ne_p(x, x)
 
 
-@unary
+@elementwise
 def isfinite(x: Any, /) -> Any:
     """Whether it is neither infinite nor NaN, as booleans."""
     x = operand("isfinite", x)
@@ -201,7 +201,7 @@ def isfinite(x: Any, /) -> Any:
     return is_finite_p(x) if kind_of(x) == "f" else full(aval_of(x).shape, True, dtypes.bool_)
 
 
-@unary
+@elementwise
 def isinf(x: Any, /) -> Any:
     """Whether it is infinite, as booleans."""
     x = operand("isinf", x)
@@ -226,13 +226,13 @@ def _signed_infinity(name: str, sign: int) -> Any:
 
     fun.__name__ = fun.__qualname__ = name
     fun.__doc__ = f"Whether it is {'' if sign > 0 else 'minus '}infinity, as booleans. Raises ValueError for complex."
-    return fused(static="out")(fun)
+    return eager_jit(static="out")(fun)
 
 
 isposinf, isneginf = _signed_infinity("isposinf", 1), _signed_infinity("isneginf", -1)
 
 
-@fused()
+@eager_jit()
 def iscomplex(x: Any) -> Any:
     """Whether the imaginary part is not zero, as booleans."""
     x = operand("iscomplex", x)
@@ -242,7 +242,7 @@ def iscomplex(x: Any) -> Any:
     return ne_p(part, number_like(part, 0))
 
 
-@fused()
+@eager_jit()
 def isreal(x: Any) -> Any:
     """Whether the imaginary part is zero, as booleans."""
     x = operand("isreal", x)
@@ -259,7 +259,7 @@ bitwise_or = binary_of("bitwise_or", or_p, "x | y. Raises TypeError for floats."
 bitwise_xor = binary_of("bitwise_xor", xor_p, "x ^ y. Raises TypeError for floats.")
 
 
-@unary
+@elementwise
 def invert(x: Any, /) -> Any:
     """All bits flipped; of booleans, not x. Raises TypeError for floats."""
     return not_p(operand("invert", x))
@@ -274,20 +274,20 @@ def _shifted(name: str, x: Any, y: Any) -> list[Any]:
     return [convert(v, to) if hasattr(v, "aval") else scalar_of(v, to, False) for v in (x, y)]
 
 
-@binary
+@elementwise
 def left_shift(x: Any, y: Any, /) -> Any:
     """The bits of x moved y places up. Raises TypeError for floats."""
     return shift_left_p(*_shifted("left_shift", x, y))
 
 
-@binary
+@elementwise
 def right_shift(x1: Any, x2: Any, /) -> Any:
     """The bits of x1 moved x2 places down; the sign stays. Raises TypeError for floats."""
     x, y = _shifted("right_shift", x1, x2)
     return shift_right_logical_p(x, y) if kind_of(x) == "u" else shift_right_arithmetic_p(x, y)
 
 
-@unary
+@elementwise
 def bitwise_count(x: Any, /) -> Any:
     """The number of 1 bits of |x|, as uint8. Raises TypeError for floats."""
     x = operand("bitwise_count", x)
@@ -323,7 +323,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     return _select(condlist, choicelist, default)
 
 
-@fused()
+@eager_jit()
 def _select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any) -> Any:
     values, _, _, _ = promoted("select", [*choicelist, default])
     result = values[-1]

@@ -9,10 +9,10 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import aval_of
+from ..eager.functions import eager_jit
 from ..ops.elementwise import rem_p
 from ..ops.linear import convert, reshape, sub_p, where as choose
 from ..ops.reduce import cumsum_p
-from ._fused import fused
 from ._operands import cast
 from .creation import ones
 from .logic import truth
@@ -34,7 +34,7 @@ def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Any:
     return _placed(arr, mask, vals)
 
 
-@fused()
+@eager_jit()
 def _placed(arr: Any, mask: Any, vals: Any) -> Any:
     x, mask, values = (array_operand("place", v) for v in (arr, mask, vals))
     size = aval_of(x).size

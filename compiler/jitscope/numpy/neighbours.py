@@ -8,10 +8,10 @@ from typing import Any
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.errors import ShapeError
+from ..eager.functions import eager_jit
 from ..ops.elementwise import abs_p, and_p, div_p, eq_p, gt_p, lt_p, ne_p
 from ..ops.families import scalar_like
 from ..ops.linear import add_p, concatenate_p, mul_p, reshape, slice_in_dim, sub_p, where as choose
-from ._fused import fused
 from ._operands import broadcast, cast, checked, integer, listed, number_like, one_axis, operand, operands, promoted
 from ._ufunc import kind_of
 from .arithmetic import remainder
@@ -21,7 +21,7 @@ from .running import cumsum
 from .structure import array_operand
 
 
-@fused(static="n axis")
+@eager_jit(static="n axis")
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """The differences of neighbours along `axis`, `n` times; `prepend` and `append` are joined on before (not where n is 0). Of booleans: whether
     they differ. Raises ValueError for a negative `n`."""
@@ -50,7 +50,7 @@ def _end(name: str, extra: Any, x: Any, axis: int) -> Any:
     return extra if aval_of(extra).shape else broadcast(extra, (), thin)
 
 
-@fused()
+@eager_jit()
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     """The differences of neighbours of the raveled array, between `to_begin` and `to_end`. Raises TypeError for booleans."""
     x = array_operand("ediff1d", ary)
@@ -65,7 +65,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     return out if ends == [None, None] else strong(out)
 
 
-@fused(static="axis")
+@eager_jit(static="axis")
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     """The integral of `y` along `axis` by trapezoids, at the places `x` or at distances `dx`."""
     values, _, _, _ = promoted("trapezoid", (y,) if x is None else (y, x), inexact=True)
@@ -84,7 +84,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     return mul_p(sum_over(terms, axis), scalar_like(terms, 0.5))
 
 
-@fused(static="axis edge_order")
+@eager_jit(static="axis edge_order")
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int | None = None) -> Any:
     """The slopes of `f` along `axis` (an int or several; None: all, as a list), by central differences, one-sided at the
     ends. `varargs`: nothing, one distance for all, or for each axis a distance or the places.
@@ -133,7 +133,7 @@ def _slope(x: Any, axis: int, h: Any) -> Any:
     )
 
 
-@fused(static="axis")
+@eager_jit(static="axis")
 def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 6.283185307179586) -> Any:
     """Phases made continuous along `axis`: jumps of more than `discont` (default: half a period) lose whole periods.
     Raises ValueError for complex numbers."""

@@ -7,9 +7,9 @@ from typing import Any
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.dtypes import real_part
+from ..eager.functions import eager_jit
 from ..ops import linalg as ops
 from ..ops.linear import convert, mul_p, reshape
-from ._compiled import compiled
 from ._operands import listed, one_axis, operand
 from .arithmetic import absolute, power
 from .factoring import arrays_of_floats, matrices, precision_of, svd, svdvals
@@ -28,7 +28,7 @@ def _length(x: Any, axis: Any, keepdims: bool) -> Any:
     return sqrt(sum_over(real(mul_p(x, ops.conjugate(x))), axis=axis, keepdims=keepdims))
 
 
-@compiled(static="axis keepdims ord")
+@eager_jit(static="axis keepdims ord", nested=True)
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
     """The norm of vectors along `axis` (an int, a tuple, or None: of all elements): (sum |x|^ord)^(1/ord), the largest
     (smallest) |x| for ord inf (-inf), the number of nonzero elements for ord 0. Raises ValueError for text as ord."""
@@ -51,7 +51,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
     return power(sum_over(power(size, ord), axis=axis, keepdims=keepdims), 1 / ord)
 
 
-@compiled(static="keepdims ord")
+@eager_jit(static="keepdims ord", nested=True)
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     """The norm of matrices along the last two axes; see `norm`."""
     x = arrays_of_floats("matrix_norm", x)
@@ -60,7 +60,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     return norm(x, ord=ord, keepdims=keepdims, axis=(-2, -1))
 
 
-@compiled(static="ord axis keepdims")
+@eager_jit(static="ord axis keepdims", nested=True)
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """The norm of vectors along one axis, of matrices along two, or (axis None) of the vector or matrix that x is; with
     ord None also, of all elements as one vector.
@@ -101,7 +101,7 @@ def _of_matrices(x: Any, ord: Any, axes: tuple[int, ...]) -> Any:
     return largest(sums, axis=other, initial=0) if ord > 0 else smallest(sums, axis=other)
 
 
-@compiled(static="p")
+@eager_jit(static="p", nested=True)
 def cond(x: Any, p: Any = None) -> Any:
     """The condition numbers of matrices [..., m, n]: the norm `p` of each times that of its inverse; for p None or 2
     (-2) the quotient of its largest and smallest (smallest and largest) singular values. Infinite for singular ones.
@@ -142,7 +142,7 @@ def matrix_rank(M: Any, rtol: Any = None, *, hermitian: bool = False, tol: Any =
     return _rank(M, rtol, hermitian)
 
 
-@compiled(static="hermitian")
+@eager_jit(static="hermitian", nested=True)
 def _rank(M: Any, bound: Any, hermitian: bool) -> Any:
     x = arrays_of_floats("matrix_rank", M)
     if aval_of(x).ndim < 2:

@@ -9,9 +9,9 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import aval_of
+from ..eager.functions import eager_jit
 from ..ops.linear import concatenate_p, convert_element_type_p, pad_p, reshape, slice_in_dim
 from ..symbolic.dimension import is_static, max_dim
-from ._fused import fused
 from ._operands import broadcast, cast, checked, integer, number_like, one_axis
 from .applying import apply_along_axis
 from .quantiles import median
@@ -45,7 +45,7 @@ def _pairs(name: str, width: Any, rank: int) -> list[tuple[Any, Any]]:
     return rows
 
 
-@fused(static="pad_width mode stat_length end_values reflect_type")
+@eager_jit(static="pad_width mode stat_length end_values reflect_type")
 def _pad(
     array: Any, pad_width: Any, mode: str, constant_values: Any, stat_length: Any, end_values: Any, reflect_type: str
 ) -> Any:

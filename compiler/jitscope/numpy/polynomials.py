@@ -9,9 +9,9 @@ import numpy as np
 from ..control.scan import scan
 from ..core import dtypes
 from ..core.avals import aval_of
+from ..eager.functions import eager_jit
 from ..ops.indexing import iota
 from ..ops.linear import add_p, concatenate_p, convert, full, mul_p, pad_p, rev_p, scalar_zero, slice_in_dim
-from ._fused import fused
 from ._operands import broadcast, broadcast_shape, cast, integer, lenient, operand, operands, promoted
 from .arithmetic import power
 from .dtypes import requested
@@ -23,7 +23,7 @@ from .selecting import take
 from .structure import array_operand, atleast_1d, broadcast_to
 
 
-@fused(static="unroll")
+@eager_jit(static="unroll")
 def polyval(p: Any, x: Any, *, unroll: int = 16) -> Any:
     """The polynomial with coefficients `p` (along the first axis) at `x`, by Horner's rule.
 
@@ -61,14 +61,14 @@ def _same_length(name: str, a1: Any, a2: Any) -> list[Any]:
     ]
 
 
-@fused()
+@eager_jit()
 def polyadd(a1: Any, a2: Any) -> Any:
     """The coefficients of the sum of two polynomials."""
     x, y = _same_length("polyadd", a1, a2)
     return x + y
 
 
-@fused()
+@eager_jit()
 def polysub(a1: Any, a2: Any) -> Any:
     """The coefficients of the difference of two polynomials."""
     x, y = _same_length("polysub", a1, a2)
@@ -86,13 +86,13 @@ def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Any:
     return _product(a1, a2)
 
 
-@fused()
+@eager_jit()
 def _product(a1: Any, a2: Any) -> Any:
     (x, y), _, _, _ = promoted("polymul", (a1, a2), inexact=True)
     return convolve(*[v if aval_of(v).size else full((1,), 0, aval_of(v).dtype) for v in (x, y)])
 
 
-@fused(static="m")
+@eager_jit(static="m")
 def polyder(p: Any, m: int = 1) -> Any:
     """The coefficients of the m-th derivative."""
     x = atleast_1d(operand("polyder", p, inexact=True))
@@ -105,7 +105,7 @@ def polyder(p: Any, m: int = 1) -> Any:
     return x
 
 
-@fused(static="m")
+@eager_jit(static="m")
 def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
     """The coefficients of the m-th integral, with constants `k` (default 0)."""
     x = atleast_1d(operand("polyint", p, inexact=True))
@@ -121,7 +121,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
 
 
 @lenient
-@fused(static="N increasing")
+@eager_jit(static="N increasing")
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     """The powers of every element of a vector, N - 1 to 0 (or rising), one row for each."""
     v = array_operand("vander", x)
@@ -178,7 +178,7 @@ def _element(x: Any, i: int) -> Any:
     return slice_in_dim(x, i, i + 1).reshape(())
 
 
-@fused(static="mode precision preferred_element_type")
+@eager_jit(static="mode precision preferred_element_type")
 def convolve(a: Any, v: Any, mode: str = "full", *, precision: Any = None, preferred_element_type: Any = None) -> Any:
     """The convolution of two vectors: `mode` "full", "same" (as long as the longer) or "valid" (where they overlap wholly)."""
     x, y = _vectors("convolve", a, v)
@@ -187,7 +187,7 @@ def convolve(a: Any, v: Any, mode: str = "full", *, precision: Any = None, prefe
     return _sliding("convolve", x, rev_p(y, dimensions=(0,)), mode, precision, preferred_element_type)
 
 
-@fused(static="mode precision preferred_element_type")
+@eager_jit(static="mode precision preferred_element_type")
 def correlate(a: Any, v: Any, mode: str = "valid", *, precision: Any = None, preferred_element_type: Any = None) -> Any:
     """The correlation of two vectors, the second conjugated; see `convolve` for `mode`."""
     x, y = _vectors("correlate", a, v)

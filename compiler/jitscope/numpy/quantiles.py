@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import aval_of
+from ..eager.functions import eager_jit
 from ..ops.elementwise import ceil_p, div_p, eq_p, floor_p, lt_p, max_p, min_p, ne_p, not_p, or_p
 from ..ops.families import scalar_like
 from ..ops.linear import (
@@ -27,7 +28,6 @@ from ..ops.linear import (
 from ..ops.reduce import cumsum_p, reduce_or_p
 from ..ops.sort import sort_p
 from ..symbolic.dimension import is_static
-from ._fused import fused
 from ._operands import axes_of, checked, number_like, operand, promoted, unsupported
 from ._ufunc import kind_of
 from .selecting import take_along_axis
@@ -202,7 +202,7 @@ def _quantile_function(name: str, scale: int, skip_nan: bool, doc: str) -> Any:
     `a` or of its reduced axes. Raises ValueError for other methods, for complex numbers, for more than one axis of `q` and where
     there are no elements; TypeError for quantiles that are no floats."""
     )
-    return fused(static=_STATIC)(fun)
+    return eager_jit(static=_STATIC)(fun)
 
 
 quantile = _quantile_function("quantile", 1, False, "The quantiles `q` (from 0 to 1)")
@@ -230,7 +230,7 @@ def percentile(
 percentile.__doc__ = _percentile.__doc__
 
 
-@fused(static="axis out overwrite_input keepdims")
+@eager_jit(static="axis out overwrite_input keepdims")
 def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
     """The middle element over `axis` in sorted order, or the mean of the two middle ones; NaN where one is."""
     _refuse("median", out, overwrite_input)
@@ -250,7 +250,7 @@ def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = F
     return _kept_dims(choose(ne_p(last, last), scalar_like(last, np.nan), middle), (), axes, shape, keepdims)
 
 
-@fused(static="axis out overwrite_input keepdims")
+@eager_jit(static="axis out overwrite_input keepdims")
 def nanmedian(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
     """The median over `axis` of what is not NaN; NaN if all are."""
     _refuse("nanmedian", out, overwrite_input)

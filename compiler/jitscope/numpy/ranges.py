@@ -15,6 +15,7 @@ from ..core.config import settings
 from ..core.dtypes import promote, to_inexact
 from ..core.errors import ShapeError
 from ..core.trace import Tracer, evaluating
+from ..eager.functions import eager_jit
 from ..ops.elementwise import div_p, floor_p, log_p, pow_p, sign_p
 from ..ops.indexing import iota
 from ..ops.linear import (
@@ -26,7 +27,6 @@ from ..ops.linear import (
     reshape,
 )
 from ..symbolic.dimension import Dim, is_dimension, max_dim
-from ._fused import fused
 from ._operands import (
     broadcast,
     broadcast_shape,
@@ -209,7 +209,7 @@ def _spaced_dtype(name: str, start: Any, stop: Any, asked: Any = None) -> Any:
     return to_inexact((promote if asked is None else dtypes.join)(*[(a.dtype, a.weak_type) for a in pairs])[0])
 
 
-@fused(static="num parts endpoint work to axis")
+@eager_jit(static="num parts endpoint work to axis")
 def _linspace(start: Any, stop: Any, num: int, parts: int, endpoint: bool, work: Any, to: Any, axis: int) -> Any:
     start, stop = (cast(*checked("linspace", v), work) for v in (start, stop))
     try:
@@ -259,7 +259,7 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
     return _geomspace(start, stop, num, bool(endpoint), to, axis)
 
 
-@fused(static="num endpoint to axis")
+@eager_jit(static="num endpoint to axis")
 def _geomspace(start: Any, stop: Any, num: int, endpoint: bool, to: Any, axis: int) -> Any:
     work = to_inexact(to)
     first, last = (array_operand("geomspace", cast(*checked("geomspace", v), work)) for v in (start, stop))
@@ -283,7 +283,7 @@ def _log10(x: Any) -> Any:
 # Grids ---------------------------------------------------------------------------------------------------------------
 
 
-@fused(static="copy sparse indexing")
+@eager_jit(static="copy sparse indexing")
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> list[Any]:
     """Vectors spread over a grid: one array for each, all of one shape (`sparse`: of size 1 along the other axes).
 

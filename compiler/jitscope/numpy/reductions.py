@@ -13,6 +13,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import aval_of
+from ..eager.functions import eager_jit
 from ..ops.elementwise import eq_p, max_p, min_p
 from ..ops.families import scalar_like
 from ..ops.linear import (
@@ -35,7 +36,6 @@ from ..ops.reduce import (
     reduce_or_p,
     reduce_prod_p,
 )
-from ._fused import fused
 from ._operands import axes_of, cast, checked, one_axis, operand, operands, unsupported
 from ._ufunc import kind_of
 from .dtypes import requested
@@ -121,7 +121,7 @@ def _summing(name: str, primitive: Any, combine: Any, identity: int, doc: str) -
         return keep(result, shape, axes, keepdims)
 
     fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
-    return fused(static=_STATIC)(fun)
+    return eager_jit(static=_STATIC)(fun)
 
 
 sum = _summing(
@@ -160,7 +160,7 @@ def _choosing(name: str, primitive: Any, combine: Any, identity: Any, doc: str) 
         return keep(result, shape, axes, keepdims)
 
     fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
-    return fused(static=_STATIC.replace(" dtype", "").replace(" promote_integers", ""))(fun)
+    return eager_jit(static=_STATIC.replace(" dtype", "").replace(" promote_integers", ""))(fun)
 
 
 max = _choosing("max", reduce_max_p, max_p, lowest, "The greatest element over `axis`; NaN if one is.")
@@ -176,7 +176,7 @@ def _deciding(name: str, primitive: Any, identity: bool, doc: str) -> Callable[.
         return keep(strong(primitive.bind(x, axes=axes) if axes else x), shape, axes, keepdims)
 
     fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
-    return fused(static="axis out keepdims")(fun)
+    return eager_jit(static="axis out keepdims")(fun)
 
 
 all = _deciding("all", reduce_and_p, True, "Whether all elements over `axis` hold (are not zero).")
@@ -200,7 +200,7 @@ def _finding(name: str, primitive: Any, doc: str) -> Callable[..., Any]:
         return keep(found, shape, (axis,), bool(keepdims))
 
     fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
-    return fused(static="axis out keepdims")(fun)
+    return eager_jit(static="axis out keepdims")(fun)
 
 
 argmax = _finding(
@@ -217,13 +217,13 @@ argmin = _finding(
 )
 
 
-@fused(static="axis keepdims")
+@eager_jit(static="axis keepdims")
 def count_nonzero(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """How many elements over `axis` are not zero."""
     return sum(convert(truth("count_nonzero", a), dtypes.default_int()), axis, keepdims=keepdims)
 
 
-@fused(static="axis out keepdims")
+@eager_jit(static="axis out keepdims")
 def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> Any:
     """The greatest element minus the least, over `axis`."""
     unsupported("ptp", out=out)

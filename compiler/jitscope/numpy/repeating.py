@@ -9,6 +9,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.errors import ShapeError
+from ..eager.functions import eager_jit
 from ..ops.families import scalar_like
 from ..ops.indexing import dynamic_slice_p
 from ..ops.linear import (
@@ -21,7 +22,6 @@ from ..ops.linear import (
     sub_p,
 )
 from ..symbolic.dimension import is_static, is_symbolic_dim, max_dim
-from ._fused import fused
 from ._operands import broadcast, checked, integer, listed, one_axis, operands, unsupported
 from ._ufunc import kind_of
 from .arithmetic import remainder
@@ -33,7 +33,7 @@ from .sorting import searchsorted
 from .structure import array_operand, atleast_1d
 
 
-@fused(static="reps")
+@eager_jit(static="reps")
 def tile(A: Any, reps: Any) -> Any:
     """The whole array repeated `reps` times along each axis (an int, or one for each of the last axes)."""
     x = array_operand("tile", A)
@@ -70,7 +70,7 @@ def _roll_axes(shape: tuple[int, ...], count: int, axis: Any) -> list[int]:
     return axes * (max(count, len(axes)) // len(axes))
 
 
-@fused(static="shift axis")
+@eager_jit(static="shift axis")
 def _roll(a: Any, shift: Any, axis: Any = None) -> Any:
     x = array_operand("roll", a)
     shape = aval_of(x).shape
@@ -86,7 +86,7 @@ def _roll(a: Any, shift: Any, axis: Any = None) -> Any:
     return x
 
 
-@fused(static="axis")
+@eager_jit(static="axis")
 def _roll_by(a: Any, shift: Any, axis: Any = None) -> Any:
     x, shift = array_operand("roll", a), array_operand("roll", shift)
     shape = aval_of(x).shape
@@ -146,7 +146,7 @@ def repeat(
     return _repeat_by(a, repeats, axis, total_repeat_length)
 
 
-@fused(static="repeats axis")
+@eager_jit(static="repeats axis")
 def _repeat_alike(a: Any, repeats: int, axis: int | None) -> Any:
     x = atleast_1d(a)
     if axis is None:
@@ -163,13 +163,13 @@ def _repeat_alike(a: Any, repeats: int, axis: int | None) -> Any:
     )
 
 
-@fused(static="axis")
+@eager_jit(static="axis")
 def _take_static(a: Any, source: Any, axis: int | None) -> Any:
     x = array_operand("repeat", a)
     return take(reshape(x, (aval_of(x).size,)) if axis is None else x, source, 0 if axis is None else axis, mode="clip")
 
 
-@fused(static="axis total")
+@eager_jit(static="axis total")
 def _repeat_by(a: Any, repeats: Any, axis: int | None, total: int) -> Any:
     x, counts = array_operand("repeat", a), array_operand("repeat", repeats)
     if axis is None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import aval_of
+from ..eager.functions import eager_jit, elementwise
 from ..ops.elementwise import (
     abs_p,
     atan2_p,
@@ -33,7 +34,6 @@ from ..ops.elementwise import (
 )
 from ..ops.families import scalar_like
 from ..ops.linear import convert, full, mul_p, neg_p, sub_p, where as choose
-from ._fused import fused
 from ._operands import (
     broadcast,
     cast,
@@ -48,7 +48,7 @@ from ._operands import (
     unsupported,
     weak_as,
 )
-from ._ufunc import binary, binary_of, kind_of, unary
+from ._ufunc import binary_of, kind_of
 from .structure import array_operand
 
 
@@ -67,14 +67,14 @@ def _rounding(name: str, apply: Any, doc: str) -> Any:
         return apply(x) if kind_of(x) == "f" else x
 
     fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc + " Raises TypeError for complex numbers."
-    return unary(fun)
+    return elementwise(fun)
 
 
 floor = _rounding("floor", floor_p, "The greatest whole number not above x. Integers stay as they are.")
 ceil = _rounding("ceil", ceil_p, "The least whole number not below x. Integers stay as they are.")
 
 
-@fused()
+@eager_jit()
 def trunc(x: Any) -> Any:
     """x without its fraction. Integers stay as they are. Raises TypeError for complex numbers."""
     x = _real("trunc", array_operand("trunc", x))
@@ -87,14 +87,14 @@ def _nearest(x: Any) -> Any:
     return round_p(x, rounding_method=1)
 
 
-@unary
+@elementwise
 def rint(x: Any, /) -> Any:
     """The nearest whole number, halves to even; integers become floats."""
     x = operand("rint", x)
     return _nearest(x) if kind_of(x) in "fc" else convert(array_operand("rint", x), dtypes.default_float())
 
 
-@fused(static="decimals out")
+@eager_jit(static="decimals out")
 def round(a: Any, decimals: int = 0, out: None = None) -> Any:
     """`a` with so many decimals (negative: tens, hundreds, …), halves to even.
 
@@ -125,7 +125,7 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Any:
 # Limiting ------------------------------------------------------------------------------------------------------------
 
 
-@fused()
+@eager_jit()
 def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Any:
     """`arr` limited to [min, max]; None is no limit. Raises ValueError for complex numbers."""
     limits = [v for v in (min, max) if v is not None]
@@ -142,7 +142,7 @@ def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Any:
     return x
 
 
-@fused(static="copy")
+@eager_jit(static="copy")
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
     """`x` with NaN as `nan`, and infinities as the greatest and least float (or `posinf`, `neginf`)."""
     x = array_operand("nan_to_num", x)
@@ -170,14 +170,14 @@ def _shaped(value: Any, x: Any) -> list[Any]:
 # Parts ---------------------------------------------------------------------------------------------------------------
 
 
-@unary
+@elementwise
 def real(val: Any, /) -> Any:
     """The real part; real numbers are their own."""
     x = array_operand("real", val)
     return real_p(x) if kind_of(x) == "c" else x
 
 
-@unary
+@elementwise
 def imag(val: Any, /) -> Any:
     """The imaginary part: zero for real numbers."""
     x = array_operand("imag", val)
@@ -186,14 +186,14 @@ def imag(val: Any, /) -> Any:
     return array_operand("imag", broadcast(number_like(x, 0), (), aval_of(x).shape))
 
 
-@unary
+@elementwise
 def conjugate(x: Any, /) -> Any:
     """The complex conjugate; real numbers are their own."""
     x = array_operand("conjugate", x)
     return conj_p(x, input_dtype=aval_of(x).dtype) if kind_of(x) == "c" else x
 
 
-@fused(static="deg")
+@eager_jit(static="deg")
 def angle(z: Any, deg: bool = False) -> Any:
     """The angle of a complex number, in (-pi, pi], or in degrees; of a real one 0 or pi."""
     z = operand("angle", z)
@@ -209,7 +209,7 @@ def _bits_of(x: Any) -> tuple[Any, Any]:
     return bitcast_convert_type_p(x, new_dtype=unsigned), unsigned
 
 
-@unary
+@elementwise
 def signbit(x: Any, /) -> Any:
     """Whether the sign bit is set (of -0.0 too), as booleans. Raises ValueError for complex numbers."""
     x = _real("signbit", operand("signbit", x), ValueError)
@@ -222,7 +222,7 @@ def signbit(x: Any, /) -> Any:
     return ne_p(shift_right_logical_p(bits, scalar_like(bits, unsigned.itemsize * 8 - 1)), scalar_like(bits, 0))
 
 
-@binary
+@elementwise
 def copysign(x1: Any, x2: Any, /) -> Any:
     """|x1| with the sign of x2. Raises TypeError for complex numbers."""
     x, y = operands("copysign", x1, x2, inexact=True)
@@ -236,7 +236,7 @@ nextafter = binary_of(
 
 
 @lenient
-@binary
+@elementwise
 def heaviside(x1: Any, x2: Any, /) -> Any:
     """0 for negative x1, x2 at 0, 1 for positive, NaN for NaN. Raises TypeError for complex numbers."""
     for v in (x1, x2):
@@ -247,7 +247,7 @@ def heaviside(x1: Any, x2: Any, /) -> Any:
     return weak_as(choose(eq_p(x, zero), y, step), x1, x2)
 
 
-@fused(static="out")
+@eager_jit(static="out")
 def modf(x: Any, /, out: None = None) -> Any:
     """(fraction, whole part), both with the sign of x; the fraction of an infinity is 0, as in NumPy. Raises TypeError for complex numbers."""
     unsupported("modf", out=out)

@@ -7,11 +7,11 @@ from typing import Any
 
 from ..core import dtypes
 from ..core.avals import aval_of
+from ..eager.functions import eager_jit
 from ..ops.elementwise import ne_p
 from ..ops.families import scalar_like
 from ..ops.linear import concatenate_p, full, reshape, where as choose
 from ..ops.reduce import cumprod_p, cumsum_p
-from ._fused import fused
 from ._operands import cast, one_axis, operand, unsupported
 from ._ufunc import kind_of
 from .dtypes import requested
@@ -33,7 +33,7 @@ def _running(name: str, primitive: Any, doc: str) -> Callable[..., Any]:
         return primitive.bind(strong(cast(x, aval_of(x), to)), axis=axis, reverse=False)
 
     fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
-    return fused(static="axis dtype out")(fun)
+    return eager_jit(static="axis dtype out")(fun)
 
 
 cumsum = _running("cumsum", cumsum_p, "The running sum along `axis` (None: of the raveled array).")
@@ -61,7 +61,7 @@ def _cumulative(name: str, running: Any, first: int, doc: str) -> Any:
         f"{doc} along `axis`; with `include_initial`, {first} stands before. Raises ValueError without axis for "
         "arrays that are no vectors."
     )
-    return fused(static="axis dtype include_initial")(fun)
+    return eager_jit(static="axis dtype include_initial")(fun)
 
 
 cumulative_sum = _cumulative("cumulative_sum", cumsum, 0, "The running sum")
@@ -76,7 +76,7 @@ def _nan_running(name: str, running: Any, filler: int, doc: str) -> Any:
         return running(x, axis, dtype, out)
 
     fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
-    return fused(static="axis dtype out")(fun)
+    return eager_jit(static="axis dtype out")(fun)
 
 
 nancumsum = _nan_running("nancumsum", cumsum, 0, "The running sum along `axis`, NaN counted as 0.")

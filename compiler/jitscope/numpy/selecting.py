@@ -12,6 +12,7 @@ from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.errors import ConcretizationTypeError, ShapeError
 from ..core.trace import Tracer, running_line
+from ..eager.functions import eager_jit
 from ..ops.elementwise import and_p, div_p, eq_p, lt_p, rem_p
 from ..ops.indexing import (
     GatherDimensionNumbers,
@@ -24,7 +25,6 @@ from ..ops.indexing import (
 from ..ops.linear import broadcast_in_dim_p, convert, full, reduce_sum_p, reshape, slice_in_dim, sub_p, where as choose
 from ..ops.reduce import cumsum_p, reduce_or_p
 from ..ops.sort import take_along
-from ._fused import fused
 from ._index import ARRAY, SCALAR, SLICE, Index, Item
 from ._operands import (
     broadcast,
@@ -78,7 +78,7 @@ def _integer_indices(name: str, indices: Any) -> Any:
     return np.asarray(i) if isinstance(i, np.generic) else i
 
 
-@fused(static="axis out mode unique_indices indices_are_sorted fill_value")
+@eager_jit(static="axis out mode unique_indices indices_are_sorted fill_value")
 def take(
     a: Any,
     indices: Any,
@@ -133,7 +133,7 @@ def _wrapped(i: Any, size: int) -> Any:
     return remainder(wide, scalar_of(size, aval_of(wide).dtype, False))
 
 
-@fused(static="axis mode fill_value wrap_negative_indices")
+@eager_jit(static="axis mode fill_value wrap_negative_indices")
 def take_along_axis(
     arr: Any,
     indices: Any,
@@ -236,7 +236,7 @@ def concrete_value(x: Any) -> Any:
     return x
 
 
-@fused(static="size")
+@eager_jit(static="size")
 def _nonzero(a: Any, size: int, *fills: Any) -> tuple[Any, ...]:
     mask = truth("nonzero", array_operand("nonzero", a))
     shape, total = aval_of(mask).shape, aval_of(mask).size
@@ -280,7 +280,7 @@ def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
     return reshape(found, (aval_of(found).size, 1))[:, :0]
 
 
-@fused()
+@eager_jit()
 def _where(condition: Any, x: Any, y: Any) -> Any:
     return chosen("where", condition, x, y)
 
@@ -333,7 +333,7 @@ def compress(
     return _compress(mask if given == reach else slice_in_dim(mask, 0, reach), x, axis, size, fill_value)
 
 
-@fused(static="axis size")
+@eager_jit(static="axis size")
 def _compress(mask: Any, x: Any, axis: int, size: int, fill_value: Any) -> Any:
     shape, index = aval_of(x).shape, dtypes.default_int()
     (kept,) = _nonzero(mask, size, 0)

@@ -14,12 +14,12 @@ from ..backend.array import array_from_numpy
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.trace import Tracer
+from ..eager.functions import eager_jit
 from ..ops.elementwise import and_p, eq_p, ge_p, ne_p, not_p, or_p
 from ..ops.indexing import iota
 from ..ops.linear import concatenate_p, full, reshape, slice_in_dim, sub_p, where as choose
 from ..ops.reduce import cummax_p, reduce_or_p
 from ..ops.sort import sort_p
-from ._fused import fused
 from ._operands import broadcast, cast, checked, integer, promoted, scalar_of
 from ._ufunc import kind_of
 from .distinct import (
@@ -44,7 +44,7 @@ from .structure import array_operand, ravel
 _METHODS = ("auto", "compare_all", "binary_search", "sort")
 
 
-@fused(static="assume_unique invert method")
+@eager_jit(static="assume_unique invert method")
 def isin(
     element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, method: str = "auto"
 ) -> Any:
@@ -111,7 +111,7 @@ def setdiff1d(
     return _difference(x, ar2, bool(assume_unique), integer("setdiff1d", size, "size"), fill_value)
 
 
-@fused(static="assume_unique size")
+@eager_jit(static="assume_unique size")
 def _difference(ar1: Any, ar2: Any, assume_unique: bool, size: int, fill_value: Any) -> Any:
     x = ravel(ar1)
     filler = cast(*checked("setdiff1d", 0 if fill_value is None else fill_value), aval_of(x).dtype)
@@ -162,7 +162,7 @@ def _group_starts(first: Any) -> Any:
     return cummax_p(choose(first, places, scalar_of(0, index, False)), axis=0, reverse=False)
 
 
-@fused(static="size")
+@eager_jit(static="size")
 def _intersection(x: Any, y: Any, size: int, fill_value: Any) -> tuple[Any, Any, Any]:
     index, sizes = dtypes.default_int(), (aval_of(x).size, aval_of(y).size)
     if not all(sizes):
@@ -198,7 +198,7 @@ def setxor1d(
     return found
 
 
-@fused(static="size")
+@eager_jit(static="size")
 def _in_one(x: Any, y: Any, size: int, fill_value: Any) -> Any:
     total = aval_of(x).size + aval_of(y).size
     if not total:

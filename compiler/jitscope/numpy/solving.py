@@ -14,6 +14,7 @@ from ..control.custom_jvp import custom_jvp
 from ..control.linear_solve import custom_linear_solve
 from ..core import dtypes
 from ..core.avals import aval_of
+from ..eager.functions import eager_jit
 from ..ops import householder, linalg as ops
 from ..ops.elementwise import abs_p, div_p, eq_p, log_p, ne_p, real_p, sign_p, stop_gradient_p
 from ..ops.indexing import iota
@@ -32,7 +33,6 @@ from ..ops.linear import (
     where,
 )
 from ..ops.reduce import reduce_prod_p
-from ._compiled import compiled
 from ._operands import broadcast, broadcast_shape, integer, promoted, weak_as
 from .creation import asarray
 from .factoring import arrays_of_floats, matrices, precision_of, svd
@@ -87,7 +87,7 @@ def aligned(x: Any, y: Any, vector: bool) -> tuple[Any, Any, Callable[[Any], Any
     return x, y, lambda out: reshape(out, (*batch, left[-1])) if vector else out
 
 
-@compiled()
+@eager_jit(nested=True)
 def solve(a: Any, b: Any) -> Any:
     """x with `a @ x = b`: `a` is [..., n, n], `b` [n] or [..., n, k]; leading axes broadcast. Not finite for singular
     `a`.
@@ -98,14 +98,14 @@ def solve(a: Any, b: Any) -> Any:
     return weak_as(shaped(solved(x, y)), x, y)
 
 
-@compiled()
+@eager_jit(nested=True)
 def inv(a: Any) -> Any:
     """The inverses of square matrices [..., n, n]; not finite for singular ones."""
     x = matrices("inv", a)
     return solved(x, ops.identity(aval_of(x)))
 
 
-@compiled(static="hermitian")
+@eager_jit(static="hermitian", nested=True)
 def pinv(a: Any, rtol: Any = None, hermitian: bool = False, *, rcond: Any = None) -> Any:
     """The pseudoinverses [..., n, m] of matrices [..., m, n]: singular values up to `rtol` times the largest (10 max(m,
     n) eps) count as zero. `rtol`: a number or one for each matrix; `rcond` is its other name. `hermitian`: `a` is.
@@ -171,7 +171,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None, *, numpy_resid: bool = False) -> tu
     return x, resid, rank, s
 
 
-@compiled()
+@eager_jit(nested=True)
 def _lstsq(a: Any, b: Any, rcond: Any) -> tuple[Any, Any, Any, Any]:
     (x, y), _, _, _ = promoted("lstsq", (a, b), inexact=True)
     x, y = (arrays_of_floats("lstsq", v) for v in (x, y))
@@ -207,7 +207,7 @@ def _least_squares(x: Any, y: Any, rcond: Any) -> tuple[Any, Any, Any]:
     return found, reduce_sum_p(convert(kept, index), axes=(0,)), s
 
 
-@compiled(static="ind")
+@eager_jit(static="ind", nested=True)
 def tensorinv(a: Any, ind: int = 2) -> Any:
     """The inverse of the linear map that `a`, seen as a matrix from its last axes to its first `ind`, is: of shape
     a.shape[ind:] + a.shape[:ind]. Raises ValueError if the two sides differ in size or ind is not positive."""
@@ -221,7 +221,7 @@ def tensorinv(a: Any, ind: int = 2) -> Any:
     return reshape(inv(reshape(x, (math.prod(left), math.prod(right)))), (*right, *left))
 
 
-@compiled(static="axes")
+@eager_jit(static="axes", nested=True)
 def tensorsolve(a: Any, b: Any, axes: tuple[int, ...] | None = None) -> Any:
     """x with `tensordot(a, x, x.ndim) = b`, `a` having b's axes first, then x's; `axes` of `a` are moved to the end
     before. Raises ValueError where they do not fit."""
@@ -242,7 +242,7 @@ def tensorsolve(a: Any, b: Any, axes: tuple[int, ...] | None = None) -> Any:
 # Powers and products -------------------------------------------------------------------------------------------------
 
 
-@compiled(static="n")
+@eager_jit(static="n", nested=True)
 def matrix_power(a: Any, n: int) -> Any:
     """The n-th powers of square matrices; n is a Python int, negative for powers of the inverse. Raises TypeError for
     other n, and for arrays that are no square matrices."""
@@ -261,7 +261,7 @@ def matrix_power(a: Any, n: int) -> Any:
     return ops.identity(aval_of(x)) if result is None else result
 
 
-@compiled(static="precision")
+@eager_jit(static="precision", nested=True)
 def multi_dot(arrays: Sequence[Any], *, precision: Any = None) -> Any:
     """The product of two or more matrices, in the order that takes the fewest multiplications; the first may be a row,
     the last a column, given as vectors. Raises ValueError for other ranks and sizes that do not meet."""
@@ -326,7 +326,7 @@ def _all(x: Any) -> Any:
     return reduce_prod_p(x, axes=(aval_of(x).ndim - 1,))
 
 
-@compiled()
+@eager_jit(nested=True)
 def det(a: Any) -> Any:
     """The determinants of square matrices [..., n, n], shape [...].
 
@@ -395,7 +395,7 @@ def _det_jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
     return value, where(usable, change, zero)
 
 
-@compiled(static="method")
+@eager_jit(static="method", nested=True)
 def slogdet(a: Any, *, method: str | None = None) -> SlogdetResult:
     """Sign (of complex matrices: phase) and logarithm of the absolute value of the determinants of square matrices
     [..., n, n], each [...]; (0, -inf) for singular ones. `method`: "lu" (None), or "qr" for real matrices.

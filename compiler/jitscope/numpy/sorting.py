@@ -9,13 +9,13 @@ import numpy as np
 from ..control.fori_loop import fori_loop
 from ..core import dtypes
 from ..core.avals import aval_of
+from ..eager.functions import eager_jit
 from ..ops.elementwise import and_p, eq_p, imag_p, le_p, lt_p, ne_p, not_p, or_p, real_p, shift_right_logical_p
 from ..ops.families import scalar_like
 from ..ops.indexing import GatherDimensionNumbers, GatherScatterMode, gather, iota
 from ..ops.linear import add_p, convert, full, reduce_sum_p, reshape, sub_p, where as choose
 from ..ops.sort import sort_p
 from ..symbolic.dimension import is_static
-from ._fused import fused
 from ._operands import broadcast, checked, integer, one_axis, promoted, scalar_of
 from ._ufunc import kind_of
 from .dtypes import requested
@@ -36,7 +36,7 @@ def _checked(name: str, a: Any, axis: int | None, kind: Any, order: Any) -> tupl
     return x, one_axis(name, axis, aval_of(x).ndim)
 
 
-@fused(static="axis kind order stable descending")
+@eager_jit(static="axis kind order stable descending")
 def sort(
     a: Any,
     axis: int | None = -1,
@@ -53,7 +53,7 @@ def sort(
     return flipped(result, [axis]) if descending else result
 
 
-@fused(static="axis kind order stable descending dtype")
+@eager_jit(static="axis kind order stable descending dtype")
 def argsort(
     a: Any,
     axis: int | None = -1,
@@ -78,7 +78,7 @@ def argsort(
     return places if dtype is None else convert(places, requested(dtype, "argsort"))
 
 
-@fused()
+@eager_jit()
 def sort_complex(a: Any) -> Any:
     """The elements along the last axis in ascending order, as complex numbers."""
     result = sort(a)
@@ -87,7 +87,7 @@ def sort_complex(a: Any) -> Any:
     return convert(result, dtypes.complex128 if wide else dtypes.complex_of(dtype))
 
 
-@fused(static="axis")
+@eager_jit(static="axis")
 def lexsort(keys: Any, axis: int = -1) -> Any:
     """The indices that sort by several keys, the last one first."""
     if not isinstance(keys, (list, tuple)):
@@ -124,7 +124,7 @@ def partition(a: Any, kth: int, axis: int = -1) -> Any:
     return sort(a, _kth("partition", a, kth, axis))
 
 
-@fused(static="kth axis")
+@eager_jit(static="kth axis")
 def argpartition(a: Any, kth: int, axis: int = -1) -> Any:
     """The indices (32 bits) that `partition` along `axis`: those that sort, here."""
     return argsort(a, _kth("argpartition", a, kth, axis), dtype=_INDEX)
@@ -190,7 +190,7 @@ def not_after(x: Any, y: Any) -> Any:
     return or_p(le_p(x, y), ne_p(y, y))
 
 
-@fused(static="side method")
+@eager_jit(static="side method")
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None, *, method: str = "scan") -> Any:
     """Where the values `v` go into the sorted vector `a` to keep it sorted: before equal elements (`side` "left") or after
     them ("right"), as 32-bit integers. `method` "compare_all" compares with every element, "sort" and "scan" search by halving.
@@ -221,7 +221,7 @@ def operands_apart(name: str, *xs: Any) -> list[Any]:
     return promoted(name, xs)[0]
 
 
-@fused(static="right method")
+@eager_jit(static="right method")
 def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = None) -> Any:
     """The number (32 bits) of the bin each element lies in: bins are given by ascending or descending edges. With `right`,
     bins contain their upper edge, else the lower one. `method`: see `searchsorted`. Raises ValueError for edges that are

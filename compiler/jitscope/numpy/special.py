@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from ..control.custom_jvp import custom_jvp
+from ..eager.functions import elementwise
 from ..ops.elementwise import abs_p, exp_p
 from ..ops.linear import mul_p
 from ..special.bessel import bessel_i0e_p, bessel_i1e_p
 from ._operands import operand
-from ._ufunc import kind_of, unary
+from ._ufunc import kind_of
 
 
-@unary
+@elementwise
 def _i0(x: Any) -> Any:
     x = operand("i0", x, inexact=True)
     if kind_of(x) == "c":

@@ -11,6 +11,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.dtypes import to_inexact
+from ..eager.functions import eager_jit
 from ..ops.elementwise import abs_p, and_p, div_p, gt_p, ne_p, not_p, sqrt_p, square_p
 from ..ops.families import scalar_like
 from ..ops.linear import (
@@ -24,7 +25,6 @@ from ..ops.linear import (
     where as choose,
 )
 from . import reductions
-from ._fused import fused
 from ._operands import axes_of, broadcast, cast, checked, lenient, listed, one_axis, operand, operands, unsupported
 from ._ufunc import kind_of
 from .dtypes import requested
@@ -49,7 +49,7 @@ def _count(name: str, shape: tuple[int, ...], axes: tuple[int, ...], where: Any,
     return reductions.sum(mask, axes, dtype=dtype, keepdims=keepdims)
 
 
-@fused(static="axis dtype out keepdims")
+@eager_jit(static="axis dtype out keepdims")
 def mean(
     a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False, *, where: Any = None
 ) -> Any:
@@ -104,7 +104,7 @@ def _squared_size(x: Any) -> Any:
     return square_p(abs_p(x)) if kind_of(x) == "c" else square_p(x)
 
 
-@fused(static="axis dtype out ddof keepdims correction")
+@eager_jit(static="axis dtype out ddof keepdims correction")
 def var(
     a: Any,
     axis: Any = None,
@@ -122,7 +122,7 @@ def var(
     return _variance("var", a, axis, dtype, ddof, keepdims, where, mean, correction)
 
 
-@fused(static="axis dtype out ddof keepdims correction")
+@eager_jit(static="axis dtype out ddof keepdims correction")
 def std(
     a: Any,
     axis: Any = None,
@@ -140,7 +140,7 @@ def std(
     return sqrt_p(_variance("std", a, axis, dtype, ddof, keepdims, where, mean, correction))
 
 
-@fused(static="axis returned keepdims")
+@eager_jit(static="axis returned keepdims")
 def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, keepdims: bool = False) -> Any:
     """The mean over `axis`, each element with its weight. With `returned`, (mean, sum of weights).
 
@@ -207,7 +207,7 @@ def _nan_reduction(name: str, reduce: Callable[..., Any], filler: float, empty_i
 
     fun = without_dtype if empty_is_nan else with_dtype
     fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
-    return fused(static="axis out keepdims" + ("" if empty_is_nan else " dtype"))(fun)
+    return eager_jit(static="axis out keepdims" + ("" if empty_is_nan else " dtype"))(fun)
 
 
 nansum = _nan_reduction("nansum", reductions.sum, 0.0, False, "The sum over `axis`, NaN counted as 0.")
@@ -219,7 +219,7 @@ nanmin = _nan_reduction("nanmin", reductions.min, np.inf, True, "The least eleme
 
 
 @lenient
-@fused(static="axis dtype out keepdims")
+@eager_jit(static="axis dtype out keepdims")
 def nanmean(
     a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False, where: Any = None
 ) -> Any:
@@ -236,7 +236,7 @@ def _present(x: Any, where: Any) -> Any:
 
 
 @lenient
-@fused(static="axis dtype out ddof keepdims")
+@eager_jit(static="axis dtype out ddof keepdims")
 def nanvar(
     a: Any,
     axis: Any = None,
@@ -263,7 +263,7 @@ def nanvar(
 
 
 @lenient
-@fused(static="axis dtype out ddof keepdims")
+@eager_jit(static="axis dtype out ddof keepdims")
 def nanstd(
     a: Any,
     axis: Any = None,
@@ -288,7 +288,7 @@ def _nan_finding(name: str, find: Callable[..., Any], filler: float, doc: str) -
         return choose(gone, scalar_like(found, -1), found)
 
     fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
-    return fused(static="axis out keepdims")(fun)
+    return eager_jit(static="axis out keepdims")(fun)
 
 
 nanargmax = _nan_finding(

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.avals import aval_of
 from ..core.errors import ShapeError
+from ..eager.functions import eager_jit
 from ..ops.linear import (
     broadcast_in_dim_p,
     convert_element_type_p,
@@ -19,7 +20,6 @@ from ..ops.linear import (
     transpose as transpose_value,
 )
 from ..symbolic.dimension import is_static, is_symbolic_dim
-from ._fused import fused
 from ._operands import (
     axes_of,
     broadcast,
@@ -68,7 +68,7 @@ def full_shape(name: str, shape: Any, own: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-@fused(static="shape order copy out_sharding")
+@eager_jit(static="shape order copy out_sharding")
 def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None, out_sharding: None = None) -> Any:
     """The elements of `a` in another shape; one size may be -1. `order`: "C" (last axis fastest) or "F".
 
@@ -88,14 +88,14 @@ def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None, o
     return transpose_value(reshape_value(backwards, sizes[::-1]), tuple(reversed(range(len(sizes)))))
 
 
-@fused(static="order out_sharding")
+@eager_jit(static="order out_sharding")
 def ravel(a: Any, order: str = "C", *, out_sharding: None = None) -> Any:
     """All elements as a vector, in `order` "C" (last axis fastest) or "F"."""
     unsupported("ravel", out_sharding=out_sharding)
     return reshape(a, (checked("ravel", a)[1].size,), order)
 
 
-@fused(static="axis")
+@eager_jit(static="axis")
 def expand_dims(a: Any, axis: Any) -> Any:
     """`a` with new axes of size 1 at the places `axis` (an int or several) of the result. Raises ValueError for places
     that do not exist or stand twice."""
@@ -117,7 +117,7 @@ def with_new_axes(x: Any, places: Sequence[int]) -> Any:
     return broadcast_in_dim_p(x, shape=shape, broadcast_dimensions=tuple(i for i in range(rank) if i not in places))
 
 
-@fused(static="axis")
+@eager_jit(static="axis")
 def squeeze(a: Any, axis: Any = None) -> Any:
     """`a` without the axes of size 1 in `axis` (None: all of them). Raises ValueError for axes of another size."""
     x = array_operand("squeeze", a)
@@ -135,7 +135,7 @@ def squeeze(a: Any, axis: Any = None) -> Any:
     return squeeze_p(x, dimensions=tuple(axes)) if axes else x
 
 
-@fused(static="shape out_sharding")
+@eager_jit(static="shape out_sharding")
 def broadcast_to(array: Any, shape: Any, *, out_sharding: None = None) -> Any:
     """`array` repeated to `shape`. Raises ValueError, naming both shapes, if it does not fit."""
     unsupported("broadcast_to", out_sharding=out_sharding)
@@ -146,7 +146,7 @@ def broadcast_to(array: Any, shape: Any, *, out_sharding: None = None) -> Any:
     return broadcast(x, own, target)
 
 
-@fused()
+@eager_jit()
 def broadcast_arrays(*args: Any) -> list[Any]:
     """All arrays repeated to their common shape. Raises ValueError, naming the shapes, if there is none."""
     xs = [array_operand("broadcast_arrays", x) for x in args]
@@ -156,11 +156,11 @@ def broadcast_arrays(*args: Any) -> list[Any]:
 
 
 def _at_least(name: str, rank: int, widen: Any) -> Any:
-    @fused()
+    @eager_jit()
     def several(*arys: Any) -> list[Any]:
         return [_widened(name, x, rank, widen) for x in arys]
 
-    @fused()
+    @eager_jit()
     def one(ary: Any) -> Any:
         return _widened(name, ary, rank, widen)
 
@@ -195,20 +195,20 @@ def permuted(name: str, x: Any, axes: Sequence[Any]) -> Any:
     return transpose_value(x, order)
 
 
-@fused(static="axes")
+@eager_jit(static="axes")
 def transpose(a: Any, axes: Sequence[int] | None = None) -> Any:
     """`a` with its axes in the order `axes` (None: reversed). Raises ValueError if they are no permutation."""
     x = array_operand("transpose", a)
     return permuted("transpose", x, range(aval_of(x).ndim)[::-1] if axes is None else axes)
 
 
-@fused(static="axes")
+@eager_jit(static="axes")
 def permute_dims(a: Any, /, axes: tuple[int, ...]) -> Any:
     """`a` with its axes in the order `axes`. Raises ValueError if they are no permutation."""
     return permuted("permute_dims", array_operand("permute_dims", a), axes)
 
 
-@fused()
+@eager_jit()
 def matrix_transpose(x: Any, /) -> Any:
     """The last two axes swapped. Raises ValueError for arrays of fewer axes."""
     x = array_operand("matrix_transpose", x)
@@ -218,7 +218,7 @@ def matrix_transpose(x: Any, /) -> Any:
     return transpose_value(x, (*range(rank - 2), rank - 1, rank - 2))
 
 
-@fused(static="axis1 axis2")
+@eager_jit(static="axis1 axis2")
 def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
     """`a` with two axes exchanged."""
     x = array_operand("swapaxes", a)
@@ -228,7 +228,7 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
     return transpose_value(x, tuple(order))
 
 
-@fused(static="source destination")
+@eager_jit(static="source destination")
 def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     """`a` with the axes `source` (an int or several) at the places `destination`, the others in order.
 
@@ -245,7 +245,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     return transpose_value(x, tuple(order))
 
 
-@fused(static="axis start")
+@eager_jit(static="axis start")
 def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
     """`a` with one axis moved before the place `start`."""
     x = array_operand("rollaxis", a)
@@ -267,7 +267,7 @@ def flipped(x: Any, axes: Sequence[int]) -> Any:
     return rev_p(x, dimensions=turned) if turned else x
 
 
-@fused(static="axis")
+@eager_jit(static="axis")
 def flip(m: Any, axis: Any = None) -> Any:
     """The order of elements reversed along `axis` (an int or several; None: all)."""
     x = array_operand("flip", m)
@@ -276,19 +276,19 @@ def flip(m: Any, axis: Any = None) -> Any:
     return flipped(x, sorted(set(axes)))
 
 
-@fused()
+@eager_jit()
 def flipud(m: Any) -> Any:
     """The order reversed along axis 0. Raises ValueError for arrays of rank 0."""
     return flip(m, 0)
 
 
-@fused()
+@eager_jit()
 def fliplr(m: Any) -> Any:
     """The order reversed along axis 1. Raises ValueError for arrays of lower rank than 2."""
     return flip(m, 1)
 
 
-@fused(static="k axes")
+@eager_jit(static="k axes")
 def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
     """Turned by 90 degrees `k` times, from the first of `axes` towards the second."""
     x = array_operand("rot90", m)

@@ -11,6 +11,7 @@ import numpy as np
 from ..control.custom_jvp import custom_jvp
 from ..core.avals import aval_of
 from ..core.dtypes import real_part
+from ..eager.functions import elementwise
 from ..ops.elementwise import (
     abs_p,
     acos_p,
@@ -47,7 +48,7 @@ from ..ops.elementwise import (
 from ..ops.families import scalar_like
 from ..ops.linear import add_p, mul_p, neg_p, sub_p, where as choose
 from ._operands import broadcast, number_like, operand, operands, weak_as
-from ._ufunc import binary, kind_of, unary, unary_of
+from ._ufunc import kind_of, unary_of
 
 
 def _function(name: str, primitive: Any, doc: str) -> Any:
@@ -84,7 +85,7 @@ def _scaled_log(name: str, base: int) -> Any:
         return complex_p(*scaled) if kind_of(x) == "c" else scaled[0]
 
     fun.__name__, fun.__qualname__, fun.__doc__ = name, name, f"The logarithm to base {base}."
-    return unary(fun)
+    return elementwise(fun)
 
 
 log2, log10 = _scaled_log("log2", 2), _scaled_log("log10", 10)
@@ -96,14 +97,14 @@ def _scaled(name: str, factor: float, doc: str) -> Any:
         return mul_p(x, number_like(x, factor))
 
     fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
-    return unary(fun)
+    return elementwise(fun)
 
 
 deg2rad = _scaled("deg2rad", math.pi / 180, "Degrees as radians.")
 rad2deg = _scaled("rad2deg", 180 / math.pi, "Radians as degrees.")
 
 
-@unary
+@elementwise
 def sinc(x: Any, /) -> Any:
     """sin(pi x) / (pi x), and 1 at 0, where all derivatives are right, too."""
     x = operand("sinc", x, inexact=True)
@@ -129,7 +130,7 @@ def _sinc_at_zero(order: int) -> Any:
     return sinc_at_zero
 
 
-@binary
+@elementwise
 def arctan2(x1: Any, x2: Any, /) -> Any:
     """The angle of the point (x2, x1), in [-pi, pi]."""
     y, x = operands("arctan2", x1, x2, inexact=True)
@@ -141,7 +142,7 @@ def arctan2(x1: Any, x2: Any, /) -> Any:
     return weak_as(neg_p(mul_p(unit, log_p(ratio))), x, y)
 
 
-@binary
+@elementwise
 def hypot(x1: Any, x2: Any, /) -> Any:
     """sqrt(x1² + x2²) without overflow on the way. Raises ValueError for complex numbers."""
     x, y = operands("hypot", x1, x2, inexact=True)
@@ -158,7 +159,7 @@ def hypot(x1: Any, x2: Any, /) -> Any:
     return weak_as(choose(or_p(eq_p(x, infinity), eq_p(y, infinity)), infinity, length), x1, x2)
 
 
-@binary
+@elementwise
 def logaddexp(x1: Any, x2: Any, /) -> Any:
     """log(exp(x1) + exp(x2)) without overflow on the way."""
     x, y = operands("logaddexp", x1, x2, inexact=True)
@@ -206,7 +207,7 @@ def _without_infinity(x: Any) -> Any:
     return choose(eq_p(x, scalar_like(x, math.inf)), scalar_like(x, 0), x)
 
 
-@binary
+@elementwise
 def logaddexp2(x1: Any, x2: Any, /) -> Any:
     """log2(2 ** x1 + 2 ** x2) without overflow on the way."""
     x, y = operands("logaddexp2", x1, x2, inexact=True)

@@ -11,11 +11,11 @@ from ..core.avals import aval_of
 from ..core.dtypes import default_float
 from ..core.errors import ShapeError
 from ..core.trace import Tracer, evaluating
+from ..eager.functions import eager_jit
 from ..ops.elementwise import eq_p, ge_p
 from ..ops.indexing import iota
 from ..ops.linear import add_p, convert, pad_p, reshape, scalar_zero, slice_in_dim, where as choose
 from ..symbolic.dimension import is_symbolic_dim
-from ._fused import fused
 from ._operands import broadcast, checked, integer, one_axis, scalar_of, shape_of
 from .creation import zeros
 from .dtypes import requested
@@ -89,7 +89,7 @@ def _triangle(name: str, below: bool, doc: str) -> Any:
         return choose(under, x, zero) if below else choose(under, zero, x)
 
     fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
-    return fused(static="k")(fun)
+    return eager_jit(static="k")(fun)
 
 
 tril = _triangle("tril", True, "The elements on and below the k-th diagonal (of the last two axes), zeros above.")
@@ -157,7 +157,7 @@ def diag(v: Any, k: int = 0) -> Any:
     return _diag(v, integer("diag", k, "k"))
 
 
-@fused(static="k")
+@eager_jit(static="k")
 def _diag(v: Any, k: int) -> Any:
     x = array_operand("diag", v)
     if aval_of(x).ndim == 2:
@@ -176,13 +176,13 @@ def diagflat(v: Any, k: int = 0) -> Any:
     return _diagflat(v, integer("diagflat", k, "k"))
 
 
-@fused(static="k")
+@eager_jit(static="k")
 def _diagflat(v: Any, k: int) -> Any:
     x = array_operand("diagflat", v)
     return _diag(reshape(x, (aval_of(x).size,)), k)
 
 
-@fused(static="offset axis1 axis2")
+@eager_jit(static="offset axis1 axis2")
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """The `offset`-th diagonal over two axes, as last axis of the result. Raises ValueError for lower ranks than 2, TypeError
     (a ShapeError) for equal axes."""

@@ -16,10 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from ..eager.functions import eager_jit
 from . import arithmetic, logic, transcendental
-from ._fused import fused
 from ._operands import checked, unsupported
-from ._ufunc import with_options
 from .applying import vectorize
 
 
@@ -188,7 +187,7 @@ def _checked_call(name: str, run: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-@fused(static="of")
+@eager_jit(static="of")
 def _mapped(of: ufunc, *args: Any) -> Any:
     return vectorize(of._func)(*args)
 
@@ -201,8 +200,30 @@ def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: An
     return ufunc(func, nin, nout, identity=identity)
 
 
+def _accepting(function: Callable[..., Any], nin: int) -> Callable[..., Any]:
+    """The same function, that also accepts NumPy's `out` and `where`, which must be None."""
+    name = function.__name__
+
+    def one(x: Any, /, *, out: None = None, where: None = None) -> Any:
+        if out is not None or where is not None:
+            _refuse(name, out)
+        return function(x)
+
+    def two(x: Any, y: Any, /, *, out: None = None, where: None = None) -> Any:
+        if out is not None or where is not None:
+            _refuse(name, out)
+        return function(x, y)
+
+    return one if nin == 1 else two
+
+
+def _refuse(name: str, out: Any) -> None:
+    unsupported(name, out=out)
+    raise NotImplementedError(f"{name}: where= is not supported, use jnp.where(where, {name}(...), otherwise)")
+
+
 def _of(function: Callable[..., Any], nin: int, identity: Any = None) -> ufunc:
-    self = _calling(ufunc, function.__name__, with_options(function), function)
+    self = _calling(ufunc, function.__name__, _accepting(function, nin), function)
     self.__module__, self.nin, self.nout, self.nargs, self.identity, self._own = __package__, nin, 1, nin, identity, {}
     return self
 

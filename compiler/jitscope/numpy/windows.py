@@ -10,8 +10,8 @@ from ..backend.array import array_from_numpy
 from ..core import dtypes
 from ..core.avals import from_protocol
 from ..core.trace import Tracer
+from ..eager.functions import eager_jit
 from ..ops.linear import convert
-from ._fused import fused
 from ._operands import checked, integer
 from .creation import asarray
 from .ranges import linspace
@@ -47,7 +47,7 @@ def kaiser(M: int, beta: Any) -> Any:
     return _kaiser(beta, _points("kaiser", M))
 
 
-@fused(static="M")
+@eager_jit(static="M")
 def _kaiser(beta: Any, M: int) -> Any:
     _, aval = checked("kaiser", beta)
     if dtypes.is_complex(aval.dtype):

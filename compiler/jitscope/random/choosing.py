@@ -10,7 +10,7 @@ from .. import lax, numpy as jnp
 from ..api.many_devices import later
 from ..core import dtypes
 from ..core.avals import aval_of
-from ..numpy._compiled import compiled
+from ..eager.functions import eager_jit
 from ..numpy._operands import checked, lenient, one_axis, promoted
 from ..ops.linear import convert
 from ..ops.rng import random_bits_p
@@ -53,12 +53,12 @@ def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False, *, o
     return _permuted(key, x, axis, independent)
 
 
-@compiled(static="n")
+@eager_jit(static="n", nested=True)
 def _shuffled_range(key: Any, n: int) -> Any:
     return _shuffled(single(key, "permutation"), jnp.arange(n), 0)
 
 
-@compiled(static="axis independent")
+@eager_jit(static="axis independent", nested=True)
 def _permuted(key: Any, x: Any, axis: int, independent: bool) -> Any:
     key, shape = single(key, "permutation"), aval_of(x).shape
     if independent or len(shape) == 1:
@@ -122,14 +122,14 @@ def choice(
     return _chosen_indices(key, p, n, drawn, replace, mode)
 
 
-@compiled(static="n shape replace mode")
+@eager_jit(static="n shape replace mode", nested=True)
 def _chosen_indices(key: Any, p: Any, n: int, shape: tuple[int, ...], replace: bool, mode: Any) -> Any:
     if p is None and not replace:
         return lax.slice_in_dim(_shuffled(single(key, "choice"), jnp.arange(n), 0), 0, math.prod(shape)).reshape(shape)
     return _indices(single(key, "choice"), p, n, shape, replace, mode).reshape(shape)
 
 
-@compiled(static="shape replace axis mode")
+@eager_jit(static="shape replace axis mode", nested=True)
 def _chosen(key: Any, a: Any, p: Any, shape: tuple[int, ...], replace: bool, axis: int, mode: Any) -> Any:
     own = aval_of(a).shape
     if p is None and not replace:
@@ -157,7 +157,7 @@ def _indices(key: Any, p: Any, n: int, shape: tuple[int, ...], replace: bool, mo
 
 
 @lenient
-@compiled(static="axis shape replace mode")
+@eager_jit(static="axis shape replace mode", nested=True)
 def categorical(
     key: Any, logits: Any, axis: int = -1, shape: Shape | None = None, replace: bool = True, mode: str | None = None, *,
     out_sharding: Any = None,

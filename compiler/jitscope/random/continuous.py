@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import lax, numpy as jnp
 from ..core import dtypes
-from ..numpy._compiled import compiled
+from ..eager.functions import eager_jit
 from ..numpy._operands import checked, lenient
 from ..ops.linear import convert
 from ..ops.rng import random_bits_p
@@ -32,7 +32,7 @@ def _of_quantiles(name: str, low: Callable[[Any], Any], quantile: Callable[[Any]
 
     sampler.__name__ = sampler.__qualname__ = name
     sampler.__doc__ = f"{doc} Raises ValueError for a dtype that is no float."
-    return compiled(static="shape dtype")(sampler)  # pyright: ignore[reportArgumentType]
+    return eager_jit(static="shape dtype", nested=True)(sampler)  # pyright: ignore[reportArgumentType]
 
 
 cauchy = _of_quantiles(
@@ -64,7 +64,7 @@ logistic = _of_quantiles(
 # Gumbel --------------------------------------------------------------------------------------------------------------
 
 
-@compiled(static="shape dtype mode")
+@eager_jit(static="shape dtype mode", nested=True)
 def gumbel(key: Any, shape: Shape = (), dtype: Any = None, mode: str | None = None, *, out_sharding: Any = None) -> Any:
     """Gumbel numbers: density exp(-x - exp(-x)), -log(-log(u)) of uniform u.
 
@@ -108,7 +108,7 @@ def _smaller_half(bits: Any) -> tuple[Any, Any]:
 # With parameters -----------------------------------------------------------------------------------------------------
 
 
-@compiled(static="shape dtype")
+@eager_jit(static="shape dtype", nested=True)
 def pareto(key: Any, b: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Pareto numbers: density b / x^(b + 1) for x ≥ 1, exp(e / b) of exponential e.
 
@@ -121,7 +121,7 @@ def pareto(key: Any, b: Any, shape: Shape | None = None, dtype: Any = None, *, o
 
 
 @lenient
-@compiled(static="shape dtype")
+@eager_jit(static="shape dtype", nested=True)
 def rayleigh(key: Any, scale: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Rayleigh numbers: density x exp(-x² / 2) for x > 0, sqrt(-2 log(u)) of uniform u, times `scale`.
 
@@ -134,7 +134,7 @@ def rayleigh(key: Any, scale: Any, shape: Shape | None = None, dtype: Any = None
     return scale * lax.sqrt(lax.log(uniform(key, shape, dtype)) * -2)
 
 
-@compiled(static="shape dtype")
+@eager_jit(static="shape dtype", nested=True)
 def weibull_min(key: Any, scale: Any, concentration: Any, shape: Shape = (), dtype: Any = None) -> Any:
     """Weibull numbers: (-log(1 - u))^(1 / concentration) of uniform u, times `scale`.
 
@@ -146,7 +146,7 @@ def weibull_min(key: Any, scale: Any, concentration: Any, shape: Shape = (), dty
     return jnp.power(drawn, 1.0 / concentration) * scale
 
 
-@compiled(static="shape dtype")
+@eager_jit(static="shape dtype", nested=True)
 def triangular(
     key: Any,
     left: Any,
@@ -172,7 +172,7 @@ def triangular(
     return lax.select(u < (mode - left) / width, rising, falling)
 
 
-@compiled(static="shape dtype")
+@eager_jit(static="shape dtype", nested=True)
 def truncated_normal(
     key: Any, lower: Any, upper: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None
 ) -> Any:
@@ -195,7 +195,7 @@ def truncated_normal(
 
 
 @lenient
-@compiled(static="shape dtype")
+@eager_jit(static="shape dtype", nested=True)
 def geometric(key: Any, p: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """How many trials of probability `p` the first success takes: 1 + floor(log(u) / log(1 - p)) of uniform u.
 

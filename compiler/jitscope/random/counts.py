@@ -13,7 +13,7 @@ from ..control.scan import scan
 from ..control.while_loop import while_loop
 from ..core import dtypes
 from ..core.avals import aval_of
-from ..numpy._compiled import compiled
+from ..eager.functions import eager_jit
 from ..numpy._operands import promoted, shape_of
 from ..ops.linear import convert
 from ..ops.rng import random_clone_p, random_split_p, threefry
@@ -43,7 +43,7 @@ def _until_accepted(key: Any, needless: Any, dtype: Any, propose: Callable[[Any,
 # Poisson -------------------------------------------------------------------------------------------------------------
 
 
-@compiled(static="shape dtype")
+@eager_jit(static="shape dtype", nested=True)
 def poisson(key: Any, lam: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Poisson numbers of mean `lam` (converted to float32): integers, -1 where lam is negative or NaN.
 
@@ -104,7 +104,7 @@ def _by_ratio(key: Any, lam: Any, needless: Any) -> Any:
 # Binomial ------------------------------------------------------------------------------------------------------------
 
 
-@compiled(static="shape dtype")
+@eager_jit(static="shape dtype", nested=True)
 def binomial(key: Any, n: Any, p: Any, shape: Shape | None = None, dtype: Any = None) -> Any:
     """How many of `n` trials of probability `p` succeed, as floats; NaN where n or p is negative or NaN, or p above 1.
 
@@ -191,7 +191,7 @@ _RESTS = [*map(_rest, range(10)), (1 / 12 - (1 / 360 - 1 / 126000) / 100) / 10]
 # Multinomial ---------------------------------------------------------------------------------------------------------
 
 
-@compiled(static="shape dtype unroll")
+@eager_jit(static="shape dtype unroll", nested=True)
 def multinomial(
     key: Any, n: Any, p: Any, *, shape: Shape | None = None, dtype: Any = None, unroll: int | bool = 1
 ) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import lax, numpy as jnp
 from ..core.avals import aval_of
-from ..numpy._compiled import compiled
+from ..eager.functions import eager_jit
 from ..numpy._operands import integer
 from .arguments import ANY, converted, drawn_shape, in_dtype, settled, shape_over
 from .continuous import exponential
@@ -15,7 +15,7 @@ from .keys import pair
 from .samplers import Shape, normal, rademacher
 
 
-@compiled(static="shape dtype")
+@eager_jit(static="shape dtype", nested=True)
 def beta(key: Any, a: Any, b: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Beta numbers: density x^(a - 1) (1 - x)^(b - 1) / B(a, b) on (0, 1), x / (x + y) of gamma x and y.
 
@@ -30,7 +30,7 @@ def beta(key: Any, a: Any, b: Any, shape: Shape | None = None, dtype: Any = None
     return x / (x + y)
 
 
-@compiled(static="shape dtype")
+@eager_jit(static="shape dtype", nested=True)
 def dirichlet(key: Any, alpha: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Dirichlet vectors of parameters [..., n]: n positive numbers of sum 1, gamma numbers over their sum.
 
@@ -49,7 +49,7 @@ def dirichlet(key: Any, alpha: Any, shape: Shape | None = None, dtype: Any = Non
     return parts / jnp.sum(parts, -1, keepdims=True)
 
 
-@compiled(static="shape dtype")
+@eager_jit(static="shape dtype", nested=True)
 def chisquare(key: Any, df: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Chi-square numbers of `df` degrees of freedom: twice gamma numbers of df / 2.
 
@@ -61,7 +61,7 @@ def chisquare(key: Any, df: Any, shape: Shape | None = None, dtype: Any = None, 
     return lax.exp(loggamma(key, df / 2, shape, dtype)) * 2
 
 
-@compiled(static="shape dtype")
+@eager_jit(static="shape dtype", nested=True)
 def f(
     key: Any, dfnum: Any, dfden: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None
 ) -> Any:
@@ -77,7 +77,7 @@ def f(
     return (chisquare(above, dfnum, shape, dtype) / dfnum) / (chisquare(below, dfden, shape, dtype) / dfden)
 
 
-@compiled(static="shape dtype")
+@eager_jit(static="shape dtype", nested=True)
 def t(key: Any, df: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Student's t numbers of `df` degrees of freedom: a normal number over the root of a chi-square one over df.
 
@@ -91,7 +91,7 @@ def t(key: Any, df: Any, shape: Shape | None = None, dtype: Any = None, *, out_s
     return normal(for_normal, shape, dtype) * lax.sqrt(half / gamma(for_gamma, half, shape, dtype))
 
 
-@compiled(static="shape dtype")
+@eager_jit(static="shape dtype", nested=True)
 def generalized_normal(key: Any, p: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Numbers of density proportional to exp(-|x|^p): a gamma number of 1 / p to the power 1 / p, with a random sign.
 
@@ -104,7 +104,7 @@ def generalized_normal(key: Any, p: Any, shape: Shape = (), dtype: Any = None, *
     return rademacher(for_sign, shape, dtype) * size ** (1 / p)
 
 
-@compiled(static="d shape dtype")
+@eager_jit(static="d shape dtype", nested=True)
 def ball(key: Any, d: int, p: Any = 2, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Vectors [*shape, d] uniform in the ball of the p-norm, |x₁|^p + … + |x_d|^p ≤ 1, by the method of Barthe et al. (2005).
 

@@ -13,7 +13,7 @@ from ..control.fori_loop import map as loop
 from ..control.while_loop import while_loop
 from ..core.avals import aval_of
 from ..core.zeros import Zero, is_zero
-from ..numpy._compiled import compiled
+from ..eager.functions import eager_jit
 from ..ops.families import pure
 from ..ops.linear import mul_p, reshape
 from ..ops.rng import KeyPrimitive, random_split_p, threefry
@@ -115,7 +115,7 @@ def _accepted(key: Any, d: Any, c: Any) -> Any:
 # Functions -----------------------------------------------------------------------------------------------------------
 
 
-@compiled(static="shape dtype")
+@eager_jit(static="shape dtype", nested=True)
 def gamma(key: Any, a: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Gamma numbers: density x^(a - 1) exp(-x) / Γ(a) for x > 0; differentiable in `a` (implicitly, at the same level of the
     distribution function).
@@ -126,7 +126,7 @@ def gamma(key: Any, a: Any, shape: Shape | None = None, dtype: Any = None, *, ou
     return _drawn("gamma", key, a, shape, dtype, out_sharding)
 
 
-@compiled(static="shape dtype")
+@eager_jit(static="shape dtype", nested=True)
 def loggamma(key: Any, a: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Logarithms of gamma numbers (see `gamma`), exact for small `a`, too."""
     return _drawn("loggamma", key, a, shape, dtype, out_sharding)

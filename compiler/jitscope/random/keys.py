@@ -11,7 +11,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.config import settings
-from ..numpy._fused import fused
+from ..eager.functions import eager_jit
 from ..numpy._operands import shape_of
 from ..ops.linear import add_p, convert, reshape, slice_in_dim
 from ..ops.rng import (
@@ -145,7 +145,7 @@ def split(key: Any, num: int | Sequence[int] = 2) -> Any:
     return _split(key, shape_of("random.split", num))
 
 
-@fused(static="shape")
+@eager_jit(static="shape")
 def _split(key: Any, shape: tuple[int, ...]) -> Any:
     own, was_typed = typed(key)
     keys = random_split_p(own, shape=shape)
@@ -182,7 +182,7 @@ def fold_in(key: Any, data: Any) -> Any:
     return _folded(key, data)
 
 
-@fused()
+@eager_jit()
 def _folded(key: Any, data: Any) -> Any:
     own, was_typed = typed(key)
     word = data if aval_of(data).dtype == dtypes.uint32 else convert(data, dtypes.uint32)

@@ -9,7 +9,7 @@ import numpy as np
 from .. import lax, numpy as jnp
 from ..core import dtypes
 from ..core.avals import aval_of
-from ..numpy._compiled import compiled
+from ..eager.functions import eager_jit
 from ..numpy._operands import integer, lenient, promoted
 from ..ops.linear import convert
 from .arguments import ANY, converted, drawn_shape, settled, shape_over, spread
@@ -20,7 +20,7 @@ from .samplers import Shape, normal, rademacher, uniform
 _ONE = np.float32(1)
 
 
-@compiled(static="shape dtype")
+@eager_jit(static="shape dtype", nested=True)
 def lognormal(
     key: Any, sigma: Any = _ONE, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None
 ) -> Any:
@@ -34,7 +34,7 @@ def lognormal(
     return lax.exp(normal(key, shape, dtype) * sigma)
 
 
-@compiled(static="shape dtype")
+@eager_jit(static="shape dtype", nested=True)
 def maxwell(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Maxwell numbers: the length of a vector of three standard normal numbers.
 
@@ -45,7 +45,7 @@ def maxwell(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any
     return lax.sqrt(jnp.sum(parts * parts, -1))
 
 
-@compiled(static="shape dtype")
+@eager_jit(static="shape dtype", nested=True)
 def double_sided_maxwell(key: Any, loc: Any, scale: Any, shape: Shape = (), dtype: Any = None) -> Any:
     """Maxwell numbers with a random sign, times `scale`, plus `loc`.
 
@@ -60,7 +60,7 @@ def double_sided_maxwell(key: Any, loc: Any, scale: Any, shape: Shape = (), dtyp
     return sign * maxwell(for_size, shape, dtype) * scale + loc
 
 
-@compiled(static="shape dtype")
+@eager_jit(static="shape dtype", nested=True)
 def wald(key: Any, mean: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Wald (inverse Gaussian) numbers of that mean and of shape parameter 1, by the method of Michael, Schucany and Haas.
 
@@ -83,7 +83,7 @@ _METHODS = ("cholesky", "eigh", "svd")
 
 
 @lenient
-@compiled(static="shape dtype method")
+@eager_jit(static="shape dtype method", nested=True)
 def multivariate_normal(
     key: Any, mean: Any, cov: Any, shape: Shape | None = None, dtype: Any = None, method: str = "cholesky", *,
     out_sharding: Any = None,
@@ -123,7 +123,7 @@ def _factor(cov: Any, method: str) -> Any:
     return vectors * jnp.sqrt(sizes[..., None, :])
 
 
-@compiled(static="n shape dtype m")
+@eager_jit(static="n shape dtype m", nested=True)
 def orthogonal(
     key: Any, n: int, shape: Shape = (), dtype: Any = None, m: int | None = None, *, out_sharding: Any = None
 ) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import aval_of
-from ..numpy._compiled import compiled
+from ..eager.functions import eager_jit
 from ..ops.elementwise import (
     bitcast_convert_type_p,
     complex_p,
@@ -36,7 +36,7 @@ Shape = int | Sequence[int]
 _SMALL_INTS = frozenset(map(np.dtype, (ml_dtypes.int4, ml_dtypes.uint4)))
 
 
-@compiled(static="shape dtype")
+@eager_jit(static="shape dtype", nested=True)
 def bits(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Random bits as unsigned integers (uint32 by default, uint64 with enable_x64). Raises ValueError for other dtypes."""
     default = dtypes.uint32 if dtypes.default_int().itemsize == 4 else dtypes.uint64
@@ -44,7 +44,7 @@ def bits(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = 
     return random_bits_p(key, bit_width=dtype.itemsize * 8, shape=drawn_shape("bits", shape))
 
 
-@compiled(static="shape dtype")
+@eager_jit(static="shape dtype", nested=True)
 def uniform(
     key: Any, shape: Shape = (), dtype: Any = None, minval: Any = 0.0, maxval: Any = 1.0, *, out_sharding: Any = None
 ) -> Any:
@@ -79,7 +79,7 @@ def _unit(key: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     return sub_p(bitcast_convert_type_p(mantissas, new_dtype=dtype), dtype.type(1))
 
 
-@compiled(static="shape dtype")
+@eager_jit(static="shape dtype", nested=True)
 def normal(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Standard normal numbers; complex ones have variance 1/2 in each part. Raises ValueError for other dtypes."""
     key, dtype = settled("normal", key, dtype, out_sharding, "fc")
@@ -102,7 +102,7 @@ def after(x: float, dtype: Any) -> Any:
     return np.asarray(np.asarray(x, dtype).view(bits) - bits.type(1)).view(dtype)[()]
 
 
-@compiled(static="shape mode")
+@eager_jit(static="shape mode", nested=True)
 def bernoulli(
     key: Any, p: Any = 0.5, shape: Shape | None = None, mode: str = "low", *, out_sharding: Any = None
 ) -> Any:
@@ -127,7 +127,7 @@ def bernoulli(
     return lt_p(mul_p(fine, dtype.type(2.0 ** -ml_dtypes.finfo(dtype).nmant)), sub_p(p, coarse))
 
 
-@compiled(static="shape dtype")
+@eager_jit(static="shape dtype", nested=True)
 def rademacher(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """-1 or 1, equally likely, as integers by default."""
     key, dtype = settled("rademacher", key, dtype, out_sharding, ANY, int, also=_SMALL_INTS)
@@ -136,7 +136,7 @@ def rademacher(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: 
     return convert(sub_p(mul_p(heads, number.type(2)), number.type(1)), dtype)
 
 
-@compiled(static="shape dtype")
+@eager_jit(static="shape dtype", nested=True)
 def randint(key: Any, shape: Shape, minval: Any, maxval: Any, dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Integers uniform in [minval, maxval); minval where that is empty. Raises TypeError for a dtype that is no integer.
 

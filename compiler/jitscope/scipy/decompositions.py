@@ -10,8 +10,8 @@ import numpy as np
 from ..control.fori_loop import fori_loop
 from ..core import dtypes
 from ..core.avals import aval_of
+from ..eager.functions import eager_jit
 from ..lax.polar import qdwh
-from ..numpy._compiled import compiled
 from ..numpy._operands import broadcast, broadcast_shape, promoted
 from ..numpy.applying import vectorize
 from ..numpy.factoring import arrays_of_floats, eigvals, matrices
@@ -33,7 +33,7 @@ def complex_of(dtype: Any) -> Any:
 # Triangular factors --------------------------------------------------------------------------------------------------
 
 
-@compiled(static="lower " + _IGNORED)
+@eager_jit(static="lower " + _IGNORED, nested=True)
 def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     """The upper triangular U with Uᴴ U = a (`lower`: L with L Lᴴ = a), for Hermitian positive definite matrices [...,
     n, n] of which that triangle is read; NaN for others. Raises TypeError or ValueError for what is no square
@@ -47,7 +47,7 @@ def cho_factor(a: Any, lower: bool = False, overwrite_a: bool = False, check_fin
     return cholesky(a, lower=lower), lower
 
 
-@compiled(static=_IGNORED)
+@eager_jit(static=_IGNORED, nested=True)
 def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Any, Any]:
     """L (without its unit diagonal) and U in one matrix [..., m, n], and the row that each step swapped with, ready for
     `lu_solve`."""
@@ -55,7 +55,7 @@ def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> t
     return factors, pivots
 
 
-@compiled(static="permute_l " + _IGNORED)
+@eager_jit(static="permute_l " + _IGNORED, nested=True)
 def lu(a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Any, ...]:
     """Permutation P (real, [..., m, m]), L [..., m, k] with unit diagonal and U [..., k, n] with P L U = a [..., m, n],
     where k = min(m, n); with `permute_l`, P L and U."""
@@ -77,7 +77,7 @@ def lu(a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite:
 # Orthogonal factors --------------------------------------------------------------------------------------------------
 
 
-@compiled(static="overwrite_a lwork mode pivoting check_finite")
+@eager_jit(static="overwrite_a lwork mode pivoting check_finite", nested=True)
 def qr(
     a: Any,
     overwrite_a: bool = False,
@@ -99,7 +99,7 @@ def qr(
     return (r, *order) if mode == "r" else (q, r, *order)
 
 
-@compiled(static="mode pivoting conjugate overwrite_a overwrite_c")
+@eager_jit(static="mode pivoting conjugate overwrite_a overwrite_c", nested=True)
 def qr_multiply(
     a: Any,
     c: Any,
@@ -144,7 +144,7 @@ def qr_multiply(
     return (out, r, order) if pivoting else (out, r)
 
 
-@compiled(static="full_matrices compute_uv lapack_driver " + _IGNORED)
+@eager_jit(static="full_matrices compute_uv lapack_driver " + _IGNORED, nested=True)
 def svd(
     a: Any,
     full_matrices: bool = True,
@@ -163,7 +163,7 @@ def svd(
     return (vectors[0], s, vectors[1]) if compute_uv else s
 
 
-@compiled(static="side method eps max_iterations")
+@eager_jit(static="side method eps max_iterations", nested=True)
 def polar(
     a: Any,
     side: str = "right",
@@ -204,7 +204,7 @@ def _polar_by_qdwh(x: Any, eps: float | None, max_iterations: int | None) -> Any
 # Eigenvalues ---------------------------------------------------------------------------------------------------------
 
 
-@compiled(static="lower eigvals_only turbo eigvals type overwrite_b " + _IGNORED)
+@eager_jit(static="lower eigvals_only turbo eigvals type overwrite_b " + _IGNORED, nested=True)
 def eigh(
     a: Any,
     b: Any = None,
@@ -228,7 +228,7 @@ def eigh(
     return values if eigvals_only else (values, vectors)
 
 
-@compiled(static="output")
+@eager_jit(static="output", nested=True)
 def schur(a: Any, output: str = "real") -> tuple[Any, Any]:
     """T and unitary Z with Z T Zᴴ = a [..., n, n]. T is upper triangular if `a` is complex or `output` "complex", else
     real with blocks of 2 × 2 for pairs of complex eigenvalues. No derivative. Raises ValueError for another output."""
@@ -245,7 +245,7 @@ def _weak_as(out: Any, x: Any) -> Any:
     return convert(out, aval_of(out).dtype, aval_of(x).weak_type)
 
 
-@compiled(static="check_finite")
+@eager_jit(static="check_finite", nested=True)
 def rsf2csf(T: Any, Z: Any, check_finite: bool = True) -> tuple[Any, Any]:
     """The complex Schur form T, Z (upper triangular, unitary) of what has the real one given, both [..., n, n]. Raises
     ValueError for matrices that are not square or differ in shape."""
@@ -304,7 +304,7 @@ def _matrix(entries: list[list[Any]]) -> Any:
     return reshape(concatenate_p(*flat, dimension=0), (2, 2))
 
 
-@compiled(static="calc_q " + _IGNORED)
+@eager_jit(static="calc_q " + _IGNORED, nested=True)
 def hessenberg(a: Any, *, calc_q: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     """H, zero below the first subdiagonal, with Q H Qᴴ = a [..., n, n]; with `calc_q` also the unitary Q. No
     derivative."""

@@ -13,8 +13,8 @@ from ..control.linear_solve import custom_linear_solve
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.source import is_internal
+from ..eager.functions import eager_jit
 from ..numpy import solving
-from ..numpy._compiled import compiled
 from ..numpy._operands import broadcast, broadcast_shape, promoted
 from ..numpy.factoring import arrays_of_floats, matrices
 from ..ops import eigen, linalg as ops, schur as forms
@@ -76,7 +76,7 @@ def solve(
     return _solve_positive(a, b, lower) if assume_a == "pos" else solving.solve(a, b)
 
 
-@compiled(static="lower")
+@eager_jit(static="lower", nested=True)
 def _solve_positive(a: Any, b: Any, lower: bool) -> Any:
     x, y, shaped = solving.paired("solve", a, b)
     factor = ops.cholesky_p(stop_gradient_p(x if lower else ops.adjoint(x)))
@@ -114,7 +114,7 @@ _TRANS = {
 }
 
 
-@compiled(static="trans lower unit_diagonal overwrite_b debug check_finite")
+@eager_jit(static="trans lower unit_diagonal overwrite_b debug check_finite", nested=True)
 def solve_triangular(
     a: Any,
     b: Any,
@@ -142,7 +142,7 @@ def cho_solve(c_and_lower: tuple[Any, bool], b: Any, overwrite_b: bool = False, 
     return _cho_solve(c, b, bool(lower))
 
 
-@compiled(static="lower")
+@eager_jit(static="lower", nested=True)
 def _cho_solve(c: Any, b: Any, lower: bool) -> Any:
     x, y, shaped = _paired("cho_solve", c, b)
     for adjoint in (not lower, lower):
@@ -159,7 +159,7 @@ def lu_solve(
     return _lu_solve(lu, pivots, b, trans)
 
 
-@compiled(static="trans")
+@eager_jit(static="trans", nested=True)
 def _lu_solve(lu: Any, pivots: Any, b: Any, trans: int) -> Any:
     if trans not in (0, 1, 2):
         raise ValueError(f"lu_solve: trans is 0, 1 or 2, not {trans!r}")
@@ -173,7 +173,7 @@ def _lu_solve(lu: Any, pivots: Any, b: Any, trans: int) -> Any:
 # Sylvester's equation ------------------------------------------------------------------------------------------------
 
 
-@compiled(static="method")
+@eager_jit(static="method", nested=True)
 def solve_sylvester(A: Any, B: Any, C: Any, *, method: str = "schur", tol: float = 1e-8) -> Any:
     """X with A X + X B = C, for A [..., m, m], B [..., n, n] and C [..., m, n]; NaN where an eigenvalue of A and one of
     -B are closer than `tol`. `method`: "schur", or "eigen" (quicker on small matrices, less exact). Differentiable,

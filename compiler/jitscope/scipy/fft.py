@@ -21,28 +21,28 @@ import numpy as np
 
 from .. import lax, numpy as jnp
 from ..core import dtypes
-from ..numpy._compiled import compiled
+from ..eager.functions import eager_jit
 from ..numpy._operands import integer, lenient, one_axis
 from ..numpy.fft import irfft, rfft
 from ..numpy.structure import array_operand
 
 
 @lenient
-@compiled(static="type n axis norm")
+@eager_jit(static="type n axis norm", nested=True)
 def dct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
     """The cosine transform along one axis, cut or filled up with zeros to `n` elements: [..., m, ...] to [..., n, ...]."""
     return _along_one("dct", _forwards, x, type, n, axis, norm)
 
 
 @lenient
-@compiled(static="type n axis norm")
+@eager_jit(static="type n axis norm", nested=True)
 def idct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
     """The inverse of `dct`, of one `norm`: [..., m, ...] to [..., n, ...]."""
     return _along_one("idct", _backwards, x, type, n, axis, norm)
 
 
 @lenient
-@compiled(static="type s axes norm")
+@eager_jit(static="type s axes norm", nested=True)
 def dctn(
     x: Any, type: int = 2, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str | None = None
 ) -> Any:
@@ -52,7 +52,7 @@ def dctn(
 
 
 @lenient
-@compiled(static="type s axes norm")
+@eager_jit(static="type s axes norm", nested=True)
 def idctn(
     x: Any, type: int = 2, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str | None = None
 ) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as jnp, tree
-from ..numpy._compiled import compiled
+from ..eager.functions import eager_jit
 from ..numpy._operands import checked, operand
 from .ndimage import pixels
 
@@ -86,7 +86,7 @@ def _rebuilt(grid: Any, values: Any, fill_value: Any, method: str, bounds_error:
     return made
 
 
-@compiled(static="method")
+@eager_jit(static="method", nested=True)
 def _interpolated(grid: Any, values: Any, fill_value: Any, xi: Any, method: str) -> Any:
     values = jnp.asarray(values)
     lines = [jnp.asarray(line) for line in grid]

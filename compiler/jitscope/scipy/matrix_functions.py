@@ -15,8 +15,8 @@ from ..control.fori_loop import fori_loop
 from ..control.scan import scan
 from ..core import dtypes
 from ..core.avals import aval_of
+from ..eager.functions import eager_jit
 from ..numpy import norms, solving
-from ..numpy._compiled import compiled
 from ..numpy._operands import broadcast
 from ..numpy.creation import asarray
 from ..numpy.factoring import arrays_of_floats, matrices
@@ -57,7 +57,7 @@ _PADE = {
 2005)."""
 
 
-@compiled(static="upper_triangular max_squarings")
+@eager_jit(static="upper_triangular max_squarings", nested=True)
 def expm(A: Any, *, upper_triangular: bool = False, max_squarings: int = 16) -> Any:
     """The exponentials of square matrices [..., n, n], by scaling and squaring of a Padé approximant.
 
@@ -140,7 +140,7 @@ def expm_frechet(A: Any, E: Any, *, method: str | None = None, compute_expm: boo
     return _expm_frechet(A, E, compute_expm)
 
 
-@compiled(static="compute_expm")
+@eager_jit(static="compute_expm", nested=True)
 def _expm_frechet(A: Any, E: Any, compute_expm: bool) -> Any:
     (x, t) = (matrices("expm_frechet", v) for v in (A, E))
     if aval_of(x).shape != aval_of(t).shape:
@@ -191,7 +191,7 @@ def sqrtm(A: Any, blocksize: int = 1) -> Any:
     return _sqrtm(A)
 
 
-@compiled()
+@eager_jit(nested=True)
 def _sqrtm(A: Any) -> Any:
     x = matrices("sqrtm", A)
     return _root(convert(x, complex_of(aval_of(x).dtype)))
@@ -258,7 +258,7 @@ def funm(A: Any, func: Callable[[Any], Any], disp: bool = True) -> Any:
     return found if disp else (found, _error_of(found, t, least))
 
 
-@compiled()
+@eager_jit(nested=True)
 def _parlett(t: Any, z: Any, values: Any) -> tuple[Any, Any]:
     """F with F T = T F and the given diagonal, and the smallest gap between eigenvalues."""
     aval = aval_of(t)
@@ -288,7 +288,7 @@ def _least_gap(values: Any) -> Any:
     return reduce_min_p(where(eq_p(down, across), full((n, n), math.inf, real), gaps), axes=(0, 1))
 
 
-@compiled()
+@eager_jit(nested=True)
 def _error_of(found: Any, t: Any, least: Any) -> Any:
     real = aval_of(least).dtype
     eps = real.type(np.finfo(real).eps)

@@ -11,7 +11,7 @@ from typing import Any
 from .. import lax, numpy as jnp
 from ..core import dtypes
 from ..core.avals import aval_of
-from ..numpy._compiled import compiled
+from ..eager.functions import eager_jit
 from ..numpy._operands import checked
 
 
@@ -56,7 +56,7 @@ def map_coordinates(input: Any, coordinates: Any, order: int, mode: str = "const
     return _mapped(input, coordinates, cval, int(order), mode)
 
 
-@compiled(static="order mode")
+@eager_jit(static="order mode", nested=True)
 def _mapped(input: Any, coordinates: Any, cval: Any, order: int, mode: str) -> Any:
     x = jnp.asarray(input)
     outside = jnp.asarray(cval, x.dtype)

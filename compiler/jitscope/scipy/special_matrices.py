@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import aval_of
-from ..numpy._fused import fused
+from ..eager.functions import eager_jit
 from ..numpy._operands import broadcast, broadcast_shape, integer, promoted
 from ..numpy.arithmetic import absolute
 from ..numpy.creation import asarray
@@ -68,7 +68,7 @@ def _joined(*xs: Any) -> Any:
 # Of vectors ----------------------------------------------------------------------------------------------------------
 
 
-@fused()
+@eager_jit()
 def toeplitz(c: Any, r: Any = None) -> Any:
     """Matrices [..., m, n] constant along diagonals, with first column `c` [..., m] and first row `r` [..., n] (None:
     conj(c)), of which the first entry is not read."""
@@ -84,7 +84,7 @@ def toeplitz(c: Any, r: Any = None) -> Any:
     return _strong(_picked(line, m - 1 - np.arange(m)[:, None] + np.arange(n)))
 
 
-@fused()
+@eager_jit()
 def hankel(c: Any, r: Any = None) -> Any:
     """Matrices [..., m, n] constant along antidiagonals, with first column `c` [..., m] and last row `r` [..., n]
     (None: zeros, as long as c), of which the first entry is not read. Raises ValueError for scalars."""
@@ -99,7 +99,7 @@ def hankel(c: Any, r: Any = None) -> Any:
     return _strong(_picked(_joined(x, _part(y, min(1, n), n)), np.arange(m)[:, None] + np.arange(n)))
 
 
-@fused()
+@eager_jit()
 def circulant(c: Any) -> Any:
     """Matrices [..., n, n] whose columns are `c` [..., n], rotated by one more place each."""
     (x,) = _vectors("circulant", c)
@@ -107,7 +107,7 @@ def circulant(c: Any) -> Any:
     return _picked(x, (np.arange(n)[:, None] - np.arange(n)) % max(n, 1))
 
 
-@fused()
+@eager_jit()
 def leslie(f: Any, s: Any) -> Any:
     """Leslie matrices [..., n, n]: fecundities `f` [..., n] in the first row, survival rates `s` [..., n - 1] below the
     diagonal. Raises ValueError for other lengths, and n < 2."""
@@ -129,7 +129,7 @@ def _row_and_below(row: Any, below: Any) -> Any:
     return where(eq_p(rows, np.int32(0)), ops.over_rows(row, shape), lower)
 
 
-@fused()
+@eager_jit()
 def companion(a: Any) -> Any:
     """Companion matrices [..., n - 1, n - 1] of polynomials with coefficients `a` [..., n], highest power first. Raises
     ValueError for n < 2."""
@@ -149,7 +149,7 @@ def _normalized(x: Any) -> Any:
     return div_p(rest, broadcast(first, aval_of(first).shape, aval_of(rest).shape))
 
 
-@fused()
+@eager_jit()
 def fiedler(a: Any) -> Any:
     """Fiedler matrices [..., n, n], |a_i - a_j|, of vectors [..., n]."""
     (x,) = _vectors("fiedler", a)
@@ -157,7 +157,7 @@ def fiedler(a: Any) -> Any:
     return absolute(sub_p(ops.over_columns(x, shape), ops.over_rows(x, shape)))
 
 
-@fused()
+@eager_jit()
 def fiedler_companion(a: Any) -> Any:
     """Fiedler's pentadiagonal companion matrices [..., n - 1, n - 1] of polynomials with coefficients `a` [..., n],
     highest power first. Raises ValueError for n = 0."""
@@ -184,7 +184,7 @@ def fiedler_companion(a: Any) -> Any:
     return _picked(_joined(*constants, neg_p(_normalized(x))), places)
 
 
-@fused(static="n mode")
+@eager_jit(static="n mode")
 def convolution_matrix(a: Any, n: int, mode: str = "full") -> Any:
     """The matrix that convolves a vector of length `n` with `a` [..., m]: [..., m + n - 1, n] for `mode` "full", the
     middle max(m, n) rows for "same", the max(m, n) - min(m, n) + 1 without borders for "valid". Raises ValueError for
@@ -212,7 +212,7 @@ def block_diag(*arrs: Any) -> Any:
     return _block_diag(list(arrs)) if arrs else full((1, 0), 0, dtypes.default_float())
 
 
-@fused()
+@eager_jit()
 def _block_diag(arrs: Any) -> Any:
     values, _, _, _ = promoted("block_diag", arrs)
     blocks = [array_operand("block_diag", x) for x in values]

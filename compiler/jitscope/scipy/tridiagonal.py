@@ -13,7 +13,7 @@ from ..control.fori_loop import fori_loop
 from ..control.scan import scan
 from ..core import dtypes
 from ..core.avals import aval_of
-from ..numpy._compiled import compiled
+from ..eager.functions import eager_jit
 from ..numpy.factoring import arrays_of_floats
 from ..ops import eigen, linalg as ops
 from ..ops.elementwise import abs_p, div_p, le_p, lt_p, max_p, min_p, real_p
@@ -101,13 +101,13 @@ def _dense(d: Any, e: Any) -> Any:
     return add_p(main, where(down == across + 1, ops.over_rows(below, shape), zero))
 
 
-@compiled(static="part")
+@eager_jit(static="part", nested=True)
 def _eigenpairs(d: Any, e: Any, part: tuple[int, int]) -> tuple[Any, Any]:
     vectors, values = eigen.eigh_p(_dense(d, e), lower=True, subset_by_index=None)
     return slice_in_dim(values, *part), slice_in_dim(vectors, *part, axis=-1)
 
 
-@compiled(static="part tol")
+@eager_jit(static="part tol", nested=True)
 def _eigenvalues(d: Any, e: Any, part: tuple[int, int], tol: float | None) -> Any:
     return _bisected(part, tol, d, e)
 

@@ -6,14 +6,14 @@ from typing import Any
 
 from ... import lax, numpy as jnp
 from ...core import dtypes
-from ...numpy._compiled import compiled
+from ...eager.functions import eager_jit
 from ...numpy._operands import promoted
 
 
 _FOR_EACH_ROW = lax.GatherDimensionNumbers((), (1,), (1,), (0,), (0,))
 
 
-@compiled(static="check_finite")
+@eager_jit(static="check_finite", nested=True)
 def vq(obs: Any, code_book: Any, check_finite: bool = True) -> tuple[Any, Any]:
     """For each row of `obs` [m, n] the number of the nearest row of `code_book` [k, n], the first of equals, and its distance.
 

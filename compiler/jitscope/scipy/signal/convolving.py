@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import lax, numpy as jnp
-from ...numpy._compiled import compiled
+from ...eager.functions import eager_jit
 from ...numpy._operands import listed, one_axis, promoted, weak_as
 from ...numpy.fft import fftn, ifftn, irfftn, rfftn
 from ...numpy.structure import array_operand
@@ -96,7 +96,7 @@ def _places(place: int, shape: Sequence[int]) -> list[int]:
     return found
 
 
-@compiled(static="mode method precision")
+@eager_jit(static="mode method precision", nested=True)
 def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto", precision: Any = None) -> Any:
     """The convolution of two arrays: sums of in1[k] in2[i - k]. `method`: "direct" and "auto" add products up, "fft" is
     `fftconvolve`; `precision` is that of the products. Raises ValueError for another method, too."""
@@ -107,7 +107,7 @@ def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto", preci
     return _convolved("convolve", in1, in2, mode, precision)
 
 
-@compiled(static="mode method precision")
+@eager_jit(static="mode method precision", nested=True)
 def correlate(in1: Any, in2: Any, mode: str = "full", method: str = "auto", precision: Any = None) -> Any:
     """The correlation of two arrays: sums of in1[k + i] conj(in2[k]). `method` and `precision` as for `convolve`."""
     _check_method("correlate", method)
@@ -133,7 +133,7 @@ def _matrices(name: str, in1: Any, in2: Any, boundary: Any, fillvalue: Any) -> l
     return found
 
 
-@compiled(static="mode boundary fillvalue precision")
+@eager_jit(static="mode boundary fillvalue precision", nested=True)
 def convolve2d(
     in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: float = 0, precision: Any = None
 ) -> Any:
@@ -142,7 +142,7 @@ def convolve2d(
     return _convolved("convolve2d", in1, in2, mode, precision)
 
 
-@compiled(static="mode boundary fillvalue precision")
+@eager_jit(static="mode boundary fillvalue precision", nested=True)
 def correlate2d(
     in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: float = 0, precision: Any = None
 ) -> Any:
@@ -162,7 +162,7 @@ def correlate2d(
 # By Fourier transforms -----------------------------------------------------------------------------------------------
 
 
-@compiled(static="mode axes")
+@eager_jit(static="mode axes", nested=True)
 def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Sequence[int] | None = None) -> Any:
     """The convolution along `axes` (None: all) by Fourier transforms: quicker for large operands, with rounding errors of the size
     of the largest results. Sizes along other axes must be equal (SciPy repeats those of size 1). Raises ValueError for half

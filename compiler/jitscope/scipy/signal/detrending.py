@@ -10,7 +10,7 @@ import numpy as np
 
 from ... import lax, numpy as jnp
 from ...core import dtypes
-from ...numpy._compiled import compiled
+from ...eager.functions import eager_jit
 from ...numpy._operands import lenient, one_axis
 
 
@@ -36,7 +36,7 @@ def detrend(
     return detrended(jnp.asarray(data), axis, type, points)
 
 
-@compiled(static="axis type points")
+@eager_jit(static="axis type points", nested=True)
 def detrended(x: Any, axis: int | None, type: str, points: tuple[int, ...] = ()) -> Any:
     x = x.astype(dtypes.to_inexact(x.dtype))
     if type == "constant":

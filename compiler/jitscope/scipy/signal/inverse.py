@@ -9,7 +9,7 @@ import numpy as np
 from ... import lax, numpy as jnp
 from ...core.avals import aval_of
 from ...core.dtypes import complex_of, real_part, to_inexact
-from ...numpy._compiled import compiled
+from ...eager.functions import eager_jit
 from ...numpy._operands import lenient, one_axis
 from ...numpy.fft import ifft, irfft
 from ...numpy.structure import array_operand
@@ -82,7 +82,7 @@ def _vector(window: Any, size: int) -> Any:
     return window
 
 
-@compiled(static="plan")
+@eager_jit(static="plan", nested=True)
 def _signal(x: Any, fs: Any, window: Any, plan: _Plan) -> tuple[Any, Any]:
     x = x.astype(complex_of(to_inexact(x.dtype)))
     x = jnp.moveaxis(x, (plan.time_axis, plan.freq_axis), (-2, -1))

@@ -18,7 +18,7 @@ import numpy as np
 
 from ... import lax, numpy as jnp
 from ...core.dtypes import complex_of, real_part
-from ...numpy._compiled import compiled
+from ...eager.functions import eager_jit
 from ...numpy._operands import broadcast_shape, lenient, one_axis, promoted
 from ...numpy.fft import fft, rfft
 from ...numpy.structure import array_operand
@@ -179,7 +179,7 @@ def _nothing(shape: tuple[int, ...], dtype: Any) -> tuple[Any, Any, Any]:
 # Programs ------------------------------------------------------------------------------------------------------------
 
 
-@compiled(static="plan")
+@eager_jit(static="plan", nested=True)
 def _coefficients(x: Any, fs: Any, window: Any, plan: _Plan) -> tuple[Any, Any, Any]:
     result_dtype = complex_of(x.dtype)
     real = real_part(result_dtype)
@@ -192,7 +192,7 @@ def _coefficients(x: Any, fs: Any, window: Any, plan: _Plan) -> tuple[Any, Any, 
     return _frequencies(fs, plan, real), times / fs, found
 
 
-@compiled(static="plan")
+@eager_jit(static="plan", nested=True)
 def _averages(x: Any, y: Any, fs: Any, window: Any, plan: _Plan) -> tuple[Any, Any]:
     result_dtype = complex_of(x.dtype)
     real = real_part(result_dtype)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ... import numpy as jnp
+from ...eager.functions import eager_jit
 from ...numpy import linalg
-from ...numpy._compiled import compiled
 from ...numpy._operands import lenient, operand
 
 
@@ -39,14 +39,14 @@ def _in_degrees(x: Any, degrees: Any) -> Any:
 
 
 @lenient
-@compiled()
+@eager_jit(nested=True)
 def normalized(quat: Any) -> Any:
     quat = jnp.asarray(quat)
     return quat / _length(quat)[..., None]
 
 
 @lenient
-@compiled()
+@eager_jit(nested=True)
 def product(p: Any, q: Any) -> Any:
     p, q = jnp.asarray(p), jnp.asarray(q)
     return _normalized(_product(p, q))
@@ -71,7 +71,7 @@ def _product(p: Any, q: Any) -> Any:
 
 
 @lenient
-@compiled(static="inverse")
+@eager_jit(static="inverse", nested=True)
 def applied(quat: Any, vectors: Any, inverse: Any) -> Any:
     matrix = _matrix(jnp.asarray(quat))
     turned = jnp.swapaxes(matrix, -1, -2)
@@ -81,7 +81,7 @@ def applied(quat: Any, vectors: Any, inverse: Any) -> Any:
 
 
 @lenient
-@compiled()
+@eager_jit(nested=True)
 def as_matrix(quat: Any) -> Any:
     return _matrix(jnp.asarray(quat))
 
@@ -105,7 +105,7 @@ def _matrix(quat: Any) -> Any:
 
 
 @lenient
-@compiled()
+@eager_jit(nested=True)
 def from_matrix(matrix: Any) -> Any:
     m = jnp.asarray(matrix)
     diagonal = [m[..., i, i] for i in range(3)]
@@ -127,7 +127,7 @@ def from_matrix(matrix: Any) -> Any:
 
 
 @lenient
-@compiled()
+@eager_jit(nested=True)
 def from_mrp(mrp: Any) -> Any:
     mrp = jnp.asarray(mrp)
     total = jnp.sum(mrp * mrp, -1)[..., None] + 1
@@ -135,7 +135,7 @@ def from_mrp(mrp: Any) -> Any:
 
 
 @lenient
-@compiled()
+@eager_jit(nested=True)
 def as_mrp(quat: Any) -> Any:
     quat = jnp.asarray(quat)
     scalar = quat[..., 3:]
@@ -144,7 +144,7 @@ def as_mrp(quat: Any) -> Any:
 
 
 @lenient
-@compiled(static="degrees")
+@eager_jit(static="degrees", nested=True)
 def from_rotvec(rotvec: Any, degrees: Any) -> Any:
     rotvec = _radians(rotvec, degrees)
     angle = _length(rotvec)[..., None]
@@ -155,7 +155,7 @@ def from_rotvec(rotvec: Any, degrees: Any) -> Any:
 
 
 @lenient
-@compiled(static="degrees")
+@eager_jit(static="degrees", nested=True)
 def as_rotvec(quat: Any, degrees: Any) -> Any:
     quat = jnp.asarray(quat)
     quat = jnp.where(quat[..., 3:] < 0, -quat, quat)
@@ -167,21 +167,21 @@ def as_rotvec(quat: Any, degrees: Any) -> Any:
 
 
 @lenient
-@compiled()
+@eager_jit(nested=True)
 def inverse(quat: Any) -> Any:
     quat = jnp.asarray(quat)
     return quat * jnp.array([-1, -1, -1, 1], quat.dtype)
 
 
 @lenient
-@compiled()
+@eager_jit(nested=True)
 def magnitude(quat: Any) -> Any:
     quat = jnp.asarray(quat)
     return 2.0 * jnp.arctan2(_length(quat[..., :3]), jnp.abs(quat[..., 3]))
 
 
 @lenient
-@compiled(static="canonical scalar_first")
+@eager_jit(static="canonical scalar_first", nested=True)
 def as_quat(quat: Any, canonical: bool, scalar_first: bool) -> Any:
     quat = jnp.asarray(quat)
     if canonical:
@@ -194,7 +194,7 @@ def as_quat(quat: Any, canonical: bool, scalar_first: bool) -> Any:
 
 
 @lenient
-@compiled()
+@eager_jit(nested=True)
 def mean(quat: Any, weights: Any) -> Any:
     quat = jnp.asarray(quat)
     weighted = quat.T if weights is None else jnp.asarray(weights).astype(quat.dtype) * quat.T
@@ -204,7 +204,7 @@ def mean(quat: Any, weights: Any) -> Any:
 # Euler angles --------------------------------------------------------------------------------------------------------
 
 
-@compiled(static="degrees axes intrinsic")
+@eager_jit(static="degrees axes intrinsic", nested=True)
 def from_euler(angles: Any, degrees: Any, axes: tuple[int, ...], intrinsic: bool) -> Any:
     angles = jnp.atleast_1d(_radians(angles, degrees))
     if angles.shape[-1] != len(axes):
@@ -225,7 +225,7 @@ def _about(axis: int, angle: Any) -> Any:
 
 
 @lenient
-@compiled(static="degrees axes intrinsic")
+@eager_jit(static="degrees axes intrinsic", nested=True)
 def as_euler(quat: Any, degrees: Any, axes: tuple[int, ...], intrinsic: bool) -> Any:
     """E. Bernardes and S. Viollet, Quaternion to Euler angles conversion, PLoS ONE 17 (2022)."""
     parts = _parts(jnp.asarray(quat))

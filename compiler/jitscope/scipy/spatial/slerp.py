@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ... import numpy as jnp
 from ...core.avals import aval_of
-from ...numpy._compiled import compiled
+from ...eager.functions import eager_jit
 from ...numpy._operands import lenient
 from . import quaternions
 from .rotations import Rotation
@@ -46,7 +46,7 @@ class Slerp(NamedTuple):
 
 
 @lenient
-@compiled()
+@eager_jit(nested=True)
 def _prepared(times: Any, quat: Any) -> tuple[Any, Any, Any]:
     quat = jnp.asarray(quat)
     times = jnp.asarray(times).astype(quat.dtype)
@@ -55,7 +55,7 @@ def _prepared(times: Any, quat: Any) -> tuple[Any, Any, Any]:
 
 
 @lenient
-@compiled()
+@eager_jit(nested=True)
 def _between(known: Any, steps: Any, quat: Any, rotvecs: Any, times: Any) -> Any:
     times = jnp.asarray(times).astype(aval_of(known).dtype)
     index = jnp.maximum(jnp.searchsorted(known, times) - 1, 0)

@@ -6,33 +6,33 @@ from typing import Any
 
 from ... import lax, numpy as jnp
 from ...control.custom_jvp import custom_jvp
-from ...numpy._compiled import compiled
+from ...eager.functions import eager_jit
 from ...numpy._operands import integer, lenient, operand
 from ...ops.elementwise import abs_p, exp_p
 from ...special.bessel import bessel_i0e_p, bessel_i1e_p
 from ._operands import real_operands
 
 
-@compiled()
+@eager_jit(nested=True)
 def i0e(x: Any) -> Any:
     """exp(-|x|) i0(x). Raises TypeError for complex numbers."""
     return bessel_i0e_p(operand("i0e", x, inexact=True))
 
 
-@compiled()
+@eager_jit(nested=True)
 def i0(x: Any) -> Any:
     """The modified Bessel function of the first kind and order 0. Raises TypeError for complex numbers."""
     (x,) = real_operands("i0", x, error=TypeError)
     return exp_p(abs_p(x)) * bessel_i0e_p(x)
 
 
-@compiled()
+@eager_jit(nested=True)
 def i1e(x: Any) -> Any:
     """exp(-|x|) i1(x). Raises TypeError for complex numbers."""
     return bessel_i1e_p(operand("i1e", x, inexact=True))
 
 
-@compiled()
+@eager_jit(nested=True)
 def i1(x: Any) -> Any:
     """The modified Bessel function of the first kind and order 1. Raises TypeError for complex numbers."""
     (x,) = real_operands("i1", x, error=TypeError)
@@ -40,7 +40,7 @@ def i1(x: Any) -> Any:
 
 
 @lenient
-@compiled(static="v n_iter")
+@eager_jit(static="v n_iter", nested=True)
 def bessel_jn(z: Any, *, v: int, n_iter: int = 50) -> Any:
     """The Bessel functions of the first kind of orders 0 to v at real z: an array of shape [v + 1, *z.shape].
 

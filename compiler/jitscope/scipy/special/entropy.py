@@ -5,64 +5,64 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.dtypes import bool_
+from ...eager.functions import eager_jit
 from ...nn.normalizing import log_softmax as _log_softmax, softmax as _softmax
-from ...numpy._compiled import compiled
 from ...numpy._operands import axes_of, checked, operand, operands
 from ...ops.elementwise import logistic_p
 from ...special.entropy import boxcox1p_p, boxcox_p, entr_p, kl_div_p, logit_p, rel_entr_p, xlog1py_p, xlogy_p
 from ._operands import real_operands, strong_array
 
 
-@compiled()
+@eager_jit(nested=True)
 def xlogy(x: Any, y: Any) -> Any:
     """x log(y), and 0 where x is 0 (but for y that is NaN). Takes complex numbers."""
     return xlogy_p(*operands("xlogy", x, y, inexact=True))
 
 
-@compiled()
+@eager_jit(nested=True)
 def xlog1py(x: Any, y: Any) -> Any:
     """x log(1 + y), and 0 where x is 0 (but for y that is NaN). Takes complex numbers."""
     return xlog1py_p(*operands("xlog1py", x, y, inexact=True))
 
 
-@compiled()
+@eager_jit(nested=True)
 def entr(x: Any) -> Any:
     """-x log(x), 0 at 0 and -∞ for negative x. Raises ValueError for complex numbers."""
     return entr_p(*real_operands("entr", x))
 
 
-@compiled()
+@eager_jit(nested=True)
 def rel_entr(p: Any, q: Any) -> Any:
     """p log(p/q) for positive p and q, 0 for p = 0 and q ≥ 0, else ∞. Raises ValueError for complex numbers."""
     return strong_array(rel_entr_p(*real_operands("rel_entr", p, q)))
 
 
-@compiled()
+@eager_jit(nested=True)
 def kl_div(p: Any, q: Any) -> Any:
     """rel_entr(p, q) - p + q, exact where p and q are close, too. Raises ValueError for complex numbers."""
     return strong_array(kl_div_p(*real_operands("kl_div", p, q)))
 
 
-@compiled()
+@eager_jit(nested=True)
 def boxcox(x: Any, lmbda: Any) -> Any:
     """The power transformation of Box and Cox, (x ** lmbda - 1) / lmbda, log(x) for lmbda = 0. Takes complex
     numbers."""
     return boxcox_p(*operands("boxcox", x, lmbda, inexact=True))
 
 
-@compiled()
+@eager_jit(nested=True)
 def boxcox1p(x: Any, lmbda: Any) -> Any:
     """boxcox(1 + x, lmbda), exact for small x. Takes complex numbers."""
     return boxcox1p_p(*operands("boxcox1p", x, lmbda, inexact=True))
 
 
-@compiled()
+@eager_jit(nested=True)
 def logit(x: Any) -> Any:
     """log(x / (1 - x)), the inverse of expit; NaN outside of [0, 1]. Takes complex numbers."""
     return strong_array(logit_p(operand("logit", x, inexact=True)))
 
 
-@compiled()
+@eager_jit(nested=True)
 def expit(x: Any) -> Any:
     """The logistic function 1 / (1 + exp(-x)). Takes complex numbers."""
     return logistic_p(operand("expit", x, inexact=True))

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...core.avals import aval_of
 from ...core.dtypes import complex_of, kind
-from ...numpy._compiled import compiled
+from ...eager.functions import eager_jit
 from ...numpy._operands import operand
 from ...ops.elementwise import erf_inv_p, erf_p, erfc_p
 from ...ops.families import scalar_like
@@ -18,38 +18,38 @@ from ...special.normal import log_ndtr_p, ndtri_p
 from ._operands import real_operands, wide_operand
 
 
-@compiled()
+@eager_jit(nested=True)
 def erf(x: Any) -> Any:
     """The error function, 2/√π times the integral of exp(-t²) from 0 to x. Raises TypeError for complex numbers."""
     return erf_p(operand("erf", x, inexact=True))
 
 
-@compiled()
+@eager_jit(nested=True)
 def erfc(x: Any) -> Any:
     """1 - erf(x), exact where that is small. Raises TypeError for complex numbers."""
     return erfc_p(operand("erfc", x, inexact=True))
 
 
-@compiled()
+@eager_jit(nested=True)
 def erfinv(x: Any) -> Any:
     """The inverse of erf; NaN outside of [-1, 1]. Raises TypeError for complex numbers."""
     return erf_inv_p(operand("erfinv", x, inexact=True))
 
 
-@compiled()
+@eager_jit(nested=True)
 def erfcx(x: Any) -> Any:
     """exp(x²) erfc(x), which neither over- nor underflows for positive x. Takes complex numbers."""
     x = operand("erfcx", x, inexact=True)
     return wofz_p(x * 1j) if kind(aval_of(x).dtype) == "c" else erfcx_p(x)
 
 
-@compiled()
+@eager_jit(nested=True)
 def dawsn(x: Any) -> Any:
     """Dawson's integral, exp(-x²) times the integral of exp(t²) from 0 to x. Raises ValueError for complex numbers."""
     return dawson_p(*real_operands("dawsn", x))
 
 
-@compiled()
+@eager_jit(nested=True)
 def wofz(z: Any) -> Any:
     """The Faddeeva function exp(-z²) erfc(-i z), of real or complex numbers; complex."""
     z = operand("wofz", z, inexact=True)
@@ -57,14 +57,14 @@ def wofz(z: Any) -> Any:
     return wofz_p(convert(z, complex_of(aval.dtype), aval.weak_type))
 
 
-@compiled()
+@eager_jit(nested=True)
 def owens_t(h: Any, a: Any) -> Any:
     """Owen's T, the integral of exp(-h² (1 + t²) / 2) / (1 + t²) over t from 0 to a, divided by 2 π. Raises TypeError
     for complex numbers."""
     return owens_t_p(*real_operands("owens_t", h, a, error=TypeError))
 
 
-@compiled()
+@eager_jit(nested=True)
 def ndtr(x: Any) -> Any:
     """The distribution function of the normal distribution, exact in both tails. x: float32 or float64; raises
     TypeError for others."""
@@ -72,14 +72,14 @@ def ndtr(x: Any) -> Any:
     return mul_p(erfc_p(mul_p(x, scalar_like(x, -math.sqrt(0.5)))), scalar_like(x, 0.5))
 
 
-@compiled()
+@eager_jit(nested=True)
 def ndtri(p: Any) -> Any:
     """The quantile of the normal distribution, the inverse of ndtr; ∓∞ at 0 and 1, NaN outside. p: float32 or float64;
     raises TypeError for others."""
     return ndtri_p(wide_operand("ndtri", p))
 
 
-@compiled(static="series_order")
+@eager_jit(static="series_order", nested=True)
 def log_ndtr(x: Any, series_order: int = 3) -> Any:
     """log(ndtr(x)), exact in both tails. x: float32 or float64.
 

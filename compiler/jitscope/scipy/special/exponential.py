@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...numpy._compiled import compiled
+from ...eager.functions import eager_jit
 from ...special.exponential import (
     cosine_integral_p,
     exp1_p,
@@ -18,21 +18,21 @@ from ...special.exponential import (
 from ._operands import real_operands, wide_operand
 
 
-@compiled()
+@eager_jit(nested=True)
 def exp1(x: Any) -> Any:
     """The exponential integral E₁, of exp(-t)/t from x to ∞; ∞ at 0, NaN for negative x. Raises ValueError for complex
     numbers."""
     return exp1_p(*real_operands("exp1", x))
 
 
-@compiled()
+@eager_jit(nested=True)
 def expi(x: Any) -> Any:
     """The exponential integral Ei, the principal value of exp(t)/t from -∞ to x; -∞ at 0. Raises ValueError for complex
     numbers."""
     return expi_p(*real_operands("expi", x))
 
 
-@compiled()
+@eager_jit(nested=True)
 def expn(n: Any, x: Any) -> Any:
     """The generalized exponential integral, of exp(-x t)/tⁿ over t from 1 to ∞; NaN for negative n or x.
 
@@ -42,7 +42,7 @@ def expn(n: Any, x: Any) -> Any:
     return expn_p(*real_operands("expn", n, x))
 
 
-@compiled()
+@eager_jit(nested=True)
 def sici(x: Any) -> Any:
     """The sine integral, of sin(t)/t from 0 to x, and the cosine integral, γ + log|x| + that of (cos(t) - 1)/t; a
     tuple.
@@ -53,7 +53,7 @@ def sici(x: Any) -> Any:
     return sine_integral_p(x), cosine_integral_p(x)
 
 
-@compiled()
+@eager_jit(nested=True)
 def fresnel(x: Any) -> Any:
     """Fresnel's integrals, of sin(π t²/2) and of cos(π t²/2) from 0 to x; a tuple. Raises NotImplementedError for
     complex numbers."""
@@ -61,7 +61,7 @@ def fresnel(x: Any) -> Any:
     return fresnel_sine_p(x), fresnel_cosine_p(x)
 
 
-@compiled()
+@eager_jit(nested=True)
 def spence(x: Any) -> Any:
     """Spence's function, the integral of log(t)/(1 - t) from 1 to x, which is the dilogarithm of 1 - x; NaN for
     negative x. x: float32 or float64; raises TypeError for others."""

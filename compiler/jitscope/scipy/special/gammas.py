@@ -10,7 +10,7 @@ import numpy as np
 from ... import numpy as jnp
 from ...core.avals import aval_of
 from ...core.dtypes import is_integer, kind
-from ...numpy._compiled import compiled
+from ...eager.functions import eager_jit
 from ...numpy._operands import checked, integer, lenient, operand, operands, weak_as
 from ...ops.elementwise import digamma_p, exp_p, gt_p, lgamma_p, polygamma_p
 from ...ops.families import scalar_like
@@ -22,19 +22,19 @@ from ...special.incomplete_gamma import igamma_p, igammac_p
 from ._operands import real_operands
 
 
-@compiled()
+@eager_jit(nested=True)
 def gammaln(x: Any) -> Any:
     """log|Γ(x)|; ∞ at the poles. Raises TypeError for complex numbers (loggamma takes them)."""
     return lgamma_p(operand("gammaln", x, inexact=True))
 
 
-@compiled()
+@eager_jit(nested=True)
 def gammasgn(x: Any) -> Any:
     """The sign of Γ(x): NaN at negative integers and -∞, ±1 at ±0. Raises ValueError for complex numbers."""
     return gamma_sign_p(*real_operands("gammasgn", x))
 
 
-@compiled()
+@eager_jit(nested=True)
 def loggamma(x: Any) -> Any:
     """log Γ(x); NaN for real x that are not positive. Of complex numbers the branch that is continuous but for the
     negative axis."""
@@ -44,19 +44,19 @@ def loggamma(x: Any) -> Any:
     return weak_as(where(gt_p(x, scalar_like(x, 0)), lgamma_p(x), scalar_like(x, math.nan)), x)
 
 
-@compiled()
+@eager_jit(nested=True)
 def gamma(x: Any) -> Any:
     """Γ(x); NaN at negative integers and -∞, ±∞ at ±0. Takes complex numbers; there NaN at all poles."""
     return gamma_p(operand("gamma", x, inexact=True))
 
 
-@compiled()
+@eager_jit(nested=True)
 def digamma(x: Any) -> Any:
     """The derivative of log Γ(x); NaN at the poles. Raises TypeError for complex numbers."""
     return digamma_p(operand("digamma", x, inexact=True))
 
 
-@compiled()
+@eager_jit(nested=True)
 def polygamma(n: Any, x: Any) -> Any:
     """The n-th derivative of digamma at x. n: integers, from 0 on; x: real. Raises ValueError for n that are no
     integers, and for complex numbers."""
@@ -66,7 +66,7 @@ def polygamma(n: Any, x: Any) -> Any:
     return polygamma_p(*real_operands("polygamma", n, x))
 
 
-@compiled()
+@eager_jit(nested=True)
 def factorial(n: Any, exact: bool = False) -> Any:
     """n!, as a float: Γ(n + 1), and 0 for negative n. Raises NotImplementedError for `exact`, TypeError for complex
     numbers."""
@@ -78,7 +78,7 @@ def factorial(n: Any, exact: bool = False) -> Any:
     return jnp.where(n < 0, 0, exp_p(lgamma_p(n + 1)))
 
 
-@compiled(static="repetition")
+@eager_jit(static="repetition", nested=True)
 def comb(N: Any, k: Any, *, repetition: bool = False) -> Any:
     """The number of ways to take k things out of N, as a float; 0 for negative N or k, and for k > N. `repetition`:
     things may be taken several times. Raises TypeError for complex numbers."""
@@ -88,13 +88,13 @@ def comb(N: Any, k: Any, *, repetition: bool = False) -> Any:
     return comb_p(N, k)
 
 
-@compiled()
+@eager_jit(nested=True)
 def poch(z: Any, m: Any) -> Any:
     """Pochhammer's symbol Γ(z + m) / Γ(z); the limit where both have poles. Raises ValueError for complex numbers."""
     return poch_p(*real_operands("poch", z, m))
 
 
-@compiled()
+@eager_jit(nested=True)
 def beta(a: Any, b: Any) -> Any:
     """The beta function Γ(a) Γ(b) / Γ(a + b). Raises ValueError for complex numbers."""
     a, b = real_operands("beta", a, b)
@@ -102,34 +102,34 @@ def beta(a: Any, b: Any) -> Any:
     return sign * exp_p(betaln_p(a, b))
 
 
-@compiled()
+@eager_jit(nested=True)
 def betaln(a: Any, b: Any) -> Any:
     """log|beta(a, b)|, exact for large numbers, too. Raises TypeError for complex numbers."""
     return betaln_p(*real_operands("betaln", a, b, error=TypeError))
 
 
-@compiled()
+@eager_jit(nested=True)
 def betainc(a: Any, b: Any, x: Any) -> Any:
     """The regularized incomplete beta function, the integral of tᵃ⁻¹ (1 - t)ᵇ⁻¹ from 0 to x over beta(a, b); NaN for
     negative a or b and for x outside of [0, 1]. Raises ValueError for complex numbers."""
     return regularized_incomplete_beta_p(*real_operands("betainc", a, b, x))
 
 
-@compiled()
+@eager_jit(nested=True)
 def gammainc(a: Any, x: Any) -> Any:
     """The regularized lower incomplete gamma function, the integral of tᵃ⁻¹ exp(-t) from 0 to x over Γ(a); NaN for
     negative a or x. Raises TypeError for complex numbers."""
     return igamma_p(*operands("gammainc", a, x, inexact=True))
 
 
-@compiled()
+@eager_jit(nested=True)
 def gammaincc(a: Any, x: Any) -> Any:
     """1 - gammainc(a, x), exact where that is small. Raises TypeError for complex numbers."""
     return igammac_p(*operands("gammaincc", a, x, inexact=True))
 
 
 @lenient
-@compiled(static="d")
+@eager_jit(static="d", nested=True)
 def multigammaln(a: Any, d: Any) -> Any:
     """The logarithm of the multivariate gamma function of dimension d, d (d - 1)/4 log π + Σ log|Γ(a - i/2)| over i <
     d. d: an int; raises TypeError for others (a traced d is unknown) and for complex a."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import lax, numpy as jnp
 from ...core.trace import Tracer
-from ...numpy._compiled import compiled
+from ...eager.functions import eager_jit
 from ...numpy._operands import integer
 
 
@@ -30,7 +30,7 @@ def sph_harm_y(n: Any, m: Any, theta: Any, phi: Any, diff_n: Any = None, n_max: 
     return _harmonics(n, m, theta, phi, integer("sph_harm_y", n_max, "n_max"))
 
 
-@compiled(static="n_max")
+@eager_jit(static="n_max", nested=True)
 def _harmonics(n: Any, m: Any, theta: Any, phi: Any, n_max: int) -> Any:
     n, m, theta, phi = (jnp.asarray(x) for x in (n, m, jnp.atleast_1d(theta), phi))
     if any(jnp.iscomplexobj(x) for x in (n, m, theta, phi)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...numpy._compiled import compiled
+from ...eager.functions import eager_jit
 from ...numpy._operands import integer
 from ...numpy.creation import asarray
 from ...special.approximations import riemann_zeta
@@ -13,7 +13,7 @@ from ...special.zeta import zeta_p
 from ._operands import real_operands
 
 
-@compiled()
+@eager_jit(nested=True)
 def zeta(x: Any, q: Any = None) -> Any:
     """The Hurwitz zeta function, the sum of (q + k)⁻ˣ over k = 0, 1, …; ∞ at x = 1, NaN for x < 1.
 

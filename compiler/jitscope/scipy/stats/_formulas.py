@@ -17,7 +17,7 @@ import numpy as np
 from ... import numpy as jnp
 from ...core import dtypes
 from ...core.avals import is_python_scalar
-from ...numpy._compiled import compiled
+from ...eager.functions import eager_jit
 from ...numpy._operands import broadcast_shape, promoted, weak_as
 from ...ops.linear import convert
 
@@ -60,7 +60,7 @@ def formula(*, complex: bool = False, refusal: type[Exception] = TypeError, weak
             return fun(first, *rest)
 
         whole.__doc__ = fun.__doc__ or _described(fun.__name__, names[0], "" if complex else refusal.__name__)
-        done = compiled()(whole)
+        done = eager_jit(nested=True)(whole)
         done.formula, done.options = fun, {"complex": complex, "refusal": refusal, "weak": weak}
         return done
 

@@ -10,8 +10,8 @@ import numpy as np
 from ... import lax, numpy as jnp, random
 from ...core.avals import aval_of
 from ...core.dtypes import to_inexact
+from ...eager.functions import eager_jit
 from ...nn.normalizing import logsumexp
-from ...numpy._compiled import compiled
 from ...numpy._operands import lenient, promoted
 from ...numpy.structure import array_operand
 from ...tree import register_pytree_node_class
@@ -166,7 +166,7 @@ class gaussian_kde:
 
 
 @lenient
-@compiled()
+@eager_jit(nested=True)
 def _weighed(points: Any, weights: Any) -> tuple[Any, Any, Any]:
     """The points, their weights with sum 1, and the number of points of equal weights that say as much."""
     if weights is None:
@@ -179,7 +179,7 @@ def _weighed(points: Any, weights: Any) -> tuple[Any, Any, Any]:
 
 
 @lenient
-@compiled(static="rule")
+@eager_jit(static="rule", nested=True)
 def _widths(points: Any, weights: Any, neff: Any, factor: Any, rule: str | None) -> tuple[Any, Any]:
     d = points.shape[0]
     if rule is not None:
@@ -189,7 +189,7 @@ def _widths(points: Any, weights: Any, neff: Any, factor: Any, rule: str | None)
 
 
 @lenient
-@compiled(static="in_log")
+@eager_jit(static="in_log", nested=True)
 def _density(points: Any, weights: Any, precision: Any, places: Any, in_log: bool) -> Any:
     points, weights, precision, places = promoted("gaussian_kde", (points, weights, precision, places), inexact=True)[0]
     root = jnp.linalg.cholesky(precision)
@@ -202,7 +202,7 @@ def _density(points: Any, weights: Any, precision: Any, places: Any, in_log: boo
 
 
 @lenient
-@compiled()
+@eager_jit(nested=True)
 def _product(widths: Any, x: Any, x_weights: Any, y: Any, y_weights: Any) -> Any:
     """The sum of normal densities of covariance `widths` at all differences of points."""
     d = x.shape[0]
@@ -215,7 +215,7 @@ def _product(widths: Any, x: Any, x_weights: Any, y: Any, y_weights: Any) -> Any
 
 
 @lenient
-@compiled()
+@eager_jit(nested=True)
 def _between(points: Any, weights: Any, covariance: Any, low: Any, high: Any) -> Any:
     width = jnp.sqrt(covariance[0, 0])
     low, high = (special.ndtr((limit - points[0]) / width) for limit in (low, high))
@@ -223,7 +223,7 @@ def _between(points: Any, weights: Any, covariance: Any, low: Any, high: Any) ->
 
 
 @lenient
-@compiled(static="shape")
+@eager_jit(static="shape", nested=True)
 def _drawn(key: Any, points: Any, weights: Any, covariance: Any, shape: Any) -> Any:
     choosing, moving = random.split(key)
     chosen = random.choice(choosing, points.shape[1], shape, p=weights)

@@ -6,7 +6,7 @@ from typing import Any
 
 from ... import numpy as jnp
 from ...core import dtypes
-from ...numpy._compiled import compiled
+from ...eager.functions import eager_jit
 from ...numpy._operands import promoted
 from ...numpy.structure import array_operand
 from .. import special
@@ -15,14 +15,14 @@ from .. import special
 SUM_TOLERANCE = 1e-6
 
 
-@compiled()
+@eager_jit(nested=True)
 def logpdf(x: Any, alpha: Any) -> Any:
     """The logarithm of the density at `x` [n, ...], or [n - 1, ...] where the last number is what is missing to 1, for `alpha` [n];
     -inf outside of the support. Raises ValueError for other shapes, TypeError for complex numbers."""
     return _logpdf("dirichlet.logpdf", x, alpha)
 
 
-@compiled()
+@eager_jit(nested=True)
 def pdf(x: Any, alpha: Any) -> Any:
     """The density at `x`; see `logpdf`."""
     return jnp.exp(_logpdf("dirichlet.pdf", x, alpha))

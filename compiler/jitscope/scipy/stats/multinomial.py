@@ -6,20 +6,20 @@ from typing import Any
 
 from ... import numpy as jnp
 from ...core import dtypes
-from ...numpy._compiled import compiled
+from ...eager.functions import eager_jit
 from ...numpy._operands import promoted
 from ...numpy.structure import array_operand
 from .. import special
 
 
-@compiled()
+@eager_jit(nested=True)
 def logpmf(x: Any, n: Any, p: Any) -> Any:
     """The logarithm of the probability of the counts `x` [..., k] in `n` trials with probabilities `p` [..., k]; -inf where they do
     not sum up to n. Raises ValueError for x and n that are no integers, TypeError for complex p."""
     return _logpmf("multinomial.logpmf", x, n, p)
 
 
-@compiled()
+@eager_jit(nested=True)
 def pmf(x: Any, n: Any, p: Any) -> Any:
     """The probability of the counts `x`; see `logpmf`."""
     return jnp.exp(_logpmf("multinomial.pmf", x, n, p))

@@ -6,12 +6,12 @@ import math
 from typing import Any
 
 from ... import lax, numpy as jnp
-from ...numpy._compiled import compiled
+from ...eager.functions import eager_jit
 from ...numpy._operands import broadcast_shape, promoted, weak_as
 from ...numpy.structure import array_operand
 
 
-@compiled(static="allow_singular")
+@eager_jit(static="allow_singular", nested=True)
 def logpdf(x: Any, mean: Any, cov: Any, allow_singular: None = None) -> Any:
     """The logarithm of the density at `x` [..., n] for `mean` [..., n] and `cov` [..., n, n], which is made symmetric; a number as
     `cov` is the variance of each of the n, a number as `mean` that of one variable. Raises ValueError for shapes that do not
@@ -21,7 +21,7 @@ def logpdf(x: Any, mean: Any, cov: Any, allow_singular: None = None) -> Any:
     return _logpdf("multivariate_normal.logpdf", x, mean, cov)
 
 
-@compiled()
+@eager_jit(nested=True)
 def pdf(x: Any, mean: Any, cov: Any) -> Any:
     """The density at `x`; see `logpdf`."""
     return jnp.exp(_logpdf("multivariate_normal.pdf", x, mean, cov))

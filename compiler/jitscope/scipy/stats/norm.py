@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from ... import numpy as jnp
-from ...numpy._compiled import compiled
+from ...eager.functions import eager_jit
 from ...numpy.structure import array_operand
 from .. import special
 from ._formulas import derived, formula, log, standard
@@ -42,14 +42,14 @@ def logsf(x: Any, loc: Any = 0, scale: Any = 1) -> Any:
     return special.log_ndtr(-standard(x, loc, scale))
 
 
-@compiled()
+@eager_jit(nested=True)
 def ppf(q: Any, loc: Any = 0, scale: Any = 1) -> Any:
     """The value up to which the probability is `q`: the inverse of `cdf`. A float of the usual width, whatever the operands.
     Raises TypeError for integers and complex numbers."""
     return jnp.add(jnp.multiply(special.ndtri(q), scale), loc).astype(float)
 
 
-@compiled()
+@eager_jit(nested=True)
 def isf(q: Any, loc: Any = 0, scale: Any = 1) -> Any:
     """The value above which the probability is `q`: the inverse of `sf`; see `ppf`."""
     return ppf(1 - jnp.asarray(array_operand("norm.isf", q)), loc, scale)

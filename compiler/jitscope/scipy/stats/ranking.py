@@ -13,7 +13,7 @@ import numpy as np
 
 from ... import lax, numpy as jnp
 from ...core import dtypes
-from ...numpy._compiled import compiled
+from ...eager.functions import eager_jit
 from ...numpy._operands import axes_of, lenient, one_axis, promoted
 from ...numpy.structure import array_operand
 
@@ -54,7 +54,7 @@ def _places(x: Any, axis: int) -> Any:
     return lax.broadcasted_iota(dtypes.default_int(), x.shape, axis)
 
 
-@compiled(static="axis nan_policy keepdims")
+@eager_jit(static="axis nan_policy keepdims", nested=True)
 def mode(a: Any, axis: int | None = 0, nan_policy: str = "propagate", keepdims: bool = False) -> ModeResult:
     """The most frequent value along `axis` (None: of all), the least one of several, and how often it is there. Of no elements: NaN
     and 0, both floats. Raises NotImplementedError for other policies than "propagate"."""
@@ -80,7 +80,7 @@ _METHODS = ("average", "min", "max", "dense", "ordinal")
 
 
 @lenient
-@compiled(static="method axis nan_policy")
+@eager_jit(static="method axis nan_policy", nested=True)
 def rankdata(a: Any, method: str = "average", *, axis: int | None = None, nan_policy: str = "propagate") -> Any:
     """The ranks of the elements among all (axis None; the result is a vector) or along an axis, from 1, as floats of the usual width.
     `method`: equal ones get the "average" of the ranks they take together, the least ("min"), the greatest ("max"), one rank
@@ -117,7 +117,7 @@ def _ranks(ordered: Any, places: Any, method: str, axis: int) -> Any:
     return greatest if method == "max" else 0.5 * (least + greatest)
 
 
-@compiled(static="axis ddof nan_policy keepdims")
+@eager_jit(static="axis ddof nan_policy keepdims", nested=True)
 def sem(a: Any, axis: int | None = 0, ddof: int = 1, nan_policy: str = "propagate", *, keepdims: bool = False) -> Any:
     """The standard error of the mean along `axis` (None: of all): the standard deviation, n - `ddof` being its divisor, over
     sqrt(n). `nan_policy` "omit": of the elements that are not NaN."""

@@ -1,0 +1,136 @@
+"""How a jaxpr runs outside of any trace.
+
+What runs eagerly, an operation or a function of the library, is traced once for the avals of its operands, compiled, and kept under
+a key as a `Run`: what runs it on buffers. This is the one place where eager runs are watched (`debug_nans`, `debug_key_reuse`),
+moved to the device on which their arrays are, and compiled with the options that suit small programs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import tree
+from ..backend.array import Array, common_device
+from ..backend.compile import Program, compile_jaxpr, relief
+from ..backend.watching import Run, watched
+from ..core.avals import ShapedArray
+from ..core.config import settings
+from ..core.jaxpr import ClosedJaxpr, DebugInfo
+from ..core.recent import Recent
+from ..core.staging import trace_to_jaxpr
+from ..xla import client
+from ..xla.errors import XlaError
+from ..xla.garbage import collect, due
+from ..xla.program import RuntimeFailure
+
+
+_MAX_PROGRAMS = 4096
+_caches: list[Programs] = []
+
+
+class Programs(Recent):
+    """A cache of what runs programs. `make(*key)` makes what `programs[key]` does not find; without it, ask `get` and `again`.
+    `clear_programs` empties it."""
+
+    __slots__ = ("make",)
+
+    def __init__(self, make: Callable[..., Any] | None = None):
+        super().__init__(_MAX_PROGRAMS)
+        self.make = make
+        _caches.append(self)
+
+    def __missing__(self, key: Any) -> Any:
+        if self.make is None:
+            raise KeyError(key)
+        return self.again(key) or self.keep(key, self.make(*key))
+
+
+def clear_programs() -> None:
+    """Forget the programs of single operations and of the functions of the library."""
+    for cache in _caches:
+        cache.clear()
+
+
+def _let_go() -> None:
+    for cache in _caches:
+        cache.age()
+
+
+relief.append(_let_go)
+
+
+def runner(closed: ClosedJaxpr, finish: Callable[[list[Array]], Any] | None = None) -> Run:
+    """What runs a jaxpr on buffers. It gives what `finish` makes of the results; without it, the one result."""
+    return watched(closed, closed.jaxpr.debug.name, _runner(closed, finish))
+
+
+def _runner(closed: ClosedJaxpr, finish: Callable[[list[Array]], Any] | None) -> Run:
+    """The usual program, of one result, does in one frame what `Program.run` does."""
+    program = _compiled(closed, settings().default_device)
+    if finish is not None:
+        return lambda bufs: finish(_run(closed, program, bufs))
+    if not program.takes_all:
+        return lambda bufs: _run(closed, program, bufs)[0]
+    executable, (aval,) = program.executable, program.out_avals
+    handlers = executable.handlers
+
+    def run(bufs: Sequence[Any]) -> Array:
+        if due():
+            collect()
+        try:
+            return Array(executable.raw_execute(bufs).consume_with_handlers(handlers)[0], aval)
+        except RuntimeFailure:
+            pass  # told apart outside, so that the error shown is the only one
+        return _run(closed, program, bufs)[0]
+
+    return run
+
+
+def _run(closed: ClosedJaxpr, program: Program, bufs: Sequence[Any]) -> list[Array]:
+    """Run where the arrays are: on another device than the first, by a program for that one."""
+    try:
+        return program.run(bufs)
+    except XlaError:
+        device = common_device(bufs) if bufs else program.executable.device
+        if device == program.executable.device and all(client.device_of(buf) == device for buf in bufs):
+            raise
+    key = ("on device", device)
+    if key not in closed.derived:
+        closed.derived[key] = _compiled(closed, device)
+    there = [buf if client.device_of(buf) == device else client.copy_to_device(buf, device) for buf in bufs]
+    return closed.derived[key].run(there)
+
+
+# XLA's older emitter compiles small programs in half the time, to code as fast but for those of these operations.
+_OLDER_EMITTER = (("xla_cpu_use_fusion_emitters", False),)
+ROUNDED_OTHERWISE = frozenset(("tan", "atan", "cbrt"))
+"""Operations that give other numbers with it (for denormal operands, and near the largest): outside of jit as inside, they take
+the newer one."""
+_SLOWER = ROUNDED_OTHERWISE.union(("dot_general", "transpose", "cumsum", "cumprod", "cummax", "cummin"))
+
+
+def _compiled(closed: ClosedJaxpr, device: Any) -> Program:
+    slower = any(eqn.primitive.name in _SLOWER for eqn in closed.eqns)
+    return compile_jaxpr(closed, () if slower else _OLDER_EMITTER, device)
+
+
+def traced(fun: Callable[..., Any], avals: Sequence[ShapedArray], name: str) -> tuple[ClosedJaxpr, Any]:
+    """The jaxpr of a function of arrays, and the structure of its result."""
+    trees: list[Any] = []
+
+    def flat(*leaves: Any) -> list[Any]:
+        found, out_tree = tree.flatten(fun(*leaves))
+        trees.append(out_tree)
+        return found
+
+    return trace_to_jaxpr(flat, avals, DebugInfo(name)), trees[0]
+
+
+def compile_function(fun: Callable[..., Any], avals: Sequence[ShapedArray], name: str) -> Run:
+    """What runs a Python function of arrays as one program; it gives what the function gives, an array or a tree of them."""
+    closed, out_tree = traced(fun, avals, name)
+    return runner(closed, None if out_tree == _ONE_ARRAY else out_tree.unflatten)
+
+
+_ONE_ARRAY = tree.structure(0)
