@@ -1,6 +1,7 @@
 """The layout is the architecture: imports run one way, three things alone are bound late, and files are short."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -280,3 +281,16 @@ def test_three_late_bindings_and_no_others() -> None:
         )
     ]
     assert sorted(callers) == ["eager/operations.py", "numpy/operators.py"]
+
+
+@pytest.mark.smoke
+def test_the_hops_that_contributing_lists_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text().partition("## How to follow a call")[2].partition("\n## ")[0]
+    hops = re.findall(r"`(\w+/\w+\.py)`: `([\w.]+)`", text)
+    assert len(hops) > 15
+    for file, name in hops:
+        body: list[ast.stmt] = ast.parse((COMPILER / file).read_text()).body
+        for part in name.split("."):
+            found = [n for n in body if isinstance(n, (ast.FunctionDef, ast.ClassDef)) and n.name == part]
+            assert found, f"CONTRIBUTING.md names {name} in {file}, which is not there"
+            body = found[0].body
