@@ -31,15 +31,24 @@ export interface SourceDoc {
   marks: { line: number; nodes: string[] }[];
 }
 
-export type NodeKind = "input" | "constant" | "equation" | "output" | "instruction" | "fusion" | "library" | "scope" | "group";
+export type NodeKind =
+  | "input"
+  | "constant"
+  | "equation"
+  | "output"
+  | "instruction"
+  | "fusion"
+  | "library"
+  | "scope"
+  | "group";
+
+/** What a group stands for. */
 export type GroupKind = "tree" | "function" | "named scope" | "repeat" | "instance";
 export type Transform = "jvp" | "transpose" | "vmap";
 
 export interface GraphNode {
   id: string;
   kind: NodeKind;
-  what?: GroupKind;
-  count?: number;
   label: string;
   scope: string | null;
   types: string[];
@@ -48,9 +57,13 @@ export interface GraphNode {
   params: Record<string, string>;
   paths: string[];
   positions: Position[];
-  transforms?: Transform[];
   call?: number | null;
   fused_into: string | null;
+  /** Of groups: what they stand for, and how many arrays, nodes or equal blocks that is. */
+  what?: GroupKind;
+  count?: number;
+  /** What made an equation from the one that was written: "jvp", "transpose", "vmap", in order. */
+  transforms?: Transform[];
 }
 
 export interface GraphEdge {
@@ -86,6 +99,8 @@ export interface Kernel {
   positions: Position[];
   text: string;
   note: string;
+  /** Of the measured time of all kernels; null or absent where they were not timed. */
+  share?: number | null;
 }
 
 export interface DiffLine {

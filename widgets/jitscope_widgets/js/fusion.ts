@@ -2,7 +2,8 @@
 import type { FusionDoc } from "./documents";
 import { h } from "./dom";
 import { Diff } from "./diff";
-import { GraphView, type GraphMemory } from "./graph/view";
+import { openGraph, type OpenGraph } from "./graph/opengraph";
+import type { GraphMemory, GraphView } from "./graph/view";
 import { kernelList } from "./kernels";
 import { Links, Selection } from "./links";
 import type { View } from "./mount";
@@ -14,17 +15,21 @@ export interface FusionMemory {
   after?: GraphMemory;
 }
 
-interface Pair {
-  before: GraphView;
-  after: GraphView;
+interface Half extends OpenGraph {
+  graph: GraphView | null;
 }
 
-function graphSide(title: string, caption: string, graph: GraphView): HTMLElement {
+interface Pair {
+  before: Half;
+  after: Half;
+}
+
+function graphSide(title: string, caption: string, { element }: Half): HTMLElement {
   return h(
     "figure",
     { class: "jitscope-half" },
     h("figcaption", {}, h("strong", {}, title), h("span", { class: "jitscope-muted" }, caption)),
-    graph.element,
+    element,
   );
 }
 
@@ -46,20 +51,30 @@ export function fusionView({ doc, links, selection, root, memory, help }: Fusion
   const graphs = h("div", { class: "jitscope-graphs" });
 
   const makePair = (): Pair => {
-    const make = (level: "before" | "after") => {
-      const graph: GraphView = new GraphView(doc[level], {
+    const make = (level: "before" | "after"): Half => {
+      let graph: GraphView | null = null;
+      const mark = () => {
+        const { current } = selection;
+        graph?.mark(current.node?.level === level ? current.node.id : null, links.related(doc[level], current));
+      };
+      const options = {
         root,
         lines: links,
+        kernels: doc.kernels,
         memory: memory?.[level],
         help,
         back: () => selection.clear(),
-        pick: (id) =>
+        pick: (id: string | null) =>
           id === null ? selection.clear() : selection.set(pickHull(level, id) ?? links.fromNode(doc[level], level, id)),
-      });
-      selection.onChange((selected) =>
-        graph.mark(selected.node?.level === level ? selected.node.id : null, links.related(doc[level], selected)),
-      );
-      return graph;
+      };
+      const opened = openGraph(doc[level], options, (made) => ((graph = made), mark()));
+      selection.onChange(mark);
+      return {
+        ...opened,
+        get graph() {
+          return graph;
+        },
+      };
     };
     return { before: make("before"), after: make("after") };
   };
@@ -111,8 +126,8 @@ export function fusionView({ doc, links, selection, root, memory, help }: Fusion
   show(shown);
   return {
     element,
-    memory: (): FusionMemory => ({ shown, before: pair?.before.memory(), after: pair?.after.memory() }),
-    themed: () => (pair?.before.themed(), pair?.after.themed()),
+    memory: (): FusionMemory => ({ shown, before: pair?.before.graph?.memory(), after: pair?.after.graph?.memory() }),
+    themed: () => (pair?.before.graph?.themed(), pair?.after.graph?.themed()),
     dispose: () => (pair?.before.dispose(), pair?.after.dispose()),
   };
 }

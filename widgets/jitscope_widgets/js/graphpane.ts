@@ -2,7 +2,8 @@
 import type { CompilationDoc, GraphDoc, Host } from "./documents";
 import { h } from "./dom";
 import { detailsPane } from "./details";
-import { GraphView, type GraphMemory } from "./graph/view";
+import { openGraph, type OpenGraph } from "./graph/opengraph";
+import type { GraphMemory, GraphView } from "./graph/view";
 import { hlo } from "./highlight";
 import { iconButton } from "./icons";
 import { Links, type Selection } from "./links";
@@ -36,6 +37,7 @@ const LEVELS: [string, string, string][] = [
 export class GraphPane {
   readonly element: HTMLElement;
   graph: GraphView | null = null;
+  private opened: OpenGraph | null = null;
   level = "";
   private height: number | undefined; // the same for all levels, so that nothing jumps
   /** Tells that another graph is shown. */
@@ -103,8 +105,8 @@ export class GraphPane {
   show(name: string): void {
     const level = name === "hlo" ? "after" : name;
     this.keep();
-    this.graph?.dispose();
-    this.graph = null;
+    this.opened?.dispose();
+    this.opened = this.graph = null;
     this.level = level;
     for (const input of this.element?.querySelectorAll<HTMLInputElement>(".jitscope-choice input") ?? [])
       input.checked = input.value === level;
@@ -114,26 +116,37 @@ export class GraphPane {
       this.place.replaceChildren(
         h("pre", { class: "jitscope-program jitscope-jaxpr", tabindex: "0" }, hlo(this.options.compilation.jaxpr)),
       );
-    this.mark();
-    this.changed();
+    if (!document) this.changed();
   }
 
   private makeGraph(document: GraphDoc): HTMLElement {
-    const { links, selection, help, search, root } = this.options;
+    const { compilation, links, selection, help, search, root } = this.options;
     const level = this.level;
     if (!document.nodes.length) return h("p", { class: "jitscope-empty" }, "This program has no operations.");
-    const graph = (this.graph = new GraphView(document, {
-      root,
-      lines: links,
-      memory: this.memories[level],
-      help,
-      search,
-      back: () => (selection.clear(), this.graph?.api.search("")),
-      pick: (id) => (id === null ? selection.clear() : selection.set(this.picked(document, level, id))),
-    }));
+    this.opened = openGraph(
+      document,
+      {
+        root,
+        lines: links,
+        kernels: compilation.fusion?.kernels,
+        memory: this.memories[level],
+        help,
+        search,
+        back: () => (selection.clear(), this.graph?.api.search("")),
+        pick: (id) => (id === null ? selection.clear() : selection.set(this.picked(document, level, id))),
+      },
+      (graph) => this.made(graph),
+    );
+    return this.opened.element;
+  }
+
+  /** The graph is made: at once, or a moment later if it is big. */
+  private made(graph: GraphView): void {
+    this.graph = graph;
     this.height ??= Math.max(graph.wishedHeight(), this.hasLong() ? 480 : 0);
     graph.element.style.setProperty("--height", `${this.height}px`);
-    return graph.element;
+    this.mark();
+    this.changed();
   }
 
   /** Does any level need more room than the one shown first? */
@@ -171,6 +184,6 @@ export class GraphPane {
   }
 
   dispose(): void {
-    this.graph?.dispose();
+    this.opened?.dispose();
   }
 }

@@ -6,6 +6,7 @@ type Placed = Pick<GraphNode, "positions" | "paths"> & { id?: string };
 /** The line of a node and its colour. */
 export interface Lines {
   of(node: Placed): number | null;
+  linesOf(node: Placed): number[];
   hue(line: number): number;
 }
 

@@ -7,6 +7,7 @@ import { GraphPane, type GraphPaneMemory } from "./graphpane";
 import { Help } from "./help";
 import { iconButton } from "./icons";
 import { Links, Selection } from "./links";
+import { SearchBox } from "./searchbox";
 import type { View } from "./mount";
 import { recompilationCount, recompilesView } from "./recompiles";
 import { tabs, type Tab, type Tabs } from "./tabs";
@@ -37,18 +38,16 @@ export class Panes {
   pane: GraphPane | null = null;
   private fusion: View | null = null;
   private readonly help: Help;
-  private readonly searchBox: HTMLInputElement;
-  private readonly searchAnswer = h("span", {
-    class: "jitscope-muted jitscope-search-answer",
-    role: "status",
-    "aria-live": "polite",
-  });
+  private readonly searchBox: SearchBox;
 
   constructor(private readonly options: PanesOptions) {
     const { compilation, root } = options;
     this.links = Links.of(compilation);
     this.help = new Help(root);
-    this.searchBox = this.makeSearch();
+    this.searchBox = new SearchBox({
+      graph: () => this.pane?.graph,
+      begin: () => this.tabs.current() !== "graph" && this.tabs.show("graph"),
+    });
     this.tabs = tabs(this.list(), "", `Views of ${compilation.function}`, (id) => this.opened(id));
     this.element = h(
       "div",
@@ -93,7 +92,7 @@ export class Panes {
       showFusion: () => this.tabs.show("fusion"),
       root: this.options.root,
     });
-    this.pane.changed = () => this.search();
+    this.pane.changed = () => this.searchBox.search();
     return this.pane.element;
   }
 
@@ -119,44 +118,6 @@ export class Panes {
     return this.fusion.element;
   }
 
-  private makeSearch(): HTMLInputElement {
-    const box = h("input", {
-      type: "search",
-      class: "jitscope-search",
-      placeholder: "search",
-      "aria-label": "Search the graph",
-    });
-    box.addEventListener("input", () => {
-      if (this.tabs.current() !== "graph") this.tabs.show("graph");
-      this.search();
-    });
-    box.addEventListener("keydown", (event) => {
-      event.stopPropagation();
-      if (event.key === "Enter") this.step(event.shiftKey ? -1 : 1);
-      else if (event.key === "Escape") {
-        box.value = "";
-        this.search();
-        this.pane?.graph?.api.takeFocus();
-      } else return;
-      event.preventDefault();
-    });
-    return box;
-  }
-
-  private search(): void {
-    const found = this.pane?.graph?.api.search(this.searchBox.value) ?? [];
-    this.searchAnswer.textContent = this.searchBox.value.trim()
-      ? found.length
-        ? `${found.length} found`
-        : "none"
-      : "";
-  }
-
-  private step(by: number): void {
-    const text = this.pane?.graph?.api.nextHit(by);
-    if (text) this.searchAnswer.textContent = text;
-  }
-
   private tools(): HTMLElement[] {
     const { compilation, exported, host, root } = this.options;
     const full = iconButton("full", "full screen");
@@ -166,7 +127,7 @@ export class Panes {
     });
     const help = iconButton("help", "keys", { onclick: () => this.help.show() });
     return [
-      h("span", { class: "jitscope-search-place" }, this.searchBox, this.searchAnswer),
+      this.searchBox.element,
       full,
       exportMenu(() => ({
         name: compilation.function,

@@ -3,49 +3,65 @@ import type { DiagnosticsDoc, FusionDoc, GraphDoc, Host, SourceDoc } from "./doc
 import { h } from "./dom";
 import { detailsPane } from "./details";
 import { fusionView } from "./fusion";
-import { GraphView, type GraphMemory } from "./graph/view";
+import { openGraph } from "./graph/opengraph";
+import type { GraphMemory, GraphView } from "./graph/view";
 import { Help } from "./help";
 import { Links, Selection } from "./links";
 import type { View } from "./mount";
 import { positionLink } from "./recompiles";
+import { SearchBox } from "./searchbox";
 import { sourcePane } from "./source";
 
 export function graphView(doc: GraphDoc, host: Host, memory: GraphMemory | undefined, root: HTMLElement): View {
   const links = new Links(null, doc);
   const selection = new Selection();
   const help = new Help(root);
-  const search = h("input", {
-    type: "search",
-    class: "jitscope-search",
-    placeholder: "search",
-    "aria-label": "Search the graph",
-  });
-  const graph: GraphView = new GraphView(doc, {
-    root,
-    lines: links,
-    memory,
-    help: () => help.show(),
-    search: () => search.focus(),
-    back: () => (selection.clear(), graph.api.search("")),
-    pick: (id) => (id === null ? selection.clear() : selection.set(links.fromNode(doc, doc.level, id))),
-  });
-  search.addEventListener("input", () => graph.api.search(search.value));
-  search.addEventListener("keydown", (event) => {
-    event.stopPropagation();
-    if (event.key === "Enter") graph.api.nextHit(event.shiftKey ? -1 : 1);
-    else if (event.key === "Escape") graph.api.takeFocus();
-  });
-  graph.element.style.setProperty("--height", `${graph.wishedHeight()}px`);
-  selection.onChange((selected) => graph.mark(selected.node?.id ?? null, links.related(doc, selected)));
+  let graph: GraphView | null = null;
+  const search = new SearchBox({ graph: () => graph });
+  const api: Record<string, unknown> = { select: ({ node }: { node: string }) => graph?.api.select(node) };
+  const mark = () => {
+    const { current } = selection;
+    graph?.mark(current.node?.id ?? null, links.related(doc, current));
+  };
+  const opened = openGraph(
+    doc,
+    {
+      root,
+      lines: links,
+      memory,
+      help: () => help.show(),
+      search: () => search.focus(),
+      back: () => (selection.clear(), graph?.api.search("")),
+      pick: (id) => (id === null ? selection.clear() : selection.set(links.fromNode(doc, doc.level, id))),
+    },
+    (made) => {
+      graph = made;
+      api.graph = made.api;
+      made.element.style.setProperty("--height", `${made.wishedHeight()}px`);
+      mark();
+      search.search();
+    },
+  );
+  selection.onChange(mark);
   const element = h(
     "div",
     { class: "jitscope-single" },
-    h("div", { class: "jitscope-toolbar" }, h("strong", {}, doc.title), h("span", { class: "jitscope-tools" }, search)),
-    h("div", { class: "jitscope-graph-place" }, graph.element),
+    h(
+      "div",
+      { class: "jitscope-toolbar" },
+      h("strong", {}, doc.title),
+      h("span", { class: "jitscope-tools" }, search.element),
+    ),
+    h("div", { class: "jitscope-graph-place" }, opened.element),
     detailsPane({ host, links, compilation: null, graphs: { [doc.level]: doc } }, selection),
   );
-  const api = { graph: graph.api, select: ({ node }: { node: string }) => graph.api.select(node) };
-  return { element, api, memory: () => graph.memory(), themed: () => graph.themed(), dispose: () => graph.dispose() };
+  return {
+    element,
+    api,
+    memory: () => graph?.memory() ?? memory,
+    themed: () => graph?.themed(),
+    dispose: () => opened.dispose(),
+  };
 }
 
 export function fusionAlone(doc: FusionDoc, _host: Host, memory: any, root: HTMLElement): View {

@@ -1,6 +1,6 @@
 // Second step: every value becomes one line that runs down through the rows and forks to its users.
 // Where it passes a row it takes room there (a waypoint), so no line crosses a box.
-import type { LevelGraph } from "./model";
+import type { LevelGraph } from "./levels";
 import type { Ranks } from "./rank";
 
 export interface Line {

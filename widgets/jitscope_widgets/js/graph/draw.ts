@@ -1,8 +1,10 @@
 // The painter: walks the open scopes that are in view and draws them. Text is never smaller than 11 px: where there is
 // no room for that, there is no text.
 import type { Palette } from "../theme";
-import { drawBox, drawCaption, drawFrame } from "./boxes";
+import { drawBox } from "./boxes";
 import type { Camera } from "./camera";
+import { drawFarLabels, drawFarScope, isFarScope, type FarLabel } from "./far";
+import { drawCaption, drawFrame } from "./frames";
 import type { ShownNode } from "./hulls";
 import { edgeLabels } from "./labels";
 import type { Layout, Rect } from "./layout";
@@ -18,7 +20,14 @@ export interface Marks {
   hits: Set<number>; // found by the search
   focus: number | null; // where the keyboard is
   hover: number | null;
-  edges: Set<number>; // document edges of the picked node
+  edges: Set<number>; // document edges of the picked node, or of what was traced
+  traced: Set<number> | null; // on a path, or among the users or producers; all else is drawn faintly
+}
+
+/** A place on the screen that does something else than pick the node. */
+export interface Hot extends Rect {
+  node: number;
+  step: -1 | 1; // to the next block of a repeat
 }
 
 /** While something opens or closes: boxes on their way from old places to new ones. */
@@ -39,6 +48,8 @@ export interface Scene {
   /** Line of the user's code and its colour. */
   lineOf(node: ShownNode): number | null;
   hueOf(line: number): number;
+  /** Filled while drawing. */
+  hot: Hot[];
 }
 
 /** One level on its way to the screen: where its corner is in the picture, and what is behind it. */
@@ -53,6 +64,9 @@ export interface Ground {
 }
 
 export class Painter {
+  private readonly far: FarLabel[] = [];
+  private readonly taken: Rect[] = [];
+
   constructor(
     private readonly scene: Scene,
     private readonly pen: Pen,
@@ -60,6 +74,7 @@ export class Painter {
 
   draw(): void {
     this.level(this.scene.layout.model.root, 0, 0, this.scene.palette.colours.bg);
+    if (!this.scene.motion) drawFarLabels(this.scene, this.pen, this.far, this.taken);
   }
 
   private level(scope: number, x: number, y: number, background: string): void {
@@ -76,7 +91,7 @@ export class Painter {
       for (const item of ordered.rows[r]!) {
         if (item >= level.children.length) continue;
         const place = { x: x + placed.x[item]!, y: y + placed.y[item]! };
-        this.node(level.children[item]!, { ...place, w: placed.childW[item]!, h: placed.childH[item]! });
+        this.node(level.children[item]!, { ...place, w: placed.childW[item]!, h: placed.childH[item]! }, background);
       }
   }
 
@@ -95,8 +110,9 @@ export class Painter {
     return [Math.max(0, a - 1), Math.min(top.length, last + 1)];
   }
 
-  private node(i: number, place: Rect): void {
+  private node(i: number, place: Rect, behind: string): void {
     const { layout, camera, view } = this.scene;
+    const { model } = layout;
     const at = this.moved(i, place);
     const rect = {
       x: at.x * camera.k + camera.x,
@@ -105,16 +121,19 @@ export class Painter {
       h: at.h * camera.k,
     };
     if (rect.x > view.w || rect.y > view.h || rect.x + rect.w < 0 || rect.y + rect.h < 0) return;
-    if (layout.model.isScope(i) && layout.model.open(i)) this.frame(i, rect, place);
-    else drawBox(this.scene, this.pen, i, rect);
+    const open = model.isScope(i) && model.open(i);
+    if (open && !isFarScope(this.scene, i, rect)) return this.frame(i, rect, place, behind);
+    const named = (open ? drawFarScope : drawBox)(this.scene, this.pen, i, rect, behind);
+    if (named) this.taken.push(rect);
+    else this.far.push({ node: i, rect, behind });
   }
 
-  private frame(i: number, rect: Rect, place: Rect): void {
-    const background = drawFrame(this.scene, this.pen, i, rect);
-    if (rect.h < 6) return; // too far away to see what is inside
+  private frame(i: number, rect: Rect, place: Rect, behind: string): void {
+    const background = drawFrame(this.scene, this.pen, i, rect, behind);
     const inset = this.scene.layout.inset(i);
     this.level(i, place.x + inset.x, place.y + inset.y, background);
-    drawCaption(this.scene, this.pen, i, rect, background);
+    const caption = drawCaption(this.scene, this.pen, i, rect, background);
+    if (caption) this.taken.push(caption);
   }
 
   /** Where a box is now: on its way while something opens or closes. */

@@ -1,7 +1,7 @@
 // Before fusion, what will become one kernel is drawn inside one hull: a scope that the document does not have.
 import type { GraphNode, NodeKind } from "../documents";
 
-export type ShownNode = Omit<GraphNode, "kind"> & { kind: NodeKind | "hull" };
+export type ShownNode = Omit<GraphNode, "kind"> & { kind: NodeKind | "hull" | "fold" };
 
 function hull(kernel: string, scope: string | null, members: GraphNode[]): ShownNode {
   const paths = [...new Set(members.flatMap((node) => node.paths))];

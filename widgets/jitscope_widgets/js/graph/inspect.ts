@@ -8,8 +8,6 @@ type Point = [number, number];
 
 export function inspection(graph: GraphView) {
   const { model, layout, camera } = graph;
-  let hits: number[] = [];
-  let hit = -1;
 
   const screen = (x: number, y: number): Point => [x * camera.k + camera.x, y * camera.k + camera.y];
   const index = (id: string): number => {
@@ -65,7 +63,7 @@ export function inspection(graph: GraphView) {
   function edges() {
     const found = new Map<string, { from: string; to: string }>();
     for (let e = 0; e < model.from.length; e++) {
-      if (model.from[e]! < 0 || model.to[e]! < 0) continue;
+      if (model.from[e]! < 0) continue;
       const [from, to] = [model.shown(model.from[e]!), model.shown(model.to[e]!)];
       if (from !== to) found.set(`${from},${to}`, { from: model.node(from).id, to: model.node(to).id });
     }
@@ -105,7 +103,7 @@ export function inspection(graph: GraphView) {
     strokes,
     perf: graph.perf,
     settled: () => graph.settled(),
-    visibleCount: () => [...model.visible()].filter((i) => model.node(i).kind !== "hull").length,
+    visibleCount: () => [...model.visible()].filter((i) => !["hull", "fold", "group"].includes(model.node(i).kind)).length,
     expandAll: () => graph.setAll(true),
     collapseAll: () => graph.setAll(false),
     toggle: (id: string) => graph.toggle(index(id)),
@@ -120,19 +118,13 @@ export function inspection(graph: GraphView) {
       const [x, y] = screen(rect.x + rect.w / 2, rect.y + rect.h / 2);
       return graph.hover(index(id), x, y);
     },
-    search: (text: string) => {
-      hits = graph.search(text);
-      hit = -1;
-      return hits.map((i) => model.node(i).id);
-    },
-    nextHit: (step: number): string => {
-      if (!hits.length) return "";
-      hit = (hit + step + hits.length) % hits.length;
-      graph.show(hits[hit]!);
-      graph.marks.hits = new Set(hits.map((i) => model.shown(i)));
-      graph.options.pick(model.node(hits[hit]!).id);
-      return `${hit + 1} of ${hits.length}`;
-    },
+    search: (text: string) => graph.finding.search(text).map((i) => model.node(i).id),
+    nextHit: (step: number): string => graph.finding.next(step),
+    /** Draws the block of a repeat with this number, from 1. */
+    block: (id: string, number: number) => graph.step(index(id), number - 1 - model.blockOf(index(id))),
+    follow: (way: "producers" | "users") => graph.trace.follow(way),
+    path: (id: string) => graph.trace.path(index(id)),
+    traced: () => graph.trace.ids(),
     fit: () => graph.fit(),
     panBy: (dx: number, dy: number) => graph.pan(dx, dy),
     zoomTo: (k: number) => graph.zoom(k / camera.k),

@@ -1,10 +1,14 @@
 // The keys of a graph. Down and Up follow the data; Left and Right go to the neighbour in the row.
+import type { Way } from "./tracing";
 import type { GraphView } from "./view";
 
 export const KEYS: [string, string][] = [
   ["↓ ↑", "follow an edge to the next user or producer"],
   ["← →", "the neighbour to the left or right"],
   ["Enter", "open or close a scope"],
+  ["[  ]", "the block of a repeat before, and the next"],
+  ["p  u", "all producers of a value, all its users"],
+  ["m", "mark a node; m on another: the ways between them"],
   ["Esc", "back: leave the scope, then the selection"],
   ["/", "search"],
   ["n  N", "next, previous match"],
@@ -53,6 +57,11 @@ export class Keyboard {
     Enter: () => this.enter(),
     " ": () => this.enter(),
     Escape: () => this.back(),
+    "[": () => this.step(-1),
+    "]": () => this.step(1),
+    p: () => this.trace("producers"),
+    u: () => this.trace("users"),
+    m: () => this.mark(),
     "/": () => this.graph.options.search?.(),
     n: () => void this.graph.api.nextHit(1),
     N: () => void this.graph.api.nextHit(-1),
@@ -112,6 +121,7 @@ export class Keyboard {
     const { model, layout } = this.graph;
     const { y } = layout.level(scope);
     const children = model.childrenOf(scope);
+    if (model.isRepeat(scope)) return this.topmost(model.childrenOf(scope)[0]!);
     let best: number | undefined;
     children.forEach((child, i) => {
       if (best === undefined || y[i]! < y[model.slot[best]!]!) best = child;
@@ -137,9 +147,39 @@ export class Keyboard {
     if (model.isScope(this.at)) this.graph.toggle(this.at);
   }
 
+  /** The repeat that the focus is in, or on. */
+  private step(by: -1 | 1): boolean {
+    const { model } = this.graph;
+    for (let at = this.at ?? model.root; at !== model.root; at = model.parent[at]!)
+      if (model.isRepeat(at) && model.open(at)) {
+        this.graph.step(at, by);
+        return true;
+      }
+    return false;
+  }
+
+  private trace(way: Way): void {
+    if (this.at === null) return;
+    this.graph.options.pick(this.graph.model.node(this.at).id);
+    this.graph.trace.follow(way);
+  }
+
+  private marked: number | null = null;
+
+  private mark(): void {
+    const { model, options, trace } = this.graph;
+    const [one, other] = [this.marked, this.at];
+    if (other === null) return;
+    this.marked = one === null ? other : null;
+    options.pick(model.node(one ?? other).id);
+    if (one !== null) trace.path(other);
+  }
+
   private back(): boolean | void {
-    const { model, marks, options } = this.graph;
+    const { model, marks, options, trace } = this.graph;
     this.graph.hover(null);
+    this.marked = null;
+    if (trace.clear()) return;
     const scope = this.at === null ? model.root : model.parent[this.at]!;
     if (scope !== model.root) return this.go(scope);
     if (marks.selected !== null || marks.related.size || marks.hits.size) return options.back?.();

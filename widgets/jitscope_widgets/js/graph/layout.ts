@@ -27,6 +27,7 @@ class Closed implements Shape {
 }
 
 export class Layout {
+  version = 0; // another one, another picture
   private readonly levels = new Map<number, LevelLayout>();
   private readonly placed = new Map<number, Placed>();
   private readonly closed = new Map<number, Closed>();
@@ -37,11 +38,12 @@ export class Layout {
   ) {}
 
   structure(scope: number): LevelLayout {
+    const graph = this.model.level(scope);
     let level = this.levels.get(scope);
-    if (!level) {
+    if (level?.level !== graph) {
       const { root, parent, slot } = this.model;
       const arriving = scope === root ? [] : this.structure(parent[scope]!).arrivingAt(slot[scope]!);
-      this.levels.set(scope, (level = new LevelLayout(this.model.level(scope), arriving)));
+      this.levels.set(scope, (level = new LevelLayout(graph, arriving)));
     }
     return level;
   }
@@ -80,7 +82,11 @@ export class Layout {
       w: this.frameWidth(node, inner),
       h: inner.h + FRAME.header + FRAME.bottom,
       inAt: (outside) => port(graph.inPorts.indexOf(outside), base),
-      outAt: (source) => port(graph.outPorts.indexOf(source), base + graph.inPorts.length),
+      outAt: (source) =>
+        port(
+          this.model.isRepeat(node) ? Math.min(graph.outPorts.length, 1) - 1 : graph.outPorts.indexOf(source),
+          base + graph.inPorts.length,
+        ),
     };
   }
 
@@ -100,6 +106,7 @@ export class Layout {
 
   /** A scope was opened or closed: it and everything around it must be placed anew. */
   changed(node: number): void {
+    this.version++;
     for (let at = node; ; at = this.model.parent[at]!) {
       this.placed.delete(at);
       if (at === this.model.root) return;
@@ -107,6 +114,7 @@ export class Layout {
   }
 
   allChanged(): void {
+    this.version++;
     this.placed.clear();
   }
 

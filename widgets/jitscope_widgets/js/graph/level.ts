@@ -1,9 +1,11 @@
 // The structure of one level: rows and order. It depends on the document alone and is made once.
 import { makeChains, type Chains } from "./chains";
-import type { LevelGraph } from "./model";
+import type { LevelGraph } from "./levels";
 import { orderRows, type Ordered } from "./order";
 import { place, type Placed, type Shape } from "./placing";
 import { assignRanks } from "./rank";
+
+const PER_ROW_OF_TREE = 4;
 
 export class LevelLayout {
   readonly chains: Chains;
@@ -27,6 +29,7 @@ export class LevelLayout {
       edges: level.edges,
       top: new Set(level.inPorts.map((_, i) => base + i)),
       bottom: new Set(level.outPorts.map((_, i) => bottom + i)),
+      perRow: level.narrow ? PER_ROW_OF_TREE : undefined,
     });
     this.chains = makeChains(level, ranks);
     this.ordered = orderRows(this.chains, this.portsInOrder(arriving));

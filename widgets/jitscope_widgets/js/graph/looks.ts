@@ -1,13 +1,15 @@
 // How each kind of node looks and how big it is.
+import { plural } from "../dom";
 import type { Model } from "./model";
 import type { ShownNode } from "./hulls";
 import { meter } from "./pen";
 
-export type ShapeName = "box" | "pill" | "small" | "library" | "scope" | "fusion";
+export type ShapeName = "box" | "pill" | "tree" | "small" | "library" | "scope" | "fusion" | "fold" | "repeat";
 
 export interface Look {
   shape: ShapeName;
   px: number; // font size at zoom 1
+  sign: string; // before the name: what made it
   main: string;
   sub: string;
   height: number;
@@ -41,25 +43,44 @@ function short(text: string): string {
   return text.length > LONGEST ? `${text.slice(0, 15)}…${text.slice(-10)}` : text;
 }
 
-function insideText(model: Model, node: number): string {
-  const count = model.inside[node]!;
-  const word = model.document.level === "jaxpr" ? "equation" : "operation";
-  return `${count} ${word}${count === 1 ? "" : "s"}`;
+const word = (model: Model) => (model.document.level === "jaxpr" ? "equation" : "operation");
+
+/** "98 arrays", "12 equations", "add, mul": what a closed scope says about its inside. */
+export function insideText(model: Model, i: number): string {
+  const node = model.node(i);
+  if (node.what === "tree") return plural(node.count ?? model.allChildrenOf(i).length, "array");
+  const all = model.inside[i]!;
+  const inside = all ? plural(all, word(model)) : plural(model.allChildrenOf(i).length, "array");
+  if (model.isRepeat(i)) return `${plural(model.inside[model.childrenOf(i)[0]!]!, word(model))} each`;
+  return node.kind === "fold" && node.text ? `${inside}: ${node.text}` : inside;
+}
+
+/** How derivatives are told from what was written, whatever the colours. */
+function signOf(node: ShownNode): string {
+  if (node.transforms?.includes("transpose") || /\(backward\)/.test(node.label)) return "↩ ";
+  return node.transforms?.includes("jvp") ? "∂ " : "";
 }
 
 export function lookOf(model: Model, i: number): Look {
   const node = model.node(i);
+  const sign = signOf(node);
   const main = short(node.label || node.id);
+  const look = (shape: ShapeName, height: number, px = 13, sub = ""): Look => ({ shape, px, sign, main, sub, height });
   if (model.isScope(i)) {
-    const shape = node.kind === "fusion" || node.kind === "hull" ? "fusion" : "scope";
-    return { shape, px: 13, main, sub: insideText(model, i), height: 42 };
+    const sub = insideText(model, i);
+    if (node.what === "tree") return { ...look("tree", 28, 12), main: `${main} · ${sub}` };
+    if (node.kind === "fusion" || node.kind === "hull") return look("fusion", 42, 13, sub);
+    if (node.kind === "fold") return look("fold", 42, 13, sub);
+    return look(node.what === "repeat" ? "repeat" : "scope", 42, 13, sub);
   }
-  if (node.kind === "input" || node.kind === "output") return { shape: "pill", px: 12, main, sub: "", height: 26 };
-  if (node.kind === "library") return { shape: "library", px: 13, main, sub: "library call", height: 42 };
-  if (node.kind === "fusion") return { shape: "fusion", px: 13, main, sub: "", height: 32 };
-  if (isQuiet(node)) return { shape: "small", px: 11, main, sub: "", height: 22 };
-  return { shape: "box", px: 13, main, sub: "", height: 30 };
+  if (node.kind === "input" || node.kind === "output") return look("pill", 26, 12);
+  if (node.kind === "library") return look("library", 42, 13, "library call");
+  if (node.kind === "fusion") return look("fusion", 32);
+  if (isQuiet(node)) return look("small", 22, 11);
+  return look("box", 30);
 }
+
+export const isBold = ({ shape }: Look): boolean => ["scope", "fusion", "fold", "repeat"].includes(shape);
 
 export function isQuiet(node: ShownNode): boolean {
   return node.kind === "constant" || (node.kind !== "input" && QUIET.has(node.label));
@@ -67,6 +88,9 @@ export function isQuiet(node: ShownNode): boolean {
 
 /** Sizes are for letters a little larger than drawn: they still fit when zoomed out as far as text stays legible. */
 const MEASURE_PX = 13.75;
+
+/** The room for ‹ 3 of 12 › in the caption of a repeat. */
+const STEPPER = 120;
 
 /** The width that the label, the colour stripe and the line number need. */
 export function sizeOf(
@@ -79,9 +103,11 @@ export function sizeOf(
   const arrow = model.isScope(i) ? 16 : 0;
   const line = lineOf(model.node(i));
   const badge = line === null ? 0 : meter.width(String(line), MEASURE_PX, family) + 8;
-  const weight = look.shape === "scope" || look.shape === "fusion" ? 600 : 400;
-  const main = meter.width(look.main, MEASURE_PX, family, weight) + arrow + badge;
-  const sub = look.sub ? meter.width(look.sub, MEASURE_PX, family) + arrow : 0;
+  const weight = isBold(look) ? 600 : 400;
+  const main = meter.width(look.sign + look.main, MEASURE_PX, family, weight) + arrow + badge;
+  const below = look.sub && [look.sub, model.shareText(i)].filter(Boolean).join(" · ");
+  const stepper = model.isRepeat(i) ? STEPPER : 0;
+  const sub = below ? meter.width(below, MEASURE_PX, family) + arrow : 0;
   const padding = look.shape === "small" ? 20 : look.shape === "library" ? 36 : 25;
-  return { w: Math.ceil(Math.max(main, sub, 18) + padding), h: look.height };
+  return { w: Math.ceil(Math.max(main + stepper, sub, 18) + padding), h: look.height };
 }

@@ -1,152 +1,148 @@
 // The hierarchy of a graph document: which scope holds which node, and what each scope's own level looks like.
 // All of it is fixed by the document; which scopes are open is kept here too, sizes and places are not.
-import type { GraphDoc, GraphNode } from "../documents";
+import type { GraphDoc } from "../documents";
+import { listsByOwner, type Lists } from "./csr";
+import { foldBigLevels } from "./folds";
 import { withHulls, type ShownNode } from "./hulls";
+import { makeLevel, type Crossing, type LevelGraph } from "./levels";
+import { parentsOf, PIECE } from "./nesting";
+import { atOnce, type Work } from "./slices";
 
-/** An edge of one level: between two of its items, standing for one or more edges of the document. */
-export interface LevelEdge {
-  from: number; // item of the level
-  to: number;
-  /** The child of `from` that gives the value when `from` is a scope; else `from`'s own node. One source, one line. */
-  source: number;
-  bytes: number;
-  type: string;
-  edges: number[]; // indices into model.from/model.to
-}
+export type { LevelEdge, LevelGraph } from "./levels";
 
-/** One level: a scope's children, then its ports (values that come in from or go out to its surroundings). */
-export interface LevelGraph {
-  scope: number;
-  children: number[]; // node indices
-  inPorts: number[]; // the node outside (a sibling of some ancestor) that each in-port stands for
-  outPorts: number[]; // the child whose values leave through each out-port
-  edges: LevelEdge[];
-}
-
-const SMALL = 60;
+/** A closed scope that gives more values than this has one line for all of them. */
+const MOST_LINES = 3;
+const NO_OPERATION = new Set(["hull", "fold", "group", "input", "output", "constant"]);
 
 export class Model {
   readonly nodes: ShownNode[];
   readonly index = new Map<string, number>();
-  readonly root: number;
-  readonly parent: Int32Array;
-  readonly depth: Int32Array;
-  readonly slot: Int32Array; // place among the parent's children
-  readonly from: Int32Array;
+  root = 0;
+  parent = new Int32Array();
+  depth = new Int32Array();
+  slot = new Int32Array(); // place in the parent's level
+  readonly from: Int32Array; // of each edge of the document; -1 where an end is unknown or both are one
   readonly to: Int32Array;
-  readonly isOpen: Uint8Array;
-  readonly inside: Int32Array; // how many equations or operations a scope holds, at all depths
-  private readonly children: (number[] | undefined)[];
-  private readonly at: (number[] | undefined)[]; // edges whose lowest common scope this is
-  private readonly into: (number[] | undefined)[]; // edges that enter this scope from outside
-  private readonly outOf: (number[] | undefined)[];
+  isOpen = new Uint8Array();
+  inside = new Int32Array(); // how many equations or operations a scope holds, at all depths
+  /** The share of the measured time that a node took; "" where nothing was measured. */
+  shareText: (i: number) => string = () => "";
+  private children: (number[] | undefined)[] = [];
+  private crossing: Crossing = { at: [], into: [], outOf: [] };
+  private readonly chosen = new Map<number, number>(); // repeat → which of its blocks is drawn
+  private readonly sources = new Map<number, boolean>();
   private readonly levels = new Map<number, LevelGraph>();
 
-  constructor(readonly document: GraphDoc) {
-    this.nodes = withHulls(document.nodes);
-    const size = this.nodes.length;
-    this.root = size;
-    this.parent = new Int32Array(size + 1).fill(size);
-    this.depth = new Int32Array(size + 1);
-    this.slot = new Int32Array(size + 1);
-    this.inside = new Int32Array(size + 1);
-    this.isOpen = new Uint8Array(size + 1);
-    this.isOpen[size] = 1;
-    this.children = new Array(size + 1);
-    this.at = new Array(size + 1);
-    this.into = new Array(size + 1);
-    this.outOf = new Array(size + 1);
-    this.from = new Int32Array(document.edges.length);
-    this.to = new Int32Array(document.edges.length);
-    this.nest();
-    this.connect();
-    // a small program shows at once what goes together; a big one is easier to read with closed hulls
-    if (document.nodes.length <= SMALL)
-      for (let i = 0; i < size; i++) if (this.nodes[i]!.kind === "hull") this.isOpen[i] = 1;
+  /** The model of a document; as work in pieces: `Model.work`. */
+  static of(document: GraphDoc): Model {
+    return atOnce(Model.work(document));
   }
 
-  private nest(): void {
-    const { nodes, index, parent, root } = this;
-    nodes.forEach((node, i) => index.set(node.id, i));
-    nodes.forEach((node, i) => {
-      const scope = node.scope === null ? root : (index.get(node.scope) ?? root);
-      parent[i] = scope === i ? root : scope;
-    });
-    nodes.forEach((_, i) => this.breakLoop(i));
-    nodes.forEach((_, i) => {
-      const list = (this.children[parent[i]!] ??= []);
-      this.slot[i] = list.length;
-      list.push(i);
-    });
-    // from the root downwards, so that a parent's depth is known
-    for (const queue = [root]; queue.length;) {
-      const scope = queue.pop()!;
-      for (const child of this.children[scope] ?? []) {
-        this.depth[child] = this.depth[scope]! + 1;
-        if (this.children[child]) queue.push(child);
-      }
+  static *work(document: GraphDoc): Work<Model> {
+    const model = new Model(document);
+    yield* model.build();
+    return model;
+  }
+
+  private constructor(readonly document: GraphDoc) {
+    const nodes = withHulls(document.nodes);
+    this.nodes = nodes === document.nodes ? [...nodes] : nodes;
+    this.from = new Int32Array(document.edges.length);
+    this.to = new Int32Array(document.edges.length);
+  }
+
+  private *build(): Work<void> {
+    const { nodes, index, from, to } = this;
+    for (let i = 0; i < nodes.length; i++) {
+      index.set(nodes[i]!.id, i);
+      if (i % PIECE === 0) yield;
     }
-    nodes.forEach((_, i) => {
-      if (!this.isOperation(i)) return;
+    for (let e = 0; e < from.length; e++) {
+      const edge = this.document.edges[e]!;
+      const [a, b] = [index.get(edge.from), index.get(edge.to)];
+      const known = a !== undefined && b !== undefined && a !== b;
+      from[e] = known ? a : -1;
+      to[e] = known ? b : -1;
+      if (e % PIECE === 0) yield;
+    }
+    const known = nodes.length;
+    const parent = yield* parentsOf(nodes, index);
+    const nesting = yield* foldBigLevels(nodes, parent, from, to);
+    for (let i = known; i < nodes.length; i++) index.set(nodes[i]!.id, i);
+    Object.assign(this, nesting);
+    this.isOpen = new Uint8Array(this.root + 1);
+    this.isOpen[this.root] = 1;
+    yield* this.count();
+    yield* this.connect();
+  }
+
+  /** Slots, and how much each scope holds. */
+  private *count(): Work<void> {
+    const { root, parent, nodes } = this;
+    this.slot = new Int32Array(root + 1);
+    this.inside = new Int32Array(root + 1);
+    for (let scope = 0; scope <= root; scope++) {
+      // all blocks of a repeat have the one place that is drawn
+      if (!this.isRepeat(scope)) this.children[scope]?.forEach((child, i) => (this.slot[child] = i));
+      else for (const block of this.children[scope]!) this.isOpen[block] = 1;
+      if (scope % PIECE === 0) yield;
+    }
+    for (let i = 0; i < nodes.length; i++) {
+      if (i % PIECE === 0) yield;
+      if (!this.isOperation(i)) continue;
       for (let scope = parent[i]!; ; scope = parent[scope]!) {
         this.inside[scope]!++;
         if (scope === root) break;
       }
-    });
+    }
   }
 
   /** Whether a node is an equation, or an operation of HLO: no input, constant or output, and nothing that only holds others. */
-  private isOperation(i: number): boolean {
+  isOperation(i: number): boolean {
     const { kind, paths } = this.nodes[i]!;
-    if (["hull", "group", "input", "output", "constant"].includes(kind)) return false;
+    if (NO_OPERATION.has(kind)) return false;
     if (this.document.level === "jaxpr") return kind !== "scope" || paths.length > 0;
     return kind !== "scope" && !this.children[i];
   }
 
-  /** A document whose scopes contain each other in a circle must not hang the view. */
-  private breakLoop(start: number): void {
-    let steps = 0;
-    for (let at = start; at !== this.root; at = this.parent[at]!)
-      if (++steps > 1000) {
-        this.parent[start] = this.root;
-        return;
-      }
-  }
-
-  private connect(): void {
-    let count = 0;
-    for (const edge of this.document.edges) {
-      const a = this.index.get(edge.from);
-      const b = this.index.get(edge.to);
-      this.from[count] = a ?? -1;
-      this.to[count] = b ?? -1;
-      if (a !== undefined && b !== undefined && a !== b) this.place(count, a, b);
-      count++;
+  private *connect(): Work<void> {
+    const size = this.root + 1;
+    this.crossing = { at: new Array(size), into: new Array(size), outOf: new Array(size) };
+    for (let e = 0; e < this.from.length; e++) {
+      if (this.from[e]! >= 0) this.place(e, this.from[e]!, this.to[e]!);
+      if (e % PIECE === 0) yield;
     }
   }
 
   /** Notes an edge at its lowest common scope and at every scope border that it crosses. */
   private place(edge: number, a: number, b: number): void {
     const { parent, depth } = this;
+    const { at, into, outOf } = this.crossing;
     let left = parent[a]!;
     let right = parent[b]!;
     while (left !== right) {
       if (depth[left]! >= depth[right]!) {
-        if (left !== b) (this.outOf[left] ??= []).push(edge);
+        if (left !== b) (outOf[left] ??= []).push(edge);
         left = parent[left]!;
       } else {
-        if (right !== a) (this.into[right] ??= []).push(edge);
+        if (right !== a) (into[right] ??= []).push(edge);
         right = parent[right]!;
       }
     }
-    (this.at[left] ??= []).push(edge);
+    (at[left] ??= []).push(edge);
   }
 
   node(i: number): ShownNode {
     return this.nodes[i]!;
   }
 
+  /** What is drawn inside a scope: its children; of a repeat the one block that was chosen. */
   childrenOf(scope: number): number[] {
+    const all = this.children[scope] ?? [];
+    return this.isRepeat(scope) ? all.slice(this.blockOf(scope), this.blockOf(scope) + 1) : all;
+  }
+
+  allChildrenOf(scope: number): number[] {
     return this.children[scope] ?? [];
   }
 
@@ -159,7 +155,36 @@ export class Model {
   }
 
   setOpen(i: number, open: boolean): void {
-    if (i !== this.root && this.isScope(i)) this.isOpen[i] = open ? 1 : 0;
+    if (i === this.root || !this.isScope(i) || this.isBlock(i)) return;
+    if (this.isOpen[i] !== Number(open) && this.givesMany(i)) this.levels.delete(this.parent[i]!);
+    this.isOpen[i] = open ? 1 : 0;
+  }
+
+  // repeats
+
+  isRepeat(i: number): boolean {
+    return this.nodes[i]?.what === "repeat" && this.children[i] !== undefined;
+  }
+
+  /** Is it one of the equal blocks of a repeat? It has no frame of its own. */
+  isBlock(i: number): boolean {
+    return i !== this.root && this.isRepeat(this.parent[i]!);
+  }
+
+  /** Which block of a repeat is drawn, from 0. */
+  blockOf(repeat: number): number {
+    return this.chosen.get(repeat) ?? 0;
+  }
+
+  chooseBlock(repeat: number, block: number): void {
+    const last = this.children[repeat]!.length - 1;
+    this.chosen.set(repeat, Math.min(last, Math.max(0, block)));
+    this.levels.delete(repeat);
+  }
+
+  /** Is it a block of an open or closed repeat that draws another one? */
+  isHidden(i: number): boolean {
+    return this.isBlock(i) && this.children[this.parent[i]!]![this.blockOf(this.parent[i]!)] !== i;
   }
 
   /** The child of `scope` that is or contains node `i`. */
@@ -179,10 +204,13 @@ export class Model {
     return left;
   }
 
-  /** The node that is drawn for `i`: itself, or the outermost closed scope around it. */
+  /** The node that is drawn for `i`: itself, or the outermost scope around it that is closed or draws another block. */
   shown(i: number): number {
     let result = i;
-    for (let at = this.parent[i]!; at !== this.root; at = this.parent[at]!) if (!this.isOpen[at]) result = at;
+    for (let at = i; at !== this.root; at = this.parent[at]!) {
+      const scope = this.parent[at]!;
+      if (scope !== this.root && (!this.isOpen[scope] || this.isHidden(at))) result = scope;
+    }
     return result;
   }
 
@@ -196,58 +224,26 @@ export class Model {
 
   level(scope: number): LevelGraph {
     let level = this.levels.get(scope);
-    if (!level) this.levels.set(scope, (level = this.makeLevel(scope)));
+    if (!level) this.levels.set(scope, (level = makeLevel(this, this.crossing, scope)));
     return level;
   }
 
-  private makeLevel(scope: number): LevelGraph {
-    const children = this.childrenOf(scope);
-    const inPorts: number[] = [];
-    const outPorts: number[] = [];
-    const inItem = new Map<number, number>();
-    const outItem = new Map<number, number>();
-    const merged = new Map<string, LevelEdge>();
-    const add = (edge: number, from: number, to: number, source: number) => {
-      const key = `${from},${to},${source}`;
-      const { bytes, type } = this.document.edges[edge]!;
-      const known = merged.get(key);
-      if (known) {
-        known.edges.push(edge);
-        known.bytes = Math.max(known.bytes, bytes);
-        if (known.type !== type) known.type = "";
-      } else merged.set(key, { from, to, source, bytes, type, edges: [edge] });
-    };
-    for (const edge of this.into[scope] ?? []) {
-      const [a, b] = [this.from[edge]!, this.to[edge]!];
-      const outside = this.within(this.common(a, b), a);
-      if (!inItem.has(outside)) inItem.set(outside, inPorts.push(outside) - 1);
-    }
-    for (const edge of this.outOf[scope] ?? []) {
-      const inner = this.within(scope, this.from[edge]!);
-      if (!outItem.has(inner)) outItem.set(inner, outPorts.push(inner) - 1);
-    }
-    const base = children.length;
-    for (const edge of this.at[scope] ?? []) {
-      const [a, b] = [this.from[edge]!, this.to[edge]!];
-      // a scope may itself be an end of an edge; an edge into one's own scope is drawn at the border only
-      const [left, right] = [this.within(scope, a), this.within(scope, b)];
-      if (left !== right) add(edge, this.slot[left]!, this.slot[right]!, this.sourceOf(left, a));
-    }
-    for (const edge of this.into[scope] ?? []) {
-      const [a, b] = [this.from[edge]!, this.to[edge]!];
-      const port = inItem.get(this.within(this.common(a, b), a))!;
-      add(edge, base + port, this.slot[this.within(scope, b)]!, -1);
-    }
-    for (const edge of this.outOf[scope] ?? []) {
-      const a = this.from[edge]!;
-      const inner = this.within(scope, a);
-      add(edge, this.slot[inner]!, base + inPorts.length + outItem.get(inner)!, this.sourceOf(inner, a));
-    }
-    return { scope, children, inPorts, outPorts, edges: [...merged.values()] };
+  /** Does one line stand for all values of this scope? Of a repeat: it does not matter from which block they come. */
+  givesOneLine(i: number): boolean {
+    return this.isRepeat(i) || (!this.isOpen[i] && this.givesMany(i));
   }
 
-  private sourceOf(item: number, producer: number): number {
-    return item === producer ? item : this.within(item, producer);
+  private givesMany(i: number): boolean {
+    let many = this.sources.get(i);
+    if (many === undefined) {
+      const found = new Set<number>();
+      for (const edge of this.crossing.outOf[i] ?? []) {
+        found.add(this.within(i, this.from[edge]!));
+        if (found.size > MOST_LINES) break;
+      }
+      this.sources.set(i, (many = found.size > MOST_LINES));
+    }
+    return many;
   }
 
   /** Direct producers (or users) of what is drawn as `i`, as drawn nodes. */
@@ -260,24 +256,18 @@ export class Model {
     return [...found];
   }
 
-  private adjacency: { in: (number[] | undefined)[]; out: (number[] | undefined)[] } | null = null;
+  private adjacency: { in: Lists; out: Lists } | null = null;
 
-  /** Document edges into or out of a node; for a scope also those that cross its border. */
-  edgesOf(i: number, direction: "in" | "out"): number[] {
-    if (!this.adjacency) {
-      this.adjacency = { in: new Array(this.root), out: new Array(this.root) };
-      for (let e = 0; e < this.from.length; e++) {
-        if (this.from[e]! < 0 || this.to[e]! < 0) continue;
-        (this.adjacency.out[this.from[e]!] ??= []).push(e);
-        (this.adjacency.in[this.to[e]!] ??= []).push(e);
-      }
-    }
-    const own = this.adjacency[direction][i] ?? [];
-    const crossing = (direction === "in" ? this.into : this.outOf)[i] ?? [];
-    return crossing.length ? [...new Set([...own, ...crossing])] : own;
+  /** Edges of the document that end (or start) at a node itself. */
+  ownEdges(i: number, direction: "in" | "out"): Int32Array {
+    this.adjacency ??= { in: listsByOwner(this.root, this.to), out: listsByOwner(this.root, this.from) };
+    const { start, at } = this.adjacency[direction];
+    return at.subarray(start[i]!, start[i + 1]!);
   }
 
-  get documentNodes(): GraphNode[] {
-    return this.document.nodes;
+  /** The same; for a scope also those that cross its border. */
+  edgesOf(i: number, direction: "in" | "out"): number[] {
+    const crossing = (direction === "in" ? this.crossing.into : this.crossing.outOf)[i] ?? [];
+    return [...new Set([...this.ownEdges(i, direction), ...crossing])];
   }
 }

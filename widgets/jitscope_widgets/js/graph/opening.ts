@@ -2,30 +2,59 @@
 // who want less motion).
 import type { Motion } from "./draw";
 import type { Rect } from "./layout";
+import type { Model } from "./model";
 import type { GraphView } from "./view";
 
 const DURATION_MS = 150;
 const MOST_MOVED = 1500;
+const MOST_OPENED = 3000; // boxes, when all scopes are opened
 
 export function toggle(graph: GraphView, node: number): void {
-  const { model, layout, camera, marks } = graph;
+  const { model, layout, marks } = graph;
   if (!model.isScope(node)) return;
+  if (model.isBlock(node)) return toggle(graph, model.parent[node]!);
+  const start = performance.now();
+  moveWith(graph, node, () => {
+    model.setOpen(node, !model.open(node));
+    layout.changed(node);
+  });
+  if (marks.focus !== null) marks.focus = model.shown(marks.focus);
+  graph.trace.redraw();
+  graph.perf.toggleMs = performance.now() - start;
+  graph.outline.refresh();
+  graph.ask();
+}
+
+/** Changes the picture; a node keeps its place on the screen. */
+export function moveWith(graph: GraphView, node: number, change: () => void): void {
+  const { layout, camera } = graph;
   const start = performance.now();
   const before = layout.rect(node);
   const moving = !matchMedia("(prefers-reduced-motion: reduce)").matches;
   const places = moving ? placesOf(graph) : null;
-  model.setOpen(node, !model.open(node));
-  layout.changed(node);
+  change();
   const after = layout.rect(node);
   const dx = after.x - before.x;
   const dy = after.y - before.y;
   camera.x -= dx * camera.k;
   camera.y -= dy * camera.k;
   if (places) graph.motion = motionFrom(places, before, dx, dy, start);
-  if (marks.focus !== null) marks.focus = model.shown(marks.focus);
-  graph.perf.toggleMs = performance.now() - start;
-  graph.outline.refresh();
-  graph.ask();
+}
+
+/** Opens scopes, outermost first, until no more boxes can be drawn. Trees of arguments and results stay closed. */
+export function openSome(model: Model): void {
+  let shown = model.childrenOf(model.root).length;
+  for (let level = [model.root]; level.length;) {
+    const next: number[] = [];
+    for (const scope of level) if (model.open(scope)) next.push(...model.childrenOf(scope).filter((i) => model.isScope(i) && model.node(i).what !== "tree"));
+    for (const scope of next) {
+      const more = model.childrenOf(scope).length;
+      if (shown + more > MOST_OPENED) continue;
+      model.setOpen(scope, true);
+      shown += more;
+    }
+    level = next;
+  }
 }
 
 /** Where the boxes were, seen from where the picture is now. */

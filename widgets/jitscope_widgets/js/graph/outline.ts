@@ -1,6 +1,7 @@
 // The same graph for screen readers and the keyboard: a tree of which only the surroundings of the focused node are
 // made, so that 50,000 nodes cost nothing.
 import { h } from "../dom";
+import { insideText } from "./looks";
 import type { GraphView } from "./view";
 
 const AROUND = 20;
@@ -18,6 +19,7 @@ export class Outline {
       tabindex: "0",
       "aria-label": `Graph: ${graph.document.title || graph.document.level}. Arrow keys follow the data, Enter opens, question mark lists the keys.`,
     });
+    this.refresh();
   }
 
   refresh(): void {
@@ -31,39 +33,45 @@ export class Outline {
 
   private fill(): void {
     const { model, marks } = this.graph;
-    const focus = marks.focus;
-    if (focus === null) {
-      this.element.removeAttribute("aria-activedescendant");
-      this.element.replaceChildren();
-      return;
-    }
-    const siblings = model.childrenOf(model.parent[focus]!);
-    const place = model.slot[focus]!;
-    const first = Math.max(0, place - AROUND);
-    const items = siblings.slice(first, place + AROUND).map((node, i) => this.item(node, first + i, siblings.length));
-    this.element.replaceChildren(...items);
-    this.element.setAttribute("aria-activedescendant", `${this.prefix}-${focus}`);
+    const all = [...model.visible()];
+    const focus = marks.focus === null ? -1 : all.indexOf(model.shown(marks.focus));
+    const around = new Set(all.slice(Math.max(0, focus - AROUND), Math.max(0, focus) + AROUND));
+    // the scopes that it is in, so that the levels can be followed up
+    if (focus >= 0) for (let at = model.parent[all[focus]!]!; at !== model.root; at = model.parent[at]!) around.add(at);
+    this.element.replaceChildren(...all.filter((node) => around.has(node)).map((node) => this.item(node)));
+    if (focus < 0) this.element.removeAttribute("aria-activedescendant");
+    else this.element.setAttribute("aria-activedescendant", `${this.prefix}-${all[focus]}`);
   }
 
-  private item(node: number, place: number, count: number): HTMLElement {
-    const { model, marks, options } = this.graph;
-    const shown = model.node(node);
-    const line = options.lines.of(shown);
-    const parts = [shown.label, shown.types.join(", "), line === null ? "" : `line ${line}`];
-    if (model.isScope(node)) parts.push(`${model.inside[node]} inside`);
+  private item(node: number): HTMLElement {
+    const { model, marks } = this.graph;
+    const parent = model.parent[node]!;
     return h(
       "div",
       {
         role: "treeitem",
         id: `${this.prefix}-${node}`,
-        "data-node": shown.id,
+        "data-node": model.node(node).id,
         "aria-level": model.depth[node],
-        "aria-posinset": place + 1,
-        "aria-setsize": count,
+        "aria-posinset": model.slot[node]! + 1,
+        "aria-setsize": model.childrenOf(parent).length,
         "aria-selected": String(marks.selected === node),
         "aria-expanded": model.isScope(node) ? String(model.open(node)) : null,
       },
-      parts.filter(Boolean).join(", "),
+      this.words(node),
     );
+  }
+
+  private words(node: number): string {
+    const { model, options } = this.graph;
+    const shown = model.node(node);
+    const line = options.lines.of(shown);
+    const parts = [shown.label, shown.types.join(", "), line === null ? "" : `line ${line}`];
+    if (shown.transforms?.length) parts.push(`made by ${shown.transforms.join(", ")}`);
+    if (model.isScope(node)) parts.push(insideText(model, node));
+    if (model.isRepeat(node))
+      parts.push(`block ${model.blockOf(node) + 1} of ${model.allChildrenOf(node).length} is shown, brackets change it`);
+    parts.push(model.shareText(node));
+    return parts.filter(Boolean).join(", ");
   }
 }

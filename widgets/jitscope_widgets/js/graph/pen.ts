@@ -24,7 +24,7 @@ export interface TextStyle {
 
 export interface TextMeaning {
   id: string;
-  what: "node" | "edge" | "caption" | "line";
+  what: "node" | "edge" | "caption" | "line" | "far";
 }
 
 export interface Pen {

@@ -1,5 +1,6 @@
 // Mouse and touch: drag moves, a click picks or opens, ctrl+wheel (or the wheel once the graph has the focus) zooms.
 import type { Disposables } from "../dom";
+import type { Hot } from "./draw";
 import { FRAME } from "./placing";
 import type { GraphView } from "./view";
 
@@ -33,6 +34,11 @@ export class Pointer {
     return this.graph.layout.hit(point.x, point.y);
   }
 
+  private hotAt(event: MouseEvent): Hot | undefined {
+    const { x, y } = this.at(event);
+    return this.graph.hot.find((hot) => x >= hot.x && y >= hot.y && x <= hot.x + hot.w && y <= hot.y + hot.h);
+  }
+
   private down(event: PointerEvent): void {
     if (event.button !== 0) return;
     const point = this.at(event);
@@ -47,9 +53,10 @@ export class Pointer {
     const point = this.at(event);
     const known = this.touches.get(event.pointerId);
     if (!known || !this.start) {
-      const node = this.nodeAt(event);
+      const hot = this.hotAt(event);
+      const node = hot ? null : this.nodeAt(event);
       this.graph.hover(node, point.x, point.y);
-      this.graph.canvas.style.cursor = node === null ? "grab" : "pointer";
+      this.graph.canvas.style.cursor = node === null && !hot ? "grab" : "pointer";
       return;
     }
     if (Math.hypot(point.x - this.start.x, point.y - this.start.y) > SLACK) this.start.moved = true;
@@ -75,7 +82,10 @@ export class Pointer {
     const click = this.start && !this.start.moved;
     if (!this.touches.size) this.start = null;
     if (!click) return;
+    const hot = this.hotAt(event);
+    if (hot) return this.graph.step(hot.node, hot.step);
     const node = this.nodeAt(event);
+    if (event.shiftKey && node !== null && this.graph.marks.selected !== null) return void this.graph.trace.path(node);
     this.graph.options.pick(node === null ? null : this.graph.model.node(node).id);
     if (node === null) return;
     this.graph.marks.focus = node;

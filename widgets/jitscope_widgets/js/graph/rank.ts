@@ -6,6 +6,8 @@ export interface RankInput {
   /** Items that must stand in the first row (in-ports) and in the last (out-ports). */
   top: Set<number>;
   bottom: Set<number>;
+  /** The most items to stand side by side. */
+  perRow?: number;
 }
 
 export interface Ranks {
@@ -99,26 +101,24 @@ function tighten(order: number[], rank: Int32Array, { out, in: into }: Neighbour
   }
 }
 
-const SOURCES_PER_ROW = 8;
+const MOST_PER_ROW = 9;
 
-/** Many arguments side by side make a wide picture: they stand in several rows above their user instead. */
-function stackSources(order: number[], rank: Int32Array, { in: into }: Neighbours, fixed: Set<number>): void {
-  const sources = new Map<number, number[]>();
+/** Many items side by side make a wide picture: they stand in several rows instead, in the order given. */
+function wrapRows(order: number[], rank: Int32Array, fixed: Set<number>, perRow: number): void {
+  const rows = new Map<number, number[]>();
   for (const item of order) {
-    if (into[item]!.length || fixed.has(item)) continue;
-    const row = sources.get(rank[item]!);
+    if (fixed.has(item)) continue;
+    const row = rows.get(rank[item]!);
     if (row) row.push(item);
-    else sources.set(rank[item]!, [item]);
+    else rows.set(rank[item]!, [item]);
   }
   const last = order.reduce((most, item) => Math.max(most, rank[item]!), 0);
-  const shift = new Int32Array(last + 1);
-  for (let r = 0, sum = 0; r <= last; r++) {
-    sum += Math.max(0, Math.ceil((sources.get(r)?.length ?? 0) / SOURCES_PER_ROW) - 1);
-    shift[r] = sum;
-  }
-  if (!shift[last]) return;
+  const shift = new Int32Array(last + 2); // rows that are new above each row
+  for (let r = 0; r <= last; r++)
+    shift[r + 1] = shift[r]! + Math.max(0, Math.ceil((rows.get(r)?.length ?? 0) / perRow) - 1);
+  if (!shift[last + 1]) return;
   for (const item of order) rank[item]! += shift[rank[item]!]!;
-  for (const row of sources.values()) row.forEach((item, i) => (rank[item]! -= Math.floor(i / SOURCES_PER_ROW)));
+  for (const row of rows.values()) row.forEach((item, i) => (rank[item]! += Math.floor(i / perRow)));
 }
 
 export function assignRanks(input: RankInput): Ranks {
@@ -137,7 +137,7 @@ export function assignRanks(input: RankInput): Ranks {
   sink(order, rank, lists, input.top);
   const rows = order.reduce((most, item) => Math.max(most, rank[item]! + 1), 0);
   rankLoose(loose, rank, first, rows);
-  stackSources(order, rank, lists, new Set([...input.top, ...loose]));
+  wrapRows(order, rank, new Set([...input.top, ...loose]), input.perRow ?? MOST_PER_ROW);
   let last = 0;
   for (let i = 0; i < input.count; i++) if (!input.bottom.has(i)) last = Math.max(last, rank[i]!);
   for (const item of input.bottom) rank[item] = last + 1;

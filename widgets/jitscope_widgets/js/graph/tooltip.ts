@@ -1,7 +1,8 @@
 // What stands beside the mouse: the operation, what it gives, and the line of the user's code that asked for it.
 import { h } from "../dom";
 import type { Position } from "../documents";
-import type { ShownNode } from "./hulls";
+import { insideText } from "./looks";
+import type { Model } from "./model";
 
 export function place(position: Position): string {
   const columns =
@@ -11,24 +12,33 @@ export function place(position: Position): string {
   return `${position.cell ?? position.file}, line ${position.line}${columns}`;
 }
 
-export function hoverText(node: ShownNode): string[] {
-  const types = node.types.length ? `${node.label}  ${node.types.join(", ")}` : node.label;
+const MADE: Record<string, string> = {
+  jvp: "its derivative (jvp)",
+  transpose: "its backward pass (transpose)",
+  vmap: "its batched form (vmap)",
+};
+
+export function hoverText(model: Model, i: number): string[] {
+  const node = model.node(i);
+  const title = [node.label, node.types.join(", "), model.shareText(i)].filter(Boolean).join("  ");
+  const made = node.transforms?.length ? [`made by ${node.transforms.map((name) => MADE[name] ?? name).join(", then ")}`] : [];
+  const inside = model.isScope(i) ? [insideText(model, i)] : [];
   const first = node.positions[0];
-  if (first) return [types, first.text.trim(), place(first)];
+  if (first) return [title, first.text.trim(), place(first), ...made, ...inside];
   if (node.kind === "hull") return [node.text];
-  if (node.kind === "input" || node.kind === "constant" || node.kind === "output") return [types];
-  return [types, "no line of code is known for this operation"];
+  if (inside.length || ["input", "constant", "output"].includes(node.kind)) return [title, ...inside];
+  return [title, "no line of code is known for this operation"];
 }
 
 export class Tooltip {
   readonly element = h("div", { class: "jitscope-tooltip", role: "tooltip", hidden: true });
 
   show(lines: string[], x: number, y: number, view: { w: number; h: number }): void {
-    const [title, code, where] = lines;
+    const [title, code, ...where] = lines;
     this.element.replaceChildren(
       h("div", { class: "jitscope-tooltip-title" }, title),
-      ...(code ? [h("div", { class: where ? "jitscope-tooltip-code" : "jitscope-muted" }, code)] : []),
-      ...(where ? [h("div", { class: "jitscope-muted" }, where)] : []),
+      ...(code ? [h("div", { class: where.length ? "jitscope-tooltip-code" : "jitscope-muted" }, code)] : []),
+      ...where.map((line) => h("div", { class: "jitscope-muted" }, line)),
     );
     this.element.hidden = false;
     const { offsetWidth: w, offsetHeight: height } = this.element;

@@ -1,29 +1,37 @@
 // One graph on the screen: canvas, camera, what is open, what is marked.
-import type { GraphDoc } from "../documents";
+import type { GraphDoc, Kernel } from "../documents";
 import { Disposables, h } from "../dom";
 import { readPalette, type Palette } from "../theme";
 import type { Lines } from "../links";
 import { Camera } from "./camera";
-import { Painter, type Marks, type Motion, type Scene } from "./draw";
+import { Painter, type Hot, type Marks, type Motion, type Scene } from "./draw";
+import { Finding } from "./finding";
+import { openFirst } from "./firstlook";
 import { inspection } from "./inspect";
 import { Keyboard } from "./keyboard";
 import { Layout } from "./layout";
 import { sizeOf } from "./looks";
-import { Model } from "./model";
-import { advance, toggle } from "./opening";
+import { Minimap } from "./minimap";
+import type { Model } from "./model";
+import { advance, moveWith, openSome, toggle } from "./opening";
 import { CanvasPen, SvgPen } from "./pen";
 import { Pointer } from "./pointer";
 import { Outline } from "./outline";
+import type { Facts } from "./query";
+import { Shares } from "./shares";
 import { hoverText, Tooltip } from "./tooltip";
+import { TraceBar } from "./tracebar";
 
 export interface GraphMemory {
   open: string[];
+  blocks?: [string, number][];
   camera: { k: number; x: number; y: number };
 }
 
 export interface GraphOptions {
   root: HTMLElement;
   lines: Lines;
+  kernels?: Kernel[];
   pick(node: string | null): void;
   memory?: GraphMemory;
   help?(): void;
@@ -33,7 +41,7 @@ export interface GraphOptions {
 
 export class GraphView {
   readonly element: HTMLElement;
-  readonly model: Model;
+  readonly document: GraphDoc;
   readonly layout: Layout;
   readonly camera = new Camera();
   readonly marks: Marks = {
@@ -43,12 +51,18 @@ export class GraphView {
     focus: null,
     hover: null,
     edges: new Set(),
+    traced: null,
   };
   readonly canvas = h("canvas", { "aria-hidden": "true" });
   readonly tooltip = new Tooltip();
   readonly perf = { modelMs: 0, layoutMs: 0, drawMs: 0, firstFrameMs: 0, toggleMs: 0 };
+  readonly shares: Shares;
+  readonly finding = new Finding(this);
+  readonly trace: TraceBar;
+  readonly facts: Facts;
   readonly api: ReturnType<typeof inspection>;
   view = { w: 0, h: 0 };
+  hot: Hot[] = [];
   private palette: Palette | null = null;
   motion: Motion | null = null;
   private frame = 0;
@@ -56,19 +70,39 @@ export class GraphView {
   private waiting: (() => void)[] = [];
   private readonly all = new Disposables();
   readonly outline: Outline;
-  private readonly born = performance.now();
+  private readonly minimap: Minimap;
 
+  /** `born`: when it was asked for. */
   constructor(
-    readonly document: GraphDoc,
+    readonly model: Model,
     readonly options: GraphOptions,
+    private readonly born = performance.now(),
   ) {
-    const start = performance.now();
-    this.model = new Model(document);
-    this.perf.modelMs = performance.now() - start;
-    this.layout = new Layout(this.model, (node) => sizeOf(this.model, node, this.colours().code, options.lines.of));
+    this.document = model.document;
+    this.perf.modelMs = performance.now() - born;
+    this.shares = new Shares(model, options.kernels ?? []);
+    model.shareText = (i) => this.shares.text(i);
+    this.facts = this.makeFacts();
+    this.layout = new Layout(model, (node) => sizeOf(model, node, this.colours().code, options.lines.of));
+    if (options.memory) this.remember(options.memory);
+    else openFirst(model);
     this.outline = new Outline(this);
-    this.element = h("div", { class: "jitscope-graph" }, this.canvas, this.outline.element, this.tooltip.element);
-    this.remember(options.memory);
+    this.trace = new TraceBar(this);
+    this.minimap = new Minimap(this, this.all);
+    this.element = h(
+      "div",
+      { class: "jitscope-graph" },
+      this.canvas,
+      this.outline.element,
+      this.minimap.element,
+      this.trace.element,
+      this.tooltip.element,
+    );
+    this.listen();
+    this.api = inspection(this);
+  }
+
+  private listen(): void {
     const keyboard = new Keyboard(this);
     this.all.listen(this.outline.element, "keydown", (event) => keyboard.press(event));
     this.all.listen(this.outline.element, "focus", () =>
@@ -79,21 +113,36 @@ export class GraphView {
     const observer = new ResizeObserver(() => this.resize());
     observer.observe(this.element);
     this.all.add(() => observer.disconnect());
-    this.api = inspection(this);
   }
 
-  private remember(memory: GraphMemory | undefined): void {
-    if (!memory) return;
-    const open = new Set(memory.open);
-    this.model.nodes.forEach((node, i) => this.model.setOpen(i, open.has(node.id)));
-    Object.assign(this.camera, memory.camera);
+  private makeFacts(): Facts {
+    const { lines } = this.options;
+    const index = (id: string) => this.model.index.get(id)!;
+    return {
+      linesOf: (node) => lines.linesOf(node),
+      kernelsOf: (node) => this.shares.kernelsOf(index(node.id)),
+      shareOf: (node) => this.shares.of(index(node.id))?.most ?? null,
+    };
+  }
+
+  private remember({ open: names, blocks, camera }: GraphMemory): void {
+    const { model } = this;
+    const open = new Set(names);
+    model.nodes.forEach((node, i) => model.setOpen(i, open.has(node.id)));
+    for (const [id, block] of blocks ?? []) if (model.index.has(id)) model.chooseBlock(model.index.get(id)!, block);
+    Object.assign(this.camera, camera);
     this.fitted = true;
   }
 
   memory(): GraphMemory {
-    const open = this.model.nodes.filter((_, i) => this.model.isScope(i) && this.model.open(i)).map((node) => node.id);
+    const { model } = this;
+    const scopes = model.nodes.map((node, i) => ({ id: node.id, i })).filter(({ i }) => model.isScope(i));
+    const open = scopes.filter(({ i }) => model.open(i)).map(({ id }) => id);
+    const blocks = scopes
+      .filter(({ i }) => model.isRepeat(i) && model.blockOf(i) > 0)
+      .map(({ id, i }): [string, number] => [id, model.blockOf(i)]);
     const { k, x, y } = this.camera;
-    return { open, camera: { k, x, y } };
+    return { open, blocks, camera: { k, x, y } };
   }
 
   colours(): Palette {
@@ -154,7 +203,7 @@ export class GraphView {
   scene(): Scene {
     const { layout, camera, view, marks, motion } = this;
     const { of: lineOf, hue: hueOf } = this.options.lines;
-    return { layout, camera, view, palette: this.colours(), marks, motion, lineOf, hueOf };
+    return { layout, camera, view, palette: this.colours(), marks, motion, lineOf, hueOf, hot: [] };
   }
 
   private paint(): void {
@@ -168,7 +217,10 @@ export class GraphView {
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.fillStyle = this.colours().colours.bg;
     context.fillRect(0, 0, this.view.w, this.view.h);
-    new Painter(this.scene(), new CanvasPen(context)).draw();
+    const scene = this.scene();
+    new Painter(scene, new CanvasPen(context)).draw();
+    this.hot = scene.hot;
+    this.minimap.draw();
     this.perf.drawMs = performance.now() - start;
     if (!this.perf.firstFrameMs) this.perf.firstFrameMs = performance.now() - this.born;
     if (this.motion) this.ask();
@@ -189,11 +241,27 @@ export class GraphView {
     toggle(this, node);
   }
 
+  /** Closes all, or opens as much as can be drawn. */
   setAll(open: boolean): void {
-    this.model.nodes.forEach((_, i) => this.model.setOpen(i, open));
-    this.layout.allChanged();
+    const { model, layout } = this;
+    model.nodes.forEach((_, i) => model.setOpen(i, false));
+    if (open) openSome(model);
+    layout.allChanged();
     this.fit(true);
     this.outline.refresh();
+  }
+
+  /** Draws another block of a repeat. */
+  step(repeat: number, by: number): void {
+    const { model, marks } = this;
+    const before = model.blockOf(repeat);
+    if (marks.focus !== null) marks.focus = repeat; // what had it may be hidden now
+    model.chooseBlock(repeat, before + by);
+    if (model.blockOf(repeat) === before) return;
+    moveWith(this, repeat, () => this.layout.changed(repeat));
+    this.trace.redraw();
+    this.outline.refresh();
+    this.ask();
   }
 
   /** The keyboard moved: what it stands on is picked. */
@@ -204,14 +272,18 @@ export class GraphView {
 
   /** Opens what is needed to see a node, and moves it into view. */
   show(node: number, centre = false): void {
-    for (let at = this.model.parent[node]!; at !== this.model.root; at = this.model.parent[at]!)
-      if (!this.model.open(at)) {
-        this.model.setOpen(at, true);
-        this.layout.changed(at);
-      }
-    const rect = this.layout.rect(node);
+    const { model, layout } = this;
+    for (let at = node; at !== model.root; at = model.parent[at]!) {
+      const scope = model.parent[at]!;
+      if (model.isHidden(at)) model.chooseBlock(scope, model.allChildrenOf(scope).indexOf(at));
+      else if (scope === model.root || model.open(scope)) continue;
+      model.setOpen(scope, true);
+      layout.changed(scope);
+    }
+    const rect = layout.rect(node);
     if (centre) this.camera.centre(rect, this.view);
     else this.camera.reveal(rect, this.view);
+    this.trace.redraw();
     this.ask();
   }
 
@@ -226,32 +298,18 @@ export class GraphView {
 
   /** The selection as this graph shows it. */
   mark(selected: string | null, related: Iterable<string>): void {
-    const index = (id: string) => this.model.index.get(id);
-    this.marks.selected = selected === null ? null : (index(selected) ?? null);
-    this.marks.related = new Set(
+    const { model, marks } = this;
+    const index = (id: string) => model.index.get(id);
+    marks.selected = selected === null ? null : (index(selected) ?? null);
+    marks.related = new Set(
       [...related]
         .map(index)
         .filter((i): i is number => i !== undefined)
-        .map((i) => this.model.shown(i)),
+        .map((i) => model.shown(i)),
     );
-    const picked = this.marks.selected;
-    this.marks.edges = new Set(
-      picked === null ? [] : [...this.model.edgesOf(picked, "in"), ...this.model.edgesOf(picked, "out")],
-    );
+    this.trace.selected(marks.selected);
     this.outline.refresh();
     this.ask();
-  }
-
-  search(text: string): number[] {
-    const wanted = text.trim().toLowerCase();
-    const found: number[] = [];
-    if (wanted)
-      this.model.nodes.forEach((node, i) => {
-        if (`${node.label} ${node.id} ${node.text}`.toLowerCase().includes(wanted)) found.push(i);
-      });
-    this.marks.hits = new Set(found.map((i) => this.model.shown(i)));
-    this.ask();
-    return found;
   }
 
   hover(node: number | null, sx = 0, sy = 0): string {
@@ -263,7 +321,7 @@ export class GraphView {
       this.tooltip.hide();
       return "";
     }
-    const lines = hoverText(this.model.node(node));
+    const lines = hoverText(this.model, node);
     this.tooltip.show(lines, sx, sy, this.view);
     return lines.join("\n");
   }

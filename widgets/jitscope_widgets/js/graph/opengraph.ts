@@ -1,0 +1,37 @@
+// A graph is made at once when it is small, and piece by piece when it is big, so that the page never stands still.
+import type { GraphDoc } from "../documents";
+import { h, plural } from "../dom";
+import { Model } from "./model";
+import { atOnce, inSlices } from "./slices";
+import { GraphView, type GraphOptions } from "./view";
+
+const AT_ONCE = 3000; // nodes and edges
+
+export interface OpenGraph {
+  element: HTMLElement;
+  dispose(): void;
+}
+
+/** `ready` is called as soon as the graph can be asked something: before this returns, if it is small. */
+export function openGraph(document: GraphDoc, options: GraphOptions, ready: (graph: GraphView) => void): OpenGraph {
+  let stopped = false;
+  let graph: GraphView | null = null;
+  const begun = performance.now();
+  const show = (model: Model) => {
+    graph = new GraphView(model, options, begun);
+    ready(graph);
+    return graph.element;
+  };
+  const dispose = () => {
+    stopped = true;
+    graph?.dispose();
+  };
+  const size = document.nodes.length + document.edges.length;
+  if (size <= AT_ONCE) return { element: show(atOnce(Model.work(document))), dispose };
+  const wait = h("p", { class: "jitscope-graph-wait", role: "status" }, `${plural(document.nodes.length, "node")} …`);
+  const element = h("div", { class: "jitscope-graph-big" }, wait);
+  void inSlices(Model.work(document), () => stopped).then((model) => {
+    if (model && !stopped) element.replaceChildren(show(model));
+  });
+  return { element, dispose };
+}
