@@ -45,7 +45,14 @@ def of_form(form: schema.Form, field: str = "") -> st.SearchStrategy[Any]:
         case str():
             return st.deferred(lambda: of_form(schema.FORMS[form]))
         case schema.Record():
-            return st.fixed_dictionaries({name: of_form(inner, name) for name, inner in form.fields.items()})
+            always = {name: inner for name, inner in form.fields.items() if not isinstance(inner, schema.Perhaps)}
+            perhaps = {name: inner for name, inner in form.fields.items() if isinstance(inner, schema.Perhaps)}
+            return st.fixed_dictionaries(
+                {name: of_form(inner, name) for name, inner in always.items()},
+                optional={name: of_form(inner, name) for name, inner in perhaps.items()},
+            )
+        case schema.Perhaps():
+            return of_form(form.form, field)
         case schema.Maybe():
             return st.none() | of_form(form.form, field)
         case schema.Many():

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from jitscope_widgets import svg
+from jitscope_widgets.folding import folded
 from tests.widgets import documents as made
 from tests.widgets.markup import check_still, font_sizes
 from tests.widgets.strategies import NASTY, graphs, patient
@@ -88,22 +89,57 @@ def test_texts_are_large_enough() -> None:
 
 def test_large_graphs_are_drawn_closed_and_say_so() -> None:
     graph = made.long_program(300, 10)["compilations"][0]["graph"]
-    picture = svg(graph, limit=60)
-    said = " ".join(_texts(picture))
-    closed = sum(int(count) for count in re.findall(r"· (\d+) inside", said))
-    drawn = len(
-        re.findall(r"\b(?:add|mul|exp|tanh|dot_general|broadcast_in_dim|reduce_sum|transpose|select_n|sub)\d", said)
-    )
-    assert closed and drawn and closed + drawn == 290
-    assert f"drawn closed, {closed} operations inside." in said
-    assert "drawn closed" not in svg(graph)
+    texts = _texts(svg(graph))
+    closed = sum(int(said.split()[0]) for said in texts if re.fullmatch(r"\d+ equations", said))
+    drawn = [
+        said for said in texts if re.match(r"(add|mul|exp|tanh|dot_general|reduce_sum|transpose|select_n|sub)\d", said)
+    ]
+    assert len(drawn) <= 60
+    assert f"with {closed} equations inside." in " ".join(texts)
+    assert "inside." not in svg(made.layer_graph())
 
 
-def test_a_flat_graph_that_is_too_large_is_counted() -> None:
-    graph = made.long_program(500)["compilations"][0]["graph"]
-    said = " ".join(_texts(svg(graph)))
-    assert said.startswith("509 operations at the top level are too many for a still picture")
-    assert "dot_general" in said
+def test_a_flat_graph_that_is_too_large_is_drawn_as_runs() -> None:
+    graph = made.long_program(5000)["compilations"][0]["graph"]
+    texts = _texts(svg({**graph, "nodes": [{**node, "positions": []} for node in graph["nodes"]]}))
+    runs = [
+        [int(end.replace(",", "")) for end in said.split(" to ")]
+        for said in texts
+        if re.fullmatch(r"[\d,]+ to [\d,]+", said)
+    ]
+    assert 10 < len(runs) < 40
+    assert sorted(at for first, last in runs for at in range(first, last + 1)) == list(range(1, 5001))
+    assert "5,000 operations one after the other are drawn as runs." in " ".join(texts)
+    assert any(re.match(r"\w+ ×\d+, \w+ ×\d+", said) for said in texts)
+
+
+def _repeat(times: int) -> dict[str, Any]:
+    """`times` equal blocks of two equations, each with a weight of its own, one after the other."""
+    nodes = [made.node("tree", "group", "params", what="tree", count=times)]
+    nodes += [made.node(f"w{at}", "input", f"params[{at}]", scope="tree") for at in range(times)]
+    nodes += [made.node("x", "input"), made.node("all", "group", f"block × {times}", what="repeat", count=times)]
+    edges, before = [], "x"
+    for at in range(times):
+        nodes.append(made.node(f"i{at}", "group", f"block {at + 1}", what="instance", count=times, scope="all"))
+        nodes += [made.node(f"a{at}", label="mul", scope=f"i{at}"), made.node(f"b{at}", label="tanh", scope=f"i{at}")]
+        edges += [made.edge(before, f"a{at}"), made.edge(f"w{at}", f"a{at}"), made.edge(f"a{at}", f"b{at}")]
+        before = f"b{at}"
+    return made.graph([*nodes, made.node("y", "output")], [*edges, made.edge(before, "y")])
+
+
+def test_trees_stay_closed_and_equal_blocks_are_drawn_once() -> None:
+    texts = _texts(svg(_repeat(12)))
+    assert texts.count("mul") == texts.count("tanh") == 1
+    assert {"params", "12 arrays", "block × 12 · 24 equations", "x", "y"} <= set(texts)
+    assert "Equal blocks are drawn once (block × 12)." in " ".join(texts)
+    assert not [said for said in texts if said.startswith("params[")]
+
+
+def test_a_picture_of_equal_blocks_keeps_what_leads_in_and_out() -> None:
+    drawn, _ = folded(_repeat(5))
+    ends = {(edge["from"], edge["to"]) for edge in drawn["edges"]}
+    assert {("x", "a0"), ("w0", "a0"), ("w4", "all"), ("a0", "b0"), ("all", "y")} <= ends
+    assert {node["id"] for node in drawn["nodes"] if node["scope"] == "all"} == {"a0", "b0"}
 
 
 @pytest.mark.parametrize(

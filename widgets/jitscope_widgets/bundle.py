@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from . import words
@@ -24,15 +26,28 @@ def display_bundle(document: Document, on_measure: Measure | None = None) -> dic
     In a kernel it holds a live view, which asks `on_measure` with the id of a compilation for a document with its steady
     time in it. Everywhere it holds static HTML (`text/html`) and the text twin (`text/plain`).
     """
-    problem = view_problem()
-    if not in_kernel() or problem:
-        return static_bundle(document, problem)
-    try:
-        from .widget import View
+    with _not_collecting():
+        problem = view_problem()
+        if not in_kernel() or problem:
+            return static_bundle(document, problem)
+        try:
+            from .widget import View
 
-        return View(document, on_measure).bundle()
-    except Exception as error:
-        return static_bundle(document, words.failed("this document as a live widget", error))
+            return View(document, on_measure).bundle()
+        except Exception as error:
+            return static_bundle(document, words.failed("this document as a live widget", error))
+
+
+@contextmanager
+def _not_collecting() -> Iterator[None]:
+    """Without looking for garbage: large documents are many objects and no cycles, and looking takes as long as the view."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def static_bundle(document: Document, note: str = "", packed: Packed | None = None) -> dict[str, Any]:

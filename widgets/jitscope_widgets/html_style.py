@@ -33,7 +33,7 @@ _RULES = (
         " pre small": "color:var(--dim)",
         " .two": "display:flex;flex-wrap:wrap;gap:12px;align-items:flex-start",
         " .two>.source": "flex:1 1 300px",
-        " .two>.view": "flex:2 1 380px",
+        " .two>.view": "flex:2 1 620px",
         " .source": "overflow:auto;max-height:600px;background:var(--soft);padding:6px 8px 6px 0",
         " .view": "overflow:auto;max-height:600px;border:1px solid var(--rule);min-width:0",
         " table": "border-collapse:collapse;border:0;margin:6px 0;font:inherit;color:inherit;table-layout:auto",

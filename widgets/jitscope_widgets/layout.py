@@ -108,8 +108,8 @@ def _links(scopes: Scopes, opened: Collection[str]) -> dict[str | None, dict[Lin
     """The links to draw within each scope, from and to its ports where a value crosses its border."""
     links: dict[str | None, dict[Link, None]] = {}
     for edge in scopes.edges:
-        value = edge["from"]
         up = _visible(scopes, edge["from"], opened)
+        value = up[0]  # all that comes from one closed box is one line
         down = _visible(scopes, edge["to"], opened)
         common = next((scope for scope in up if scope in down), None)
         outward = up[: up.index(common)] if common is not None else up

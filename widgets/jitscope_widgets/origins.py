@@ -22,7 +22,9 @@ def _by_path(graphs: tuple[Document, ...]) -> dict[str, list[Any]]:
 
 
 def _placed(node: Document, by_path: dict[str, list[Any]]) -> Document:
-    positions: list[Any] = []
+    """Each position once; most nodes of a place share one, so they are told apart by where they are."""
+    found: dict[tuple[Any, ...], Any] = {}
     for path in node["paths"]:
-        positions += [position for position in by_path.get(path, ()) if position not in positions]
-    return {**node, "positions": positions}
+        for position in by_path.get(path, ()):
+            found.setdefault(tuple(position.values()), position)
+    return {**node, "positions": list(found.values())}

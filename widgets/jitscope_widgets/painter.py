@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from . import words
 from .layout import Box, Picture, Point, Route, Size, outline
+from .looks import Shape, label_of, second_line, shape_of
 from .palette import HUES, hue_of, light
 from .plain import clean, columns, escape, shorten
 from .scopes import Scopes
@@ -23,18 +24,22 @@ from .wrap import wrap
 
 LABEL_SIZE, SMALL_SIZE = 13, 11
 _ADVANCE = 0.61  # of the code font, in em; a little more than the widest of those asked for
-_LONGEST_LABEL = 32
+_LONGEST_TYPES = 32
 _LONGEST_HOVER = 160
-_PADS = {"input": 12.0, "output": 12.0, "library": 15.0}
-_SMALL_LABELS = ("broadcast", "broadcast_in_dim", "iota", "constant")
 
 Hues = Mapping[tuple[str, int], int]
 
 
 def line_hues(*graphs: Document) -> dict[tuple[str, int], int]:
     """The source lines of some graphs, each with its place in the order of hues."""
-    places = (place for graph in graphs for node in graph["nodes"] for place in node["positions"])
-    return {line: order for order, line in enumerate(sorted({(words.home(place), place["line"]) for place in places}))}
+    found = {
+        (place["cell"], place["file"], place["line"]): place
+        for graph in graphs
+        for node in graph["nodes"]
+        for place in node["positions"]
+    }
+    lines = {(words.home(place), place["line"]) for place in found.values()}
+    return {line: order for order, line in enumerate(sorted(lines))}
 
 
 def sentence(said: str, styled: bool) -> str:
@@ -55,42 +60,49 @@ class _Look:
     """How a node is written when it is not open."""
 
     label: str
+    second: str  # below the label
     lines: str
-    small: bool
-    pad: float
+    shape: Shape
 
     @property
-    def font(self) -> int:
-        return SMALL_SIZE if self.small else LABEL_SIZE
+    def small(self) -> bool:
+        return self.shape.font == SMALL_SIZE
 
 
 class Painter:
     """Knows how large the nodes of a graph are, and draws them once they have their places."""
 
-    def __init__(self, scopes: Scopes, hues: Hues, hover: bool = True, types: bool = True):
+    def __init__(self, scopes: Scopes, hues: Hues, hover: bool = True, types: bool = True, whole: Scopes | None = None):
         self.scopes = scopes
+        self.whole = scopes if whole is None else whole  # what is counted: of equal blocks, only one may be drawn
         self.hues = hues
         self.hover = hover
         self.types = types
-        self.looks = {ident: self._look(node) for ident, node in scopes.nodes.items()}
+        self._looks: dict[str, _Look] = {}
 
-    def _look(self, node: Document) -> _Look:
-        label = shorten(clean(node["label"]), _LONGEST_LABEL) or "?"
-        if node["id"] in self.scopes.members:
-            label = f"{label} · {self.scopes.operations(self.scopes.inside(str(node['id'])))} inside"
-        lines = _line_numbers({place["line"] for place in node["positions"]})
-        small = node["kind"] == "constant" or node["label"] in _SMALL_LABELS
-        return _Look(label, lines, small, _PADS.get(node["kind"], 10.0))
+    def look(self, ident: str) -> _Look:
+        """How a node is written when it is closed."""
+        if ident not in self._looks:
+            node = self.scopes.nodes[ident]
+            lines = _line_numbers({place["line"] for place in node["positions"]})
+            shape = shape_of(node, ident in self.scopes.members)
+            self._looks[ident] = _Look(label_of(node), self._second(ident), lines, shape)
+        return self._looks[ident]
+
+    def _second(self, ident: str) -> str:
+        counted = self.whole if ident in self.whole.members else self.scopes
+        return second_line(self.scopes.nodes[ident], counted)
 
     # --- sizes, for the layout ------------------------------------------------------------------------------------
 
     def size(self, ident: str) -> Size:
         """What a closed node needs on the sheet."""
-        look = self.looks[ident]
-        width = text_width(look.label, look.font) + 2 * look.pad
+        look = self.look(ident)
+        width = text_width(look.label, look.shape.font)
         width += text_width(look.lines, SMALL_SIZE) + 6 if look.lines else 0
+        width = max(width, text_width(look.second, SMALL_SIZE)) + look.shape.pad
         types = _types(self.scopes.nodes[ident]) if self.types else ""
-        return Size(max(width, 32.0), 20.0 if look.small else 26.0, text_width(types, SMALL_SIZE) if types else 0.0)
+        return Size(max(width, 32.0), look.shape.height, text_width(types, SMALL_SIZE) if types else 0.0)
 
     def head(self, ident: str) -> float:
         """The width of the caption of an open scope."""
@@ -98,10 +110,12 @@ class Painter:
 
     def _caption(self, ident: str) -> str:
         node = self.scopes.nodes[ident]
-        lines = self.looks[ident].lines
-        label = shorten(clean(node["label"]), _LONGEST_LABEL)
+        lines = self.look(ident).lines
+        label = label_of(node)
         if node["kind"] == "fusion":
             label = f"{label} of {self.scopes.operations(self.scopes.members[ident])}"
+        elif node["kind"] == "group":
+            label = f"{label} · {self.look(ident).second}"
         if not lines:
             return label
         return f"{label} · line{'' if lines.isdigit() else 's'} {lines}"
@@ -126,9 +140,9 @@ class Painter:
         )
 
     def _described(self) -> str:
-        kinds = [node["kind"] for node in self.scopes.nodes.values()]
+        kinds = [node["kind"] for node in self.whole.nodes.values()]
         count = {kind: kinds.count(kind) for kind in ("input", "output", "fusion", "library")}
-        parts = [plural(self.scopes.operations(self.scopes.nodes), "operation")]
+        parts = [plural(self.whole.operations(self.whole.nodes), "operation")]
         parts += [plural(count["input"], "input"), plural(count["output"], "output")]
         parts += [plural(count["fusion"], "fusion")] if count["fusion"] else []
         parts += [plural(count["library"], "library call")] if count["library"] else []
@@ -149,7 +163,10 @@ class Painter:
         return 10 if self._kind(box) == "fusion" else 3
 
     def _edges(self, picture: Picture) -> str:
-        sizes = {edge["from"]: max(edge["bytes"], 0) for edge in self.scopes.edges}
+        sizes: dict[str, int] = {}
+        for edge in self.scopes.edges:
+            for ident in self.scopes.outwards(edge["from"]):
+                sizes[ident] = max(sizes.get(ident, 0), edge["bytes"])
         by_width: dict[float, list[str]] = {}
         for route in picture.routes:
             by_width.setdefault(_edge_width(sizes.get(route.value, 0)), []).append(_path(route))
@@ -202,9 +219,12 @@ class Painter:
         written: dict[bool, list[str]] = {False: [], True: []}
         for box in picture.boxes:
             if not box.open:
-                look = self.looks[box.ident]
+                look = self.look(box.ident)
                 number = self._number(look.lines) if look.lines else ""
-                written[look.small].append(_text(box.x + look.pad, box.y + box.height / 2 + 4.5, look.label, number))
+                x, middle = box.x + look.shape.pad / 2, box.y + box.height / 2
+                written[look.small].append(_text(x, middle - 3 if look.second else middle + 4.5, look.label, number))
+                if look.second:
+                    written[True].append(_text(x, middle + 13, look.second))
         return (
             f'<g class="w" fill="{light("fg")}" pointer-events="none">{"".join(written[False])}</g>'
             f'<g class="s" {_SMALL} pointer-events="none">{"".join(written[True])}</g>'
@@ -290,7 +310,7 @@ def _edge_width(size: int) -> float:
 
 
 def _types(node: Document) -> str:
-    return shorten(clean(", ".join(node["types"])), _LONGEST_LABEL)
+    return shorten(clean(", ".join(node["types"])), _LONGEST_TYPES)
 
 
 def _text(x: float, y: float, said: str, more: str = "") -> str:

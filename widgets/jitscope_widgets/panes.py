@@ -18,6 +18,7 @@ from .svg import svg
 from .words import Document, plural
 
 
+_MOST_NODES = 5000  # of a graph that is not the first thing to look at; it takes as long to lay out
 _MOST_LINES = 4000  # of a program; more would be laid out only to be left out
 
 
@@ -87,6 +88,9 @@ def _picture(
 ) -> Part:
     """A graph, with all that can be said at first, then without hover and types, then with fewer and fewer boxes."""
 
+    if len(graph["nodes"]) > _MOST_NODES and worth < 10:
+        return part(what)
+
     def form(limit: int, told: bool) -> Callable[[], str]:
         title = escape(graph["title"] or what)
         return lambda: (
@@ -107,7 +111,10 @@ def _program(what: str, lines: list[str]) -> Part:
 
 
 def _fusion(fusion: Document, program: Document, hues: Hues, here: str) -> Pieces:
-    after, before = (placed(fusion[side], program) for side in ("after", "before"))
+    after, before = (
+        placed(fusion[side], program) if len(fusion[side]["nodes"]) <= _MOST_NODES else fusion[side]
+        for side in ("after", "before")
+    )
     pieces: Pieces = [said(fusion["summary"]["sentence"]), _kernels(fusion["kernels"], here)]
     if fusion["rows"]:
         forms = (lambda: diff(fusion["rows"]), lambda: diff(fusion["rows"], brief=True))

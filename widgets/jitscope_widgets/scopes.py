@@ -24,6 +24,7 @@ class Scopes:
         self.members: dict[str | None, list[str]] = {None: []}
         for ident, scope in self.parent.items():
             self.members.setdefault(scope, []).append(ident)
+        self._work: dict[str, int] = {}
         self.edges = [edge for edge in graph["edges"] if edge["from"] in self.nodes and edge["to"] in self.nodes]
 
     def _scope_of(self, ident: str) -> str | None:
@@ -54,13 +55,16 @@ class Scopes:
         return found
 
     def open_within(self, limit: int) -> set[str]:
-        """The scopes that can be open when at most `limit` nodes are drawn: outer ones first, then small ones."""
+        """The scopes that can be open when at most `limit` nodes are drawn: outer ones first, then small ones.
+
+        Trees of arguments stay closed: they hold no operations.
+        """
         drawn, opened = len(self.members[None]), set[str]()
         level = [ident for ident in self.members[None] if ident in self.members]
         while level:
             inner: list[str] = []
             for scope in sorted(level, key=lambda ident: len(self.members[ident])):
-                if drawn + len(self.members[scope]) <= limit:
+                if drawn + len(self.members[scope]) <= limit and self.nodes[scope].get("what") not in ("tree", "run"):
                     drawn += len(self.members[scope])
                     opened.add(scope)
                     inner += [ident for ident in self.members[scope] if ident in self.members]
@@ -69,8 +73,16 @@ class Scopes:
 
     def operations(self, idents: Iterable[str]) -> int:
         """How many of these nodes are equations of a jaxpr, or operations of an HLO program: no inputs, constants and outputs,
-        and nothing that only holds others (a branch, a fusion, a loop of HLO)."""
+        and nothing that only holds others (a group, a branch, a fusion, a loop of HLO)."""
         return sum(map(self._is_operation, idents))
+
+    def work(self, scope: str) -> int:
+        """How many operations a scope holds, in all its depths."""
+        if self.nodes[scope].get("what") == "run":
+            return self.nodes[scope]["count"]
+        if scope not in self._work:
+            self._work[scope] = self.operations(self.inside(scope))
+        return self._work[scope]
 
     def _is_operation(self, ident: str) -> bool:
         node = self.nodes[ident]

@@ -29,7 +29,8 @@ def text(document: Document, *, width: int = 100, jaxpr: bool = False) -> str:
         lines = _compilation(document, width, jaxpr)
     else:
         lines = _WRITERS[document["kind"]](document, width)
-    return "\n".join(clean_lines("\n".join(lines))).replace("→", "->")
+    shown = (clean(line).replace("→", "->") for line in "\n".join(lines).split("\n"))
+    return "\n".join(part for line in shown for part in wrap(line, width, "    "))
 
 
 def _cell(cell: Document, width: int, jaxpr: bool) -> list[str]:

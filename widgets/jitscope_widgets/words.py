@@ -18,7 +18,8 @@ Document = Mapping[str, Any]
 
 def plural(count: int, noun: str) -> str:
     """`1 kernel`, `2,000 kernels`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    ending = "" if count == 1 else "es" if noun.endswith(("x", "ss")) else "s"
+    return f"{count:,} {noun}{ending}"
 
 
 def not_viewable(document: object) -> str:

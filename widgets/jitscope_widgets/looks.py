@@ -1,0 +1,65 @@
+"""How nodes look: the table `looks.json`, which the live view reads too."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .plain import clean
+from .scopes import Scopes
+from .words import Document, plural
+
+
+_TABLE: dict[str, Any] = json.loads(Path(__file__).with_name("looks.json").read_text(encoding="utf-8"))
+LONGEST_LABEL: int = _TABLE["longest_label"]
+OPENS_UP_TO: int = _TABLE["opens_up_to"]
+_QUIET = frozenset(_TABLE["quiet"])
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Its name, the height of its box, the room beside the label, and the size of the letters."""
+
+    name: str
+    height: float
+    pad: float
+    font: int
+
+
+_SHAPES = {name: Shape(name, **numbers) for name, numbers in _TABLE["shapes"].items()}
+
+
+def shape_of(node: Document, holds: bool) -> Shape:
+    """The shape of a closed node; `holds` says whether it has others inside."""
+    kind = node["kind"]
+    if holds or kind == "group":
+        return _SHAPES["fusion" if kind == "fusion" else "scope"]
+    if kind in ("input", "output"):
+        return _SHAPES["pill"]
+    if kind == "library":
+        return _SHAPES["library"]
+    if kind == "fusion":
+        return _SHAPES["kernel"]
+    return _SHAPES["small" if kind == "constant" or node["label"] in _QUIET else "box"]
+
+
+def label_of(node: Document) -> str:
+    """The label, its end kept: it tells generated names apart (`multiply_subtract_fusion.3`)."""
+    label = clean(node["label"])
+    if len(label) > LONGEST_LABEL:
+        label = f"{label[: LONGEST_LABEL - 11]}…{label[-10:]}"
+    return label or "?"
+
+
+def second_line(node: Document, scopes: Scopes) -> str:
+    """What stands below the label: how much is inside, or what kind of kernel it is."""
+    ident = str(node["id"])
+    if node.get("what") == "run":
+        return clean(node["told"])
+    if ident not in scopes.members:
+        return "library call" if node["kind"] == "library" else ""
+    if node.get("what") == "tree":
+        return plural(node.get("count", len(scopes.members[ident])), "array")
+    return plural(scopes.work(ident), "equation" if scopes.level == "jaxpr" else "operation")
