@@ -29,7 +29,7 @@ from jitscope.core.config import enable_x64
 from jitscope.core.dtypes import float0, kind
 from jitscope.core.primitive import Primitive
 from jitscope.core.staging import trace_to_jaxpr
-from jitscope.core.zeros import Linear, zero_of
+from jitscope.core.zeros import UndefinedPrimal, zero_of
 from jitscope.ops.linear import instantiate
 from jitscope.transforms.jvp import jvp_flat
 from jitscope.transforms.linearize import linearize_flat
@@ -316,7 +316,7 @@ class Checks:
             given_iter = iter(given)
             needed = [next(given_iter) if _inexact(out) else None for out in made.outs]
             ct = [c for c, moving in zip(needed, made.moving_out) if moving]
-            back = backward_pass(made.jaxpr.jaxpr, made.jaxpr.consts, [Linear(aval_of(x)) for x in v], ct)
+            back = backward_pass(made.jaxpr.jaxpr, made.jaxpr.consts, [UndefinedPrimal(aval_of(x)) for x in v], ct)
             return [*_moving(*self.forward(self.fun, xs, operands, v)), *map(instantiate, back)]
 
         yield self.check("vjp", "", mapped(self.sample, fun), [*self.sample.args, *ts, *cts], self._pairing(ts, cts))
@@ -359,7 +359,9 @@ class Checks:
                 return self.fun(*whole)
 
             closed = trace_to_jaxpr(linear, [aval_of(values[i]) for i in operands])
-            back = backward_pass(closed.jaxpr, closed.consts, [Linear(a) for a in closed.in_avals], list(given))
+            back = backward_pass(
+                closed.jaxpr, closed.consts, [UndefinedPrimal(a) for a in closed.in_avals], list(given)
+            )
             nothing = [instantiate(zero_of(values[i])) for i in operands]
             return [*linear(*[values[i] for i in operands]), *linear(*nothing), *map(instantiate, back)]
 

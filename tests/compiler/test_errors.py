@@ -16,7 +16,6 @@ import pytest
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope.core import source
 from jitscope.core.errors import (
     ConcretizationTypeError,
     DeletedArrayError,
@@ -254,12 +253,12 @@ def test_the_users_own_errors_pass_unchanged():
 
 
 def test_internal_frames_can_be_left_out_of_tracebacks():
-    with pytest.raises(ValueError) as caught:
-        jx.jit(lambda a: jx.vmap(lambda b: b + jnp.ones(7))(a))(floats(2, 3))
-    tb = source.without_internal_frames(caught.value.__traceback__)
-    files = {frame.filename for frame in traceback.extract_tb(tb)}
-    assert files == {__file__}
-    assert source.without_internal_frames(None) is None
+    def files(mode):
+        with jx.traceback_filtering(mode), pytest.raises(ValueError) as caught:
+            jx.jit(lambda a: jx.vmap(lambda b: b + jnp.ones(7))(a))(floats(2, 3))
+        return {frame.filename for frame in traceback.extract_tb(caught.value.__traceback__)}
+
+    assert files("fold") == {__file__} and len(files("off")) > 3
 
 
 # Endless recursion ----------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import Any
 from .. import tree
 from ..backend.stages import aval_like, struct_of
 from ..backend.static import StaticSpec
-from ..core.avals import aval_of, not_an_array
+from ..backend.tracing import check_results
 from ..core.axes import current_axes, use_axes
 from ..core.config import value_of
 from ..core.folding import fold
@@ -64,14 +64,7 @@ def _trace(fun: Any, spec: StaticSpec, args: tuple, kwargs: dict[str, Any]) -> t
     def flat_fun(*tracers: Any) -> list[Any]:
         positional, named = statics.merge(in_tree.unflatten(tracers))
         outs, out_tree = tree.flatten(out := fun(*positional, **named))
-        for i, leaf in enumerate(outs):
-            try:
-                aval_of(leaf)
-            except TypeError:
-                path = tree.leaf_paths(out)[i]
-                raise TypeError(
-                    f"{name_of(fun)} returned, at result{path}, something that is not an array: {not_an_array(leaf)}"
-                ) from None
+        check_results(name_of(fun), outs, out, "make_jaxpr")
         out_trees.append(out_tree)
         return outs
 

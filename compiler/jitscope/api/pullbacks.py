@@ -22,7 +22,7 @@ from ..core.jaxpr import ClosedJaxpr, Jaxpr
 from ..core.references import Reference, ReferenceAval
 from ..core.staging import eval_jaxpr
 from ..core.trace import Tracer, evaluating
-from ..core.zeros import Linear, Zero, is_zero
+from ..core.zeros import UndefinedPrimal, Zero, is_zero
 from ..ops.linear import instantiate
 from ..transforms.linearize import Linearized
 from ..transforms.transpose import backward_pass, reduced
@@ -166,7 +166,7 @@ class Pullback(LinearFunction):
         ]
         moving = [ct for ct, m in zip(given, program.moving_out) if m]
         moving += [Zero(v.aval) for v in program.jaxpr.outvars[len(moving) :]]  # of aux
-        args = [Linear(v.aval) for v in program.jaxpr.invars]
+        args = [UndefinedPrimal(v.aval) for v in program.jaxpr.invars]
         jaxpr = program.jaxpr
         if not all(wanted):
             jaxpr = reduced(jaxpr, [w for w, m in zip(wanted, program.moving_in) if m])

@@ -60,7 +60,10 @@ class ForeignCalls:
         """Call the native function registered with XLA as `target`; arrays lie in row-major order. `attributes`: bool, int
         (64 bits), float (64 bits), text, or what has a NumPy `array`."""
         layouts = _rows_first(avals_in), _rows_first(avals_out)
-        given = {name: self._foreign_attribute(v) for name, v in attributes.items()}
+        given = {
+            name: mlir.plain_attr(v) if isinstance(v, mlir.PLAIN_VALUES) else mlir.number_attr(v.array)
+            for name, v in attributes.items()
+        }
         more = {"has_side_effect": self.ir.BoolAttr.get(True)} if side_effect else {}
         return self._foreign_call(target, values, layouts, avals_out, given, aliases, more)
 
@@ -119,18 +122,6 @@ class ForeignCalls:
             operand_layouts=ir.ArrayAttr.get([layout]),
         )
         return operation.result
-
-    def _foreign_attribute(self, value: Any) -> Any:
-        ir = self.ir
-        if isinstance(value, bool):
-            return ir.BoolAttr.get(value)
-        if isinstance(value, int):
-            return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
-        if isinstance(value, float):
-            return ir.FloatAttr.get(ir.F64Type.get(), value)
-        if isinstance(value, str):
-            return ir.StringAttr.get(value)
-        return mlir.number_attr(value.array)
 
     def _lapack_attribute(self, value: Any) -> Any:
         ir = self.ir

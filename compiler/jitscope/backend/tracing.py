@@ -148,11 +148,12 @@ def _signature(
     )
 
 
-def check_results(name: str, leaves: Sequence[Any], out: Any) -> None:
-    """Raises TypeError, with its path, for a result that is not an array, ValueError for a reference."""
+def check_results(name: str, leaves: Sequence[Any], out: Any, tracer: str = "jit") -> None:
+    """Raises TypeError, with its path, for a result that is not an array, ValueError for a reference. `tracer` is what traces
+    the function of that name."""
     for i, leaf in enumerate(leaves):
         if isinstance(leaf, Reference):
-            raise returned_reference(leaf, f"{name} traced for jit", tree.leaf_paths(out)[i])
+            raise returned_reference(leaf, f"{name} traced for {tracer}", tree.leaf_paths(out)[i])
         if getattr(leaf, "aval", None) is not None:
             continue
         try:
@@ -161,6 +162,6 @@ def check_results(name: str, leaves: Sequence[Any], out: Any) -> None:
             path = tree.leaf_paths(out)[i]
             error = TypeError(
                 f"{name} returned, at result{path}, something that is not an array: {not_an_array(leaf)}. A "
-                f"compiled function gives arrays, numbers, or trees of those; compute other things outside{running_line()}"
+                f"traced function gives arrays, numbers, or trees of those; compute other things outside{running_line()}"
             )
             raise stepped_on(error, "not-a-jax-type") from None

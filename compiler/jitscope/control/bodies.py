@@ -125,7 +125,6 @@ def _lift(closed: ClosedJaxpr, avals: tuple[ShapedArray, ...], places: tuple[int
     old = closed.jaxpr
     own = dict(zip(places, old.constvars))
     leading = [own[i] if i in own else Var(aval) for i, aval in enumerate(avals)]
-    debug = DebugInfo(
-        old.debug.name, tuple(f"const{i}" for i in range(len(avals))) + old.debug.arg_names, defined=old.debug.defined
-    )
+    names = tuple(f"const{i}" for i in range(len(avals)))
+    debug = old.debug._replace(arg_names=names + old.debug.arg_names)
     return ClosedJaxpr(Jaxpr([], [*leading, *old.invars], old.outvars, old.eqns, old.effects, debug))

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..core.primitive import HigherOrder
-from ..xla.mlir import constant_attr
-from .call import without_constants
+from ..xla import mlir
+from .bodies import lift_constants
 
 
 _NAMESPACED = re.compile(r"[a-zA-Z][\w$]*(\.[\w$]+)+")
@@ -60,10 +60,11 @@ composite_p = Composite("composite")
 
 def composite(closed: Any, args: Any, name: str, attributes: dict[str, Any], version: int) -> list[Any]:
     """Apply the operation to flat arguments. Raises TypeError for attributes that StableHLO does not have."""
+    consts, (jaxpr,) = lift_constants([closed])
     return composite_p.bind(
-        *closed.consts,
+        *consts,
         *args,
-        jaxpr=without_constants(closed),
+        jaxpr=jaxpr,
         name=name,
         attributes=tuple((key, _frozen(key, value)) for key, value in attributes.items() if value is not None),
         version=version,
@@ -84,7 +85,7 @@ class _Items:
 
 def _frozen(key: str, value: Any) -> Any:
     """A value as what can be compared."""
-    if isinstance(value, (bool, int, float, str)):
+    if isinstance(value, mlir.PLAIN_VALUES):
         return value
     if isinstance(value, (list, tuple)):
         return tuple(_frozen(key, v) for v in value)
@@ -100,16 +101,10 @@ def _frozen(key: str, value: Any) -> Any:
 
 def _attribute(ir: Any, value: Any) -> Any:
     """The MLIR attribute of a frozen value."""
-    if isinstance(value, bool):
-        return ir.BoolAttr.get(value)
-    if isinstance(value, int):
-        return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
-    if isinstance(value, float):
-        return ir.FloatAttr.get(ir.F64Type.get(), value)
-    if isinstance(value, str):
-        return ir.StringAttr.get(value)
+    if isinstance(value, mlir.PLAIN_VALUES):
+        return mlir.plain_attr(value)
     if isinstance(value, tuple):
         return ir.ArrayAttr.get([_attribute(ir, v) for v in value])
     if isinstance(value, _Items):
         return ir.DictAttr.get({key: _attribute(ir, v) for key, v in value.items})
-    return constant_attr(np.frombuffer(value.data, value.dtype).reshape(value.shape))
+    return mlir.constant_attr(np.frombuffer(value.data, value.dtype).reshape(value.shape))

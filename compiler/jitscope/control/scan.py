@@ -20,7 +20,7 @@ from ..core.primitive import Discharge, HigherOrder, NewValue
 from ..core.references import ReferenceAval
 from ..core.staging import literal_value, trace_to_jaxpr
 from ..core.trace import using
-from ..core.zeros import Linear, Zero, is_linear, is_zero
+from ..core.zeros import UndefinedPrimal, Zero, is_linear, is_zero
 from ..ops.families import add_tangents
 from ..ops.linear import concatenate_p, instantiate, reshape_p, slice_in_dim, zeros
 from ..symbolic.dimension import is_symbolic_dim
@@ -137,9 +137,9 @@ class Scan(HigherOrder):
         def body(*flat):
             fixed, sums, carried, elements, ys = _spread(flat, len(fixed_consts), num_linear, num_carry, len(fixed_xs))
             known, known_xs, found_ys = iter(fixed), iter(elements), iter(ys)
-            operands = [next(known) if not lin else Linear(a) for a, lin in zip(const_avals, consts)]
-            operands += [Linear(a) for a in carry_avals]
-            operands += [next(known_xs) if not lin else Linear(a) for a, lin in zip(x_avals, xs)]
+            operands = [next(known) if not lin else UndefinedPrimal(a) for a, lin in zip(const_avals, consts)]
+            operands += [UndefinedPrimal(a) for a in carry_avals]
+            operands += [next(known_xs) if not lin else UndefinedPrimal(a) for a, lin in zip(x_avals, xs)]
             full = [*carried, *[next(found_ys) if g else Zero(tangent_aval(a)) for g, a in zip(given, y_avals)]]
             found = backward_pass(jaxpr.jaxpr, jaxpr.consts, operands, full)
             wanted = [ct for ct, lin in zip(found, linear) if lin]

@@ -13,7 +13,7 @@ from ..core.jaxpr import ClosedJaxpr, DebugInfo, JaxprEqn, Var
 from ..core.primitive import FunctionCall
 from ..core.staging import JaxprTrace, as_function
 from ..core.trace import using
-from ..core.zeros import Linear
+from ..core.zeros import UndefinedPrimal
 from ..ops.families import Bilinear
 from ..ops.linear import instantiate
 from ..transforms.dce import dce_jaxpr
@@ -109,7 +109,7 @@ class LinearFunction:
         """Cotangents of the flat arguments, from those of the flat results."""
         jaxpr = self.closed.jaxpr
         try:
-            found = backward_pass(jaxpr, self.closed.consts, [Linear(a) for a in self.closed.in_avals], cts)
+            found = backward_pass(jaxpr, self.closed.consts, [UndefinedPrimal(a) for a in self.closed.in_avals], cts)
         except MissingRule as error:
             raise TypeError(
                 f"linear_transpose needs a function that is linear in its arguments, and {self.name} is not: {error}"

@@ -90,7 +90,7 @@ class Primitive:
 
     def transpose(self, cts: Any, /, *args: Any, **params: Any) -> Sequence[Any]:
         """Cotangents of the linear operands, in the order of `args`: those in which the equation is linear arrive as
-        `Linear(aval)`, the others as values and get None. Of several results, cotangents may be `Zero` (not all are)."""
+        `UndefinedPrimal(aval)`, the others as values and get None. Of several results, cotangents may be `Zero` (not all are)."""
         raise self.missing("transpose")
 
     def batch(self, axis: Axis, args: Any, dims: Any, /, **params: Any) -> tuple[Any, Any]:

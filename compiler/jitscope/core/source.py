@@ -6,8 +6,9 @@ A position is captured as a traceback handle (a fraction of a microsecond) and r
 import functools
 import linecache
 import os
+import sys
 from contextvars import ContextVar
-from types import CodeType, TracebackType
+from types import CodeType
 from typing import Any, NamedTuple
 
 from ..xla import tracebacks
@@ -213,18 +214,12 @@ def here() -> Position | None:
     return user_position(capture())
 
 
-def without_internal_frames(traceback: TracebackType | None) -> TracebackType | None:
-    """A traceback with the library's own frames left out (all of it if nothing else is in it)."""
-    kept = []
-    current = traceback
-    while current is not None:
-        if not is_internal(current.tb_frame.f_code.co_filename):
-            kept.append(current)
-        current = current.tb_next
-    shown = None
-    for tb in reversed(kept):
-        shown = TracebackType(shown, tb.tb_frame, tb.tb_lasti, tb.tb_lineno)
-    return shown or traceback
+def stack_level() -> int:
+    """The `stacklevel` of a warning that the caller gives: that of the first frame that is not the library's own."""
+    frame, level = sys._getframe(1), 1
+    while frame is not None and is_internal(frame.f_code.co_filename):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def position_of_function(fun: object) -> Position | None:

@@ -1,4 +1,4 @@
-"""Symbolic zeros, and the marker of a linear operand."""
+"""Symbolic zeros, and undefined primals."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ class Zero:
         return zero_of(x)
 
 
-class Linear:
+class UndefinedPrimal:
     """Stands for an operand in which an equation is linear, when it is transposed: its value is not known."""
 
     __slots__ = ("aval",)
@@ -31,7 +31,7 @@ class Linear:
         self.aval = aval
 
     def __repr__(self) -> str:
-        return f"Linear({self.aval})"
+        return f"UndefinedPrimal({self.aval})"
 
 
 def zero_of(x: Any) -> Zero:
@@ -40,7 +40,7 @@ def zero_of(x: Any) -> Zero:
 
 
 def is_linear(x: Any) -> bool:
-    return type(x) is Linear
+    return type(x) is UndefinedPrimal
 
 
 def is_zero(x: Any) -> bool:

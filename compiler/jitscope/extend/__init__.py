@@ -10,28 +10,28 @@ A primitive is one object whose methods are its rules:
 lowering rule, for all platforms or one.
 """
 
-from ..core.avals import ShapedArray as ShapedArray, aval_of as aval_of
-from ..core.primitive import HigherOrder as HigherOrder, Primitive as Primitive
+from ..core.avals import ShapedArray, aval_of
+from ..core.primitive import HigherOrder, Primitive
 from ..core.zeros import (
-    Linear as LinearOperand,
-    Zero as Zero,
-    is_linear as is_linear,
-    is_zero as is_zero,
-    zero_of as zero_of,
+    UndefinedPrimal,
+    Zero,
+    is_linear,
+    is_zero,
+    zero_of,
 )
 from ..ops.families import (
-    Bilinear as Bilinear,
-    Discrete as Discrete,
-    DiscreteElementwise as DiscreteElementwise,
-    Elementwise as Elementwise,
-    Linear as Linear,
-    Reduce as Reduce,
-    Structural as Structural,
-    add_tangents as add_tangents,
-    pure as pure,
+    Bilinear,
+    Discrete,
+    DiscreteElementwise,
+    Elementwise,
+    Linear,
+    Reduce,
+    Structural,
+    add_tangents,
+    pure,
 )
-from ..ops.linear import instantiate as instantiate
-from .lowering_rules import primitive_of as primitive_of, register_lowering as register_lowering
+from ..ops.linear import instantiate
+from .lowering_rules import primitive_of, register_lowering
 
 
 __all__ = [
@@ -41,11 +41,11 @@ __all__ = [
     "Elementwise",
     "HigherOrder",
     "Linear",
-    "LinearOperand",
     "Primitive",
     "Reduce",
     "ShapedArray",
     "Structural",
+    "UndefinedPrimal",
     "Zero",
     "add_tangents",
     "aval_of",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import lru_cache
@@ -18,7 +17,7 @@ from ..core.avals import ShapedArray, aval_of, is_python_scalar
 from ..core.config import override, settings
 from ..core.dtypes import promote, to_inexact
 from ..core.errors import ShapeError, TypePromotionError
-from ..core.source import is_internal
+from ..core.source import stack_level
 from ..eager.operands import checked
 from ..ops.linear import broadcast_in_dim_p, convert_element_type_p, number_of
 from ..symbolic.dimension import Dim, size
@@ -135,15 +134,7 @@ def check_ranks(name: str, shapes: Iterable[tuple[int, ...]], inner: Iterable[in
     )
     if mode == "raise":
         raise ValueError(message)
-    warnings.warn(message, UserWarning, stacklevel=_stack_level())
-
-
-def _stack_level() -> int:
-    """How far up the first frame is that is not the library's own."""
-    frame, level = sys._getframe(1), 1
-    while frame is not None and is_internal(frame.f_code.co_filename):
-        frame, level = frame.f_back, level + 1
-    return level
+    warnings.warn(message, UserWarning, stacklevel=stack_level())
 
 
 def operands(name: str, *xs: Any, inexact: bool = False) -> list[Any]:

@@ -14,7 +14,7 @@ from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
 from ..core.effects import Effects, no_effects
 from ..core.primitive import Axis, Primitive
-from ..core.zeros import Linear as LinearOperand, Zero, is_linear, is_zero, zero_of
+from ..core.zeros import UndefinedPrimal, Zero, is_linear, is_zero, zero_of
 from ..symbolic.dimension import Dim
 
 
@@ -252,9 +252,9 @@ __all__ = [
     "DiscreteElementwise",
     "Elementwise",
     "Linear",
-    "LinearOperand",
     "Reduce",
     "Structural",
+    "UndefinedPrimal",
     "Zero",
     "add_any_p",
     "add_tangents",

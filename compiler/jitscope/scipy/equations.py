@@ -3,7 +3,6 @@ nothing."""
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +11,7 @@ from ..control.fori_loop import fori_loop
 from ..control.linear_solve import custom_linear_solve
 from ..core import dtypes
 from ..core.avals import aval_of
-from ..core.source import is_internal
+from ..core.source import stack_level
 from ..eager.functions import eager_jit
 from ..numpy import solving
 from ..numpy._operands import broadcast, broadcast_shape, promoted
@@ -40,19 +39,11 @@ def _paired(name: str, a: Any, b: Any) -> tuple[Any, Any, Callable[[Any], Any]]:
             f"{name}: b of shape {right} is taken as a batch of vectors, which is deprecated and will be as one of "
             "matrices: write b[..., None], and [..., 0] after it",
             FutureWarning,
-            stacklevel=_stack_level(),
+            stacklevel=stack_level(),
         )
     if not right or right[-1 if vector else -2] != left[-1]:
         raise ValueError(f"{name} of shapes {left} and {right}: b needs {left[-1]} rows")
     return solving.aligned(x, y, vector)
-
-
-def _stack_level() -> int:
-    """How far up the first frame is that is not the library's own."""
-    frame, level = sys._getframe(1), 1
-    while frame is not None and is_internal(frame.f_code.co_filename):
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 # Solving -------------------------------------------------------------------------------------------------------------

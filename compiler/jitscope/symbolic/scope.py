@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple, NoReturn
 
-from ..core.source import is_internal
+from ..core.source import here
 from .bounds import Enough, Facts
 from .dimension import Dim
 from .parsing import parse
@@ -128,7 +127,5 @@ def _expression(text: str, scope: SymbolicScope) -> Any:
 
 
 def _caller() -> str:
-    frame = sys._getframe(1)
-    while frame.f_back is not None and is_internal(frame.f_code.co_filename):
-        frame = frame.f_back
-    return f"{frame.f_code.co_filename}:{frame.f_lineno} ({frame.f_code.co_name})"
+    where = here()
+    return f"{where.file}:{where.line} ({where.function})" if where else "unknown"

@@ -9,7 +9,7 @@ from ..core import source
 from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 from ..core.staging import literal_value
 from ..core.trace import current_trace
-from ..core.zeros import Linear, Zero, is_zero
+from ..core.zeros import UndefinedPrimal, Zero, is_zero
 from ..ops.families import Bilinear, add_tangents
 from ..ops.linear import instantiate
 
@@ -17,18 +17,18 @@ from ..ops.linear import instantiate
 def backward_pass(jaxpr: Jaxpr, consts: Sequence[Any], args: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
     """Cotangents of the arguments, given those of the results.
 
-    `args` are `Linear(aval)` where a cotangent is wanted, else values, whose cotangent is None. The program must be
+    `args` are `UndefinedPrimal(aval)` where a cotangent is wanted, else values, whose cotangent is None. The program must be
     linear in the former. Equations on values alone are run forward first. Cotangents may be `Zero`.
     """
     values: dict[Var, Any] = dict(zip(jaxpr.constvars, consts))
-    values.update((v, x) for v, x in zip(jaxpr.invars, args) if type(x) is not Linear)
+    values.update((v, x) for v, x in zip(jaxpr.invars, args) if type(x) is not UndefinedPrimal)
     linear = _run_values(jaxpr, values)
     totals: dict[Var, Any] = {}
     for atom, ct in zip(jaxpr.outvars, cts):
         _accumulate(totals, values, atom, ct)
     for eqn in reversed(linear):
         _transpose_equation(eqn, values, totals)
-    return [totals.get(v, Zero(v.aval)) if type(x) is Linear else None for v, x in zip(jaxpr.invars, args)]
+    return [totals.get(v, Zero(v.aval)) if type(x) is UndefinedPrimal else None for v, x in zip(jaxpr.invars, args)]
 
 
 def reduced(jaxpr: Jaxpr, wanted: Sequence[bool]) -> Jaxpr:
@@ -63,7 +63,7 @@ def _run_values(jaxpr: Jaxpr, values: dict[Var, Any]) -> list[JaxprEqn]:
 def _read(values: dict[Var, Any], atom: Atom) -> Any:
     if isinstance(atom, Literal):
         return literal_value(atom)
-    return values[atom] if atom in values else Linear(atom.aval)
+    return values[atom] if atom in values else UndefinedPrimal(atom.aval)
 
 
 def _accumulate(totals: dict[Var, Any], values: dict[Var, Any], atom: Atom, ct: Any) -> None:
@@ -78,7 +78,7 @@ def _transpose_equation(eqn: JaxprEqn, values: dict[Var, Any], totals: dict[Var,
         return
     cts = [Zero(v.aval) if ct is None else ct for v, ct in zip(eqn.outvars, cts)]
     args = [_read(values, a) for a in eqn.invars]
-    if isinstance(eqn.primitive, Bilinear) and all(type(x) is Linear for x in args):
+    if isinstance(eqn.primitive, Bilinear) and all(type(x) is UndefinedPrimal for x in args):
         raise _not_linear(eqn)
     with source.written_at(source.made_by("transpose", eqn.traceback)):
         given = cts if eqn.primitive.multiple_results else cts[0]
@@ -104,7 +104,7 @@ def transposed_fun(closed: ClosedJaxpr, linear: Sequence[bool], cts: Sequence[An
 
     def fun(*flat):
         known, given = iter(flat[:others]), iter(flat[others:])
-        args = [Linear(aval) if lin else next(known) for aval, lin in zip(closed.in_avals, linear)]
+        args = [UndefinedPrimal(aval) if lin else next(known) for aval, lin in zip(closed.in_avals, linear)]
         full = [next(given) if nz else ct for ct, nz in zip(cts, nonzero)]
         outs = backward_pass(closed.jaxpr, closed.consts, args, full)
         return [instantiate(ct) for ct, lin in zip(outs, linear) if lin]

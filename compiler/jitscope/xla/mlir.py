@@ -189,6 +189,19 @@ def to_bytecode(module: Any) -> bytes:
     return out.getvalue()
 
 
+PLAIN_VALUES = (bool, int, float, str)
+
+
+def plain_attr(x: bool | int | float | str) -> Any:
+    """A Python value as an attribute: numbers of 64 bits, text."""
+    ir = bindings().ir
+    if isinstance(x, bool):
+        return ir.BoolAttr.get(x)
+    if isinstance(x, int):
+        return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), x)
+    return ir.FloatAttr.get(ir.F64Type.get(), x) if isinstance(x, float) else ir.StringAttr.get(x)
+
+
 def number_attr(x: np.ndarray) -> Any:
     """A NumPy scalar as a typed number, a vector as an array of numbers. Raises TypeError for dtypes that have no attribute."""
     ir = bindings().ir
