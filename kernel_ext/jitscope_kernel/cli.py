@@ -1,4 +1,4 @@
-"""The command `jitscope`: run a notebook into a page, show a saved document, look after the cache on disk, say the version."""
+"""The command `jitscope`: run a notebook into a page, show a saved document or notebook, look after the cache on disk, say the version."""
 
 from __future__ import annotations
 
@@ -22,6 +22,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     show = commands.add_parser("show", help="show a document that .save() wrote as JSON")
     show.add_argument("document", help="a file, or - for what comes in on the standard input")
     show.add_argument("--html", metavar="PAGE", help="write it as a page of HTML instead of text")
+    view = commands.add_parser("view", help="open a saved notebook or document in the browser")
+    view.add_argument("file", help="a notebook (.ipynb), or a document that .save() wrote as JSON")
+    view.add_argument("--no-browser", action="store_true", help="only write the page, and print where it is")
     cache = commands.add_parser("cache", help="the compiled programs that are kept on disk")
     cache.add_argument(
         "what", choices=("show", "clear", "explain"), help="list them, remove them, or say what each depends on"
@@ -33,6 +36,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from . import demo as running
 
         return running.main([given.notebook, given.page])
+    if given.command == "view":
+        from . import viewing
+
+        return viewing.main(given.file, not given.no_browser)
     if given.command == "cache":
         from . import disk_cache
 

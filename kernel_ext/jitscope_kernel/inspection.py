@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -33,15 +32,9 @@ class Shown:
         self._on_measure = on_measure
 
     def save(self, path: str | Path) -> Path:
-        """Write the view as a page of HTML that needs nothing else, or the document itself as `….json`; gives the path."""
-        path = Path(path)
-        as_json = path.suffix == ".json"
-        text = json.dumps(self.document) if as_json else jitscope_widgets.page(self.document, self._title())
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    def _title(self) -> str:
-        return self.document.get("title") or self.document.get("function") or self.document["kind"]
+        """Write the view as a file and give its path; the ending says what: .html (a page that needs nothing else), .svg, .png,
+        .dot (the graph), .txt, or .json (the document itself)."""
+        return jitscope_widgets.write(self.document, path)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         return jitscope_widgets.display_bundle(self.document, self._on_measure)

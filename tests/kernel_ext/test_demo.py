@@ -1,12 +1,15 @@
 """Running a notebook into a page, and the command line."""
 
 import json
+import re
+import sys
 from pathlib import Path
 
 import nbformat
 import pytest
 
 from jitscope_kernel import cli, demo
+from jitscope_widgets.envelope import unpack
 
 
 CELLS = [
@@ -90,3 +93,37 @@ def test_what_cannot_be_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     for file in ("bad.json", "none.json"):
         assert cli.main(["show", str(tmp_path / file)]) == 1
         assert "cannot be shown" in capsys.readouterr().err
+
+
+def _viewed(capsys: pytest.CaptureFixture[str], file: Path) -> str:
+    assert cli.main(["view", str(file), "--no-browser"]) == 0
+    page = Path(capsys.readouterr().out.strip())
+    assert page.suffix == ".html" and page.parent.name.startswith("jitscope-")
+    return page.read_text()
+
+
+def test_a_notebook_and_a_document_are_viewed(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    executed = nbformat.read(made / "out" / "small.ipynb", as_version=4)
+    document = next(demo.documents(executed))
+    (tmp_path / "cell.json").write_text(json.dumps(document))
+    for file in (made / "out" / "small.ipynb", tmp_path / "cell.json"):
+        page = _viewed(capsys, file)
+        carried = re.findall(r'data-jitscope-document="([^"]+)"', page)
+        assert document in map(unpack, carried)
+        assert "data-jitscope-view" in page
+
+
+def test_without_nbconvert_the_views_of_a_notebook_are_viewed(
+    made: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "nbconvert", None)
+    page = _viewed(capsys, made / "out" / "small.ipynb")
+    assert "data-jitscope-document" in page and "%%jit" in page
+
+
+@pytest.mark.parametrize("text", ['{"kind": "cell", "version": 1}', "no json", "[]"])
+def test_what_cannot_be_viewed(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "bad.json").write_text(text)
+    for file in ("bad.json", "none.json", "code.py"):
+        assert cli.main(["view", str(tmp_path / file), "--no-browser"]) == 1
+        assert "cannot be viewed" in capsys.readouterr().err

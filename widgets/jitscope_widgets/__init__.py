@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from . import words as words
 from .bundle import display_bundle
+from .files import write
 from .html import html
 from .page import enliven_notebook_html, page
 from .schema import DocumentError, validate
@@ -35,6 +37,7 @@ __all__ = [
     "to_graphviz",
     "validate",
     "view_problem",
+    "write",
 ]
 
 _LATER = {"View": "widget", "export_notebook": "notebook", "to_graphviz": "graphviz_view"}
