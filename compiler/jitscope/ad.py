@@ -1,3 +1,3 @@
 """What `f_vjp.with_refs(...)` takes beside references, and gives in their places."""
 
-from .api.with_refs import DidntWant as DidntWant, DontWant as DontWant, GradRef as GradRef, GradValue as GradValue
+from .api.with_refs import *

@@ -1,3 +1,3 @@
 """`jitscope.custom_batching`: functions whose mapped form is a rule of their own, under JAX's module name."""
 
-from .control.custom_vmap import custom_vmap as custom_vmap, sequential_vmap as sequential_vmap
+from .control.custom_vmap import *

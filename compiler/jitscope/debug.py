@@ -3,16 +3,12 @@
 import importlib as _importlib
 from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 
-from .api.debugging import callback as callback, log as log, print as print
+from .api.debugging import *
 
 
 if _TYPE_CHECKING:
-    from .api.breakpoint import breakpoint as breakpoint, register_debugger as register_debugger
-    from .api.layouts import (
-        inspect_array_sharding as inspect_array_sharding,
-        visualize_array_sharding as visualize_array_sharding,
-        visualize_sharding as visualize_sharding,
-    )
+    from .api.breakpoint import *
+    from .api.layouts import *
 
 _LATE = {
     "breakpoint": "breakpoint",

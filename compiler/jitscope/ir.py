@@ -7,20 +7,11 @@ whatever transformation is at work, `pretty_print(source_info=True)` prints it w
 """
 
 from .core.avals import ShapedArray as ShapedArray
-from .core.jaxpr import (
-    ClosedJaxpr as ClosedJaxpr,
-    Jaxpr as Jaxpr,
-    JaxprEqn as JaxprEqn,
-    Literal as Literal,
-    Var as Var,
-    count as count,
-    subjaxprs as subjaxprs,
-    walk as walk,
-)
+from .core.jaxpr import *
 from .core.primitive import Primitive as Primitive
 from .core.printing import format_jaxpr as format_jaxpr
 from .core.source import Position as Position, user_position
-from .core.staging import eval_jaxpr as eval_jaxpr, jaxpr_as_fun as jaxpr_as_fun
+from .core.staging import *
 from .core.trace import Tracer as Tracer
 
 
@@ -29,21 +20,5 @@ def source_position(eqn: JaxprEqn) -> Position | None:
     return user_position(eqn.traceback)
 
 
-__all__ = [
-    "ClosedJaxpr",
-    "Jaxpr",
-    "JaxprEqn",
-    "Literal",
-    "Position",
-    "Primitive",
-    "ShapedArray",
-    "Tracer",
-    "Var",
-    "count",
-    "eval_jaxpr",
-    "format_jaxpr",
-    "jaxpr_as_fun",
-    "source_position",
-    "subjaxprs",
-    "walk",
-]
+__all__ = ["ClosedJaxpr", "Jaxpr", "JaxprEqn", "Literal", "Position", "Primitive", "ShapedArray", "Tracer", "Var",
+           "count", "eval_jaxpr", "format_jaxpr", "jaxpr_as_fun", "source_position", "subjaxprs", "walk"]  # fmt: skip

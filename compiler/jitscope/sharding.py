@@ -87,4 +87,4 @@ __all__ = [
     "SingleDeviceSharding",
     "get_abstract_mesh",
     "reshard",
-]
+]  # fmt: skip

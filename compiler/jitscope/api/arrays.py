@@ -9,6 +9,9 @@ from ..core.avals import ShapedArray, aval_of
 from ..core.trace import Tracer
 
 
+__all__ = ["Array", "typeof"]
+
+
 class _AnyArray(type(_Concrete)):
     """Tracers count as arrays: code that is traced sees in them what it sees in arrays."""
 

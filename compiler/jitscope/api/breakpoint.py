@@ -21,6 +21,9 @@ from ..core.trace import Tracer
 from .command_line import run_debugger
 
 
+__all__ = ["breakpoint", "register_debugger"]
+
+
 @dataclasses.dataclass(frozen=True)
 class Frame:
     """A frame of Python as it was when the breakpoint was traced, with the values its variables have when the program runs.

@@ -22,6 +22,9 @@ from ..transforms.linearize import linearize_flat
 from ._flat import Flat
 
 
+__all__ = ["checkpoint", "checkpoint_name", "print_saved_residuals", "remat", "saved_residuals"]
+
+
 def checkpoint(
     fun: Callable[..., Any] | None = None,
     *,

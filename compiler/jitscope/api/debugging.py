@@ -17,6 +17,9 @@ from ..core import dtypes, source
 from ..core.avals import aval_of
 
 
+__all__ = ["callback", "log", "print"]
+
+
 _MISSING: Any = object()
 _NOTHING = tree.structure(None)
 

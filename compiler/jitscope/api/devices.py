@@ -16,6 +16,9 @@ from ..core.trace import Tracer
 from ..xla import client
 
 
+__all__ = ["Device", "block_until_ready", "device_get", "device_put", "devices", "live_arrays"]
+
+
 Device = client.Device
 
 

@@ -21,6 +21,9 @@ from .jit import jit
 from .linear_maps import refuse_reduce_axes, vjp
 
 
+__all__ = ["fwd_and_bwd", "grad", "value_and_grad"]
+
+
 def value_and_grad(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] = 0,

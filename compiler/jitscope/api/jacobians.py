@@ -24,6 +24,9 @@ from .linear_maps import jvp, vjp
 from .vmap import vmap
 
 
+__all__ = ["hessian", "jacfwd", "jacobian", "jacrev"]
+
+
 def jacfwd(
     fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, holomorphic: bool = False
 ) -> Callable[..., Any]:

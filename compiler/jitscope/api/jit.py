@@ -20,6 +20,9 @@ from .many_devices import later
 from .processes import check_backend
 
 
+__all__ = ["clear_caches", "jit"]
+
+
 _NOT_GIVEN: Any = object()
 
 

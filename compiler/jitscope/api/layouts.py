@@ -13,6 +13,9 @@ from ..core.avals import aval_of
 from ..xla import client
 
 
+__all__ = ["inspect_array_sharding", "visualize_array_sharding", "visualize_sharding"]
+
+
 def inspect_array_sharding(value: Any, *, callback: Any) -> None:
     """Call `callback(sharding)` for each array of a tree: at once, or for values of a compiled function when that is compiled
     (not again while its program is known). Raises TypeError for a `callback` that is no function."""

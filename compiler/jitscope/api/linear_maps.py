@@ -18,6 +18,9 @@ from ._flat import Flat, as_values, check_array, check_callable, name_of
 from .pullbacks import LinearFunction, LinearProgram, Path, Pullback, Pushforward, check_tangent, path_in
 
 
+__all__ = ["jvp", "linearize", "vjp"]
+
+
 def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> Any:
     """`fun(*primals)` and its directional derivative along `tangents` (same structure, shapes and dtypes).
 

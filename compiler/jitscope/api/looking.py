@@ -22,6 +22,9 @@ from ..core.trace import Trace, Tracer, current_trace, evaluation, using
 from ._flat import check_callable, name_of
 
 
+__all__ = ["ensure_compile_time_eval", "eval_shape", "make_jaxpr"]
+
+
 def make_jaxpr(
     fun: Callable[..., Any],
     static_argnums: Any = (),

@@ -6,6 +6,9 @@ import functools
 from typing import Any
 
 
+__all__ = ["make_mesh", "pmap", "shard_map"]
+
+
 def later(what: str) -> NotImplementedError:
     return NotImplementedError(
         f"{what}: computations over several devices come in a later release. On one device jit compiles whole programs, and "

@@ -9,6 +9,10 @@ from ..backend.array import Array
 from ..xla import client
 
 
+__all__ = ["copy_to_host_async", "default_backend", "device_count", "effects_barrier", "host_count", "host_id",
+           "host_ids", "local_device_count", "local_devices", "process_count", "process_index", "process_indices"]  # fmt: skip
+
+
 def check_backend(backend: Any) -> None:
     """Raises RuntimeError for a backend that is not there."""
     if backend not in (None, "cpu"):

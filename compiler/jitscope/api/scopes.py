@@ -11,6 +11,9 @@ from ..core import source
 from ._flat import check_callable, name_of
 
 
+__all__ = ["named_call", "named_scope"]
+
+
 class named_scope(ContextDecorator):
     """Context manager and decorator: the equations written inside are in the scope `name`, and in those around it.
 

@@ -12,6 +12,9 @@ from ..core.references import ReferenceAval
 from ..core.trace import running_line
 
 
+__all__ = ["DidntWant", "DontWant", "GradRef", "GradValue"]
+
+
 @dataclasses.dataclass(frozen=True)
 class GradValue:
     """The cotangent is given back."""

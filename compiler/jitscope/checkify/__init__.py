@@ -8,53 +8,11 @@ error, y = jit(checkify.checkify(f, errors=checkify.all_checks))(x, 7)
 error.throw()
 """
 
-from .checks import (
-    BatchedError as BatchedError,
-    Check as Check,
-    CheckError as CheckError,
-    DivisionByZeroError as DivisionByZeroError,
-    Error as Error,
-    ErrorCategory as ErrorCategory,
-    FailedCheckError as FailedCheckError,
-    JaxRuntimeError as JaxRuntimeError,
-    NaNError as NaNError,
-    OOBError as OOBError,
-    all_checks as all_checks,
-    automatic_checks as automatic_checks,
-    check as check,
-    check_error as check_error,
-    debug_check as debug_check,
-    div_checks as div_checks,
-    float_checks as float_checks,
-    index_checks as index_checks,
-    init_error as init_error,
-    nan_checks as nan_checks,
-    user_checks as user_checks,
-)
+from .checks import *
 from .interpreter import checkify as checkify
 
 
-__all__ = [
-    "BatchedError",
-    "Check",
-    "CheckError",
-    "DivisionByZeroError",
-    "Error",
-    "ErrorCategory",
-    "FailedCheckError",
-    "JaxRuntimeError",
-    "NaNError",
-    "OOBError",
-    "all_checks",
-    "automatic_checks",
-    "check",
-    "check_error",
-    "checkify",
-    "debug_check",
-    "div_checks",
-    "float_checks",
-    "index_checks",
-    "init_error",
-    "nan_checks",
-    "user_checks",
-]
+__all__ = ["BatchedError", "Check", "CheckError", "DivisionByZeroError", "Error", "ErrorCategory", "FailedCheckError",
+           "JaxRuntimeError", "NaNError", "OOBError", "all_checks", "automatic_checks", "check", "check_error",
+           "checkify", "debug_check", "div_checks", "float_checks", "index_checks", "init_error", "nan_checks",
+           "user_checks"]  # fmt: skip

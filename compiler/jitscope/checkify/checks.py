@@ -17,6 +17,11 @@ from ..core.trace import Tracer
 from ..ops.linear import convert, neg_p
 
 
+__all__ = ["BatchedError", "Check", "CheckError", "DivisionByZeroError", "Error", "ErrorCategory", "FailedCheckError",
+           "JaxRuntimeError", "NaNError", "OOBError", "all_checks", "automatic_checks", "check", "check_error",
+           "debug_check", "div_checks", "float_checks", "index_checks", "init_error", "nan_checks", "user_checks"]  # fmt: skip
+
+
 # Kinds ---------------------------------------------------------------------------------------------------------------
 
 

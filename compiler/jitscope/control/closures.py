@@ -17,6 +17,9 @@ from .custom_vjp import custom_vjp
 from .rule_values import pair_of
 
 
+__all__ = ["closure_convert", "custom_gradient"]
+
+
 def custom_gradient(fun: Callable[..., Any]) -> custom_vjp:
     """Decorator: `fun` returns (result, pullback), where `pullback(cotangent)` gives a tuple with the cotangent of each
     argument (of one argument, also the cotangent itself). The pullback may capture what fun computed; it is traced.

@@ -35,6 +35,9 @@ from .carry import made_in, place_made, with_result_avals
 from .effects import example_by_example, has_effects
 
 
+__all__ = ["cond", "platform_dependent", "switch"]
+
+
 _ABSENT: Any = object()
 
 

@@ -19,6 +19,9 @@ from .ruled import FlatCall, Ruled
 from .ruled_call import CustomJVPException, ResultAxes, RuledCall, refuse_captured
 
 
+__all__ = ["custom_jvp", "custom_jvp_call_p"]
+
+
 Rule = Callable[[Sequence[Any], Sequence[Any]], tuple[list[Any], list[Any]]]
 """Flat primals and tangents to flat results and their tangents; tangents may be Zero."""
 

@@ -23,6 +23,9 @@ from .ruled import FlatCall, Ruled
 from .ruled_call import CustomVJPException, ResultAxes, RuledCall, refuse_captured
 
 
+__all__ = ["CustomVJPPrimal", "custom_vjp", "custom_vjp_call_p", "custom_vjp_primal_tree_values"]
+
+
 Pullback = Callable[[Sequence[Any], Sequence[Any]], list[Any]]
 """Flat residuals and cotangents of the results (may be Zero) to cotangents of all operands (may be Zero)."""
 

@@ -26,6 +26,9 @@ from .ruled import FlatCall, Ruled
 from .ruled_call import closed_over
 
 
+__all__ = ["custom_vmap", "sequential_vmap"]
+
+
 Rule = Callable[[int, Sequence[bool], Sequence[Any]], tuple[list[Any], list[bool]]]
 """The size of the axis, which operands are mapped (along axis 0), and the operands, to flat results and which of them
 are mapped (along axis 0)."""

@@ -22,6 +22,9 @@ from .scan import scan
 from .while_loop import while_loop
 
 
+__all__ = ["fori_loop", "map"]
+
+
 def fori_loop(
     lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_val: Any, *, unroll: int | bool | None = None
 ) -> Any:

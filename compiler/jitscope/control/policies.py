@@ -12,6 +12,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 
+__all__ = ["Offloadable", "Recompute", "Saveable", "checkpoint_policies"]
+
+
 class Offloadable(NamedTuple):
     """A policy's answer: save, in the memory `dst`."""
 

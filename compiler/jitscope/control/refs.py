@@ -28,6 +28,9 @@ from .ref_errors import ended, leaked, of_another, refuse_aliases
 from .ref_operations import RefPrimitive, addupdate_p, freeze_p, get_p, swap_p
 
 
+__all__ = ["Ref", "empty_ref", "free_ref", "freeze", "new_ref"]
+
+
 class AbstractRef(ReferenceAval):
     """The aval of a reference to an array of aval `inner_aval`. Equal ones are one object."""
 

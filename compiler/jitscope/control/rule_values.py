@@ -12,6 +12,9 @@ from ..core.zeros import Zero, zero_of
 from ..ops.linear import convert, instantiate
 
 
+__all__ = ["SymbolicZero", "zero_from_primal"]
+
+
 def settled_results(outs: Sequence[Any], fun: Any, what: str) -> list[Any]:
     """Results of a rule in the avals of the function itself, where those are known. Raises TypeError where shape or
     dtype differ; `what` names the rule and its function."""

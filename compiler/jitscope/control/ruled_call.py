@@ -19,6 +19,9 @@ from ..transforms.vmap import vmap_flat
 from .bodies import lift_constants
 
 
+__all__ = ["CustomJVPException", "CustomVJPException"]
+
+
 class _AllAxes(Container[Hashable]):
     """The axes a function not traced yet may read."""
 

@@ -13,6 +13,9 @@ from .dtypes import DType, canonicalize, python_dtype
 from .references import Reference
 
 
+__all__ = ["AbstractValue", "ShapedArray"]
+
+
 Shape = tuple[int, ...]
 _interned: WeakValueDictionary[Any, "ShapedArray"] = WeakValueDictionary()
 

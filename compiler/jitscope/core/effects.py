@@ -4,6 +4,9 @@ from collections.abc import Callable, Iterable
 from functools import cache
 
 
+__all__ = ["Effect", "Effects", "no_effects"]
+
+
 class Effect:
     """An effect by its name. `ordered`: equations that have it run in program order, and no transformation may repeat or
     reorder them."""

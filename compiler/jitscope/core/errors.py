@@ -5,6 +5,12 @@ from typing import Any, TypeVar
 from ..xla.errors import DeletedBufferError, XlaError
 
 
+__all__ = ["CallbackResultError", "ConcretizationTypeError", "DeletedArrayError", "InconclusiveDimensionOperation",
+           "JAXIndexError", "JAXTypeError", "JaxRuntimeError", "JaxprTypeError", "KeyReuseError", "MissingRule",
+           "NonConcreteBooleanIndexError", "TracerArrayConversionError", "TracerBoolConversionError",
+           "TracerIntegerConversionError", "TypePromotionError", "UnexpectedTracerError"]  # fmt: skip
+
+
 Failure = TypeVar("Failure", bound=BaseException)
 
 

@@ -11,6 +11,9 @@ from .effects import Effects, RefEffect, has_refs, matters, no_effects, ref_effe
 from .recent import Derived
 
 
+__all__ = ["ClosedJaxpr", "Jaxpr", "JaxprEqn", "Literal", "Var", "count", "subjaxprs", "walk"]
+
+
 if TYPE_CHECKING:
     from .primitive import Primitive
 

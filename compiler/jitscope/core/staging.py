@@ -21,6 +21,9 @@ from .references import Reference, ReferenceAval
 from .trace import Trace, Tracer, chain_of, current_trace, leaked, place, using
 
 
+__all__ = ["eval_jaxpr", "jaxpr_as_fun"]
+
+
 watcher: ContextVar[Callable[[JaxprTrace], None] | None] = ContextVar("jitscope_watcher", default=None)
 """Called every `WATCH_EVERY` equations of a growing jaxpr (to warn about unrolled loops)."""
 WATCH_EVERY = 1000

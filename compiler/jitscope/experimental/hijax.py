@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..core.avals import AbstractValue as AbstractValue, ShapedArray as ShapedArray
+from ..core.avals import *
 from ..core.primitive import Primitive
 from ..core.zeros import Zero as Zero, is_linear as is_undefined_primal
 from ..ops.linear import instantiate as instantiate_zeros
@@ -74,19 +74,6 @@ def register_hitype(val_cls: type, typeof_fn: Callable[[Any], Any]) -> None:
     """Say what the aval of values of a class is. Such values raise TypeError where they meet an operation."""
 
 
-__all__ = [
-    "AbstractValue",
-    "AvalMutableQDD",
-    "AvalQDD",
-    "HiPrimitive",
-    "HiType",
-    "MutableHiType",
-    "ShapedArray",
-    "Zero",
-    "aval_method",
-    "aval_property",
-    "control_flow_allowed_effects",
-    "instantiate_zeros",
-    "is_undefined_primal",
-    "register_hitype",
-]
+__all__ = ["AbstractValue", "AvalMutableQDD", "AvalQDD", "HiPrimitive", "HiType", "MutableHiType", "ShapedArray",
+           "Zero", "aval_method", "aval_property", "control_flow_allowed_effects", "instantiate_zeros",
+           "is_undefined_primal", "register_hitype"]  # fmt: skip

@@ -12,34 +12,14 @@ from ..symbolic.dimension import is_symbolic_dim as is_symbolic_dim
 from ..symbolic.scope import SymbolicScope as SymbolicScope
 from ..symbolic.shapes import symbolic_shape as symbolic_shape
 from .checks import DisabledSafetyCheck as DisabledSafetyCheck
-from .exported import (
-    Exported as Exported,
-    deserialize as deserialize,
-    maximum_supported_calling_convention_version as maximum_supported_calling_convention_version,
-    minimum_supported_calling_convention_version as minimum_supported_calling_convention_version,
-)
-from .exporting import default_export_platform as default_export_platform, export as export
+from .exported import *
+from .exporting import *
 from .serializing import ArtifactError as ArtifactError
 from .specs import symbolic_args_specs as symbolic_args_specs
-from .trees import (
-    register_namedtuple_serialization as register_namedtuple_serialization,
-    register_pytree_node_serialization as register_pytree_node_serialization,
-)
+from .trees import *
 
 
-__all__ = [
-    "ArtifactError",
-    "DisabledSafetyCheck",
-    "Exported",
-    "SymbolicScope",
-    "default_export_platform",
-    "deserialize",
-    "export",
-    "is_symbolic_dim",
-    "maximum_supported_calling_convention_version",
-    "minimum_supported_calling_convention_version",
-    "register_namedtuple_serialization",
-    "register_pytree_node_serialization",
-    "symbolic_args_specs",
-    "symbolic_shape",
-]
+__all__ = ["ArtifactError", "DisabledSafetyCheck", "Exported", "SymbolicScope", "default_export_platform",
+           "deserialize", "export", "is_symbolic_dim", "maximum_supported_calling_convention_version",
+           "minimum_supported_calling_convention_version", "register_namedtuple_serialization",
+           "register_pytree_node_serialization", "symbolic_args_specs", "symbolic_shape"]  # fmt: skip

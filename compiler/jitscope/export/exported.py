@@ -13,6 +13,10 @@ from .checks import DisabledSafetyCheck
 from .serializing import ArtifactError, from_bytes, to_bytes
 
 
+__all__ = ["Exported", "deserialize", "maximum_supported_calling_convention_version",
+           "minimum_supported_calling_convention_version"]  # fmt: skip
+
+
 minimum_supported_calling_convention_version = 9
 maximum_supported_calling_convention_version = 10
 

@@ -28,6 +28,9 @@ from .exported import Exported, maximum_supported_calling_convention_version
 from .signature import argument_names, has_tangent, in_program, solution_of
 
 
+__all__ = ["default_export_platform", "export"]
+
+
 def default_export_platform() -> str:
     """The platform functions are exported for if none is named."""
     return "cpu"

@@ -11,6 +11,9 @@ from .. import tree
 from .flatbuffer import Number, Reader, Table
 
 
+__all__ = ["register_namedtuple_serialization", "register_pytree_node_serialization"]
+
+
 class _Node(NamedTuple):
     """How a registered class is written."""
 

@@ -34,26 +34,6 @@ from ..ops.linear import instantiate
 from .lowering_rules import primitive_of, register_lowering
 
 
-__all__ = [
-    "Bilinear",
-    "Discrete",
-    "DiscreteElementwise",
-    "Elementwise",
-    "HigherOrder",
-    "Linear",
-    "Primitive",
-    "Reduce",
-    "ShapedArray",
-    "Structural",
-    "UndefinedPrimal",
-    "Zero",
-    "add_tangents",
-    "aval_of",
-    "instantiate",
-    "is_linear",
-    "is_zero",
-    "primitive_of",
-    "pure",
-    "register_lowering",
-    "zero_of",
-]
+__all__ = ["Bilinear", "Discrete", "DiscreteElementwise", "Elementwise", "HigherOrder", "Linear", "Primitive",
+           "Reduce", "ShapedArray", "Structural", "UndefinedPrimal", "Zero", "add_tangents", "aval_of", "instantiate",
+           "is_linear", "is_zero", "primitive_of", "pure", "register_lowering", "zero_of"]  # fmt: skip

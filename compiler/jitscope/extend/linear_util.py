@@ -124,14 +124,5 @@ def merge_linear_aux(first: Callable[[], Any], second: Callable[[], Any]) -> tup
     return left[0]
 
 
-__all__ = [
-    "Store",
-    "StoreException",
-    "WrappedFun",
-    "merge_linear_aux",
-    "transformation",
-    "transformation2",
-    "transformation_with_aux",
-    "transformation_with_aux2",
-    "wrap_init",
-]
+__all__ = ["Store", "StoreException", "WrappedFun", "merge_linear_aux", "transformation", "transformation2",
+           "transformation_with_aux", "transformation_with_aux2", "wrap_init"]  # fmt: skip

@@ -13,7 +13,7 @@ from ..core.primitive import Primitive
 from ..core.zeros import UndefinedPrimal, Zero as Zero, is_linear as is_undefined_primal, is_zero, zero_of
 from ..ops.families import add_any_p as add_jaxvals_p, add_tangents as add_tangents
 from ..ops.linear import instantiate as instantiate_zeros, zeros as zeros_like_aval
-from ..transforms.jvp import JVPTrace as JVPTrace, JVPTracer as JVPTracer
+from ..transforms.jvp import *
 from .tables import RuleTable
 
 
@@ -98,23 +98,6 @@ def defbilinear(primitive: Primitive, left: Rule, right: Rule) -> None:
     primitive_transposes[primitive] = transpose
 
 
-__all__ = [
-    "JVPTrace",
-    "JVPTracer",
-    "UndefinedPrimal",
-    "Zero",
-    "add_jaxvals",
-    "add_jaxvals_p",
-    "add_tangents",
-    "defbilinear",
-    "defjvp",
-    "defjvp2",
-    "deflinear",
-    "deflinear2",
-    "get_primitive_transpose",
-    "instantiate_zeros",
-    "is_undefined_primal",
-    "primitive_jvps",
-    "primitive_transposes",
-    "zeros_like_aval",
-]
+__all__ = ["JVPTrace", "JVPTracer", "UndefinedPrimal", "Zero", "add_jaxvals", "add_jaxvals_p", "add_tangents",
+           "defbilinear", "defjvp", "defjvp2", "deflinear", "deflinear2", "get_primitive_transpose",
+           "instantiate_zeros", "is_undefined_primal", "primitive_jvps", "primitive_transposes", "zeros_like_aval"]  # fmt: skip

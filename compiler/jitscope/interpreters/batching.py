@@ -79,14 +79,5 @@ def bdim_at_front(x: Any, bdim: int | None, size: int, mesh_axis: Any = None) ->
     return BatchAxis(None, size).move(x, bdim, 0)
 
 
-__all__ = [
-    "axis_primitive_batchers",
-    "bdim_at_front",
-    "broadcast",
-    "defbroadcasting",
-    "defreducer",
-    "defvectorized",
-    "fancy_primitive_batchers",
-    "not_mapped",
-    "primitive_batchers",
-]
+__all__ = ["axis_primitive_batchers", "bdim_at_front", "broadcast", "defbroadcasting", "defreducer", "defvectorized",
+           "fancy_primitive_batchers", "not_mapped", "primitive_batchers"]  # fmt: skip

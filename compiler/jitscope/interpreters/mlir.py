@@ -92,15 +92,5 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-__all__ = [
-    "LoweringRuleContext",
-    "aval_to_ir_type",
-    "dense_int_array",
-    "dense_int_elements",
-    "dtype_to_ir_type",
-    "i32_attr",
-    "i64_attr",
-    "ir_constant",
-    "lower_fun",
-    "register_lowering",
-]
+__all__ = ["LoweringRuleContext", "aval_to_ir_type", "dense_int_array", "dense_int_elements", "dtype_to_ir_type",
+           "i32_attr", "i64_attr", "ir_constant", "lower_fun", "register_lowering"]  # fmt: skip

@@ -11,6 +11,10 @@ from ..ops.conv import ConvDimensionNumbers
 from ..symbolic.dimension import max_dim, size
 
 
+__all__ = ["ConvDimensionNumbers", "ConvGeneralDilatedDimensionNumbers", "conv", "conv_dimension_numbers",
+           "conv_general_dilated", "conv_with_general_padding", "padtype_to_pads"]  # fmt: skip
+
+
 ConvGeneralDilatedDimensionNumbers = None | ConvDimensionNumbers | tuple[str, str, str]
 """How to say which axis of a convolution is what."""
 

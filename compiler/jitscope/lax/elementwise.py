@@ -15,6 +15,16 @@ from ..ops import elementwise as ops, linear
 from ._operands import as_array, check_numbers, of_one_dtype, operands
 
 
+__all__ = ["AccuracyMode", "RoundingMethod", "Tolerance", "abs", "acos", "acosh", "add", "asin", "asinh", "atan",
+           "atan2", "atanh", "bitcast_convert_type", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "cbrt",
+           "ceil", "clamp", "clz", "complex", "conj", "convert_element_type", "cos", "cosh", "digamma", "div", "eq",
+           "erf", "erf_inv", "erfc", "exp", "exp2", "expm1", "floor", "ge", "gt", "imag", "integer_pow", "is_finite",
+           "le", "lgamma", "log", "log1p", "logistic", "lt", "max", "min", "mul", "mulhi", "ne", "neg", "nextafter",
+           "polygamma", "population_count", "pow", "real", "reciprocal", "reduce_precision", "rem", "round", "rsqrt",
+           "select", "select_n", "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign", "sin", "sinh",
+           "sqrt", "square", "stop_gradient", "sub", "tan", "tanh"]  # fmt: skip
+
+
 class Tolerance:
     """How far a function may be from the exact result: absolutely (`atol`), relatively (`rtol`), in units of the last
     place (`ulps`). Raises ValueError where one is negative or none is given."""

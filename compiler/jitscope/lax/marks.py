@@ -14,6 +14,9 @@ from ..core.trace import Tracer
 from ..ops.marks import dce_sink_p, optimization_barrier_p
 
 
+__all__ = ["after_all", "composite", "create_token", "dce_sink", "optimization_barrier"]
+
+
 class Token:
     """What is there to be waited for, without a value: a tree without leaves, which compiled functions and loops take and
     give. The compiler for the CPU keeps effects in order by itself, so a token orders nothing that is not in order."""

@@ -11,12 +11,12 @@ from ..core import dtypes
 from ..core.avals import aval_of
 from ..ops import dot as dots
 from ..ops.linear import broadcast_in_dim, convert, mul_p, reshape
-from ..ops.precision import (
-    DotAlgorithm as DotAlgorithm,
-    DotAlgorithmPreset as DotAlgorithmPreset,
-    Precision as Precision,
-)
+from ..ops.precision import *
 from ._operands import here_only
+
+
+__all__ = ["DotAlgorithm", "DotAlgorithmPreset", "DotDimensionNumbers", "Precision", "PrecisionLike", "batch_matmul",
+           "dot", "dot_general", "scaled_dot"]  # fmt: skip
 
 
 DotDimensionNumbers = tuple[tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]]

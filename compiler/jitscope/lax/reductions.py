@@ -15,6 +15,11 @@ from ..symbolic.dimension import size
 from ._operands import axes_tuple, check_numbers, here_only
 
 
+__all__ = ["approx_max_k", "approx_min_k", "argmax", "argmin", "cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum",
+           "reduce_and", "reduce_max", "reduce_min", "reduce_or", "reduce_prod", "reduce_sum", "reduce_xor", "sort",
+           "sort_key_val", "top_k"]  # fmt: skip
+
+
 def _reduction(primitive: Primitive, what: str) -> Callable[..., Any]:
     def function(operand: Any, axes: Sequence[int]) -> Any:
         return primitive(operand, axes=axes_tuple(axes))

@@ -16,6 +16,10 @@ from ..ops.indexing import GatherDimensionNumbers, gather
 from ._operands import as_array, check_sizes, ints
 
 
+__all__ = ["broadcast_like", "broadcast_shapes", "broadcast_to_rank", "dtype", "index_take", "shape_as_value", "stack",
+           "stage", "tile", "unstack"]  # fmt: skip
+
+
 def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
     """The shape that arrays of the given shapes have together: aligned from the right, sizes equal or 1. Raises ValueError
     where they do not fit."""

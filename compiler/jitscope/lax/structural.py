@@ -17,6 +17,12 @@ from ..symbolic.dimension import size
 from ._operands import as_array, check_sizes, here_only, ints, of_one_dtype
 
 
+__all__ = ["broadcast", "broadcast_in_dim", "broadcasted_iota", "collapse", "concatenate", "dynamic_index_in_dim",
+           "dynamic_slice", "dynamic_slice_in_dim", "dynamic_update_index_in_dim", "dynamic_update_slice",
+           "dynamic_update_slice_in_dim", "empty", "expand_dims", "full", "full_like", "index_in_dim", "iota", "pad",
+           "reshape", "rev", "slice", "slice_in_dim", "squeeze", "transpose"]  # fmt: skip
+
+
 def broadcast_in_dim(
     operand: Any, shape: Sequence[int], broadcast_dimensions: Sequence[int], *, out_sharding: Any = None
 ) -> Any:

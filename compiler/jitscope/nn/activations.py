@@ -17,6 +17,11 @@ from ..ops.elementwise import erfc_p, logistic_p
 from ..ops.families import scalar_like
 
 
+__all__ = ["celu", "elu", "gelu", "glu", "hard_sigmoid", "hard_silu", "hard_tanh", "identity", "leaky_relu",
+           "log1mexp", "log_sigmoid", "mish", "relu", "relu6", "selu", "sigmoid", "silu", "soft_sign", "softplus",
+           "sparse_plus", "sparse_sigmoid", "squareplus"]  # fmt: skip
+
+
 _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 """With these the mean 0 and the variance 1 of inputs are kept."""
 

@@ -23,6 +23,9 @@ from ..numpy.dtypes import requested
 from .activations import array
 
 
+__all__ = ["get_scaled_dot_general_config", "scaled_dot_general", "scaled_matmul"]
+
+
 @dataclass(slots=True)
 class BlockScaleConfig:
     """How numbers are quantized: blocks of `block_size` in `data_type`, with scales in `scale_type`, and for all of them

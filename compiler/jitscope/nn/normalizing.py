@@ -20,6 +20,9 @@ from ..ops.elementwise import rsqrt_p, sign_p
 from .activations import array
 
 
+__all__ = ["log_softmax", "logmeanexp", "logsumexp", "softmax", "standardize"]
+
+
 def _inexact(x: Any) -> Any:
     return x.astype(dtypes.to_inexact(x.dtype)) if not jnp.issubdtype(x.dtype, jnp.inexact) else x
 

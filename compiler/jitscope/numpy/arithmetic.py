@@ -42,6 +42,10 @@ from .logic import greater_complex, less_complex
 from .structure import array_operand
 
 
+__all__ = ["absolute", "divide", "divmod", "fabs", "float_power", "floor_divide", "fmax", "fmin", "fmod", "positive",
+           "power", "reciprocal", "remainder", "sign", "square"]  # fmt: skip
+
+
 def numeric(name: str, *xs: Any) -> list[Any]:
     """Operands of one dtype and shape; booleans as integers of 32 bits."""
     values = operands(name, *xs)

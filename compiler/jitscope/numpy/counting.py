@@ -42,6 +42,9 @@ from .statistics import average, mean
 from .structure import array_operand, atleast_2d, ravel
 
 
+__all__ = ["bincount", "corrcoef", "cov", "histogram", "histogram_bin_edges", "interp"]
+
+
 def bincount(
     x: Any, weights: Any = None, minlength: int = 0, *, length: int | None = None, out_sharding: None = None
 ) -> Any:

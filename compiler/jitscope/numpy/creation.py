@@ -30,6 +30,10 @@ from .joining import stack
 from .structure import array_operand, with_new_axes
 
 
+__all__ = ["array", "asarray", "copy", "empty", "empty_like", "from_dlpack", "frombuffer", "full", "full_like", "ones",
+           "ones_like", "zeros", "zeros_like"]  # fmt: skip
+
+
 SMALL = 1 << 18
 """Up to so many elements an eager array is filled by NumPy, above by a program."""
 

@@ -40,6 +40,9 @@ from .structure import array_operand, moveaxis, ravel
 from .triangles import rows_and_columns
 
 
+__all__ = ["choose", "delete", "fill_diagonal", "insert", "put", "put_along_axis", "resize", "trim_zeros"]
+
+
 def _new_array(name: str, inplace: bool, error: type[Exception] = ValueError) -> None:
     if inplace:
         raise error(f"{name}: arrays cannot be changed in place; {name}(..., inplace=False) gives a new array")

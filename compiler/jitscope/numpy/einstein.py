@@ -21,6 +21,9 @@ from .structure import array_operand
 from .triangles import diagonal
 
 
+__all__ = ["einsum", "einsum_path"]
+
+
 def _strategy(optimize: Any, count: int) -> Any:
     """`optimize` as opt_einsum takes it: False is from left to right, in pairs."""
     if optimize is True:

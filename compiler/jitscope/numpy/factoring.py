@@ -19,6 +19,10 @@ from .creation import asarray
 from .structure import array_operand
 
 
+__all__ = ["EigResult", "EighResult", "QRResult", "SVDResult", "cholesky", "eig", "eigh", "eigvals", "eigvalsh", "qr",
+           "svd", "svdvals"]  # fmt: skip
+
+
 class EighResult(NamedTuple):
     """Eigenvalues of Hermitian matrices, ascending, and eigenvectors as columns."""
 

@@ -56,17 +56,5 @@ set_printoptions, printoptions = _printing("set_printoptions"), _printing("print
 fromfile, fromiter = _refused("fromfile"), _refused("fromiter")
 
 
-__all__ = [
-    "ComplexWarning",
-    "array_repr",
-    "array_str",
-    "fromfile",
-    "fromiter",
-    "fromstring",
-    "get_printoptions",
-    "load",
-    "printoptions",
-    "save",
-    "savez",
-    "set_printoptions",
-]
+__all__ = ["ComplexWarning", "array_repr", "array_str", "fromfile", "fromiter", "fromstring", "get_printoptions",
+           "load", "printoptions", "save", "savez", "set_printoptions"]  # fmt: skip

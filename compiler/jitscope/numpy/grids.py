@@ -23,6 +23,9 @@ from .selecting import concrete_value, is_traced, nonzero
 from .structure import array_operand, atleast_2d, expand_dims, with_new_axes
 
 
+__all__ = ["c_", "index_exp", "ix_", "mgrid", "ogrid", "r_", "ravel_multi_index", "s_", "unravel_index"]
+
+
 s_ = np.s_
 index_exp = np.index_exp
 

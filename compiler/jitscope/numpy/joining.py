@@ -24,6 +24,10 @@ from .dtypes import requested
 from .structure import array_operand, atleast_1d, atleast_2d, atleast_3d, with_new_axes
 
 
+__all__ = ["append", "array_split", "block", "column_stack", "concat", "concatenate", "dsplit", "dstack", "hsplit",
+           "hstack", "split", "stack", "unstack", "vsplit", "vstack"]  # fmt: skip
+
+
 def _sequence(name: str, arrays: Any) -> list[Any]:
     """The arrays to join; an array stands for its rows."""
     if hasattr(arrays, "aval") or isinstance(arrays, np.ndarray):

@@ -13,40 +13,9 @@ from ..eager.functions import eager_jit
 from ..ops.linear import mul_p
 from . import linear
 from ._operands import one_axis, promoted
-from .factoring import (
-    EighResult as EighResult,
-    EigResult as EigResult,
-    QRResult as QRResult,
-    SVDResult as SVDResult,
-    cholesky as cholesky,
-    eig as eig,
-    eigh as eigh,
-    eigvals as eigvals,
-    eigvalsh as eigvalsh,
-    qr as qr,
-    svd as svd,
-    svdvals as svdvals,
-)
-from .norms import (
-    cond as cond,
-    matrix_norm as matrix_norm,
-    matrix_rank as matrix_rank,
-    norm as norm,
-    vector_norm as vector_norm,
-)
-from .solving import (
-    SlogdetResult as SlogdetResult,
-    det as det,
-    inv as inv,
-    lstsq as lstsq,
-    matrix_power as matrix_power,
-    multi_dot as multi_dot,
-    pinv as pinv,
-    slogdet as slogdet,
-    solve as solve,
-    tensorinv as tensorinv,
-    tensorsolve as tensorsolve,
-)
+from .factoring import *
+from .norms import *
+from .solving import *
 from .structure import array_operand, matrix_transpose as matrix_transpose
 from .triangles import diagonal as diagonal_over
 

@@ -49,6 +49,10 @@ from .structure import array_operand, moveaxis
 from .triangles import diagonal, triangle
 
 
+__all__ = ["cross", "dot", "inner", "kron", "matmul", "matvec", "outer", "tensordot", "trace", "vdot", "vecdot",
+           "vecmat"]  # fmt: skip
+
+
 _STATIC = "precision preferred_element_type"
 
 

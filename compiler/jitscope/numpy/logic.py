@@ -54,6 +54,11 @@ from ._ufunc import binary_of, kind_of
 from .creation import asarray
 
 
+__all__ = ["allclose", "array_equal", "array_equiv", "bitwise_count", "equal", "greater", "greater_equal", "invert",
+           "isclose", "iscomplex", "isfinite", "isinf", "isnan", "isneginf", "isposinf", "isreal", "left_shift",
+           "less", "less_equal", "logical_not", "not_equal", "right_shift", "select"]  # fmt: skip
+
+
 # Comparisons ---------------------------------------------------------------------------------------------------------
 
 

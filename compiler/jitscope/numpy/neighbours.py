@@ -21,6 +21,9 @@ from .running import cumsum
 from .structure import array_operand
 
 
+__all__ = ["diff", "ediff1d", "gradient", "trapezoid", "unwrap"]
+
+
 @eager_jit(static="n axis")
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """The differences of neighbours along `axis`, `n` times; `prepend` and `append` are joined on before (not where n is 0). Of booleans: whether

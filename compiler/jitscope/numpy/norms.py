@@ -20,6 +20,9 @@ from .structure import array_operand, expand_dims, moveaxis
 from .transcendental import sqrt
 
 
+__all__ = ["cond", "matrix_norm", "matrix_rank", "norm", "vector_norm"]
+
+
 INF = float("inf")
 
 

@@ -23,6 +23,9 @@ from .selecting import take
 from .structure import array_operand, atleast_1d, broadcast_to
 
 
+__all__ = ["convolve", "correlate", "polyadd", "polyder", "polyint", "polymul", "polysub", "polyval", "vander"]
+
+
 @eager_jit(static="unroll")
 def polyval(p: Any, x: Any, *, unroll: int = 16) -> Any:
     """The polynomial with coefficients `p` (along the first axis) at `x`, by Horner's rule.

@@ -34,6 +34,9 @@ from .selecting import take_along_axis
 from .structure import array_operand
 
 
+__all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
+
+
 _STATIC = "axis out overwrite_input method keepdims"
 _METHODS = ("linear", "lower", "higher", "midpoint", "nearest", "inverted_cdf")
 

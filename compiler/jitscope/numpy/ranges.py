@@ -45,6 +45,9 @@ from .dtypes import on_device, requested
 from .structure import array_operand, moveaxis, with_new_axes
 
 
+__all__ = ["arange", "geomspace", "indices", "linspace", "logspace", "meshgrid"]
+
+
 # Ranges --------------------------------------------------------------------------------------------------------------
 
 

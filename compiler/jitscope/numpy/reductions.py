@@ -230,17 +230,4 @@ def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> A
     return sub_p(max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims))
 
 
-__all__ = [
-    "all",
-    "any",
-    "argmax",
-    "argmin",
-    "count_nonzero",
-    "keep",
-    "masked",
-    "max",
-    "min",
-    "prod",
-    "ptp",
-    "sum",
-]
+__all__ = ["all", "any", "argmax", "argmin", "count_nonzero", "keep", "masked", "max", "min", "prod", "ptp", "sum"]

@@ -33,6 +33,9 @@ from .sorting import searchsorted
 from .structure import array_operand, atleast_1d
 
 
+__all__ = ["repeat", "roll", "tile"]
+
+
 @eager_jit(static="reps")
 def tile(A: Any, reps: Any) -> Any:
     """The whole array repeated `reps` times along each axis (an int, or one for each of the last axes)."""

@@ -52,6 +52,10 @@ from ._ufunc import binary_of, kind_of
 from .structure import array_operand
 
 
+__all__ = ["angle", "ceil", "clip", "conjugate", "copysign", "floor", "heaviside", "imag", "modf", "nan_to_num",
+           "nextafter", "real", "rint", "round", "signbit", "trunc"]  # fmt: skip
+
+
 def _real(name: str, x: Any, error: type[Exception] = TypeError) -> Any:
     if kind_of(x) == "c":
         raise error(f"{name} is not defined for complex numbers")

@@ -19,6 +19,9 @@ from .reductions import strong, summed_dtype
 from .structure import array_operand
 
 
+__all__ = ["cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "nancumprod", "nancumsum"]
+
+
 def _running(name: str, primitive: Any, doc: str) -> Callable[..., Any]:
     def fun(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Any:
         unsupported(name, out=out)

@@ -45,6 +45,9 @@ from .reading import from_front, read
 from .structure import array_operand, ravel
 
 
+__all__ = ["argwhere", "compress", "extract", "flatnonzero", "nonzero", "take", "take_along_axis", "where"]
+
+
 _MODES = {
     None: GatherScatterMode.FILL_OR_DROP,
     "fill": GatherScatterMode.FILL_OR_DROP,

@@ -41,6 +41,10 @@ from .sorting import search
 from .structure import array_operand, ravel
 
 
+__all__ = ["intersect1d", "isin", "setdiff1d", "setxor1d", "union1d", "unique", "unique_all", "unique_counts",
+           "unique_inverse", "unique_values"]  # fmt: skip
+
+
 _METHODS = ("auto", "compare_all", "binary_search", "sort")
 
 

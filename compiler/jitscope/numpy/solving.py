@@ -41,6 +41,10 @@ from .norms import vector_norm
 from .structure import array_operand, moveaxis
 
 
+__all__ = ["SlogdetResult", "det", "inv", "lstsq", "matrix_power", "multi_dot", "pinv", "slogdet", "solve",
+           "tensorinv", "tensorsolve"]  # fmt: skip
+
+
 # Solving -------------------------------------------------------------------------------------------------------------
 
 

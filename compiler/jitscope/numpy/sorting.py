@@ -25,6 +25,9 @@ from .logic import greater_equal
 from .structure import array_operand, flipped
 
 
+__all__ = ["argpartition", "argsort", "digitize", "lexsort", "partition", "searchsorted", "sort", "sort_complex"]
+
+
 def _checked(name: str, a: Any, axis: int | None, kind: Any, order: Any) -> tuple[Any, int]:
     if kind is not None or order is not None:
         raise TypeError(f"{name}: kind and order are not supported; stable=True or False chooses the algorithm")

@@ -32,6 +32,10 @@ from .reductions import masked
 from .structure import array_operand
 
 
+__all__ = ["average", "mean", "nanargmax", "nanargmin", "nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum",
+           "nanvar", "std", "var"]  # fmt: skip
+
+
 def _float_operand(name: str, a: Any, dtype: Any) -> tuple[Any, Any, Any]:
     """The operand in the dtype of the computation, the dtype of the result, and that of the computation: half-precision
     floats are averaged in float32."""

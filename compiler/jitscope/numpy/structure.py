@@ -34,6 +34,11 @@ from ._operands import (
 )
 
 
+__all__ = ["atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_to", "expand_dims", "flip",
+           "fliplr", "flipud", "matrix_transpose", "moveaxis", "permute_dims", "ravel", "reshape", "rollaxis", "rot90",
+           "squeeze", "swapaxes", "transpose"]  # fmt: skip
+
+
 def array_operand(name: str, x: Any) -> Any:
     """An operand that is an array: a Python number becomes one of rank 0, still weak."""
     x = operand(name, x)

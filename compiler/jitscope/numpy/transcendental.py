@@ -51,6 +51,11 @@ from ._operands import broadcast, number_like, operand, operands, weak_as
 from ._ufunc import kind_of, unary_of
 
 
+__all__ = ["arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "cbrt", "cos", "cosh", "deg2rad",
+           "exp", "exp2", "expm1", "hypot", "log", "log1p", "log2", "log10", "rad2deg", "sin", "sinc", "sinh", "sqrt",
+           "tan", "tanh"]  # fmt: skip
+
+
 def _function(name: str, primitive: Any, doc: str) -> Any:
     return unary_of(name, primitive, doc, inexact=True)
 

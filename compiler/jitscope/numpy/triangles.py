@@ -23,6 +23,10 @@ from .ranges import made
 from .structure import array_operand, moveaxis
 
 
+__all__ = ["diag", "diag_indices", "diag_indices_from", "diagflat", "diagonal", "eye", "identity", "tri", "tril",
+           "tril_indices", "tril_indices_from", "triu", "triu_indices", "triu_indices_from"]  # fmt: skip
+
+
 def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, device: Any = None) -> Any:
     """N × M (None: N) zeros with ones on the k-th diagonal."""
     rows, columns = shape = shape_of("eye", (N, N if M is None else M))

@@ -22,6 +22,10 @@ from ._operands import checked, unsupported
 from .applying import vectorize
 
 
+__all__ = ["add", "bitwise_and", "bitwise_or", "bitwise_xor", "frompyfunc", "logaddexp", "logaddexp2", "logical_and",
+           "logical_or", "logical_xor", "maximum", "minimum", "multiply", "negative", "subtract", "ufunc"]  # fmt: skip
+
+
 @cache
 def _in(module: str) -> Any:
     return importlib.import_module(f"{__package__}.{module}")

@@ -24,6 +24,10 @@ from .linear import add_p, convert, full, moveaxis, mul_p, reduce_sum_p, reshape
 from .reduce import reduce_max_p, reduce_min_p
 
 
+__all__ = ["all_gather", "all_to_all", "axis_index", "axis_size", "pbroadcast", "pmax", "pmean", "pmin", "ppermute",
+           "pshuffle", "psum", "psum_scatter", "pswapaxes"]  # fmt: skip
+
+
 class Collective(Primitive):
     """Base of operations along one named axis, the parameter `axis_name`. They are resolved by `along`."""
 

@@ -244,26 +244,6 @@ class Reduce(Primitive):
         return self.bind(x, axes=moved, **params), dim - sum(a < dim for a in moved)
 
 
-__all__ = [
-    "AddAny",
-    "Axis",
-    "Bilinear",
-    "Discrete",
-    "DiscreteElementwise",
-    "Elementwise",
-    "Linear",
-    "Reduce",
-    "Structural",
-    "UndefinedPrimal",
-    "Zero",
-    "add_any_p",
-    "add_tangents",
-    "broadcast_shapes",
-    "check_kind",
-    "is_linear",
-    "is_zero",
-    "pure",
-    "same_dtype",
-    "scalar_like",
-    "zero_of",
-]
+__all__ = ["AddAny", "Axis", "Bilinear", "Discrete", "DiscreteElementwise", "Elementwise", "Linear", "Reduce",
+           "Structural", "UndefinedPrimal", "Zero", "add_any_p", "add_tangents", "broadcast_shapes", "check_kind",
+           "is_linear", "is_zero", "pure", "same_dtype", "scalar_like", "zero_of"]  # fmt: skip

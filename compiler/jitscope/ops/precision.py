@@ -9,6 +9,9 @@ from ..core import dtypes
 from ..core.config import settings
 
 
+__all__ = ["DotAlgorithm", "DotAlgorithmPreset", "Precision"]
+
+
 class Precision(enum.Enum):
     """How exactly an accelerator multiplies floats; the CPU always uses their full precision."""
 

@@ -17,6 +17,9 @@ from .transforms import (
 )
 
 
+__all__ = ["adagrad", "adam", "adamw", "lion", "momentum", "rmsprop", "sgd"]
+
+
 def sgd(
     learning_rate: Any, momentum: Any = None, nesterov: bool = False, accumulator_dtype: Any = None
 ) -> GradientTransformation:

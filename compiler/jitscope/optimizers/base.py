@@ -12,6 +12,11 @@ from typing import Any, NamedTuple
 from .. import numpy as jnp, tree
 
 
+__all__ = ["EmptyState", "GradientTransformation", "GradientTransformationExtraArgs", "Schedule", "apply_updates",
+           "chain", "global_norm", "identity", "set_to_zero", "stateless", "stateless_with_tree_map",
+           "with_extra_args_support"]  # fmt: skip
+
+
 Params = Updates = State = Any
 Schedule = Callable[[Any], Any]
 """From the number of steps done so far to a number."""

@@ -8,6 +8,9 @@ from .. import numpy as jnp
 from .base import GradientTransformation, each, global_norm, square_of_size, stateless
 
 
+__all__ = ["clip", "clip_by_block_rms", "clip_by_global_norm", "zero_nans"]
+
+
 def clip(max_delta: Any) -> GradientTransformation:
     """Each number between -max_delta and max_delta."""
     return stateless(lambda updates, params: each(lambda g: jnp.clip(g, -max_delta, max_delta), updates))

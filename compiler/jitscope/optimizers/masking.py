@@ -21,6 +21,10 @@ from .base import (
 )
 
 
+__all__ = ["InjectHyperparamsState", "MaskedNode", "MaskedState", "MultiSteps", "MultiStepsState",
+           "inject_hyperparams", "masked"]  # fmt: skip
+
+
 class MaskedNode(NamedTuple):
     """Stands where the inner transformation sees no parameter."""
 

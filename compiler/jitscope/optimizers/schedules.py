@@ -9,6 +9,11 @@ from .. import numpy as jnp
 from .base import Schedule
 
 
+__all__ = ["constant_schedule", "cosine_decay_schedule", "exponential_decay", "join_schedules", "linear_schedule",
+           "piecewise_constant_schedule", "polynomial_schedule", "warmup_constant_schedule",
+           "warmup_cosine_decay_schedule", "warmup_exponential_decay_schedule"]  # fmt: skip
+
+
 def constant_schedule(value: Any) -> Schedule:
     """Always the value."""
     return lambda count: value

@@ -23,6 +23,12 @@ from .base import (
 from .masking import masked
 
 
+__all__ = ["EmaState", "ScaleByAdamState", "ScaleByLionState", "ScaleByRStdDevState", "ScaleByRStdDevWithCountState",
+           "ScaleByRmsState", "ScaleByRmsWithCountState", "ScaleByRssState", "ScaleByScheduleState", "TraceState",
+           "WeightDecaySchedule", "add_decayed_weights", "ema", "scale", "scale_by_adam", "scale_by_learning_rate",
+           "scale_by_lion", "scale_by_rms", "scale_by_rss", "scale_by_schedule", "scale_by_stddev", "trace"]  # fmt: skip
+
+
 class ScaleByScheduleState(NamedTuple):
     count: Any
 

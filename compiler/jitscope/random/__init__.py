@@ -6,61 +6,17 @@ All samplers take a key (`key(seed)`) first and give the same numbers for the sa
 import importlib as _importlib
 from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 
-from .keys import (
-    PRNGKey as PRNGKey,
-    clone as clone,
-    fold_in as fold_in,
-    key as key,
-    key_data as key_data,
-    key_dtype as key_dtype,
-    key_impl as key_impl,
-    split as split,
-    wrap_key_data as wrap_key_data,
-)
-from .samplers import (
-    bernoulli as bernoulli,
-    bits as bits,
-    normal as normal,
-    rademacher as rademacher,
-    randint as randint,
-    uniform as uniform,
-)
+from .keys import *
+from .samplers import *
 
 
 if _TYPE_CHECKING:
-    from .choosing import categorical as categorical, choice as choice, permutation as permutation
-    from .continuous import (
-        cauchy as cauchy,
-        exponential as exponential,
-        geometric as geometric,
-        gumbel as gumbel,
-        laplace as laplace,
-        logistic as logistic,
-        pareto as pareto,
-        rayleigh as rayleigh,
-        triangular as triangular,
-        truncated_normal as truncated_normal,
-        weibull_min as weibull_min,
-    )
-    from .counts import binomial as binomial, multinomial as multinomial, poisson as poisson
-    from .from_gammas import (
-        ball as ball,
-        beta as beta,
-        chisquare as chisquare,
-        dirichlet as dirichlet,
-        f as f,
-        generalized_normal as generalized_normal,
-        t as t,
-    )
-    from .gammas import gamma as gamma, loggamma as loggamma, random_gamma_p as random_gamma_p
-    from .normals import (
-        double_sided_maxwell as double_sided_maxwell,
-        lognormal as lognormal,
-        maxwell as maxwell,
-        multivariate_normal as multivariate_normal,
-        orthogonal as orthogonal,
-        wald as wald,
-    )
+    from .choosing import *
+    from .continuous import *
+    from .counts import *
+    from .from_gammas import *
+    from .gammas import *
+    from .normals import *
 
 # Modules that most programs never touch, with what they hold of the names of this one.
 _LATE = {

@@ -21,6 +21,9 @@ from .keys import check_single, pair, single
 from .samplers import Shape, randint, uniform
 
 
+__all__ = ["categorical", "choice", "permutation"]
+
+
 def _array(name: str, x: Any) -> tuple[Any, tuple[int, ...], Any]:
     """An array (numbers, too) with its shape and dtype. Raises TypeError for lists."""
     x, aval = checked(f"random.{name}", x)

@@ -19,6 +19,10 @@ from .arguments import converted, drawn_shape, in_dtype, settled, spread
 from .samplers import Shape, uniform
 
 
+__all__ = ["cauchy", "exponential", "geometric", "gumbel", "laplace", "logistic", "pareto", "rayleigh", "triangular",
+           "truncated_normal", "weibull_min"]  # fmt: skip
+
+
 def _tiny(dtype: Any) -> Any:
     return ml_dtypes.finfo(dtype).tiny
 

@@ -22,6 +22,9 @@ from .keys import pair, several
 from .samplers import Shape, uniform
 
 
+__all__ = ["binomial", "multinomial", "poisson"]
+
+
 def _until_accepted(key: Any, needless: Any, dtype: Any, propose: Callable[[Any, Any], tuple[Any, Any]]) -> Any:
     """Floats of `needless`'s shape, accepted proposals. If all elements are `needless`, nothing is drawn.
 

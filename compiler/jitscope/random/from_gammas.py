@@ -15,6 +15,9 @@ from .keys import pair
 from .samplers import Shape, normal, rademacher
 
 
+__all__ = ["ball", "beta", "chisquare", "dirichlet", "f", "generalized_normal", "t"]
+
+
 @eager_jit(static="shape dtype", nested=True)
 def beta(key: Any, a: Any, b: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Beta numbers: density x^(a - 1) (1 - x)^(b - 1) / B(a, b) on (0, 1), x / (x + y) of gamma x and y.

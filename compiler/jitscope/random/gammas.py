@@ -22,6 +22,9 @@ from .keys import pair, several
 from .samplers import Shape, normal, uniform
 
 
+__all__ = ["gamma", "loggamma", "random_gamma_p"]
+
+
 class RandomGamma(KeyPrimitive):
     """Gamma numbers, or with `log_space` their logarithms, of the parameters `a`, keys × more; each element its own key.
 

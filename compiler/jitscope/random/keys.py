@@ -28,6 +28,9 @@ from ..ops.rng import (
 )
 
 
+__all__ = ["PRNGKey", "clone", "fold_in", "key", "key_data", "key_dtype", "key_impl", "split", "wrap_key_data"]
+
+
 _IMPLEMENTATIONS = {dtype.impl: dtype for dtype in (threefry, rbg, unsafe_rbg)}
 
 

@@ -17,6 +17,9 @@ from .keys import pair
 from .samplers import Shape, normal, rademacher, uniform
 
 
+__all__ = ["double_sided_maxwell", "lognormal", "maxwell", "multivariate_normal", "orthogonal", "wald"]
+
+
 _ONE = np.float32(1)
 
 

@@ -32,6 +32,9 @@ from .arguments import ANY, drawn_shape, in_dtype, settled, spread
 from .keys import pair
 
 
+__all__ = ["bernoulli", "bits", "normal", "rademacher", "randint", "uniform"]
+
+
 Shape = int | Sequence[int]
 _SMALL_INTS = frozenset(map(np.dtype, (ml_dtypes.int4, ml_dtypes.uint4)))
 

@@ -21,6 +21,10 @@ from ..ops.indexing import dynamic_slice_p, dynamic_update_slice_p, iota
 from ..ops.linear import add_p, concatenate_p, convert, full, pad_p, reshape, slice_in_dim, where
 
 
+__all__ = ["cho_factor", "cholesky", "eigh", "hessenberg", "lu", "lu_factor", "polar", "qr", "qr_multiply", "rsf2csf",
+           "schur", "svd"]  # fmt: skip
+
+
 _IGNORED = "overwrite_a check_finite"
 _BY_RANK = (TypeError, ValueError)
 

@@ -24,6 +24,9 @@ from ..ops.reduce import reduce_min_p
 from .decompositions import complex_of
 
 
+__all__ = ["cho_solve", "det", "inv", "lu_solve", "solve", "solve_sylvester", "solve_triangular"]
+
+
 # Right-hand sides ----------------------------------------------------------------------------------------------------
 
 

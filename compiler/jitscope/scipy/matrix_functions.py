@@ -29,6 +29,9 @@ from .decompositions import complex_of, rsf2csf, schur
 from .equations import sylvester
 
 
+__all__ = ["expm", "expm_frechet", "funm", "sqrtm"]
+
+
 # The exponential -----------------------------------------------------------------------------------------------------
 
 _PADE = {

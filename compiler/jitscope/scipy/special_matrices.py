@@ -34,6 +34,10 @@ from ..ops.linear import (
 )
 
 
+__all__ = ["block_diag", "circulant", "companion", "convolution_matrix", "dft", "fiedler", "fiedler_companion",
+           "hadamard", "hankel", "helmert", "hilbert", "invhilbert", "invpascal", "leslie", "pascal", "toeplitz"]  # fmt: skip
+
+
 def _vectors(name: str, *xs: Any, inexact: bool = False) -> list[Any]:
     """Operands of one dtype, with an axis at least."""
     values, _, _, _ = promoted(name, xs, inexact)

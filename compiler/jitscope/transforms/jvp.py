@@ -16,6 +16,9 @@ from ..core.zeros import Zero, is_zero, zero_of
 from ..ops.linear import convert, instantiate
 
 
+__all__ = ["JVPTrace", "JVPTracer"]
+
+
 class JVPTracer(Tracer):
     """A value with its tangent. Where the value is known Python may ask whether it is true and for its integer, which
     have derivative zero, but not for its float."""

@@ -2,9 +2,5 @@
 
 from .buffers import *
 from .devices import *
-from .errors import (
-    DeletedBufferError as DeletedBufferError,
-    ForkedProcessError as ForkedProcessError,
-    XlaError as XlaError,
-)
+from .errors import *
 from .reading import *

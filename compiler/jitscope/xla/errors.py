@@ -7,6 +7,9 @@ from typing import Any
 from . import donations
 
 
+__all__ = ["DeletedBufferError", "ForkedProcessError", "XlaError"]
+
+
 _STATUS = re.compile(r"^([A-Z_]+): ")
 
 

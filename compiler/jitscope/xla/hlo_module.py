@@ -10,18 +10,8 @@ from .mlir import to_bytecode
 from .runtime import RuntimeFailure, _hlo, _jax
 
 
-__all__ = [
-    "Computation",
-    "Instruction",
-    "computation",
-    "computations",
-    "cost_analysis",
-    "optimized",
-    "parse",
-    "text",
-    "unoptimized",
-    "with_entry",
-]
+__all__ = ["Computation", "Instruction", "computation", "computations", "cost_analysis", "optimized", "parse", "text",
+           "unoptimized", "with_entry"]  # fmt: skip
 
 _HEADER = re.compile(r"^(ENTRY )?%?([^\s(]+) \(.*\{$|^(ENTRY )?%?([^\s(]+) \{$")
 _NAME = re.compile(r"^(ROOT )?%?([^\s=]+) = ")

@@ -17,10 +17,8 @@ from . import runtime  # noqa: F401  (keeps jaxlib quiet; it must come before th
 from .dtypes import PLAIN
 
 
-__all__ = [
-    "MlirError", "bindings", "constant_attr", "context", "element_type", "location", "module_text", "parse",
-    "tensor_type", "to_bytecode",
-]  # fmt: skip
+__all__ = ["MlirError", "bindings", "constant_attr", "context", "element_type", "location", "module_text", "parse",
+           "tensor_type", "to_bytecode"]  # fmt: skip
 
 _FLOATS = {
     "float16": "F16Type", "float32": "F32Type", "float64": "F64Type", "bfloat16": "BF16Type",

@@ -11,7 +11,7 @@ import numpy as np
 from ...backend.array import Array
 from ...core.avals import ShapedArray, aval_of, tangent_aval
 from ...core.axes import current_axes
-from ...core.effects import Effect as Effect, Effects as Effects, no_effects as no_effects
+from ...core.effects import *
 from ...core.errors import ConcretizationTypeError
 from ...core.jaxpr import (
     ClosedJaxpr as ClosedJaxpr,
@@ -152,35 +152,9 @@ def gensym() -> Callable[[ShapedArray], Var]:
     return Var
 
 
-__all__ = [
-    "ClosedJaxpr",
-    "DebugInfo",
-    "DropVar",
-    "Effect",
-    "Effects",
-    "Jaxpr",
-    "JaxprEqn",
-    "Literal",
-    "OpaqueTraceState",
-    "Primitive",
-    "Var",
-    "array_types",
-    "concrete_or_error",
-    "find_top_trace",
-    "gensym",
-    "get_opaque_trace_state",
-    "jaxpr_as_fun",
-    "jaxprs_in_params",
-    "mapped_aval",
-    "new_jaxpr_eqn",
-    "no_effects",
-    "nonempty_axis_env_DO_NOT_USE",
-    "primal_dtype_to_tangent_dtype",
-    "set_current_trace",
-    "subjaxprs",
-    "unmapped_aval",
-    "unsafe_am_i_under_a_jit_DO_NOT_USE",
-    "unsafe_am_i_under_a_vmap_DO_NOT_USE",
-    "unsafe_get_axis_names_DO_NOT_USE",
-    "valid_jaxtype",
-]
+__all__ = ["ClosedJaxpr", "DebugInfo", "DropVar", "Effect", "Effects", "Jaxpr", "JaxprEqn", "Literal",
+           "OpaqueTraceState", "Primitive", "Var", "array_types", "concrete_or_error", "find_top_trace", "gensym",
+           "get_opaque_trace_state", "jaxpr_as_fun", "jaxprs_in_params", "mapped_aval", "new_jaxpr_eqn", "no_effects",
+           "nonempty_axis_env_DO_NOT_USE", "primal_dtype_to_tangent_dtype", "set_current_trace", "subjaxprs",
+           "unmapped_aval", "unsafe_am_i_under_a_jit_DO_NOT_USE", "unsafe_am_i_under_a_vmap_DO_NOT_USE",
+           "unsafe_get_axis_names_DO_NOT_USE", "valid_jaxtype"]  # fmt: skip

@@ -11,6 +11,9 @@ from .bfgs import minimize_bfgs
 from .lbfgs import minimize_lbfgs
 
 
+__all__ = ["OptimizeResults", "minimize"]
+
+
 class OptimizeResults(NamedTuple):
     """What `minimize` found.
 

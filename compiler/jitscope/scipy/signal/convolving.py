@@ -19,6 +19,9 @@ from ...numpy.fft import fftn, ifftn, irfftn, rfftn
 from ...numpy.structure import array_operand
 
 
+__all__ = ["convolve", "convolve2d", "correlate", "correlate2d", "fftconvolve"]
+
+
 UNROLLED = 16
 """A sum of so many products is quicker written out than as a convolution of one channel."""
 

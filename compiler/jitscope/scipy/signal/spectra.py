@@ -27,6 +27,9 @@ from .segments import framed
 from .windows import is_named, named_window, segment_size, whole
 
 
+__all__ = ["csd", "stft", "welch"]
+
+
 class _Plan(NamedTuple):
     """What a program of spectra depends on besides its arrays."""
 

@@ -13,6 +13,9 @@ from ...special.bessel import bessel_i0e_p, bessel_i1e_p
 from ._operands import real_operands
 
 
+__all__ = ["bessel_jn", "i0", "i0e", "i1", "i1e"]
+
+
 @eager_jit(nested=True)
 def i0e(x: Any) -> Any:
     """exp(-|x|) i0(x). Raises TypeError for complex numbers."""

@@ -13,6 +13,10 @@ from ...special.entropy import boxcox1p_p, boxcox_p, entr_p, kl_div_p, logit_p, 
 from ._operands import real_operands, strong_array
 
 
+__all__ = ["boxcox", "boxcox1p", "entr", "expit", "kl_div", "log_softmax", "logit", "rel_entr", "softmax", "xlog1py",
+           "xlogy"]  # fmt: skip
+
+
 @eager_jit(nested=True)
 def xlogy(x: Any, y: Any) -> Any:
     """x log(y), and 0 where x is 0 (but for y that is NaN). Takes complex numbers."""

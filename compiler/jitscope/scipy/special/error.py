@@ -18,6 +18,9 @@ from ...special.normal import log_ndtr_p, ndtri_p
 from ._operands import real_operands, wide_operand
 
 
+__all__ = ["dawsn", "erf", "erfc", "erfcx", "erfinv", "log_ndtr", "ndtr", "ndtri", "owens_t", "wofz"]
+
+
 @eager_jit(nested=True)
 def erf(x: Any) -> Any:
     """The error function, 2/√π times the integral of exp(-t²) from 0 to x. Raises TypeError for complex numbers."""

@@ -18,6 +18,9 @@ from ...special.exponential import (
 from ._operands import real_operands, wide_operand
 
 
+__all__ = ["exp1", "expi", "expn", "fresnel", "sici", "spence"]
+
+
 @eager_jit(nested=True)
 def exp1(x: Any) -> Any:
     """The exponential integral E₁, of exp(-t)/t from x to ∞; ∞ at 0, NaN for negative x. Raises ValueError for complex

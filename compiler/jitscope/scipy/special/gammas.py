@@ -22,6 +22,10 @@ from ...special.incomplete_gamma import igamma_p, igammac_p
 from ._operands import real_operands
 
 
+__all__ = ["beta", "betainc", "betaln", "comb", "digamma", "factorial", "gamma", "gammainc", "gammaincc", "gammaln",
+           "gammasgn", "loggamma", "multigammaln", "poch", "polygamma"]  # fmt: skip
+
+
 @eager_jit(nested=True)
 def gammaln(x: Any) -> Any:
     """log|Γ(x)|; ∞ at the poles. Raises TypeError for complex numbers (loggamma takes them)."""

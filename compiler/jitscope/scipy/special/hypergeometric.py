@@ -9,6 +9,9 @@ from ...special.hypergeometric import hyp1f1_p, hyp2f1_p
 from ._operands import real_operands
 
 
+__all__ = ["hyp1f1", "hyp2f1"]
+
+
 @eager_jit(nested=True)
 def hyp1f1(a: Any, b: Any, x: Any) -> Any:
     """Kummer's function ₁F₁(a; b; x), the sum of (a)ₖ/(b)ₖ xᵏ/k!; ∞ for b = 0, -1, -2, … Raises ValueError for complex

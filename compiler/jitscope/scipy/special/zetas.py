@@ -13,6 +13,9 @@ from ...special.zeta import zeta_p
 from ._operands import real_operands
 
 
+__all__ = ["bernoulli", "zeta"]
+
+
 @eager_jit(nested=True)
 def zeta(x: Any, q: Any = None) -> Any:
     """The Hurwitz zeta function, the sum of (q + k)⁻ˣ over k = 0, 1, …; ∞ at x = 1, NaN for x < 1.

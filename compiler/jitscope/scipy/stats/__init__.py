@@ -8,7 +8,7 @@ loaded when first used.
 import importlib as _importlib
 from typing import Any as _Any
 
-from .ranking import mode as mode, rankdata as rankdata, sem as sem
+from .ranking import *
 
 
 _DISTRIBUTIONS = frozenset((

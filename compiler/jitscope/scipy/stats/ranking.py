@@ -18,6 +18,9 @@ from ...numpy._operands import axes_of, lenient, one_axis, promoted
 from ...numpy.structure import array_operand
 
 
+__all__ = ["mode", "rankdata", "sem"]
+
+
 class ModeResult(NamedTuple):
     """What `mode` gives."""
 
