@@ -1,4 +1,4 @@
-"""A real JupyterLab on the loopback interface, with a home, settings and folders of its own."""
+"""A real JupyterLab (and Notebook 7) on the loopback interface, with a home, settings and folders of its own."""
 
 import json
 import os
@@ -47,6 +47,7 @@ class Server:
             "ServerApp.disable_check_xsrf": "True",
             "ServerApp.terminals_enabled": "False",
             "IdentityProvider.token": "",
+            "JupyterNotebookApp.expose_app_in_browser": "True",
             "LabApp.news_url": "",
             "LabApp.check_for_updates_class": "jupyterlab.NeverCheckForUpdate",
             "LabApp.extension_manager": "readonly",

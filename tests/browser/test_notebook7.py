@@ -1,0 +1,49 @@
+"""The same views in Notebook 7: live, by keyboard, saved, reopened without a kernel; and the panel at its side."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.audit import assert_readable
+from tests.browser.conftest import Lab
+from tests.browser.notebook import Notebook
+from tests.browser.programs import LAYER, LOAD
+from tests.browser.view import TABS, View, views
+
+
+@pytest.fixture
+def layer(lab: Lab) -> tuple[Notebook, View]:
+    notebook = lab.open([LOAD, LAYER], app="notebooks")
+    notebook.run_all()
+    return notebook, views(notebook.output(1))[0]
+
+
+def test_every_pane_opens(layer: tuple[Notebook, View]) -> None:
+    notebook, view = layer
+    expect(view.headline()).to_contain_text("equations")
+    for tab in TABS:
+        view.open(tab)
+        assert_readable(view.element, at_least=5)
+        notebook.screenshot(f"notebook7-{tab}")
+    view.open("graph")
+    assert {node["label"] for node in view.nodes("equation")} >= {"dot_general", "add"}
+
+
+def test_a_saved_notebook_is_explored_without_a_kernel(layer: tuple[Notebook, View], lab: Lab) -> None:
+    notebook, view = layer
+    before = view.document()["compilations"][0]["jaxpr"]
+    notebook.save()
+    lab.delete_kernels()
+    notebook.reload()
+    again = views(notebook.output(1))[0]
+    assert again.document()["compilations"][0]["jaxpr"] == before
+    again.open("fusion")
+    assert again.element.locator(".jitscope-kernel").count() > 0
+
+
+def test_the_panel_is_there(layer: tuple[Notebook, View]) -> None:
+    notebook, _ = layer
+    notebook.page.evaluate("() => { jupyterapp.shell.expandLeft('jitscope-panel'); }")
+    panel = notebook.page.locator("#jitscope-panel")
+    expect(panel.locator(".jitscope")).to_be_visible()
+    expect(panel).to_contain_text("layer")
+    notebook.screenshot("notebook7-panel")
