@@ -1,6 +1,7 @@
 """The programs of `cases/`: small ones that step on a sharp bit, and look-alikes that do not.
 
-A file has cells, `# %% trigger` and `# %% clean`; `raises` after it says that the program ends in an error. The lines on which a
+A file has cells, `# %% trigger` and `# %% clean`; `raises` after it says that the program ends in an error, `run`
+that the sharp bit shows when it runs. The lines on which a
 diagnostic is due end in `#<- id`.
 """
 
@@ -21,12 +22,13 @@ CASES = Path(__file__).parent / "cases"
 
 
 class Program(NamedTuple):
-    """`wanted` are the (id, line) that are due."""
+    """`wanted` are the (id, line) that are due; `late` says that a look alone cannot tell."""
 
     name: str
     text: str
     wanted: frozenset[tuple[str, int]]
     raises: bool
+    late: bool
 
 
 def programs() -> list[Program]:
@@ -35,7 +37,7 @@ def programs() -> list[Program]:
 
 
 def _in_file(file: Path) -> list[Program]:
-    parts = re.split(r"^# %% (trigger|clean)( raises)?\n", file.read_text(), flags=re.MULTILINE)[1:]
+    parts = re.split(r"^# %% (trigger|clean)( raises| run)?\n", file.read_text(), flags=re.MULTILINE)[1:]
     found = []
     for i in range(0, len(parts), 3):
         kind, raises, body = parts[i : i + 3]
@@ -48,5 +50,5 @@ def _in_file(file: Path) -> list[Program]:
         }
         assert bool(wanted) == (kind == "trigger"), (file, body)
         text = "\n".join(line.partition("  #<-")[0] for line in lines) + "\n"
-        found.append(Program(f"{file.stem}-{kind}-{i // 3}", text, frozenset(wanted), bool(raises)))
+        found.append(Program(f"{file.stem}-{kind}-{i // 3}", text, frozenset(wanted), raises == " raises", raises == " run"))
     return found

@@ -11,7 +11,7 @@ from tests.advise.programs import HEADER, Program, programs
 @pytest.mark.parametrize("program", programs(), ids=lambda p: p.name)
 def test_each_program_gives_what_is_due(program: Program) -> None:
     found = {(one.id, one.span.line) for one in look(program.text, "<program>")}
-    assert found == program.wanted
+    assert found <= program.wanted if program.late else found == program.wanted
 
 
 def found(text: str, cells: tuple[Cell, ...] = ()) -> list[tuple[str, int]]:

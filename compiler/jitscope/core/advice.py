@@ -24,7 +24,7 @@ class Rewrite(NamedTuple):
 def rewrite(position: Position | None, asked: str) -> str:
     """A replacement for the code at `position`, or ""; for `asked` see `rewritten`."""
     try:
-        found = rewritten(_path(position), asked) if position is not None else None
+        found = rewritten(path_at(position), asked) if position is not None else None
     except (SyntaxError, ValueError, RecursionError):
         return ""
     return found.text if found is not None else ""
@@ -37,7 +37,7 @@ def rewritten(path: list[ast.AST], asked: str) -> Rewrite | None:
     return _REWRITES[asked](path) if path else None
 
 
-def _path(position: Position) -> list[ast.AST]:
+def path_at(position: Position) -> list[ast.AST]:
     """The nodes around a position, the innermost first."""
     tree = ast.parse("".join(lines_of(position.file)))
     start, end = (position.line, position.column), (position.end_line, position.end_column)

@@ -1,0 +1,243 @@
+"""From an error to the sharp bit it tells of, at the line that caused it.
+
+Errors that know more than their traceback say so themselves (`core.errors.stepped_on`). Of the others, those of tracers that
+were asked for a value, the code at the line tells which construct asked.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import sysconfig
+from types import FrameType, TracebackType
+from typing import Any
+
+from ... import tree
+from ...core import advice, source
+from ...core.source import Position
+from ...core.trace import Tracer
+from ..catalogue import CATALOGUE
+from ..code.text import Code
+from ..diagnostic import Diagnostic, Edit, Fix, Span
+from ..look import look
+from ..look.making import names_known
+
+
+_OTHERS = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+
+
+def explained(error: BaseException) -> Diagnostic | None:
+    """The sharp bit that an error tells of; None if it tells of none, or of nothing in the user's code."""
+    frames = _user_frames(error.__traceback__)
+    if not frames:
+        return None
+    frame, where = frames[-1]
+    known, cause = getattr(error, "sharp_bit", None) or (_kind(error, frame, where), None)
+    if _in_unflatten(error.__traceback__):
+        known, cause = "pytree-init-validates", None
+    if known not in CATALOGUE:
+        return None
+    return _confirmed(known, cause or where) or _made(known, cause or where, error)
+
+
+def _user_frames(traceback: TracebackType | None) -> list[tuple[FrameType, Position]]:
+    """The user's frames of a traceback, the outermost first: no library's."""
+    found = []
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if not source.is_internal(code.co_filename) and not code.co_filename.startswith((*_OTHERS, "<frozen")):
+            found.append((traceback.tb_frame, source.position_in(code, traceback.tb_lasti)))
+        traceback = traceback.tb_next
+    return found
+
+
+def _in_unflatten(traceback: TracebackType | None) -> bool:
+    """Whether the error arose in a class of the user's while one of its objects was rebuilt from placeholders."""
+    inside = False
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if code is tree.unflatten.__code__ or code.co_name == "tree_unflatten":
+            inside = True
+        last = code
+        traceback = traceback.tb_next
+    return inside and last.co_name in ("__init__", "__post_init__", "tree_unflatten")  # pyright: ignore[reportPossiblyUnbound]
+
+
+def _confirmed(known: str, where: Position) -> Diagnostic | None:
+    """What the static look says of the line, if it says the same: it has the better fix."""
+    text = "".join(source.lines_of(where.file))
+    same = [one for one in look(text, where.file) if one.id == known]
+    here = [one for one in same if one.span.line <= where.line <= one.span.end_line]
+    if not here and known in _CAUSED_ELSEWHERE and len(same) == 1:
+        here = same
+    return dataclasses.replace(here[0], origin="trace") if here else None
+
+
+_CAUSED_ELSEWHERE = {"not-a-jax-type", "donation-misuse", "tracer-leak"}
+"""These are told where the look finds their cause, which is seldom the line that raises."""
+
+
+def _made(known: str, where: Position, error: BaseException) -> Diagnostic:
+    first, *rest = str(error).splitlines() or [CATALOGUE[known].title]
+    todo = next((line.partition("what to do:")[2].strip() for line in rest if "what to do:" in line), "")
+    evidence = tuple(line.strip() for line in rest if line.strip() and "what to do:" not in line)
+    span = Span(where.line, where.column, where.end_line, where.end_column)
+    return Diagnostic(known, where.file, span, first.strip(), _fix(known, where, todo), evidence, "trace")
+
+
+_ASKED = {
+    "branch-on-tracer": "bool", "logical-op-on-tracer": "bool", "data-dependent-shape": "mask", "traced-slice-bound": "slice",
+    "item-assignment": "assignment",
+}  # fmt: skip
+
+
+def _fix(known: str, where: Position, otherwise: str) -> Fix:
+    path = _path(where)
+    found = advice.rewritten(path, _ASKED[known]) if path and known in _ASKED else None
+    if found is None or not found.whole or not hasattr(found.node, "lineno"):
+        return Fix(otherwise)
+    try:
+        code = Code("".join(source.lines_of(where.file)), where.file)
+    except (SyntaxError, ValueError, RecursionError):
+        return Fix(otherwise)
+    edits = (Edit(code.span(found.node), found.text),) if names_known(code, found.text) else ()
+    return Fix(f"Write `{found.text}`.", edits)
+
+
+def _path(where: Position) -> list[ast.AST]:
+    try:
+        return advice.path_at(where)
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+
+
+# --- what asked ---------------------------------------------------------------------------------------------------------------
+
+
+def _kind(error: BaseException, frame: FrameType, where: Position) -> str:
+    """Which sharp bit it is when a tracer, or an array, was asked for what it cannot give."""
+    path, name = _path(where), type(error).__name__
+    if name == "TracerBoolConversionError" or (name == "ValueError" and "ambiguous" in str(error)):
+        return _of_truth(path, frame)
+    if name == "NonConcreteBooleanIndexError":
+        return "data-dependent-shape"
+    if name == "UnexpectedTracerError":
+        return "tracer-leak"
+    if name == "KeyReuseError":
+        return "key-reuse"
+    if name == "FloatingPointError":
+        return "silent-nan"
+    if name == "TracerArrayConversionError":
+        return "traced-shape-arg" if _sized(path, frame) else "host-call-on-tracer"
+    if name in ("TracerIntegerConversionError", "ConcretizationTypeError"):
+        return _of_number(path, frame)
+    if isinstance(error, (TypeError, IndexError, ValueError)):
+        return _of_types(error, path, frame)
+    return ""
+
+
+def _of_truth(path: list[ast.AST], frame: FrameType) -> str:
+    """The innermost construct that wanted the truth of the expression."""
+    for node, above in zip(path, [*path[1:], None]):
+        if isinstance(node, ast.If | ast.IfExp | ast.While | ast.Assert):
+            if isinstance(node, ast.While):
+                return "loop-on-tracer"
+            return "flag-arg-traced" if _is_flag(node.test, frame) else _unless_logical(node.test)
+        match above:
+            case ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
+                return "logical-op-on-tracer"
+            case ast.While(test=test) if test is node:
+                return "loop-on-tracer"
+            case ast.If(test=test) | ast.IfExp(test=test) | ast.Assert(test=test) if test is node:
+                return "flag-arg-traced" if _is_flag(test, frame) else _unless_logical(node)
+        match node:
+            case ast.Compare(ops=ops) if len(ops) > 1 or isinstance(ops[0], ast.In | ast.NotIn):
+                return "logical-op-on-tracer"
+            case ast.Call(func=ast.Name(id="max" | "min" | "sorted" | "any" | "all" | "bool")):
+                return "logical-op-on-tracer"
+            case ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
+                return "logical-op-on-tracer"
+            case ast.comprehension():
+                return "branch-on-tracer"
+    return "branch-on-tracer"
+
+
+def _unless_logical(node: ast.AST) -> str:
+    match node:
+        case ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
+            return "logical-op-on-tracer"
+        case ast.Compare(ops=ops) if len(ops) > 1 or isinstance(ops[0], ast.In | ast.NotIn):
+            return "logical-op-on-tracer"
+    return "branch-on-tracer"
+
+
+def _is_flag(test: ast.AST, frame: FrameType) -> bool:
+    """Whether an argument is asked for its truth as it is, and is a boolean or an integer."""
+    value = frame.f_locals.get(test.id) if isinstance(test, ast.Name) else None
+    return isinstance(value, Tracer) and not value.aval.shape and value.aval.dtype.kind in "biu"
+
+
+_SIZED = {"zeros", "ones", "empty", "full", "eye", "identity", "arange", "linspace", "broadcast_to", "reshape", "tile", "one_hot", "tri"}
+_SIZES = {"axis", "shape", "size", "num_classes", "num_segments", "length", "axes", "dtype"}
+_COUNTED = {"nonzero", "flatnonzero", "argwhere", "unique", "where", "union1d", "intersect1d", "setdiff1d", "extract", "repeat", "bincount"}
+
+
+def _of_number(path: list[ast.AST], frame: FrameType) -> str:
+    for node in path:
+        match node:
+            case ast.Call(func=ast.Name(id="range")):
+                return "loop-on-tracer"
+            case ast.Call(func=ast.Name(id="float" | "int" | "complex" | "bool" | "round")):
+                return "host-call-on-tracer"
+            case ast.Call(func=ast.Attribute(attr="item" | "tolist")):
+                return "host-call-on-tracer"
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="math"))):
+                return "host-call-on-tracer"
+            case ast.Call() as call:
+                if _called(call) in _COUNTED:
+                    return "data-dependent-shape"
+                if _sized(path, frame):
+                    return "traced-shape-arg"
+            case ast.Subscript(slice=ast.Slice()):
+                return "traced-slice-bound"
+            case ast.Subscript():
+                return "host-call-on-tracer"
+            case ast.stmt():
+                break
+    return "host-call-on-tracer"
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def _sized(path: list[ast.AST], frame: FrameType) -> bool:
+    """Whether a tracer stands where the innermost call takes a size or an axis."""
+    call = next((node for node in path if isinstance(node, ast.Call)), None)
+    if call is None:
+        return False
+    given = [k.value for k in call.keywords if k.arg in _SIZES]
+    if _called(call) in _SIZED:
+        given += call.args
+    return any(_is_traced(name, frame) for one in given for name in ast.walk(one) if isinstance(name, ast.Name))
+
+
+def _is_traced(name: ast.Name, frame: FrameType) -> bool:
+    value: Any = frame.f_locals.get(name.id, frame.f_globals.get(name.id))
+    return isinstance(value, Tracer)
+
+
+def _of_types(error: BaseException, path: list[ast.AST], frame: FrameType) -> str:
+    for node in path:
+        match node:
+            case ast.Assign(targets=[ast.Subscript(), *_]) | ast.AugAssign(target=ast.Subscript()):
+                return "item-assignment" if "changed in place" in str(error) or "immutable" in str(error) else ""
+            case ast.Subscript(slice=index):
+                traced = any(_is_traced(n, frame) for n in ast.walk(index) if isinstance(n, ast.Name))
+                if traced and any(isinstance(one, ast.Slice) for one in ast.walk(index)):
+                    return "traced-slice-bound"
+            case ast.Call() if _sized(path, frame):
+                return "traced-shape-arg"
+            case ast.stmt():
+                break
+    return ""

@@ -1,0 +1,93 @@
+"""From what the ledger wrote down to recompilations that could have been spared: one for each cause and line."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from ...core.source import Position, is_internal
+from ...observe.differences import Difference
+from ...observe.ledger import Row
+from ..diagnostic import Diagnostic, Fix, Span
+
+
+_BITS = {
+    "shape": "recompile-shape",
+    "dtype": "recompile-dtype",
+    "weak type": "recompile-weak-type",
+    "static value": "recompile-static-value",
+    "tree structure": "recompile-pytree",
+    "kind": "recompile-pytree",
+    "arguments": "recompile-call-form",
+    "function": "recompile-fresh-function",
+    "option": "recompile-config",
+    "x64": "recompile-config",
+    "device": "recompile-device",
+}
+
+
+def missed(rows: Iterable[Row]) -> list[Diagnostic]:
+    """The recompilations, and retraces, among rows of the ledger that the user's own calls paid for."""
+    groups: dict[tuple[str, str, int], list[Row]] = defaultdict(list)
+    for row in rows:
+        bit = _bit(row)
+        if bit and row.call_site is not None:
+            groups[bit, row.call_site.file, row.call_site.line].append(row)
+    return [_told(bit, group) for (bit, _, _), group in groups.items()]
+
+
+def _bit(row: Row) -> str:
+    """The sharp bit a row tells of, or ""."""
+    if row.nested or row.derived or not row.differences or row.against is None:
+        return ""
+    if row.call_site is None or is_internal(row.call_site.file) or (row.position and is_internal(row.position.file)):
+        return ""
+    first = row.differences[0]
+    if first.part == "static value" and _equal_objects(first):
+        return "recompile-static-object"
+    return _BITS.get(first.part, "")
+
+
+def _equal_objects(difference: Difference) -> bool:
+    """Whether two static values look the same and still differ: objects that are compared by identity."""
+    return _without_address(difference.before) == _without_address(difference.after)
+
+
+def _without_address(text: str) -> str:
+    return text.partition(" at 0x")[0]
+
+
+def _told(bit: str, rows: list[Row]) -> Diagnostic:
+    first, where = rows[0], rows[0].call_site
+    assert where is not None
+    difference = first.differences[0]
+    seconds = sum(sum(row.seconds.values()) for row in rows)
+    verb = "traced" if all(row.what == "reused" for row in rows) else "compiled"
+    times = "again" if len(rows) == 1 else f"again {len(rows)} times"
+    message = f"{first.function} is {verb} {times} in this line ({_duration(seconds)}): {difference.sentence()}."
+    evidence = tuple(d.sentence() for d in first.differences)
+    return Diagnostic(bit, where.file, _span(where), message, Fix(_fix(bit, difference, rows)), evidence, "miss")
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.2g} s" if seconds >= 1 else f"{seconds * 1e3:.2g} ms"
+
+
+def _span(where: Position) -> Span:
+    return Span(where.line, where.column, where.end_line, where.end_column)
+
+
+def _fix(bit: str, difference: Difference, rows: list[Row]) -> str:
+    path = difference.path
+    return {
+        "recompile-shape": f"Give {path} one shape: pad it and mask the rest, drop the last partial batch, or round sizes up to a few.",
+        "recompile-dtype": f"Convert it once before the call: jnp.asarray({path}, dtype).",
+        "recompile-weak-type": f"Start with an array, jnp.float32(1.0) in place of 1.0: Python numbers make {path} weakly typed.",
+        "recompile-static-value": f"If {path} is only computed with, do not make it static: then one program serves all values.",
+        "recompile-static-object": f"Give the class of {path} __eq__ and __hash__ (@dataclass(frozen=True)), or make the object once.",
+        "recompile-pytree": f"Keep the structure of {path}: the same keys and containers in every call; stack lists into one array.",
+        "recompile-call-form": "Write the call one way.",
+        "recompile-fresh-function": f"Make the compiled function once, before: {rows[0].function} is a new object each time.",
+        "recompile-config": f"Set {path} once, before the first call.",
+        "recompile-device": "Put all arguments where they belong once, with jax.device_put.",
+    }[bit]
