@@ -65,6 +65,7 @@ LAYERS = [
     "_src",
     "advise",
     "__init__",
+    "__main__",
 ]
 # Façades that users see side by side; numpy is written over lax.
 OPS = [

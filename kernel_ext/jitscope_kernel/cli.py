@@ -11,6 +11,8 @@ from pathlib import Path
 
 import jitscope_widgets
 
+from . import check
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="jitscope", description="A tracing compiler that shows every step it takes.")
@@ -31,7 +33,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     cache.add_argument("function", nargs="?", help="only programs of the function of this name (of show and explain)")
     cache.add_argument("--dir", help="another folder than the one in use")
+    checked = commands.add_parser("check", help="look for sharp bits in programs and notebooks")
+    check.add_arguments(checked)
     given = parser.parse_args(arguments)
+    if given.command == "check":
+        return check.main(given)
     if given.command == "demo":
         from . import demo as running
 

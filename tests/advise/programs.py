@@ -50,5 +50,7 @@ def _in_file(file: Path) -> list[Program]:
         }
         assert bool(wanted) == (kind == "trigger"), (file, body)
         text = "\n".join(line.partition("  #<-")[0] for line in lines) + "\n"
-        found.append(Program(f"{file.stem}-{kind}-{i // 3}", text, frozenset(wanted), raises == " raises", raises == " run"))
+        found.append(
+            Program(f"{file.stem}-{kind}-{i // 3}", text, frozenset(wanted), raises == " raises", raises == " run")
+        )
     return found

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import tree
 from ..backend.array import Array, device_for, one_device, placed, to_array
-from ..core import dtypes
+from ..core import dtypes, notices
 from ..core.avals import ShapedArray, aval_of, tangent_aval
 from ..core.folding import fold
 from ..core.hashing import structural_hash
@@ -172,6 +172,14 @@ class Pullback(LinearFunction):
             jaxpr = reduced(jaxpr, [w for w, m in zip(wanted, program.moving_in) if m])
         found = iter(backward_pass(jaxpr, self.residuals, args, moving))
         cts = [next(found) if m else Zero(tangent_aval(a)) for m, a in zip(program.moving_in, program.in_avals)]
+        if notices.listeners and any(wanted) and all(is_zero(ct) for ct, w in zip(cts, wanted) if w):
+            notices.tell(
+                "grad-zero",
+                "this derivative is zero whatever the arguments are: no path through operations with a derivative leads from them "
+                "to the result.",
+                "Differentiate with respect to what the result depends on; round, floor, argmax, sign, comparisons and integers "
+                "have derivative zero.",
+            )
         return [instantiate(ct) if w else None for ct, w in zip(cts, wanted)]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import config, dtypes
+from ..core import config, dtypes, notices
 from ..core.avals import ShapedArray, aval_of, from_protocol, is_python_scalar, not_an_array, physical, refuse_masked
 from ..core.config import settings
 from ..core.dtypes import canonicalize
@@ -237,6 +237,19 @@ def _unpickle_extended(data: np.ndarray, aval: ShapedArray) -> Array:
     return Array(client.put(data), aval)
 
 
+def _tell_cut(value: np.ndarray, narrow: np.ndarray) -> None:
+    """Integers that do not fit into the 32 bits they are given."""
+    changed = np.flatnonzero(value != narrow)
+    if changed.size:
+        first = changed[0]
+        notices.tell(
+            "x64-truncation",
+            f"{value.dtype} became {narrow.dtype}, and {changed.size} of {value.size} values changed: "
+            f"{value.flat[first]} is {narrow.flat[first]} now.",
+            'Turn 64-bit types on before the first array: jax.config.update("jax_enable_x64", True).',
+        )
+
+
 def array_from_numpy(value: Any, weak_type: bool = False, device: Any = None) -> Array:
     """An Array with a copy of a NumPy value, in the canonical dtype. Raises TypeError for what cannot be an array."""
     if type(value) is not np.ndarray:
@@ -251,7 +264,10 @@ def array_from_numpy(value: Any, weak_type: bool = False, device: Any = None) ->
         _make_room(_avals)
         aval = _avals[key] = ShapedArray(value.shape, canonicalize(value.dtype), weak_type)
     if value.dtype is not aval.dtype:
-        value = value.astype(aval.dtype, copy=False)
+        narrow = value.astype(aval.dtype, copy=False)
+        if notices.listeners and value.dtype.kind in "iu":
+            _tell_cut(value, narrow)
+        value = narrow
     try:
         return Array(client.put(value, device or options.default_device), aval)
     except TypeError:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import tree
-from ..core import dtypes, source
+from ..core import dtypes, notices, source
 from ..core.avals import ShapedArray, aval_of, is_python_scalar, tangent_aval
 from ..core.config import settings
 from ..core.effects import moved, no_effects
@@ -97,6 +97,13 @@ class Cond(HigherOrder):
     def _batch_choice(self, axis: Any, args: Any, dims: Any, branches: Sequence[ClosedJaxpr]) -> Any:
         """Examples choose differently: all branches run, each example takes its own's results. What all branches hand
         on of the operands that are the same for all examples stays so."""
+        if notices.listeners:
+            notices.tell(
+                "cond-runs-both",
+                f"under vmap every branch of this {'cond' if len(branches) == 2 else 'switch'} is computed for all {axis.size} rows, "
+                "since they choose differently.",
+                "Where a branch is costly or must not run: jax.lax.map in place of vmap.",
+            )
         index, operands = axis.move(args[0], dims[0], 0), args[1:]
         handed = [at if at is not None and dims[1 + at] is None else None for at in map(_place, *_handed_on(branches))]
         differ = [at is None for at in handed]

@@ -223,7 +223,7 @@ def stack_level() -> int:
 
 
 def position_of_function(fun: object) -> Position | None:
-    """Where a Python function was defined; None if it has no code, or is the library's own."""
+    """Where a Python function was defined, under its name and its class's; None if it has no code, or is the library's own."""
     met: set[int] = set()
     while hasattr(fun, "__wrapped__") and id(fun) not in met:  # functions may wrap each other
         met.add(id(fun))
@@ -232,4 +232,5 @@ def position_of_function(fun: object) -> Position | None:
     code = getattr(fun, "__code__", None) or getattr(type(fun).__call__, "__code__", None)
     if code is None or is_internal(code.co_filename):
         return None
-    return Position(code.co_filename, code.co_firstlineno, code.co_firstlineno, 0, 0, code.co_name)
+    name = code.co_qualname.rpartition("<locals>.")[2]
+    return Position(code.co_filename, code.co_firstlineno, code.co_firstlineno, 0, 0, name)

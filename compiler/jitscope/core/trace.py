@@ -8,10 +8,11 @@ A tracer knows its trace; values of other traces are constants to it.
 from __future__ import annotations
 
 import re
+import sys
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from . import source
+from . import notices, source
 from .advice import rewrite
 from .avals import ShapedArray
 from .errors import (
@@ -169,7 +170,20 @@ class Tracer(Operators):
         raise TypeError(immutable_message())
 
     def __repr__(self) -> str:
+        if notices.listeners:
+            self._tell_printed()
         return f"{type(self).__name__}<{self.aval.brief()}>"
+
+    def _tell_printed(self) -> None:
+        """A tracer is made a text: by the user's code, or by a print or a logger that it called."""
+        caller = sys._getframe(2).f_code.co_filename
+        if not source.is_internal(caller) and self.known() is None:
+            notices.tell(
+                "trace-time-print",
+                f"this runs while tracing: it sees a tracer, a {self.aval.short()} without values, once; calls of the compiled "
+                "function skip it.",
+                'jax.debug.print("{}", x) prints the value in every call.',
+            )
 
     def __format__(self, spec: str) -> str:
         value = self.known()

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..backend.array import Array
-from ..core import dtypes
+from ..core import dtypes, notices
 from ..core.avals import aval_of, from_protocol
 from ..core.errors import NonConcreteBooleanIndexError
 from ..core.trace import Tracer, evaluating, line_and_advice
@@ -156,6 +156,12 @@ def _int(i: Any, axis: int, size: Any) -> Item:
     if size == 0:
         raise IndexError(f"index {i} is out of bounds for axis {axis}, which has size 0")
     counted = i + size if i < 0 else i
+    if notices.listeners and isinstance(i, int) and isinstance(size, int) and not 0 <= counted < size:
+        notices.tell(
+            "oob-index",
+            f"index {i} is outside of axis {axis}, which has size {size}: reading gives the element at the edge, writing nothing.",
+            "Correct the index, or say what is meant: x.at[i].get(mode='fill', fill_value=jnp.nan).",
+        )
     inside = min_dim(max_dim(counted, 0), size - 1)
     if not isinstance(inside, Dim) and inside != counted and not evaluating():
         return Item(SCALAR, axis, np.int32(min(max(i, -_FAR), _FAR)))  # the program keeps it: checkify tells of it

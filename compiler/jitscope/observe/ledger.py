@@ -8,6 +8,7 @@ Neither executables nor users' arrays are kept alive.
 from __future__ import annotations
 
 import dataclasses
+import os
 import threading
 import weakref
 from collections import OrderedDict, defaultdict, deque
@@ -313,10 +314,14 @@ def shortened(parts: Sequence[str], most: int = 12) -> list[str]:
 
 
 def _identity(row: Row) -> Any:
-    """Rows of one function: by name where it has one, else by the line it stands on."""
-    if row.function.startswith("<") and row.position is not None:
-        return row.function, row.position.file, row.position.line
-    return row.function
+    """Rows of one function: by name (a method's with its class) and file, of a cell's functions by name alone, since a cell that
+    is changed and run again has another file; of those without a name by the line they stand on."""
+    where = row.position
+    if where is None:
+        return row.function
+    if row.function.startswith("<"):
+        return row.function, where.file, where.line
+    return (where.function, where.file) if os.path.isfile(where.file) else where.function
 
 
 def _forgotten(old: Row, new: Signature) -> Difference:

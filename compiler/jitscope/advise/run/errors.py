@@ -53,14 +53,13 @@ def _user_frames(traceback: TracebackType | None) -> list[tuple[FrameType, Posit
 
 def _in_unflatten(traceback: TracebackType | None) -> bool:
     """Whether the error arose in a class of the user's while one of its objects was rebuilt from placeholders."""
-    inside = False
+    names, rebuilding = [""], False
     while traceback is not None:
         code = traceback.tb_frame.f_code
-        if code is tree.unflatten.__code__ or code.co_name == "tree_unflatten":
-            inside = True
-        last = code
+        rebuilding = rebuilding or code is tree.unflatten.__code__ or code.co_name == "tree_unflatten"
+        names.append(code.co_name)
         traceback = traceback.tb_next
-    return inside and last.co_name in ("__init__", "__post_init__", "tree_unflatten")  # pyright: ignore[reportPossiblyUnbound]
+    return rebuilding and names[-1] in ("__init__", "__post_init__", "tree_unflatten")
 
 
 def _confirmed(known: str, where: Position) -> Diagnostic | None:
@@ -177,9 +176,35 @@ def _is_flag(test: ast.AST, frame: FrameType) -> bool:
     return isinstance(value, Tracer) and not value.aval.shape and value.aval.dtype.kind in "biu"
 
 
-_SIZED = {"zeros", "ones", "empty", "full", "eye", "identity", "arange", "linspace", "broadcast_to", "reshape", "tile", "one_hot", "tri"}
+_SIZED = {
+    "zeros",
+    "ones",
+    "empty",
+    "full",
+    "eye",
+    "identity",
+    "arange",
+    "linspace",
+    "broadcast_to",
+    "reshape",
+    "tile",
+    "one_hot",
+    "tri",
+}
 _SIZES = {"axis", "shape", "size", "num_classes", "num_segments", "length", "axes", "dtype"}
-_COUNTED = {"nonzero", "flatnonzero", "argwhere", "unique", "where", "union1d", "intersect1d", "setdiff1d", "extract", "repeat", "bincount"}
+_COUNTED = {
+    "nonzero",
+    "flatnonzero",
+    "argwhere",
+    "unique",
+    "where",
+    "union1d",
+    "intersect1d",
+    "setdiff1d",
+    "extract",
+    "repeat",
+    "bincount",
+}
 
 
 def _of_number(path: list[ast.AST], frame: FrameType) -> str:

@@ -1,0 +1,94 @@
+"""A program to be checked: a .py file, its `# %%` cells if it has some, or a notebook."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from .code.text import Cell
+
+
+_KEEP = re.compile(r"%%(jit|time|timeit|capture|prun)\b")
+_SPLIT = re.compile(r"^# %%", re.MULTILINE)
+
+
+class ProgramError(ValueError):
+    """A file that is no program: not there, not text, no notebook."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """The text of all cells, one after the other, without IPython's own lines; `cells` says where each stands, `magic` has
+    the cells as they were written (none of them for a .py file)."""
+
+    file: str
+    text: str
+    cells: tuple[Cell, ...] = ()
+    magic: tuple[str, ...] = ()
+
+    @property
+    def is_notebook(self) -> bool:
+        return bool(self.magic)
+
+    def place(self, line: int) -> tuple[int | None, int]:
+        """The number of the cell (from 1; None if there are no cells) and the line in the file: of a notebook, in the cell."""
+        for number, cell in enumerate(self.cells, 1):
+            if cell.first <= line <= cell.last:
+                return number, line - cell.first + 1 if self.is_notebook else line
+        return None, line
+
+
+def read(file: str) -> Program:
+    """The program in a file. Raises ProgramError."""
+    try:
+        text = Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError, ValueError) as error:
+        raise ProgramError(f"{file} cannot be read: {error}") from None
+    if not file.endswith(".ipynb"):
+        return Program(file, text, _cells_of(text))
+    try:
+        document = json.loads(text)
+        sources = ["".join(cell["source"]) for cell in document["cells"] if cell["cell_type"] == "code"]
+    except (ValueError, KeyError, TypeError):
+        raise ProgramError(f"{file} is no notebook: it has no cells as nbformat 4 writes them") from None
+    return of_cells(sources, file)
+
+
+def _cells_of(text: str) -> tuple[Cell, ...]:
+    starts = [text.count("\n", 0, match.start()) + 1 for match in _SPLIT.finditer(text)]
+    if not starts:
+        return ()
+    starts = starts if starts[0] == 1 else [1, *starts]
+    ends = [start - 1 for start in starts[1:]] + [text.count("\n") + 1]
+    return tuple(Cell(first, last) for first, last in zip(starts, ends))
+
+
+def of_cells(sources: list[str], file: str) -> Program:
+    """A program of a notebook's cells."""
+    lines: list[str] = []
+    cells: list[Cell] = []
+    for source in sources:
+        own = plain(source).split("\n")
+        cells.append(Cell(len(lines) + 1, len(lines) + len(own), source.startswith("%%jit")))
+        lines += own
+    return Program(file, "\n".join(lines) + "\n", tuple(cells), tuple(sources))
+
+
+def plain(source: str) -> str:
+    """A cell's Python, line by line: magics and commands of the shell become empty statements, cells of other languages
+    nothing."""
+    lines = source.split("\n")
+    if lines[0].startswith("%%"):
+        if not _KEEP.match(lines[0]):
+            return "\n" * (len(lines) - 1)
+        lines[0] = ""
+    return "\n".join(_plain_line(line) for line in lines)
+
+
+def _plain_line(line: str) -> str:
+    stripped = line.lstrip()
+    if stripped.startswith(("%", "!", "?")) or (stripped.endswith("?") and stripped.rstrip("?").isidentifier()):
+        return line[: len(line) - len(stripped)] + "pass"
+    return line

@@ -1,0 +1,62 @@
+"""Watching code run: the sharp bits that traces, misses, errors and checks of runs show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..core import notices, source
+from ..observe.ledger import Ledger, Row, ledger as session_ledger
+from .code.text import Code
+from .diagnostic import Diagnostic, Fix, Span, distinct
+from .look import is_silenced
+from .run.errors import explained
+from .run.misses import missed
+from .run.programs import of_program
+
+
+class Watch:
+    """Collects the diagnostics of the code that runs while it is open (`with Watch() as watch: …`)."""
+
+    def __init__(self, ledger: Ledger | None = None) -> None:
+        self._ledger = ledger or session_ledger()
+        self._rows: list[Row] = []
+        self._found: list[Diagnostic] = []
+        self._stop: list[Callable[[], None]] = []
+
+    def __enter__(self) -> Watch:
+        self._stop = [notices.listen(self._noticed), self._ledger.listen(self._rows.append)]
+        return self
+
+    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
+        for stop in self._stop:
+            stop()
+        if error is not None:
+            self.failed(error)
+
+    def failed(self, error: BaseException) -> None:
+        """Take in an error that ended a piece of the code."""
+        one = explained(error)
+        if one is not None:
+            self._found.append(one)
+
+    def _noticed(self, notice: notices.Notice) -> None:
+        where = notice.where
+        if where is not None:
+            span = Span(where.line, where.column, where.end_line, where.end_column)
+            one = Diagnostic(notice.sharp_bit, where.file, span, notice.message, Fix(notice.fix), (), "run")
+            self._found.append(one)
+
+    def found(self) -> list[Diagnostic]:
+        """What was found so far, one for each id and line, without what comments in the code silence."""
+        rows = list({row.id: row for row in self._rows}.values())
+        every = [*self._found, *missed(rows), *(one for row in rows for one in of_program(row))]
+        return [one for one in distinct(every) if not _is_silent(one)]
+
+
+def _is_silent(one: Diagnostic) -> bool:
+    try:
+        code = Code("".join(source.lines_of(one.file)), one.file)
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    return is_silenced(one, code.silenced())

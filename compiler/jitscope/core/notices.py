@@ -1,0 +1,42 @@
+"""Notices: what happens in silence and may not be meant, told to whoever listens.
+
+Nothing is looked for while nobody listens: a place that has something to tell asks `listeners` first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from . import source
+from .source import Position
+
+
+class Notice(NamedTuple):
+    """A sharp bit (an id of `advise.catalogue`) stepped on at a position of the user's code; `fix` says what to do."""
+
+    sharp_bit: str
+    message: str
+    where: Position | None
+    fix: str = ""
+
+
+listeners: list[Callable[[Notice], None]] = []
+
+
+def tell(sharp_bit: str, message: str, fix: str = "", where: Position | None = None) -> None:
+    """Tell the listeners; `where` is the line that runs now, if it is not given."""
+    notice = Notice(sharp_bit, message, where or source.here(), fix)
+    for listener in tuple(listeners):
+        listener(notice)
+
+
+def listen(listener: Callable[[Notice], None]) -> Callable[[], None]:
+    """Call `listener` with each notice from now on; gives the function that stops it."""
+    listeners.append(listener)
+
+    def stop() -> None:
+        if listener in listeners:
+            listeners.remove(listener)
+
+    return stop

@@ -1,0 +1,196 @@
+"""`jitscope check`: the sharp bits of programs, from a look at them and, if asked, from running them."""
+
+from __future__ import annotations
+
+import argparse
+import builtins
+import contextlib
+import json
+import os
+import sys
+import types
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from jitscope.advise import CATALOGUE, Diagnostic, distinct, look
+from jitscope.advise.code.text import Code
+from jitscope.advise.look import is_silenced
+from jitscope.advise.program import Program, ProgramError, read
+from jitscope.advise.watch import Watch
+
+
+@dataclass(frozen=True)
+class Found:
+    """A diagnostic with its place: the file, the cell if it has any (from 1), the line in the file (of a notebook: in the cell)."""
+
+    file: str
+    cell: int | None
+    line: int
+    end_line: int
+    one: Diagnostic
+
+    def document(self) -> dict[str, Any]:
+        own = self.one.document()
+        return {**own, "file": self.file, "cell": self.cell, "line": self.line, "end_line": self.end_line}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command's own arguments."""
+    parser.add_argument("files", nargs="+", metavar="FILE", help="a .py file (`# %%%%` begins a cell) or a notebook")
+    parser.add_argument("--run", action="store_true", help="run each file as well, and tell what its run shows")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help='write JSON: {"diagnostics": [...]}')
+    form.add_argument("--sarif", action="store_true", help="write SARIF 2.1.0, as code hosts read it")
+    parser.add_argument(
+        "--ignore", action="append", default=[], metavar="ID", help="leave a sharp bit out (again for more)"
+    )
+
+
+def main(given: argparse.Namespace) -> int:
+    """0: nothing was found, 1: something was, 2: a file is no program."""
+    unknown = [id for id in given.ignore if id not in CATALOGUE]
+    if unknown:
+        print(f"jitscope check: there is no sharp bit {unknown[0]!r}; ids are in docs/sharp-bits.md", file=sys.stderr)
+        return 2
+    found: list[Found] = []
+    for file in given.files:
+        try:
+            program = read(file)
+        except ProgramError as error:
+            print(f"jitscope check: {error}", file=sys.stderr)
+            return 2
+        found += [one for one in check(program, given.run) if one.one.id not in given.ignore]
+    if given.json:
+        print(json.dumps({"diagnostics": [one.document() for one in found]}, indent=1))
+    elif given.sarif:
+        print(json.dumps(_sarif(found), indent=1))
+    else:
+        print(_text(found))
+    return 1 if found else 0
+
+
+def check(program: Program, run: bool = False) -> list[Found]:
+    """The sharp bits of a program, in its order; with `run` also those that its run shows."""
+    every = look(program.text, program.file, program.cells)
+    if run:
+        ran = _run_notebook(program) if program.is_notebook else _run(program)
+        every = _merged(every, ran)
+    every = [one for one in distinct(every) if not _is_silent(one, program)]
+    return [_placed(one, program) for one in every]
+
+
+def _merged(looked: list[Diagnostic], ran: list[Diagnostic]) -> list[Diagnostic]:
+    """An error is told once: what a run shows stands for what the look saw in the same line, and an error that ended the run
+    for all that the look expected of the same kind there."""
+    lines = {(one.span.line, CATALOGUE[one.id].severity) for one in ran if one.severity == "error"}
+    kept = [one for one in looked if (one.span.line, CATALOGUE[one.id].severity) not in lines]
+    return kept + ran
+
+
+def _is_silent(one: Diagnostic, program: Program) -> bool:
+    try:
+        return is_silenced(one, Code(program.text, program.file).silenced())
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+
+
+def _placed(one: Diagnostic, program: Program) -> Found:
+    cell, line = program.place(one.span.line)
+    return Found(program.file, cell, line, line + one.span.end_line - one.span.line, one)
+
+
+# --- running ------------------------------------------------------------------------------------------------------------------
+
+
+def _run(program: Program) -> list[Diagnostic]:
+    """Run a file as Python would, what it prints going to the standard error."""
+    path = os.path.abspath(program.file)
+    module = types.ModuleType("__main__")
+    module.__dict__.update(__file__=path, __builtins__=builtins)
+    before, arguments, place = sys.modules["__main__"], sys.argv, list(sys.path)
+    sys.modules["__main__"], sys.argv, sys.path[:0] = module, [program.file], [os.path.dirname(path)]
+    try:
+        with Watch() as watch, contextlib.redirect_stdout(sys.stderr):
+            _run_code(program.text, path, module.__dict__, watch)
+    finally:
+        sys.modules["__main__"], sys.argv, sys.path[:] = before, arguments, place
+    return [replace(one, file=program.file) for one in watch.found() if os.path.abspath(one.file) == path]
+
+
+def _run_code(text: str, path: str, scope: dict[str, Any], watch: Watch) -> None:
+    try:
+        exec(compile(text, path, "exec"), scope)
+    except SystemExit:
+        pass
+    except BaseException as error:
+        watch.failed(error)
+        print(f"jitscope check: the program ended with {type(error).__name__}: {_first_line(error)}", file=sys.stderr)
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [""])[0]
+
+
+def _run_notebook(program: Program) -> list[Diagnostic]:
+    """Run a notebook's cells in IPython, up to the first that fails."""
+    from .checking_cells import run_cells
+
+    return run_cells(program)
+
+
+# --- writing ------------------------------------------------------------------------------------------------------------------
+
+
+def _text(found: list[Found]) -> str:
+    if not found:
+        return "Nothing found."
+    parts = []
+    for one in found:
+        cell = f"cell {one.cell}, " if one.cell and one.file.endswith(".ipynb") else ""
+        parts.append(f"{one.file}: {cell}line {one.line}: {one.one.id} ({one.one.severity})\n  {one.one.message}")
+        if one.one.fix.text:
+            parts[-1] += f"\n  fix: {one.one.fix.text}"
+    counted = f"{len(found)} sharp bit{'s' if len(found) != 1 else ''}"
+    return "\n".join([*parts, counted])
+
+
+_LEVELS = {"error": "error", "warning": "warning", "info": "note"}
+
+
+def _sarif(found: list[Found]) -> dict[str, Any]:
+    """SARIF 2.1.0 (OASIS): columns count from 1."""
+    rules = sorted({one.one.id for one in found})
+    return {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {"driver": {"name": "jitscope", "rules": [_rule(id) for id in rules]}},
+                "results": [_result(one, rules) for one in found],
+            }
+        ],
+    }
+
+
+def _rule(id: str) -> dict[str, Any]:
+    return {"id": id, "shortDescription": {"text": CATALOGUE[id].title}}
+
+
+def _result(found: Found, rules: list[str]) -> dict[str, Any]:
+    one = found.one
+    region = {
+        "startLine": found.line,
+        "startColumn": one.span.column + 1,
+        "endLine": found.end_line,
+        "endColumn": one.span.end_column + 1,
+    }
+    where = {"physicalLocation": {"artifactLocation": {"uri": Path(found.file).as_posix()}, "region": region}}
+    text = f"{one.message} {one.fix.text}".strip()
+    return {
+        "ruleId": one.id,
+        "ruleIndex": rules.index(one.id),
+        "level": _LEVELS[one.severity],
+        "message": {"text": text},
+        "locations": [where],
+    }

@@ -1,0 +1,43 @@
+"""Running a notebook's cells for `jitscope check`, each under a file name of its own, so that what is found can be placed."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from dataclasses import replace
+
+from IPython.core.compilerop import CachingCompiler
+from IPython.core.interactiveshell import InteractiveShell
+
+from jitscope.advise import Diagnostic, Span
+from jitscope.advise.program import Program
+from jitscope.advise.watch import Watch
+
+
+class _Compiler(CachingCompiler):
+    """Names the code of each cell by the cell's number."""
+
+    number = 0
+
+    def get_code_name(self, raw_code: str, transformed_code: str, number: int) -> str:
+        return f"<cell {type(self).number}>"
+
+
+def run_cells(program: Program) -> list[Diagnostic]:
+    """What a run of the cells shows, up to the first that fails; lines are those of the program's text."""
+    shell = InteractiveShell.instance(compiler_class=_Compiler)
+    with Watch() as watch, contextlib.redirect_stdout(sys.stderr):
+        for number, source in enumerate(program.magic):
+            _Compiler.number = number
+            result = shell.run_cell(source, store_history=True)
+            error = result.error_before_exec or result.error_in_exec
+            if error is not None:
+                watch.failed(error)
+                break
+    found = []
+    for one in watch.found():
+        if one.file.startswith("<cell "):
+            first = program.cells[int(one.file[6:-1])].first - 1
+            span = Span(one.span.line + first, one.span.column, one.span.end_line + first, one.span.end_column)
+            found.append(replace(one, file=program.file, span=span))
+    return found

@@ -1,0 +1,120 @@
+"""`jitscope check`: what a look and a run find together, and what the command writes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from jitscope.advise import CATALOGUE
+from jitscope.advise.program import read
+from jitscope_kernel.check import check
+from tests.advise.programs import HEADER, Program, programs
+
+
+@pytest.mark.parametrize("program", programs(), ids=lambda p: p.name)
+def test_a_run_finds_what_is_due(program: Program, tmp_path: Path) -> None:
+    file = tmp_path / f"{program.name}.py"
+    file.write_text(program.text)
+    found = {(one.one.id, one.line) for one in check(read(str(file)), run=True)}
+    assert found == program.wanted
+
+
+def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "jitscope", "check", *arguments], capture_output=True, text=True)
+
+
+TEXT = (
+    HEADER
+    + """
+# %% one
+x = jnp.zeros(3)
+# %% two
+x.at[0].set(1.0)
+print("printed")
+"""
+)
+
+
+def test_json_and_the_exit_code(tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(TEXT)
+    done = command("--json", "--run", str(file))
+    (one,) = json.loads(done.stdout)["diagnostics"]
+    assert done.returncode == 1 and "printed" in done.stderr
+    assert (one["id"], one["severity"], one["cell"], one["line"]) == ("update-result-dropped", "warning", 3, 9)
+    assert (one["column"], one["end_line"], one["end_column"]) == (0, 9, 16)
+    assert one["message"] and one["fix"].startswith("Write `x = x.at[0].set(1.0)`")
+    file.write_text(HEADER + "x = jnp.zeros(3)\n")
+    assert command("--json", str(file)).returncode == 0
+    assert command("--ignore", "update-result-dropped", str(file)).returncode == 0
+
+
+def test_sarif(tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(TEXT)
+    (run,) = json.loads(command("--sarif", str(file)).stdout)["runs"]
+    (result,) = run["results"]
+    assert result["ruleId"] == "update-result-dropped" and result["level"] == "warning"
+    assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == 9
+
+
+def notebook(*cells: str) -> str:
+    body = [{"cell_type": "code", "source": cell.splitlines(keepends=True)} for cell in cells]
+    return json.dumps(
+        {
+            "cells": [{"cell_type": "markdown", "source": "text"}, *body],
+            "nbformat": 4,
+            "nbformat_minor": 5,
+            "metadata": {},
+        }
+    )
+
+
+def test_a_notebook_is_looked_at_and_run_cell_by_cell(tmp_path: Path) -> None:
+    file = tmp_path / "book.ipynb"
+    cells = [
+        "%load_ext jitscope\n" + HEADER,
+        "%%jit\ndef f(x):\n    return x if x > 0 else -x",
+        "g = jax.jit(lambda x: x * 2)\nfor n in (2, 3):\n    g(jnp.ones(n))\nx = jnp.zeros(3)\nx.at[0].set(1.0)",
+        "%%bash\necho [",
+        "!true\nf(1.0)",
+        "this is never run",
+    ]
+    file.write_text(notebook(*cells))
+    looked = [(one.one.id, one.cell, one.line) for one in check(read(str(file)))]
+    assert looked == []  # its last cell is no Python
+    file.write_text(notebook(*cells[:-1]))
+    looked = [(one.one.id, one.cell, one.line) for one in check(read(str(file)))]
+    assert looked == [("branch-on-tracer", 2, 3)]
+    done = command("--run", "--json", str(file))
+    found = [(one["id"], one["cell"], one["line"]) for one in json.loads(done.stdout)["diagnostics"]]
+    assert found == [("branch-on-tracer", 2, 3), ("recompile-shape", 3, 3)]
+
+
+@pytest.mark.parametrize("text", ["\xff", "{}", '{"cells": 3}', '{"cells": [{}]}'])
+def test_what_is_no_program_is_refused(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "book.ipynb"
+    file.write_text(text, encoding="latin-1")
+    done = command(str(file))
+    assert done.returncode == 2 and "Traceback" not in done.stderr and "book.ipynb" in done.stderr
+    assert command(str(tmp_path / "nothing.py")).returncode == 2
+
+
+@pytest.mark.parametrize(
+    "ending", ["raise SystemExit(3)", "1 / 0", "import sys; sys.exit()", "raise KeyboardInterrupt"]
+)
+def test_a_program_that_ends_early_is_told_up_to_there(ending: str, tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(HEADER + f"f = jax.jit(lambda x: x + 1)\nf(jnp.ones(2))\nf(jnp.ones(3))\n{ending}\n")
+    done = command("--run", "--json", str(file))
+    assert [one["id"] for one in json.loads(done.stdout)["diagnostics"]] == ["recompile-shape"]
+    assert done.returncode == 1
+
+
+def test_every_id_of_a_program_is_in_the_catalogue() -> None:
+    assert {id for program in programs() for id, _ in program.wanted} <= set(CATALOGUE)
+    assert len(CATALOGUE) == 50
