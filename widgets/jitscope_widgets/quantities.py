@@ -1,29 +1,22 @@
-"""Quantities as people read them: three significant digits with a unit, and whether they were measured.
+"""Quantities as people read them: three significant digits with a unit (`numbers.json`), and whether they were measured.
 
 A measured value stands plain, a modelled one after "≈", an unknown one is "?".
 """
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from .plain import clean
 
 
-_TIME = ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s"))
-_SIZE = ((1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB"))
-_WORK = ((1.0, "flop"), (1e3, "kflop"), (1e6, "Mflop"), (1e9, "Gflop"), (1e12, "Tflop"))
-
-_SCALES = {
-    "s": _TIME,
-    "seconds": _TIME,
-    "B": _SIZE,
-    "bytes": _SIZE,
-    "flop": _WORK,
-    "flops": _WORK,
-}
+_TABLE: dict[str, Any] = json.loads(Path(__file__).with_name("numbers.json").read_text(encoding="utf-8"))
+_UNITS: dict[str, list[tuple[float, str]]] = _TABLE["units"]
+_NAMES: dict[str, str] = _TABLE["names"]
 
 
 def show(quantity: Mapping[str, Any] | None) -> str:
@@ -69,22 +62,28 @@ def size(value: float) -> str:
 
 def number(value: float, unit: str) -> str:
     """`value` with three significant digits, in the multiple of `unit` that keeps it short."""
-    scale = _SCALES.get(unit)
+    scale = _UNITS.get(_NAMES.get(unit, unit))
     if scale is None:
         return f"{_digits(value)} {unit}".rstrip()
+    base = next(name for factor, name in scale if factor == 1)
     if value == 0 or not math.isfinite(value):
-        return f"{value:g} {'s' if scale is _TIME else scale[0][1]}"
-    rounded = float(f"{value:.2e}")
-    factor, name = max((step for step in scale if abs(rounded) >= step[0]), default=scale[0])
-    if factor == 1.0 and scale is not _TIME and float(value).is_integer():
-        return f"{int(value)} {name}"
-    return f"{_digits(value / factor)} {name}"
+        return f"{value:g} {base}"
+    rounded = float(f"{value:.2e}")  # 999.9 µs is 1 ms
+    factor, name = next((step for step in scale if abs(rounded) >= step[0]), scale[-1])
+    return f"{_digits(rounded / factor)} {name}"
 
 
 def _digits(value: float) -> str:
-    """Three significant digits, whole numbers in full, no zeros at the end."""
-    exponent = math.floor(math.log10(abs(value))) if value and math.isfinite(value) else 0
-    if not math.isfinite(value) or not -4 < exponent < 7:
-        return f"{value:.3g}"
-    shown = f"{value:.{max(0, 2 - exponent)}f}"
+    """Three significant digits, no zeros at the end; very large and small ones with their power of ten."""
+    if not math.isfinite(value):
+        return f"{value:g}"
+    rounded = float(f"{value:.2e}")
+    exponent = math.floor(math.log10(abs(rounded))) if rounded else 0
+    if not -4 < exponent < 7:
+        mantissa, _, power = f"{rounded:.2e}".partition("e")
+        return f"{_bare(mantissa)}e{int(power)}"
+    return _bare(f"{rounded:,.{max(0, 2 - exponent)}f}")
+
+
+def _bare(shown: str) -> str:
     return shown.rstrip("0").rstrip(".") if "." in shown else shown

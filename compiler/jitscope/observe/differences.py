@@ -129,7 +129,7 @@ def _weakness(leaf: Leaf) -> str:
 
 def _axes(old: tuple[int, ...], new: tuple[int, ...]) -> str:
     if len(old) != len(new):
-        return f"{len(old)} axes, now {len(new)}"
+        return f"{len(new)} {'axis' if len(new) == 1 else 'axes'} instead of {len(old)}"
     changed = [str(i) for i, (a, b) in enumerate(zip(old, new)) if a != b]
     return f"{'axis' if len(changed) == 1 else 'axes'} {', '.join(changed)}"
 

@@ -70,16 +70,23 @@ def headline(row: Row, fusion: Document | None) -> str:
     kernels, total = fusion["kernels"], fusion["summary"]["kernels"]
     fused = [len(k["members"]) for k in kernels if k["kind"] == "fusion"]
     library, loops = (sum(k["kind"] == kind for k in kernels) for kind in ("library", "loop"))
-    sizes = f" of {', '.join(map(str, fused))}" if len(fused) <= 4 else ""
-    parts = [f"{_counted(len(fused), 'fusion')}{sizes}"] if fused else []
+    parts = [f"{_counted(len(fused), 'fusion')}{_sizes(fused)}"] if fused else []
     parts += [_counted(library, "library call")] if library else []
     inside = f" ({', '.join(parts)})" if parts else ""
     repeated = f", {_counted(loops, 'loop')}" if loops else ""
     return f"{count} → {_counted(total, 'kernel')}{inside}{repeated}"
 
 
+def _sizes(fused: list[int]) -> str:
+    """` of 13`, ` of 2 to 13 operations`"""
+    least, most = min(fused), max(fused)
+    if len(fused) == 1:
+        return f" of {most:,}"
+    return f" of {most:,} operations each" if least == most else f" of {least:,} to {most:,} operations"
+
+
 def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' * (count != 1)}"
+    return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 def _fusion(row: Row, positions: dict[str, Document], graph: Document) -> Document | None:

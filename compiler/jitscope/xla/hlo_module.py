@@ -15,6 +15,7 @@ __all__ = ["Computation", "Instruction", "computation", "computations", "cost_an
 
 _HEADER = re.compile(r"^(ENTRY )?%?([^\s(]+) \(.*\{$|^(ENTRY )?%?([^\s(]+) \{$")
 _NAME = re.compile(r"^(ROOT )?%?([^\s=]+) = ")
+_REMARK = re.compile(r"/\*index=\d+\*/")
 _OPCODE = re.compile(r" ([\w-]+)\(")
 _MARK = re.compile(r'"(?:\\.|[^"\\])*"|[(){}\[\],]')
 _OP_NAME = re.compile(r'op_name="((?:\\.|[^"\\])*)"')
@@ -141,8 +142,9 @@ def computations(module: Any) -> tuple[Computation, ...]:
 
 
 def parse(source: str) -> tuple[Computation, ...]:
-    """The computations in a module's text; exactly one of them is the entry. Raises ValueError when it has none."""
-    found = tuple(_computations(source.splitlines()))
+    """The computations in a module's text, without XLA's remarks in long tuples (`/*index=5*/`); exactly one of them is the
+    entry. Raises ValueError when it has none."""
+    found = tuple(_computations(_REMARK.sub("", source).splitlines()))
     if sum(c.is_entry for c in found) != 1:
         raise ValueError("this is no text of an HLO module: it has no entry computation")
     return found

@@ -1,6 +1,6 @@
 // Documents as outputs carry them: pieces of base64, compressed; what a compilation holds is read when it is opened.
 import { expand } from "./compact";
-import type { AnyDocument, CellDoc, CompilationDoc } from "./documents";
+import type { AnyDocument, CellDoc, CompilationDoc, GraphDoc } from "./documents";
 
 type Held = Pick<CompilationDoc, "source" | "jaxpr" | "graph" | "fusion">;
 
@@ -17,6 +17,10 @@ const parts = new WeakMap<object, Part>();
 
 /** What is to be loaded before a compilation can be opened; undefined when it is there. */
 export const partOf = (compilation: CompilationDoc): Part | undefined => parts.get(compilation);
+
+/** Was this graph left out of a saved output? Its title says so (lighter.py). */
+export const isLeftOut = ({ nodes, title }: GraphDoc): boolean =>
+  !nodes.length && title.includes("left out of the saved output");
 
 export async function decode(text: string): Promise<AnyDocument> {
   const pieces = text.trim().split(/\s+/);

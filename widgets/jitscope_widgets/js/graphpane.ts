@@ -4,6 +4,7 @@ import { h } from "./dom";
 import { detailsPane } from "./details";
 import { openGraph, type OpenGraph } from "./graph/opengraph";
 import type { GraphMemory, GraphView } from "./graph/view";
+import { isLeftOut } from "./envelope";
 import { hlo } from "./highlight";
 import { iconButton } from "./icons";
 import { Links, type Selection } from "./links";
@@ -122,7 +123,14 @@ export class GraphPane {
   private makeGraph(document: GraphDoc): HTMLElement {
     const { compilation, links, selection, help, search, root } = this.options;
     const level = this.level;
-    if (!document.nodes.length) return h("p", { class: "jitscope-empty" }, "This program has no operations.");
+    if (!document.nodes.length)
+      return h(
+        "p",
+        { class: "jitscope-empty" },
+        isLeftOut(document)
+          ? "This program was left out of the saved notebook to keep it small."
+          : "This program has no operations.",
+      );
     this.opened = openGraph(
       document,
       {

@@ -1,46 +1,28 @@
 // Numbers for people: three significant digits with a unit; measured plain, modelled with "≈", unknown as "?".
-// The text views (quantities.py) write them the same way.
+// The text views (quantities.py) write them the same way, from the same table.
+import table from "../numbers.json";
 import type { Quantity } from "./documents";
 
 type Scale = [number, string][];
-const TIME: Scale = [
-  [1, "s"],
-  [1e-3, "ms"],
-  [1e-6, "µs"],
-  [1e-9, "ns"],
-];
-const SIZE: Scale = [
-  [1e12, "TB"],
-  [1e9, "GB"],
-  [1e6, "MB"],
-  [1e3, "kB"],
-  [1, "B"],
-];
-const WORK: Scale = [
-  [1e12, "Tflop"],
-  [1e9, "Gflop"],
-  [1e6, "Mflop"],
-  [1e3, "kflop"],
-  [1, "flop"],
-];
+const UNITS = table.units as unknown as Record<string, Scale>;
+const NAMES: Record<string, string> = table.names;
 
-const SCALES: Record<string, Scale> = { s: TIME, seconds: TIME, B: SIZE, bytes: SIZE, flop: WORK, flops: WORK };
-
-function threeDigits(value: number): string {
-  const exponent = value ? Math.floor(Math.log10(Math.abs(value)) + 1e-12) : 0;
-  if (exponent < -3 || exponent >= 6) return value.toExponential(2);
-  if (exponent >= 4) return Number(value.toPrecision(3)).toLocaleString("en");
-  return value.toFixed(Math.max(0, 2 - exponent));
+/** Three significant digits, no zeros at the end; very large and small ones with their power of ten. */
+function digits(value: number): string {
+  if (value === 0) return "0";
+  const [mantissa, power] = value.toExponential(2).split("e") as [string, string];
+  const exponent = Number(power);
+  if (exponent < -3 || exponent >= 7) return `${Number(mantissa)}e${exponent}`;
+  return Number(value.toPrecision(3)).toLocaleString("en", { maximumFractionDigits: Math.max(0, 2 - exponent) });
 }
 
 export function withUnit(value: number, unit: string): string {
-  const scale = SCALES[unit];
-  if (!scale) return `${threeDigits(value)} ${unit}`.trimEnd();
-  if (value === 0) return `0 ${scale === TIME ? "s" : scale[scale.length - 1]![1]}`;
-  const rounded = Number(value.toPrecision(3)); // 999.9 µs is 1.00 ms
+  const scale = UNITS[NAMES[unit] ?? unit];
+  if (!scale) return `${digits(value)} ${unit}`.trimEnd();
+  if (value === 0) return `0 ${scale.find(([factor]) => factor === 1)![1]}`;
+  const rounded = Number(value.toPrecision(3)); // 999.9 µs is 1 ms
   const [factor, name] = scale.find(([size]) => Math.abs(rounded) >= size) ?? scale[scale.length - 1]!;
-  if (factor === 1 && scale !== TIME && Number.isInteger(value)) return `${value} ${name}`;
-  return `${threeDigits(rounded / factor)} ${name}`;
+  return `${digits(rounded / factor)} ${name}`;
 }
 
 export const seconds = (value: number): string => withUnit(value, "s");
