@@ -8,6 +8,7 @@ import numpy as np
 
 from jitscope.core.dtypes import float64, int32, kind
 from jitscope.ops import approximate, sort as so
+from jitscope.xla.cpu_tuning import SORTED_PACKED
 
 from .registry import EVERYTHING, Sample, samples
 
@@ -44,7 +45,7 @@ def _(draw, dtype):
         numbers = np.arange(math.prod(shape), dtype=int32).reshape(shape)
         yield sample(f"{label}, payload", [tied, draw(shape), numbers], axis, 1, smooth=moving)
         yield sample(f"{label}, two keys", [tied, draw.among(shape, [0, 1, 2]), numbers], axis, 2, smooth=[])
-    big = (4, so.PACKED_FROM)
+    big = (4, SORTED_PACKED.value)
     yield sample("large", [draw.among(big, range(100))], 1, 1, smooth=[], rules=["abstract", "lower"])
     args = [draw.among(big, range(100)), draw(big), np.arange(math.prod(big), dtype=int32).reshape(big)]
     yield sample("large, payload", args, 1, 1, smooth=moving, rules=["abstract", "lower", "jvp"])

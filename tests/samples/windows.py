@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from jitscope.ops import windows as w
-from jitscope.ops.taps import MOST_TAPS
+from jitscope.xla.cpu_tuning import WINDOWS_BY_SLICES
 
 from .registry import Sample, samples
 
@@ -31,8 +31,12 @@ CASES = (
     ("empty", (0, 3), _window(2, (1, 2))),
     ("scalar", (), _window(0, ())),
 )
-LONG = ("long", (MOST_TAPS + 9,), _window(1, (MOST_TAPS + 5,), (2,), ((1, 2),)))
-LONG_APART = ("long, apart", (MOST_TAPS + 9,), _window(1, (MOST_TAPS + 5,), None, ((0, 0),), (2,)))
+LONG = ("long", (WINDOWS_BY_SLICES.value + 9,), _window(1, (WINDOWS_BY_SLICES.value + 5,), (2,), ((1, 2),)))
+LONG_APART = (
+    "long, apart",
+    (WINDOWS_BY_SLICES.value + 9,),
+    _window(1, (WINDOWS_BY_SLICES.value + 5,), None, ((0, 0),), (2,)),
+)
 
 
 def held_by(shape, window):

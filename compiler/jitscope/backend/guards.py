@@ -22,6 +22,7 @@ from ..core.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, subjaxprs
 from ..core.primitive import Primitive
 from ..ops import elementwise as ew
 from ..special.primitive import Special
+from ..xla.cpu_tuning import LIBRARY_FOR_PRODUCTS_ALONE
 
 
 _KINDS: dict[Primitive, tuple[str, ...]] = {
@@ -39,14 +40,14 @@ _PLAIN = (ew.log_p, ew.log1p_p, ew.expm1_p)
 _UNKNOWN = ("call_exported",)
 """Operations of which nobody knows what they compute."""
 
-_PRODUCTS_ALONE = {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_DOT,LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT"}
-
 
 def guards(jaxpr: Jaxpr) -> dict[str, Any]:
     """XLA flags for a program."""
+    if not LIBRARY_FOR_PRODUCTS_ALONE.holds():
+        return {}
     counts: dict[Jaxpr, Counter[str]] = {}
     several = max(_counts(jaxpr, counts).values(), default=0) > 1
-    return _PRODUCTS_ALONE if several and _Origins(counts).endanger(jaxpr) else {}
+    return LIBRARY_FOR_PRODUCTS_ALONE.value if several and _Origins(counts).endanger(jaxpr) else {}
 
 
 def _counts(jaxpr: Jaxpr, known: dict[Jaxpr, Counter[str]]) -> Counter[str]:

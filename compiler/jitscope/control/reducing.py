@@ -97,7 +97,7 @@ class ReduceWindowWith(Reducing):
 
     def lower(self, ctx, /, *values, jaxpr, **window):
         n, outs = len(values) // 2, ctx.avals_out
-        if taps.few(window["window_dimensions"]) or not ctx.avals_in[0].size:
+        if taps.few(window["window_dimensions"], ctx.module.platform) or not ctx.avals_in[0].size:
             return ctx.inline(lambda *args: self.composed(args[:n], args[n:], jaxpr=jaxpr, **window), *values)
         return lower_windows(ctx, values[:n], values[n:], outs, lambda *es: ctx.inline_jaxpr(jaxpr, *es), window)
 

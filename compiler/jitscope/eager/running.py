@@ -20,6 +20,7 @@ from ..core.jaxpr import ClosedJaxpr, DebugInfo
 from ..core.recent import Recent
 from ..core.staging import trace_to_jaxpr
 from ..xla import client
+from ..xla.cpu_tuning import NEWER_EMITTER_FOR, OLDER_EMITTER
 from ..xla.errors import XlaError
 from ..xla.garbage import collect, due
 from ..xla.program import RuntimeFailure
@@ -102,17 +103,9 @@ def _run(closed: ClosedJaxpr, program: Program, bufs: Sequence[Any]) -> list[Arr
     return closed.derived[key].run(there)
 
 
-# XLA's older emitter compiles small programs in half the time, to code as fast but for those of these operations.
-_OLDER_EMITTER = (("xla_cpu_use_fusion_emitters", False),)
-ROUNDED_OTHERWISE = frozenset(("tan", "atan", "cbrt"))
-"""Operations that give other numbers with it (for denormal operands, and near the largest): outside of jit as inside, they take
-the newer one."""
-_SLOWER = ROUNDED_OTHERWISE.union(("dot_general", "transpose", "cumsum", "cumprod", "cummax", "cummin"))
-
-
 def _compiled(closed: ClosedJaxpr, device: Any) -> Program:
-    slower = any(eqn.primitive.name in _SLOWER for eqn in closed.eqns)
-    return compile_jaxpr(closed, () if slower else _OLDER_EMITTER, device)
+    newer = not OLDER_EMITTER.holds() or any(eqn.primitive.name in NEWER_EMITTER_FOR for eqn in closed.eqns)
+    return compile_jaxpr(closed, () if newer else OLDER_EMITTER.value, device)
 
 
 def traced(fun: Callable[..., Any], avals: Sequence[ShapedArray], name: str) -> tuple[ClosedJaxpr, Any]:

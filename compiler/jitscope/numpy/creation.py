@@ -24,6 +24,7 @@ from ..eager.functions import eager_jit
 from ..ops.linear import broadcast_in_dim_p, convert, copy_p, full as full_value
 from ..ops.rng import random_wrap_p
 from ..xla import client
+from ..xla.cpu_tuning import FILLED_BY_NUMPY
 from ._operands import cast, checked, real_if_needed, scalar_of, shape_of, unsupported
 from .dtypes import on_device, requested
 from .joining import stack
@@ -32,10 +33,6 @@ from .structure import array_operand, with_new_axes
 
 __all__ = ["array", "asarray", "copy", "empty", "empty_like", "from_dlpack", "frombuffer", "full", "full_like", "ones",
            "ones_like", "zeros", "zeros_like"]  # fmt: skip
-
-
-SMALL = 1 << 18
-"""Up to so many elements an eager array is filled by NumPy, above by a program."""
 
 
 # From values ---------------------------------------------------------------------------------------------------------
@@ -210,7 +207,7 @@ def constant(name: str, shape: tuple[int, ...], value: Any, dtype: Any, device: 
     if not evaluating():
         return broadcast_in_dim_p(value, shape=shape, broadcast_dimensions=())
     size = math.prod(shape)
-    if size <= SMALL:
+    if FILLED_BY_NUMPY.reaches(size):
         if config.guarding:
             guard("host_to_device", lambda: f"{dtype}{list(shape)}, made by {name}")
         filled = np.zeros(shape, dtype) if not value else np.full(shape, value, dtype)

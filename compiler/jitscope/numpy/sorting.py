@@ -16,6 +16,7 @@ from ..ops.indexing import GatherDimensionNumbers, GatherScatterMode, gather, io
 from ..ops.linear import add_p, convert, full, reduce_sum_p, reshape, sub_p, where as choose
 from ..ops.sort import sort_p
 from ..symbolic.dimension import is_static
+from ..xla.cpu_tuning import UNROLLED_SEARCH
 from ._operands import broadcast, checked, integer, one_axis, promoted, scalar_of
 from ._ufunc import kind_of
 from .dtypes import requested
@@ -139,10 +140,6 @@ _INDEX = np.dtype(np.int32)
 """Of places in one vector; argsort, as JAX has it, gives the default integer."""
 
 
-_UNROLLED = 8
-"""Up to so many steps a search is quicker without a loop."""
-
-
 def search(ordered: Any, values: Any, side: str, index: Any, unrolled: bool = False) -> Any:
     """Where `values` go into a sorted vector, by halving: as many steps as the size has bits."""
     size = aval_of(ordered).size
@@ -162,7 +159,7 @@ def search(ordered: Any, values: Any, side: str, index: Any, unrolled: bool = Fa
         )
 
     steps = size.bit_length() if is_static((size,)) else 32
-    if steps > _UNROLLED and not unrolled:
+    if not (unrolled or UNROLLED_SEARCH.reaches(steps)):
         return fori_loop(0, steps, step, (low, high))[0]
     for i in range(steps):
         low, high = step(i, (low, high))

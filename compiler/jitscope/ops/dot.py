@@ -7,6 +7,7 @@ from typing import Any
 
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
+from ..xla.cpu_tuning import ROW_BLOCKS, TRANSPOSED_OPERANDS
 from .families import Bilinear, pure, same_dtype
 from .linear import convert, transpose
 from .precision import Precision as Precision, as_precision as as_precision, computed_as, is_algorithm, swapped
@@ -42,7 +43,6 @@ class DotGeneral(Bilinear):
             own = {"dimension_numbers": dimension_numbers, "precision": None}
             return ctx.inline(lambda x, y: _by_algorithm(x, y, out.dtype, precision, own), x, y)
         (x_sum, y_sum), (x_shared, y_shared) = dimension_numbers
-        # A transpose that was written out (`x.T @ v`) costs a pass over the matrix: read the axes where they were.
         x, x_sum, x_shared = _without_transpose(ctx, x, x_sum, x_shared)
         y, y_sum, y_shared = _without_transpose(ctx, y, y_sum, y_shared)
         dtype = _computed_in(x_aval.dtype, out.dtype)
@@ -173,7 +173,8 @@ def _without_transpose(ctx, value, summed, shared):
     """The operand of the transpose that made `value`, with the axes renamed; `value` itself if it was made otherwise, or
     if its free axes would come in another order."""
     owner = value.owner
-    if getattr(owner, "name", None) != "stablehlo.transpose":
+    tuned = TRANSPOSED_OPERANDS.holds(ctx.module.platform)
+    if not tuned or getattr(owner, "name", None) != "stablehlo.transpose":
         return value, summed, shared
     permutation = list(ctx.ir.DenseI64ArrayAttr(owner.attributes["permutation"]))
     if not _is_sorted(tuple(permutation[a] for a in free_axes(len(permutation), summed, shared))):
@@ -188,21 +189,23 @@ def _by_algorithm(x, y, result, precision, params):
     return convert(product, result)
 
 
-_LARGE, _TALL = 2**20, 2**12
-"""Numbers in a matrix that is too large for the caches near a core; rows from which dividing it pays."""
-
-
 def _row_blocks(ctx, x, y, x_sum, y_sum):
-    """In how many parts a vector times a matrix is summed. XLA goes through a tall matrix column by column, some at a time,
-    and fetches it from far away each time: in parts of rows that stay near it takes 20 to 40 % less."""
+    """In how many parts a vector times a matrix is summed."""
+    if not ROW_BLOCKS.holds(ctx.module.platform):
+        return 1
     shapes = [tuple(ctx.ir.RankedTensorType(v.type).shape) for v in (x, y)]
     (x_shape, y_shape), sums = shapes, [list(x_sum), list(y_sum)]
     if sorted(map(len, shapes)) != [1, 2] or sums != [[0], [0]]:
         return 1
     rows, columns = max((x_shape, y_shape), key=len)
-    if rows < _TALL or rows * columns < _LARGE or ctx.avals_out[0].dtype.name not in ("float32", "float64"):
+    least = ROW_BLOCKS.value
+    if (
+        rows < least["rows"]
+        or rows * columns < least["numbers"]
+        or ctx.avals_out[0].dtype.name not in ("float32", "float64")
+    ):
         return 1
-    return next((k for k in (16, 8, 10, 12, 4) if rows % k == 0), 1)
+    return next((k for k in least["parts"] if rows % k == 0), 1)
 
 
 def _in_blocks(ctx, value, blocks, dtype):

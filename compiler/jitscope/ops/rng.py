@@ -13,6 +13,7 @@ from ..core.avals import ShapedArray, aval_of
 from ..core.config import settings
 from ..core.dtypes import ExtendedDType, uint32, uint64
 from ..symbolic.dimension import is_symbolic_dim
+from ..xla.cpu_tuning import RANDOM_BITS_APART
 from .elementwise import and_p, bitcast_convert_type_p, eq_p, or_p, shift_left_p, shift_right_logical_p, xor_p
 from .families import Discrete, pure
 from .generators import UINTS, RandomAlgorithm, counters, rng_bit_generator_p, threefry2x32_p, threefry_stream
@@ -91,15 +92,10 @@ def _generated(state: Any, shape: Sequence[int], dtype: Any) -> Any:
 # Primitives on keys --------------------------------------------------------------------------------------------------
 
 
-_APART = 1024
-"""So many elements are worth a kernel of their own."""
-
-
 class KeyPrimitive(Discrete):
     """Base of operations on an array of keys; one mapped axis is one more leading axis.
 
-    `draws`: whether a generator runs. On a CPU the rounds of many elements get a kernel of their own: in one loop with what
-    uses the bits (a sum, another generator) they would not be done in vectors, and be done again for each use.
+    `draws`: whether a generator runs.
     """
 
     draws = False
@@ -111,7 +107,8 @@ class KeyPrimitive(Discrete):
     def lower(self, ctx, /, *values, **params):
         compute = lambda *args: self.compute(*args, **params)
         own, out = ctx.avals_in[0], ctx.avals_out[0]
-        if not self.draws or ctx.module.platform != "cpu" or own.dtype is not threefry or _few(out.size):
+        apart = self.draws and RANDOM_BITS_APART.holds(ctx.module.platform) and own.dtype is threefry
+        if not apart or is_symbolic_dim(out.size) or out.size < RANDOM_BITS_APART.value:
             return ctx.inline(compute, *values)
         one_way = lambda: [ctx.inline(compute, *values)]
         return ctx.case(ctx.inline(_zero, *values), [out], [one_way, lambda: [ctx.zeros(out)]])[0]
@@ -122,10 +119,6 @@ class KeyPrimitive(Discrete):
 
     def batch(self, axis, args, dims, /, **params):
         return self.bind(*[axis.move(x, d, 0) for x, d in zip(args, dims)], **params), 0
-
-
-def _few(elements: Any) -> bool:
-    return is_symbolic_dim(elements) or elements < _APART
 
 
 def _zero(keys: Any, *others: Any) -> Any:

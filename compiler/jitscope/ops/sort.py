@@ -12,6 +12,7 @@ from ..core.avals import ShapedArray, aval_of
 from ..core.config import enable_x64
 from ..core.primitive import Primitive
 from ..symbolic.dimension import is_static, min_dim
+from ..xla.cpu_tuning import SORTED_AS_INTEGERS, SORTED_PACKED
 from .elementwise import (
     and_p,
     bitcast_convert_type_p,
@@ -25,10 +26,6 @@ from .elementwise import (
 from .families import check_kind, is_zero, pure, zero_of
 from .indexing import GatherDimensionNumbers, GatherScatterMode, gather_p, iota
 from .linear import convert, reshape, where
-
-
-PACKED_FROM = 512
-"""Sorts of several operands with at least so many elements are done on packed integers."""
 
 
 def take_along(x: Any, indices: Any, axis: int) -> Any:
@@ -68,11 +65,18 @@ class Sort(Primitive):
         if any(a.dtype in _ODD for a in ctx.avals_in):
             params = {"dimension": dimension, "is_stable": is_stable, "num_keys": num_keys}
             return ctx.inline(lambda *xs: _sorted_otherwise(xs, params), *values)
-        if len(values) == 1 and kind in "bf":
+        platform = ctx.module.platform
+        if len(values) == 1 and kind in "bf" and SORTED_AS_INTEGERS.holds(platform):
             return ctx.inline(lambda x: [_sorted_alone(x, dimension, is_stable)], *values)
         known = is_static(key.shape)
-        short = known and kind != "c" and key.dtype.itemsize <= 4 and key.shape[dimension] < 2**31
-        if len(values) > 1 and num_keys == 1 and short and key.size >= PACKED_FROM:
+        short = (
+            SORTED_PACKED.holds(platform)
+            and known
+            and kind != "c"
+            and key.dtype.itemsize <= 4
+            and key.shape[dimension] < 2**31
+        )
+        if len(values) > 1 and num_keys == 1 and short and key.size >= SORTED_PACKED.value:
             counts = [_counts_along(v, dimension) for v in values]
             with enable_x64():
                 return ctx.inline(lambda *xs: _sorted_packed(xs, counts, dimension), *values)
@@ -147,9 +151,6 @@ def _equal(ctx, dtype, x, y):
     if not dtypes.is_float(dtype):
         return equal
     return ctx.hlo.or_(equal, ctx.hlo.and_(ctx.compare(x, x, "NE"), ctx.compare(y, y, "NE")))
-
-
-# XLA sorts single integers several times faster than floats, or several operands, by a comparison with NaN in it.
 
 
 def _counts_along(value, dimension):

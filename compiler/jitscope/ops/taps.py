@@ -16,18 +16,16 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..symbolic.dimension import is_static
+from ..xla.cpu_tuning import WINDOWS_BY_SLICES
 from .elementwise import eq_p, ge_p, le_p
 from .families import scalar_like
 from .linear import add_p, convert, full, pad_p, slice_in_dim, slice_p, where
 
 
-MOST_TAPS = 64
-"""The most elements along the axes of a window, together, that are sliced one by one: programs stay small."""
-
-
-def few(window_dimensions: Sequence[int]) -> bool:
-    """Whether a window is small enough."""
-    return sum(window_dimensions) - len(window_dimensions) < MOST_TAPS
+def few(window_dimensions: Sequence[int], platform: str) -> bool:
+    """Whether a window is small enough: programs stay small."""
+    most = WINDOWS_BY_SLICES
+    return most.holds(platform) and sum(window_dimensions) - len(window_dimensions) < most.value
 
 
 def fold(

@@ -97,7 +97,7 @@ class ReduceWindow(Structural):
         identity = self.identity(aval.dtype)
         if not aval.size or not out.size or not aval.ndim:
             return x if not aval.ndim else ctx.full(identity, out)
-        if taps.few(window["window_dimensions"]):
+        if taps.few(window["window_dimensions"], ctx.module.platform):
             return ctx.inline(lambda x: self.by_taps(x, window), x)
         start = ctx.full(identity, ShapedArray((), aval.dtype))
         return lower_windows(ctx, [x], [start], [out], ctx.builder(self.builder), window)[0]
@@ -168,7 +168,7 @@ class SelectAndGather(Linear):
         if not aval.size or not out.size or not aval.ndim:
             return x if not aval.ndim else ctx.full(0, out)
         identity = (lowest if greatest else highest)(key_aval.dtype)
-        if taps.few(window["window_dimensions"]):
+        if taps.few(window["window_dimensions"], ctx.module.platform):
             return ctx.inline(lambda x, key: taps.chosen(x, key, identity, greatest, window), x, key)
         starts = [ctx.full(v, ShapedArray((), a.dtype)) for v, a in ((identity, key_aval), (0, aval))]
 
@@ -204,7 +204,9 @@ class SelectAndScatter(Linear):
             return ctx.full(0, out)
         identity = (lowest if greatest else highest)(key_aval.dtype)
         dilated_somewhere = any(d != 1 for d in (*window["base_dilation"], *window["window_dilation"]))
-        if dilated_somewhere or taps.few(window["window_dimensions"]):  # XLA scatters only where nothing is apart
+        if dilated_somewhere or taps.few(
+            window["window_dimensions"], ctx.module.platform
+        ):  # XLA scatters only where nothing is apart
             return ctx.inline(lambda x, key: taps.scattered(x, key, identity, greatest, window), x, key)
         # Its own padding fails on the CPU: pad before, cut after.
         pads = window["padding"]

@@ -11,6 +11,7 @@ import numpy as np
 
 from . import forks, mlir
 from .callbacks import NUMBER, Runner, answer, calls_python
+from .cpu_tuning import SMALL_LOOPS
 from .devices import aval_of, default_device, get_client, sharding_of
 from .errors import XlaError, translate
 from .garbage import collect, due
@@ -50,16 +51,12 @@ def compiler_version() -> str:
     return import_module("jaxlib").__version__
 
 
-_SMALL_LOOP = ("xla_cpu_small_while_loop_byte_threshold", "65536")
-"""A loop on so few bytes is compiled into one function (XLA's own limit is 1,024): calling a function for each operation in each
-turn costs more than the operations. Beyond that, operations may be worth several threads."""
-
-
 def default_options() -> bytes:
     """What XLA compiles with where nothing else is said, as bytes to compare: its defaults, the variable XLA_FLAGS, which goes
     first, and what we know better."""
     given = xc.CompileOptions().SerializeAsString()
-    return given if _SMALL_LOOP[0].encode() in given else given + _backend_option(*_SMALL_LOOP)
+    name, limit = SMALL_LOOPS.value
+    return given if name.encode() in given or not SMALL_LOOPS.holds() else given + _backend_option(name, str(limit))
 
 
 def _backend_option(name: str, value: str) -> bytes:

@@ -17,13 +17,10 @@ from ...eager.functions import eager_jit
 from ...numpy._operands import listed, one_axis, promoted, weak_as
 from ...numpy.fft import fftn, ifftn, irfftn, rfftn
 from ...numpy.structure import array_operand
+from ...xla.cpu_tuning import WRITTEN_OUT_CONVOLUTION
 
 
 __all__ = ["convolve", "convolve2d", "correlate", "correlate2d", "fftconvolve"]
-
-
-UNROLLED = 16
-"""A sum of so many products is quicker written out than as a convolution of one channel."""
 
 
 def _arrays(name: str, *xs: Any) -> list[Any]:
@@ -72,7 +69,7 @@ def _convolved(name: str, first: Any, second: Any, mode: Any, precision: Any, tu
     else:
         long, window = first, (second if turned else jnp.flip(second))
     ends = [(n - 1 - start, start + size - m) for m, n, (start, size) in zip(long.shape, window.shape, windows)]
-    if window.size <= UNROLLED:
+    if WRITTEN_OUT_CONVOLUTION.reaches(window.size):
         out = _written_out(long, window, ends, [size for _, size in windows])
     else:
         operands, strides = (long[None, None], window[None, None]), (1,) * long.ndim

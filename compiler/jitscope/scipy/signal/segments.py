@@ -7,10 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import lax, numpy as jnp
-
-
-WRITTEN_OUT = 4
-"""So many blocks in a stretch are quicker joined one by one, above all backwards."""
+from ...xla.cpu_tuning import WRITTEN_OUT_STRETCHES
 
 
 def _filled(x: Any, axis: int, more: int) -> Any:
@@ -29,7 +26,7 @@ def framed(x: Any, size: int, step: int) -> Any:
         return lax.slice_in_dim(x, 0, count * size, axis=-1).reshape(*outer, count, size)
     length = count + blocks - 1
     x = _filled(x, -1, length * step - n)
-    if blocks <= WRITTEN_OUT:
+    if WRITTEN_OUT_STRETCHES.reaches(blocks):
         rows = x.reshape(*outer, length, step)
         parts = [lax.slice_in_dim(rows, j, j + count, axis=-2) for j in range(blocks)]
         return _filled(jnp.concatenate(parts, -1), -1, size - blocks * step)

@@ -1,0 +1,111 @@
+"""What each entry of `jitscope.xla.cpu_tuning` gives on this machine: `python -m benchmarks.cpu_tuning [NAME …]`.
+
+The time with an entry as a part of the time without it, both measured in turns; 1.00: it gives nothing and can go.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import jitscope as jx
+import jitscope.numpy as jnp
+from jitscope import lax, random
+from jitscope.scipy import signal
+from jitscope.xla import cpu_tuning
+
+
+_DRAW = np.random.default_rng(0)
+_TALL, _VECTOR = _DRAW.standard_normal((8192, 160), np.float32), _DRAW.standard_normal(8192, np.float32)
+_STEPS, _SEEN = (
+    np.abs(_DRAW.standard_normal((20, 20), np.float32)) / 8,
+    np.abs(_DRAW.standard_normal((300, 20), np.float32)),
+)
+_MANY = _DRAW.standard_normal(100_000, np.float32)
+_SORTED = np.sort(_MANY[:30])
+_IMAGE = _DRAW.standard_normal((1000, 1000), np.float32)
+_LONG = _DRAW.standard_normal(1_000_000, np.float32)
+_COUNT = iter(range(1_000_000))
+
+
+def _compile_sin() -> Any:
+    n = 10 + next(_COUNT)
+    return jnp.sin(jnp.zeros(n))
+
+
+def _chain(steps: Any, seen: Any) -> Any:
+    def step(state: Any, likely: Any) -> tuple[Any, Any]:
+        state = (steps @ state) * likely
+        total = jnp.sum(state)
+        return state / total, jnp.log(total)
+
+    return jnp.sum(lax.scan(step, jnp.ones(20) / 20, seen)[1])
+
+
+def _overlapping(x: Any) -> Any:
+    return signal.stft(x, nperseg=256, noverlap=128)[2]
+
+
+PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "SMALL_LOOPS": (_chain, (_STEPS, _SEEN)),
+    "ROW_BLOCKS": (lambda a, v: v @ a, (_TALL, _VECTOR)),
+    "TRANSPOSED_OPERANDS": (lambda a, v: a.T @ v, (_TALL, _VECTOR)),
+    "RANDOM_BITS_APART": (lambda key: random.normal(key, (1_000_000,)), (random.key(0),)),
+    "SORTED_AS_INTEGERS": (jnp.sort, (_MANY,)),
+    "SORTED_PACKED": (jnp.argsort, (_MANY,)),
+    "WINDOWS_BY_SLICES": (
+        lambda x: lax.reduce_window(x, -np.inf, lax.max, (3, 3), (1, 1), "SAME"),
+        (_IMAGE,),
+    ),
+    "UNROLLED_SEARCH": (jnp.searchsorted, (_SORTED, _MANY)),
+    "WRITTEN_OUT_CONVOLUTION": (lambda x, w: signal.convolve(x, w, method="direct"), (_MANY, _MANY[:9])),
+    "WRITTEN_OUT_STRETCHES": (_overlapping, (_LONG,)),
+}
+"""For each entry a function, compiled with and without it, and its arguments."""
+EAGER: dict[str, Callable[[], Any]] = {
+    "OLDER_EMITTER": _compile_sin,
+    "FILLED_BY_NUMPY": lambda: jnp.zeros((4, 4)),
+}
+"""What is measured with an entry on and off as it runs."""
+
+
+def _seconds(run: Callable[[], Any]) -> float:
+    start = time.perf_counter()
+    jx.block_until_ready(run())
+    return time.perf_counter() - start
+
+
+def _compiled(function: Callable[..., Any], args: tuple[Any, ...]) -> Callable[[], Any]:
+    program = jx.jit(lambda *xs: function(*xs)).lower(*args).compile()
+    arrays = [x if isinstance(x, jx.Array) else jnp.asarray(x) for x in args]
+    program(*arrays)
+    return lambda: program(*arrays)
+
+
+def share(name: str, rounds: int = 60) -> float:
+    """The time with the entry as a part of that without it."""
+    entry = getattr(cpu_tuning, name)
+    runs = []
+    for off in (False, True):
+        jx.clear_caches()
+        entry.off = off
+        runs.append(EAGER[name] if name in EAGER else _compiled(*PROGRAMS[name]))
+    ratios = []
+    for _ in range(rounds):
+        times = []
+        for off in (False, True):
+            entry.off = off
+            times.append(_seconds(runs[off]))
+        ratios.append(times[0] / times[1])
+    entry.off = False
+    return statistics.median(ratios)
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or [*PROGRAMS, *EAGER]:
+        print(f"{name:26} {share(name):.2f}", flush=True)

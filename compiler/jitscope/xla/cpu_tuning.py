@@ -1,0 +1,126 @@
+"""Everything that is tuned to XLA's compiler for the CPU, one entry each: what is done, what it was measured to give, and when it can
+go. `python -m benchmarks.cpu_tuning` measures all of them again.
+
+An entry holds for programs for the CPU, with the jaxlib it was measured with; elsewhere programs are as plain as they can be. (What
+keeps XLA from giving wrong results holds with every jaxlib, until somebody has seen that it is not needed.)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jaxlib.version import __version__ as JAXLIB
+
+
+_MEASURED = ("0.10.2",)
+
+
+class Tuning:
+    """One entry: `value` is what is set or counted, `jaxlibs` those it holds with (none: all)."""
+
+    __slots__ = ("jaxlibs", "measured", "off", "remove", "value", "why")
+
+    def __init__(self, why: str, measured: str, remove: str, value: Any = None, jaxlibs: tuple[str, ...] = _MEASURED):
+        self.why, self.measured, self.remove, self.value, self.jaxlibs = why, measured, remove, value, jaxlibs
+        self.off = False
+
+    def holds(self, platform: str = "cpu") -> bool:
+        """Whether it holds for programs for a platform. (Where a program is still being traced, it is not known which: it is that
+        of this release then.)"""
+        return platform == "cpu" and not self.off and (not self.jaxlibs or JAXLIB in self.jaxlibs)
+
+    def reaches(self, number: Any) -> bool:
+        """Whether it holds and a number is not above its value."""
+        return self.holds() and number <= self.value
+
+
+SMALL_LOOPS = Tuning(
+    "A loop on so few bytes is compiled into one function (XLA's own limit is 1,024): calling a function for each operation in each "
+    "iteration costs more than the operations. Beyond that, operations may be worth several threads.",
+    "300 steps of a hidden Markov chain of 20 states: 0.4 to 0.8 of the time; 100 of a recurrent network of 32: "
+    "0.9; 30 products of a matrix of 40 × 40 and a vector: 1.1",
+    "XLA's own limit does as well",
+    ("xla_cpu_small_while_loop_byte_threshold", 65536),
+)
+OLDER_EMITTER = Tuning(
+    "What runs eagerly is compiled by XLA's older emitter, without the fusion emitters.",
+    "the first sin(x) of a size: 0.55 to 0.6 of the time; running it takes the same",
+    "the fusion emitters compile a single operation as quickly",
+    (("xla_cpu_use_fusion_emitters", False),),
+)
+NEWER_EMITTER_FOR = frozenset(
+    ("tan", "atan", "cbrt", "dot_general", "transpose", "cumsum", "cumprod", "cummax", "cummin")
+)
+"""Operations for which the older one is not taken: the first three give other numbers with it (for denormal operands, and near the
+largest), so that eager results would differ from compiled ones; for the others its code is slower."""
+LIBRARY_FOR_PRODUCTS_ALONE = Tuning(
+    "XLA merges reductions and elementwise operations of some 10,000 elements into library kernels, in which two logarithms whose "
+    "operands differ by a constant factor become one. Programs that may have two such (`backend.guards`) keep the library for matrix "
+    "products alone.",
+    "sum(log(x) + log(2 x)) gives 2 sum(log(x)): tests/compiler/test_guards.py",
+    "those tests pass without it",
+    {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_DOT,LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT"},
+    jaxlibs=(),
+)
+ROW_BLOCKS = Tuning(
+    "A vector times a tall matrix is summed in parts of rows that stay near the core: XLA goes through it column by column, some at a "
+    "time, and fetches it from far away each time. Only where the number of rows has a divisor among these: cutting off a rest (of "
+    "8,191 rows) makes XLA copy the matrix, which takes 1.8 to 4.6 times as long as the product.",
+    "v @ A for A of 65,536 × 64: 0.7 to 0.8 of the time; of 16,384 × 512: 0.85; of 8,192 × 160: 0.85 to 1",
+    "XLA divides the rows itself",
+    {"numbers": 2**20, "rows": 2**12, "parts": (16, 8, 10, 12, 4)},
+)
+TRANSPOSED_OPERANDS = Tuning(
+    "A product reads the axes of a transposed operand where they were: XLA writes the transpose out first.",
+    "A.T @ v for A of 8,192 × 160: 0.3 of the time",
+    "XLA takes transposes into products with vectors",
+)
+RANDOM_BITS_APART = Tuning(
+    "So many random bits get a kernel of their own: in one loop with what uses them they would not be drawn in vectors, and be "
+    "drawn again for each use.",
+    "1,000,000 normal numbers: 0.7 of the time; the sum of as many uniform ones: 1.05",
+    "XLA draws bits in vectors inside of larger loops",
+    1024,
+)
+SORTED_AS_INTEGERS = Tuning(
+    "Floats are sorted as integers in the same order: XLA sorts those without a comparison that looks for NaN.",
+    "sorting 100,000 floats: 0.2 of the time",
+    "XLA knows the order of floats with NaN last",
+)
+SORTED_PACKED = Tuning(
+    "A sort of several operands, of at least so many elements, is one of 64-bit integers, each a key and a place.",
+    "argsort of 100,000 floats: 0.25 of the time",
+    "XLA sorts several operands as quickly as one",
+    512,
+)
+WINDOWS_BY_SLICES = Tuning(
+    "Windows of fewer elements (added up over the axes) are reduced slice by slice: XLA goes through the window for every result and "
+    "tests each element for being there.",
+    "the maxima of windows of 3 × 3 in 1,000 × 1,000 numbers: 0.1 to 0.2 of the time",
+    "XLA's reduce_window runs in vectors",
+    64,
+)
+UNROLLED_SEARCH = Tuning(
+    "A search in a sorted vector of up to so many steps is written out, without a loop.",
+    "100,000 numbers in a vector of 30: 0.25 to 0.6 of the time; in one of 200 (8 steps): 1.3",
+    "a loop of few iterations costs no more than its operations",
+    5,
+)
+WRITTEN_OUT_CONVOLUTION = Tuning(
+    "A convolution of vectors with so few elements in the shorter one is a sum of products.",
+    "100,000 numbers with 9: 0.07 of the time",
+    "XLA's convolution of one channel runs in vectors",
+    16,
+)
+WRITTEN_OUT_STRETCHES = Tuning(
+    "Overlapping stretches of a signal, of so few steps each, are joined from slices.",
+    "stretches of 256, a step of 128, in 1,000,000 numbers: 1.8 of the time; their derivative: 0.1 to 0.2",
+    "reading an array with rows of another length costs no copy",
+    4,
+)
+FILLED_BY_NUMPY = Tuning(
+    "An eager array of one number, of up to so many elements, is filled by NumPy and not by a program.",
+    "jnp.zeros((4, 4)): 0.8 of the time",
+    "running a program costs no more than handing over an array",
+    1 << 18,
+)

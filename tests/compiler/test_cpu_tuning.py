@@ -1,0 +1,67 @@
+"""What is tuned to XLA's compiler for the CPU changes times, not results, and stays away from other platforms and jaxlibs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import jitscope as jx
+import jitscope.numpy as jnp
+from benchmarks import cpu_tuning as benchmark
+from jitscope import random
+from jitscope.xla import cpu_tuning
+from jitscope.xla.cpu_tuning import Tuning
+
+
+ENTRIES = {name: entry for name, entry in vars(cpu_tuning).items() if isinstance(entry, Tuning)}
+SPEEDS = [name for name in ENTRIES if name != "LIBRARY_FOR_PRODUCTS_ALONE"]
+
+
+def test_each_entry_is_measured() -> None:
+    assert sorted(SPEEDS) == sorted([*benchmark.PROGRAMS, *benchmark.EAGER])
+    for entry in ENTRIES.values():
+        assert entry.why and entry.remove and re.search(r"\d", entry.measured)
+
+
+@pytest.mark.parametrize("name", benchmark.PROGRAMS)
+def test_results_are_the_same_without(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    function, args = benchmark.PROGRAMS[name]
+    with_it = jx.jit(lambda *xs: function(*xs)).lower(*args)
+    results, text = with_it.compile()(*args), with_it.as_text()
+    monkeypatch.setattr(ENTRIES[name], "off", True)
+    jx.clear_caches()
+    plain = jx.jit(lambda *xs: function(*xs)).lower(*args)
+    np.testing.assert_allclose(plain.compile()(*args), results, rtol=1e-4, atol=1e-4)
+    assert name == "SMALL_LOOPS" or text != plain.as_text()
+    jx.clear_caches()
+
+
+@pytest.mark.parametrize("name", SPEEDS)
+def test_other_jaxlibs_and_platforms_get_plain_programs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = ENTRIES[name]
+    assert entry.holds("cpu") and not entry.holds("cuda") and not entry.holds("")
+    monkeypatch.setattr(cpu_tuning, "JAXLIB", "0.99")
+    assert not entry.holds("cpu")
+
+
+def test_wrong_results_are_kept_away_with_every_jaxlib(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cpu_tuning, "JAXLIB", "0.99")
+    assert cpu_tuning.LIBRARY_FOR_PRODUCTS_ALONE.holds()
+
+
+def test_a_program_for_another_platform_sorts_floats_as_they_are() -> None:
+    sort = jx.jit(lambda x: jnp.sort(x))
+    x = np.zeros(1000, np.float32)
+    assert "bitcast_convert" in str(jx.export.export(sort)(x).mlir_module())
+    assert "bitcast_convert" not in str(jx.export.export(sort, platforms=["cuda"])(x).mlir_module())
+    draw = jx.jit(lambda key: random.bits(key, (5000,)))
+    assert "stablehlo.case" not in str(jx.export.export(draw, platforms=["cuda"])(random.key(0)).mlir_module())
+
+
+def test_flags_for_the_cpu_stand_in_one_file() -> None:
+    root = Path(cpu_tuning.__file__).parents[1]
+    naming = {str(p.relative_to(root)) for p in root.rglob("*.py") if "xla_cpu_" in p.read_text()}
+    assert naming == {"xla/cpu_tuning.py"}
