@@ -29,7 +29,8 @@ BURSTS, SECONDS, COPIES = 7, 0.01, 1000
 
 def worker(root: str, axis: int) -> None:
     from tests.oracle import recorded, samples
-    from tests.oracle.answers import Library, program
+    from tests.oracle.answers import program
+    from tests.oracle.library import Library
 
     warnings.simplefilter("ignore")
     library, functions = Library(root), {f.name: f for f in samples.every()}
@@ -44,7 +45,7 @@ def worker(root: str, axis: int) -> None:
             used = {n: given[n] for s in mapped or chosen for n in s.names}
             if mapped:
                 fun = library.jx.jit(_summed(library, library.jx.vmap(program(library, mapped), axis, axis)))
-                used = {n: library.np.stack([x] * COPIES, axis=axis) for n, x in used.items()}
+                used = {n: library.jnp.stack([x] * COPIES, axis=axis) for n, x in used.items()}
             else:
                 fun = library.jx.jit(_summed(library, program(library, chosen)))
             library.jx.block_until_ready(fun(used))
@@ -67,7 +68,7 @@ def _summed(library: Any, fun: Any) -> Any:
     def number(x: Any) -> Any:
         if library.jx.dtypes.issubdtype(x.dtype, library.jx.dtypes.prng_key):
             x = library.jx.random.key_data(x)
-        return library.np.sum(library.np.real(x).astype("float32"))
+        return library.jnp.sum(library.jnp.real(x).astype("float32"))
 
     return lambda used: sum(map(number, library.jx.tree_util.tree_leaves(fun(used))))
 

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import json
-import math
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,70 +11,12 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax, stages
-from tests.compiler import api_cases
 from tests.compiler.programs import floats, steps
+from tests.oracle import recorded
 
 
-JAX = json.loads((Path(__file__).parent / "recorded" / "api_cases.json").read_text(encoding="utf-8"))
+JAX = {name: entry["plain"] for name, entry in recorded.load("surface").items()}
 X = floats(3)
-
-
-def close(got: Any, want: Any) -> bool:
-    """Whether two described results agree: structures and types exactly, numbers up to rounding."""
-    if isinstance(want, float) and isinstance(got, float):
-        return math.isclose(got, want, rel_tol=2e-5, abs_tol=1e-5) or (math.isnan(got) and math.isnan(want))
-    if isinstance(want, list) and isinstance(got, list):
-        return len(got) == len(want) and all(map(close, got, want))
-    if isinstance(want, dict) and isinstance(got, dict):
-        return got.keys() == want.keys() and all(close(got[k], want[k]) for k in want)
-    return got == want
-
-
-@pytest.mark.parametrize("name", api_cases.VALUES)
-def test_results_are_those_of_jax(name):
-    got = api_cases.answers(jx, jnp, lax, {name: api_cases.VALUES[name]})[name]
-    assert close(got, JAX["values"][name]), (got, JAX["values"][name])
-
-
-@pytest.mark.parametrize("name", api_cases.SHAPES)
-def test_shapes_are_those_of_jax(name):
-    assert api_cases.answers(jx, jnp, lax, {name: api_cases.SHAPES[name]})[name] == JAX["shapes"][name]
-
-
-@pytest.mark.parametrize("name", api_cases.JAXPRS)
-def test_jaxprs_are_those_of_jax(name):
-    assert str(api_cases.JAXPRS[name](jx, jnp, lax)) == JAX["jaxprs"][name]
-
-
-NOT_HERE = {"local_devices": {"host_id"}, "make_jaxpr": set()}
-OWN = {"jit": {"auto_static"}}
-DEFAULTS = {
-    ("jit", "fun"),
-    ("jit", "in_shardings"),
-    ("jit", "out_shardings"),
-    ("shard_map", "in_specs"),
-    ("shard_map", "axis_names"),
-}
-"""Parameters whose default is an object of JAX's own that stands for "not given"."""
-
-
-@pytest.mark.parametrize("name", JAX["signatures"])
-def test_signatures_are_those_of_jax(name):
-    ours = inspect.signature(getattr(jx, name)).parameters.values()
-    got = [[p.name, p.kind.name, "" if p.default is p.empty else repr(p.default)] for p in ours]
-    got = [row for row in got if row[0] not in OWN.get(name, ())]
-    want = [row for row in JAX["signatures"][name] if row[0] not in NOT_HERE.get(name, ())]
-    assert [row[:2] for row in got] == [row[:2] for row in want]
-    assert [row for row in got if (name, row[0]) not in DEFAULTS] == [
-        row for row in want if (name, row[0]) not in DEFAULTS
-    ]
-
-
-@pytest.mark.parametrize("name", JAX["collectives"])
-def test_collectives_are_called_as_in_jax(name):
-    ours = inspect.signature(getattr(lax, name)).parameters.values()
-    got = [[p.name, p.kind.name, "" if p.default is p.empty else repr(p.default)] for p in ours]
-    assert got == JAX["collectives"][name]
 
 
 def test_one_example_for_all():
@@ -89,9 +27,9 @@ def test_one_example_for_all():
 FORMATS = {"input_formats", "output_formats", "input_shardings", "output_shardings", "lojax"}
 
 
-@pytest.mark.parametrize("name", JAX["stages"])
+@pytest.mark.parametrize("name", ["Traced", "Lowered", "Compiled"])
 def test_stages_have_what_those_of_jax_have(name):
-    missing = set(JAX["stages"][name]) - set(dir(getattr(stages, name)))
+    missing = set(JAX[f"stages.{name}"]) - set(dir(getattr(stages, name)))
     assert missing <= FORMATS
 
 

@@ -16,7 +16,7 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from tests.oracle import operands, samples
-from tests.oracle.answers import Library
+from tests.oracle.library import Library
 
 
 LIBRARY = Library("jitscope")

@@ -10,7 +10,6 @@ import sys
 import threading
 import time
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,9 +22,10 @@ from jitscope.core import config as configuration
 from jitscope.core.config import OPTIONS, override, settings
 from jitscope.core.errors import KeyReuseError, TypePromotionError
 from jitscope.core.jax_options import comes_later
+from tests.oracle import recorded
 
 
-JAX_OPTIONS = json.loads((Path(__file__).parent / "recorded" / "values.json").read_text(encoding="utf-8"))["options"]
+JAX_OPTIONS = recorded.load("surface")["options"]["plain"]
 
 OTHER_VALUES: dict[str, Any] = {
     "enable_x64": True,

@@ -15,16 +15,10 @@ from jitscope.core.errors import MissingRule, UnexpectedTracerError
 from jitscope.observe.ledger import Ledger
 from jitscope_widgets.schema import validate
 from tests.compiler.programs import steps
-from tests.compiler.recorded_rules import compare, names
 from tests.compiler.wrappers import check
 
 
 XS = np.array([0.3, -0.7, 1.9], np.float32)
-
-
-@pytest.mark.parametrize("name", names("jvp", "vjp", "gradient", "closures", "wrong"))
-def test_as_in_jax(name: str) -> None:
-    compare(name)
 
 
 RULED = ("custom_jvp", "custom_vjp", "custom_gradient")

@@ -9,16 +9,10 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
 from jitscope.custom_batching import custom_vmap, sequential_vmap
-from tests.compiler.recorded_rules import compare, names
 from tests.compiler.wrappers import check, pairs
 
 
 XS = np.array([0.3, -0.7, 1.9], np.float32)
-
-
-@pytest.mark.parametrize("name", names("vmap"))
-def test_as_in_jax(name: str) -> None:
-    compare(name)
 
 
 @pytest.mark.parametrize("outer_and_inner", pairs("custom_vmap"), ids=" of ".join)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import copy
-import inspect
-import json
 import pickle
-from pathlib import Path
 from typing import Any
 
 import ml_dtypes
@@ -17,12 +14,10 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import dtypes, random
 from jitscope.core.errors import TypePromotionError
-from tests.compiler import values_cases as cases
+from tests.oracle.cases import dtype_questions as cases
 
 
-RECORDED = json.loads((Path(__file__).parent / "recorded" / "values.json").read_text(encoding="utf-8"))
 KEY = random.key(0)
-SPACE = {**vars(cases), "jnp": jnp, "dtypes": dtypes, "key": KEY}
 ALL = [n for n in cases.DTYPES if n not in ("int64", "uint64", "float64", "complex128")]
 WELL_KNOWN = ("int16", "uint8", "uint16", "int32", "uint32", "float32")
 """Other tests know them by heart."""
@@ -47,45 +42,6 @@ def same(found: Any, wanted: np.ndarray) -> None:
 
 
 # Questions ------------------------------------------------------------------------------------------------------------
-
-
-def test_issubdtype_is_jaxs() -> None:
-    named = cases.names(jnp, dtypes, KEY)
-    wrong = []
-    for question, wanted in RECORDED["issubdtype"].items():
-        a, b = question.split(" | ")
-        found = cases.outcome(jnp.issubdtype, named[a], named[b])
-        if found != wanted:
-            wrong.append(f"{question}: {found}, JAX has {wanted}")
-    assert len(RECORDED["issubdtype"]) == len(named) ** 2 and not wrong, "\n".join(wrong)
-
-
-@pytest.mark.parametrize("x64", [False, True])
-def test_promote_types_is_jaxs(x64: bool) -> None:
-    named = cases.promoted()
-    with jx.enable_x64(x64):
-        for question, wanted in RECORDED["promote_types"]["x64" if x64 else "x32"].items():
-            a, b = question.split(" | ")
-            assert cases.outcome(jnp.promote_types, named[a], named[b]) == wanted, question
-
-
-@pytest.mark.parametrize("expression", cases.DTYPE_EXPRESSIONS)
-def test_answers_are_jaxs(expression: str) -> None:
-    assert cases.outcome(eval, expression, dict(SPACE)) == RECORDED["expressions"][expression]
-
-
-@pytest.mark.parametrize("name", cases.DTYPES)
-def test_limits_are_jaxs(name: str) -> None:
-    for field, wanted in RECORDED["limits"][name].items():
-        info = jnp.iinfo(name) if "int" in name else jnp.finfo(name)
-        assert float(getattr(info, field)) == wanted or (np.isnan(wanted) and np.isnan(float(getattr(info, field))))
-
-
-@pytest.mark.parametrize("name", [n for n in RECORDED["signatures"] if n.startswith("dtypes.")])
-def test_signatures_are_jaxs(name: str) -> None:
-    parameters = inspect.signature(getattr(dtypes, name.split(".")[1])).parameters.values()
-    found = [f"{p.kind.name} {p.name}{'' if p.default is p.empty else '='}" for p in parameters]
-    assert found == RECORDED["signatures"][name]
 
 
 def test_keys_have_a_dtype_of_their_own() -> None:

@@ -9,7 +9,7 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope.nn import initializers as init
 from tests.oracle import recorded, samples
-from tests.oracle.answers import Library
+from tests.oracle.library import Library
 
 
 KEY = jx.random.key(0)

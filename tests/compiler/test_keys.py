@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import copy
 import gc
-import inspect
-import json
 import pickle
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,10 +15,8 @@ import jitscope.numpy as jnp
 from jitscope import dtypes, lax, random
 from jitscope.backend import key_reuse
 from jitscope.core.errors import KeyReuseError, TypePromotionError
-from tests.compiler.key_programs import PROGRAMS
 
 
-RECORDED = json.loads((Path(__file__).parent / "recorded" / "values.json").read_text(encoding="utf-8"))
 KEY = random.key(0)
 KEYS = random.split(KEY, 4)
 WORDS = np.asarray(random.key_data(KEYS))
@@ -33,13 +27,6 @@ def words(keys: Any) -> np.ndarray:
 
 
 # Functions ------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", [n for n in RECORDED["signatures"] if n.startswith("random.")])
-def test_signatures_are_jaxs(name: str) -> None:
-    parameters = inspect.signature(getattr(random, name.split(".")[1])).parameters.values()
-    found = [f"{p.kind.name} {p.name}{'' if p.default is p.empty else '='}" for p in parameters]
-    assert found == RECORDED["signatures"][name]
 
 
 SAMPLERS = {
@@ -201,43 +188,6 @@ def test_keys_are_not_read(wrong: Any) -> None:
 
 
 # Reuse ----------------------------------------------------------------------------------------------------------------
-
-LIBRARY = SimpleNamespace(
-    jit=jx.jit, vmap=jx.vmap, grad=jx.grad, checkpoint=jx.checkpoint, lax=lax, jnp=jnp, random=random
-)
-OTHERWISE = {
-    # No key is used twice: slicing, stacking and choosing keys uses none up here.
-    "ks = r.split(key, 4); a = r.normal(ks[1]); ks[1]": ["ok", "ok"],
-    "ks = r.split(key, 4); a = ks[:2]; ks[1]": ["ok", "ok"],
-    "b = jnp.concatenate([key[None], r.key(5)[None]]); r.normal(key)": ["ok", "ok"],
-    "b = jnp.where(True, key, key); r.normal(key)": ["KeyReuseError", "ok"],
-    "b = jnp.where(True, key, r.key(1)); r.normal(b)": ["ok", "ok"],
-    # The places are known,
-    "ks = r.split(key, 3); a = o.vmap(r.normal)(ks); b = ks.at[0].set(r.key(7)); r.normal(b[0])": ["ok", "ok"],
-    # or taken to differ where their indices are computed differently.
-    "ks = r.split(key, 3); i = jnp.array([0, 1]); a = o.vmap(r.normal)(ks[i]); r.normal(ks[2])": ["ok", "ok"],
-}
-
-
-def verdict(run: Any, *args: Any) -> str:
-    try:
-        with jx.debug_key_reuse(True):
-            jx.block_until_ready(run(*args))
-        return "ok"
-    except KeyReuseError:
-        return "KeyReuseError"
-
-
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_reuse_is_found_where_jax_finds_it(name: str) -> None:
-    """By each operation, as compiled; JAX overlooks some of the former that it finds in the latter."""
-    run = PROGRAMS[name]
-    found = [verdict(run, LIBRARY, random.key(3)), verdict(jx.jit(lambda key: run(LIBRARY, key)), random.key(3))]
-    assert found == OTHERWISE.get(name, [RECORDED["key_reuse"][name][1]] * 2)
-
-
-def test_the_recorded_programs_are_these() -> None:
-    assert set(RECORDED["key_reuse"]) == set(PROGRAMS) and set(OTHERWISE) <= set(PROGRAMS)
 
 
 def message_of(run: Any) -> str:

@@ -8,7 +8,6 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
-from tests.compiler import linalg_answers as answers
 
 
 DTYPES = [np.float32, np.float64, np.complex64, np.complex128]
@@ -37,44 +36,6 @@ def close(found, wanted, dtype):
 
 
 # What JAX answers ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "name", [n for n in answers.RECORDED["signatures"] if n.startswith(("numpy.linalg", "lax.linalg"))]
-)
-def test_signatures_are_jaxs(name):
-    assert answers.signature(name) == answers.RECORDED["signatures"][name]
-
-
-@pytest.mark.parametrize("room", ["la", "ll"])
-@pytest.mark.parametrize("part", range(4))
-def test_values_are_jaxs(room, part):
-    exprs = [e for e in answers.of("values", room) if "numpy_resid" not in e][part::4]
-    assert exprs
-    assert not answers.differences(exprs)
-
-
-def test_values_are_jaxs_outside_of_jit():
-    eager = [e for e in answers.of("values", "la", "ll") if "numpy_resid" in e or e in EAGER]
-    assert len(eager) > len(EAGER)
-    assert not answers.differences(eager, eagerly=True)
-
-
-EAGER = {"la.svd(t)[1], np.abs(la.svd(t, full_matrices=False)[0]), np.abs(la.svd(t)[2])", "la.slogdet(m, method='lu')",
-         "la.solve(m, v)", "la.pinv(m, np.array([0.5, 1e-3]))", "ll.lu(t)", "la.multi_dot([u, a, b, u])"}  # fmt: skip
-
-
-@pytest.mark.parametrize("expr", answers.of("errors", "la", "ll"))
-def test_errors_are_jaxs(expr):
-    found = answers.raised(expr, answers.names("float64"))
-    assert found is not None and answers.RECORDED["errors"][expr] in found.split()
-
-
-@pytest.mark.parametrize("kind", answers.cases.KINDS)
-def test_dtypes_are_jaxs(kind):
-    with jx.enable_x64(False):
-        found, wanted = answers.descriptions(kind, "la")
-    assert found == wanted and wanted
 
 
 # What NumPy answers --------------------------------------------------------------------------------------------------

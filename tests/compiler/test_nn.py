@@ -1,4 +1,4 @@
-"""nn against what JAX answered, NumPy and SciPy, finite differences, and transformations of it."""
+"""nn against NumPy and SciPy, finite differences, and transformations of it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ import scipy.special
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax, nn
-from tests.compiler import nn_answers as answers
 
 
-CASES = answers.cases
-SIMPLE = [name for name in CASES.ELEMENTWISE if name != "log1mexp"]
+SIMPLE = (
+    "celu elu gelu hard_sigmoid hard_silu hard_tanh identity leaky_relu log_sigmoid mish relu relu6 selu sigmoid silu soft_sign "
+    "softplus sparse_plus sparse_sigmoid squareplus tanh"
+).split()
 
 
 def draw(*shape, seed=0):
@@ -28,36 +29,6 @@ def close(found, wanted, tolerance=1e-5):
 
 
 # What JAX answers ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("part", range(4))
-def test_values_dtypes_weak_types_and_derivatives_are_jaxs(part):
-    assert not answers.differences("nn", CASES.EXPRESSIONS[part::4])
-
-
-def test_values_outside_of_jit_are_jaxs():
-    exprs = [f"nn.{name}({letter})" for name in CASES.ELEMENTWISE for letter in "xb"]
-    assert not answers.differences("nn", exprs, eagerly=True)
-
-
-def test_other_values_outside_of_jit_are_jaxs():
-    heads = ("nn.softmax", "nn.logsumexp", "nn.standardize", "nn.glu", "nn.one_hot", "nn.logmeanexp", "nn.dot_product_attention(q, k, s, d")  # fmt: skip
-    exprs = [expr for expr in CASES.EXPRESSIONS if expr.startswith(heads)][::3]
-    assert len(exprs) > 15
-    assert not answers.differences("nn", exprs, eagerly=True)
-
-
-def test_values_with_64_bits_are_jaxs():
-    with jx.enable_x64():
-        assert not answers.differences("wide", CASES.WIDE, "float64")
-
-
-@pytest.mark.parametrize("expr", answers.RECORDED["errors"])
-def test_errors_are_jaxs(expr):
-    found = answers.raised(expr, answers.letters("float32"))
-    wanted = answers.RECORDED["errors"][expr]
-    ours = {"nn.glu(1.0)": "ValueError", "nn.standardize(a, 2)": "ValueError"}.get(expr, wanted)
-    assert found is not None and (ours in found.split() or "TracerIntegerConversionError" in found)
 
 
 # Against formulas ----------------------------------------------------------------------------------------------------

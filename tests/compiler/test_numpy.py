@@ -1,11 +1,9 @@
-"""jitscope.numpy against numpy, and against what JAX says about dtypes and shapes (recorded/numpy_results.json)."""
+"""jitscope.numpy against numpy. (Dtypes and shapes: tests/oracle/cases/numpy_shapes.py.)"""
 
 from __future__ import annotations
 
-import json
 import warnings
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import hypothesis.extra.numpy as hnp
@@ -15,10 +13,11 @@ from hypothesis import given, settings, strategies as st
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from tests.compiler.numpy_cases import DOMAINS, DTYPES, GROUPS, SHAPES, Case, arguments
+from tests.oracle import recorded as recordings
+from tests.oracle.cases.numpy_shapes import DOMAINS, DTYPES, GROUPS, SHAPES, Case, arguments
 
 
-RECORDED = json.loads((Path(__file__).parent / "recorded" / "numpy_results.json").read_text())
+RECORDED = recordings.load("numpy_shapes")
 QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
 EPS = {"float32": 1e-6, "bfloat16": 8e-3, "complex64": 1e-6, "int32": 1e-6, "bool": 1e-6}
 
@@ -34,7 +33,7 @@ def value_of(expr: str, module: Any, x: Any, y: Any, m: Any) -> Any:
 
 def recorded(case: Case, dtype: str, shape: str) -> str:
     """JAX's result: `float32[2, 3]`, with a star after the dtype where it is weak, or the name of the error."""
-    return RECORDED[case.expr][dtype][list(SHAPES).index(shape)]
+    return RECORDED[f"{case.expr} of {dtype}"]["plain"][shape]
 
 
 def applicable(group: str, dtype: str) -> list[tuple[Case, str]]:
@@ -91,29 +90,6 @@ def mismatch(case: Case, dtype: str, found: Any, expected: np.ndarray) -> str:
 
 def report(failures: list[str]) -> None:
     assert not failures, "\n".join([f"{len(failures)} failures", *failures[:40]])
-
-
-@pytest.mark.parametrize("group", GROUPS)
-def test_results_have_the_dtype_and_shape_that_jax_gives(group: str) -> None:
-    failures = []
-    for case in GROUPS[group]:
-        for dtype in DTYPES:
-            for shape in SHAPES:
-                wanted = recorded(case, dtype, shape)
-                if wanted.isidentifier():
-                    continue
-                arrays = device_arguments(dtype, shape)
-                jaxpr = jx.make_jaxpr(lambda x, y, m: jnp.asarray(value_of(case.expr, jnp, x, y, m)))(*arrays)  # noqa: B023
-                (aval,) = jaxpr.out_avals
-                found = f"{aval.dtype.name}{'*' if aval.weak_type else ''}{list(aval.shape)}"
-                if found != wanted and not differs_on_purpose(found, wanted):
-                    failures.append(f"{case.expr} of {dtype} {shape}: {found}, JAX has {wanted}")
-    report(failures)
-
-
-def differs_on_purpose(found: str, wanted: str) -> bool:
-    """Booleans are never weak here: it makes no difference in promotion."""
-    return wanted.replace("bool*", "bool") == found
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

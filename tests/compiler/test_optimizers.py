@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax, optimizers as o, tree
-from tests.compiler.optimizer_cases import COMPLEX, COUNTS, REAL, SCHEDULES, cases, described, mask, trajectory
+from tests.oracle import recorded
+from tests.oracle.cases.optimizers import COUNTS, SCHEDULES, cases, mask
 
 
-RECORDED = json.loads((Path(__file__).parent / "recorded" / "optax.json").read_text())
 NAMES = {"o": o, "np": np, "mask": mask}
 
 
@@ -22,37 +19,13 @@ def put(values):
     return tree.map(jnp.asarray, values)
 
 
-def assert_close(got: list, want: list, where: str) -> None:
-    """Arrays as `described` gives them."""
-    assert got[:2] == want[:2], f"{where}: {got[:2]}, optax has {want[:2]}"
-    loose = 2e-2 if "bfloat16" in got[0] else 2e-5
-    np.testing.assert_allclose(np.array(got[2]), np.array(want[2]), rtol=loose, atol=loose, err_msg=where)
-
-
 # Beside optax ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("kind", "case"), [(k, c) for k, t in (("real", REAL), ("complex", COMPLEX)) for c in cases(t)]
-)
-def test_as_optax(kind: str, case: str) -> None:
-    """Parameters, updates and states after some steps: numbers, shapes, dtypes, weak types, and the order of leaves."""
-    got = trajectory(eval(case, NAMES), kind, o.apply_updates, tree.leaves, put)
-    want = RECORDED[kind][case]
-    if "inject_hyperparams" in case:  # the state holds no states of schedules
-        got, want = got[:8], want[:8]
-    assert len(got) == len(want)
-    for i, (g, w) in enumerate(zip(got, want)):
-        assert_close(g, w, f"leaf {i}")
-
-
 @pytest.mark.parametrize("case", cases(SCHEDULES))
-def test_schedules_as_optax(case: str) -> None:
-    schedule = eval(case, NAMES)
-    for n, want in zip(COUNTS, RECORDED["schedules"][case]):
-        got = described(jnp.asarray(schedule(jnp.asarray(n, jnp.int32))))
-        assert_close(got, want, f"count {n}")
-        np.testing.assert_allclose(np.float64(schedule(n)), want[2][0], rtol=1e-5, err_msg=f"Python number {n}")
+def test_schedules_of_python_numbers_as_optax(case: str) -> None:
+    wanted = recorded.load("optimizers")[case]["values"]
+    np.testing.assert_allclose([np.float64(eval(case, NAMES)(n)) for n in COUNTS], np.ravel(wanted), rtol=1e-5)
 
 
 # Beside NumPy ----------------------------------------------------------------------------------------------------------

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,9 +13,6 @@ import jitscope.numpy as jnp
 from jitscope import errors, random
 from jitscope.core.checking import check_jaxpr
 from jitscope.core.jaxpr import Jaxpr, JaxprEqn, Var
-
-
-OLDER = json.loads((Path(__file__).parent / "recorded" / "threefry_older.json").read_text(encoding="utf-8"))
 
 
 # Refusing -------------------------------------------------------------------------------------------------------------
@@ -163,23 +158,6 @@ def test_misses_are_explained(caplog) -> None:
 
 
 # Keys -----------------------------------------------------------------------------------------------------------------
-
-
-def test_threefry_in_its_older_form() -> None:
-    key = random.key(42)
-    with jx.enable_x64(), jx.threefry_partitionable(False):
-        for name, wanted in OLDER.items():
-            if name[0].isdigit():
-                width, count = map(int, name.split())
-                bits = random.bits(key, (count,), f"uint{width}")
-                np.testing.assert_array_equal(bits, np.array(wanted, f"uint{width}"))
-                again = jx.jit(jx.vmap(lambda key, n=count, w=width: random.bits(key, (n,), f"uint{w}")))(key[None])
-                np.testing.assert_array_equal(again[0], bits)
-    with jx.threefry_partitionable(False):
-        np.testing.assert_array_equal(random.key_data(random.split(key, 3)), OLDER["split"])
-        np.testing.assert_array_equal(random.key_data(random.split(random.key(42, impl="rbg"))), OLDER["rbg"])
-        np.testing.assert_array_equal(random.permutation(key, 6), OLDER["permutation"])
-    assert random.permutation(key, 6).tolist() != OLDER["permutation"]
 
 
 def test_raw_keys_are_refused_or_warned_of() -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import copy
 import itertools
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,30 +15,7 @@ from jitscope import export
 from jitscope.errors import InconclusiveDimensionOperation
 from jitscope.symbolic.dimension import evaluated, extent, is_static, max_dim, min_dim
 from jitscope.symbolic.solving import solve
-from tests.compiler import symbolic_cases as cases
-
-
-RECORDED = json.loads((Path(__file__).parent / "recorded" / "symbolic.json").read_text())
-CASES = cases.expressions(7, 330)
-
-
-def test_answers_are_those_of_jax():
-    differences = [
-        (case, question, ours, theirs)
-        for case, expected in zip(CASES, RECORDED["answers"], strict=True)
-        for question, ours, theirs in zip(
-            cases.QUESTIONS,
-            cases.answers(case, export.symbolic_shape, max_dim, min_dim, InconclusiveDimensionOperation),
-            expected,
-        )
-        if ours != theirs and theirs != "AssertionError"  # JAX's own checks fail on products of infinities
-    ]
-    assert not differences
-
-
-def test_texts_are_read_as_in_jax():
-    expected = ["ValueError" if s == "TokenError" else s for s in RECORDED["shapes"]]  # JAX lets Python's error through
-    assert [cases.shape_of(spec, like, export.symbolic_shape) for spec, like in cases.SPECS] == expected
+from tests.oracle.cases import symbolic as cases
 
 
 def test_what_is_decided_holds_for_all_sizes():

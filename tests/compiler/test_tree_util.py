@@ -1,16 +1,13 @@
-"""`jitscope.tree_util`, `tree` and `flatten_util` beside what JAX answered (recorded/values.json), and what they are for."""
+"""`jitscope.tree_util`, `tree` and `flatten_util` and what they are for. (What JAX answers: tests/oracle/cases/trees.py.)"""
 
 from __future__ import annotations
 
 import copy
 import dataclasses
 import functools
-import inspect
-import json
 import operator
 import pickle
 from collections import OrderedDict, defaultdict, namedtuple
-from pathlib import Path
 from typing import Any
 
 import hypothesis.strategies as st
@@ -20,54 +17,17 @@ from hypothesis import given
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope import dtypes, flatten_util, random, tree, tree_util as tu
-from tests.compiler import values_cases as cases
+from jitscope import flatten_util, random, tree, tree_util as tu
+from tests.oracle import recorded
+from tests.oracle.cases import trees as cases
 
 
-RECORDED = json.loads((Path(__file__).parent / "recorded" / "values.json").read_text(encoding="utf-8"))
 cases.register(tu)
-SPACE = {**vars(cases), "tu": tu, "tree": tree, "dtypes": dtypes, "jnp": jnp}
-
-PAIRS = "tu.tree_transpose(tu.tree_structure(t), tu.tree_structure((0, 0)), tu.tree_map(lambda x: (x, -1), t))"
-UNLIKE = "tu.tree_transpose(tu.tree_structure([0, 0]), None, [t, (t, t)])"
-OTHERWISE = {
-    # JAX fails where the outer tree has no leaves, though the inner structure is given,
-    f"none: {PAIRS}": "(None, None)",
-    f"empty: {PAIRS}": "(((), [], {}), ((), [], {}))",
-    # and lets inner trees of different structure pass if they have no leaves.
-    f"none: {UNLIKE}": "TypeError",
-    f"empty: {UNLIKE}": "TypeError",
-}
-
-
-@pytest.mark.parametrize("expression", cases.EXPRESSIONS)
-def test_answers_are_jaxs(expression: str) -> None:
-    wrong = []
-    for name, t in cases.TREES.items():
-        found = cases.outcome(eval, expression, {**SPACE, "t": t})
-        wanted = OTHERWISE.get(f"{name}: {expression}", RECORDED["expressions"][f"{name}: {expression}"])
-        if found != wanted:
-            wrong.append(f"{name}: {found}, JAX has {wanted}")
-    assert not wrong, "\n".join(wrong)
-
-
-def parameters(function: Any) -> list[str]:
-    return [
-        f"{p.kind.name} {p.name}{'' if p.default is p.empty else '='}"
-        for p in inspect.signature(function).parameters.values()
-    ]
-
-
-@pytest.mark.parametrize("name", [n for n in RECORDED["signatures"] if n.startswith(("tree", "flatten"))])
-def test_signatures_are_jaxs(name: str) -> None:
-    module, function = name.split(".")
-    own = getattr({"tree": tree, "tree_util": tu, "flatten_util": flatten_util}[module], function)
-    assert parameters(own) == RECORDED["signatures"][name]
 
 
 def test_nothing_is_missing() -> None:
-    recorded = {n for n in RECORDED["signatures"] if n.startswith("tree_util.")}
-    assert len(recorded) > 25 and all(hasattr(tu, n.split(".")[1]) for n in recorded)
+    names = {n for n in recorded.load("surface") if n.startswith("tree_util.")}
+    assert len(names) > 25 and all(hasattr(tu, n.split(".")[1]) for n in names)
     for name in ("DictKey", "SequenceKey", "GetAttrKey", "FlattenedIndexKey", "KeyPath", "KeyEntry", "Partial",
                  "PyTreeDef", "default_registry"):  # fmt: skip
         assert hasattr(tu, name) and name in tu.__all__

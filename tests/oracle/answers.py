@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import functools
-import importlib
-import inspect
-import math
-import operator
-import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
 
 from tests.oracle import operands
+from tests.oracle.library import Library
 from tests.oracle.samples import Function, Sample
 
 
@@ -27,8 +21,6 @@ NEEDS_VALUES = (
     "NonConcreteBooleanIndexError",
 )
 """Errors after which a sample is asked outside of jit."""
-SCIPY = ("special", "linalg", "fft", "stats", "signal", "ndimage", "optimize", "cluster.vq", "integrate", "interpolate",
-         "sparse.linalg", "spatial.transform")  # fmt: skip
 
 
 @dataclasses.dataclass
@@ -44,77 +36,6 @@ class Answer:
     grads: Any = None
     mapped: Any = None
     equations: int = 0
-
-
-class Library:
-    """jax, or jitscope, with the names that samples use."""
-
-    def __init__(self, root: str):
-        self.jx = importlib.import_module(root)
-        self.np = importlib.import_module(f"{root}.numpy")
-        self.root = root
-        found = {"jx": self.jx, "np": self.np, "onp": numpy, "math": math, "operator": operator, "functools": functools}
-        for name, path in {
-            "lax": "lax",
-            "random": "random",
-            "nn": "nn",
-            "init": "nn.initializers",
-            "scipy": "scipy",
-        }.items():
-            found[name] = importlib.import_module(f"{root}.{path}")
-        for part in (*(f"scipy.{p}" for p in SCIPY), "numpy.linalg", "numpy.fft", "image", "ops", "dtypes", "dlpack"):
-            with contextlib.suppress(ImportError):
-                importlib.import_module(f"{root}.{part}")
-        self.scope = found
-
-    @contextlib.contextmanager
-    def width(self, dtype: str) -> Iterator[None]:
-        """64 bits for the dtypes that have them."""
-        with self.jx.enable_x64(dtype in operands.WIDE), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-
-    def operands(self, dtype: str, variant: int = 0) -> dict[str, Any]:
-        found: dict[str, Any] = {name: self.np.asarray(x) for name, x in operands.operands(dtype, variant).items()}
-        found["key"] = self.jx.random.key(7 + variant)
-        found["kd"] = self.jx.random.PRNGKey(7 + variant)
-        return found
-
-    def value(self, expr: str, given: dict[str, Any]) -> Any:
-        return eval(_code(expr), {**self.scope, **given})
-
-    def leaves(self, expr: str, given: dict[str, Any]) -> tuple[list[Any], list[str]]:
-        """The arrays of a result, and a description of all its leaves."""
-        arrays, shown = [], []
-        for leaf in self.jx.tree_util.tree_leaves(self.value(expr, given)):
-            if isinstance(leaf, (self.jx.Array, numpy.ndarray, numpy.generic)):
-                arrays.append(leaf)
-                shown.append("array")
-            else:
-                shown.append("=" + repr(leaf).replace(self.root, "jax"))
-        return arrays, shown
-
-    def signature(self, name: str) -> list[list[str]] | None:
-        """Names, kinds and defaults of a function's parameters; None where Python cannot tell."""
-        try:
-            found = inspect.signature(self.function(name)).parameters.values()
-        except (ValueError, TypeError):
-            return None
-        return [[p.name, p.kind.name, "" if p.default is p.empty else self._default(p.default)] for p in found]
-
-    def _default(self, value: Any) -> str:
-        shown = getattr(value, "__name__", None) or repr(value)
-        return shown.replace(self.root, "jax").split(" at 0x")[0]
-
-    def function(self, name: str) -> Any:
-        if name.startswith("Array."):
-            return getattr(type(self.np.zeros(3)), name.removeprefix("Array."))
-        return functools.reduce(getattr, name.split("."), self.jx)
-
-
-@functools.cache
-def _code(expr: str) -> Any:
-    return compile(expr, expr, "eval")
 
 
 def error_types(error: BaseException) -> list[str]:
@@ -165,7 +86,7 @@ def _described(library: Library, sample: Sample, given: dict[str, Any]) -> Answe
 def _eager(library: Library, sample: Sample, given: dict[str, Any]) -> Answer:
     try:
         arrays, shown = library.leaves(sample.expr, given)
-        arrays = [library.np.asarray(x) for x in arrays]
+        arrays = [library.jnp.asarray(x) for x in arrays]
     except Exception as error:
         return Answer(error=error_types(error))
     avals = [getattr(x, "aval", x) for x in arrays]
@@ -202,7 +123,7 @@ def plain(library: Library, x: Any) -> numpy.ndarray:
 
 def program(library: Library, samples: Sequence[Sample]) -> Callable[[dict[str, Any]], list[list[Any]]]:
     """All samples as one function of the operands."""
-    return lambda given: [[library.np.asarray(x) for x in library.leaves(s.expr, given)[0]] for s in samples]
+    return lambda given: [[library.jnp.asarray(x) for x in library.leaves(s.expr, given)[0]] for s in samples]
 
 
 def _fill(
@@ -218,11 +139,11 @@ def _fill(
 
 def total(library: Library, arrays: Sequence[Any]) -> Any:
     """A weighted sum of all real numbers of a result."""
-    floats = [x for x in map(library.np.asarray, arrays) if library.np.issubdtype(x.dtype, library.np.inexact)]
-    weighed = lambda x: library.np.sum(
-        library.np.real(x).ravel() * numpy.cos(1 + numpy.arange(x.size, dtype="float32"))
+    floats = [x for x in map(library.jnp.asarray, arrays) if library.jnp.issubdtype(x.dtype, library.jnp.inexact)]
+    weighed = lambda x: library.jnp.sum(
+        library.jnp.real(x).ravel() * numpy.cos(1 + numpy.arange(x.size, dtype="float32"))
     )
-    return sum(map(weighed, floats), library.np.float32(0))
+    return sum(map(weighed, floats), library.jnp.float32(0))
 
 
 def _differentiate(
@@ -256,8 +177,8 @@ def gradient(library: Library, sample: Sample) -> Callable[..., Any]:
 
 def _maps(library: Library, sample: Sample, given: Any) -> Any:
     """True, or the types of the error."""
-    stacked = {name: library.np.stack([x, x]) for name, x in _used(sample, given).items()}
-    run = lambda used: [library.np.asarray(x) for x in library.leaves(sample.expr, used)[0]]
+    stacked = {name: library.jnp.stack([x, x]) for name, x in _used(sample, given).items()}
+    run = lambda used: [library.jnp.asarray(x) for x in library.leaves(sample.expr, used)[0]]
     try:
         library.jx.make_jaxpr(library.jx.vmap(run))(stacked)
     except Exception as error:

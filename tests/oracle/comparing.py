@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
 
 import numpy
 
 import jitscope as jx
 from tests.oracle import operands, recorded, sampling
-from tests.oracle.answers import Answer, Library, ask, plain, program
+from tests.oracle.answers import Answer, ask, plain, program
+from tests.oracle.library import Library
 from tests.oracle.samples import Function, Sample
 
 
-QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
 # Doubles are recorded with nine digits.
 EPS = {"float32": 1.2e-7, "float64": 1e-9, "complex64": 1.2e-7, "bfloat16": 8e-3}
 HALF = 1e-3
-
-
-def compiled(fun: Any) -> Any:
-    return jx.jit(fun, compiler_options=QUICK)
 
 
 def faults(library: Library, function: Function, eagerly: bool = True) -> list[str]:
@@ -51,7 +46,7 @@ def _signature(library: Library, function: Function, expected: list[list[str]] |
 
 def _of_dtype(library: Library, function: Function, dtype: str, expected: Sequence[Answer]) -> list[str]:
     try:
-        answers = ask(library, function, dtype, compiled)
+        answers = ask(library, function, dtype, jx.jit)
     except Exception as error:  # one of the samples fails when compiled or run: find which
         return [f"{dtype}: all samples together raise {type(error).__name__}: {str(error)[:300]}"]
     found = []
@@ -169,9 +164,9 @@ def _mapped(library: Library, function: Function, answers: Sequence[Answer]) -> 
     names = {name for s in chosen for name in s.names}
     first, second = ({n: x for n, x in library.operands("float32", v).items() if n in names} for v in (0, 1))
     run = program(library, chosen)
-    single = compiled(run)
-    both = {n: library.np.stack([first[n], second[n]]) for n in names}
-    together = compiled(jx.vmap(run))(both)
+    single = jx.jit(run)
+    both = {n: library.jnp.stack([first[n], second[n]]) for n in names}
+    together = jx.jit(jx.vmap(run))(both)
     found = []
     for at, given in enumerate((first, second)):
         for sample, arrays, wanted in zip(chosen, together, single(given)):
@@ -193,7 +188,7 @@ def _eagerly(library: Library, function: Function) -> list[str]:
     for sample, wanted in chosen[:1]:
         with library.width(dtype):
             arrays = [
-                plain(library, library.np.asarray(x)) for x in library.leaves(sample.expr, library.operands(dtype))[0]
+                plain(library, library.jnp.asarray(x)) for x in library.leaves(sample.expr, library.operands(dtype))[0]
             ]
         for x, y in zip(arrays, wanted.values or []):
             if problem := unlike(
@@ -208,7 +203,7 @@ def outliers(library: Library, function: Function) -> list[tuple[float, str, int
     entry = recorded.load(function.file)[function.name]["answers"].get("float32", [])
     with library.width("float32"):
         answers = ask(library, Function(function.name, function.samples, (("grad", "no"), ("vmap", "no"), ("values", "no")), ""),
-                      "float32", compiled)  # fmt: skip
+                      "float32", jx.jit)  # fmt: skip
     pairs = [
         (s, a.equations, w.get("equations", 0)) for s, a, w in zip(function.samples, answers, entry) if a.error is None
     ]

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.oracle import names, recorded, samples
-from tests.oracle.answers import Library
+from tests.oracle.library import Library
 
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "coverage.md"

@@ -1,5 +1,6 @@
-"""Write down what JAX answers to the samples: `python -m tests.oracle.record [FILE …] [--all]`, in an environment with
-jax 0.10. Functions whose samples have not changed are kept, but with --all. `--names` records the public names instead.
+"""Write down what JAX answers: `python -m tests.oracle.record [NAME …] [--all]`, in an environment with jax 0.10. NAME is a file of
+samples or a table of cases. What has not changed is kept, but with --all; a program that has changed under its old name is not
+noticed. `--names` records the public names instead.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from typing import Any
 
 import numpy
 
-from tests.oracle import recorded, samples
-from tests.oracle.answers import Library, ask
+from tests.oracle import recorded, samples, tables
+from tests.oracle.answers import ask
+from tests.oracle.library import Library
 from tests.oracle.names import MODULES, NUMPYS, RECORDED
 
 
@@ -83,5 +85,8 @@ if __name__ == "__main__":
         RECORDED.write_text(json.dumps(names(), indent=0) + "\n")
         NUMPYS.write_text(json.dumps(numpys(), indent=0) + "\n")
     else:
-        for file in chosen or samples.files():
-            record(jax, file, "--all" in sys.argv)
+        for name in chosen or [*samples.files(), *(table.name for table in tables.tables())]:
+            if name in samples.files():
+                record(jax, name, "--all" in sys.argv)
+            else:
+                print(name, tables.record(jax, name, "--all" in sys.argv), flush=True)

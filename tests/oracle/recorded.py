@@ -67,9 +67,11 @@ def decode(found: Any) -> Answer:
 
 
 def numbers(x: numpy.ndarray) -> list[Any]:
-    """Flat; floats with nine digits, complex numbers one real and one imaginary part after the other."""
+    """Flat; floats with nine digits, doubles with all, complex numbers one real and one imaginary part after the other."""
     x = flat(x)
-    return [float(f"{v:.9g}") for v in x.tolist()] if x.dtype.kind == "f" else x.astype("int64").tolist()
+    if x.dtype.kind != "f":
+        return x.astype("int64").tolist()
+    return x.tolist() if x.dtype.itemsize > 4 else [float(f"{v:.9g}") for v in x.tolist()]
 
 
 def flat(x: numpy.ndarray) -> numpy.ndarray:

@@ -1,36 +1,36 @@
-"""Single calls as JAX answers them (`cases.py` says how they are written and recorded)."""
+"""Single questions as JAX answers them (README.md says how they are written and recorded)."""
 
 from __future__ import annotations
 
-import numpy
 import pytest
 
-from tests.oracle import cases, comparing
-from tests.oracle.answers import Library
+from tests.oracle import tables
+from tests.oracle.library import Library
 
 
 LIBRARY = Library("jitscope")
-SECTIONS = [(file, heading) for file in cases.files() for heading in cases.sections(file)]
+SECTIONS = [(table.name, section) for table in tables.tables() for section in table.sections]
 
 
-@pytest.mark.parametrize(("file", "heading"), SECTIONS, ids=[f"{f}-{h}" for f, h in SECTIONS])
-def test_cases(file: str, heading: str) -> None:
-    names, recorded = cases.scope(LIBRARY), cases.load(file)
-    faults = []
-    for expr in cases.sections(file)[heading]:
-        faults += [f"{expr}: {fault}" for fault in _differences(cases.answer(LIBRARY, names, expr), recorded[expr])]
+@pytest.mark.parametrize(("name", "section"), SECTIONS, ids=[f"{n}-{s}" for n, s in SECTIONS])
+def test_cases(name: str, section: str) -> None:
+    faults = tables.table(name).faults(LIBRARY, section)
+    assert not faults, "\n".join([f"{len(faults)} faults", *faults[:30]])
+
+
+COMPILED = [t.name for t in tables.tables() if isinstance(t, tables.Expressions) and t.compiled]
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_some_outside_of_jit(name: str) -> None:
+    table = tables.table(name)
+    some = [expr for expr in table.names[::8] if expr not in table.different]
+    faults = table.unlike(table.ask(LIBRARY, some, compiled=False))
     assert not faults, "\n".join(faults)
 
 
-def _differences(found: dict, wanted: dict) -> list[str]:
-    if "error" in found or "error" in wanted:
-        same = set(found.get("error", ())) & set(wanted.get("error", ()))
-        return [] if same else [f"{found}, JAX: {wanted}"]
-    if (ours := found["out"].replace("bool*", "bool")) != wanted["out"].replace("bool*", "bool"):
-        return [f"{ours}, JAX: {wanted['out']}"]
-    problems = []
-    for dtype, x, y in zip(ours.split(" "), found["values"], wanted["values"]):
-        dtype = dtype.partition("[")[0].rstrip("*")
-        tolerance = 3e3 if "float16" in dtype or "float8" in dtype else 4
-        problems += comparing.unlike("gives", "JAX", numpy.array(x), numpy.array(y), dtype, tolerance)
-    return problems
+@pytest.mark.parametrize("name", [table.name for table in tables.tables()])
+def test_what_was_recorded_is_what_is_asked(name: str) -> None:
+    table = tables.table(name)
+    assert set(table.recorded) == set(table.names) and len(table.names) == len(set(table.names))
+    assert {*table.different, *table.ours} <= set(table.names)

@@ -11,7 +11,7 @@ import pytest
 
 import jitscope as jx
 from tests.oracle import choosing, comparing, coverage, names, samples
-from tests.oracle.answers import Library
+from tests.oracle.library import Library
 
 
 LIBRARY = Library("jitscope")
