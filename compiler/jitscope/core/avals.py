@@ -33,7 +33,8 @@ class ShapedArray(AbstractValue):
     in promotion, `sharding` says how it is laid out over devices (None: one device).
     """
 
-    __slots__ = ("__weakref__", "dtype", "ndim", "shape", "sharding", "weak_type")
+    __slots__ = ("__weakref__", "_short", "dtype", "ndim", "shape", "sharding", "weak_type")
+    _short: str
     shape: Shape
     dtype: DType
     weak_type: bool
@@ -73,7 +74,7 @@ class ShapedArray(AbstractValue):
     @property
     def bytes(self) -> int:
         """Size in memory, in bytes."""
-        return self.size * self.dtype.itemsize
+        return math.prod(self.shape) * self.dtype.itemsize
 
     def to_tangent_aval(self) -> "ShapedArray":
         """The aval of tangents of such an array."""
@@ -106,6 +107,13 @@ class ShapedArray(AbstractValue):
 
     def short(self) -> str:
         """As in a jaxpr: f32[3,4]."""
+        try:
+            return self._short
+        except AttributeError:
+            self._short = self._shortened()
+            return self._short
+
+    def _shortened(self) -> str:
         return f"{dtypes.short_name(self.dtype)}[{','.join(map(str, self.shape))}]"
 
 

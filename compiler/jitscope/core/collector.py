@@ -1,4 +1,4 @@
-"""Python's cyclic garbage collector, paused while modules load."""
+"""Python's cyclic garbage collector, paused while much is made that stays."""
 
 from __future__ import annotations
 

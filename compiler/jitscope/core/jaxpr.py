@@ -215,21 +215,20 @@ class ClosedJaxpr:
     __str__ = __repr__
 
 
-def subjaxprs(params: dict[str, Any]) -> Iterator[tuple[str, ClosedJaxpr]]:
+def subjaxprs(params: dict[str, Any]) -> Sequence[tuple[str, ClosedJaxpr]]:
     """The jaxprs an equation holds, with the segment each adds to a path.
 
     One jaxpr adds nothing (`e2/e0`); several add the parameter's name and index (`e2/branches1/e0`).
     """
+    if not params:
+        return ()
     found: list[tuple[str, ClosedJaxpr]] = []
     for name, value in params.items():
         if isinstance(value, ClosedJaxpr):
             found.append((name, value))
         elif isinstance(value, tuple) and value and isinstance(value[0], ClosedJaxpr):
             found.extend((f"{name}{i}", jaxpr) for i, jaxpr in enumerate(value))
-    if len(found) == 1:
-        yield "", found[0][1]
-    else:
-        yield from found
+    return [("", found[0][1])] if len(found) == 1 else found
 
 
 def rearranged(
@@ -266,7 +265,7 @@ def count(jaxpr: Jaxpr) -> int:
 
     def of(program: Jaxpr) -> int:
         if program not in known:
-            held = [sub.jaxpr for eqn in program.eqns for _, sub in subjaxprs(eqn.params)]
+            held = [sub.jaxpr for eqn in program.eqns if eqn.params for _, sub in subjaxprs(eqn.params)]
             known[program] = len(program.eqns) + sum(map(of, held))
         return known[program]
 

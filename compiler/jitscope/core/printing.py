@@ -43,6 +43,7 @@ class Names:
         self.shared = _shared(jaxpr)
         self._fresh = (name for name in variable_names() if name not in self.shared.values())
         self._names: dict[Var, str] = {}
+        self._lines: dict[JaxprEqn, str] = {}
         self._read = _read(jaxpr)
         for program in (*self.shared, jaxpr):
             self._walk(program)
@@ -53,17 +54,23 @@ class Names:
             self._names[var] = next(self._fresh) if var in self._read else "_"
         return self._names[var]
 
+    def line(self, eqn: JaxprEqn) -> str:
+        """The equation as one line, without the programs it holds."""
+        if eqn not in self._lines:
+            self._lines[eqn] = _line(eqn, self)
+        return self._lines[eqn]
+
     def _walk(self, jaxpr: Jaxpr) -> None:
         for var in (*jaxpr.constvars, *jaxpr.invars):
             self.of(var)
         for eqn in jaxpr.eqns:
-            held = [sub.jaxpr for _, sub in subjaxprs(eqn.params) if sub.jaxpr not in self.shared]
+            held = eqn.params and [sub.jaxpr for _, sub in subjaxprs(eqn.params) if sub.jaxpr not in self.shared]
             if held and isinstance(eqn.primitive, HigherOrder) and eqn.primitive.shares_names:
                 self._share(held[0].invars, eqn.invars)
                 self._share(held[0].outvars, eqn.outvars)
             for var in eqn.outvars:
                 self.of(var)
-            for inner in held:
+            for inner in held or ():
                 self._walk(inner)
 
     def _share(self, inner: Sequence[Atom], outer: Sequence[Atom]) -> None:
@@ -165,7 +172,31 @@ def _brackets(opening: str, docs: Sequence[layout.Doc], closing: str) -> layout.
     )
 
 
-def _equation(eqn: JaxprEqn, names: Names) -> layout.Doc:
+def shown_params(eqn: JaxprEqn) -> dict[str, str]:
+    """The parameters worth printing, without the programs."""
+    if not eqn.params:
+        return {}
+    params = eqn.primitive.shown_params(eqn.params)
+    return {name: param_text(value) for name, value in params.items() if not _holds(value)}
+
+
+def _holds(value: Any) -> bool:
+    return hasattr(value, "jaxpr") or (isinstance(value, tuple) and any(hasattr(v, "jaxpr") for v in value))
+
+
+def _line(eqn: JaxprEqn, names: Names) -> str:
+    results, operands = [binder_text(v, names) for v in eqn.outvars], [atom_text(a, names) for a in eqn.invars]
+    whole = eqn.primitive.text(results, operands, [a.aval for a in eqn.invars], **eqn.params)
+    if whole is not None:
+        return whole
+    params = shown_params(eqn)
+    inside = f"[{' '.join(f'{k}={v}' for k, v in params.items())}]" if params else ""
+    return f"{' '.join(results)}{' = ' * bool(results)}{eqn.primitive.name}{inside} {' '.join(operands)}"
+
+
+def _equation(eqn: JaxprEqn, names: Names, depth: int) -> layout.Doc:
+    if len(line := names.line(eqn)) <= _WIDTH - 8 * depth and not (eqn.params and subjaxprs(eqn.params)):
+        return layout.text(line, names.notes(eqn))
     outs, operands = [binder_text(v, names) for v in eqn.outvars], [atom_text(a, names) for a in eqn.invars]
     whole = eqn.primitive.text(outs, operands, [a.aval for a in eqn.invars], **eqn.params)
     if whole is not None:
@@ -174,23 +205,25 @@ def _equation(eqn: JaxprEqn, names: Names) -> layout.Doc:
     parts = [_words(outs), name]
     params = eqn.primitive.shown_params(eqn.params)
     if params:
-        parts.append(_brackets("[", [layout.text(f"{name}=") + _value(params[name], names) for name in params], "]"))
+        parts.append(
+            _brackets("[", [layout.text(f"{name}=") + _value(params[name], names, depth) for name in params], "]")
+        )
     return layout.concat([*parts, layout.text(" "), _words(operands)])
 
 
-def _value(value: Any, names: Names) -> layout.Doc:
+def _value(value: Any, names: Names, depth: int) -> layout.Doc:
     if isinstance(value, ClosedJaxpr):
         name = names.shared.get(value.jaxpr)
-        return _program(value.jaxpr, names) if name is None else layout.text(name)
+        return _program(value.jaxpr, names, depth + 1) if name is None else layout.text(name)
     if isinstance(value, tuple) and value and all(isinstance(v, ClosedJaxpr) for v in value):
-        return _brackets("(", [_value(v, names) for v in value], ")")
+        return _brackets("(", [_value(v, names, depth) for v in value], ")")
     return layout.text(param_text(value))
 
 
-def _program(jaxpr: Jaxpr, names: Names) -> layout.Doc:
+def _program(jaxpr: Jaxpr, names: Names, depth: int = 1) -> layout.Doc:
     constants, arguments = ([binder_text(v, names) for v in variables] for variables in (jaxpr.constvars, jaxpr.invars))
     outs = ", ".join(atom_text(a, names) for a in jaxpr.outvars)
-    equations = [_equation(eqn, names) for eqn in jaxpr.eqns]
+    equations = [_equation(eqn, names, depth) for eqn in jaxpr.eqns]
     body = layout.concat([layout.line_break(), layout.join(layout.line_break("; "), equations)])
     inside = [
         layout.text("{ lambda "),
@@ -205,16 +238,19 @@ def _program(jaxpr: Jaxpr, names: Names) -> layout.Doc:
     return layout.group(layout.concat([layout.nest(2, layout.concat(inside)), layout.text(" }")]))
 
 
-def format_jaxpr(jaxpr: Jaxpr, source_lines: bool = False, scopes: bool = False) -> str:
+_WIDTH = 80
+
+
+def format_jaxpr(jaxpr: Jaxpr, source_lines: bool = False, scopes: bool = False, names: Names | None = None) -> str:
     """The whole program; with `source_lines`, every equation followed by its place, `# file:line:column (function)`, with
-    `scopes` by the named scopes it was written in, `# [layer/attention]`."""
+    `scopes` by the named scopes it was written in, `# [layer/attention]`. `names`, if they are known, those of the variables."""
 
     def notes(eqn: JaxprEqn) -> str | None:
         around = "/".join(source.names_of(eqn.traceback)) if scopes else ""
         where = source.user_position(eqn.traceback) if source_lines else None
         return " ".join([f"[{around}]"] * bool(around) + [str(where)] * (where is not None)) or None
 
-    names = Names(jaxpr, notes)
+    names = names or Names(jaxpr, notes)
     shared = [
         layout.concat([layout.text(f"let {name} = "), _program(held, names), layout.text(" in"), layout.line_break()])
         for held, name in names.shared.items()

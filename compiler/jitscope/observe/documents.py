@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..backend.given import Given
+from ..core.collector import paused_collector
+from ..core.printing import Names, format_jaxpr
 from ..xla import hlo_module
 from .cost import Work, work_of
 from .fusion import fusion_document
@@ -32,11 +34,16 @@ def signature_text(row: Row) -> str:
 
 def compilation_document(row: Row, ledger: Ledger | None = None) -> Document:
     """Everything known about one program."""
-    ledger = session_ledger() if ledger is None else ledger
+    with paused_collector():  # a large program's document is many objects, none of them garbage
+        return _compilation_document(row, session_ledger() if ledger is None else ledger)
+
+
+def _compilation_document(row: Row, ledger: Ledger) -> Document:
     jaxpr = row.jaxpr
     positions = positions_of(jaxpr, ledger.cell_of) if jaxpr else {}
     title = row.function
-    graph = jaxpr_graph(jaxpr, title, positions, ledger.cell_of) if jaxpr else _no_graph(title, row)
+    names = Names(jaxpr) if jaxpr else None
+    graph = jaxpr_graph(jaxpr, title, positions, ledger.cell_of, names) if jaxpr else _no_graph(title, row)
     fusion = _fusion(row, positions, graph)
     return {
         "kind": "compilation",
@@ -48,7 +55,7 @@ def compilation_document(row: Row, ledger: Ledger | None = None) -> Document:
         "cache": "reused" if row.what == "reused" else "compiled",
         "headline": headline(row, fusion),
         "source": source_document(row.position, graph, ledger.cell_of),
-        "jaxpr": str(jaxpr) if jaxpr else "",
+        "jaxpr": format_jaxpr(jaxpr, names=names) if jaxpr else "",
         "graph": graph,
         "fusion": fusion,
         "timing": timing_document(row),

@@ -11,7 +11,7 @@ from ..control.while_loop import while_p
 from ..core import source
 from ..core.avals import ShapedArray
 from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, subjaxprs, subpath
-from ..core.printing import Names, atom_text, binder_text, param_text
+from ..core.printing import Names, atom_text, binder_text, shown_params
 from .groups import grouped
 from .positions import CellOf, no_cell
 
@@ -19,9 +19,12 @@ from .positions import CellOf, no_cell
 Document = dict[str, Any]
 
 
-def jaxpr_graph(jaxpr: Jaxpr, title: str, positions: dict[str, Document], cell_of: CellOf = no_cell) -> Document:
-    """The graph document of a jaxpr, in groups; `positions` are those of its equations by path."""
-    builder = _Builder(jaxpr, positions)
+def jaxpr_graph(
+    jaxpr: Jaxpr, title: str, positions: dict[str, Document], cell_of: CellOf = no_cell, names: Names | None = None
+) -> Document:
+    """The graph document of a jaxpr, in groups; `positions` are those of its equations by path, `names`, if they are known, those
+    of its variables."""
+    builder = _Builder(names or Names(jaxpr), positions)
     builder.program(jaxpr)
     nodes = grouped(builder.nodes, builder.levels, builder.name_of, cell_of)
     return {"kind": "graph", "version": 1, "level": "jaxpr", "title": title, "nodes": nodes, "edges": builder.edges}
@@ -36,8 +39,8 @@ def result_names(jaxpr: Jaxpr) -> list[str]:
 class _Builder:
     """Walks a program; `sources` says which node gives a variable's value, `levels` the equations of each scope."""
 
-    def __init__(self, jaxpr: Jaxpr, positions: dict[str, Document]):
-        self.names = Names(jaxpr)
+    def __init__(self, names: Names, positions: dict[str, Document]):
+        self.names = names
         self.positions = positions
         self.nodes: list[Document] = []
         self.edges: list[Document] = []
@@ -76,20 +79,17 @@ class _Builder:
             self._equation(eqn, f"{prefix}e{i}", scope)
 
     def _equation(self, eqn: JaxprEqn, path: str, scope: str | None) -> None:
-        inner = list(subjaxprs(eqn.params))
-        params = {
-            name: param_text(value)
-            for name, value in eqn.primitive.shown_params(eqn.params).items()
-            if not _holds(value)
-        }
+        inner, params = subjaxprs(eqn.params), shown_params(eqn)
         label = str(eqn.params.get("name") or eqn.primitive.name) if inner else eqn.primitive.name
         if eqn.primitive is scan_p:
             label = f"{label} × {eqn.params['length']}"
         avals = [v.aval for v in eqn.outvars]
-        self._node(path, "scope" if inner else "equation", label, scope, avals, self._text(eqn, params), params, [path])
+        self._node(
+            path, "scope" if inner else "equation", label, scope, avals, self.names.line(eqn).rstrip(), params, [path]
+        )
         self.nodes[-1]["transforms"] = list(source.transforms_of(eqn.traceback))
-        self.sources.update((v, path) for v in eqn.outvars)
-        self.producers.update((v, eqn) for v in eqn.outvars)
+        for var in eqn.outvars:
+            self.sources[var], self.producers[var] = path, eqn
         if not inner:
             for atom in eqn.invars:
                 self._edge(atom, path)
@@ -163,18 +163,6 @@ class _Builder:
                 if isinstance(atom, Var) and atom in self.sources and atom.aval.shape == outer.aval.shape:
                     self.sources[outer] = self.sources[atom]
 
-    def _text(self, eqn: JaxprEqn, params: dict[str, str]) -> str:
-        results, operands = (
-            [binder_text(v, self.names) for v in eqn.outvars],
-            [atom_text(a, self.names) for a in eqn.invars],
-        )
-        whole = eqn.primitive.text(results, operands, [a.aval for a in eqn.invars], **eqn.params)
-        if whole is not None:
-            return whole
-        outs, ins = " ".join(results), "".join(f" {a}" for a in operands)
-        inside = f"[{' '.join(f'{k}={v}' for k, v in params.items())}]" if params else ""
-        return f"{outs} = {eqn.primitive.name}{inside}{ins}"
-
     def _node(
         self,
         node: str,
@@ -220,7 +208,3 @@ def _operands(eqn: JaxprEqn, segment: str) -> Sequence[Atom] | None:
         of_body = segment == "body_jaxpr"
         return [*(eqn.invars[first : first + second] if of_body else eqn.invars[:first]), *carry]
     return None
-
-
-def _holds(value: Any) -> bool:
-    return hasattr(value, "jaxpr") or (isinstance(value, tuple) and any(hasattr(v, "jaxpr") for v in value))

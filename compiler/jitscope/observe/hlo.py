@@ -1,5 +1,6 @@
 """HLO modules as graph documents."""
 
+import functools
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -63,6 +64,7 @@ def types_in(kind: str) -> list[str]:
     return [found.group() for found in _ARRAY.finditer(kind)]
 
 
+@functools.lru_cache(4096)
 def bytes_of(kind: str) -> int:
     """The bytes a value of a printed type takes on the device."""
     return sum(_array_bytes(found.group(1), found.group(2)) for found in _ARRAY.finditer(kind))

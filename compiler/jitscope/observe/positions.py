@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..core import source
-from ..core.jaxpr import Jaxpr, walk
+from ..core.jaxpr import Jaxpr, JaxprEqn, subjaxprs, subpath
 from ..core.source import Position
+from .stacks import Stacks
 
 
 CellOf = Callable[[str], tuple[str, str | None] | None]
@@ -41,28 +42,35 @@ def sendable(text: str) -> str:
 
 
 def positions_of(jaxpr: Jaxpr, cell_of: CellOf = no_cell) -> dict[str, dict[str, Any]]:
-    """The position of each equation that has one, by path; with the named scopes it is in, if there are any."""
+    """The position of each equation that has one, by path; with the named scopes it is in, if there are any. Equations of one
+    place have the same document."""
     found: dict[str, dict[str, Any]] = {}
-    scopes = scopes_of(jaxpr)
-    for path, eqn in walk(jaxpr):
-        document = position_document(source.user_position(eqn.traceback), cell_of)
-        if document is not None:
-            found[path] = {**document, "named_scope": scopes[path]} if scopes[path] else document
+    stacks, known = Stacks(), dict[Any, dict[str, Any] | None]()
+    for path, eqn, names in _walk(jaxpr, "", ()):
+        frame = stacks.innermost(eqn.traceback)
+        if frame is None:
+            continue
+        key = (frame, names)
+        if key not in known:
+            document = position_document(frame.position, cell_of)
+            known[key] = {**document, "named_scope": "/".join(names)} if document and names else document
+        if (document := known[key]) is not None:
+            found[path] = document
     return found
 
 
 def scopes_of(jaxpr: Jaxpr) -> dict[str, str]:
     """The named scopes of all equations by path, as `layer/attention`; "" outside of any."""
-    scopes: dict[str, tuple[str, ...]] = {}
-    for path, eqn in walk(jaxpr):
-        scopes[path] = (*_names_around(path, scopes), *source.names_of(eqn.traceback))
-    return {path: "/".join(names) for path, names in scopes.items()}
+    return {path: "/".join(names) for path, _, names in _walk(jaxpr, "", ())}
 
 
-def _names_around(path: str, scopes: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """The named scopes of the equation that holds the program of the equation at `path`."""
-    while "/" in path:
-        path = path.rpartition("/")[0]
-        if path in scopes:
-            return scopes[path]
-    return ()
+def _walk(jaxpr: Jaxpr, prefix: str, around: tuple[str, ...]) -> Iterator[tuple[str, JaxprEqn, tuple[str, ...]]]:
+    """All equations with their paths and the named scopes they are in, those of the equations that hold them first."""
+    for i, eqn in enumerate(jaxpr.eqns):
+        path = f"{prefix}e{i}"
+        names = source.names_of(eqn.traceback)
+        inside = (*around, *names) if names else around
+        yield path, eqn, inside
+        if eqn.params:
+            for segment, sub in subjaxprs(eqn.params):
+                yield from _walk(sub.jaxpr, subpath(path, segment), inside)

@@ -31,15 +31,22 @@ class Stacks:
     """The stacks of handles. Equal ones are one object, so that they can be compared by identity."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[int, ...], Stack] = {}
+        self._known: dict[tuple[int, ...], tuple[Stack, Frame | None]] = {}
         self._frames: dict[tuple[int, int], Frame] = {}
         self._shared: dict[Stack, Stack] = {}
 
     def of(self, handle: Any) -> Stack:
-        """The user's frames of a handle, outermost first. Those of installed libraries are left out unless there are no
-        others."""
+        """The user's frames of a handle, outermost first. Those of installed libraries are left out unless there are no others;
+        comprehensions are part of the function that runs them."""
+        return self._found(handle)[0]
+
+    def innermost(self, handle: Any) -> Frame | None:
+        """The innermost of the user's frames, which may be a comprehension's."""
+        return self._found(handle)[1]
+
+    def _found(self, handle: Any) -> tuple[Stack, Frame | None]:
         if handle is None:
-            return ()
+            return (), None
         codes, offsets = handle.raw_frames()
         key = (*map(id, codes), *offsets)
         found = self._known.get(key)
@@ -47,14 +54,14 @@ class Stacks:
             found = self._known[key] = self._users(codes, offsets)
         return found
 
-    def _users(self, codes: list[CodeType], offsets: list[int]) -> Stack:
+    def _users(self, codes: list[CodeType], offsets: list[int]) -> tuple[Stack, Frame | None]:
         own = [(c, o) for c, o in zip(codes, offsets, strict=True) if not is_internal(c.co_filename)]
         own = [(c, o) for c, o in own if not is_installed(c.co_filename)] or own
         outer = [code for code, _ in own[1:]] + [None]
         stack = tuple(
             self._frame(*pair) for pair, around in reversed([*zip(own, outer)]) if not _is_part(pair[0], around)
         )
-        return self._shared.setdefault(stack, stack)
+        return self._shared.setdefault(stack, stack), self._frame(*own[0]) if own else None
 
     def _frame(self, code: CodeType, offset: int) -> Frame:
         return self._frames.setdefault((id(code), offset), Frame(code, offset))
