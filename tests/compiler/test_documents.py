@@ -7,7 +7,7 @@ import json
 import re
 import time
 import weakref
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any
 
@@ -199,17 +199,21 @@ def test_source_and_marks_point_at_the_right_lines(ledger):
     ledger.name_cell("<documents>", "In [3]", "cell-3")
     row = row_of(ledger, made.model, floats(4, 3), floats(3, 3))
     document = checked(observe.compilation_document(row, ledger))
-    shown, lines = document["source"], CELL.splitlines()
-    assert (shown["label"], shown["file"], shown["first_line"]) == (
+    shown, lines = document["source"]["functions"][0], CELL.splitlines()
+    assert (shown["name"], shown["label"], shown["cell"], shown["file"], shown["first_line"]) == (
+        "model",
+        "In [3]",
         "In [3]",
         "cell-3",
         lines.index("def model(x, w):") + 1,
     )
+    assert document["source"]["calls"][0] == {"function": 0, "parent": None, "line": None}
     start = shown["first_line"] - 1
     assert shown["lines"] == lines[start : start + len(shown["lines"])] and shown["lines"][-1].strip() == "exp(c)))"
-    marked = {mark["line"]: mark["nodes"] for mark in shown["marks"]}
+    marked = defaultdict(list)
+    for mark in document["source"]["marks"]:
+        marked[mark["line"]] += mark["nodes"]
     nodes = {node["id"]: node for node in document["graph"]["nodes"]}
-    assert sorted(marked) == list(marked)
     for line, ids in marked.items():
         for i in ids:
             (position,) = nodes[i]["positions"]
@@ -533,7 +537,7 @@ def inlined(m, v):
 ])  # fmt: skip
 def test_operations_without_a_name_belong_to_the_equation_they_are_a_step_of(ledger, fun, shape, opcode, line):
     document = checked(observe.compilation_document(row_of(ledger, fun, floats(*shape), floats(shape[1])), ledger))
-    first = document["source"]["first_line"]
+    first = document["source"]["functions"][0]["first_line"]
     meant = [k for k in document["fusion"]["kernels"] if opcode in {k["opcode"], *(m["opcode"] for m in k["members"])}]
     assert meant
     for kernel in meant:

@@ -106,8 +106,9 @@ def test_a_cell_that_compiles_shows_one_document(shell) -> None:
     assert document["note"] == ""
     assert "double(x: f32[3]) -> f32[3]" in ran.texts[-1]
     compilation = document["compilations"][0]
-    assert compilation["source"]["lines"] == CALL.rstrip().splitlines()
-    assert (compilation["source"]["label"], compilation["source"]["first_line"]) == (f"In [{ran.count}]", 2)
+    function = compilation["source"]["functions"][0]
+    assert function["lines"] == CALL.rstrip().splitlines()
+    assert (function["label"], function["first_line"]) == (f"In [{ran.count}]", 2)
     (node,) = [node for node in compilation["graph"]["nodes"] if node["kind"] == "equation"]
     assert node["positions"][0]["text"] == "    return x * 2"
     assert node["positions"][0]["cell"] == f"In [{ran.count}]"

@@ -254,6 +254,21 @@ def layer_fusion() -> Document:
     }
 
 
+def source_function(name: str, lines: list[str], first_line: int = 1) -> Document:
+    return {
+        "name": name,
+        "label": "In [3]",
+        "file": "cell-3",
+        "cell": "In [3]",
+        "first_line": first_line,
+        "lines": lines,
+    }
+
+
+def source_mark(line: int, nodes: list[str], call: int = 0) -> Document:
+    return {"call": call, "line": line, "nodes": nodes, "forward": len(nodes), "backward": 0}
+
+
 def layer_compilation() -> Document:
     program = layer_graph()
     return {
@@ -268,12 +283,10 @@ def layer_compilation() -> Document:
         "source": {
             "kind": "source",
             "version": 1,
-            "label": "In [3]",
-            "file": "cell-3",
-            "first_line": 1,
-            "lines": CODE,
+            "functions": [source_function("layer", CODE)],
+            "calls": [{"function": 0, "parent": None, "line": None}],
             "marks": [
-                {"line": at, "nodes": [n["id"] for n in program["nodes"] if at in {p["line"] for p in n["positions"]}]}
+                source_mark(at, [n["id"] for n in program["nodes"] if at in {p["line"] for p in n["positions"]}])
                 for at in (2, 3, 4)
             ],
         },
@@ -415,9 +428,9 @@ def long_program(equations: int = 300, scopes: int = 0) -> Document:
         "headline": f"{equations} equations → {equations // 6} kernels",
     }
     compilation["source"] |= {
-        "lines": ["def deep(params, h0):", *lines],
+        "functions": [source_function("deep", ["def deep(params, h0):", *lines])],
         "marks": [
-            {"line": at, "nodes": [n["id"] for n in nodes if n["positions"] and n["positions"][0]["line"] == at]}
+            source_mark(at, [n["id"] for n in nodes if n["positions"] and n["positions"][0]["line"] == at])
             for at in range(2, 42)
         ],
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import PurePath
 
 from . import code, words
 from .budget import Part
@@ -63,17 +62,30 @@ def _pane(title: str, told: str, make: Callable[[], Iterable[str | Part]], opene
 
 
 def _source_lines(source: Document, hues: Hues) -> Pieces:
-    place = clean(source["label"]) or PurePath(source["file"]).name
-    marked = {mark["line"] for mark in source["marks"]}
+    """The functions one after the other, all but the first closed."""
+    counts = [words.written_in(source, index) for index in range(len(source["functions"]))]
 
     def form() -> str:
-        lines = code.plain(
-            (str(number), line, _stripe(hues.get((place, number))) if number in marked else "")
-            for number, line in enumerate(source["lines"], source["first_line"])
+        shown = [_function(function, count, hues) for function, count in zip(source["functions"], counts)]
+        first = shown[0] if shown else ""
+        rest = "".join(
+            f"<details><summary>{escape(clean(function['name']))} "
+            f'<span class="dim">{escape(words.home_of(function))}, {plural(sum(count.values()), "equation")}</span></summary>{code}</details>'
+            for function, count, code in list(zip(source["functions"], counts, shown))[1:]
         )
-        return f'<div class="source" tabindex="0" role="region" aria-label="Source, {escape(place)}">{lines}</div>'
+        return first + rest
 
     return [part("the source", form)]
+
+
+def _function(function: Document, count: dict[int, int], hues: Hues) -> str:
+    place = words.home_of(function)
+    lines = code.plain(
+        (str(number), line, _stripe(hues.get((place, number))) if count.get(number) else "")
+        for number, line in enumerate(function["lines"], function["first_line"])
+    )
+    told = escape(f"Source of {clean(function['name'])}, {place}")
+    return f'<div class="source" tabindex="0" role="region" aria-label="{told}">{lines}</div>'
 
 
 def _stripe(order: int | None) -> str:
@@ -266,9 +278,9 @@ def _whole_fusion(fusion: Document) -> Pieces:
 
 
 def _source(source: Document) -> Pieces:
-    marks = sorted({mark["line"] for mark in source["marks"]})
-    place = clean(source["label"]) or PurePath(source["file"]).name
-    return _source_lines(source, {(place, line): order for order, line in enumerate(marks)})
+    files = [words.home_of(source["functions"][call["function"]]) for call in source["calls"]]
+    marks = sorted({(files[mark["call"]], mark["line"]) for mark in source["marks"]})
+    return _source_lines(source, {place: order for order, place in enumerate(marks)})
 
 
 PANES: dict[str, Callable[[Document], Pieces]] = {

@@ -108,11 +108,9 @@ FORMS: dict[str, Record] = {
     ),
     "source": _document(
         "source",
-        label=TEXT,
-        file=TEXT,
-        first_line=WHOLE,
-        lines=Many(TEXT),
-        marks=Many(_record(line=WHOLE, nodes=Many(TEXT))),
+        functions=Many(_record(name=TEXT, label=TEXT, file=TEXT, cell=Maybe(TEXT), first_line=WHOLE, lines=Many(TEXT))),
+        calls=Many(_record(function=WHOLE, parent=Maybe(WHOLE), line=Maybe(WHOLE))),
+        marks=Many(_record(call=WHOLE, line=WHOLE, nodes=Many(TEXT), forward=WHOLE, backward=WHOLE)),
     ),
     "node": _record(
         id=TEXT,
@@ -128,6 +126,7 @@ FORMS: dict[str, Record] = {
         paths=Many(TEXT),
         positions=Many("position"),
         transforms=Perhaps(Many(OneOf(("jvp", "transpose", "vmap")))),
+        call=Perhaps(Maybe(WHOLE)),
         fused_into=Maybe(TEXT),
     ),
     "edge": Record({"from": TEXT, "to": TEXT, "type": TEXT, "bytes": WHOLE}),
@@ -371,6 +370,20 @@ def _contains_itself(node: str, scopes: Mapping[str, str | None]) -> bool:
     return outer == node
 
 
+def _source_rule(source: Any, path: str) -> Iterator[str]:
+    functions, calls = len(source["functions"]), source["calls"]
+    for index, call in enumerate(calls):
+        if not 0 <= call["function"] < functions:
+            yield f"{path}.calls[{index}].function: there is no function {call['function']}"
+        if (call["parent"] is None) != (index == 0) or not -1 < (call["parent"] or 0) < max(index, 1):
+            yield f"{path}.calls[{index}].parent: an earlier call, None for the first alone; found {call['parent']}"
+        if (call["line"] is None) != (call["parent"] is None):
+            yield f"{path}.calls[{index}].line: a line, None for the first call alone; found {call['line']}"
+    for index, mark in enumerate(source["marks"]):
+        if not 0 <= mark["call"] < len(calls):
+            yield f"{path}.marks[{index}].call: there is no call {mark['call']}"
+
+
 def _compilation_rule(compilation: Any, path: str) -> Iterator[str]:
     ids = {node["id"] for node in compilation["graph"]["nodes"]}
     marks = compilation["source"]["marks"] if compilation["source"] else []
@@ -389,6 +402,7 @@ _RULES: dict[str, Callable[[Any, str], Iterator[str]]] = {
     "quantity": _quantity_rule,
     "position": _position_rule,
     "graph": _graph_rule,
+    "source": _source_rule,
     "compilation": _compilation_rule,
     "row": _row_rule,
 }

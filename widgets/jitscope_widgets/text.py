@@ -212,9 +212,13 @@ def _diagnostics(document: Document, width: int) -> list[str]:
 
 
 def _source(source: Document, width: int) -> list[str]:
-    lines = wrap(clean(source["label"] or source["file"]), width, "  ")
-    for number, line in enumerate(source["lines"], source["first_line"]):
-        lines += wrap(f"{number:>5}  {clean(line)}", width, " " * 11)
+    lines: list[str] = []
+    for index, function in enumerate(source["functions"]):
+        written = words.written_in(source, index)
+        lines += wrap(f"{clean(function['name'])}, {words.home_of(function)}", width, "  ")
+        for number, line in enumerate(function["lines"], function["first_line"]):
+            told = f"   {plural(written[number], 'equation')}" if number in written else ""
+            lines += wrap(f"{number:>5}  {clean(line)}{told}", width, " " * 11)
     return lines
 
 

@@ -72,7 +72,21 @@ def lines(positions: Iterable[Document], here: str = "") -> str:
 def here_of(compilation: Document) -> str:
     """The cell or file a compiled function stands in, "" when its source is unknown."""
     source = compilation["source"]
-    return clean(source["label"] or PurePath(source["file"]).name) if source else ""
+    return home_of(source["functions"][0]) if source and source["functions"] else ""
+
+
+def home_of(function: Document) -> str:
+    """The cell or file a function of a source document stands in."""
+    return clean(function["label"] or PurePath(function["file"]).name)
+
+
+def written_in(source: Document, function: int) -> dict[int, int]:
+    """How many equations were written in each line of a function, in all its calls."""
+    counts: dict[int, int] = {}
+    for mark in source["marks"]:
+        if source["calls"][mark["call"]]["function"] == function:
+            counts[mark["line"]] = counts.get(mark["line"], 0) + mark["forward"] + mark["backward"]
+    return counts
 
 
 def kernel_names(kernels: Sequence[Document]) -> list[str]:

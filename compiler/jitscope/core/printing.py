@@ -64,13 +64,13 @@ class Names:
         for var in (*jaxpr.constvars, *jaxpr.invars):
             self.of(var)
         for eqn in jaxpr.eqns:
-            held = eqn.params and [sub.jaxpr for _, sub in subjaxprs(eqn.params) if sub.jaxpr not in self.shared]
+            held = [sub.jaxpr for _, sub in subjaxprs(eqn.params) if sub.jaxpr not in self.shared]
             if held and isinstance(eqn.primitive, HigherOrder) and eqn.primitive.shares_names:
                 self._share(held[0].invars, eqn.invars)
                 self._share(held[0].outvars, eqn.outvars)
             for var in eqn.outvars:
                 self.of(var)
-            for inner in held or ():
+            for inner in held:
                 self._walk(inner)
 
     def _share(self, inner: Sequence[Atom], outer: Sequence[Atom]) -> None:

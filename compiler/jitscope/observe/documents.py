@@ -9,6 +9,7 @@ from ..backend.given import Given
 from ..core.collector import paused_collector
 from ..core.printing import Names, format_jaxpr
 from ..xla import hlo_module
+from .calls import CallTree
 from .cost import Work, work_of
 from .fusion import fusion_document
 from .graph import jaxpr_graph, result_names
@@ -42,8 +43,8 @@ def _compilation_document(row: Row, ledger: Ledger) -> Document:
     jaxpr = row.jaxpr
     positions = positions_of(jaxpr, ledger.cell_of) if jaxpr else {}
     title = row.function
-    names = Names(jaxpr) if jaxpr else None
-    graph = jaxpr_graph(jaxpr, title, positions, ledger.cell_of, names) if jaxpr else _no_graph(title, row)
+    names, tree = Names(jaxpr) if jaxpr else None, CallTree(jaxpr, row.position)
+    graph = jaxpr_graph(jaxpr, title, positions, ledger.cell_of, names, tree) if jaxpr else _no_graph(title, row)
     fusion = _fusion(row, positions, graph)
     return {
         "kind": "compilation",
@@ -54,7 +55,7 @@ def _compilation_document(row: Row, ledger: Ledger) -> Document:
         "equations": row.equations,
         "cache": "reused" if row.what == "reused" else "compiled",
         "headline": headline(row, fusion),
-        "source": source_document(row.position, graph, ledger.cell_of),
+        "source": source_document(jaxpr, tree, ledger.cell_of),
         "jaxpr": format_jaxpr(jaxpr, names=names) if jaxpr else "",
         "graph": graph,
         "fusion": fusion,

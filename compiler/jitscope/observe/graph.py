@@ -12,6 +12,7 @@ from ..core import source
 from ..core.avals import ShapedArray
 from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, subjaxprs, subpath
 from ..core.printing import Names, atom_text, binder_text, shown_params
+from .calls import CallTree
 from .groups import grouped
 from .positions import CellOf, no_cell
 
@@ -20,11 +21,16 @@ Document = dict[str, Any]
 
 
 def jaxpr_graph(
-    jaxpr: Jaxpr, title: str, positions: dict[str, Document], cell_of: CellOf = no_cell, names: Names | None = None
+    jaxpr: Jaxpr,
+    title: str,
+    positions: dict[str, Document],
+    cell_of: CellOf = no_cell,
+    names: Names | None = None,
+    tree: CallTree | None = None,
 ) -> Document:
     """The graph document of a jaxpr, in groups; `positions` are those of its equations by path, `names`, if they are known, those
-    of its variables."""
-    builder = _Builder(names or Names(jaxpr), positions)
+    of its variables, `tree` the calls of its equations."""
+    builder = _Builder(names or Names(jaxpr), positions, tree.of if tree else {})
     builder.program(jaxpr)
     nodes = grouped(builder.nodes, builder.levels, builder.name_of, cell_of)
     return {"kind": "graph", "version": 1, "level": "jaxpr", "title": title, "nodes": nodes, "edges": builder.edges}
@@ -39,7 +45,8 @@ def result_names(jaxpr: Jaxpr) -> list[str]:
 class _Builder:
     """Walks a program; `sources` says which node gives a variable's value, `levels` the equations of each scope."""
 
-    def __init__(self, names: Names, positions: dict[str, Document]):
+    def __init__(self, names: Names, positions: dict[str, Document], calls: dict[str, tuple[int, int]]):
+        self.calls = calls
         self.names = names
         self.positions = positions
         self.nodes: list[Document] = []
@@ -87,6 +94,7 @@ class _Builder:
         self._node(
             path, "scope" if inner else "equation", label, scope, avals, self.names.line(eqn).rstrip(), params, [path]
         )
+        self.nodes[-1]["call"] = self.calls[path][0] if path in self.calls else None
         self.nodes[-1]["transforms"] = list(source.transforms_of(eqn.traceback))
         for var in eqn.outvars:
             self.sources[var], self.producers[var] = path, eqn
@@ -99,7 +107,7 @@ class _Builder:
         else:
             self._parts(eqn, path, inner)
 
-    def _parts(self, eqn: JaxprEqn, path: str, inner: list[tuple[str, ClosedJaxpr]]) -> None:
+    def _parts(self, eqn: JaxprEqn, path: str, inner: Sequence[tuple[str, ClosedJaxpr]]) -> None:
         """Several inner jaxprs, such as the branches of a `cond`: a scope of its own for each."""
         passed = set[Atom]()
         for i, (segment, closed) in enumerate(inner):

@@ -1,37 +1,42 @@
-"""The function's code as a document, with marks from lines to nodes."""
+"""The code that wrote a program as a document: its functions, their calls, and marks from lines to equations."""
 
 from __future__ import annotations
 
 import inspect
-from collections import defaultdict
 from typing import Any
 
-from ..core.source import Position, lines_of
-from .positions import CellOf, no_cell
+from ..core.jaxpr import Jaxpr, walk
+from ..core.source import lines_of, transforms_of
+from .calls import CallTree, Function
+from .positions import CellOf, no_cell, sendable
 
 
 MAX_LINES = 400
 
 
-def source_document(
-    defined: Position | None, graph: dict[str, Any], cell_of: CellOf = no_cell
-) -> dict[str, Any] | None:
-    """The source document of a function defined at `defined`; `graph` is its graph document. None without source."""
-    if defined is None:
+def source_document(jaxpr: Jaxpr | None, tree: CallTree, cell_of: CellOf = no_cell) -> dict[str, Any] | None:
+    """The source document of a program with its call tree. None where no code is to be had."""
+    functions = [_function(function, cell_of) for function in tree.functions]
+    if not any(function["lines"] for function in functions):
         return None
-    lines = [line.rstrip("\n") for line in block_at(defined.file, defined.line)]
-    if not lines:
-        return None
-    label, cell_id = cell_of(defined.file) or (None, None)
-    file = cell_id or defined.file
     return {
         "kind": "source",
         "version": 1,
-        "label": label or defined.file.rpartition("/")[2],
-        "file": file,
-        "first_line": defined.line,
-        "lines": lines,
-        "marks": _marks(graph, file),
+        "functions": functions,
+        "calls": [call._asdict() for call in tree.calls],
+        "marks": _marks(jaxpr, tree) if jaxpr is not None else [],
+    }
+
+
+def _function(function: Function, cell_of: CellOf) -> dict[str, Any]:
+    label, cell_id = cell_of(function.file) or (None, None)
+    return {
+        "name": sendable(function.name),
+        "label": label or sendable(function.file.rpartition("/")[2]),
+        "file": cell_id or sendable(function.file),
+        "cell": label,
+        "first_line": function.line,
+        "lines": [sendable(line.rstrip("\n")) for line in block_at(function.file, function.line)],
     }
 
 
@@ -44,10 +49,15 @@ def block_at(file: str, line: int) -> list[str]:
         return lines[:1]
 
 
-def _marks(graph: dict[str, Any], file: str) -> list[dict[str, Any]]:
-    nodes: dict[int, list[str]] = defaultdict(list)
-    for node in graph["nodes"]:
-        for position in node["positions"]:
-            if position["file"] == file:
-                nodes[position["line"]].append(node["id"])
-    return [{"line": line, "nodes": ids} for line, ids in sorted(nodes.items())]
+def _marks(jaxpr: Jaxpr, tree: CallTree) -> list[dict[str, Any]]:
+    marks: dict[tuple[int, int], dict[str, Any]] = {}
+    for path, eqn in walk(jaxpr):
+        place = tree.of.get(path)
+        if place is None:
+            continue
+        mark = marks.get(place)
+        if mark is None:
+            mark = marks[place] = {"call": place[0], "line": place[1], "nodes": [], "forward": 0, "backward": 0}
+        mark["nodes"].append(path)
+        mark["backward" if "transpose" in transforms_of(eqn.traceback) else "forward"] += 1
+    return [marks[place] for place in sorted(marks)]

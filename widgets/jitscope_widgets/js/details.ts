@@ -1,4 +1,5 @@
 // The line below the graph: everything about what was picked.
+import { lineNumber } from "./calls";
 import type { CompilationDoc, GraphDoc, GraphNode, Host } from "./documents";
 import { h, plural } from "./dom";
 import { kernelNames } from "./kernels";
@@ -77,6 +78,7 @@ function nodeDetails(node: GraphNode, selected: Selected, context: DetailsContex
       h("code", {}, node.types.join(", ")),
       node.bytes ? h("span", { class: "jitscope-muted" }, bytes(node.bytes)) : null,
       places(node, context.host),
+      madeBy(node) ? h("span", { class: "jitscope-muted" }, madeBy(node)) : null,
       kernelsOf(selected, context),
     ),
     node.text ? h("pre", { class: "jitscope-program" }, hlo(node.text.trim())) : h("span", {}),
@@ -84,13 +86,30 @@ function nodeDetails(node: GraphNode, selected: Selected, context: DetailsContex
   ];
 }
 
+/** "line 4", "softmax lines 16, 17, attention line 29". */
+function linesInWords(lines: number[], links: Links): string {
+  const names = [...new Set(lines.map((line) => links.nameOf(line)))];
+  const parts = names.map((name) => {
+    const own = lines.filter((line) => links.nameOf(line) === name).map(lineNumber);
+    return `${name ? `${name} ` : ""}${own.length > 1 ? "lines" : "line"} ${own.join(", ")}`;
+  });
+  return parts.length > 4 ? `${parts.slice(0, 3).join(", ")} and ${parts.length - 3} more functions` : parts.join(", ");
+}
+
+/** Which transformations made an equation, in plain words; "" if it stands as it was written. */
+function madeBy(node: GraphNode): string {
+  const words = { jvp: "for a derivative", transpose: "for the backward pass", vmap: "for a whole batch (vmap)" };
+  const made = (node.transforms ?? []).filter((t, _, all) => t !== "jvp" || !all.includes("transpose"));
+  return made.length ? `made ${made.map((t) => words[t]).join(", ")} from what is written there` : "";
+}
+
 function groupDetails(selected: Selected, context: DetailsContext): HTMLElement[] {
   const lines = [...selected.lines].sort((a, b) => a - b);
-  const title = lines.length === 1 ? `line ${lines[0]}` : lines.length ? `lines ${lines.join(", ")}` : "selection";
+  const title = lines.length ? linesInWords(lines, context.links) : "selection";
   const jaxpr = context.graphs.jaxpr;
   const count = jaxpr ? context.links.related(jaxpr, selected).filter((id) => /^e/.test(id)).length : 0;
-  const source = context.compilation?.source;
-  const text = source && lines.length === 1 ? source.lines[lines[0]! - source.first_line]?.trim() : "";
+  const where = lines.length === 1 ? context.links.calls?.function(lines[0]!) : null;
+  const text = where ? where.lines[lineNumber(lines[0]!) - where.first_line]?.trim() : "";
   return [
     h(
       "div",

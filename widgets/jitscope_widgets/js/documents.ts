@@ -21,14 +21,21 @@ export interface Position {
   named_scope?: string;
 }
 
+export interface SourceFunction {
+  name: string;
+  label: string;
+  file: string;
+  cell: string | null;
+  first_line: number;
+  lines: string[];
+}
+
 export interface SourceDoc {
   kind: "source";
   version: 1;
-  label: string;
-  file: string;
-  first_line: number;
-  lines: string[];
-  marks: { line: number; nodes: string[] }[];
+  functions: SourceFunction[];
+  calls: { function: number; parent: number | null; line: number | null }[];
+  marks: { call: number; line: number; nodes: string[]; forward: number; backward: number }[];
 }
 
 export type NodeKind =

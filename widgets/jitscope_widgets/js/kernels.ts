@@ -1,4 +1,5 @@
 // The kernels of the compiled program, with the operations that each of them took in.
+import { lineNumber } from "./calls";
 import type { Kernel } from "./documents";
 import { h, plural } from "./dom";
 import { swatch } from "./hue";
@@ -23,11 +24,18 @@ function what(kernel: Kernel): string {
 
 function lineList(kernel: Kernel, links: Links): HTMLElement {
   const lines = links.linesOf(kernel).sort((a, b) => a - b);
+  const names = [...new Set(lines.map((line) => links.nameOf(line)))];
+  const inFunction = (name: string) => {
+    const own = lines.filter((line) => links.nameOf(line) === name);
+    return [
+      [name, own.length > 1 ? "lines" : "line"].filter(Boolean).join(" "),
+      ...own.flatMap((line) => [swatch(links.hue(line)), h("span", {}, lineNumber(line))]),
+    ];
+  };
   return h(
     "span",
     { class: "jitscope-kernel-lines" },
-    lines.length ? (lines.length > 1 ? "lines" : "line") : "line unknown",
-    ...lines.flatMap((line) => [swatch(links.hue(line)), h("span", {}, line)]),
+    ...(lines.length ? names.flatMap(inFunction) : ["line unknown"]),
   );
 }
 

@@ -1,9 +1,10 @@
 // What belongs together: lines of the user's code, equations, HLO instructions, kernels. The link is the equation path.
+import { CallTree, LINES, type Marked } from "./calls";
 import type { CompilationDoc, GraphDoc, GraphNode, Kernel, Position, SourceDoc } from "./documents";
 
 type Placed = Pick<GraphNode, "positions" | "paths"> & { id?: string };
 
-/** The line of a node and its colour. */
+/** The line of a node and its colour. Lines of all files are told apart: see `lineNumber`. */
 export interface Lines {
   of(node: Placed): number | null;
   linesOf(node: Placed): number[];
@@ -37,18 +38,27 @@ export function touches(paths: string[], selected: Set<string>): boolean {
 export class Links implements Lines {
   private readonly hues = new Map<number, number>();
   private readonly pathsOfLine = new Map<number, Set<string>>();
+  readonly calls: CallTree | null;
+  private readonly callOfPath = new Map<string, number>();
+  private readonly files = new Map<string, number>(); // without source: in the order in which nodes name them
 
   constructor(
-    private readonly source: SourceDoc | null,
+    source: SourceDoc | null,
     private readonly jaxpr: GraphDoc | null,
     private readonly kernels: Kernel[] = [],
   ) {
+    this.calls = source && source.functions.length ? new CallTree(source) : null;
+    for (const { id, call } of jaxpr?.nodes ?? []) if (typeof call === "number") this.callOfPath.set(id, call);
     for (const node of jaxpr?.nodes ?? []) this.ownLines.set(node.id, this.ownLinesOf(node));
     for (const node of jaxpr?.nodes ?? []) for (const line of this.linesOf(node)) this.note(line, node.id);
     if (!jaxpr)
       for (const kernel of kernels)
         for (const line of this.linesOf(kernel)) for (const path of kernelPaths(kernel)) this.note(line, path);
-    for (const mark of source?.marks ?? []) for (const id of mark.nodes) this.note(mark.line, id);
+    for (const mark of source?.marks ?? [])
+      for (const id of mark.nodes) {
+        this.note(this.calls!.placeOf(mark.call, mark.line), id);
+        this.callOfPath.set(id, mark.call);
+      }
     // colours in the order of the lines, so that neighbours differ and a re-run keeps them
     [...this.pathsOfLine.keys()].sort((a, b) => a - b).forEach((line, i) => this.hues.set(line, i));
   }
@@ -63,10 +73,10 @@ export class Links implements Lines {
     else this.pathsOfLine.set(line, new Set([id]));
   }
 
-  private isHere(position: Position): boolean {
-    if (!this.source) return true;
-    const { file, first_line: first, lines } = this.source;
-    return position.file === file && position.line >= first && position.line < first + lines.length;
+  private place({ file, line }: Position): number | null {
+    if (this.calls) return this.calls.place(file, line);
+    if (!this.files.has(file)) this.files.set(file, this.files.size);
+    return this.files.get(file)! * LINES + line;
   }
 
   private readonly known = new WeakMap<Placed, number[]>();
@@ -87,7 +97,7 @@ export class Links implements Lines {
   };
 
   private ownLinesOf(node: Placed): number[] {
-    return [...new Set(node.positions.filter((p) => this.isHere(p)).map((p) => p.line))];
+    return [...new Set(node.positions.map((p) => this.place(p)).filter((line) => line !== null))];
   }
 
   private linesAbove(path: string): number[] {
@@ -104,10 +114,45 @@ export class Links implements Lines {
     return lines.length === 1 ? lines[0]! : null;
   };
 
+  /** The function that a line stands in, "" where there is only one. */
+  nameOf(line: number): string {
+    return this.calls && this.calls.source.functions.length > 1 ? (this.calls.function(line)?.name ?? "") : "";
+  }
+
   hue = (line: number): number => this.hues.get(line) ?? 0;
 
   hasLine(line: number): boolean {
     return this.pathsOfLine.has(line);
+  }
+
+  /** The call that wrote what is selected; the one that is `shown`, where it wrote some of it. */
+  callOf(selected: Selected, shown: number): number | null {
+    let first: number | null = null;
+    for (const path of selected.paths)
+      for (let at = path; at; at = at.slice(0, Math.max(0, at.lastIndexOf("/")))) {
+        const call = this.callOfPath.get(at);
+        if (call === undefined) continue;
+        if (call === shown) return shown;
+        first ??= call;
+        break;
+      }
+    return first;
+  }
+
+  /** What a line of a call became: how many kernels have a part in it, and the share of the measured time of those that stem from
+   * it alone, and of all of them. */
+  kernelsOf(marked: Marked): { count: number; least: number | null; most: number | null } {
+    const paths = new Set(marked.nodes);
+    const found = { count: 0, least: null as number | null, most: null as number | null };
+    for (const kernel of this.kernels) {
+      if (kernel.kind === "loop" || !touches(kernelPaths(kernel), paths)) continue;
+      found.count++;
+      if (typeof kernel.share !== "number") continue;
+      found.most = (found.most ?? 0) + kernel.share;
+      found.least ??= 0;
+      if (kernelPaths(kernel).every((path) => touches([path], paths))) found.least += kernel.share;
+    }
+    return found;
   }
 
   // from any thing to the whole selection
@@ -118,14 +163,21 @@ export class Links implements Lines {
     return { paths: all, lines: new Set(lines), kernels: new Set(kernels), node };
   }
 
-  fromLine(line: number): Selected {
-    return this.complete(this.pathsOfLine.get(line) ?? [], [line], null);
+  /** What was written in a line, in one call or in all, and by the functions that it calls. */
+  fromLine(line: number, call?: number): Selected {
+    const called = this.calls?.nodesAt(line, call) ?? [];
+    return this.complete(call === undefined ? [...(this.pathsOfLine.get(line) ?? []), ...called] : called, [line], null);
+  }
+
+  /** All that a call wrote, and what it called. */
+  fromCall(call: number): Selected {
+    return this.complete(this.calls?.nodesIn(call) ?? [], [], null);
   }
 
   fromNode(graph: GraphDoc, level: string, id: string): Selected {
     const node = graph.nodes.find((other) => other.id === id);
     if (!node) return { ...NOTHING, node: { level, id } };
-    const paths = pathsOf(graph, node);
+    const paths = pathsInside(graph, node);
     return this.complete(paths, this.linesOfPaths(paths, this.linesOf(node)), { level, id });
   }
 
@@ -167,8 +219,23 @@ export function pathsOf(graph: GraphDoc, node: GraphNode): string[] {
   return node.paths.length || graph.level !== "jaxpr" ? node.paths : [node.id];
 }
 
+/** The paths of a node, or of what is in a group. */
+function pathsInside(graph: GraphDoc, node: GraphNode): string[] {
+  if (node.kind !== "group") return pathsOf(graph, node);
+  const inside = new Set([node.id]); // a group stands before what it holds
+  for (const { id, scope } of graph.nodes) if (scope !== null && inside.has(scope)) inside.add(id);
+  return graph.nodes.filter((other) => other.kind !== "group" && inside.has(other.id)).flatMap((other) => pathsOf(graph, other));
+}
+
+const pathsOfKernels = new WeakMap<Kernel, string[]>();
+
 export function kernelPaths(kernel: Kernel): string[] {
-  return [...new Set([...kernel.paths, ...kernel.members.flatMap((member) => member.paths)])];
+  let paths = pathsOfKernels.get(kernel);
+  if (!paths) {
+    paths = [...new Set([...kernel.paths, ...kernel.members.flatMap((member) => member.paths)])];
+    pathsOfKernels.set(kernel, paths);
+  }
+  return paths;
 }
 
 /** The one selection that all panes share. */

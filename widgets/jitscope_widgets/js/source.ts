@@ -1,85 +1,170 @@
-// The user's code beside the graph. Each line that became operations has its colour and can be picked.
+// The user's code beside the graph: the calls that wrote the program as an outline, the code of one of them below. Each line that
+// became operations has its colour and can be picked.
+import type { Marked } from "./calls";
 import type { SourceDoc } from "./documents";
-import { h } from "./dom";
+import { h, plural } from "./dom";
 import { python } from "./highlight";
 import { swatch } from "./hue";
 import type { Links, Selection } from "./links";
+import { Roving } from "./roving";
 
 export interface SourcePane {
   element: HTMLElement;
 }
 
-function lineElement(text: string, number: number, links: Links): HTMLElement {
-  const marked = links.hasLine(number);
-  return h(
-    "div",
-    {
-      class: "jitscope-line",
-      "data-line": number,
-      "data-marked": marked,
-      role: "option",
-      "aria-selected": "false",
-      tabindex: marked ? "-1" : null,
-      "aria-disabled": marked ? null : "true",
-    },
-    h("span", { class: "jitscope-line-number", "aria-hidden": "true" }, number),
-    marked ? swatch(links.hue(number)) : h("span", { class: "jitscope-swatch", "data-none": "" }),
-    h("code", {}, text ? python(text) : " "),
-  );
+export function sourcePane(source: SourceDoc, links: Links, selection: Selection): SourcePane {
+  return new Pane(source, links, selection);
 }
 
-export function sourcePane(source: SourceDoc, links: Links, selection: Selection): SourcePane {
-  const lines = source.lines.map((text, i) => lineElement(text, source.first_line + i, links));
-  const marked = lines.filter((line) => line.dataset.marked !== undefined);
-  const list = h(
-    "div",
-    { class: "jitscope-source-lines", role: "listbox", "aria-label": `Source of ${source.label}` },
-    ...lines,
-  );
-  const element = h(
-    "div",
-    { class: "jitscope-source" },
-    h("div", { class: "jitscope-pane-title" }, source.label),
-    list,
-  );
-  const numberOf = (line: HTMLElement) => Number(line.dataset.line);
-  marked[0]?.setAttribute("tabindex", "0");
+class Pane implements SourcePane {
+  readonly element: HTMLElement;
+  private readonly title = h("div", { class: "jitscope-pane-title" });
+  private readonly list = h("div", { class: "jitscope-source-lines", role: "listbox" });
+  private readonly outline: HTMLElement | null;
+  private readonly items = new Map<number, HTMLElement>(); // of the outline, by call
+  private lines: HTMLElement[] = [];
+  private readonly roving: Roving;
+  private call = -1;
 
-  const pick = (line: HTMLElement) => {
-    const number = numberOf(line);
-    const now = selection.current;
-    if (now.lines.size === 1 && now.lines.has(number) && !now.node) selection.clear();
-    else selection.set(links.fromLine(number));
-  };
-  const focus = (line: HTMLElement | undefined) => {
-    if (!line) return;
-    for (const other of marked) other.tabIndex = other === line ? 0 : -1;
-    line.focus();
-  };
+  constructor(
+    source: SourceDoc,
+    private readonly links: Links,
+    private readonly selection: Selection,
+  ) {
+    this.outline = source.calls.length > 1 ? this.makeOutline() : null;
+    this.element = h("div", { class: "jitscope-source" }, this.outline, this.title, this.list);
+    this.roving = new Roving(this.list, "[data-marked]", (line) => this.pick(line), () => selection.clear());
+    if (source.calls.length) this.show(0);
+    selection.onChange((selected) => {
+      const call = links.callOf(selected, this.call);
+      if (call !== null) this.show(call);
+      this.mark();
+    });
+  }
 
-  list.addEventListener("click", (event) => {
-    const line = (event.target as HTMLElement).closest<HTMLElement>("[data-marked]");
-    if (!line) return;
-    focus(line);
-    pick(line);
-  });
-  list.addEventListener("keydown", (event) => {
-    const at = marked.indexOf((event.target as HTMLElement).closest<HTMLElement>("[data-marked]")!);
-    if (at < 0) return;
-    const steps: Record<string, number> = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: marked.length - 1 };
-    if (event.key in steps) focus(marked[steps[event.key]!]);
-    else if (event.key === "Enter" || event.key === " ") pick(marked[at]!);
-    else if (event.key === "Escape") selection.clear();
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  });
-
-  selection.onChange(({ lines: chosen }) => {
-    for (const line of lines) {
-      line.setAttribute("aria-selected", String(chosen.has(numberOf(line))));
-      line.classList.toggle("jitscope-selected", chosen.has(numberOf(line)));
+  private makeOutline(): HTMLElement {
+    const calls = this.links.calls!;
+    for (const call of calls.inOrder()) {
+      const { name, label } = calls.functionOf(call);
+      const { forward, backward } = calls.total(call);
+      const other = label === calls.functionOf(0).label ? "" : label;
+      const item = h(
+        "div",
+        {
+          class: "jitscope-function",
+          role: "treeitem",
+          "data-call": call,
+          "aria-level": calls.depthOf(call) + 1,
+          "aria-selected": "false",
+          tabindex: "-1",
+          style: { "--depth": String(Math.min(calls.depthOf(call), 12)) },
+          title: `${name}, ${label}: ${inWords({ nodes: [], forward, backward, calls: [] })}`,
+        },
+        h("code", {}, name),
+        other ? h("span", { class: "jitscope-muted" }, other) : null,
+        h("span", { class: "jitscope-count" }, (forward + backward).toLocaleString("en")),
+      );
+      this.items.set(call, item);
     }
-  });
-  return { element };
+    const outline = h(
+      "div",
+      { class: "jitscope-functions", role: "tree", "aria-label": "Functions that wrote the program, with their equations" },
+      ...this.items.values(),
+    );
+    const open = (item: HTMLElement) => {
+      const call = Number(item.dataset.call);
+      this.show(call);
+      this.selection.set(this.links.fromCall(call));
+    };
+    new Roving(outline, "[data-call]", open, () => this.selection.clear());
+    return outline;
+  }
+
+  /** Shows the code of a call. */
+  private show(call: number): void {
+    if (call === this.call) return;
+    this.call = call;
+    const { name, label, first_line: first, lines } = this.links.calls!.functionOf(call);
+    for (const [other, item] of this.items) item.setAttribute("aria-current", String(other === call));
+    this.items.get(call)?.scrollIntoView?.({ block: "nearest" });
+    this.title.textContent = this.outline ? `${name} · ${label}` : label;
+    this.list.setAttribute("aria-label", `Source of ${name}, ${label}`);
+    this.lines = lines.map((text, i) => this.line(text, first + i));
+    if (!lines.length) this.list.replaceChildren(h("p", { class: "jitscope-empty" }, "The code of this function is not to be had."));
+    else this.list.replaceChildren(...this.lines);
+    this.roving.renew();
+  }
+
+  private line(text: string, number: number): HTMLElement {
+    const { links, call } = this;
+    const marked = links.calls!.marked(call, number);
+    const place = links.calls!.placeOf(call, number);
+    const told = marked ? this.told(marked) : "";
+    return h(
+      "div",
+      {
+        class: "jitscope-line",
+        "data-line": place,
+        "data-marked": marked !== null,
+        role: "option",
+        "aria-selected": "false",
+        "aria-label": marked ? `line ${number}: ${text.trim()}; ${told}` : null,
+        tabindex: marked ? "-1" : null,
+        "aria-disabled": marked ? null : "true",
+        title: told || null,
+      },
+      h("span", { class: "jitscope-line-number", "aria-hidden": "true" }, number),
+      marked && links.hasLine(place) ? swatch(links.hue(place)) : h("span", { class: "jitscope-swatch", "data-none": "" }),
+      h("code", {}, text ? python(text) : " "),
+      marked ? this.counts(marked) : null,
+    );
+  }
+
+  private told(marked: Marked): string {
+    const { count, least, most } = this.links.kernelsOf(marked);
+    const part = most === null ? "" : `, ${share(least!, most)} of the kernels' time`;
+    const inside = marked.calls.map((call) => this.links.calls!.functionOf(call).name);
+    const calls = inside.length ? `, with what it calls (${[...new Set(inside)].join(", ")})` : "";
+    return `${inWords(marked)}${calls}${count ? `; ${plural(count, "kernel")}${part}` : ""}`;
+  }
+
+  private counts(marked: Marked): HTMLElement {
+    const { least, most } = this.links.kernelsOf(marked);
+    return h(
+      "span",
+      { class: "jitscope-count", "aria-hidden": "true" },
+      marked.forward ? h("span", {}, marked.forward.toLocaleString("en")) : null,
+      marked.backward ? h("span", { class: "jitscope-backward" }, `↩${marked.backward.toLocaleString("en")}`) : null,
+      most !== null && most >= 0.0005 ? h("span", { class: "jitscope-share" }, share(least!, most)) : null,
+    );
+  }
+
+  private pick(line: HTMLElement): void {
+    const place = Number(line.dataset.line);
+    const now = this.selection.current;
+    if (now.lines.size === 1 && now.lines.has(place) && !now.node) this.selection.clear();
+    else this.selection.set(this.links.fromLine(place, this.call));
+  }
+
+  private mark(): void {
+    const { lines: chosen, paths } = this.selection.current;
+    for (const line of this.lines) {
+      line.setAttribute("aria-selected", String(chosen.has(Number(line.dataset.line))));
+      line.classList.toggle("jitscope-selected", chosen.has(Number(line.dataset.line)));
+    }
+    const now = paths.size ? this.links.callOf(this.selection.current, this.call) : null;
+    for (const [call, item] of this.items) item.setAttribute("aria-selected", String(call === now));
+  }
+}
+
+function inWords({ forward, backward }: Marked): string {
+  if (!backward) return plural(forward, "equation");
+  return forward
+    ? `${plural(forward, "equation")} and ${backward.toLocaleString("en")} more for the backward pass`
+    : `${plural(backward, "equation")} for the backward pass`;
+}
+
+function share(least: number, most: number): string {
+  const [low, high] = [least, most].map((part) => (100 * part).toFixed(100 * part < 10 ? 1 : 0));
+  return low === high ? `${high} %` : least < 0.0005 ? `≤ ${high} %` : `${low}–${high} %`;
 }

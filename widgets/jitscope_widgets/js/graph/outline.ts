@@ -1,5 +1,6 @@
 // The same graph for screen readers and the keyboard: a tree of which only the surroundings of the focused node are
 // made, so that 50,000 nodes cost nothing.
+import { lineNumber } from "../calls";
 import { h } from "../dom";
 import { insideText } from "./looks";
 import type { GraphView } from "./view";
@@ -66,7 +67,7 @@ export class Outline {
     const { model, options } = this.graph;
     const shown = model.node(node);
     const line = options.lines.of(shown);
-    const parts = [shown.label, shown.types.join(", "), line === null ? "" : `line ${line}`];
+    const parts = [shown.label, shown.types.join(", "), line === null ? "" : `line ${lineNumber(line)}`];
     if (shown.transforms?.length) parts.push(`made by ${shown.transforms.join(", ")}`);
     if (model.isScope(node)) parts.push(insideText(model, node));
     if (model.isRepeat(node))

@@ -1,5 +1,6 @@
 // What can be asked of a graph: plain words, regular expressions, and filters such as op:dot dtype:f32 size:>1MB.
 // All parts of a query must hold. A part with a minus before it must not.
+import { lineNumber } from "../calls";
 import type { ShownNode } from "./hulls";
 
 /** What a query may look at beside the node. */
@@ -95,7 +96,7 @@ const MAKE: Record<string, Filter> = {
   },
   line: (value, facts) => {
     const fits = range(value, "line");
-    return (node) => facts.linesOf(node).some(fits);
+    return (node) => facts.linesOf(node).some((place) => fits(lineNumber(place)));
   },
   kernel: (value, facts) => (node) => facts.kernelsOf(node).some((kernel) => kernel.toLowerCase() === value),
   time: (value, facts) => {

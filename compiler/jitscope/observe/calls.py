@@ -1,0 +1,123 @@
+"""The call tree of a program: which functions of the user's wrote its equations, called from where."""
+
+from __future__ import annotations
+
+from types import CodeType
+from typing import NamedTuple
+
+from ..core.jaxpr import Jaxpr, JaxprEqn, subjaxprs, subpath
+from ..core.source import Position
+from .stacks import Frame, Stack, Stacks
+
+
+OFTENEST = 3
+"""So often may a function be in a chain of calls; what deeper recursion writes belongs to the last of them."""
+
+
+class Function(NamedTuple):
+    """A function by where its definition starts."""
+
+    file: str
+    line: int
+    name: str
+
+
+class Called(NamedTuple):
+    """A call: of which function, in which other call (None: the traced function itself), from which line. The calls of a loop's
+    turns are one."""
+
+    function: int
+    parent: int | None
+    line: int | None
+
+
+class CallTree:
+    """`functions` and `calls` in the order in which equations name them; `of` gives the call and line of each equation by path.
+    The first call is of the traced function, defined at `defined`; what is not known to be written in it has no call."""
+
+    def __init__(self, jaxpr: Jaxpr | None, defined: Position | None = None):
+        self.functions: list[Function] = []
+        self.calls: list[Called] = []
+        self.of: dict[str, tuple[int, int]] = {}
+        self._stacks = Stacks()
+        self._numbers: dict[Called, int] = {}
+        self._indices: dict[Function, int] = {}
+        self._placed: dict[tuple[int, int, int], int] = {}
+        if defined is not None:
+            self._call(None, None, Function(defined.file, defined.line, defined.function))
+            if jaxpr is not None:
+                self._walk(jaxpr, "", None, ())
+
+    def _walk(self, jaxpr: Jaxpr, prefix: str, around: int | None, holder: Stack) -> None:
+        for i, eqn in enumerate(jaxpr.eqns):
+            path = f"{prefix}e{i}"
+            stack = self._stacks.of(eqn.traceback)
+            call = self._place(stack, jaxpr, around, holder) if stack else None
+            inner = self._stacks.innermost(eqn.traceback)
+            if call is not None and inner is not None:
+                self.of[path] = (call, inner.position.line)
+            if eqn.params:
+                self._inside(eqn, path, call if call is not None else around, stack)
+
+    def _inside(self, eqn: JaxprEqn, path: str, call: int | None, stack: Stack) -> None:
+        for segment, sub in subjaxprs(eqn.params):
+            self._walk(sub.jaxpr, subpath(path, segment), call, stack)
+
+    def _place(self, stack: Stack, jaxpr: Jaxpr, around: int | None, holder: Stack) -> int | None:
+        """The call in which an equation with this stack was written; `around` and `holder` are of the equation that holds its
+        program. None: outside of the traced function."""
+        key = (id(stack), id(holder), -1 if around is None else around)
+        if key not in self._placed:
+            found = self._find(stack, jaxpr, around, holder)
+            self._placed[key] = -1 if found is None else found
+        found = self._placed[key]
+        return None if found < 0 else found
+
+    def _find(self, stack: Stack, jaxpr: Jaxpr, around: int | None, holder: Stack) -> int | None:
+        if around is None:
+            at = _first(stack, self.functions[0])
+            return None if at is None else self._follow(stack, at, 0)
+        if holder and stack[: len(holder)] == holder:
+            return self._follow(stack, len(holder) - 1, around)
+        # The program was traced where it was called first; it is called here, too.
+        defined = jaxpr.debug.defined
+        at = None if defined is None else _first(stack, Function(defined.file, defined.line, defined.function))
+        if at is None or not holder:
+            return None
+        return self._follow(stack, at, self._call(around, holder[-1], _function(stack[at].code)))
+
+    def _follow(self, stack: Stack, at: int, call: int) -> int:
+        """The call that the frames after the one at `at`, which is of `call`, lead to."""
+        for caller, called in zip(stack[at:], stack[at + 1 :]):
+            call = self._call(call, caller, _function(called.code))
+        return call
+
+    def _call(self, parent: int | None, caller: Frame | None, function: Function) -> int:
+        same = self._same(parent, function)
+        if len(same) >= OFTENEST:
+            return same[0]
+        index = self._indices.setdefault(function, len(self.functions))
+        if index == len(self.functions):
+            self.functions.append(function)
+        called = Called(index, parent, caller.position.line if caller else None)
+        number = self._numbers.setdefault(called, len(self.calls))
+        if number == len(self.calls):
+            self.calls.append(called)
+        return number
+
+    def _same(self, call: int | None, function: Function) -> list[int]:
+        """The calls of a function in a chain of calls, the innermost first."""
+        found = []
+        while call is not None:
+            if self.functions[self.calls[call].function] == function:
+                found.append(call)
+            call = self.calls[call].parent
+        return found
+
+
+def _function(code: CodeType) -> Function:
+    return Function(code.co_filename, code.co_firstlineno, code.co_name)
+
+
+def _first(stack: Stack, function: Function) -> int | None:
+    return next((i for i, frame in enumerate(stack) if _function(frame.code) == function), None)

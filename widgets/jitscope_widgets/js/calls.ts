@@ -1,0 +1,119 @@
+// The call tree of a source document: which function wrote what, called from where.
+import type { SourceDoc, SourceFunction } from "./documents";
+
+/** Lines of all files in one number: which file, and which line in it. Lines of the traced function's file are themselves. */
+export const LINES = 1_000_000;
+
+export function lineNumber(line: number): number {
+  return line % LINES;
+}
+
+/** The equations of a line: written in it, or by the functions that it calls. */
+export interface Marked {
+  nodes: string[];
+  forward: number;
+  backward: number;
+  /** The calls that stand in the line. */
+  calls: number[];
+}
+
+export class CallTree {
+  readonly children: number[][];
+  private readonly files = new Map<string, number>();
+  private readonly lines: Map<number, Marked>[]; // by call, by line number
+
+  constructor(readonly source: SourceDoc) {
+    for (const { file } of source.functions) if (!this.files.has(file)) this.files.set(file, this.files.size);
+    this.children = source.calls.map(() => []);
+    this.lines = source.calls.map(() => new Map<number, Marked>());
+    source.calls.forEach(({ parent, line }, call) => {
+      if (parent === null || line === null) return;
+      this.children[parent]!.push(call);
+      this.at(parent, line).calls.push(call);
+    });
+    for (const { call, line, nodes, forward, backward } of source.marks) this.add(call, line, nodes, forward, backward);
+  }
+
+  /** Notes equations at their line and at the lines of the calls that led there. */
+  private add(call: number, line: number, nodes: string[], forward: number, backward: number): void {
+    const marked = this.at(call, line);
+    for (const id of nodes) marked.nodes.push(id);
+    marked.forward += forward;
+    marked.backward += backward;
+    const { parent, line: above } = this.source.calls[call]!;
+    if (parent !== null && above !== null) this.add(parent, above, nodes, forward, backward);
+  }
+
+  private at(call: number, line: number): Marked {
+    const lines = this.lines[call]!;
+    let marked = lines.get(line);
+    if (!marked) lines.set(line, (marked = { nodes: [], forward: 0, backward: 0, calls: [] }));
+    return marked;
+  }
+
+  get size(): number {
+    return this.source.calls.length;
+  }
+
+  functionOf(call: number): SourceFunction {
+    return this.source.functions[this.source.calls[call]!.function]!;
+  }
+
+  depthOf(call: number): number {
+    const { parent } = this.source.calls[call]!;
+    return parent === null ? 0 : this.depthOf(parent) + 1;
+  }
+
+  /** All calls, each followed by what it calls, in the order of the lines. */
+  *inOrder(call = 0): Generator<number> {
+    yield call;
+    const lineOf = (other: number) => this.source.calls[other]!.line ?? 0;
+    for (const child of [...this.children[call]!].sort((a, b) => lineOf(a) - lineOf(b) || a - b)) yield* this.inOrder(child);
+  }
+
+  marked(call: number, line: number): Marked | null {
+    return this.lines[call]!.get(line) ?? null;
+  }
+
+  /** All equations of a call and of what it calls. */
+  total(call: number): Marked {
+    const total: Marked = { nodes: [], forward: 0, backward: 0, calls: [] };
+    for (const { nodes, forward, backward } of this.lines[call]!.values()) {
+      for (const id of nodes) total.nodes.push(id);
+      total.forward += forward;
+      total.backward += backward;
+    }
+    return total;
+  }
+
+  nodesIn(call: number): string[] {
+    return this.total(call).nodes;
+  }
+
+  /** The equations of a line, see `LINES`, in one call or in all. */
+  nodesAt(place: number, call?: number): string[] {
+    const line = lineNumber(place);
+    if (call !== undefined) return this.marked(call, line)?.nodes ?? [];
+    return this.source.calls.flatMap((_, other) => (this.placeOf(other, line) === place ? this.nodesAt(place, other) : []));
+  }
+
+  placeOf(call: number, line: number): number {
+    return this.files.get(this.functionOf(call).file)! * LINES + line;
+  }
+
+  /** The number of a line of a file; null where none of the functions stands there. */
+  place(file: string, line: number): number | null {
+    const index = this.files.get(file);
+    return index === undefined || !this.function(index * LINES + line) ? null : index * LINES + line;
+  }
+
+  /** The innermost function round a line. */
+  function(place: number): SourceFunction | null {
+    const [file, line] = [Math.floor(place / LINES), lineNumber(place)];
+    let found: SourceFunction | null = null;
+    for (const one of this.source.functions)
+      if (this.files.get(one.file) === file && one.first_line <= line && line < one.first_line + Math.max(one.lines.length, 1))
+        if (!found || one.first_line > found.first_line) found = one;
+    return found;
+  }
+}
