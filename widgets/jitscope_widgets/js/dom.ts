@@ -55,6 +55,11 @@ export class Disposables {
   }
 }
 
+const FORMAT = new Intl.NumberFormat("en");
+
+/** "12,345" */
+export const grouped = (count: number): string => FORMAT.format(count);
+
 export function plural(count: number, word: string): string {
-  return `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
+  return `${grouped(count)} ${word}${count === 1 ? "" : "s"}`;
 }

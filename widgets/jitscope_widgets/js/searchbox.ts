@@ -1,5 +1,5 @@
 // The search of a graph: the box, what it found, and what can be asked for.
-import { h } from "./dom";
+import { grouped, h } from "./dom";
 import { FILTERS } from "./graph/query";
 import type { GraphView } from "./graph/view";
 
@@ -111,7 +111,7 @@ export class SearchBox {
     const graph = this.options.graph();
     const found = graph?.api.search(value) ?? [];
     this.help.hidden = value.trim() !== "" || this.input !== document.activeElement;
-    const count = found.length.toLocaleString("en");
+    const count = grouped(found.length);
     this.answer.textContent = !value.trim() ? "" : graph?.finding.problem || (found.length ? `${count} found` : "none");
   }
 

@@ -2,35 +2,43 @@
 // results stay folded (what matters is what is done with them), and kernels are one thing each.
 import type { Model } from "./model";
 
-const BUDGET = 40; // boxes
+const BUDGET = 60; // boxes
 
 export function openFirst(model: Model): void {
-  let shown = drawn(model, model.root);
+  const holdsScopes = (scope: number) => children(model, scope).some((child) => model.isScope(child));
+  // first how the program is built, then what its smallest parts are made of
+  const shown = openWhere(model, children(model, model.root).length, holdsScopes);
+  openWhere(model, shown, () => true);
+}
+
+/** Opens what is wanted and fits, level by level; gives the number of boxes then. */
+function openWhere(model: Model, shown: number, wanted: (scope: number) => boolean): number {
   for (let level = [model.root]; level.length;) {
     const next: number[] = [];
-    for (const scope of level)
-      for (const child of model.childrenOf(scope)) if (model.isScope(child)) next.push(child);
-    // of one depth the small ones first: more of them fit
-    level = next
-      .sort((a, b) => drawn(model, a) - drawn(model, b) || a - b)
-      .filter((scope) => {
-        if (model.isBlock(scope)) return true; // open with its repeat
-        const more = drawn(model, scope);
-        if (!mayOpen(model, scope) || shown + more > BUDGET) return false;
+    const inner = level.flatMap((outer) => children(model, outer)).filter((child) => model.isScope(child));
+    // those first that tell most with the fewest boxes
+    for (const scope of inner.sort((a, b) => worth(model, b) - worth(model, a) || a - b)) {
+      const more = children(model, scope).length - 1;
+      if (!model.open(scope) && mayOpen(model, scope) && wanted(scope) && shown + more <= BUDGET) {
         model.setOpen(scope, true);
         shown += more;
-        return true;
-      });
+      }
+      if (model.open(scope)) next.push(scope);
+    }
+    level = next;
   }
+  return shown;
 }
+
+const worth = (model: Model, scope: number): number => model.inside[scope]! / children(model, scope).length;
 
 function mayOpen(model: Model, scope: number): boolean {
   const { kind, what } = model.node(scope);
   return kind !== "fold" && kind !== "fusion" && what !== "tree";
 }
 
-/** How many boxes stand in an open scope; a block of a repeat has none of its own. */
-function drawn(model: Model, scope: number): number {
-  const children = model.childrenOf(scope);
-  return model.isRepeat(scope) ? drawn(model, children[0]!) : children.length;
+/** What stands in an open scope; of a repeat what stands in its block. */
+function children(model: Model, scope: number): number[] {
+  const own = model.childrenOf(scope);
+  return model.isRepeat(scope) ? model.childrenOf(own[0]!) : own;
 }

@@ -1,5 +1,6 @@
 // No level draws more than a few hundred boxes: what is too long or too wide is folded. A fold is a scope that the document
 // does not have; it holds a run of the level, so the graph of folds has no circle.
+import { grouped } from "../dom";
 import type { ShownNode } from "./hulls";
 import { meeting, nest, PIECE, type Nesting } from "./nesting";
 import type { Work } from "./slices";
@@ -46,8 +47,7 @@ export function* foldBigLevels(
   const draft = { nodes, parent };
   const before = nodes.length;
   for (const [scope, pairs] of big) {
-    foldLevel(draft, nesting.children[scope]!, pairs, scope === nesting.root ? -1 : scope);
-    yield;
+    yield* foldLevel(draft, nesting.children[scope]!, pairs, scope === nesting.root ? -1 : scope);
   }
   return nodes.length > before ? yield* nest(parent) : nesting;
 }
@@ -61,11 +61,18 @@ function* slots({ children, root }: Nesting): Work<Int32Array> {
   return slot;
 }
 
-function foldLevel(draft: Draft, children: number[], pairs: Pairs, scope: number): void {
+function* foldLevel(draft: Draft, children: number[], pairs: Pairs, scope: number): Work<void> {
   const order = topological(children.length, pairs);
-  const unit = foldWide(draft, children, order, depths(order, pairs), scope);
+  yield;
+  const depth = depths(order, pairs);
+  yield;
+  const unit = foldWide(draft, children, order, depth, scope);
+  yield;
   const units = [...new Set(order.map((item) => unit[item]!))];
-  if (units.length > MOST_IN_LEVEL) foldLong(draft, inOrder(units, unit, pairs), scope);
+  if (units.length <= MOST_IN_LEVEL) return;
+  const ordered = inOrder(units, unit, pairs);
+  yield;
+  yield* foldLong(draft, ordered, scope);
 }
 
 /** Many items side by side: the first stay, the others go into one box. Gives what now stands for each child. */
@@ -91,7 +98,7 @@ function foldWide(
     if (row.length <= most) continue;
     const more = row.sort((a, b) => a - b).slice(kept);
     const members = more.map((item) => children[item]!);
-    const fold = addFold(draft, `+ ${more.length.toLocaleString("en")} more`, members, scope);
+    const fold = addFold(draft, `+ ${grouped(more.length)} more`, members, scope);
     for (const item of more) unit[item] = fold;
   }
   return unit;
@@ -113,7 +120,7 @@ function inOrder(units: number[], unit: Int32Array, { from, to }: Pairs): number
 }
 
 /** A long level: its beginning and its end stay, what is between is folded, in parts of parts. */
-function foldLong(draft: Draft, units: number[], scope: number): void {
+function* foldLong(draft: Draft, units: number[], scope: number): Work<void> {
   const end = units.length - TAIL;
   const between = units.slice(HEAD, end);
   let parts = between.map((node, i) => ({ node, first: HEAD + i, last: HEAD + i }));
@@ -122,13 +129,14 @@ function foldLong(draft: Draft, units: number[], scope: number): void {
     for (let i = 0; i < parts.length; i += PART) {
       const members = parts.slice(i, i + PART);
       const [first, last] = [members[0]!.first, members.at(-1)!.last];
-      const label = `${(first + 1).toLocaleString("en")} – ${(last + 1).toLocaleString("en")}`;
+      const label = `${grouped(first + 1)} – ${grouped(last + 1)}`;
       next.push({ node: addFold(draft, label, members.map((part) => part.node), scope), first, last });
+      yield;
     }
     parts = next;
   }
   const nodes = parts.map((part) => part.node);
-  addFold(draft, `… ${between.length.toLocaleString("en")} more`, nodes, scope);
+  addFold(draft, `… ${grouped(between.length)} more`, nodes, scope);
 }
 
 function addFold({ nodes, parent }: Draft, label: string, members: number[], scope: number): number {

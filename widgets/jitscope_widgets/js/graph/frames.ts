@@ -1,6 +1,8 @@
 // The frames of open scopes, and their captions.
 import { SMALLEST_TEXT, type Scene } from "./draw";
+import { particular } from "./differences";
 import { focusRing, outline } from "./boxes";
+import { grouped } from "../dom";
 import type { Rect } from "./layout";
 import { lookOf } from "./looks";
 import { fitText, meter, type Pen, type TextStyle } from "./pen";
@@ -82,8 +84,8 @@ function drawFarCaption({ layout, palette }: Scene, pen: Pen, i: number, rect: R
 
 /** What is particular to the block of a repeat that is drawn. */
 function drawDifferences({ layout, palette, camera }: Scene, pen: Pen, i: number, at: ReturnType<typeof place>): null {
-  const { id, params } = layout.model.node(i);
-  const own = [...new Set(Object.values(params))];
+  const { id } = layout.model.node(i);
+  const own = particular(layout.model, i);
   if (!own.length) return null;
   const px = Math.max(SMALLEST_TEXT, 11 * Math.min(camera.k, 1.3));
   const text = fitText(`with ${own.join(", ")}`, at.room, px, palette.code);
@@ -97,7 +99,7 @@ function drawDifferences({ layout, palette, camera }: Scene, pen: Pen, i: number
 const BUTTON = 20;
 
 function stepperText({ layout: { model } }: Scene, i: number): string {
-  return `${(model.blockOf(i) + 1).toLocaleString("en")} of ${model.allChildrenOf(i).length.toLocaleString("en")}`;
+  return `${grouped(model.blockOf(i) + 1)} of ${grouped(model.allChildrenOf(i).length)}`;
 }
 
 function stepperWidth(scene: Scene, i: number, px: number): number {

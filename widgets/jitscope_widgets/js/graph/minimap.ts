@@ -2,8 +2,8 @@
 import { h, type Disposables } from "../dom";
 import type { GraphView } from "./view";
 
-const WIDEST = 150;
-const TALLEST = 0.45; // of the view's height
+const WIDEST = 130;
+const TALLEST = 0.38; // of the view's height
 const MOST_BOXES = 4000;
 
 export class Minimap {
