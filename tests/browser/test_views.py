@@ -39,8 +39,7 @@ def test_graphs_and_fusions_are_the_compilers(lab: Lab) -> None:
 def _check_jaxpr_graph(view: View, name: str, said: truth.Truth) -> None:
     view.open("graph")
     view.level("jaxpr")
-    view.expand_all()
-    shown = view.nodes("equation", "scope")
+    shown = view.all_nodes("equation", "scope")
     assert len(shown) == len(said.equations), name
     assert sorted(node["label"] for node in shown) == said.equations, name
     assert view.covered_nodes() == []
@@ -48,8 +47,7 @@ def _check_jaxpr_graph(view: View, name: str, said: truth.Truth) -> None:
 
 def _check_hlo_graph(view: View, name: str, said: truth.Truth) -> None:
     view.level("after")
-    view.expand_all()
-    shown = {node["id"] for node in view.nodes("instruction", "fusion", "library")}
+    shown = {node["id"] for node in view.all_nodes("instruction", "fusion", "library")}
     expected = set()
     for instruction, opcode, members in said.instructions:
         computing = [member for member, kind in members if kind not in truth.PASSIVE]

@@ -42,6 +42,20 @@ class View:
     def nodes(self, *kinds: str) -> list[dict[str, Any]]:
         return [node for node in self._do("view.graph.nodes()") if not kinds or node["kind"] in kinds]
 
+    def all_nodes(self, *kinds: str) -> list[dict[str, Any]]:
+        """Every node with all scopes open, block after block of what repeats."""
+        self.expand_all()
+        found = {node["id"]: node for node in self.nodes()}
+        waiting = [(node["id"], block) for node in found.values() for block in range(2, node["blocks"] + 1)]
+        while waiting:
+            repeat, block = waiting.pop()
+            self._do("view.graph.block(...argument)", [repeat, block])
+            self.expand_all()
+            new = {node["id"]: node for node in self.nodes() if node["id"] not in found}
+            found |= new
+            waiting += [(node["id"], k) for node in new.values() for k in range(2, node["blocks"] + 1)]
+        return [node for node in found.values() if not kinds or node["kind"] in kinds]
+
     def labels(self) -> list[dict[str, Any]]:
         return self._do("view.graph.labels()")
 

@@ -53,6 +53,7 @@ export function inspection(graph: GraphView) {
         h,
         fontPx: written.get(node.id) ?? 0,
         open: model.isScope(i) ? model.open(i) : null,
+        blocks: model.isRepeat(i) ? model.allChildrenOf(i).length : 0, // of which one is shown
         depth: model.depth[i]!,
         onScreen,
       };

@@ -4,6 +4,7 @@ import type { GraphView } from "./view";
 
 const WIDEST = 130;
 const TALLEST = 0.38; // of the view's height
+const NARROWEST = 340; // of the view; on less it would cover the graph
 const MOST_BOXES = 4000;
 
 export class Minimap {
@@ -39,7 +40,7 @@ export class Minimap {
     const size = layout.size();
     const whole =
       camera.x > -2 && camera.y > -2 && camera.x + size.w * camera.k < view.w + 2 && camera.y + size.h * camera.k < view.h + 2;
-    this.element.hidden = whole || view.w < 200 || view.h < 160;
+    this.element.hidden = whole || view.w < NARROWEST || view.h < 160;
     if (this.element.hidden) return;
     this.scale = Math.min(Math.min(WIDEST, view.w * 0.25) / size.w, (view.h * TALLEST) / size.h);
     const [w, h] = [Math.max(14, Math.round(size.w * this.scale)), Math.max(14, Math.round(size.h * this.scale))];
