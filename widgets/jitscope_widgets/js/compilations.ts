@@ -41,7 +41,7 @@ export function compilationsTable(
       h(
         "table",
         {},
-        h("thead", {}, h("tr", {}, ...["", "took", "program", "because"].map((title) => h("th", { scope: "col" }, title)))),
+        h("thead", {}, h("tr", {}, ...["number", "took", "program", "because"].map((title) => h("th", { scope: "col" }, title)))),
         h("tbody", {}, ...rows),
       ),
     ),

@@ -65,7 +65,8 @@ export function exportMenu(exports: () => Exports): HTMLElement {
       });
     return h("button", { type: "button", role: "menuitem", "data-kind": kind, onclick: () => void act() }, title);
   });
-  const menu = h("div", { class: "jitscope-menu", role: "menu", "aria-label": "Export", hidden: true }, ...items, problem);
+  const list = h("div", { role: "menu", "aria-label": "Export" }, ...items);
+  const menu = h("div", { class: "jitscope-menu", hidden: true }, list, problem);
   const button = iconButton("save", "export", { "aria-haspopup": "menu", "aria-expanded": "false" });
   const open = () => {
     problem.textContent = "";

@@ -32,7 +32,7 @@ const VIEWS: Record<string, Open> = {
   fusion: fusionAlone,
   timing: (doc, host) => timingView(doc, host),
   recompilations: (doc, host) => recompilesView(doc, host),
-  ledger: (doc, host) => ledgerView(doc, host),
+  ledger: (doc, host, memory) => ledgerView(doc, host, memory),
   source: (doc) => sourceView(doc),
   diagnostics: (doc, host) => diagnosticsView(doc, host),
 };

@@ -1,0 +1,133 @@
+"""Saved outputs on a bare page: what they carry comes alive, what was left out is said and fetched, exports are files."""
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from jitscope_widgets import html
+from jitscope_widgets.envelope import pack, pack_compilation
+from tests.browser.audit import assert_readable
+from tests.browser.view import View
+from tests.widgets import documents as made
+
+
+MOUNT = """([text, parts]) => {
+  const host = parts && { fetch: async (at) => { (window.asked ??= []).push(at); return parts[at]; } };
+  jitscopeView.mount(document.getElementById('here'), text, host || {});
+}"""
+
+
+@pytest.fixture
+def show(page: Page, root: Path):
+    code = (root / "widgets/jitscope_widgets/static/view.iife.js").read_text()
+
+    def show(text: str, parts: dict[str, str] | None = None) -> View:
+        page.set_content("<!doctype html><title>saved</title><body style='background: #fff'><div id=here></div>")
+        page.add_script_tag(content=code)
+        page.evaluate(MOUNT, [text, parts])
+        expect(page.locator("#here .jitscope-headline, #here .jitscope-ledger").first).to_be_visible()
+        return View(page.locator("#here > .jitscope"))
+
+    return show
+
+
+def many(count: int) -> dict[str, Any]:
+    found = []
+    for at in range(count):
+        one = made.layer_compilation() | {"id": at, "recompilations": made.recompilations(made.card(at + 1))}
+        found.append(one)
+    return made.cell(*found)
+
+
+def test_a_row_is_filled_from_the_kernel(show) -> None:
+    document = many(12)
+    view = show(pack(document, 200_000).text, {"5": pack_compilation(document, 5)})
+    view.open("graph")
+    table = view.element.locator(".jitscope-compilations")
+    table.locator("summary").click()
+    assert table.locator("tbody tr").count() == 12
+    assert_readable(view.element)
+    table.get_by_role("button", name="6", exact=True).click()
+    view.open("graph")
+    assert view.nodes("equation")
+    assert view.page.evaluate("() => window.asked") == [5]
+
+
+def test_a_row_without_a_kernel_says_what_is_missing(show) -> None:
+    view = show(pack(many(12), 200_000).text)
+    view.open("recompiles")
+    view.element.locator(".jitscope-picker select").select_option(index=4)
+    expect(view.element.locator(".jitscope-left-out")).to_contain_text("Run the cell again to see it.")
+    view.element.locator("[role=tab][data-tab=graph]").click()
+    expect(view.element.locator("[data-panel=graph]")).to_contain_text("left out of the saved notebook")
+    view.element.locator("[role=tab][data-tab=recompiles]").click()
+    expect(view.element.locator(".jitscope-card")).to_contain_text("compilation 5")
+
+
+def test_what_was_left_out_comes_with_a_button(show) -> None:
+    document = made.long_program(600)
+    small = pack(document, 12_000)
+    assert small.remarks
+    view = show(small.text, {"0": pack_compilation(document, 0)})
+    view.headline().click()
+    button = view.element.get_by_role("button", name="Get it from the kernel")
+    button.click()
+    expect(button).to_have_count(0)
+    view.open("graph")
+    view.level("before")
+    assert len(view.nodes()) > 10
+    assert view.document()["compilations"][0]["function"] == document["compilations"][0]["function"]
+
+
+def test_the_graph_is_exported(show, tmp_path: Path) -> None:
+    view = show(pack(made.layer_cell()).text)
+    view.open("graph")
+    menu = view.element.get_by_role("button", name="export")
+    taken = {}
+    for kind in ("svg", "png", "dot", "json"):
+        menu.click()
+        with view.page.expect_download() as download:
+            view.element.locator(f"[role=menuitem][data-kind={kind}]").click()
+        download.value.save_as(tmp_path / f"a.{kind}")
+        taken[kind] = (tmp_path / f"a.{kind}").read_bytes()
+    ElementTree.fromstring(taken["svg"])
+    assert taken["png"].startswith(b"\x89PNG") and len(taken["png"]) > 1000
+    assert taken["dot"].startswith(b"digraph jitscope {") and taken["dot"].count(b"->") == len(
+        made.layer_graph()["edges"]
+    )
+    assert json.loads(taken["json"]) == made.layer_cell()
+    menu.click()
+    expect(view.element.locator("[role=menuitem][data-kind=html]")).to_be_disabled()
+
+
+def test_50000_operations_reopen(page: Page, root: Path) -> None:
+    nodes = [made.node(f"e{at}", label=("sin", "mul")[at % 2], text=f"v{at} = sin v{at - 1}") for at in range(50_000)]
+    edges = [made.edge(f"e{at}", f"e{at + 1}") for at in range(49_999)]
+    compilation = made.layer_compilation() | {"graph": made.graph(nodes, edges), "equations": 50_000, "fusion": None}
+    saved = html(made.cell(compilation))
+    assert len(saved.encode()) < 1_000_000
+    page.set_content(f"<!doctype html><body style='background: #fff'>{saved}")
+    page.add_script_tag(content=(root / "widgets/jitscope_widgets/static/view.iife.js").read_text())
+    view = View(page.locator(".jitscope").first)
+    view.open("graph")
+    assert view.nodes()
+    page.screenshot(path=Path(__file__).parent / "screenshots" / "50000-reopened.png")
+
+
+def test_the_ledger_in_three_orders(show) -> None:
+    rows = [made.ledger()["rows"][0] | {"id": at, "function": f"f{at % 3}"} for at in range(1, 500)]
+    view = show(pack({**made.ledger(), "rows": rows}).text)
+    element = view.element
+    assert element.locator(".jitscope-ledger-row").count() == 200
+    element.get_by_role("button", name="299 more").click()
+    expect(element.locator(".jitscope-ledger-row").nth(200)).to_have_attribute("data-id", "299")
+    element.get_by_role("radio", name="timeline").check()
+    expect(element.locator(".jitscope-ledger-row").first).to_have_attribute("data-id", "1")
+    assert element.locator(".jitscope-timeline .jitscope-bar").count() == 200
+    element.get_by_role("radio", name="by caller").check()
+    assert element.locator(".jitscope-ledger-tree > details > details").count() == 3
+    assert_readable(element)
