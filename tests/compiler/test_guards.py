@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -10,6 +12,7 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
 from jitscope.backend.guards import guards
+from jitscope.core.primitive import Primitive
 
 
 X = np.random.default_rng(0).random((116, 114)).astype(np.float32) + 0.5
@@ -74,6 +77,28 @@ def test_order_and_grouping_make_no_other_operand(name):
     assert guards(jx.make_jaxpr(lambda *xs: f(jnp, *xs))(*given).jaxpr)
     wanted = f(np, *[x.astype(np.float64) for x in given])
     np.testing.assert_allclose(jx.jit(lambda *xs: f(jnp, *xs))(*given), wanted, rtol=1e-4)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Table:
+    values: np.ndarray
+
+
+def test_parameters_are_told_apart_by_all_of_their_contents() -> None:
+    """`repr` shows the first and last few elements of a large array."""
+    scaled = Primitive("scaled_by_table")
+    scaled.def_abstract_eval(lambda x, table: x)
+    one, two = np.ones(13224, np.float32), np.ones(13224, np.float32)
+    two[5000] = 2
+    assert repr(Table(one)) == repr(Table(two))
+
+    def program(second: np.ndarray):
+        return jx.make_jaxpr(
+            lambda x: jnp.sum(jnp.log(scaled(x, table=Table(one))) + jnp.log(scaled(x, table=Table(second))))
+        )(X).jaxpr
+
+    assert guards(program(two))
+    assert not guards(program(one.copy()))
 
 
 def test_logarithms_in_loops_branches_and_calls():

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.hashing import written
 from ..core.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, subjaxprs
 from ..core.primitive import Primitive
 from ..ops import elementwise as ew
@@ -151,7 +152,7 @@ class _Origins:
             (
                 eqn.primitive,
                 *[a for a, _ in given],
-                *[(name, repr(p)) for name, p in sorted(eqn.params.items())],
+                *[(name, written(p)) for name, p in sorted(eqn.params.items())],
                 eqn.outvars[0].aval,
             )
         )

@@ -41,6 +41,14 @@ def structural_hash(closed: ClosedJaxpr, embedded: Sequence[Any] = ()) -> Struct
     return StructuralHash(blake2b("".join(writer.out).encode(), digest_size=32).digest(), writer.kept)
 
 
+def written(value: Any) -> str:
+    """A parameter or constant as text: the same for equal ones (of objects that are equal only to themselves: for one), and other
+    for all others."""
+    writer = _Writer()
+    writer.value(value)
+    return "".join(writer.out)
+
+
 class _Writer:
     """Writes a program as text in which every part is delimited and variables are numbers."""
 
