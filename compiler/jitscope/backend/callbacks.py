@@ -121,10 +121,7 @@ class HostFunction:
         return f" at result{path}" if path else ""
 
     def _broken(self, what: str, advice: str = "return what was promised, or promise something else") -> Exception:
-        where = self.where
-        line = (
-            f", called by {self.what} in line {where.line} of {where.function}: {where.text.strip()}" if where else ""
-        )
+        line = source.told(self.where, f", called by {self.what} in ")
         return CallbackResultError(f"the callback {self} {what}{line}\n  what to do: {advice}")
 
 

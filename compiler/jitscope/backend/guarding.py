@@ -24,8 +24,7 @@ def guard(kind: str, what: Callable[[], str], explicit: bool = False) -> None:
     level = config.value_of(f"transfer_guard_{kind}") or config.value_of("transfer_guard") or "allow"
     name, advice = _WORDS[kind]
     if level == "disallow_explicit" or (level == "disallow" and not explicit):
-        where = source.here()
-        line = f", in line {where.line} of {where.function}: {where.text.strip()}" if where else ""
+        line = source.told(source.here(), ", in ")
         raise JaxRuntimeError(
             f"INVALID_ARGUMENT: Disallowed {name} transfer of {what()}{line}\n  what to do: {advice} moves it explicitly"
             + (", which disallow_explicit forbids, too" if level == "disallow_explicit" else "")

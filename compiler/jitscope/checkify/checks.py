@@ -251,4 +251,4 @@ def check_error(error: Error) -> None:
 
 def written_at(where: source.Position | None) -> str:
     """The user's line, behind a message."""
-    return f" (line {where.line} of {where.function}: {where.text.strip()})" if where else ""
+    return source.told(where, " (", ")")

@@ -145,10 +145,7 @@ def _check_types(what: str, f: Any, closed: ClosedJaxpr, avals: Sequence[ShapedA
 def made_in(closed: ClosedJaxpr, atom: Any) -> str:
     """Where a result was computed, in words; empty if it is an argument or not known."""
     eqn = _maker(closed, atom)
-    where = place_made(closed, atom)
-    if eqn is None or where is None:
-        return ""
-    return f", by {eqn.primitive.name} in line {where.line} of {where.function}: {where.text.strip()}"
+    return "" if eqn is None else source.told(place_made(closed, atom), f", by {eqn.primitive.name} in ")
 
 
 def place_made(closed: ClosedJaxpr, atom: Any) -> source.Position | None:

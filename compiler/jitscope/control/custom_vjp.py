@@ -208,8 +208,7 @@ custom_lin_p = CustomLin("custom_lin")
 
 def no_forward_mode(name: str) -> TypeError:
     """The error for a forward derivative of a custom_vjp function."""
-    where = source.here()
-    line = f"\n  It is called in line {where.line} of {where.function}: {where.text.strip()}" if where else ""
+    line = source.told(source.here(), "\n  It is called in ")
     return TypeError(
         f"forward-mode differentiation (jvp, jacfwd, linearize's linear function) does not work through {name}, a custom_vjp "
         f"function: its rules say how cotangents go back, not how tangents go forward.{line}\n"

@@ -72,8 +72,7 @@ class LinearSolve(HigherOrder):
         own, b = _parts(args, consts)
         jaxprs = Parts(**programs)
         if jaxprs.transpose_solve is None:
-            where = source.here()
-            line = f"\n  it is called in line {where.line} of {where.function}: {where.text.strip()}" if where else ""
+            line = source.told(source.here(), "\n  it is called in ")
             raise TypeError(
                 "reverse-mode differentiation through custom_linear_solve solves with the transpose, and it was given neither "
                 f"transpose_solve nor symmetric=True.{line}"

@@ -226,11 +226,7 @@ class Ref(Reference):
                 return f"was passed in as the {cell.trace.origin(cell.var).split(' of ')[0]}"
             made = next((e for e in cell.trace.eqns if cell.var in e.outvars), None)
             where = source.user_position(made.traceback) if made is not None else None
-            return (
-                f"was created on line {where.line} of {where.function}: {where.text.strip()}"
-                if where
-                else "was made inside"
-            )
+            return source.told(where, "was created on ") or "was made inside"
         return "was made outside of the function"
 
 

@@ -143,8 +143,7 @@ def _is_above(x: Any, trace: Trace) -> bool:
 
 def closed_over(name: str) -> UnexpectedTracerError:
     """The error for a function that captures a value its rules should have known of."""
-    where = source.here()
-    line = f" It is called in line {where.line} of {where.function}: {where.text.strip()}" if where else ""
+    line = source.told(source.here(), " It is called in ")
     return UnexpectedTracerError(
         f"{name}, a function with derivative rules of its own, captures a value that is being differentiated or mapped.{line}\n"
         "  Its rules say how it depends on its arguments, not on what it captures.\n"

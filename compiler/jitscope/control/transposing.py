@@ -95,11 +95,7 @@ class LinearFunction:
 
     def _not_linear(self, eqn: JaxprEqn | None) -> TypeError:
         where = source.user_position(eqn.traceback) if eqn is not None else None
-        line = (
-            f"\n  the derivative depends on the argument in line {where.line} of {where.function}: {where.text.strip()}"
-            if where
-            else ""
-        )
+        line = source.told(where, "\n  the derivative depends on the argument in ")
         return TypeError(
             f"linear_transpose needs a function that is linear in its arguments, and {self.name} is not.{line}\n"
             "  what to do: for the transpose of the derivative at a point, take vjp"

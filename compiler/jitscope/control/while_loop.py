@@ -81,7 +81,7 @@ class While(HigherOrder):
 
     def transpose(self, cts, /, *args, cond_jaxpr, body_jaxpr, **params):
         where = source.here()
-        line = f"\n  the loop is in line {where.line} of {where.function}: {where.text.strip()}" if where else ""
+        line = source.told(where, "\n  the loop is in ")
         error = ValueError(
             "reverse-mode differentiation (grad, vjp) does not work through while_loop, or fori_loop with bounds known only "
             "when running: the number of iterations, and so the memory for their intermediate values, is not known."

@@ -148,9 +148,7 @@ class Primitive:
         return None
 
     def missing(self, rule: str) -> MissingRule:
-        where = source.here()
-        line = f" (line {where.line} of {where.function}: {where.text.strip()})" if where else ""
-        return MissingRule(f"primitive {self.name!r} has no {rule} rule{line}")
+        return MissingRule(f"primitive {self.name!r} has no {rule} rule{source.told(source.here(), ' (', ')')}")
 
 
 class Discharge(NamedTuple):

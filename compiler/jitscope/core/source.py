@@ -52,6 +52,11 @@ def line_of(file: str, line: int) -> str:
     return lines[line - 1] if 0 < line <= len(lines) else ""
 
 
+def told(where: Position | None, before: str, after: str = "") -> str:
+    """A position as messages tell it, `line 3 of f: y = sin(x)`, between other words; nothing where it is not known."""
+    return f"{before}line {where.line} of {where.function}: {where.text.strip()}{after}" if where else ""
+
+
 def add_internal(path: str) -> None:
     """Count a file, or the files below a folder, as the library's own: positions point at the caller of such code."""
     _INTERNAL.append(os.path.abspath(path) + (os.sep if os.path.isdir(path) else ""))

@@ -87,8 +87,7 @@ def _transpose_equation(eqn: JaxprEqn, values: dict[Var, Any], totals: dict[Var,
 
 
 def _not_linear(eqn: JaxprEqn) -> TypeError:
-    where = source.user_position(eqn.traceback)
-    line = f" (line {where.line} of {where.function}: {where.text.strip()})" if where else ""
+    line = source.told(source.user_position(eqn.traceback), " (", ")")
     return TypeError(
         f"the backward pass met {eqn.primitive.name} of two values that both depend on what is differentiated or transposed"
         f"{line}. That is not linear: a derivative rule must be linear in the tangents, and linear_transpose takes a linear "
