@@ -333,7 +333,7 @@ def test_calls_are_followed_and_lost_origins_are_not_guessed():
 def test_loops_hold_their_kernels():
     program = compiled(LOOP)
     (loop,) = [k for k in program.document["kernels"] if k["kind"] == "loop"]
-    inner = [k for k in program.document["kernels"] if k["note"] == "Runs again in each turn of its loop."]
+    inner = [k for k in program.document["kernels"] if k["note"] == "Runs again in each iteration of its loop."]
     assert [m["name"] for m in loop["members"]] == [k["name"] for k in inner]
     assert set(loop["paths"]) == {"e0", "e0/e0", "e0/e1", "e0/e2", "e0/e3"}
     after = program.nodes("after")

@@ -1,4 +1,4 @@
-"""The first equation that gives a NaN is found: in calls, branches, loops (with the turn) and backward passes."""
+"""The first equation that gives a NaN is found: in calls, branches, loops (with the iteration) and backward passes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_the_line_the_columns_and_the_operands():
         return jnp.exp(y) + jnp.log(y)
 
     found = find(f, np.array([1.0, 3.0], np.float32))
-    assert found.primitive == "log" and found.path == "e2" and found.turns == ()
+    assert found.primitive == "log" and found.path == "e2" and found.iterations == ()
     assert found.position.line == line_of(f, "jnp.log(y)")
     assert found.position.text[found.position.column : found.position.end_column] == "jnp.log(y)"
     assert found.operands[0].tolist() == [-1, 1] and np.isnan(found.results[0][0])
@@ -46,9 +46,9 @@ def test_the_turn_of_a_scan(reverse):
         if c - i * 0.3 < 0:
             break
         c, number = np.sqrt(c - i * 0.3), number + 1
-    (turn,) = found.turns
-    assert (found.primitive, turn.number, turn.count) == ("sqrt", number, 6)
-    assert found.path.count("/") == 1 and turn.loop.line == line_of(f, "lax.scan")
+    (iteration,) = found.iterations
+    assert (found.primitive, iteration.number, iteration.count) == ("sqrt", number, 6)
+    assert found.path.count("/") == 1 and iteration.loop.line == line_of(f, "lax.scan")
 
 
 def test_a_scan_in_a_call_in_a_branch_in_a_while_loop():
@@ -63,9 +63,9 @@ def test_a_scan_in_a_call_in_a_branch_in_a_while_loop():
         return lax.while_loop(lambda s: s[1] < 6, body, (x, 0))[0]
 
     found = find(f, 1.0)
-    assert found.primitive == "mul" and [t.number for t in found.turns] == [3]
+    assert found.primitive == "mul" and [t.number for t in found.iterations] == [3]
     infinite = find(f, 1.0, test=watching.nans_and_infinities)
-    assert infinite.primitive == "div" and [(t.number, t.count) for t in infinite.turns] == [(3, None), (2, 4)]
+    assert infinite.primitive == "div" and [(t.number, t.count) for t in infinite.iterations] == [(3, None), (2, 4)]
 
 
 def test_the_backward_pass_points_at_the_forward_line():
@@ -102,5 +102,5 @@ def test_the_message():
 
     text = replay.message("f", find(f, np.full((2, 5), 3.0, np.float32)), "NaN")
     assert text.startswith("f gave NaN: first made by log in line ")
-    assert "in turn 3 of 9 (from 0) of the loop in line " in text
+    assert "in iteration 3 of 9 (from 0) of the loop in line " in text
     assert "operand 0: f32[2,5] [[" in text and "10 of 10 not finite, the first at [0, 0]" in text

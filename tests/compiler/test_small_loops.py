@@ -1,4 +1,4 @@
-"""Small loops are compiled into one function each, which saves most of the time of a turn."""
+"""Small loops are compiled into one function each, which saves most of the time of an iteration."""
 
 from __future__ import annotations
 

@@ -57,9 +57,9 @@ def _counts(jaxpr: Jaxpr, known: dict[Jaxpr, Counter[str]]) -> Counter[str]:
         count: Counter[str] = Counter()
         for _, eqn in jaxpr.live()[0]:
             count.update(_KINDS.get(eqn.primitive, ("log", "log") if eqn.primitive.name in _UNKNOWN else ()))
-            turns = 2 if eqn.primitive.name in ("scan", "while") else 1
+            iterations = 2 if eqn.primitive.name in ("scan", "while") else 1
             for held in _held(eqn):
-                for _ in range(turns):
+                for _ in range(iterations):
                     count.update(_counts(held, known))
         known[jaxpr] = count
     return known[jaxpr]

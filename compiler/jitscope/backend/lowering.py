@@ -405,15 +405,15 @@ class LoweringContext(ForeignCalls, Patterns):
         """The parts of a loop that carries the number of the run, last."""
         run = self.module.run
 
-        def turn(*state):
+        def iteration(*state):
             run.now = state[-1]
             return [*body(*state[:-1]), run.get()]
 
-        return [*avals, NUMBER], [*values, run.get()], lambda *state: going(*state[:-1]), turn
+        return [*avals, NUMBER], [*values, run.get()], lambda *state: going(*state[:-1]), iteration
 
     def _tested_ahead(self, avals: Any, values: Any, going: Any, body: Any) -> list[Any]:
         """A loop whose condition has effects. The region for conditions gives nothing but the answer, so the condition is
-        computed before the loop and at the end of each turn, and carried."""
+        computed before the loop and at the end of each iteration, and carried."""
         flag = ShapedArray((), np.dtype(bool))
 
         def tested(*state):
@@ -470,17 +470,17 @@ class LoweringContext(ForeignCalls, Patterns):
     def counted_loop(
         self, count: Any, avals: Sequence[ShapedArray], values: Sequence[Any], body: Callable[..., Sequence[Any]]
     ) -> list[Any]:
-        """Values of the given avals after `count` turns of `body`, a Python function over primitives of (i, *values)."""
+        """Values of the given avals after `count` iterations of `body`, a Python function over primitives of (i, *values)."""
         number = ShapedArray((), np.dtype(np.int32))
         closed = trace_to_jaxpr(body, [number, *avals], DebugInfo("loop"))
 
-        def turn(i, *state):
+        def iteration(i, *state):
             return [self.hlo.add(i, self.scalar(1, np.int32)), *self.inline_jaxpr(closed, i, *state)]
 
         def going(i, *state):
             return self.compare(i, self.count(count), "LT")
 
-        return self.while_loop([number, *avals], [self.scalar(0, np.int32), *values], going, turn)[1:]
+        return self.while_loop([number, *avals], [self.scalar(0, np.int32), *values], going, iteration)[1:]
 
 
 def lower_jaxpr(

@@ -1,6 +1,6 @@
 """Replay: a program run again equation by equation, to find the first one that gives a NaN (or an infinity).
 
-Loops are run turn by turn as compiled bodies until one gives a bad value, then that turn is run equation by equation; calls,
+Loops are run one iteration after another as compiled bodies until one gives a bad value; that iteration is then run equation by equation; calls,
 branches and functions with rules of their own are entered. Programs with callbacks are not run again.
 """
 
@@ -23,8 +23,8 @@ from .watching import WHAT, Test, is_bad, nans
 
 
 @dataclasses.dataclass(frozen=True)
-class Turn:
-    """One turn of a loop: which (from 0, in the order of execution), of how many (None: it is not known), and where the
+class Iteration:
+    """One iteration of a loop: which (from 0, in the order of execution), of how many (None: it is not known), and where the
     loop is."""
 
     number: int
@@ -39,7 +39,7 @@ class Finding(NamedTuple):
     path: str
     primitive: str
     position: source.Position | None
-    turns: tuple[Turn, ...]
+    iterations: tuple[Iteration, ...]
     operands: tuple[np.ndarray, ...]
     results: tuple[np.ndarray, ...]
 
@@ -70,7 +70,7 @@ class _Replay:
         return any(is_bad(x, self.test) for x in values)
 
     def run(
-        self, closed: ClosedJaxpr, args: Sequence[Any], prefix: str, turns: tuple[Turn, ...]
+        self, closed: ClosedJaxpr, args: Sequence[Any], prefix: str, iterations: tuple[Iteration, ...]
     ) -> tuple[Finding | None, list[Any]]:
         env: dict[Any, Any] = dict(zip(closed.jaxpr.constvars, map(to_array, closed.consts)))
         env.update(zip(closed.jaxpr.invars, args))
@@ -82,7 +82,7 @@ class _Replay:
             operands = [read(a) for a in eqn.invars]
             results = self.apply(eqn, operands)
             if self.bad(results) and not self.bad(operands):
-                return self.inside(eqn, operands, results, f"{prefix}e{i}", turns), []
+                return self.inside(eqn, operands, results, f"{prefix}e{i}", iterations), []
             env.update(zip(eqn.outvars, results))
         return None, [read(a) for a in closed.jaxpr.outvars]
 
@@ -91,49 +91,49 @@ class _Replay:
         return [to_array(x) for x in (out if eqn.primitive.multiple_results else [out])]
 
     def inside(
-        self, eqn: JaxprEqn, operands: list[Any], results: list[Any], path: str, turns: tuple[Turn, ...]
+        self, eqn: JaxprEqn, operands: list[Any], results: list[Any], path: str, iterations: tuple[Iteration, ...]
     ) -> Finding:
         """What made the results of an equation bad: itself, or an equation of a program it holds."""
         look = getattr(self, f"in_{eqn.primitive.name}", None)
-        found = look(eqn, operands, path, turns) if look else self.in_held(eqn, operands, path, turns)
+        found = look(eqn, operands, path, iterations) if look else self.in_held(eqn, operands, path, iterations)
         return found or Finding(
             path,
             eqn.primitive.name,
             source.user_position(eqn.traceback),
-            turns,
+            iterations,
             tuple(np.asarray(x) for x in operands if _has_numbers(x)),
             tuple(np.asarray(x) for x in results if _has_numbers(x)),
         )
 
-    def in_held(self, eqn: JaxprEqn, operands: list[Any], path: str, turns: tuple[Turn, ...]) -> Finding | None:
+    def in_held(self, eqn: JaxprEqn, operands: list[Any], path: str, iterations: tuple[Iteration, ...]) -> Finding | None:
         """In a program that runs once, on all operands."""
         for name in ("jaxpr", "fun", "call_jaxpr"):
             held = eqn.params.get(name)
             if isinstance(held, ClosedJaxpr) and len(held.in_avals) == len(operands):
-                return self.run(held, operands, subpath(path, ""), turns)[0]
+                return self.run(held, operands, subpath(path, ""), iterations)[0]
         return None
 
-    def in_cond(self, eqn: JaxprEqn, operands: list[Any], path: str, turns: tuple[Turn, ...]) -> Finding | None:
+    def in_cond(self, eqn: JaxprEqn, operands: list[Any], path: str, iterations: tuple[Iteration, ...]) -> Finding | None:
         branches = eqn.params["branches"]
         number = min(max(int(operands[0]), 0), len(branches) - 1)
         segment = f"branches{number}" if len(branches) > 1 else ""
-        return self.run(branches[number], operands[1:], subpath(path, segment), turns)[0]
+        return self.run(branches[number], operands[1:], subpath(path, segment), iterations)[0]
 
-    def in_scan(self, eqn: JaxprEqn, operands: list[Any], path: str, turns: tuple[Turn, ...]) -> Finding | None:
+    def in_scan(self, eqn: JaxprEqn, operands: list[Any], path: str, iterations: tuple[Iteration, ...]) -> Finding | None:
         params, body = eqn.params, eqn.params["jaxpr"]
         c, m = params["num_consts"], params["num_carry"]
         consts, carry, xs = operands[:c], operands[c : c + m], operands[c + m :]
         order = range(params["length"])
         for number, i in enumerate(reversed(order) if params["reverse"] else order):
             args = [*consts, *carry, *[x[i] for x in xs]]
-            outs = call(body, args, "turn")
+            outs = call(body, args, "iteration")
             if self.bad(outs) and not self.bad(args):
-                turn = Turn(number, params["length"], source.user_position(eqn.traceback))
-                return self.run(body, args, subpath(path, ""), (*turns, turn))[0]
+                iteration = Iteration(number, params["length"], source.user_position(eqn.traceback))
+                return self.run(body, args, subpath(path, ""), (*iterations, iteration))[0]
             carry = outs[:m]
         return None
 
-    def in_while(self, eqn: JaxprEqn, operands: list[Any], path: str, turns: tuple[Turn, ...]) -> Finding | None:
+    def in_while(self, eqn: JaxprEqn, operands: list[Any], path: str, iterations: tuple[Iteration, ...]) -> Finding | None:
         params = eqn.params
         c, b = params["cond_nconsts"], params["body_nconsts"]
         conds, consts, carry = operands[:c], operands[c : c + b], operands[c + b :]
@@ -141,10 +141,10 @@ class _Replay:
             if not bool(call(params["cond_jaxpr"], [*conds, *carry], "cond_fun")[0]):
                 return None
             args = [*consts, *carry]
-            carry = call(params["body_jaxpr"], args, "turn")
+            carry = call(params["body_jaxpr"], args, "iteration")
             if self.bad(carry) and not self.bad(args):
-                turn = Turn(number, None, source.user_position(eqn.traceback))
-                return self.run(params["body_jaxpr"], args, subpath(path, "body_jaxpr"), (*turns, turn))[0]
+                iteration = Iteration(number, None, source.user_position(eqn.traceback))
+                return self.run(params["body_jaxpr"], args, subpath(path, "body_jaxpr"), (*iterations, iteration))[0]
         return None
 
 
@@ -182,9 +182,9 @@ def message(name: str, finding: Finding | None, what: str) -> str:
             "differences of large numbers; jitscope.disable_jit() runs it in Python's order"
         )
     lines = [f"{name} gave {what}: first made by {finding.primitive}{_place(finding.position)}"]
-    for turn in reversed(finding.turns):
-        of = f" of {turn.count}" if turn.count is not None else ""
-        lines.append(f"  in turn {turn.number}{of} (from 0) of the loop{_place(turn.loop)}")
+    for iteration in reversed(finding.iterations):
+        of = f" of {iteration.count}" if iteration.count is not None else ""
+        lines.append(f"  in iteration {iteration.number}{of} (from 0) of the loop{_place(iteration.loop)}")
     lines += [f"  operand {i}: {_shown(x)}" for i, x in enumerate(finding.operands)]
     lines += [f"  result: {_shown(x)}" for x in finding.results]
     return "\n".join(lines)

@@ -341,7 +341,7 @@ def _nothing(check: Check) -> list[Any]:
 
 
 def _merged(before: Sequence[Any], after: Sequence[Any]) -> list[Any]:
-    """The state of a loop after one more turn: that of the first turn in which something failed."""
+    """The state of a loop after one more iteration: that of the first iteration in which something failed."""
     failed = not_p(lt_p(before[0], np.int32(0)))
     return [select_n_p(failed, new, old) for old, new in zip(before, after)]
 
@@ -368,7 +368,7 @@ def _through_scan(state: _State, eqn: JaxprEqn, operands: list[Any], kinds: Kind
 
 
 def _through_while(state: _State, eqn: JaxprEqn, operands: list[Any], kinds: Kinds) -> list[Any]:
-    """What the condition checks is looked at before the loop, and in each turn after the body."""
+    """What the condition checks is looked at before the loop, and in each iteration after the body."""
     params = eqn.params
     c, b = params["cond_nconsts"], params["body_nconsts"]
     condition, cond_checks = checked(params["cond_jaxpr"], kinds)

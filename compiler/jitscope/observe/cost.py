@@ -1,7 +1,7 @@
 """How much a compiled program computes and moves: XLA's model of each of its computations, times how often it runs.
 
 XLA's own figure for a program counts the body of a loop once, and calls of routines that it does not look into as nothing. Here a
-body counts as often as its loop turns where XLA knows that (a `scan`, a `fori_loop` over Python ints), and routines of LAPACK have
+body counts as often as its loop iterates where XLA knows that (a `scan`, a `fori_loop` over Python ints), and routines of LAPACK have
 a model; where either is not known, neither is the sum.
 """
 
@@ -68,7 +68,7 @@ class _Costs:
         found = self.of(self.entry)
         routines = ", ".join(dict.fromkeys(self.routines))
         if self.loops:
-            return Work(None, None, "how often a loop of it turns depends on the data")
+            return Work(None, None, "how many iterations a loop of it makes depends on the data")
         return Work(
             None if routines else found.flops, found.bytes, f"the work of {routines} is not known" if routines else ""
         )

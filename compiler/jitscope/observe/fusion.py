@@ -147,7 +147,7 @@ def _loop_note(op: Op, count: int) -> str:
 
 def _around_note(around: Sequence[str]) -> str:
     if "while" in around:
-        return "Runs again in each turn of its loop."
+        return "Runs again in each iteration of its loop."
     return "Runs when its branch is taken." if "conditional" in around else ""
 
 
