@@ -264,7 +264,7 @@ def test_files_are_short() -> None:
 
 @pytest.mark.smoke
 def test_three_late_bindings_and_no_others() -> None:
-    """The evaluating trace, the operators, and the lowering of held jaxprs (handed in with `ctx`)."""
+    """The evaluating trace, the operators, and the lowering of inner jaxprs (handed in with `ctx`)."""
     installers = {}
     for path in files(COMPILER):
         for node in ast.walk(ast.parse(path.read_text())):

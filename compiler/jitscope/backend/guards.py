@@ -58,17 +58,17 @@ def _counts(jaxpr: Jaxpr, known: dict[Jaxpr, Counter[str]]) -> Counter[str]:
         for _, eqn in jaxpr.live()[0]:
             count.update(_KINDS.get(eqn.primitive, ("log", "log") if eqn.primitive.name in _UNKNOWN else ()))
             iterations = 2 if eqn.primitive.name in ("scan", "while") else 1
-            for held in _held(eqn):
+            for inner in _inner_jaxprs(eqn):
                 for _ in range(iterations):
-                    count.update(_counts(held, known))
+                    count.update(_counts(inner, known))
         known[jaxpr] = count
     return known[jaxpr]
 
 
-def _held(eqn: JaxprEqn) -> list[Jaxpr]:
+def _inner_jaxprs(eqn: JaxprEqn) -> list[Jaxpr]:
     if isinstance(eqn.primitive, Special):
         return [eqn.primitive.program([x.aval for x in eqn.invars]).jaxpr]
-    return [held.jaxpr for _, held in subjaxprs(eqn.params)]
+    return [inner.jaxpr for _, inner in subjaxprs(eqn.params)]
 
 
 _CALLS = ("jit", "custom_jvp_call", "custom_vjp_call", "checkpoint")
@@ -139,13 +139,13 @@ class _Origins:
                 self.operands[kind][given[0][1]].add(given[0][0])
             else:
                 self.hidden[kind] += 1
-        held = _held(eqn)
-        if len(held) == 1 and (eqn.primitive.name in _CALLS or isinstance(eqn.primitive, Special)):
-            return self.follow(held[0], given)
-        for inner in held:
+        jaxprs = _inner_jaxprs(eqn)
+        if len(jaxprs) == 1 and (eqn.primitive.name in _CALLS or isinstance(eqn.primitive, Special)):
+            return self.follow(jaxprs[0], given)
+        for inner in jaxprs:
             for kind, n in self.counts[inner].items():
                 self.hidden[kind] += 2 * n
-        if held or eqn.primitive.name in _UNKNOWN or len(eqn.outvars) != 1:
+        if jaxprs or eqn.primitive.name in _UNKNOWN or len(eqn.outvars) != 1:
             self.hidden.update(("log", "log") if eqn.primitive.name in _UNKNOWN else ())
             return [self.fresh() for _ in eqn.outvars]
         exact = self.number(

@@ -60,8 +60,8 @@ def mentions_keys(closed: ClosedJaxpr) -> bool:
     if "mentions keys" not in closed.derived:
         jaxpr = closed.jaxpr
         variables = [*jaxpr.constvars, *jaxpr.invars, *[v for eqn in jaxpr.eqns for v in eqn.outvars]]
-        held = [sub for eqn in jaxpr.eqns for _, sub in subjaxprs(eqn.params)]
-        closed.derived["mentions keys"] = any(is_key(v.aval) for v in variables) or any(map(mentions_keys, held))
+        inner = [sub for eqn in jaxpr.eqns for _, sub in subjaxprs(eqn.params)]
+        closed.derived["mentions keys"] = any(is_key(v.aval) for v in variables) or any(map(mentions_keys, inner))
     return closed.derived["mentions keys"]
 
 
@@ -159,11 +159,11 @@ class Walk:
         return found, [number_of(a) for a in jaxpr.outvars]
 
     def equation(self, eqn: JaxprEqn, given: list[Any], ins: list[Any]) -> tuple[list[Any], list[Any]]:
-        held = [sub for _, sub in subjaxprs(eqn.params)]
+        inner = [sub for _, sub in subjaxprs(eqn.params)]
         keyed = any(x is not None for x in given) or any(is_key(v.aval) for v in eqn.outvars)
-        if held and (keyed or any(map(mentions_keys, held))):
-            return _HELD.get(eqn.primitive, _held)(self, eqn, given, ins, held)
-        numbers = self._numbers_of(eqn, ins, bool(held))
+        if inner and (keyed or any(map(mentions_keys, inner))):
+            return _INNER.get(eqn.primitive, _inner)(self, eqn, given, ins, inner)
+        numbers = self._numbers_of(eqn, ins, bool(inner))
         if not keyed:
             return [None] * len(eqn.outvars), numbers
         rule = _RULES.get(eqn.primitive)
@@ -174,8 +174,8 @@ class Walk:
                 self.use(labels, Use(eqn.traceback))
         return self.fresh(eqn), numbers
 
-    def _numbers_of(self, eqn: JaxprEqn, ins: list[Any], held: bool) -> list[Any]:
-        if held or eqn.effects:
+    def _numbers_of(self, eqn: JaxprEqn, ins: list[Any], inner: bool) -> list[Any]:
+        if inner or eqn.effects:
             return [self.number() for _ in eqn.outvars]
         key = (eqn.primitive, *eqn.params.items(), *ins)
         try:
@@ -300,13 +300,13 @@ _RULES: dict[Any, Rule] = {
 }
 
 
-# Programs held by operations -----------------------------------------------------------------------------------------
+# Inner jaxprs of operations -----------------------------------------------------------------------------------------
 
 
-def _held(walk: Walk, eqn: JaxprEqn, given: list[Any], ins: list[Any], held: list[ClosedJaxpr]) -> Any:
+def _inner(walk: Walk, eqn: JaxprEqn, given: list[Any], ins: list[Any], inner: list[ClosedJaxpr]) -> Any:
     """A call: one program, on the operands. What holds programs otherwise uses up all keys it gets."""
-    if len(held) == 1 and len(held[0].in_avals) == len(given):
-        return _call(walk, held[0], given, ins)
+    if len(inner) == 1 and len(inner[0].in_avals) == len(given):
+        return _call(walk, inner[0], given, ins)
     for labels in given:
         if labels is not None:
             walk.use(labels, Use(eqn.traceback))
@@ -318,17 +318,17 @@ def _call(walk: Walk, closed: ClosedJaxpr, given: Sequence[Any], ins: Sequence[A
     return walk.run(closed.jaxpr, [*constants, *given], [*[walk.number() for _ in constants], *ins])
 
 
-def _checkpoint(walk: Walk, eqn: JaxprEqn, given: list[Any], ins: list[Any], held: list[ClosedJaxpr]) -> Any:
+def _checkpoint(walk: Walk, eqn: JaxprEqn, given: list[Any], ins: list[Any], inner: list[ClosedJaxpr]) -> Any:
     """A program run again for its derivative draws the same numbers again, as it must."""
     if eqn.params["differentiated"]:
         return walk.fresh(eqn), [walk.number() for _ in eqn.outvars]
-    return _call(walk, held[0], given, ins)
+    return _call(walk, inner[0], given, ins)
 
 
-def _cond(walk: Walk, eqn: JaxprEqn, given: list[Any], ins: list[Any], held: list[ClosedJaxpr]) -> Any:
+def _cond(walk: Walk, eqn: JaxprEqn, given: list[Any], ins: list[Any], inner: list[ClosedJaxpr]) -> Any:
     before, parts = dict(walk.used), list(walk.parts)
     found, after, after_parts = [], dict(before), list(parts)
-    for branch in held:
+    for branch in inner:
         walk.used, walk.parts = dict(before), list(parts)
         found.append(_call(walk, branch, given[1:], ins[1:])[0])
         after |= walk.used
@@ -351,8 +351,8 @@ def _joined(walk: Walk, column: Sequence[Any]) -> Any:
     return labels
 
 
-def _scan(walk: Walk, eqn: JaxprEqn, given: list[Any], ins: list[Any], held: list[ClosedJaxpr]) -> Any:
-    (body,), length = held, eqn.params["length"]
+def _scan(walk: Walk, eqn: JaxprEqn, given: list[Any], ins: list[Any], inner: list[ClosedJaxpr]) -> Any:
+    (body,), length = inner, eqn.params["length"]
     consts, carry = eqn.params["num_consts"], eqn.params["num_carry"]
     state, numbers = given[consts : consts + carry], ins[consts : consts + carry]
     xs = given[consts + carry :]
@@ -385,7 +385,7 @@ def _rows_like(walk: Walk, row: Labels, length: int) -> Labels:
     return labels
 
 
-def _while(walk: Walk, eqn: JaxprEqn, given: list[Any], ins: list[Any], held: list[ClosedJaxpr]) -> Any:
+def _while(walk: Walk, eqn: JaxprEqn, given: list[Any], ins: list[Any], inner: list[ClosedJaxpr]) -> Any:
     condition, body = eqn.params["cond_jaxpr"], eqn.params["body_jaxpr"]
     n, m = eqn.params["cond_nconsts"], eqn.params["body_nconsts"]
     state, numbers = given[n + m :], ins[n + m :]
@@ -395,7 +395,7 @@ def _while(walk: Walk, eqn: JaxprEqn, given: list[Any], ins: list[Any], held: li
     return state, [walk.number() for _ in eqn.outvars]
 
 
-_HELD: dict[Any, Callable[..., Any]] = {
+_INNER: dict[Any, Callable[..., Any]] = {
     checkpoint_p: _checkpoint,
     cond_p: _cond,
     scan_p: _scan,

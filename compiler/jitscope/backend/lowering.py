@@ -346,7 +346,7 @@ class LoweringContext(ForeignCalls, Patterns):
         return [inner.literal(a) if isinstance(a, Literal) else env[a] for a in closed.jaxpr.outvars]
 
     def call(self, closed: ClosedJaxpr, *values: Any, name: str = "fn") -> list[Any]:
-        """Call a held jaxpr as a function of its own; equal jaxprs share one.
+        """Call an inner jaxpr as a function of its own; equal jaxprs share one.
 
         The call's location carries a number besides the path: XLA's inliner does not prefix names of the callee that
         begin like the call's own (`e10` in a call at `e1`).
@@ -375,8 +375,8 @@ class LoweringContext(ForeignCalls, Patterns):
             self.hlo.return_(list(out) if isinstance(out, (list, tuple)) else [out])
         self.module.run.now = before  # a value of the region is none outside of it
 
-    def held(self, closed: ClosedJaxpr, values: Sequence[Any], segment: str = "") -> list[Any]:
-        """Lower a held jaxpr (which captures nothing) in place, in a region, say; `segment` is what it adds to the path
+    def inner_jaxpr(self, closed: ClosedJaxpr, values: Sequence[Any], segment: str = "") -> list[Any]:
+        """Lower an inner jaxpr (which captures nothing) in place, in a region, say; `segment` is what it adds to the path
         (see `core.jaxpr.subjaxprs`)."""
         return lower_equations(self.module, closed.jaxpr, values, subpath(self.path, segment))
 

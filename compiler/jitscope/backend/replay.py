@@ -95,7 +95,7 @@ class _Replay:
     ) -> Finding:
         """What made the results of an equation bad: itself, or an equation of a program it holds."""
         look = getattr(self, f"in_{eqn.primitive.name}", None)
-        found = look(eqn, operands, path, iterations) if look else self.in_held(eqn, operands, path, iterations)
+        found = look(eqn, operands, path, iterations) if look else self.in_inner(eqn, operands, path, iterations)
         return found or Finding(
             path,
             eqn.primitive.name,
@@ -105,21 +105,27 @@ class _Replay:
             tuple(np.asarray(x) for x in results if _has_numbers(x)),
         )
 
-    def in_held(self, eqn: JaxprEqn, operands: list[Any], path: str, iterations: tuple[Iteration, ...]) -> Finding | None:
+    def in_inner(
+        self, eqn: JaxprEqn, operands: list[Any], path: str, iterations: tuple[Iteration, ...]
+    ) -> Finding | None:
         """In a program that runs once, on all operands."""
         for name in ("jaxpr", "fun", "call_jaxpr"):
-            held = eqn.params.get(name)
-            if isinstance(held, ClosedJaxpr) and len(held.in_avals) == len(operands):
-                return self.run(held, operands, subpath(path, ""), iterations)[0]
+            inner = eqn.params.get(name)
+            if isinstance(inner, ClosedJaxpr) and len(inner.in_avals) == len(operands):
+                return self.run(inner, operands, subpath(path, ""), iterations)[0]
         return None
 
-    def in_cond(self, eqn: JaxprEqn, operands: list[Any], path: str, iterations: tuple[Iteration, ...]) -> Finding | None:
+    def in_cond(
+        self, eqn: JaxprEqn, operands: list[Any], path: str, iterations: tuple[Iteration, ...]
+    ) -> Finding | None:
         branches = eqn.params["branches"]
         number = min(max(int(operands[0]), 0), len(branches) - 1)
         segment = f"branches{number}" if len(branches) > 1 else ""
         return self.run(branches[number], operands[1:], subpath(path, segment), iterations)[0]
 
-    def in_scan(self, eqn: JaxprEqn, operands: list[Any], path: str, iterations: tuple[Iteration, ...]) -> Finding | None:
+    def in_scan(
+        self, eqn: JaxprEqn, operands: list[Any], path: str, iterations: tuple[Iteration, ...]
+    ) -> Finding | None:
         params, body = eqn.params, eqn.params["jaxpr"]
         c, m = params["num_consts"], params["num_carry"]
         consts, carry, xs = operands[:c], operands[c : c + m], operands[c + m :]
@@ -133,7 +139,9 @@ class _Replay:
             carry = outs[:m]
         return None
 
-    def in_while(self, eqn: JaxprEqn, operands: list[Any], path: str, iterations: tuple[Iteration, ...]) -> Finding | None:
+    def in_while(
+        self, eqn: JaxprEqn, operands: list[Any], path: str, iterations: tuple[Iteration, ...]
+    ) -> Finding | None:
         params = eqn.params
         c, b = params["cond_nconsts"], params["body_nconsts"]
         conds, consts, carry = operands[:c], operands[c : c + b], operands[c + b :]

@@ -179,7 +179,7 @@ def _apply(state: _State, eqn: JaxprEqn, operands: list[Any], kinds: Kinds) -> l
         _users_checks(state, eqn, operands, kinds)
         return []
     enter = _THROUGH.get(eqn.primitive)
-    if enter is not None and _concerned([held for _, held in subjaxprs(eqn.params)], kinds):
+    if enter is not None and _concerned([inner for _, inner in subjaxprs(eqn.params)], kinds):
         return enter(state, eqn, operands, kinds)
     if DivisionByZeroError in kinds and eqn.primitive is div_p:
         _division_check(state, operands[1])

@@ -1,4 +1,4 @@
-"""Functions held by control flow: traced once for each kind of argument, with what they capture made explicit."""
+"""The functions that control flow takes: traced once for each kind of argument, with what they capture made explicit."""
 
 from __future__ import annotations
 

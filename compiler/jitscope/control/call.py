@@ -10,7 +10,7 @@ from ..core.jaxpr import ClosedJaxpr
 from ..core.primitive import HigherOrder
 from ..core.staging import trace_to_jaxpr
 from ..core.zeros import Zero, is_linear, is_zero
-from ..transforms.dce import dce_held
+from ..transforms.dce import dce_inner
 from ..transforms.jvp import jvp_jaxpr
 from ..transforms.linearize import partial_eval_jaxpr
 from ..transforms.transpose import transposed_fun
@@ -51,7 +51,7 @@ class OneProgram(HigherOrder):
         return self.apply(batched, args, **params), out_dims
 
     def dce(self, used, eqn, /):
-        return dce_held(used, eqn)
+        return dce_inner(used, eqn)
 
     def apply(self, closed: ClosedJaxpr, args: Sequence[Any], **params: Any) -> list[Any]:
         """The results of a program for flat arguments, as one equation."""

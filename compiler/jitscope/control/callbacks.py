@@ -151,7 +151,7 @@ def calls_python(jaxpr: Jaxpr) -> bool:
         seen.add(current)
         if any(isinstance(eqn.primitive, Callback) for eqn in current.eqns):
             return True
-        todo += [held.jaxpr for eqn in current.eqns for _, held in subjaxprs(eqn.params)]
+        todo += [inner.jaxpr for eqn in current.eqns for _, inner in subjaxprs(eqn.params)]
     return False
 
 

@@ -54,12 +54,12 @@ class Cond(HigherOrder):
     def lower(self, ctx, index, /, *values, branches, branches_platforms=None):
         if branches_platforms is not None and ctx.module.platform:
             number = platform_number(ctx.module.platform, branches_platforms)
-            return ctx.held(branches[number], values, _segment(branches, number))
+            return ctx.inner_jaxpr(branches[number], values, _segment(branches, number))
         if len(branches) == 1:
-            return ctx.held(branches[0], values)
+            return ctx.inner_jaxpr(branches[0], values)
         avals = ctx.avals_out
         return ctx.case(
-            index, avals, [lambda i=i, b=b: ctx.held(b, values, f"branches{i}") for i, b in enumerate(branches)]
+            index, avals, [lambda i=i, b=b: ctx.inner_jaxpr(b, values, f"branches{i}") for i, b in enumerate(branches)]
         )
 
     def jvp(self, primals, tangents, /, *, branches, **params):

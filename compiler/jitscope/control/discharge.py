@@ -83,7 +83,7 @@ def _pure_equation(eqn: JaxprEqn, now: dict[Any, Any]) -> JaxprEqn:
     if primitive.name in _inlined and primitive.takes_references and not isinstance(primitive, HigherOrder):
         return _value_equation(eqn, refs, values, now)
     if not isinstance(primitive, HigherOrder) or not (
-        any(r is not None for r in refs) or any(uses_refs(held.jaxpr) for _, held in subjaxprs(eqn.params))
+        any(r is not None for r in refs) or any(uses_refs(inner.jaxpr) for _, inner in subjaxprs(eqn.params))
     ):
         return eqn
     plan = primitive.discharge(refs, purified, **eqn.params)
@@ -137,7 +137,7 @@ class _Values(Trace):
         self.parent = parent
 
     def process(self, primitive, args, params):
-        if isinstance(primitive, HigherOrder) and any(uses_refs(held.jaxpr) for _, held in subjaxprs(params)):
+        if isinstance(primitive, HigherOrder) and any(uses_refs(inner.jaxpr) for _, inner in subjaxprs(params)):
             return discharged(primitive, args, params)
         return self.parent.process(primitive, args, params)
 
@@ -182,13 +182,13 @@ def runs_rules(primitive: Any, params: dict[str, Any]) -> bool:
     """Whether functions with rules of their own get references, which the rules may write."""
     if isinstance(primitive, FunctionCall):
         return True
-    return any(_gives_rules_refs(held.jaxpr) for _, held in subjaxprs(params))
+    return any(_gives_rules_refs(inner.jaxpr) for _, inner in subjaxprs(params))
 
 
 def _gives_rules_refs(jaxpr: Jaxpr) -> bool:
     return any(
         (isinstance(eqn.primitive, FunctionCall) and any(isinstance(a.aval, ReferenceAval) for a in eqn.invars))
-        or any(_gives_rules_refs(held.jaxpr) for _, held in subjaxprs(eqn.params))
+        or any(_gives_rules_refs(inner.jaxpr) for _, inner in subjaxprs(eqn.params))
         for eqn in jaxpr.eqns
     )
 

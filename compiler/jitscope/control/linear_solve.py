@@ -46,7 +46,7 @@ class LinearSolve(HigherOrder):
 
     def lower(self, ctx, /, *values, solve, consts, **params):
         own, b = _parts(values, consts)
-        return ctx.held(solve, [*own.solve, *b], "solve")
+        return ctx.inner_jaxpr(solve, [*own.solve, *b], "solve")
 
     def jvp(self, primals, tangents, /, *, consts, **programs):
         # A x = b, so ∂A x + A ∂x = ∂b, and ∂x = A⁻¹ (∂b - ∂A x).

@@ -45,11 +45,11 @@ def refuse_aliases(primitive: Any, args: Sequence[Any], params: dict[str, Any]) 
     refs = [x for x in args if isinstance(x, Reference)]
     if len({id(x) for x in refs}) == len(refs) or "cond_jaxpr" in params:
         return
-    held = next((closed for _, closed in subjaxprs(params)), None)
-    names = held.jaxpr.debug.arg_names if held is not None else ()
+    inner = next((closed for _, closed in subjaxprs(params)), None)
+    names = inner.jaxpr.debug.arg_names if inner is not None else ()
     extra = 1 if "branches" in params else 0
     own = [x for x, n in zip(args[extra:], names) if n.startswith("const")]
-    name = f"{held.jaxpr.debug.name} ({primitive.name})" if held is not None else primitive.name
+    name = f"{inner.jaxpr.debug.name} ({primitive.name})" if inner is not None else primitive.name
     given = [None if n.startswith("const") else x for x, n in zip(args[extra:], names)]
     raise aliased(name, names, given, own)
 

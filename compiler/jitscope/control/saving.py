@@ -87,7 +87,7 @@ def _recomputed(program: Jaxpr, needed: Sequence[Atom], policy: Policy) -> _Reco
         if wanted and (eqn.effects or _is_saveable(eqn, policy)):
             saved += reversed(wanted)
         elif wanted:
-            if eqn.primitive in _SAVING and any(_has_saveable(held, policy) for held in _looked_into(eqn)):
+            if eqn.primitive in _SAVING and any(_has_saveable(inner, policy) for inner in _looked_into(eqn)):
                 first, again, more = _SAVING[eqn.primitive](eqn, policy)
                 saved += reversed(more)
             anew.append(again)
@@ -182,14 +182,14 @@ def _looked_into(eqn: JaxprEqn) -> Sequence[ClosedJaxpr]:
 
 def _has_saveable(closed: ClosedJaxpr, policy: Policy) -> bool:
     return any(
-        _is_saveable(eqn, policy) or any(_has_saveable(held, policy) for held in _looked_into(eqn))
+        _is_saveable(eqn, policy) or any(_has_saveable(inner, policy) for inner in _looked_into(eqn))
         for eqn in closed.eqns
     )
 
 
 def _opened(closed: ClosedJaxpr, policy: Policy) -> ClosedJaxpr:
     calls = [eqn.params["jaxpr"] for eqn in closed.eqns if eqn.primitive is jit_p]
-    if not any(_has_saveable(held, policy) for held in calls):
+    if not any(_has_saveable(inner, policy) for inner in calls):
         return closed
     trace = _Opening(policy, closed.jaxpr.debug)
     args = [trace.argument(aval) for aval in closed.in_avals]

@@ -64,7 +64,7 @@ class Scan(HigherOrder):
 
         def iteration(i, consts, carry, xs, ys):
             elements = [ctx.element(x, aval, i) for x, aval in zip(xs, x_avals)]
-            outs = ctx.held(jaxpr, [*consts, *carry, *elements])
+            outs = ctx.inner_jaxpr(jaxpr, [*consts, *carry, *elements])
             ys = [ctx.with_element(y, new, aval, i) for y, new, aval in zip(ys, outs[num_carry:], y_avals)]
             return outs[:num_carry], ys
 

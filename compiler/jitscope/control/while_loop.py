@@ -47,10 +47,10 @@ class While(HigherOrder):
         n, avals = cond_nconsts + body_nconsts, [*cond_jaxpr.in_avals[:cond_nconsts], *body_jaxpr.in_avals]
 
         def going(*state):
-            return ctx.held(cond_jaxpr, [*state[:cond_nconsts], *state[n:]], "cond_jaxpr")
+            return ctx.inner_jaxpr(cond_jaxpr, [*state[:cond_nconsts], *state[n:]], "cond_jaxpr")
 
         def body(*state):
-            return [*state[:n], *ctx.held(body_jaxpr, state[cond_nconsts:], "body_jaxpr")]
+            return [*state[:n], *ctx.inner_jaxpr(body_jaxpr, state[cond_nconsts:], "body_jaxpr")]
 
         return ctx.while_loop(avals, values, going, body, has_effects(cond_jaxpr))[n:]
 

@@ -216,7 +216,7 @@ class ClosedJaxpr:
 
 
 def subjaxprs(params: dict[str, Any]) -> Sequence[tuple[str, ClosedJaxpr]]:
-    """The jaxprs an equation holds, with the segment each adds to a path.
+    """The inner jaxprs of an equation, with the segment each adds to a path.
 
     One jaxpr adds nothing (`e2/e0`); several add the parameter's name and index (`e2/branches1/e0`).
     """
@@ -246,12 +246,12 @@ def rearranged(
 
 
 def subpath(path: str, segment: str) -> str:
-    """The prefix of the equations of a held jaxpr: `e2/` or `e2/branches1/`."""
+    """The prefix of the equations of an inner jaxpr: `e2/` or `e2/branches1/`."""
     return f"{path}/{segment}/" if segment else f"{path}/"
 
 
 def walk(jaxpr: Jaxpr, prefix: str = "") -> Iterator[tuple[str, JaxprEqn]]:
-    """All equations with their paths, those of held jaxprs after the equation that holds them."""
+    """All equations with their paths, those of inner jaxprs after their equation."""
     for i, eqn in enumerate(jaxpr.eqns):
         path = f"{prefix}e{i}"
         yield path, eqn
@@ -260,13 +260,13 @@ def walk(jaxpr: Jaxpr, prefix: str = "") -> Iterator[tuple[str, JaxprEqn]]:
 
 
 def count(jaxpr: Jaxpr) -> int:
-    """The number of equations at all levels, those of a program held several times counted each time."""
+    """The number of equations at all levels, those of an inner jaxpr that occurs several times counted each time."""
     known: dict[Jaxpr, int] = {}
 
     def of(program: Jaxpr) -> int:
         if program not in known:
-            held = [sub.jaxpr for eqn in program.eqns if eqn.params for _, sub in subjaxprs(eqn.params)]
-            known[program] = len(program.eqns) + sum(map(of, held))
+            inner = [sub.jaxpr for eqn in program.eqns if eqn.params for _, sub in subjaxprs(eqn.params)]
+            known[program] = len(program.eqns) + sum(map(of, inner))
         return known[program]
 
     return of(jaxpr)

@@ -81,7 +81,7 @@ class Primitive:
     def lower(self, ctx: Any, /, *values: Any, **params: Any) -> Any:
         """Result MLIR values of `values`. `ctx.hlo` has the builders, `ctx.type(aval)` the types, `ctx.avals_in` and
         `ctx.avals_out` the avals, `ctx.inline(fn, *values)` lowers a Python function over other primitives,
-        `ctx.call(jaxpr, *values)` a held jaxpr."""
+        `ctx.call(jaxpr, *values)` an inner jaxpr."""
         raise self.missing("lower")
 
     def jvp(self, primals: Any, tangents: Any, /, **params: Any) -> tuple[Any, Any]:
@@ -192,13 +192,13 @@ class HigherOrder(Primitive):
         programs = [(name, value) for name, value in params.items() if isinstance(value, ClosedJaxpr)]
         if len(programs) != 1 or len(programs[0][1].in_avals) != len(refs):
             raise self.missing("discharge")
-        ((name, held),) = programs
-        closed, changed = pure(held)
-        results = [*range(len(held.out_avals)), *map(NewValue, changed)]
+        ((name, inner),) = programs
+        closed, changed = pure(inner)
+        results = [*range(len(inner.out_avals)), *map(NewValue, changed)]
         return Discharge(range(len(refs)), {**params, name: closed}, results)
 
     def named_axes(self, **params):
-        return tuple({name for _, held in subjaxprs(params) for name in jaxpr_axes(held)})
+        return tuple({name for _, inner in subjaxprs(params) for name in jaxpr_axes(inner)})
 
     def partial_eval(self, trace: Any, args: Any, /, **params: Any) -> list[Any]:
         """Split the operation where only some arguments are known: `trace.is_known(x)` tells; what is known is bound

@@ -34,7 +34,7 @@ class Names:
     """The names of a program's variables, in the order in which they are printed; results that nobody reads are `_`.
 
     `shared`: programs that occur several times, with the names under which they are printed once, in front. Arguments and
-    results of the others have the names of the operands and results of the equation that holds them. `notes`: what is said
+    results of the others have the names of the operands and results of their equation. `notes`: what is said
     behind an equation.
     """
 
@@ -64,13 +64,13 @@ class Names:
         for var in (*jaxpr.constvars, *jaxpr.invars):
             self.of(var)
         for eqn in jaxpr.eqns:
-            held = [sub.jaxpr for _, sub in subjaxprs(eqn.params) if sub.jaxpr not in self.shared]
-            if held and isinstance(eqn.primitive, HigherOrder) and eqn.primitive.shares_names:
-                self._share(held[0].invars, eqn.invars)
-                self._share(held[0].outvars, eqn.outvars)
+            jaxprs = [sub.jaxpr for _, sub in subjaxprs(eqn.params) if sub.jaxpr not in self.shared]
+            if jaxprs and isinstance(eqn.primitive, HigherOrder) and eqn.primitive.shares_names:
+                self._share(jaxprs[0].invars, eqn.invars)
+                self._share(jaxprs[0].outvars, eqn.outvars)
             for var in eqn.outvars:
                 self.of(var)
-            for inner in held:
+            for inner in jaxprs:
                 self._walk(inner)
 
     def _share(self, inner: Sequence[Atom], outer: Sequence[Atom]) -> None:
@@ -82,7 +82,7 @@ class Names:
 
 
 def _shared(jaxpr: Jaxpr) -> dict[Jaxpr, str]:
-    """The held programs that occur more than once, outer ones first, with names of their own."""
+    """The inner jaxprs that occur more than once, outer ones first, with names of their own."""
     counts: Counter[Jaxpr] = Counter()
     called: dict[Jaxpr, str] = {}
     todo = deque([jaxpr])
@@ -92,15 +92,15 @@ def _shared(jaxpr: Jaxpr) -> dict[Jaxpr, str]:
         if counts[current] > 2:
             continue  # what it holds has been counted twice already
         for eqn in current.eqns:
-            for _, held in subjaxprs(eqn.params):
-                called.setdefault(held.jaxpr, str(eqn.params.get("name", "jaxpr")).strip("<>"))
-                todo.append(held.jaxpr)
+            for _, inner in subjaxprs(eqn.params):
+                called.setdefault(inner.jaxpr, str(eqn.params.get("name", "jaxpr")).strip("<>"))
+                todo.append(inner.jaxpr)
     names: dict[Jaxpr, str] = {}
     taken: Counter[str] = Counter()
-    for held, count in counts.items():
+    for inner, count in counts.items():
         if count > 1:
-            name = called[held]
-            names[held] = f"{name}{taken[name]}" if taken[name] else name
+            name = called[inner]
+            names[inner] = f"{name}{taken[name]}" if taken[name] else name
             taken[name] += 1
     return names
 
@@ -120,7 +120,7 @@ def _read(jaxpr: Jaxpr) -> set[Var]:
             read.update(v for eqn in current.eqns if eqn.effects for v in eqn.outvars)
         for atoms in (current.outvars, *[eqn.invars for eqn in current.eqns]):
             read.update(a for a in atoms if isinstance(a, Var))
-        todo += [held.jaxpr for eqn in current.eqns for _, held in subjaxprs(eqn.params)]
+        todo += [inner.jaxpr for eqn in current.eqns for _, inner in subjaxprs(eqn.params)]
     return read
 
 
@@ -252,7 +252,7 @@ def format_jaxpr(jaxpr: Jaxpr, source_lines: bool = False, scopes: bool = False,
 
     names = names or Names(jaxpr, notes)
     shared = [
-        layout.concat([layout.text(f"let {name} = "), _program(held, names), layout.text(" in"), layout.line_break()])
-        for held, name in names.shared.items()
+        layout.concat([layout.text(f"let {name} = "), _program(inner, names), layout.text(" in"), layout.line_break()])
+        for inner, name in names.shared.items()
     ]
     return layout.render(layout.concat([*shared, _program(jaxpr, names)]))

@@ -59,7 +59,7 @@ def _dce(closed: ClosedJaxpr, used: Sequence[bool], keep: Sequence[bool]) -> tup
     return ClosedJaxpr(smaller, [c for _, c in captured]), kept
 
 
-def dce_held(used: Sequence[bool], eqn: JaxprEqn) -> tuple[list[bool], JaxprEqn | None]:
+def dce_inner(used: Sequence[bool], eqn: JaxprEqn) -> tuple[list[bool], JaxprEqn | None]:
     """The `dce` duty of an operation that runs the program in its parameter `jaxpr` once, on all its operands."""
     smaller, kept = dce_jaxpr(eqn.params["jaxpr"], used)
     if not any(used) and not smaller.effects:

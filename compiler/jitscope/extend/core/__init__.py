@@ -124,9 +124,9 @@ def concrete_or_error(force: Callable[[Any], Any] | None, val: Any, context: str
 def jaxprs_in_params(params: dict[str, Any]) -> Iterator[Jaxpr]:
     """The programs an equation holds."""
     for value in params.values():
-        for held in value if isinstance(value, tuple) else (value,):
-            if isinstance(held, (Jaxpr, ClosedJaxpr)):
-                yield held.jaxpr if isinstance(held, ClosedJaxpr) else held
+        for inner in value if isinstance(value, tuple) else (value,):
+            if isinstance(inner, (Jaxpr, ClosedJaxpr)):
+                yield inner.jaxpr if isinstance(inner, ClosedJaxpr) else inner
 
 
 def subjaxprs(jaxpr: Jaxpr) -> Iterator[Jaxpr]:
