@@ -315,7 +315,7 @@ class Checks:
             made = linearize_flat(of_smooth, [xs[i] for i in operands])
             given_iter = iter(given)
             needed = [next(given_iter) if _inexact(out) else None for out in made.outs]
-            ct = [c for c, moving in zip(needed, made.moving_out) if moving]
+            ct = [c for c, moving in zip(needed, made.nonzero_out) if moving]
             back = backward_pass(made.jaxpr.jaxpr, made.jaxpr.consts, [UndefinedPrimal(aval_of(x)) for x in v], ct)
             return [*_moving(*self.forward(self.fun, xs, operands, v)), *map(instantiate, back)]
 

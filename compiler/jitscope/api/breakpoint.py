@@ -77,13 +77,13 @@ def breakpoint(
         raise ValueError(f"breakpoint: there is no debugger {backend!r}; there are {', '.join(map(repr, _debuggers))}")
     frames = _frames(sys._getframe(1), filter_frames, num_frames)
     leaves, structure = tree.flatten([list(_safe(frame.locals).items()) for frame in frames])
-    moving = [x for x in leaves if isinstance(x, Tracer)]
+    traced = [x for x in leaves if isinstance(x, Tracer)]
     stop = _Stop(frames, structure, leaves, backend, kwargs)
     if token is None:
         host = host_function(
-            "debug.breakpoint", stop, tree.structure((tuple(moving), {})), tree.structure(None), (stop,)
+            "debug.breakpoint", stop, tree.structure((tuple(traced), {})), tree.structure(None), (stop,)
         )
-        debug_callback_p.bind(*moving, callback=host, result_avals=(), ordered=bool(ordered))
+        debug_callback_p.bind(*traced, callback=host, result_avals=(), ordered=bool(ordered))
         return None
     given, token_tree = tree.flatten(token)
     avals = tuple(aval_of(x).strong() for x in given)
@@ -92,9 +92,9 @@ def breakpoint(
         stop(*values)
         return token
 
-    host = host_function("debug.breakpoint", hand_on, tree.structure(((token, *moving), {})), token_tree, (stop,))
+    host = host_function("debug.breakpoint", hand_on, tree.structure(((token, *traced), {})), token_tree, (stop,))
     return token_tree.unflatten(
-        pure_callback_p.bind(*given, *moving, callback=host, result_avals=avals, vmap_method="sequential")
+        pure_callback_p.bind(*given, *traced, callback=host, result_avals=avals, vmap_method="sequential")
     )
 
 
@@ -110,8 +110,8 @@ class _Stop:
         self.leaves = [None if isinstance(x, Tracer) else x for x in leaves]
         self.traced = [isinstance(x, Tracer) for x in leaves]
 
-    def __call__(self, *moving: Any) -> None:
-        values = iter(moving)
+    def __call__(self, *traced: Any) -> None:
+        values = iter(traced)
         whole = self.structure.unflatten([next(values) if t else x for x, t in zip(self.leaves, self.traced)])
         frames = [dataclasses.replace(f, locals=dict(items)) for f, items in zip(self.frames, whole)]
         best = max(_debuggers.values(), key=lambda known: known[0])

@@ -120,15 +120,15 @@ def _host(what: str, function: Any, args: tuple, kwargs: dict[str, Any], key: An
     """The arrays among the arguments, and the function of those alone."""
     leaves, structure = tree.flatten((args, kwargs))
     given = [_is_array(x) for x in leaves]
-    moving = [x for x, g in zip(leaves, given) if g]
+    traced = [x for x, g in zip(leaves, given) if g]
     fixed = [None if g else x for x, g in zip(leaves, given)]
     if all(given):
-        return moving, host_function(what, function, structure, _NOTHING, (key,))
+        return traced, host_function(what, function, structure, _NOTHING, (key,))
     whole = _Completed(function, structure, given, fixed)
     # Text is equal where it is the same; of other objects each is its own.
     known = tuple([x if isinstance(x, (str, type(None))) else id(x) for x in fixed])
-    in_tree = tree.structure((tuple(moving), {}))
-    return moving, host_function(what, whole, in_tree, _NOTHING, (key, structure, tuple(given), known))
+    in_tree = tree.structure((tuple(traced), {}))
+    return traced, host_function(what, whole, in_tree, _NOTHING, (key, structure, tuple(given), known))
 
 
 def _is_array(x: Any) -> bool:
@@ -145,8 +145,8 @@ class _Completed:
         self.function, self.structure, self.given, self.fixed = function, structure, given, fixed
         self.__name__ = function.__name__
 
-    def __call__(self, *moving: Any) -> None:
-        values = iter(moving)
+    def __call__(self, *traced: Any) -> None:
+        values = iter(traced)
         args, kwargs = self.structure.unflatten([next(values) if g else x for g, x in zip(self.given, self.fixed)])
         self.function(*args, **kwargs)
 

@@ -47,9 +47,9 @@ def _jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any
         raise TypeError(
             f"jvp: primals and tangents differ in structure: {tree.structure(primals)} and {tree.structure(tangents)}"
         )
-    moving = [_tangent_of(p, t, path_in(tuple(primals), i)) for i, (p, t) in enumerate(zip(leaves, given))]
+    tangents = [_tangent_of(p, t, path_in(tuple(primals), i)) for i, (p, t) in enumerate(zip(leaves, given))]
     flat = Flat(fun, in_tree, has_aux)
-    all_outs, ts = jvp_flat(flat, as_values(leaves), moving)
+    all_outs, ts = jvp_flat(flat, as_values(leaves), tangents)
     outs, aux = flat.split(all_outs) if has_aux else (all_outs, None)
     tangent = flat.out_tree.unflatten([instantiate(t) for t in ts[: len(outs)]])
     result = flat.out_tree.unflatten(outs)

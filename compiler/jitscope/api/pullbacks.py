@@ -42,9 +42,9 @@ class LinearProgram:
         "in_avals",
         "in_tree",
         "jaxpr",
-        "moving_in",
-        "moving_out",
         "name",
+        "nonzero_in",
+        "nonzero_out",
         "out_avals",
         "out_tree",
     )  # fmt: skip
@@ -54,7 +54,7 @@ class LinearProgram:
         self.in_avals, self.in_tree = tuple(linear.in_avals), in_tree
         self.out_avals = tuple([aval_of(x) for x in linear.outs[: out_tree.num_leaves]])
         self.out_tree, self.name = out_tree, name
-        self.moving_in, self.moving_out = tuple(linear.moving_in), tuple(linear.moving_out)
+        self.nonzero_in, self.nonzero_out = tuple(linear.nonzero_in), tuple(linear.nonzero_out)
         self._key: Any = None
         self._kept: Any = None
 
@@ -64,8 +64,8 @@ class LinearProgram:
         if self._key is None:
             found = structural_hash(ClosedJaxpr(self.jaxpr))
             self._kept = found.kept  # objects that were hashed by identity
-            self._key = (found.digest, self.in_tree, self.out_tree, self.in_avals, self.out_avals, self.moving_in,
-                         self.moving_out)  # fmt: skip
+            self._key = (found.digest, self.in_tree, self.out_tree, self.in_avals, self.out_avals, self.nonzero_in,
+                         self.nonzero_out)  # fmt: skip
         return self._key
 
     def __eq__(self, other: Any) -> bool:
@@ -164,14 +164,14 @@ class Pullback(LinearFunction):
         given = [
             _cotangent(ct, a, path_in(cotangent, i), device) for i, (ct, a) in enumerate(zip(cts, program.out_avals))
         ]
-        moving = [ct for ct, m in zip(given, program.moving_out) if m]
-        moving += [Zero(v.aval) for v in program.jaxpr.outvars[len(moving) :]]  # of aux
+        cts_out = [ct for ct, m in zip(given, program.nonzero_out) if m]
+        cts_out += [Zero(v.aval) for v in program.jaxpr.outvars[len(cts_out) :]]  # of aux
         args = [UndefinedPrimal(v.aval) for v in program.jaxpr.invars]
         jaxpr = program.jaxpr
         if not all(wanted):
-            jaxpr = reduced(jaxpr, [w for w, m in zip(wanted, program.moving_in) if m])
-        found = iter(backward_pass(jaxpr, self.residuals, args, moving))
-        cts = [next(found) if m else Zero(tangent_aval(a)) for m, a in zip(program.moving_in, program.in_avals)]
+            jaxpr = reduced(jaxpr, [w for w, m in zip(wanted, program.nonzero_in) if m])
+        found = iter(backward_pass(jaxpr, self.residuals, args, cts_out))
+        cts = [next(found) if m else Zero(tangent_aval(a)) for m, a in zip(program.nonzero_in, program.in_avals)]
         if notices.listeners and any(wanted) and all(is_zero(ct) for ct, w in zip(cts, wanted) if w):
             notices.tell(
                 "grad-zero",
@@ -208,15 +208,15 @@ class Pushforward(LinearFunction):
                 "agree"
             )
         device = self._device(given)
-        moving = [
+        dots = [
             check_tangent(t, a, path_in(tangents, i), device, ValueError)
             for i, (t, a) in enumerate(zip(given, program.in_avals))
         ]
-        wanted = [instantiate(t) for t, m in zip(moving, program.moving_in) if m]
+        wanted = [instantiate(t) for t, m in zip(dots, program.nonzero_in) if m]
         found = iter(eval_jaxpr(program.jaxpr, self.residuals, *wanted))
         ts = [
             next(found) if m else instantiate(Zero(tangent_aval(a)))
-            for m, a in zip(program.moving_out, program.out_avals)
+            for m, a in zip(program.nonzero_out, program.out_avals)
         ]
         return program.out_tree.unflatten(ts)
 

@@ -277,9 +277,9 @@ def _through_custom_vjp(state: _State, eqn: JaxprEqn, operands: list[Any], kinds
     params, (consts, inner, checks) = eqn.params, _checked_function(eqn, kinds)
     n, m, rule = len(_avals(checks)), len(consts) + eqn.params["num_consts"], eqn.params["fwd"]
 
-    def fwd(primals: Sequence[Any], moving: Sequence[bool]) -> tuple[list[Any], list[Any], Any]:
+    def fwd(primals: Sequence[Any], nonzero: Sequence[bool]) -> tuple[list[Any], list[Any], Any]:
         found = eval_jaxpr(inner.jaxpr, inner.consts, *consts, *operands[: m - len(consts)], *primals)[:n]
-        outs, residuals, pullback = rule(primals, moving)
+        outs, residuals, pullback = rule(primals, nonzero)
         return [*found, *outs], residuals, _of_results(pullback, params["fun"].out_avals)
 
     more = {**params, "fun": inner, "fwd": called_like(fwd, rule), "num_consts": m}

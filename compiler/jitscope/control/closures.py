@@ -123,8 +123,8 @@ def closure_convert(fun: Callable[..., Any], *example_args: Any) -> tuple[Callab
                 f"{name_of(fun)}, converted by closure_convert, takes arguments of structure {in_tree} and then the "
                 f"{len(values)} values it captured; it got {tree.structure(args)}"
             )
-        moving = iter(args[count:])
-        consts = [next(moving) if h else c for c, h in zip(kept, hoisted)]
+        hoisted_values = iter(args[count:])
+        consts = [next(hoisted_values) if h else c for c, h in zip(kept, hoisted)]
         return trees[0].unflatten(eval_jaxpr(closed.jaxpr, consts, *given))
 
     converted.__name__ = name_of(fun)

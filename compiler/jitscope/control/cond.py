@@ -64,14 +64,14 @@ class Cond(HigherOrder):
 
     def jvp(self, primals, tangents, /, *, branches, **params):
         nonzero = [not is_zero(t) for t in tangents[1:]]
-        moving = _any(jvp_jaxpr(b, nonzero)[1] for b in branches)
-        both = [jvp_jaxpr(b, nonzero, moving)[0] for b in branches]
+        out_nonzero = _any(jvp_jaxpr(b, nonzero)[1] for b in branches)
+        both = [jvp_jaxpr(b, nonzero, out_nonzero)[0] for b in branches]
         outs = self._bind(
             both, primals[0], [*primals[1:], *[t for t, nz in zip(tangents[1:], nonzero) if nz]], **params
         )
-        n = len(moving)
+        n = len(out_nonzero)
         given = iter(outs[n:])
-        return outs[:n], [next(given) if m else Zero(tangent_aval(aval_of(o))) for m, o in zip(moving, outs)]
+        return outs[:n], [next(given) if m else Zero(tangent_aval(aval_of(o))) for m, o in zip(out_nonzero, outs)]
 
     def transpose(self, cts, /, index, *args, branches, **params):
         linear = [is_linear(x) for x in args]
@@ -215,11 +215,11 @@ def own_operands(
     derivative flows back from there. An operand that is the same for all examples gets the derivatives of all of them
     together, so examples that do not take the branch compute there what one that does take it computes.
     """
-    moving = [isinstance(x, Tracer) and dtypes.is_inexact(aval_of(x).dtype) for x in args]
-    if not any(moving) or count == 1:
+    differentiated = [isinstance(x, Tracer) and dtypes.is_inexact(aval_of(x).dtype) for x in args]
+    if not any(differentiated) or count == 1:
         return [(list(args), list(dims))] * count
-    shared = any(m and d is None for m, d in zip(moving, dims))
-    guarded = [d is not None and (m or shared) for m, d in zip(moving, dims)]
+    shared = any(m and d is None for m, d in zip(differentiated, dims))
+    guarded = [d is not None and (m or shared) for m, d in zip(differentiated, dims)]
     args = [axis.move(x, d, 0) if g else x for x, d, g in zip(args, dims, guarded)]
     dims = [0 if g else d for d, g in zip(dims, guarded)]
     found = []
@@ -229,7 +229,7 @@ def own_operands(
         some = reduce_or_p(taken, axes=(0,)) if shared else None
         own = [
             _guarded(x, taken, one) if g else select_n_p(some, stop_gradient_p(x), x) if m and d is None else x
-            for x, d, m, g in zip(args, dims, moving, guarded)
+            for x, d, m, g in zip(args, dims, differentiated, guarded)
         ]
         found.append((own, list(dims)))
     return found

@@ -52,18 +52,18 @@ def _mapped(jvp: Rule, axis: Any, dims: Sequence[int | None], settled: ResultAxe
     """The rule for all examples."""
 
     def jvp_of_all(primals, tangents):
-        moving = [not is_zero(t) for t in tangents]
+        nonzero = [not is_zero(t) for t in tangents]
         zero: list[bool] = []
 
         def flat(*values):
             given = iter(values[len(dims) :])
             ps = values[: len(dims)]
-            outs, ts = jvp(ps, [next(given) if m else zero_of(p) for p, m in zip(ps, moving)])
+            outs, ts = jvp(ps, [next(given) if m else zero_of(p) for p, m in zip(ps, nonzero)])
             zero.extend(map(is_zero, ts))
             return [*outs, *[t for t in ts if not is_zero(t)]]
 
         values = [*primals, *[t for t in tangents if not is_zero(t)]]
-        found, at = vmap_flat(flat, axis, values, [*dims, *[d for d, m in zip(dims, moving) if m]])
+        found, at = vmap_flat(flat, axis, values, [*dims, *[d for d, m in zip(dims, nonzero) if m]])
         n = len(zero)
         outs = settled.place(found[:n], at[:n])
         out_dims = [d for d, z in zip(settled.dims, zero) if not z]
@@ -86,8 +86,8 @@ class _FlatRule:
         given, rule = self.arguments, self.rule
         assert rule is not None
         written = SymbolicZero if self.symbolic_zeros else lambda aval: instantiate(Zero(aval))
-        moving = [written(t.aval) if is_zero(t) else _weak(t) if aval_of(t).weak_type else t for t in tangents]
-        out = call_rule(rule, *given.set_apart(primals), given.trees(primals), given.trees(moving))
+        tangents_given = [written(t.aval) if is_zero(t) else _weak(t) if aval_of(t).weak_type else t for t in tangents]
+        out = call_rule(rule, *given.set_apart(primals), given.trees(primals), given.trees(tangents_given))
         return self._checked(out, f"the JVP rule {name_of(rule)} of {self.name}")
 
     def _checked(self, out: Any, what: str) -> tuple[list[Any], list[Any]]:

@@ -38,8 +38,8 @@ class CustomVJPCall(RuledCall):
 
     def jvp(self, primals, tangents, /, *, fun, fwd, name, num_consts, **params):  # pyright: ignore
         refuse_captured(name, tangents[:num_consts], CustomVJPException)
-        moving = tuple(not is_zero(t) for t in tangents[num_consts:])
-        outs, residuals, pullback = fwd(primals[num_consts:], moving)
+        nonzero = tuple(not is_zero(t) for t in tangents[num_consts:])
+        outs, residuals, pullback = fwd(primals[num_consts:], nonzero)
         outs = settled_results(outs, fun, f"the fwd rule of {name}")
         avals = [tangent_aval(aval_of(x)) for x in outs]
         given = iter(
@@ -48,7 +48,7 @@ class CustomVJPCall(RuledCall):
                 *[t for t in tangents[num_consts:] if not is_zero(t)],
                 pullback=pullback,
                 num_res=len(residuals),
-                moving=moving,
+                nonzero=nonzero,
                 out_avals=tuple(avals),
                 name=name,
             )
@@ -59,8 +59,8 @@ class CustomVJPCall(RuledCall):
         return {"fwd": _mapped_forward(fwd, axis, dims, settled)}
 
     def rules_of_used(self, used, /, *, fwd, **params):
-        def fwd_of_used(primals, moving):
-            outs, residuals, pullback = fwd(primals, moving)
+        def fwd_of_used(primals, nonzero):
+            outs, residuals, pullback = fwd(primals, nonzero)
             avals = [tangent_aval(aval_of(x)) for x in outs]
 
             def pull_used(res, cts):
@@ -82,11 +82,11 @@ custom_vjp_call_p = CustomVJPCall("custom_vjp_call")
 def _mapped_forward(fwd: Forward, axis: Any, dims: Sequence[int | None], settled: ResultAxes) -> Forward:
     """The forward rule for all examples."""
 
-    def fwd_of_all(primals, moving):
+    def fwd_of_all(primals, nonzero):
         kept: list[Any] = []
 
         def flat(*values):
-            outs, residuals, pullback = fwd(values, moving)
+            outs, residuals, pullback = fwd(values, nonzero)
             kept[:] = len(outs), pullback
             return [*outs, *residuals]
 
@@ -157,7 +157,7 @@ def _gathered(axis: Any, ct: Any, at: int | None, dim: int | None, differ: bool)
 class CustomLin(FunctionCall):
     """Tangents of operands to tangents of results, known by its transpose alone: `pullback`.
 
-    Operands are `num_res` residuals, then the tangents of the operands marked in `moving`. Results are the tangents of
+    Operands are `num_res` residuals, then the tangents of the operands marked in `nonzero`. Results are the tangents of
     those of `out_avals` that are not float0.
     """
 
@@ -179,20 +179,20 @@ class CustomLin(FunctionCall):
     def jvp(self, primals, tangents, /, *, name, **params):
         raise no_forward_mode(name)
 
-    def transpose(self, cts, /, *args, pullback, num_res, moving, out_avals, name):
+    def transpose(self, cts, /, *args, pullback, num_res, nonzero, out_avals, name):
         given = iter(cts)
         full = [Zero(a) if a.dtype == dtypes.float0 else next(given) for a in out_avals]
-        found = [ct for ct, m in zip(pullback(args[:num_res], full), moving) if m]
+        found = [ct for ct, m in zip(pullback(args[:num_res], full), nonzero) if m]
         return [None] * num_res + [ct if is_linear(x) else None for ct, x in zip(found, args[num_res:])]
 
-    def batch(self, axis, args, dims, /, *, pullback, num_res, moving, out_avals, name):
+    def batch(self, axis, args, dims, /, *, pullback, num_res, nonzero, out_avals, name):
         # Tangents and cotangents of all examples, along axis 0.
         tangents = [axis.move(t, d, 0) for t, d in zip(args[num_res:], dims[num_res:])]
-        mapped = _mapped_pullback(pullback, axis, [0] * len(moving), [0] * len(out_avals), list(dims[:num_res]))
+        mapped = _mapped_pullback(pullback, axis, [0] * len(nonzero), [0] * len(out_avals), list(dims[:num_res]))
         avals = tuple(a.update(shape=(axis.size, *a.shape)) for a in out_avals)
         outs = self.bind(
             *args[:num_res], *tangents,
-            pullback=mapped, num_res=num_res, moving=moving, out_avals=avals, name=name,
+            pullback=mapped, num_res=num_res, nonzero=nonzero, out_avals=avals, name=name,
         )  # fmt: skip
         return outs, [0] * len(outs)
 
@@ -250,11 +250,11 @@ class _FlatForward:
         self.fwd, self.bwd, self.symbolic_zeros = owner.fwd, owner.bwd, owner.symbolic_zeros
         self.arguments, self.results, self.name = arguments, results, name_of(owner.fun)
 
-    def __call__(self, primals: Sequence[Any], moving: Sequence[bool]) -> tuple[list[Any], list[Any], Pullback]:
+    def __call__(self, primals: Sequence[Any], nonzero: Sequence[bool]) -> tuple[list[Any], list[Any], Pullback]:
         given, rule = self.arguments, self.fwd
         assert rule is not None
         what = f"the fwd rule {name_of(rule)} of {self.name}"
-        leaves = list(map(CustomVJPPrimal, primals, moving)) if self.symbolic_zeros else primals
+        leaves = list(map(CustomVJPPrimal, primals, nonzero)) if self.symbolic_zeros else primals
         apart = given.set_apart(primals)
         out = call_rule(rule, *given.full(apart, given.trees(leaves)))
         result, residuals = pair_of(out, what, "the result and what bwd needs (the residuals)")

@@ -52,13 +52,13 @@ class CustomVmapCall(HigherOrder):
         # Results and their tangents are calls of their own, so that linearize can run one now and keep the other.
         outs = self.bind(*primals, fun=fun, rule=rule, name=name)
         nonzero = [not is_zero(t) for t in tangents]
-        both, moving = jvp_jaxpr(fun, nonzero)
-        wanted = [False] * len(outs) + [True] * sum(moving)
+        both, out_nonzero = jvp_jaxpr(fun, nonzero)
+        wanted = [False] * len(outs) + [True] * sum(out_nonzero)
         consts, (pushed,) = lift_constants([dce_jaxpr(both, wanted, [True] * len(both.in_avals))[0]])
-        rule_of_ts = called_like(_rule_of_tangents(rule, pushed, len(consts), nonzero, moving), rule)
-        moved = [t for t in tangents if not is_zero(t)]
-        ts = iter(self.bind(*consts, *primals, *moved, fun=pushed, rule=rule_of_ts, name=name))
-        return outs, [next(ts) if m else Zero(tangent_aval(a)) for m, a in zip(moving, fun.out_avals)]
+        rule_of_ts = called_like(_rule_of_tangents(rule, pushed, len(consts), nonzero, out_nonzero), rule)
+        nonzero_tangents = [t for t in tangents if not is_zero(t)]
+        ts = iter(self.bind(*consts, *primals, *nonzero_tangents, fun=pushed, rule=rule_of_ts, name=name))
+        return outs, [next(ts) if m else Zero(tangent_aval(a)) for m, a in zip(out_nonzero, fun.out_avals)]
 
     def transpose(self, cts, /, *args, fun, **params):
         linear = [is_linear(x) for x in args]
@@ -96,7 +96,7 @@ custom_vmap_call_p = CustomVmapCall("custom_vmap_call")
 
 
 def _rule_of_tangents(
-    rule: Rule, pushed: ClosedJaxpr, skip: int, nonzero: Sequence[bool], moving: Sequence[bool]
+    rule: Rule, pushed: ClosedJaxpr, skip: int, nonzero: Sequence[bool], out_nonzero: Sequence[bool]
 ) -> Rule:
     """The rule for the tangents of the results, `pushed`: the derivative of the rule for the results. Its operands are
     `skip` captured values, the primals, and the tangents that are not zero."""
@@ -128,7 +128,7 @@ def _rule_of_tangents(
             return outs
 
         _, ts = jvp_flat(flat, primals, tangents)
-        return [instantiate(t) for t, m in zip(ts, moving) if m], [b for b, m in zip(out_mapped, moving) if m]
+        return [instantiate(t) for t, m in zip(ts, out_nonzero) if m], [b for b, m in zip(out_mapped, out_nonzero) if m]
 
     return tangents_of_rule
 
@@ -230,8 +230,8 @@ def sequential_vmap(f: Callable[..., Any]) -> custom_vmap:
         leaves, structure = tree.flatten(args)
         flags = tree.leaves(tuple(in_batched))
 
-        def one(moving: list[Any]) -> Any:
-            given = iter(moving)
+        def one(mapped_args: list[Any]) -> Any:
+            given = iter(mapped_args)
             return mapped(*structure.unflatten([next(given) if b else x for x, b in zip(leaves, flags)]))
 
         out = map_in_order(one, [x for x, b in zip(leaves, flags) if b])

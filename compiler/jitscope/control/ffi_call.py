@@ -60,13 +60,13 @@ class FFICall(Primitive):
         return outs, [0] * len(outs)
 
     def _one_by_one(self, axis: Any, args: Any, dims: Any, **params: Any) -> tuple[list[Any], list[int]]:
-        moving = [axis.move(x, d, 0) for x, d in zip(args, dims) if d is not None]
+        mapped_args = [axis.move(x, d, 0) for x, d in zip(args, dims) if d is not None]
 
         def one(xs):
             given = iter(xs)
             return self.bind(*[x if d is None else next(given) for x, d in zip(args, dims)], **params)
 
-        outs = list(map_one_by_one(one, moving))
+        outs = list(map_one_by_one(one, mapped_args))
         return outs, [0] * len(outs)
 
     def shown_params(self, params):

@@ -52,15 +52,15 @@ class LinearSolve(HigherOrder):
         # A x = b, so ∂A x + A ∂x = ∂b, and ∂x = A⁻¹ (∂b - ∂A x).
         jaxprs = Parts(**programs)
         outs = self.bind(*primals, consts=consts, **programs)
-        (own, _), (moved, b_dot) = _parts(primals, consts), _parts(tangents, consts)
+        (own, _), (dots, b_dot) = _parts(primals, consts), _parts(tangents, consts)
         n = len(b_dot)
         rhs = list(b_dot)
-        if not all(map(is_zero, moved.matvec)):
-            nonzero = [not is_zero(t) for t in moved.matvec]
-            both, moving = jvp_jaxpr(jaxprs.matvec, [*nonzero, *[False] * n])
-            given = [t for t in moved.matvec if not is_zero(t)]
+        if not all(map(is_zero, dots.matvec)):
+            nonzero = [not is_zero(t) for t in dots.matvec]
+            both, out_nonzero = jvp_jaxpr(jaxprs.matvec, [*nonzero, *[False] * n])
+            given = [t for t in dots.matvec if not is_zero(t)]
             found = iter(jaxpr_as_fun(both)(*own.matvec, *outs[:n], *given)[n:])
-            rhs = [add_tangents(t, neg_p(next(found))) if m else t for t, m in zip(rhs, moving)]
+            rhs = [add_tangents(t, neg_p(next(found))) if m else t for t, m in zip(rhs, out_nonzero)]
         aux = [Zero(tangent_aval(a)) for a in jaxprs.solve.out_avals[n:]]
         if all(map(is_zero, rhs)):
             return outs, [*rhs, *aux]

@@ -97,17 +97,17 @@ class Scan(HigherOrder):
         consts, carry, xs = _spread([not is_zero(t) for t in tangents], num_consts, num_carry)
         num_ys = len(jaxpr.out_avals) - num_carry
 
-        def step(moving):
-            return jvp_jaxpr(jaxpr, [*consts, *moving, *xs], [*moving, *[False] * num_ys])
+        def step(carry_nonzero):
+            return jvp_jaxpr(jaxpr, [*consts, *carry_nonzero, *xs], [*carry_nonzero, *[False] * num_ys])
 
-        (both, moved), carry = stable(step, lambda found: found[1][:num_carry], carry)
+        (both, out_nonzero), carry = stable(step, lambda found: found[1][:num_carry], carry)
         nonzero = [*consts, *carry, *xs]
         n, m = len(primals), len(jaxpr.out_avals)
         places = iter(range(n, n + sum(nonzero)))
         tangent_at = [next(places) if nz else None for nz in nonzero]
         order = _interleaved(tangent_at, num_consts, num_carry)
-        out_places = iter(range(m, m + sum(moved)))
-        out_at = [next(out_places) if nz else None for nz in moved]
+        out_places = iter(range(m, m + sum(out_nonzero)))
+        out_at = [next(out_places) if nz else None for nz in out_nonzero]
         out_order = _interleaved(out_at, num_carry)
         full = [*primals, *[instantiate(t) for t, nz in zip(tangents, nonzero) if nz]]
         moving_consts, moving_carry = sum(consts), sum(carry)

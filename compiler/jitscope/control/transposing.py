@@ -78,20 +78,20 @@ class LinearFunction:
         n = len(closed.in_avals)
         if any(dtypes.is_integer(a.dtype) for a in closed.in_avals):
             return self._check_products()
-        both, moving = jvp_jaxpr(closed, [True] * n)
-        tangents, kept = dce_jaxpr(both, [False] * len(moving) + [True] * sum(moving))
+        both, out_nonzero = jvp_jaxpr(closed, [True] * n)
+        tangents, kept = dce_jaxpr(both, [False] * len(out_nonzero) + [True] * sum(out_nonzero))
         if any(kept[:n]):
             raise self._not_linear(_first_mixed(tangents, sum(kept[:n])))
 
     def _check_products(self) -> None:
         """Integers have no derivative: no product may have two factors that depend on the arguments."""
-        moving = set(self.closed.jaxpr.invars)
+        dependent = set(self.closed.jaxpr.invars)
         for eqn in self.closed.eqns:
-            depends = [isinstance(a, Var) and a in moving for a in eqn.invars]
+            depends = [isinstance(a, Var) and a in dependent for a in eqn.invars]
             if isinstance(eqn.primitive, Bilinear) and all(depends):
                 raise self._not_linear(eqn)
             if any(depends):
-                moving.update(eqn.outvars)
+                dependent.update(eqn.outvars)
 
     def _not_linear(self, eqn: JaxprEqn | None) -> TypeError:
         where = source.user_position(eqn.traceback) if eqn is not None else None
@@ -116,13 +116,13 @@ class LinearFunction:
 def _first_mixed(closed: ClosedJaxpr, primals: int) -> JaxprEqn | None:
     """The first equation that joins a tangent (the arguments from number `primals` on) with something of the primals."""
     jaxpr = closed.jaxpr
-    moving, fixed = set(jaxpr.invars[primals:]), set(jaxpr.invars[:primals])
+    tangents, fixed = set(jaxpr.invars[primals:]), set(jaxpr.invars[:primals])
     for eqn in jaxpr.eqns:
         read = [a for a in eqn.invars if isinstance(a, Var)]
-        if any(a in moving for a in read):
+        if any(a in tangents for a in read):
             if any(a in fixed for a in read):
                 return eqn
-            moving.update(eqn.outvars)
+            tangents.update(eqn.outvars)
         elif any(a in fixed for a in read):
             fixed.update(eqn.outvars)
     return None

@@ -58,25 +58,25 @@ class While(HigherOrder):
         n = cond_nconsts + body_nconsts
         consts, init = [not is_zero(t) for t in tangents[cond_nconsts:n]], [not is_zero(t) for t in tangents[n:]]
 
-        def step(moving):
-            return jvp_jaxpr(body_jaxpr, [*consts, *moving], moving)
+        def step(carry_nonzero):
+            return jvp_jaxpr(body_jaxpr, [*consts, *carry_nonzero], carry_nonzero)
 
-        (both, _), moving = stable(step, lambda found: found[1], init)
+        (both, _), carry_nonzero = stable(step, lambda found: found[1], init)
         count, carried = body_nconsts, len(init)
         first = count + carried
         of_consts = range(first, first + sum(consts))
-        of_carry = range(first + sum(consts), first + sum(consts) + sum(moving))
+        of_carry = range(first + sum(consts), first + sum(consts) + sum(carry_nonzero))
         order = [*range(count), *of_consts, *range(count, first), *of_carry]
         carry_avals = [*cond_jaxpr.in_avals[cond_nconsts:], *[both.in_avals[i] for i in of_carry]]
         condition = rearranged(cond_jaxpr, [*range(cond_nconsts + carried), *carry_avals[carried:]])
         moved_consts = [t for t, m in zip(tangents[cond_nconsts:n], consts) if m]
-        moved = [instantiate(t) for t, m in zip(tangents[n:], moving) if m]
+        nonzero_tangents = [instantiate(t) for t, m in zip(tangents[n:], carry_nonzero) if m]
         outs = self._bind(
             condition, primals[:cond_nconsts], rearranged(both, order), [*primals[cond_nconsts:n], *moved_consts],
-            [*primals[n:], *moved],
+            [*primals[n:], *nonzero_tangents],
         )  # fmt: skip
         given = iter(outs[carried:])
-        ts = [next(given) if m else Zero(tangent_aval(a)) for m, a in zip(moving, body_jaxpr.out_avals)]
+        ts = [next(given) if m else Zero(tangent_aval(a)) for m, a in zip(carry_nonzero, body_jaxpr.out_avals)]
         return outs[:carried], ts
 
     def transpose(self, cts, /, *args, cond_jaxpr, body_jaxpr, **params):

@@ -126,15 +126,15 @@ def jvp_jaxpr(
 
 def _jvp_jaxpr(closed: ClosedJaxpr, nonzero: Sequence[bool], force: Sequence[bool]) -> tuple[ClosedJaxpr, list[bool]]:
     avals, n = closed.in_avals, len(closed.in_avals)
-    has_tangent: list[bool] = []
+    out_nonzero: list[bool] = []
 
     def fun(*args):
-        moving = iter(args[n:])
-        tangents = [next(moving) if nz else Zero(tangent_aval(a)) for nz, a in zip(nonzero, avals)]
+        given = iter(args[n:])
+        tangents = [next(given) if nz else Zero(tangent_aval(a)) for nz, a in zip(nonzero, avals)]
         outs, ts = jvp_flat(jaxpr_as_fun(closed), args[:n], tangents)
         ts = [instantiate(t) if f else t for t, f in zip(ts, force)]
-        has_tangent.extend(not is_zero(t) for t in ts)
+        out_nonzero.extend(not is_zero(t) for t in ts)
         return [*outs, *[t for t in ts if not is_zero(t)]]
 
-    moving = [tangent_aval(a) for a, nz in zip(avals, nonzero) if nz]
-    return trace_to_jaxpr(fun, [*avals, *moving], closed.jaxpr.debug), has_tangent
+    tangent_avals = [tangent_aval(a) for a, nz in zip(avals, nonzero) if nz]
+    return trace_to_jaxpr(fun, [*avals, *tangent_avals], closed.jaxpr.debug), out_nonzero

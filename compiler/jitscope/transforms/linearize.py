@@ -50,22 +50,22 @@ class PartialEvalTrace(JaxprTrace):
 class Linearized:
     """What `linearize_flat` gives: `outs`, and the linear map of tangents.
 
-    `jaxpr` takes the tangents of the arguments marked in `moving_in` and gives those of the results marked in
-    `moving_out`; the tangents of the other results are zero. Its constants are the residuals.
+    `jaxpr` takes the tangents of the arguments marked in `nonzero_in` and gives those of the results marked in
+    `nonzero_out`; the tangents of the other results are zero. Its constants are the residuals.
     """
 
-    __slots__ = ("in_avals", "jaxpr", "moving_in", "moving_out", "outs")
+    __slots__ = ("in_avals", "jaxpr", "nonzero_in", "nonzero_out", "outs")
 
     def __init__(
         self,
         outs: list[Any],
         jaxpr: ClosedJaxpr,
         in_avals: list[ShapedArray],
-        moving_in: list[bool],
-        moving_out: list[bool],
+        nonzero_in: list[bool],
+        nonzero_out: list[bool],
     ):
         self.outs, self.jaxpr, self.in_avals = outs, jaxpr, in_avals
-        self.moving_in, self.moving_out = moving_in, moving_out
+        self.nonzero_in, self.nonzero_out = nonzero_in, nonzero_out
 
 
 def linearize_flat(fun: Callable[..., Sequence[Any]], primals: Sequence[Any]) -> Linearized:
@@ -73,15 +73,15 @@ def linearize_flat(fun: Callable[..., Sequence[Any]], primals: Sequence[Any]) ->
     staged = PartialEvalTrace(current_trace())
     trace = JVPTrace(staged)
     avals = [aval_of(p) for p in primals]
-    moving_in = [tangent_aval(a).dtype != dtypes.float0 for a in avals]
-    tangents = [staged.argument(tangent_aval(a)) if m else Zero(tangent_aval(a)) for a, m in zip(avals, moving_in)]
+    nonzero_in = [tangent_aval(a).dtype != dtypes.float0 for a in avals]
+    tangents = [staged.argument(tangent_aval(a)) if m else Zero(tangent_aval(a)) for a, m in zip(avals, nonzero_in)]
     with using(trace):
         pairs = zip(primals, tangents)
         outs = fun(*[p.dual(trace, t) if isinstance(p, Reference) else trace.join(p, t) for p, t in pairs])
     pairs = [trace.split(out) for out in outs]
-    moving_out = [not is_zero(t) for _, t in pairs]
+    nonzero_out = [not is_zero(t) for _, t in pairs]
     jaxpr = staged.close_live([t for _, t in pairs if not is_zero(t)])
-    return Linearized([p for p, _ in pairs], jaxpr, avals, moving_in, moving_out)
+    return Linearized([p for p, _ in pairs], jaxpr, avals, nonzero_in, nonzero_out)
 
 
 class Split:
