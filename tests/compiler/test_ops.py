@@ -117,7 +117,7 @@ def test_sums_of_small_floats_keep_the_precision_asked_for() -> None:
 
 
 @pytest.mark.parametrize(("x", "y", "numbers", "message"), [
-    ((2, 3), (4, 5), ONCE, r"f32\[2,3\] and f32\[4,5\] sums over axis 1 of the first, which has size 3, and axis 0 of the second, which has size 4"),
+    ((2, 3), (4, 5), ONCE, r"f32\[2,3\] and f32\[4,5\] contracts axis 1 of the first, which has size 3, and axis 0 of the second, which has size 4"),
     ((2, 3), (3, 5), (((1,), (0, 1)), ((), ())), "as many of one as of the other"),
     ((2, 3), (3, 5), (((2,), (0,)), ((), ())), r"axes \(2,\) do not name distinct axes of the first"),
     ((2, 3), (3, 3), (((1,), (0,)), ((0,), (1,))), "pairs axis 0 of the first, which has size 2, and axis 1"),

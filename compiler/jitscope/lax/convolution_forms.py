@@ -160,9 +160,11 @@ def conv_general_dilated_local(
     )
     numbers = conv_dimension_numbers(aval_of(lhs).shape, (1, 1, *filter_shape), dimension_numbers)
     pairs = sorted(zip(numbers.out_spec[2:], numbers.rhs_spec[2:]))
-    shared = tuple(a for a, _ in pairs), tuple(b for _, b in pairs)
-    summed = (numbers.out_spec[1],), (numbers.rhs_spec[1],)
-    out = dot_general(patches, rhs, (summed, shared), precision)  # places in the result's order, batch, output features
+    batching = tuple(a for a, _ in pairs), tuple(b for _, b in pairs)
+    contracting = (numbers.out_spec[1],), (numbers.rhs_spec[1],)
+    out = dot_general(
+        patches, rhs, (contracting, batching), precision
+    )  # places in the result's order, batch, output features
     batch, features = numbers.out_spec[:2]
     rank = aval_of(out).ndim
     order = list(range(rank - 2))

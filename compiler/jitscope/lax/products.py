@@ -20,7 +20,7 @@ __all__ = ["DotAlgorithm", "DotAlgorithmPreset", "DotDimensionNumbers", "Precisi
 
 
 DotDimensionNumbers = tuple[tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]]
-"""((axes of lhs, axes of rhs that are summed over in pairs), (axes of lhs, axes of rhs that are shared))."""
+"""((axes of lhs, axes of rhs that are contracted in pairs), (batch axes of lhs, of rhs))."""
 
 PrecisionLike = (
     None | str | Precision | tuple[str, str] | tuple[Precision, Precision] | DotAlgorithm | DotAlgorithmPreset
@@ -37,7 +37,7 @@ def dot(
     preferred_element_type: Any = None,
     out_sharding: Any = None,
 ) -> Any:
-    """Sums of products over any axes, with any others side by side: shared axes first, then the other axes of lhs, then
+    """Sums of products over any axes, with any others side by side: batch axes first, then the other axes of lhs, then
     those of rhs. Without `dimension_numbers`, the product of vectors and matrices.
 
     Operands of two dtypes are promoted. The result has their dtype, or `preferred_element_type`, which must hold it.
@@ -55,8 +55,8 @@ def dot(
             )
         dimension_numbers = ((x.ndim - 1,), (0,)), ((), ())
     lhs, rhs = in_wider("dot", lhs, rhs)
-    (x_sum, y_sum), (x_shared, y_shared) = dimension_numbers
-    numbers = (_axes(x_sum), _axes(y_sum)), (_axes(x_shared), _axes(y_shared))
+    (x_contracting, y_contracting), (x_batch, y_batch) = dimension_numbers
+    numbers = (_axes(x_contracting), _axes(y_contracting)), (_axes(x_batch), _axes(y_batch))
     return dots.dot_general(lhs, rhs, numbers, precision, preferred_element_type)
 
 
@@ -114,8 +114,8 @@ def batch_matmul(lhs: Any, rhs: Any, precision: PrecisionLike = None) -> Any:
         raise ValueError(
             f"batch_matmul multiplies arrays of one rank, two or more, matrix by matrix: not {x.short()} and {y.short()}"
         )
-    shared = tuple(range(x.ndim - 2))
-    return dots.dot_general(lhs, rhs, (((x.ndim - 1,), (x.ndim - 2,)), (shared, shared)), precision)
+    batch = tuple(range(x.ndim - 2))
+    return dots.dot_general(lhs, rhs, (((x.ndim - 1,), (x.ndim - 2,)), (batch, batch)), precision)
 
 
 def scaled_dot(
@@ -129,7 +129,7 @@ def scaled_dot(
 ) -> Any:
     """`dot` of lhs · lhs_scale and rhs · rhs_scale, where one number scales a block of each operand.
 
-    A scale has its operand's axes, those summed over so many times shorter as a block is long; None: 1. Without
+    A scale has its operand's axes, the contracting ones so many times shorter as a block is long; None: 1. Without
     `dimension_numbers`, matrices in the last two axes, pair by pair along the others. Both sides are made bfloat16; the
     result is `preferred_element_type` (None: bfloat16). Raises TypeError for axes and sizes that do not fit. The algorithm is the
     published one of block scaling: scale, then multiply (Open Compute's MX formats).
@@ -138,37 +138,37 @@ def scaled_dot(
     if dimension_numbers is None:
         if x.ndim < 2:
             raise TypeError(f"scaled_dot multiplies matrices; it got {x.short()}")
-        shared = tuple(range(x.ndim - 2))
-        dimension_numbers = ((x.ndim - 1,), (x.ndim - 2,)), (shared, shared)
-    (x_sum, y_sum), _ = dimension_numbers
+        batch = tuple(range(x.ndim - 2))
+        dimension_numbers = ((x.ndim - 1,), (x.ndim - 2,)), (batch, batch)
+    (x_contracting, y_contracting), _ = dimension_numbers
     result = dtypes.bfloat16 if preferred_element_type is None else dtypes.canonicalize(preferred_element_type)
     return dots.dot_general(
-        _scaled("lhs", lhs, lhs_scale, _axes(x_sum)), _scaled("rhs", rhs, rhs_scale, _axes(y_sum)), dimension_numbers,
+        _scaled("lhs", lhs, lhs_scale, _axes(x_contracting)), _scaled("rhs", rhs, rhs_scale, _axes(y_contracting)), dimension_numbers,
         preferred_element_type=result,
     )  # fmt: skip
 
 
-def _scaled(name: str, x: Any, scale: Any, summed: tuple[int, ...]) -> Any:
+def _scaled(name: str, x: Any, scale: Any, contracting: tuple[int, ...]) -> Any:
     """An operand of `scaled_dot` times its scale."""
     aval, small = aval_of(x), convert(x, dtypes.bfloat16)
     if scale is None:
         return small
     blocks = aval_of(scale).shape
     fits = len(blocks) == aval.ndim and all(
-        k > 0 and n % k == 0 and n // k > 1 if i in summed else n == k
+        k > 0 and n % k == 0 and n // k > 1 if i in contracting else n == k
         for i, (n, k) in enumerate(zip(aval.shape, blocks))
     )
     if not fits:
         raise TypeError(
             f"scaled_dot: {name} {aval.short()} cannot be scaled by {aval_of(scale).short()}: their sizes are equal but for "
-            f"axes {summed}, where the scale is shorter by a whole factor, 2 or more"
+            f"axes {contracting}, where the scale is shorter by a whole factor, 2 or more"
         )
     spread = tuple(
-        m for i, (n, k) in enumerate(zip(aval.shape, blocks)) for m in ((k, n // k) if i in summed else (n,))
+        m for i, (n, k) in enumerate(zip(aval.shape, blocks)) for m in ((k, n // k) if i in contracting else (n,))
     )
     places, at = [], 0
     for i in range(aval.ndim):
         places.append(at)
-        at += 2 if i in summed else 1
+        at += 2 if i in contracting else 1
     factors = broadcast_in_dim(convert(scale, dtypes.bfloat16), spread, tuple(places))
     return mul_p(small, reshape(factors, aval.shape))

@@ -30,8 +30,8 @@ class RaggedDotDimensionNumbers:
     rhs_group_dimensions: Sequence[int]
 
     def __post_init__(self) -> None:
-        (x_sum, y_sum), (x_shared, y_shared) = self.dot_dimension_numbers
-        numbers = (tuple(x_sum), tuple(y_sum)), (tuple(x_shared), tuple(y_shared))
+        (x_contracting, y_contracting), (x_batch, y_batch) = self.dot_dimension_numbers
+        numbers = (tuple(x_contracting), tuple(y_contracting)), (tuple(x_batch), tuple(y_batch))
         object.__setattr__(self, "dot_dimension_numbers", numbers)
         object.__setattr__(self, "lhs_ragged_dimensions", tuple(self.lhs_ragged_dimensions))
         object.__setattr__(self, "rhs_group_dimensions", tuple(self.rhs_group_dimensions))
@@ -71,9 +71,9 @@ def ragged_dot_general(
 ) -> Any:
     """A product like `dot` in which one axis of lhs is divided into g groups.
 
-    If that axis is free, each group has its own factor, along the group axis of rhs. If it is summed over, each group is
-    summed by itself: the result has a new first axis of size g. If it is shared, the groups change nothing. group_sizes:
-    integers [g], or [..., g] with sizes of their own for the shared axes of lhs and those of the ragged one's kind before
+    If that axis is free, each group has its own factor, along the group axis of rhs. If it is a contracting axis, each group is
+    contracted by itself: the result has a new first axis of size g. If it is a batch axis, the groups change nothing. group_sizes:
+    integers [g], or [..., g] with sizes of their own for the batch axes of lhs and those of the ragged one's kind before
     it. What lies behind the last group counts as zero. Differentiable in every case. Raises TypeError for axes, sizes and
     dtypes that do not fit, NotImplementedError for a `group_offset`.
     """
@@ -93,29 +93,29 @@ def ragged_dot_general(
 def _product(
     lhs: Any, rhs: Any, group_sizes: Any, *, numbers: RaggedDotDimensionNumbers, precision: Any, preferred: Any
 ) -> Any:
-    (x_sum, y_sum), (x_shared, y_shared) = numbers.dot_dimension_numbers
+    (x_contracting, y_contracting), (x_batch, y_batch) = numbers.dot_dimension_numbers
     x_rank, y_rank = aval_of(lhs).ndim, aval_of(rhs).ndim
     kind, ragged = _kind(x_rank, numbers), numbers.lhs_ragged_dimensions[0]
     plain = numbers.dot_dimension_numbers
-    own_matrix = (*numbers.rhs_group_dimensions, *y_sum, *y_shared)
+    own_matrix = (*numbers.rhs_group_dimensions, *y_contracting, *y_batch)
     width = math.prod(n for a, n in enumerate(aval_of(rhs).shape) if a not in own_matrix)
-    by_rows = kind == "free" and width > math.prod(aval_of(lhs).shape[a] for a in x_sum)
+    by_rows = kind == "free" and width > math.prod(aval_of(lhs).shape[a] for a in x_contracting)
     if by_rows:  # the rows are fewer numbers than the results
-        lhs = _by_group(lhs, ragged, group_sizes, _before(x_rank, kind, ragged, x_shared, x_sum))
-        plain = ((*_up(x_sum), 0), (*y_sum, *numbers.rhs_group_dimensions)), (_up(x_shared), y_shared)
-    if kind == "summed":
-        y_ragged = y_sum[x_sum.index(ragged)]
-        lhs = _by_group(lhs, ragged, group_sizes, _before(x_rank, kind, ragged, x_shared, x_sum))
-        rhs = _by_group(rhs, y_ragged, group_sizes, _before(y_rank, kind, y_ragged, y_shared, y_sum))
-        plain = ((_up(x_sum), _up(y_sum)), ((0, *_up(x_shared)), (0, *_up(y_shared))))
+        lhs = _by_group(lhs, ragged, group_sizes, _before(x_rank, kind, ragged, x_batch, x_contracting))
+        plain = ((*_up(x_contracting), 0), (*y_contracting, *numbers.rhs_group_dimensions)), (_up(x_batch), y_batch)
+    if kind == "contracting":
+        y_ragged = y_contracting[x_contracting.index(ragged)]
+        lhs = _by_group(lhs, ragged, group_sizes, _before(x_rank, kind, ragged, x_batch, x_contracting))
+        rhs = _by_group(rhs, y_ragged, group_sizes, _before(y_rank, kind, y_ragged, y_batch, y_contracting))
+        plain = ((_up(x_contracting), _up(y_contracting)), ((0, *_up(x_batch)), (0, *_up(y_batch))))
     out = dots.dot_general_p(lhs, rhs, dimension_numbers=plain, precision=precision, preferred_element_type=preferred)
     if kind != "free" or by_rows:
         return out
     # Every row times every matrix; of these the row's own is taken. (So the ways back are single products, too.)
-    x_free, y_free = dots.free_axes(x_rank, x_sum, x_shared), dots.free_axes(y_rank, y_sum, y_shared)
-    at = {a: i for i, a in enumerate((*x_shared, *x_free))}
+    x_free, y_free = dots.free_axes(x_rank, x_contracting, x_batch), dots.free_axes(y_rank, y_contracting, y_batch)
+    at = {a: i for i, a in enumerate((*x_batch, *x_free))}
     group = len(at) + y_free.index(numbers.rhs_group_dimensions[0])
-    before = _before(x_rank, kind, ragged, x_shared, x_sum)
+    before = _before(x_rank, kind, ragged, x_batch, x_contracting)
     mask = _inside(group_sizes, aval_of(out).shape, [at[a] for a in before], group, at[ragged])
     dtype = aval_of(out).dtype
     own = where(mask, out, full(aval_of(out).shape, 0, dtype))
@@ -128,17 +128,17 @@ def _up(axes: Sequence[int]) -> tuple[int, ...]:
 
 def _kind(rank: int, numbers: RaggedDotDimensionNumbers) -> str:
     """What the ragged axis is in the product."""
-    (x_sum, _), (x_shared, _) = numbers.dot_dimension_numbers
+    (x_contracting, _), (x_batch, _) = numbers.dot_dimension_numbers
     ragged = numbers.lhs_ragged_dimensions[0]
-    return "summed" if ragged in x_sum else "shared" if ragged in x_shared else "free"
+    return "contracting" if ragged in x_contracting else "batch" if ragged in x_batch else "free"
 
 
-def _before(rank: int, kind: str, ragged: int, shared: Sequence[int], summed: Sequence[int]) -> tuple[int, ...]:
+def _before(rank: int, kind: str, ragged: int, batch: Sequence[int], contracting: Sequence[int]) -> tuple[int, ...]:
     """The axes for which the groups may have sizes of their own."""
-    if kind == "shared":
-        return tuple(shared[: list(shared).index(ragged)])
-    own = list(summed) if kind == "summed" else list(dots.free_axes(rank, summed, shared))
-    return (*shared, *own[: own.index(ragged)])
+    if kind == "batch":
+        return tuple(batch[: list(batch).index(ragged)])
+    own = list(contracting) if kind == "contracting" else list(dots.free_axes(rank, contracting, batch))
+    return (*batch, *own[: own.index(ragged)])
 
 
 def _by_group(x: Any, ragged: int, group_sizes: Any, before: tuple[int, ...]) -> Any:
@@ -168,22 +168,28 @@ def _inside(group_sizes: Any, shape: Sequence[int], before: Sequence[int], group
 
 def _check(x: ShapedArray, y: ShapedArray, sizes: ShapedArray, numbers: RaggedDotDimensionNumbers) -> None:
     said = f"ragged_dot_general of {x.short()} and {y.short()} with group sizes {sizes.short()}"
-    (x_sum, y_sum), (x_shared, y_shared) = numbers.dot_dimension_numbers
+    (x_contracting, y_contracting), (x_batch, y_batch) = numbers.dot_dimension_numbers
     if dtypes.kind(sizes.dtype) not in "iu" or not sizes.ndim:
         raise TypeError(f"{said}: the sizes are an array of integers, of one axis or more")
     if len(numbers.lhs_ragged_dimensions) != 1 or not 0 <= numbers.lhs_ragged_dimensions[0] < x.ndim:
         raise TypeError(f"{said}: lhs_ragged_dimensions={numbers.lhs_ragged_dimensions} is not one axis of lhs")
-    if any(not 0 <= a < n.ndim for axes, n in (((*x_sum, *x_shared), x), ((*y_sum, *y_shared), y)) for a in axes):
+    if any(
+        not 0 <= a < n.ndim
+        for axes, n in (((*x_contracting, *x_batch), x), ((*y_contracting, *y_batch), y))
+        for a in axes
+    ):
         raise TypeError(f"{said}: dot_dimension_numbers={numbers.dot_dimension_numbers} name axes that do not exist")
     kind, ragged = _kind(x.ndim, numbers), numbers.lhs_ragged_dimensions[0]
-    expected = tuple(x.shape[a] for a in _before(x.ndim, kind, ragged, x_shared, x_sum))
+    expected = tuple(x.shape[a] for a in _before(x.ndim, kind, ragged, x_batch, x_contracting))
     if sizes.ndim > 1 and sizes.shape[:-1] != expected:
         raise TypeError(f"{said}: the sizes should have shape {(*expected, sizes.shape[-1])}, or one axis")
     own = numbers.rhs_group_dimensions
     if kind != "free" and own:
-        raise TypeError(f"{said}: rhs has a group axis only where the ragged axis of lhs is neither summed nor shared")
+        raise TypeError(
+            f"{said}: rhs has a group axis only where the ragged axis of lhs is neither a contracting nor a batch axis"
+        )
     if kind == "free":
-        if len(own) != 1 or not 0 <= own[0] < y.ndim or own[0] in (*y_sum, *y_shared):
+        if len(own) != 1 or not 0 <= own[0] < y.ndim or own[0] in (*y_contracting, *y_batch):
             raise TypeError(f"{said}: rhs_group_dimensions={own} is not one free axis of rhs")
         if y.shape[own[0]] != sizes.shape[-1]:
             raise TypeError(f"{said}: rhs has {y.shape[own[0]]} groups, there are {sizes.shape[-1]} sizes")

@@ -1,4 +1,4 @@
-"""Products of numbers of 4 and 8 bits, of which each block along the summed axis has a scale of its own.
+"""Products of numbers of 4 and 8 bits, of which each block along the contracting axis has a scale of its own.
 
 Where JAX has these on some GPUs only, here they are written out, for every device: the numbers are scaled in float32 and multiplied
 there, so that the result is what such a GPU gives, up to rounding; nothing is saved in time.
@@ -117,7 +117,7 @@ def scaled_dot_general(
     """lax.dot_general of operands that are quantized first, by the configurations of lhs, of rhs and of gradients (`configs`,
     see `get_scaled_dot_general_config`); None: lax.dot_general itself.
 
-    `dimension_numbers`: ((summed of lhs, of rhs), (batch of lhs, of rhs)). The summed axes together must be a multiple of the block
+    `dimension_numbers`: ((contracting of lhs, of rhs), (batch of lhs, of rhs)). The contracting axes together must be a multiple of the block
     size, in derivatives the other ones too. Derivatives take the operands as they are, not as quantized. Raises TypeError for a
     `preferred_element_type` other than float32, bfloat16 and float16, ValueError for sizes that do not fit. `implementation` is
     ignored, with a DeprecationWarning.
@@ -168,11 +168,11 @@ def _power_of_two(x: Any) -> Any:
     return lax.bitcast_convert_type((exponent + up).astype(jnp.uint8), jnp.float8_e8m0fnu)
 
 
-def _as_three(x: Any, batch: Sequence[int], summed: Sequence[int]) -> Any:
-    """x as [batch, others, summed]."""
-    kept = [i for i in range(x.ndim) if i not in batch and i not in summed]
-    sizes = [int(np.prod([x.shape[i] for i in axes], dtype=int)) for axes in (batch, kept, summed)]
-    return jnp.reshape(jnp.transpose(x, (*batch, *kept, *summed)), sizes)
+def _as_three(x: Any, batch: Sequence[int], contracting: Sequence[int]) -> Any:
+    """x as [batch, others, contracting]."""
+    kept = [i for i in range(x.ndim) if i not in batch and i not in contracting]
+    sizes = [int(np.prod([x.shape[i] for i in axes], dtype=int)) for axes in (batch, kept, contracting)]
+    return jnp.reshape(jnp.transpose(x, (*batch, *kept, *contracting)), sizes)
 
 
 def _product(lhs: Any, rhs: Any, dims: Any, preferred: Any, kinds: Any, wholes: Any) -> Any:
@@ -203,9 +203,9 @@ def _gradient(g: Any, y: Any, like: Any, dims: Any, swapped: bool, preferred: An
     of_g = tuple(range(first, first + len(other_kept)))
     back = ((of_g, tuple(other_kept)), (tuple(range(len(own_batch))), other_batch))
     out = _product(g, y, back, preferred, None if kinds[0].mode == "nvfp4" else kinds, (None, None))
-    # Its axes: the batch, those kept, and those summed in the order of y's.
-    summed = [own[others.index(i)] for i in sorted(others)]
-    order = np.argsort([*own_batch, *kept, *summed])
+    # Its axes: the batch, those kept, and the contracting ones in the order of y's.
+    contracting = [own[others.index(i)] for i in sorted(others)]
+    order = np.argsort([*own_batch, *kept, *contracting])
     return jnp.transpose(out, tuple(int(i) for i in order)).astype(like.dtype)
 
 

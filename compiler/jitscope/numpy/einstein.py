@@ -183,18 +183,18 @@ def _contract_pair(
     (x, a), (y, b) = _thin(left, right[1], right[0]), right
     (y, b) = _thin((y, b), a, x)
     (x, a), (y, b) = _summed(x, a, kept + b), _summed(y, b, kept + a)
-    summed = [name for name in a if name in b and name not in kept]
-    shared = [name for name in a if name in b and name in kept]
+    contracting = [name for name in a if name in b and name not in kept]
+    batch = [name for name in a if name in b and name in kept]
     only_a, only_b = ([n for n in own if n not in other] for own, other in ((a, b), (b, a)))
-    names = "".join([*shared, *only_a, *only_b])
-    if not summed and preferred is None and times is None:
+    names = "".join([*batch, *only_a, *only_b])
+    if not contracting and preferred is None and times is None:
         shape = [aval_of(x).shape[a.index(n)] if n in a else aval_of(y).shape[b.index(n)] for n in names]
         return mul_p(_spread(x, a, names, shape), _spread(y, b, names, shape)), names
-    swapped = "".join([*shared, *only_b, *only_a])
+    swapped = "".join([*batch, *only_b, *only_a])
     if swapped == kept != names:
         (x, a), (y, b), names = (y, b), (x, a), swapped
-    contracted = [a.index(n) for n in summed], [b.index(n) for n in summed]
-    batched = [a.index(n) for n in shared], [b.index(n) for n in shared]
+    contracted = [a.index(n) for n in contracting], [b.index(n) for n in contracting]
+    batched = [a.index(n) for n in batch], [b.index(n) for n in batch]
     if times is not None:
         out = aval_of(x).dtype if preferred is None else preferred
         return times(x, y, (contracted, batched), precision=precision, preferred_element_type=out), names

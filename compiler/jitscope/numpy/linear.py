@@ -71,13 +71,15 @@ def _pair(name: str, a: Any, b: Any, preferred: Any = None) -> tuple[Any, Any]:
     return x, y
 
 
-def product(x: Any, y: Any, summed: Any, shared: Any = ((), ()), precision: Any = None, preferred: Any = None) -> Any:
+def product(
+    x: Any, y: Any, contracting: Any, batch: Any = ((), ()), precision: Any = None, preferred: Any = None
+) -> Any:
     """dot_general of two arrays of one dtype, its result in that dtype unless another is preferred. Of complex numbers with
     a real dtype preferred, the real part of the product."""
     preferred = None if preferred is None else requested(preferred, "preferred_element_type")
     if preferred is not None and kind_of(x) == "c" and not dtypes.is_complex(preferred):
-        return convert(product(x, y, summed, shared, precision), preferred)
-    return dot_general(x, y, (summed, shared), precision, aval_of(x).dtype if preferred is None else preferred)
+        return convert(product(x, y, contracting, batch, precision), preferred)
+    return dot_general(x, y, (contracting, batch), precision, aval_of(x).dtype if preferred is None else preferred)
 
 
 def _mismatch(name: str, x: Any, y: Any, what: str) -> ShapeError:
@@ -114,7 +116,7 @@ def _batched_matmul(x: Any, y: Any, precision: Any, preferred: Any) -> Any:
     row, column = len(left) > 1, len(right) > 1
     outer_x, outer_y = left[:-2], right[:-2]
     outer = broadcast_shape(outer_x, outer_y)
-    # An axis of size 1 that meets a longer one is left out: the longer one then is free, not shared.
+    # An axis of size 1 that meets a longer one is left out: the longer one then is free, not batch.
     places_x, places_y, thin_x, thin_y = {}, {}, [], []
     for place in range(len(outer)):
         i, j = place - len(outer) + len(outer_x), place - len(outer) + len(outer_y)
@@ -127,20 +129,20 @@ def _batched_matmul(x: Any, y: Any, precision: Any, preferred: Any) -> Any:
     y = squeeze_p(y, dimensions=tuple(thin_y)) if thin_y else y
     places_x = {p: k - sum(t < k for t in thin_x) for p, k in places_x.items()}
     places_y = {p: k - sum(t < k for t in thin_y) for p, k in places_y.items()}
-    shared = [p for p in places_x if p in places_y]
+    batch = [p for p in places_x if p in places_y]
     rank_x, rank_y = aval_of(x).ndim, aval_of(y).ndim
     out = product(
         x,
         y,
         ((rank_x - 1,), (rank_y - 2 if column else 0,)),
-        ([places_x[p] for p in shared], [places_y[p] for p in shared]),
+        ([places_x[p] for p in batch], [places_y[p] for p in batch]),
         precision,
         preferred,
     )
-    # The result has: shared axes, other axes of x, its row, other axes of y, its column.
-    order = [*shared, *[p for p in sorted(places_x) if p not in shared]]
+    # The result has: batch axes, other axes of x, its row, other axes of y, its column.
+    order = [*batch, *[p for p in sorted(places_x) if p not in batch]]
     order += [len(outer)] if row else []
-    order += [p for p in sorted(places_y) if p not in shared]
+    order += [p for p in sorted(places_y) if p not in batch]
     order += [len(outer) + row] if column else []
     return permute(out, tuple(order.index(p) for p in range(len(order))))
 
@@ -156,7 +158,7 @@ def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = 
         return product(x, y, ((), ()), precision=precision, preferred=preferred_element_type)
     inner = len(right) - 2 if len(right) > 1 else 0
     if left[-1] != right[inner]:
-        raise _mismatch("dot", x, y, f"sizes {left[-1]} and {right[inner]} of the axes summed over must be equal")
+        raise _mismatch("dot", x, y, f"sizes {left[-1]} and {right[inner]} of the contracting axes must be equal")
     return product(x, y, ((len(left) - 1,), (inner,)), precision=precision, preferred=preferred_element_type)
 
 

@@ -14,7 +14,7 @@ from .precision import Precision as Precision, as_precision as as_precision, com
 
 
 def free_axes(rank: int, *taken: Sequence[int]) -> tuple[int, ...]:
-    """The axes that are neither summed over nor shared."""
+    """The axes that are neither contracting nor batch axes."""
     used = {a for axes in taken for a in axes}
     return tuple(i for i in range(rank) if i not in used)
 
@@ -22,19 +22,19 @@ def free_axes(rank: int, *taken: Sequence[int]) -> tuple[int, ...]:
 class DotGeneral(Bilinear):
     """Sums of products of two arrays of one dtype.
 
-    `dimension_numbers` is ((axes of x, axes of y that are summed over in pairs), (axes of x, axes of y that are shared)).
-    The result has the shared axes, then the other axes of x, then those of y. It is of `preferred_element_type` (None:
+    `dimension_numbers` is ((axes of x, axes of y that are contracted in pairs), (batch axes of x, of y)).
+    The result has the batch axes, then the other axes of x, then those of y. It is of `preferred_element_type` (None:
     the operands' dtype), in which integers and small floats are summed. `precision` is None, one Precision for each
     operand, or an algorithm.
     """
 
     def abstract(self, x, y, /, *, dimension_numbers, precision, preferred_element_type):
         dtype = _result_dtype(same_dtype("dot_general", (x, y)), preferred_element_type, x, y)
-        (x_sum, y_sum), (x_shared, y_shared) = dimension_numbers
-        _check_axes(x, y, x_sum, y_sum, x_shared, y_shared)
-        shape = [x.shape[a] for a in x_shared]
-        shape += [x.shape[a] for a in free_axes(x.ndim, x_sum, x_shared)]
-        shape += [y.shape[a] for a in free_axes(y.ndim, y_sum, y_shared)]
+        (x_contracting, y_contracting), (x_batch, y_batch) = dimension_numbers
+        _check_axes(x, y, x_contracting, y_contracting, x_batch, y_batch)
+        shape = [x.shape[a] for a in x_batch]
+        shape += [x.shape[a] for a in free_axes(x.ndim, x_contracting, x_batch)]
+        shape += [y.shape[a] for a in free_axes(y.ndim, y_contracting, y_batch)]
         return pure(ShapedArray(tuple(shape), dtype, x.weak_type and y.weak_type))
 
     def lower(self, ctx, x, y, /, *, dimension_numbers, precision, preferred_element_type):
@@ -42,24 +42,26 @@ class DotGeneral(Bilinear):
         if is_algorithm(precision):
             own = {"dimension_numbers": dimension_numbers, "precision": None}
             return ctx.inline(lambda x, y: _by_algorithm(x, y, out.dtype, precision, own), x, y)
-        (x_sum, y_sum), (x_shared, y_shared) = dimension_numbers
-        x, x_sum, x_shared = _without_transpose(ctx, x, x_sum, x_shared)
-        y, y_sum, y_shared = _without_transpose(ctx, y, y_sum, y_shared)
+        (x_contracting, y_contracting), (x_batch, y_batch) = dimension_numbers
+        x, x_contracting, x_batch = _without_transpose(ctx, x, x_contracting, x_batch)
+        y, y_contracting, y_batch = _without_transpose(ctx, y, y_contracting, y_batch)
         dtype = _computed_in(x_aval.dtype, out.dtype)
         x, y = ctx.convert(x, x_aval.dtype, dtype), ctx.convert(y, y_aval.dtype, dtype)
         wide = out.dtype if dtype.itemsize <= out.dtype.itemsize and dtypes.WIDER.get(out.dtype) != dtype else dtype
         made = out.update(dtype=wide)
-        blocks = _row_blocks(ctx, x, y, x_sum, y_sum) if dtype == wide == x_aval.dtype and not x_shared else 1
+        blocks = (
+            _row_blocks(ctx, x, y, x_contracting, y_contracting) if dtype == wide == x_aval.dtype and not x_batch else 1
+        )
         if blocks > 1:
             x, y = (_in_blocks(ctx, v, blocks, dtype) for v in (x, y))
-            x_sum = y_sum = [1]
-            x_shared = y_shared = [0]
+            x_contracting = y_contracting = [1]
+            x_batch = y_batch = [0]
             made = made.update(shape=(blocks, *made.shape))
         numbers = ctx.hlo.DotDimensionNumbers.get(
-            lhs_batching_dimensions=x_shared,
-            rhs_batching_dimensions=y_shared,
-            lhs_contracting_dimensions=x_sum,
-            rhs_contracting_dimensions=y_sum,
+            lhs_batching_dimensions=x_batch,
+            rhs_batching_dimensions=y_batch,
+            lhs_contracting_dimensions=x_contracting,
+            rhs_contracting_dimensions=y_contracting,
         )
         config = precision and ctx.ir.ArrayAttr.get([ctx.hlo.PrecisionAttr.get(p.name) for p in precision])
         result = ctx.hlo.dot_general(ctx.type(made), x, y, numbers, precision_config=config)
@@ -68,34 +70,36 @@ class DotGeneral(Bilinear):
         return ctx.convert(result, wide, out.dtype)
 
     def transpose_left(self, ct, aval, y, /, *, dimension_numbers, precision, preferred_element_type):
-        (x_sum, y_sum), (x_shared, y_shared) = dimension_numbers
-        start, end = aval.ndim - len(x_sum), aval_of(ct).ndim  # of the axes of y
-        numbers = (x_sum, y_sum), (x_shared, y_shared)
+        (x_contracting, y_contracting), (x_batch, y_batch) = dimension_numbers
+        start, end = aval.ndim - len(x_contracting), aval_of(ct).ndim  # of the axes of y
+        numbers = (x_contracting, y_contracting), (x_batch, y_batch)
         return _other_factor(ct, aval, y, *numbers, tuple(range(start, end)), precision)
 
     def transpose_right(self, ct, x, aval, /, *, dimension_numbers, precision, preferred_element_type):
-        (x_sum, y_sum), (x_shared, y_shared) = dimension_numbers
-        start, end = len(x_shared), aval_of(x).ndim - len(x_sum)  # of the axes of x
-        numbers = (y_sum, x_sum), (y_shared, x_shared)
+        (x_contracting, y_contracting), (x_batch, y_batch) = dimension_numbers
+        start, end = len(x_batch), aval_of(x).ndim - len(x_contracting)  # of the axes of x
+        numbers = (y_contracting, x_contracting), (y_batch, x_batch)
         return _other_factor(ct, aval, x, *numbers, tuple(range(start, end)), precision)
 
     def batch(self, axis, args, dims, /, *, dimension_numbers, **params):
         (x, y), (x_dim, y_dim) = args, dims
-        (x_sum, y_sum), (x_shared, y_shared) = dimension_numbers
-        x_sum, x_shared = _shifted(x_sum, x_dim), _shifted(x_shared, x_dim)
-        y_sum, y_shared = _shifted(y_sum, y_dim), _shifted(y_shared, y_dim)
+        (x_contracting, y_contracting), (x_batch, y_batch) = dimension_numbers
+        x_contracting, x_batch = _shifted(x_contracting, x_dim), _shifted(x_batch, x_dim)
+        y_contracting, y_batch = _shifted(y_contracting, y_dim), _shifted(y_batch, y_dim)
         if x_dim is not None and y_dim is not None:
-            x_shared, y_shared, out = (x_dim, *x_shared), (y_dim, *y_shared), 0
+            x_batch, y_batch, out = (x_dim, *x_batch), (y_dim, *y_batch), 0
         elif x_dim is not None:
-            out = len(x_shared) + free_axes(aval_of(x).ndim, x_sum, x_shared).index(x_dim)
+            out = len(x_batch) + free_axes(aval_of(x).ndim, x_contracting, x_batch).index(x_dim)
         else:
-            x_free = free_axes(aval_of(x).ndim, x_sum, x_shared)
-            out = len(x_shared) + len(x_free) + free_axes(aval_of(y).ndim, y_sum, y_shared).index(y_dim)
-        return dot_general_p(x, y, dimension_numbers=((x_sum, y_sum), (x_shared, y_shared)), **params), out
+            x_free = free_axes(aval_of(x).ndim, x_contracting, x_batch)
+            out = len(x_batch) + len(x_free) + free_axes(aval_of(y).ndim, y_contracting, y_batch).index(y_dim)
+        return dot_general_p(
+            x, y, dimension_numbers=((x_contracting, y_contracting), (x_batch, y_batch)), **params
+        ), out
 
     def shown_params(self, params):
-        summed, shared = params["dimension_numbers"]
-        shown = {"dimension_numbers": (tuple(map(list, summed)), tuple(map(list, shared)))}
+        contracting, batch = params["dimension_numbers"]
+        shown = {"dimension_numbers": (tuple(map(list, contracting)), tuple(map(list, batch)))}
         return shown | {k: v for k, v in params.items() if k != "dimension_numbers" and v is not None}
 
 
@@ -107,8 +111,8 @@ def dot_general(
 ) -> Any:
     """`dot_general_p` from sequences of axes and names (`precision` as in `as_precision`). Raises TypeError for dtypes,
     axes and sizes that do not fit, ValueError for an unknown precision."""
-    (x_sum, y_sum), (x_shared, y_shared) = dimension_numbers
-    numbers = (_ints(x_sum), _ints(y_sum)), (_ints(x_shared), _ints(y_shared))
+    (x_contracting, y_contracting), (x_batch, y_batch) = dimension_numbers
+    numbers = (_ints(x_contracting), _ints(y_contracting)), (_ints(x_batch), _ints(y_batch))
     preferred = None if preferred_element_type is None else dtypes.canonicalize(preferred_element_type)
     return dot_general_p(
         lhs, rhs, dimension_numbers=numbers, precision=as_precision(precision), preferred_element_type=preferred
@@ -122,15 +126,18 @@ def _ints(axes: Any) -> tuple[int, ...]:
 # Rules ---------------------------------------------------------------------------------------------------------------
 
 
-def _check_axes(x: ShapedArray, y: ShapedArray, x_sum, y_sum, x_shared, y_shared) -> None:
-    for aval, which, summed, shared in ((x, "first", x_sum, x_shared), (y, "second", y_sum, y_shared)):
-        used = (*summed, *shared)
+def _check_axes(x: ShapedArray, y: ShapedArray, x_contracting, y_contracting, x_batch, y_batch) -> None:
+    for aval, which, contracting, batch in (
+        (x, "first", x_contracting, x_batch),
+        (y, "second", y_contracting, y_batch),
+    ):
+        used = (*contracting, *batch)
         if any(not 0 <= a < aval.ndim for a in used) or len(set(used)) != len(used):
             raise TypeError(
                 f"dot_general of {x.short()} and {y.short()}: axes {used} do not name distinct axes of the "
                 f"{which}, {aval.short()}"
             )
-    for verb, x_axes, y_axes in (("sums over", x_sum, y_sum), ("pairs", x_shared, y_shared)):
+    for verb, x_axes, y_axes in (("contracts", x_contracting, y_contracting), ("pairs", x_batch, y_batch)):
         if len(x_axes) != len(y_axes):
             raise TypeError(
                 f"dot_general of {x.short()} and {y.short()} {verb} axes {tuple(x_axes)} of the first and "
@@ -169,17 +176,17 @@ def _computed_in(dtype, result):
     return dtypes.WIDER.get(result, result) if dtype in dtypes.WIDER and dtypes.is_integer(dtype) else dtype
 
 
-def _without_transpose(ctx, value, summed, shared):
+def _without_transpose(ctx, value, contracting, batch):
     """The operand of the transpose that made `value`, with the axes renamed; `value` itself if it was made otherwise, or
     if its free axes would come in another order."""
     owner = value.owner
     tuned = TRANSPOSED_OPERANDS.holds(ctx.module.platform)
     if not tuned or getattr(owner, "name", None) != "stablehlo.transpose":
-        return value, summed, shared
+        return value, contracting, batch
     permutation = list(ctx.ir.DenseI64ArrayAttr(owner.attributes["permutation"]))
-    if not _is_sorted(tuple(permutation[a] for a in free_axes(len(permutation), summed, shared))):
-        return value, summed, shared
-    return owner.operands[0], [permutation[a] for a in summed], [permutation[a] for a in shared]
+    if not _is_sorted(tuple(permutation[a] for a in free_axes(len(permutation), contracting, batch))):
+        return value, contracting, batch
+    return owner.operands[0], [permutation[a] for a in contracting], [permutation[a] for a in batch]
 
 
 def _by_algorithm(x, y, result, precision, params):
@@ -189,12 +196,12 @@ def _by_algorithm(x, y, result, precision, params):
     return convert(product, result)
 
 
-def _row_blocks(ctx, x, y, x_sum, y_sum):
+def _row_blocks(ctx, x, y, x_contracting, y_contracting):
     """In how many parts a vector times a matrix is summed."""
     if not ROW_BLOCKS.holds(ctx.module.platform):
         return 1
     shapes = [tuple(ctx.ir.RankedTensorType(v.type).shape) for v in (x, y)]
-    (x_shape, y_shape), sums = shapes, [list(x_sum), list(y_sum)]
+    (x_shape, y_shape), sums = shapes, [list(x_contracting), list(y_contracting)]
     if sorted(map(len, shapes)) != [1, 2] or sums != [[0], [0]]:
         return 1
     rows, columns = max((x_shape, y_shape), key=len)
@@ -219,22 +226,24 @@ def _shifted(axes: tuple[int, ...], dim: int | None) -> tuple[int, ...]:
     return axes if dim is None else tuple(a + (a >= dim) for a in axes)
 
 
-def _other_factor(ct, aval, y, summed, shared, y_part, precision):
+def _other_factor(ct, aval, y, contracting, batch, y_part, precision):
     """The cotangent of the factor x (of `aval`) beside `y`, whose free axes are `y_part` in `ct`. The axes of the product
     come out in one of two orders; the one that needs no transpose is taken."""
-    (x_sum, y_sum), (x_shared, y_shared) = summed, shared
-    ct_shared = tuple(range(len(x_shared)))
-    y_free = free_axes(aval_of(y).ndim, y_sum, y_shared)
-    x_free = free_axes(aval.ndim, x_sum, x_shared)
-    by_y = tuple(x for _, x in sorted(zip(y_sum, x_sum)))  # axes of y come out in the order they have in y
+    (x_contracting, y_contracting), (x_batch, y_batch) = contracting, batch
+    ct_batch = tuple(range(len(x_batch)))
+    y_free = free_axes(aval_of(y).ndim, y_contracting, y_batch)
+    x_free = free_axes(aval.ndim, x_contracting, x_batch)
+    by_y = tuple(
+        x for _, x in sorted(zip(y_contracting, x_contracting))
+    )  # axes of y come out in the order they have in y
     ct, y = _one_dtype(ct, y, aval)
-    ct_first = (*x_shared, *x_free, *by_y)
-    y_first = (*x_shared, *by_y, *x_free)
+    ct_first = (*x_batch, *x_free, *by_y)
+    y_first = (*x_batch, *by_y, *x_free)
     if _is_sorted(y_first) and not _is_sorted(ct_first):
-        numbers = (y_free, y_part), (y_shared, ct_shared)
+        numbers = (y_free, y_part), (y_batch, ct_batch)
         out, order = dot_general_p(y, ct, dimension_numbers=numbers, **_params(precision, swap=True)), y_first
     else:
-        numbers = (y_part, y_free), (ct_shared, y_shared)
+        numbers = (y_part, y_free), (ct_batch, y_batch)
         out, order = dot_general_p(ct, y, dimension_numbers=numbers, **_params(precision)), ct_first
     return convert(transpose(out, _inverse(order)), aval.dtype)
 

@@ -138,10 +138,10 @@ def _linearize_and_solve(f: Callable[[Any], Any], tangent_solve: Callable[..., A
         avals = [aval_of(out) for out in linear.outs]
 
         def derivative(v: Any) -> Any:
-            given = zip(tree.leaves(v), linear.in_avals, linear.moving_in)
+            given = zip(tree.leaves(v), linear.in_avals, linear.nonzero_in)
             moving = [t if aval_of(t).dtype == a.dtype else convert(t, a.dtype) for t, a, m in given if m]
             found = iter(eval_jaxpr(linear.jaxpr.jaxpr, linear.jaxpr.consts, *moving))
-            return structure.unflatten([next(found) if m else zeros(a) for m, a in zip(linear.moving_out, avals)])
+            return structure.unflatten([next(found) if m else zeros(a) for m, a in zip(linear.nonzero_out, avals)])
 
         return tangent_solve(derivative, y)
 

@@ -87,42 +87,42 @@ def check_numbers(name: str, operand: ShapedArray, indices: ShapedArray, numbers
     if not indices.ndim:
         raise TypeError(f"{said}: the last axis of the indices holds the index vectors, so they need at least one axis")
     check_kind(f"{name} (as an index)", indices, "iu")
-    # Axes of slices in the result or updates, missing there, indexed, shared by operand and indices.
-    window, missing, indexed, shared, indices_shared = numbers
+    # Axes of slices in the result or updates, missing there, indexed, batching axes of operand and indices.
+    window, missing, indexed, batching, indices_batching = numbers
     names = numbers._fields
     limits = (rank, operand.ndim, operand.ndim, operand.ndim, indices.ndim - 1)
     for field, axes, limit in zip(names, numbers, limits):
         if len(set(axes)) != len(axes) or any(not 0 <= a < limit for a in axes):
             raise TypeError(f"{said}: {field}={axes} does not name distinct axes below {limit}")
-    for field, axes in zip((names[0], names[1], names[3]), (window, missing, shared)):
+    for field, axes in zip((names[0], names[1], names[3]), (window, missing, batching)):
         if list(axes) != sorted(axes):
             raise TypeError(f"{said}: {field}={axes} is not in order")
-    if set(missing) & set(shared) or set(indexed) & set(shared):
+    if set(missing) & set(batching) or set(indexed) & set(batching):
         raise TypeError(
-            f"{said}: axes {shared} run together with the indices, so they can neither be indexed nor "
+            f"{said}: axes {batching} run together with the indices, so they can neither be indexed nor "
             f"left out (indexed: {indexed}; left out: {missing})"
         )
-    if len(window) + len(missing) + len(shared) != operand.ndim:
+    if len(window) + len(missing) + len(batching) != operand.ndim:
         raise TypeError(
-            f"{said}: each axis of the operand is in a slice, left out, or shared with the indices; there "
-            f"are {len(window)} + {len(missing)} + {len(shared)} such axes, not {operand.ndim}"
+            f"{said}: each axis of the operand is in a slice, left out, or a batching axis; there "
+            f"are {len(window)} + {len(missing)} + {len(batching)} such axes, not {operand.ndim}"
         )
     if len(indexed) != indices.shape[-1]:
         raise TypeError(
             f"{said}: the index vectors have {indices.shape[-1]} numbers, but {names[2]}={indexed} says "
             f"what {len(indexed)} are for"
         )
-    if [operand.shape[a] for a in shared] != [indices.shape[a] for a in indices_shared]:
+    if [operand.shape[a] for a in batching] != [indices.shape[a] for a in indices_batching]:
         raise TypeError(
-            f"{said}: axes {shared} of the operand and {indices_shared} of the indices run together, but "
+            f"{said}: axes {batching} of the operand and {indices_batching} of the indices run together, but "
             "their sizes differ"
         )
 
 
 def kept_axes(rank: int, numbers: Any) -> list[int]:
     """The operand axes that are in the result or the updates, in order."""
-    _, missing, _, shared, _ = numbers
-    return [a for a in range(rank) if a not in missing and a not in shared]
+    _, missing, _, batching, _ = numbers
+    return [a for a in range(rank) if a not in missing and a not in batching]
 
 
 def outer_axes(rank: int, window: Sequence[int]) -> tuple[int, ...]:
@@ -157,24 +157,24 @@ def greatest_indices(
 def along_operand(numbers: Any, dim: int, rank: int, out_rank: int) -> tuple[Any, int]:
     """The numbers once the operand (of `rank`) has one more axis at `dim`, which all slices span; where it lies in the
     result or the updates (of `out_rank`)."""
-    window, missing, indexed, shared, indices_shared = numbers
+    window, missing, indexed, batching, indices_batching = numbers
     before = sum(a < dim for a in kept_axes(rank, numbers))
     at = window[before] if before < len(window) else out_rank
     moved = tuple(sorted([*_moved(window, at), at]))
-    return type(numbers)(moved, _moved(missing, dim), _moved(indexed, dim), _moved(shared, dim), indices_shared), at
+    return type(numbers)(moved, _moved(missing, dim), _moved(indexed, dim), _moved(batching, dim), indices_batching), at
 
 
 def along_indices(numbers: Any) -> Any:
     """The numbers once the indices, and the result or the updates, have one more axis in front."""
-    window, missing, indexed, shared, indices_shared = numbers
-    return type(numbers)(_moved(window, 0), missing, indexed, shared, _moved(indices_shared, 0))
+    window, missing, indexed, batching, indices_batching = numbers
+    return type(numbers)(_moved(window, 0), missing, indexed, batching, _moved(indices_batching, 0))
 
 
 def along_both(numbers: Any, dim: int) -> Any:
     """The numbers once the indices, and the result or the updates, have one more axis in front, and the operand, which
     runs together with them, one at `dim`."""
-    window, missing, indexed, shared, indices_shared = numbers
-    pairs = sorted([(dim, 0), *zip(_moved(shared, dim), _moved(indices_shared, 0))])
+    window, missing, indexed, batching, indices_batching = numbers
+    pairs = sorted([(dim, 0), *zip(_moved(batching, dim), _moved(indices_batching, 0))])
     return type(numbers)(
         _moved(window, 0),
         _moved(missing, dim),

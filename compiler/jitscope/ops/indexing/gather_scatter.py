@@ -198,8 +198,8 @@ def gather(operand: Any, start_indices: Any, dimension_numbers: GatherDimensionN
 
 def may_repeat(indices: Any, params: dict[str, Any]) -> bool:
     """Whether two index vectors can name the same place."""
-    shared = params["dimension_numbers"].scatter_indices_batching_dims
-    vectors = math.prod(n for i, n in enumerate(aval_of(indices).shape[:-1]) if i not in shared)
+    batching = params["dimension_numbers"].scatter_indices_batching_dims
+    vectors = math.prod(n for i, n in enumerate(aval_of(indices).shape[:-1]) if i not in batching)
     return not params["unique_indices"] and (is_symbolic_dim(vectors) or vectors > 1)
 
 
