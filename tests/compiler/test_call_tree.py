@@ -135,6 +135,41 @@ def test_backward_equations_belong_to_the_line_of_the_forward_one():
     assert sum(b for _, b in found.values()) == len(backward)
 
 
+def test_equations_say_what_made_them():
+    def loss(x):
+        return jnp.sum(jnp.exp(jnp.sin(x)) * x)
+
+    def made(fun, *args):
+        return [(n["label"], n["transforms"]) for n in source_of(fun, *args)[1].values() if n["kind"] == "equation"]
+
+    def mapped(x):
+        return jx.vmap(jnp.sin)(x) + 1
+
+    def forward(x, t):
+        return jx.jvp(loss, (x,), (t,))
+
+    def backward(x):
+        return jx.grad(loss)(x)
+
+    def both(x):
+        return jx.vmap(jx.grad(lambda x: jnp.sin(x)))(x)
+
+    def looped(x):
+        return jx.vmap(lambda x: lax.scan(lambda c, _: (jnp.sin(c), None), x, None, length=3)[0])(x)
+
+    x = np.ones(3, np.float32)
+    assert made(mapped, x) == [("sin", ["vmap"]), ("add", [])]
+    assert [t for label, t in made(forward, x, x) if label in ("sin", "exp")] == [[], []]
+    assert ("cos", ["jvp"]) in made(forward, x, x) and ("mul", []) in made(forward, x, x)
+    assert [label for label, t in made(backward, x) if not t] == ["sin", "exp", "mul", "reduce_sum"]
+    assert all("transpose" in t for label, t in made(backward, x)[6:] if label != "cos")
+    assert made(both, x)[:2] == [("sin", ["vmap"]), ("cos", ["jvp", "vmap"])] or made(both, x)[0] == (
+        "cos",
+        ["jvp", "vmap"],
+    )
+    assert ("sin", ["vmap"]) in made(looped, x)
+
+
 def test_rules_of_ones_own_stand_in_their_own_lines():
     @jx.custom_vjp
     def f(x):

@@ -13,6 +13,7 @@ import pytest
 from jitscope_widgets import DocumentError, validate
 from jitscope_widgets.schema import FORMS, KINDS, Form, Many, Maybe, OneOf, Perhaps, Record, Table
 from tests.widgets import documents as made
+from tests.widgets.js import forms
 
 
 DOCS = Path(__file__).parents[2] / "docs" / "documents.md"
@@ -125,6 +126,10 @@ def test_the_table_mirrors_the_documentation(kind: str) -> None:
     blocks = re.findall(r"```\n(.*?)```", _section("Position" if kind == "position" else kind), re.DOTALL)
     said = {word for block in blocks for word in re.findall(r'"([a-z0-9_ ]+)"', block)}
     assert said == _words(FORMS[kind])
+
+
+def test_the_types_of_typescript_are_made_from_the_table() -> None:
+    assert forms.FILE.read_text(encoding="utf-8") == forms.types(), "run python -m tests.widgets.js.forms"
 
 
 def test_the_table_mirrors_the_documentation_of_quantities() -> None:

@@ -91,8 +91,6 @@ def _document(kind: str, **fields: Form) -> Record:
     return _record(kind=OneOf((kind,)), version=OneOf((1,)), **fields)
 
 
-_LINE = _record(number=WHOLE, text=TEXT, name=TEXT, paths=Many(TEXT))
-
 FORMS: dict[str, Record] = {
     "quantity": _record(value=Maybe(NUMBER), unit=TEXT, origin=OneOf(("measured", "modelled", "unknown")), note=TEXT),
     "position": _record(
@@ -106,9 +104,10 @@ FORMS: dict[str, Record] = {
         text=TEXT,
         named_scope=Perhaps(TEXT),
     ),
+    "function": _record(name=TEXT, label=TEXT, file=TEXT, cell=Maybe(TEXT), first_line=WHOLE, lines=Many(TEXT)),
     "source": _document(
         "source",
-        functions=Many(_record(name=TEXT, label=TEXT, file=TEXT, cell=Maybe(TEXT), first_line=WHOLE, lines=Many(TEXT))),
+        functions=Many("function"),
         calls=Many(_record(function=WHOLE, parent=Maybe(WHOLE), line=Maybe(WHOLE))),
         marks=Many(_record(call=WHOLE, line=WHOLE, nodes=Many(TEXT), forward=WHOLE, backward=WHOLE)),
     ),
@@ -131,21 +130,24 @@ FORMS: dict[str, Record] = {
     ),
     "edge": Record({"from": TEXT, "to": TEXT, "type": TEXT, "bytes": WHOLE}),
     "graph": _document("graph", level=OneOf(("jaxpr", "hlo")), title=TEXT, nodes=Many("node"), edges=Many("edge")),
+    "member": _record(name=TEXT, opcode=TEXT, type=TEXT, paths=Many(TEXT)),
     "kernel": _record(
         name=TEXT,
         kind=OneOf(("fusion", "library", "loop", "copy", "other")),
         opcode=TEXT,
         type=TEXT,
-        members=Many(_record(name=TEXT, opcode=TEXT, type=TEXT, paths=Many(TEXT))),
+        members=Many("member"),
         paths=Many(TEXT),
         positions=Many("position"),
         text=TEXT,
         note=TEXT,
+        share=Perhaps(Maybe(NUMBER)),
     ),
+    "line": _record(number=WHOLE, text=TEXT, name=TEXT, paths=Many(TEXT)),
     "row": _record(
         kind=OneOf(("same", "changed", "removed", "added", "fused")),
-        left=Maybe(_LINE),
-        right=Maybe(_LINE),
+        left=Maybe("line"),
+        right=Maybe("line"),
         caption=TEXT,
     ),
     "fusion": _document(
@@ -155,46 +157,54 @@ FORMS: dict[str, Record] = {
         after="graph",
         kernels=Many("kernel"),
         rows=Many("row"),
-        summary=_record(before=WHOLE, after=WHOLE, kernels=WHOLE, fusions=WHOLE, library=WHOLE, sentence=TEXT),
+        summary=_record(
+            before=WHOLE,
+            after=WHOLE,
+            kernels=WHOLE,
+            fusions=WHOLE,
+            library=WHOLE,
+            sentence=TEXT,
+            unknown=Perhaps(_record(kernels=WHOLE, bytes=NUMBER, time=Maybe(NUMBER))),
+        ),
     ),
+    "stage": _record(name=OneOf(("trace", "lower", "compile", "first run")), seconds="quantity"),
     "timing": _document(
         "timing",
         title=TEXT,
-        stages=Many(_record(name=OneOf(("trace", "lower", "compile", "first run")), seconds="quantity")),
+        stages=Many("stage"),
         total="quantity",
         steady=Maybe(
             _record(median="quantity", low="quantity", high="quantity", runs=WHOLE, source=OneOf(("button", "cell")))
         ),
         can_measure=FLAG,
     ),
+    "difference": _record(
+        part=OneOf(
+            (
+                "first",
+                "shape",
+                "dtype",
+                "weak type",
+                "static value",
+                "tree structure",
+                "function",
+                "option",
+                "device",
+                "x64",
+                "kind",
+                "arguments",
+            )
+        ),
+        path=TEXT,
+        before=TEXT,
+        after=TEXT,
+        detail=TEXT,
+    ),
     "card": _record(
         function=TEXT,
         number=WHOLE,
         because=TEXT,
-        differences=Many(
-            _record(
-                part=OneOf(
-                    (
-                        "first",
-                        "shape",
-                        "dtype",
-                        "weak type",
-                        "static value",
-                        "tree structure",
-                        "function",
-                        "option",
-                        "device",
-                        "x64",
-                        "kind",
-                        "arguments",
-                    )
-                ),
-                path=TEXT,
-                before=TEXT,
-                after=TEXT,
-                detail=TEXT,
-            )
-        ),
+        differences=Many("difference"),
         against=TEXT,
         cost="quantity",
         position=Maybe("position"),
@@ -239,22 +249,21 @@ FORMS: dict[str, Record] = {
         error=Maybe(_record(type=TEXT, message=TEXT, position=Maybe("position"))),
         note=TEXT,
     ),
+    "ledger row": _record(
+        id=WHOLE,
+        function=TEXT,
+        signature=TEXT,
+        cell=Maybe(TEXT),
+        cell_id=Maybe(TEXT),
+        what=OneOf(("compiled", "recompiled", "reused", "failed")),
+        because=TEXT,
+        seconds=_record(trace=NUMBER, lower=NUMBER, compile=NUMBER),
+        equations=WHOLE,
+        calls=WHOLE,
+    ),
     "ledger": _document(
         "ledger",
-        rows=Many(
-            _record(
-                id=WHOLE,
-                function=TEXT,
-                signature=TEXT,
-                cell=Maybe(TEXT),
-                cell_id=Maybe(TEXT),
-                what=OneOf(("compiled", "recompiled", "reused", "failed")),
-                because=TEXT,
-                seconds=_record(trace=NUMBER, lower=NUMBER, compile=NUMBER),
-                equations=WHOLE,
-                calls=WHOLE,
-            )
-        ),
+        rows=Many("ledger row"),
     ),
 }
 

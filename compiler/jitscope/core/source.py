@@ -8,6 +8,7 @@ import linecache
 import os
 import sys
 from contextvars import ContextVar
+from operator import itemgetter
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -91,7 +92,7 @@ def capture() -> Any:
     if written is None:
         return tracebacks.capture()
     if type(written) is _Around:
-        return Written(tracebacks.capture(), written.names, written.transforms)
+        return Written((tracebacks.capture(), written.names, written.transforms))
     return written
 
 
@@ -99,14 +100,14 @@ def capture() -> Any:
 # equation from the one that was written there.
 
 
-class Written:
+class Written(tuple):
     """A handle of a position with the named scopes it was in, outermost first, and the transformations that made the equation
-    from the one written there."""
+    from the one written there. (A tuple, since nothing is made faster.)"""
 
-    __slots__ = ("handle", "names", "transforms")
-
-    def __init__(self, handle: Any, names: tuple[str, ...], transforms: tuple[str, ...]):
-        self.handle, self.names, self.transforms = handle, names, transforms
+    __slots__ = ()
+    handle: Any = property(itemgetter(0))
+    names: tuple[str, ...] = property(itemgetter(1))  # pyright: ignore
+    transforms: tuple[str, ...] = property(itemgetter(2))  # pyright: ignore
 
     def raw_frames(self) -> Any:
         return self.handle.raw_frames() if self.handle is not None else ([], [])
@@ -154,17 +155,35 @@ def names_of(handle: Any) -> tuple[str, ...]:
 
 
 def transforms_of(handle: Any) -> tuple[str, ...]:
-    """What made the equation of this handle from the one written there: any of "jvp", "transpose", "vmap" in order."""
+    """What made the equation of this handle from the one written there: any of "jvp", "transpose", "vmap"."""
     return handle.transforms if type(handle) is Written else ()
 
 
 def made_by(transform: str, handle: Any) -> Written:
     """The handle of an equation that a transformation makes from the one at `handle`."""
     if type(handle) is not Written:
-        return Written(handle, (), (transform,))
-    if transform in handle.transforms:
-        return handle
-    return Written(handle.handle, handle.names, (*handle.transforms, transform))
+        return Written((handle, (), _ALONE[transform]))
+    handle, names, others = handle
+    return Written((handle, names, in_order((*others, transform))))
+
+
+TRANSFORMS = ("jvp", "transpose", "vmap")
+_ALONE = {name: (name,) for name in TRANSFORMS}
+
+
+@functools.cache
+def in_order(transforms: tuple[str, ...]) -> tuple[str, ...]:
+    """Transformations, each once, always in the same order."""
+    return tuple(t for t in TRANSFORMS if t in transforms)
+
+
+def replaying() -> bool:
+    """Whether the equations made now stem from others, and not from code that runs."""
+    return _is_handle(_written.get())
+
+
+rules_run_by: dict[CodeType, str] = {}
+"""The transformation whose rules some code runs. What was made below it, unless it passed the operation on, was made by it."""
 
 
 class written_here:

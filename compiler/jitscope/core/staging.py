@@ -160,6 +160,22 @@ def recording(trace: Any) -> JaxprTrace | None:
     return root if isinstance(root, JaxprTrace) else None
 
 
+def _recorded(x: Any) -> Atom | None:
+    """The variable that stands for a value, or for what a transformation's tracer holds of it."""
+    while isinstance(x, Tracer) and type(x) is not JaxprTracer:
+        x = x.held()
+    return x.atom if type(x) is JaxprTracer else None
+
+
+def mark_made(trace: JaxprTrace, start: int, transform: str, written: Sequence[Any] = ()) -> None:
+    """Say of the equations from number `start` on that a transformation made them; those that give a value of `written` stand as
+    they were written."""
+    own = {atom for x in written if (atom := _recorded(x)) is not None}
+    for eqn in trace.eqns[start:]:
+        if own.isdisjoint(eqn.outvars):
+            eqn.traceback = source.made_by(transform, eqn.traceback)
+
+
 def returned_reference(ref: Any, name: str, path: str = "") -> ValueError:
     """The error for a traced function that gives back a reference."""
     origin = ref.origin()

@@ -112,6 +112,10 @@ class Tracer(Operators):
         """`tracing`, by JAX's name."""
         return self.tracing
 
+    def held(self) -> Any:
+        """The value under this transformation, of the trace below; None at the bottom."""
+        return None
+
     def known(self) -> Any:
         """The concrete value if the trace has one (derivatives of evaluated code do), else None."""
         return None

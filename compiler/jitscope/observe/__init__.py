@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     )
     from .fusion import fusion_document as fusion_document
     from .graph import jaxpr_graph as jaxpr_graph
-    from .kernel_times import KernelTime as KernelTime, kernel_times as kernel_times
+    from .kernel_timing import KernelTime as KernelTime, kernel_times as kernel_times
     from .timing import measure_steady as measure_steady
 
 _LATER = {
-    "KernelTime": "kernel_times",
+    "KernelTime": "kernel_timing",
     "cell_document": "documents",
     "compilation_document": "documents",
     "fusion_document": "fusion",
     "jaxpr_graph": "graph",
-    "kernel_times": "kernel_times",
+    "kernel_times": "kernel_timing",
     "ledger_document": "documents",
     "measure_steady": "timing",
     "measured": "documents",

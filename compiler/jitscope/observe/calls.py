@@ -35,11 +35,11 @@ class CallTree:
     """`functions` and `calls` in the order in which equations name them; `of` gives the call and line of each equation by path.
     The first call is of the traced function, defined at `defined`; what is not known to be written in it has no call."""
 
-    def __init__(self, jaxpr: Jaxpr | None, defined: Position | None = None):
+    def __init__(self, jaxpr: Jaxpr | None, defined: Position | None = None, stacks: Stacks | None = None):
         self.functions: list[Function] = []
         self.calls: list[Called] = []
         self.of: dict[str, tuple[int, int]] = {}
-        self._stacks = Stacks()
+        self.stacks = stacks or Stacks()
         self._numbers: dict[Called, int] = {}
         self._indices: dict[Function, int] = {}
         self._placed: dict[tuple[int, int, int], int] = {}
@@ -51,9 +51,9 @@ class CallTree:
     def _walk(self, jaxpr: Jaxpr, prefix: str, around: int | None, holder: Stack) -> None:
         for i, eqn in enumerate(jaxpr.eqns):
             path = f"{prefix}e{i}"
-            stack = self._stacks.of(eqn.traceback)
+            stack = self.stacks.of(eqn.traceback)
             call = self._place(stack, jaxpr, around, holder) if stack else None
-            inner = self._stacks.innermost(eqn.traceback)
+            inner = self.stacks.innermost(eqn.traceback)
             if call is not None and inner is not None:
                 self.of[path] = (call, inner.position.line)
             if eqn.params:

@@ -17,6 +17,7 @@ from .groups.kernels import Origins
 from .ledger import Ledger, Mark, Row, ledger as session_ledger, shortened
 from .positions import position_document, positions_of
 from .source import source_document
+from .stacks import Stacks
 from .timing import measure_steady, quantity, timing_document
 
 
@@ -41,9 +42,10 @@ def compilation_document(row: Row, ledger: Ledger | None = None) -> Document:
 
 def _compilation_document(row: Row, ledger: Ledger) -> Document:
     jaxpr = row.jaxpr
-    positions = positions_of(jaxpr, ledger.cell_of) if jaxpr else {}
+    stacks = Stacks()
+    positions = positions_of(jaxpr, ledger.cell_of, stacks) if jaxpr else {}
     title = row.function
-    names, tree = Names(jaxpr) if jaxpr else None, CallTree(jaxpr, row.position)
+    names, tree = Names(jaxpr) if jaxpr else None, CallTree(jaxpr, row.position, stacks)
     graph = jaxpr_graph(jaxpr, title, positions, ledger.cell_of, names, tree) if jaxpr else _no_graph(title, row)
     fusion = _fusion(row, positions, graph)
     return {
@@ -104,7 +106,7 @@ def _fusion(row: Row, positions: dict[str, Document], graph: Document) -> Docume
     before = hlo_module.computations(hlo_module.unoptimized(entry.lowered))
     after = hlo_module.computations(hlo_module.optimized(entry.executable))
     names = result_names(row.jaxpr) if row.jaxpr else ()
-    return fusion_document(before, after, positions, row.function, names, Origins(graph))
+    return fusion_document(before, after, positions, row.function, names, Origins(graph), row.shares)
 
 
 def _cost(row: Row) -> Document:

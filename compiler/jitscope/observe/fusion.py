@@ -7,7 +7,7 @@ from typing import Any
 from jitscope.xla.hlo_module import Computation
 
 from .groups.kernels import Origins
-from .hlo import graph_of, positions_of, text_of
+from .hlo import bytes_of, graph_of, positions_of, text_of
 from .hlo_flow import Flow, Op, flow_of, kernel_of, unique
 from .hlo_lineage import Lineage
 from .hlo_origins import with_origins
@@ -24,11 +24,13 @@ def fusion_document(
     title: str,
     results: Sequence[str] = (),
     origins: Origins | None = None,
+    shares: Mapping[str, float] | None = None,
 ) -> Document:
     """The fusion document of a program, from its parsed HLO before and after optimisation.
 
     `before` may be empty when it is not known (a program that came from a cache); `positions` gives the source
-    position of each equation's path, `results` names the program's results, `origins` the groups its equations are in. Members of a kernel are the operations of the computation it calls: neither
+    position of each equation's path, `results` names the program's results, `origins` the groups its equations are in, `shares` the
+    measured share of each kernel in the time of all. Members of a kernel are the operations of the computation it calls: neither
     parameters nor constants, but broadcasts and the like. Two kernels may hold the same operation (XLA computes cheap
     ones twice); such an operation counts for the first. Positions stand at the kernels and in the graph before; what is
     in the graph after has the same paths.
@@ -36,7 +38,7 @@ def fusion_document(
     old = flow_of(before, optimized=False) if before else Flow([], [])
     new = with_origins(old, flow_of(after, optimized=True))
     lineage = Lineage(old, new)
-    kernels = kernels_of(new, positions)
+    kernels = kernels_of(new, positions, shares or {})
     return {
         "kind": "fusion",
         "version": 1,
@@ -49,13 +51,16 @@ def fusion_document(
     }
 
 
-def kernels_of(flow: Flow, positions: Mapping[str, Document]) -> list[Document]:
+def kernels_of(
+    flow: Flow, positions: Mapping[str, Document], shares: Mapping[str, float] | None = None
+) -> list[Document]:
     """The kernels of an optimised program in the order they run, each loop before the kernels that it repeats."""
-    return _Kernels(flow, positions).all()
+    return _Kernels(flow, positions, shares or {}).all()
 
 
 class _Kernels:
-    def __init__(self, flow: Flow, positions: Mapping[str, Document]):
+    def __init__(self, flow: Flow, positions: Mapping[str, Document], shares: Mapping[str, float]):
+        self.shares = shares
         self.flow = flow
         self.ops = {op.id: op for op in flow.ops}
         self.positions = positions
@@ -84,6 +89,7 @@ class _Kernels:
             "positions": positions_of(paths, self.positions),
             "text": text_of(op.instruction),
             "note": self._note(op, members),
+            "share": self.shares.get(op.id),
         }
 
     def _repeated(self, loop: Op) -> list[Op]:
@@ -155,14 +161,42 @@ def _summary(before: Flow, after: Flow, kernels: Sequence[Document], lineage: Li
     run = [k for k in kernels if k["kind"] != "loop"]
     kinds = Counter(k["kind"] for k in run)
     count = sum(op.is_operation for op in before.ops)
+    unknown = _unknown(run)
     return {
         "before": count,
         "after": sum(op.is_operation for op in after.ops),
         "kernels": len(run),
         "fusions": kinds["fusion"],
         "library": kinds["library"],
-        "sentence": _sentence(count, run, before, lineage),
+        "sentence": "; ".join(filter(None, [_sentence(count, run, before, lineage), _unknown_in_words(unknown)])),
+        "unknown": unknown,
     }
+
+
+def _unknown(run: Sequence[Document]) -> Document:
+    """How much is done by kernels of which no origin is known: their number, their share of the bytes that kernels write and of
+    the time of all, where that was measured."""
+    lost = [k for k in run if not k["paths"] and k["kind"] != "copy"]  # copies are XLA's own
+    written = sum(bytes_of(k["type"]) for k in run)
+    timed = any(k["share"] is not None for k in run)
+    return {
+        "kernels": len(lost),
+        "bytes": sum(bytes_of(k["type"]) for k in lost) / written if written else 0.0,
+        "time": min(1.0, sum(k["share"] or 0.0 for k in lost)) if timed else None,
+    }
+
+
+def _unknown_in_words(unknown: Document) -> str:
+    count = unknown["kernels"]
+    if not count:
+        return ""
+    parts = [f"{_percent(unknown['bytes'])} of the bytes written"]
+    parts += [f"{_percent(unknown['time'])} of the time"] if unknown["time"] is not None else []
+    return f"of {_counted(count, 'kernel')} the origin is unknown ({', '.join(parts)})"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %" if share >= 0.001 or not share else "less than 0.1 %"
 
 
 def _sentence(count: int, run: Sequence[Document], before: Flow, lineage: Lineage) -> str:

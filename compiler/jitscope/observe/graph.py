@@ -8,13 +8,13 @@ from typing import Any
 from ..control.cond import cond_p
 from ..control.scan import scan_p
 from ..control.while_loop import while_p
-from ..core import source
 from ..core.avals import ShapedArray
 from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, subjaxprs, subpath
 from ..core.printing import Names, atom_text, binder_text, shown_params
 from .calls import CallTree
 from .groups import grouped
 from .positions import CellOf, no_cell
+from .stacks import Stacks
 
 
 Document = dict[str, Any]
@@ -30,9 +30,9 @@ def jaxpr_graph(
 ) -> Document:
     """The graph document of a jaxpr, in groups; `positions` are those of its equations by path, `names`, if they are known, those
     of its variables, `tree` the calls of its equations."""
-    builder = _Builder(names or Names(jaxpr), positions, tree.of if tree else {})
+    builder = _Builder(names or Names(jaxpr), positions, tree)
     builder.program(jaxpr)
-    nodes = grouped(builder.nodes, builder.levels, builder.name_of, cell_of)
+    nodes = grouped(builder.nodes, builder.levels, builder.name_of, cell_of, builder.stacks)
     return {"kind": "graph", "version": 1, "level": "jaxpr", "title": title, "nodes": nodes, "edges": builder.edges}
 
 
@@ -45,8 +45,9 @@ def result_names(jaxpr: Jaxpr) -> list[str]:
 class _Builder:
     """Walks a program; `sources` says which node gives a variable's value, `levels` the equations of each scope."""
 
-    def __init__(self, names: Names, positions: dict[str, Document], calls: dict[str, tuple[int, int]]):
-        self.calls = calls
+    def __init__(self, names: Names, positions: dict[str, Document], tree: CallTree | None):
+        self.calls = tree.of if tree else {}
+        self.stacks = tree.stacks if tree else Stacks()
         self.names = names
         self.positions = positions
         self.nodes: list[Document] = []
@@ -95,7 +96,7 @@ class _Builder:
             path, "scope" if inner else "equation", label, scope, avals, self.names.line(eqn).rstrip(), params, [path]
         )
         self.nodes[-1]["call"] = self.calls[path][0] if path in self.calls else None
-        self.nodes[-1]["transforms"] = list(source.transforms_of(eqn.traceback))
+        self.nodes[-1]["transforms"] = list(self.stacks.transforms(eqn.traceback))
         for var in eqn.outvars:
             self.sources[var], self.producers[var] = path, eqn
         if not inner:

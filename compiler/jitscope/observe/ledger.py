@@ -62,6 +62,7 @@ class Row:
     error: tuple[str, str] | None = None
     result: str = "?"
     steady: Any = None
+    shares: dict[str, float] | None = None
     at: float = 0.0
     cell: Cell | None = None
     last_record: int = 0

@@ -41,11 +41,11 @@ def sendable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
-def positions_of(jaxpr: Jaxpr, cell_of: CellOf = no_cell) -> dict[str, dict[str, Any]]:
+def positions_of(jaxpr: Jaxpr, cell_of: CellOf = no_cell, stacks: Stacks | None = None) -> dict[str, dict[str, Any]]:
     """The position of each equation that has one, by path; with the named scopes it is in, if there are any. Equations of one
     place have the same document."""
     found: dict[str, dict[str, Any]] = {}
-    stacks, known = Stacks(), dict[Any, dict[str, Any] | None]()
+    stacks, known = stacks or Stacks(), dict[Any, dict[str, Any] | None]()
     for path, eqn, names in _walk(jaxpr, "", ()):
         frame = stacks.innermost(eqn.traceback)
         if frame is None:

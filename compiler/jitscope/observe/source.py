@@ -6,7 +6,7 @@ import inspect
 from typing import Any
 
 from ..core.jaxpr import Jaxpr, walk
-from ..core.source import lines_of, transforms_of
+from ..core.source import lines_of
 from .calls import CallTree, Function
 from .positions import CellOf, no_cell, sendable
 
@@ -59,5 +59,5 @@ def _marks(jaxpr: Jaxpr, tree: CallTree) -> list[dict[str, Any]]:
         if mark is None:
             mark = marks[place] = {"call": place[0], "line": place[1], "nodes": [], "forward": 0, "backward": 0}
         mark["nodes"].append(path)
-        mark["backward" if "transpose" in transforms_of(eqn.traceback) else "forward"] += 1
+        mark["backward" if "transpose" in tree.stacks.transforms(eqn.traceback) else "forward"] += 1
     return [marks[place] for place in sorted(marks)]

@@ -6,9 +6,11 @@ import functools
 import site
 import sys
 import sysconfig
+from itertools import pairwise
 from types import CodeType
 from typing import Any, NamedTuple
 
+from ..core import source
 from ..core.source import Position, is_internal, position_in
 
 
@@ -31,7 +33,7 @@ class Stacks:
     """The stacks of handles. Equal ones are one object, so that they can be compared by identity."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[int, ...], tuple[Stack, Frame | None]] = {}
+        self._known: dict[tuple[int, ...], tuple[Stack, Frame | None, tuple[str, ...]]] = {}
         self._frames: dict[tuple[int, int], Frame] = {}
         self._shared: dict[Stack, Stack] = {}
 
@@ -44,9 +46,14 @@ class Stacks:
         """The innermost of the user's frames, which may be a comprehension's."""
         return self._found(handle)[1]
 
-    def _found(self, handle: Any) -> tuple[Stack, Frame | None]:
+    def transforms(self, handle: Any) -> tuple[str, ...]:
+        """What made an equation from the one that was written at the handle: any of "jvp", "transpose", "vmap", in this order."""
+        marked, seen = source.transforms_of(handle), self._found(handle)[2]
+        return source.in_order((*marked, *seen)) if seen else marked
+
+    def _found(self, handle: Any) -> tuple[Stack, Frame | None, tuple[str, ...]]:
         if handle is None:
-            return (), None
+            return (), None, ()
         codes, offsets = handle.raw_frames()
         key = (*map(id, codes), *offsets)
         found = self._known.get(key)
@@ -54,17 +61,28 @@ class Stacks:
             found = self._known[key] = self._users(codes, offsets)
         return found
 
-    def _users(self, codes: list[CodeType], offsets: list[int]) -> tuple[Stack, Frame | None]:
+    def _users(self, codes: list[CodeType], offsets: list[int]) -> tuple[Stack, Frame | None, tuple[str, ...]]:
         own = [(c, o) for c, o in zip(codes, offsets, strict=True) if not is_internal(c.co_filename)]
         own = [(c, o) for c, o in own if not is_installed(c.co_filename)] or own
         outer = [code for code, _ in own[1:]] + [None]
         stack = tuple(
             self._frame(*pair) for pair, around in reversed([*zip(own, outer)]) if not _is_part(pair[0], around)
         )
-        return self._shared.setdefault(stack, stack), self._frame(*own[0]) if own else None
+        return self._shared.setdefault(stack, stack), self._frame(*own[0]) if own else None, _transforms(codes)
 
     def _frame(self, code: CodeType, offset: int) -> Frame:
         return self._frames.setdefault((id(code), offset), Frame(code, offset))
+
+
+def _transforms(codes: list[CodeType]) -> tuple[str, ...]:
+    """Which transformations' rules ran, from the innermost frame outwards."""
+    pairs = pairwise(codes)
+    return tuple(
+        by for inner, code in pairs if (by := source.rules_run_by.get(code)) and inner.co_name not in _PASSED_ON
+    )
+
+
+_PASSED_ON = ("process", "record")
 
 
 def _is_part(code: CodeType, around: CodeType | None) -> bool:

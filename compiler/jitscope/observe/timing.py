@@ -12,8 +12,9 @@ from ..backend.array import Array, array_from_numpy
 from ..backend.given import Given
 from ..core import dtypes
 from ..core.avals import ShapedArray, physical
-from ..xla import client, hlo_module
+from ..xla import client, hlo_module, profiler
 from .cost import depends_on_values
+from .kernel_timing import shares_of
 from .ledger import Row
 
 
@@ -71,6 +72,7 @@ def measure_steady(row: Row, given: Given | None = None, budget: float = 1.0, mo
         seconds.append(_timed(entry, make()))
     note = f"{len(seconds)} run{'s' * (len(seconds) > 1)} on {on}"
     low, median, high = np.percentile(seconds, [5, 50, 95])
+    row.shares = _kernel_shares(row, make, median)
     row.steady = {
         "median": quantity(float(median), "s", note=note),
         "low": quantity(float(low), "s", note="5th percentile"),
@@ -79,6 +81,23 @@ def measure_steady(row: Row, given: Given | None = None, budget: float = 1.0, mo
         "source": "button",
     }
     return timing_document(row)
+
+
+_PROFILED = 20
+
+
+def _kernel_shares(row: Row, make: Callable[[], list[Any]], seconds: float) -> dict[str, float] | None:
+    """The share of each kernel in the time of all, from a few runs more, that XLA's profiler records; None where that is busy."""
+    runs = int(np.clip(0.5 / max(seconds, 1e-6), 1, _PROFILED))
+
+    def work() -> None:
+        for _ in range(runs):
+            _timed(row.entry, make())
+
+    try:
+        return shares_of(profiler.record(work), hlo_module.computations(hlo_module.optimized(row.entry.executable)))
+    except RuntimeError:  # another recording is under way
+        return None
 
 
 def _arguments(row: Row, given: Given | None) -> tuple[Callable[[], list[Any]], str]:

@@ -8,9 +8,9 @@ from typing import Any
 from ..core.avals import aval_of, tangent_aval
 from ..core.errors import ConcretizationTypeError
 from ..core.jaxpr import ClosedJaxpr
-from ..core.primitive import HigherOrder, Primitive
+from ..core.primitive import FunctionCall, HigherOrder, Primitive
 from ..core.references import Reference
-from ..core.staging import jaxpr_as_fun, trace_to_jaxpr
+from ..core.staging import jaxpr_as_fun, mark_made, recording, trace_to_jaxpr
 from ..core.trace import Trace, Tracer, conversion_message, current_trace, using
 from ..core.zeros import Zero, is_zero, zero_of
 from ..ops.linear import convert, instantiate
@@ -29,6 +29,9 @@ class JVPTracer(Tracer):
     def __init__(self, trace: JVPTrace, primal: Any, tangent: Any):
         self.tracing, self.primal, self.tangent = trace, primal, tangent
         self.aval = aval_of(primal)
+
+    def held(self) -> Any:
+        return self.primal
 
     def known(self) -> Any:
         return self.primal.known() if isinstance(self.primal, Tracer) else self.primal
@@ -58,10 +61,10 @@ class JVPTracer(Tracer):
 class JVPTrace(Trace):
     """Applies `jvp` rules under `parent`."""
 
-    __slots__ = ("parent",)
+    __slots__ = ("parent", "recorder")
 
     def __init__(self, parent: Trace):
-        self.parent = parent
+        self.parent, self.recorder = parent, recording(parent)
 
     def split(self, x: Any) -> tuple[Any, Any]:
         """Primal and tangent of any value."""
@@ -76,10 +79,14 @@ class JVPTrace(Trace):
         primals, tangents = zip(*map(self.split, args)) if args else ((), ())
         if all(map(is_zero, tangents)):
             return self.parent.process(primitive, primals, params)
+        recorder = self.recorder
+        start = len(recorder.eqns) if recorder is not None else 0
         with using(self.parent):
             if any(not is_zero(t) and aval_of(t).weak_type for t in tangents):
                 tangents = _promoted(primitive, primals, tangents)
             out, tangent = primitive.jvp(primals, tangents, **params)
+        if recorder is not None and len(recorder.eqns) > start + 1 and not isinstance(primitive, FunctionCall):
+            mark_made(recorder, start, "jvp", out if primitive.multiple_results else (out,))
         if primitive.multiple_results:
             return [self.join(p, t) for p, t in zip(out, tangent)]
         return self.join(out, tangent)

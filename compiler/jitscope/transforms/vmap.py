@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
+from ..core import source
 from ..core.avals import ShapedArray, aval_of
 from ..core.axes import bind_axis
 from ..core.jaxpr import ClosedJaxpr
 from ..core.references import Reference
-from ..core.staging import jaxpr_as_fun, trace_to_jaxpr
+from ..core.staging import jaxpr_as_fun, mark_made, recording, trace_to_jaxpr
 from ..core.trace import Trace, Tracer, current_trace, using
 from ..ops.linear import broadcast_in_dim_p, moveaxis
 
@@ -59,6 +60,9 @@ class BatchTracer(Tracer):
         aval = aval_of(value)
         self.aval = ShapedArray(aval.shape[:dim] + aval.shape[dim + 1 :], aval.dtype, aval.weak_type)
 
+    def held(self) -> Any:
+        return self.value
+
     def origin(self) -> str:
         made = self.value.origin() if isinstance(self.value, Tracer) else ""
         return "one example of a value mapped by vmap" + (f"; {made}" if made else "")
@@ -67,10 +71,10 @@ class BatchTracer(Tracer):
 class BatchTrace(Trace):
     """Applies `batch` rules under `parent`."""
 
-    __slots__ = ("axis", "parent")
+    __slots__ = ("axis", "parent", "recorder")
 
     def __init__(self, parent: Trace, axis: BatchAxis):
-        self.parent, self.axis = parent, axis
+        self.parent, self.axis, self.recorder = parent, axis, recording(parent)
 
     def split(self, x: Any) -> tuple[Any, int | None]:
         """The value of all examples and the axis they lie along (None: it is the same for all)."""
@@ -87,11 +91,18 @@ class BatchTrace(Trace):
         values, dims = zip(*map(self.split, args)) if args else ((), ())
         if all(d is None for d in dims) and self.axis.name not in primitive.named_axes(**params):
             return self.parent.process(primitive, values, params)
+        recorder = self.recorder if source.replaying() else None  # else the call stack shows this function
+        start = len(recorder.eqns) if recorder is not None else 0
         with using(self.parent):
             out, out_dims = primitive.batch(self.axis, values, dims, **params)
+        if recorder is not None:
+            mark_made(recorder, start, "vmap")
         if primitive.multiple_results:
             return [self.join(v, d) for v, d in zip(out, out_dims)]
         return self.join(out, out_dims)
+
+
+source.rules_run_by[BatchTrace.process.__code__] = "vmap"
 
 
 def vmap_flat(

@@ -26,10 +26,11 @@ def grouped(
     levels: Mapping[str | None, Sequence[JaxprEqn]],
     name_of: Callable[[Var], str],
     cell_of: CellOf,
+    stacks: Stacks,
 ) -> list[Document]:
     """The nodes of a jaxpr's graph with those of their groups; a group stands before what it holds. `levels` are the equations
     in each scope, `name_of` says what a variable is called."""
-    writer = _Writer(nodes, levels, Level(Stacks(), Kinds(), name_of), cell_of)
+    writer = _Writer(nodes, levels, Level(stacks, Kinds(), name_of), cell_of)
     writer.scope(None)
     return writer.out
 

@@ -35,7 +35,7 @@ class Level:
 
     def _place(self, eqn: JaxprEqn) -> Place:
         handle = eqn.traceback
-        return Place(self.stacks.of(handle), source.names_of(handle), "transpose" in source.transforms_of(handle))
+        return Place(self.stacks.of(handle), source.names_of(handle), "transpose" in self.stacks.transforms(handle))
 
 
 class _Repeats:

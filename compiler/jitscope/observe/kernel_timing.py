@@ -12,6 +12,7 @@ from .. import tree
 from ..backend.dispatch import JitFunction
 from ..control.callbacks import calls_python
 from ..xla import client, hlo_module, profiler
+from ..xla.hlo_module import Computation
 from .hlo_flow import Flow, flow_of, kernel_of, unique
 from .positions import scopes_of
 
@@ -70,6 +71,13 @@ def kernel_times(function: Any, *args: Any, calls: int = 20, **kwargs: Any) -> l
     found = _summaries(events, calls, opcodes, _paths(flow_of(computations, optimized=True)))
     scopes = scopes_of(stage.jaxpr.jaxpr)
     return [dataclasses.replace(k, scopes=unique([scopes[p] for p in k.paths if scopes.get(p)])) for k in found]
+
+
+def shares_of(events: Sequence[profiler.Event], computations: Sequence[Computation]) -> dict[str, float]:
+    """The share of each kernel of a program in the time of all that are no loops, from what the profiler recorded."""
+    opcodes = {i.name: i.opcode for c in computations for i in c.instructions}
+    found = {k.kernel: k.share for k in _summaries(events, 1, opcodes, {})}
+    return {name: share for name, share in found.items() if share == share}
 
 
 def _paths(flow: Flow) -> dict[str, tuple[str, ...]]:

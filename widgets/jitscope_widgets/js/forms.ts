@@ -1,0 +1,214 @@
+// The forms of documents as types, made from schema.py: python -m tests.widgets.js.forms
+
+export interface Quantity {
+  value: number | null;
+  unit: string;
+  origin: "measured" | "modelled" | "unknown";
+  note: string;
+}
+
+export interface Position {
+  file: string;
+  cell: string | null;
+  line: number;
+  end_line: number;
+  column: number;
+  end_column: number;
+  function: string;
+  text: string;
+  named_scope?: string;
+}
+
+export interface SourceFunction {
+  name: string;
+  label: string;
+  file: string;
+  cell: string | null;
+  first_line: number;
+  lines: string[];
+}
+
+export interface SourceDoc {
+  kind: "source";
+  version: 1;
+  functions: SourceFunction[];
+  calls: { function: number; parent: number | null; line: number | null }[];
+  marks: { call: number; line: number; nodes: string[]; forward: number; backward: number }[];
+}
+
+export interface GraphNode {
+  id: string;
+  kind: "input" | "constant" | "equation" | "output" | "instruction" | "fusion" | "library" | "scope" | "group";
+  what?: "tree" | "function" | "named scope" | "repeat" | "instance";
+  count?: number;
+  label: string;
+  scope: string | null;
+  types: string[];
+  bytes: number;
+  text: string;
+  params: Record<string, string>;
+  paths: string[];
+  positions: Position[];
+  transforms?: ("jvp" | "transpose" | "vmap")[];
+  call?: number | null;
+  fused_into: string | null;
+}
+
+export interface GraphEdge {
+  from: string;
+  to: string;
+  type: string;
+  bytes: number;
+}
+
+export interface GraphDoc {
+  kind: "graph";
+  version: 1;
+  level: "jaxpr" | "hlo";
+  title: string;
+  nodes: GraphNode[];
+  edges: GraphEdge[];
+}
+
+export interface Member {
+  name: string;
+  opcode: string;
+  type: string;
+  paths: string[];
+}
+
+export interface Kernel {
+  name: string;
+  kind: "fusion" | "library" | "loop" | "copy" | "other";
+  opcode: string;
+  type: string;
+  members: Member[];
+  paths: string[];
+  positions: Position[];
+  text: string;
+  note: string;
+  share?: number | null;
+}
+
+export interface DiffLine {
+  number: number;
+  text: string;
+  name: string;
+  paths: string[];
+}
+
+export interface DiffRow {
+  kind: "same" | "changed" | "removed" | "added" | "fused";
+  left: DiffLine | null;
+  right: DiffLine | null;
+  caption: string;
+}
+
+export interface FusionDoc {
+  kind: "fusion";
+  version: 1;
+  title: string;
+  before: GraphDoc;
+  after: GraphDoc;
+  kernels: Kernel[];
+  rows: DiffRow[];
+  summary: { before: number; after: number; kernels: number; fusions: number; library: number; sentence: string; unknown?: { kernels: number; bytes: number; time: number | null } };
+}
+
+export interface Stage {
+  name: "trace" | "lower" | "compile" | "first run";
+  seconds: Quantity;
+}
+
+export interface TimingDoc {
+  kind: "timing";
+  version: 1;
+  title: string;
+  stages: Stage[];
+  total: Quantity;
+  steady: { median: Quantity; low: Quantity; high: Quantity; runs: number; source: "button" | "cell" } | null;
+  can_measure: boolean;
+}
+
+export interface Difference {
+  part: "first" | "shape" | "dtype" | "weak type" | "static value" | "tree structure" | "function" | "option" | "device" | "x64" | "kind" | "arguments";
+  path: string;
+  before: string;
+  after: string;
+  detail: string;
+}
+
+export interface RecompilationCard {
+  function: string;
+  number: number;
+  because: string;
+  differences: Difference[];
+  against: string;
+  cost: Quantity;
+  position: Position | null;
+  cell: string | null;
+}
+
+export interface RecompilationsDoc {
+  kind: "recompilations";
+  version: 1;
+  title: string;
+  cards: RecompilationCard[];
+}
+
+export interface DiagnosticsDoc {
+  kind: "diagnostics";
+  version: 1;
+  items: { id: string; severity: "error" | "warning" | "info"; message: string; position: Position | null; fix: string }[];
+}
+
+export interface CompilationDoc {
+  kind: "compilation";
+  version: 1;
+  id: number;
+  function: string;
+  signature: string;
+  equations: number;
+  cache: "compiled" | "reused";
+  headline: string;
+  source: SourceDoc | null;
+  jaxpr: string;
+  graph: GraphDoc;
+  fusion: FusionDoc | null;
+  timing: TimingDoc;
+  recompilations: RecompilationsDoc;
+  cost: { flops: Quantity; bytes: Quantity; memory: Quantity };
+}
+
+export interface CellDoc {
+  kind: "cell";
+  version: 1;
+  cell: string;
+  cell_id: string | null;
+  compilations: CompilationDoc[];
+  reused: { function: string; calls: number }[];
+  left_alone: { name: string; reason: string }[];
+  error: { type: string; message: string; position: Position | null } | null;
+  note: string;
+}
+
+export interface LedgerRow {
+  id: number;
+  function: string;
+  signature: string;
+  cell: string | null;
+  cell_id: string | null;
+  what: "compiled" | "recompiled" | "reused" | "failed";
+  because: string;
+  seconds: { trace: number; lower: number; compile: number };
+  equations: number;
+  calls: number;
+}
+
+export interface LedgerDoc {
+  kind: "ledger";
+  version: 1;
+  rows: LedgerRow[];
+}
+
+export type AnyDocument = SourceDoc | GraphDoc | FusionDoc | TimingDoc | RecompilationsDoc | DiagnosticsDoc | CompilationDoc | CellDoc | LedgerDoc;
