@@ -786,3 +786,24 @@ def test_two_devices():
         JITSCOPE_CPU_DEVICES="2",
     )
     assert out == "good"
+
+
+def test_numpy_arrays_go_the_quick_way_in_any_company():
+    traced = []
+
+    @jx.jit
+    def f(a, b, c):
+        traced.append(None)
+        return a + b["x"] * c
+
+    host, device = np.arange(3, dtype=np.float32), jnp.arange(3, dtype=jnp.float32)
+    for a in (host, device):
+        for b in (host, device):
+            for c in (host, device, 2.0):
+                np.testing.assert_array_equal(f(a, {"x": b}, c), host + host * np.asarray(c))
+    assert len(traced) == 2  # an array, a number
+    host[0] = 7
+    np.testing.assert_array_equal(f(host, {"x": device}, device), host + np.asarray(device) ** 2)
+    with pytest.raises(TypeError, match="argument b of <lambda> cannot be traced"):
+        jx.jit(lambda a, b: a)(host, np.array([None, "x"], object))
+    assert jx.jit(lambda a, b: a)(np.arange(2), np.arange(2.0)).dtype == jnp.int32

@@ -19,6 +19,7 @@ from ..core.operators import Operators
 from ..core.references import Reference
 from ..core.trace import Tracer, immutable_message
 from ..xla import client
+from ..xla.dtypes import PLAIN
 from .guarding import guard
 
 
@@ -38,10 +39,11 @@ class Array(Operators):
     # Values
 
     def __array__(self, dtype: Any = None, context: Any = None, copy: bool | None = None) -> np.ndarray:
-        if isinstance(self.aval.dtype, dtypes.ExtendedDType):
-            raise TypeError(f"{self.aval.short()} holds keys, which have no NumPy form: use random.key_data(keys)")
-        if self.aval.dtype == dtypes.float0:
-            return np.zeros(self.aval.shape, dtypes.float0)
+        if self.aval.dtype not in PLAIN:
+            if isinstance(self.aval.dtype, dtypes.ExtendedDType):
+                raise TypeError(f"{self.aval.short()} holds keys, which have no NumPy form: use random.key_data(keys)")
+            if self.aval.dtype == dtypes.float0:
+                return np.zeros(self.aval.shape, dtypes.float0)
         value = client.to_numpy(self.buf, self.aval.dtype)
         if dtype is not None and np.dtype(dtype) != value.dtype:
             return value.astype(dtype)

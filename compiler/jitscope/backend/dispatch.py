@@ -15,6 +15,8 @@ from enum import Enum
 from types import MethodType
 from typing import Any
 
+import numpy as np
+
 from .. import tree
 from ..control.call import call
 from ..control.discharge import uses_refs
@@ -27,7 +29,7 @@ from ..core.folding import fold
 from ..core.staging import eval_jaxpr, recording
 from ..core.trace import Tracer, _current, current_trace, evaluating, running_line
 from ..xla import client
-from .array import Array, device_for, one_device, placed, to_array
+from .array import Array, array_from_numpy, device_for, one_device, placed, to_array
 from .caches import CheckedReady, Ready, Traced, caches_of
 from .call_key import call_key
 from .compile import Options, Program, compile_jaxpr
@@ -63,22 +65,28 @@ class JitFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            written = None
+            written, given = None, args
             if self._one_device and _current.get() is None:
                 if self._all_dynamic and not kwargs:
-                    # The quickest way, for arrays alone; `call_key` would give the same.
+                    # The quickest way, for arrays alone, NumPy's too; `call_key` would give the same.
                     key: list[Any] = [settings(), len(args)]
                     bufs = []
                     for x in args:
                         if type(x) is not Array:
-                            break
+                            if type(x) is not np.ndarray:
+                                break
+                            try:
+                                x = array_from_numpy(x)
+                            except TypeError:  # the long way says which argument it is
+                                break
+                            given = (*given[: len(bufs)], x, *given[len(bufs) + 1 :])
                         key.append(x.aval)
                         bufs.append(x.buf)
                     else:
                         ready = self._caches.calls.get(tuple(key))
                         if ready is not None:
                             return ready.run(bufs)
-                written = call_key(self._spec, self._auto, args, kwargs)
+                written = call_key(self._spec, self._auto, given, kwargs)
                 if written is not None:
                     try:
                         ready = self._caches.calls.get(written[0])

@@ -41,13 +41,16 @@ aval_of = lru_cache(maxsize=4096)(Aval)
 """aval_of(shape, dtype): the interned Aval; dtype must be an np.dtype."""
 
 
+_REPLICATED = xc.HloSharding.replicate()  # asked for at each array made
+
+
 class SingleDevice(xc.SingleDeviceSharding):
     """All of an array on one device; get it from `sharding_of`."""
 
     memory_kind = None
 
     def _to_xla_hlo_sharding(self, ndim: int):
-        return xc.HloSharding.replicate()
+        return _REPLICATED
 
 
 @forks.guard
