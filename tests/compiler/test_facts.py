@@ -1,0 +1,224 @@
+"""What documents say, against the compiler's own texts, on some thirty programs: counts, members, lines, shapes, trip counts. The
+texts are read here by other means than the documents' own."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from typing import NamedTuple
+
+import pytest
+
+import jitscope as jx
+from jitscope import observe
+from jitscope.core import staging
+from jitscope.core.source import is_internal
+from jitscope_widgets.schema import validate
+from tests.compiler.fact_programs import PROGRAMS
+
+
+class Facts(NamedTuple):
+    document: dict
+    jaxpr: str
+    hlo: str
+    recorded: list[tuple[str, int]]
+    """(file, line) of the innermost frame of the user's at each equation recorded, by Python's own frames."""
+
+
+_known: dict[str, Facts] = {}
+
+
+@pytest.fixture
+def facts(request, monkeypatch):
+    """Made once for each program."""
+    name = request.param
+    if name not in _known:
+        _known[name] = make(name, monkeypatch)
+    return _known[name]
+
+
+def make(name, monkeypatch):
+    fun, args = PROGRAMS[name]
+    recorded = []
+    record = staging.JaxprTrace.record
+
+    def noting(self, *given):
+        frame = sys._getframe(1)
+        while frame is not None and (is_internal(frame.f_code.co_filename) or frame.f_code is noting.__code__):
+            frame = frame.f_back
+        recorded.append((frame.f_code.co_filename, frame.f_lineno))
+        return record(self, *given)
+
+    monkeypatch.setattr(staging.JaxprTrace, "record", noting)
+    jx.jit(fun).trace(*args)
+    monkeypatch.undo()
+    jx.clear_caches()  # what was traced above has the function that notes in its stacks
+    stage = jx.jit(fun).trace(*args)
+    jx.block_until_ready(jx.jit(fun)(*args))
+    row = next(r for r in reversed(list(observe.ledger())) if r.entry is not None and not r.nested)
+    assert row.function == fun.__name__
+    document = observe.compilation_document(row)
+    validate(document)
+    return Facts(document, str(stage.jaxpr), stage.lower().compile().as_text(), recorded)
+
+
+every = pytest.mark.parametrize("facts", PROGRAMS, indirect=True)
+
+
+# --- the jaxpr --------------------------------------------------------------------------------------------------------
+
+
+_BINDER = r"(?<![\w.])(?!(?:inf|nan):\S+ [a-z_]\w*:\S+ = )[a-z_]\w*:([\w<>]+\[[\d,]*\])"
+
+
+def equations_in(text):
+    """(primitive, type of the first result) of each equation printed in a jaxpr, those of shared programs as often as these are
+    named."""
+    *shared, main = re.split(r"^(?=let \w+ = |\{ lambda)", text, flags=re.MULTILINE)[1:]
+    programs = {re.match(r"let (\w+) = ", part)[1]: part for part in shared}
+
+    def of(part):
+        body = re.sub(r"\s+", " ", part)
+        found = Counter((m[1], m[m.lastindex]) for m in re.finditer(rf"{_BINDER}(?: {_BINDER})* = ([\w-]+)", body))
+        for name, program in programs.items():
+            for _ in range(len(re.findall(rf"jaxpr={name}\b", body)) if program is not part else 0):
+                found += of(program)
+        return found
+
+    return of(main)
+
+
+@every
+def test_equations_are_those_of_the_printed_program(facts):
+    nodes = [n for n in facts.document["graph"]["nodes"] if n["kind"] in ("equation", "scope") and n["paths"]]
+    assert facts.document["equations"] == len(nodes)
+    said = Counter(
+        (n["types"][0], re.sub(r"^.* = ([\w-]+).*$", r"\1", n["text"], flags=re.DOTALL)) for n in nodes if n["types"]
+    )
+    printed = equations_in(facts.document["jaxpr"])
+    assert {k: v for k, v in said.items() if printed[k] != v} == {}
+    assert sum(printed.values()) == sum(said.values())
+
+
+@every
+def test_lines_are_those_that_ran(facts):
+    ran = set(facts.recorded)
+    nodes = [n for n in facts.document["graph"]["nodes"] if n["kind"] == "equation"]
+    for node in nodes:
+        for position in node["positions"]:
+            assert (position["file"], position["line"]) in ran, node
+    assert all(n["positions"] for n in nodes)
+
+
+@every
+def test_counts_of_groups_and_marks_add_up(facts):
+    document = facts.document
+    nodes = {n["id"]: n for n in document["graph"]["nodes"]}
+    inside = Counter()
+    for node in nodes.values():
+        if node["kind"] in ("equation", "scope") and node["paths"]:
+            scope = node["scope"]
+            while scope is not None:
+                inside[scope] += 1
+                scope = nodes[scope]["scope"]
+    for node in nodes.values():
+        if node.get("what") in ("function", "named scope"):
+            assert node["count"] == inside[node["id"]]
+    if document["source"]:
+        marks = document["source"]["marks"]
+        assert all(m["forward"] + m["backward"] == len(m["nodes"]) for m in marks)
+        assert sum(len(m["nodes"]) for m in marks) <= document["equations"]
+
+
+@every
+def test_lengths_of_scans_are_in_the_program(facts):
+    lengths = Counter(re.findall(r"\blength=(\d+)", facts.document["jaxpr"]))
+    said = Counter(
+        n["label"].split(" × ")[1] for n in facts.document["graph"]["nodes"] if n["label"].startswith("scan ×")
+    )
+    assert set(said) == set(lengths)
+
+
+# --- XLA's program ----------------------------------------------------------------------------------------------------
+
+_INSTRUCTION = re.compile(r"^\s+(ROOT )?%?([\w.\-]+) = (\(.*?\)|\S+) ([\w\-]+)\((.*)$")
+_PLUMBING = ("parameter", "tuple", "get-tuple-element", "constant")
+_HOLDS = ("while", "call", "conditional")
+
+
+def computations_in(text):
+    """{name: [(instruction, type, opcode, rest of the line)]}, and the name of the entry computation."""
+    found, entry, name = {}, "", ""
+    for line in text.splitlines():
+        start = re.match(r"^(ENTRY )?%?([\w.\-]+) .*\{$", line)
+        if start:
+            name = start[2]
+            found[name] = []
+            entry = name if start[1] else entry
+        elif (m := _INSTRUCTION.match(re.sub(r"/\*.*?\*/", "", line))) and name:
+            found[name].append((m[2], m[3], m[4], m[5]))
+    return found, entry
+
+
+def called(rest, *roles):
+    """The computations that an instruction names in these roles: one, or several in braces."""
+    found = [m for role in roles for m in re.findall(rf"\b{role}=(\{{[^}}]*\}}|%?[\w.\-]+)", rest)]
+    return [name for m in found for name in re.findall(r"[\w.\-]+", m)]
+
+
+def kernels_in(computations, name):
+    """The instructions that XLA runs as kernels, in a computation and in the loops, branches and calls that it runs."""
+    for instruction in computations[name]:
+        _, _, opcode, rest = instruction
+        inner = {"while": called(rest, "condition", "body"), "call": called(rest, "to_apply")}
+        inner["conditional"] = called(rest, "true_computation", "false_computation", "branch_computations")
+        for other in inner.get(opcode, ()):
+            yield from kernels_in(computations, other)
+        if opcode not in (*_PLUMBING, *_HOLDS, "bitcast"):
+            yield instruction
+
+
+@every
+def test_kernels_are_those_of_xlas_text(facts):
+    computations, entry = computations_in(facts.hlo)
+    own = list(kernels_in(computations, entry))
+    said = [k for k in facts.document["fusion"]["kernels"] if k["kind"] != "loop"]
+    assert facts.document["fusion"]["summary"]["kernels"] == len(said) == len(own)
+    assert Counter(k["type"].split("{")[0] for k in said) == Counter(kind.split("{")[0] for _, kind, _, _ in own)
+    by_name = {name: rest for name, _, opcode, rest in own if opcode == "fusion"}
+    for kernel in said:
+        if kernel["kind"] == "fusion" and kernel["name"] in by_name:
+            (inside,) = called(by_name[kernel["name"]], "calls")
+            assert len(kernel["members"]) == operations(computations, inside), kernel["name"]
+
+
+def operations(computations, name):
+    """The operations in a fused computation, those of fusions and calls in it included."""
+    count = 0
+    for _, _, opcode, rest in computations[name]:
+        if opcode in ("fusion", "call"):
+            count += sum(operations(computations, other) for other in called(rest, "calls", "to_apply"))
+        elif opcode not in _PLUMBING:
+            count += 1
+    return count
+
+
+@every
+def test_loops_are_those_of_xlas_text(facts):
+    computations, _ = computations_in(facts.hlo)
+    loops = [i for instructions in computations.values() for i in instructions if i[2] == "while"]
+    assert sum(k["kind"] == "loop" for k in facts.document["fusion"]["kernels"]) == len(loops)
+
+
+@every
+def test_origins_of_kernels_are_equations_of_the_program(facts):
+    paths = {p for n in facts.document["graph"]["nodes"] for p in n["paths"]}
+    for kernel in facts.document["fusion"]["kernels"]:
+        assert {p for m in kernel["members"] for p in m["paths"]} <= set(kernel["paths"]) <= paths
+        places = [
+            n["positions"][0]
+            for n in facts.document["graph"]["nodes"]
+            if n["paths"] and n["paths"][0] in kernel["paths"] and n["positions"]
+        ]
+        assert {(p["file"], p["line"]) for p in kernel["positions"]} == {(p["file"], p["line"]) for p in places}
