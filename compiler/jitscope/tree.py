@@ -12,6 +12,7 @@ import functools
 import itertools
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from types import CodeType
 from typing import Any
 
 from .xla import pytrees
@@ -365,6 +366,14 @@ def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
 # Registration ---------------------------------------------------------------------------------------------------------
 
 
+_unflatten_codes: set[CodeType | None] = set()
+
+
+def is_unflatten(code: CodeType) -> bool:
+    """Whether code rebuilds objects of a registered class."""
+    return code in _unflatten_codes
+
+
 def register_pytree_node(
     nodetype: type,
     flatten_func: Callable[[Any], tuple[Iterable[Any], Hashable]],
@@ -378,6 +387,7 @@ def register_pytree_node(
     for name, function in (("flatten_func", flatten_func), ("unflatten_func", unflatten_func)):
         if not callable(function):
             raise TypeError(f"register_pytree_node: {name} is a function, not {function!r}")
+    _unflatten_codes.add(getattr(getattr(unflatten_func, "__func__", unflatten_func), "__code__", None))
     pytrees.register(_registry, nodetype, flatten_func, unflatten_func, flatten_with_keys_func)
 
 

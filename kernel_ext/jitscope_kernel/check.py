@@ -111,7 +111,7 @@ def _run(program: Program) -> list[Diagnostic]:
     before, arguments, place = sys.modules["__main__"], sys.argv, list(sys.path)
     sys.modules["__main__"], sys.argv, sys.path[:0] = module, [program.file], [os.path.dirname(path)]
     try:
-        with Watch() as watch, contextlib.redirect_stdout(sys.stderr):
+        with Watch(values=True) as watch, contextlib.redirect_stdout(sys.stderr):
             _run_code(program.text, path, module.__dict__, watch)
     finally:
         sys.modules["__main__"], sys.argv, sys.path[:] = before, arguments, place

@@ -37,7 +37,7 @@ def programs() -> list[Program]:
 
 
 def _in_file(file: Path) -> list[Program]:
-    parts = re.split(r"^# %% (trigger|clean)( raises| run)?\n", file.read_text(), flags=re.MULTILINE)[1:]
+    parts = re.split(r"^# %% (trigger|clean)((?: raises)?(?: run)?)\n", file.read_text(), flags=re.MULTILINE)[1:]
     found = []
     for i in range(0, len(parts), 3):
         kind, raises, body = parts[i : i + 3]
@@ -51,6 +51,6 @@ def _in_file(file: Path) -> list[Program]:
         assert bool(wanted) == (kind == "trigger"), (file, body)
         text = "\n".join(line.partition("  #<-")[0] for line in lines) + "\n"
         found.append(
-            Program(f"{file.stem}-{kind}-{i // 3}", text, frozenset(wanted), raises == " raises", raises == " run")
+            Program(f"{file.stem}-{kind}-{i // 3}", text, frozenset(wanted), "raises" in raises, "run" in raises)
         )
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..core import notices, source
+from ..core import config, notices, source
 from ..observe.ledger import Ledger, Row, ledger as session_ledger
 from .code.text import Code
 from .diagnostic import Diagnostic, Fix, Span, distinct
@@ -13,12 +13,15 @@ from .look import is_silenced
 from .run.errors import explained
 from .run.misses import missed
 from .run.programs import of_program
+from .run.values import look_at_run
 
 
 class Watch:
-    """Collects the diagnostics of the code that runs while it is open (`with Watch() as watch: …`)."""
+    """Collects the diagnostics of the code that runs while it is open (`with Watch() as watch: …`); with `values` it looks at
+    what runs compute, which makes them slow."""
 
-    def __init__(self, ledger: Ledger | None = None) -> None:
+    def __init__(self, ledger: Ledger | None = None, values: bool = False) -> None:
+        self._values, self._option = values, None
         self._ledger = ledger or session_ledger()
         self._rows: list[Row] = []
         self._found: list[Diagnostic] = []
@@ -26,11 +29,18 @@ class Watch:
 
     def __enter__(self) -> Watch:
         self._stop = [notices.listen(self._noticed), self._ledger.listen(self._rows.append)]
+        if self._values:
+            notices.run_listeners.append(look_at_run)
+            self._option = config.override(sharp_bits=True)
+            self._option.__enter__()
         return self
 
     def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
         for stop in self._stop:
             stop()
+        if self._option is not None:
+            self._option.__exit__(None, None, None)
+            notices.run_listeners.remove(look_at_run)
         if error is not None:
             self.failed(error)
 

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from ..core import source
+from ..core import notices, source
 from ..core.jaxpr import ClosedJaxpr
 from .array import unshared
 
@@ -43,5 +43,7 @@ def warn_unusable(closed: ClosedJaxpr, arguments: Sequence[int]) -> None:
         f"Some donated buffers were not usable: {listed} of {debug.name}. A result takes the memory of a donated argument with "
         "as many elements, and there was none left for these; they stay as they are. What to do: do not donate them"
     )
+    if notices.listeners:
+        notices.tell("donation-misuse", message.partition(". ")[0] + ".", "Do not donate them.", where)
     file, line = (where.file, where.line) if where else ("<unknown>", 0)
     warnings.warn_explicit(message, UserWarning, file, line)

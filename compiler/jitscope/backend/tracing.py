@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import tree
-from ..core import records, source
+from ..core import notices, records, source
 from ..core.avals import ShapedArray, aval_of, not_an_array
 from ..core.axes import current_axes
 from ..core.config import settings, value_of
@@ -58,6 +58,23 @@ class Arguments:
         return self.statics.merge(self.in_tree.unflatten(leaves))
 
 
+def _tell_static_arrays(x: Any) -> None:
+    """An array among the static data of a node: it belongs to the key of the program, and arrays cannot be compared."""
+    if not tree.is_tree_node(type(x)):
+        return
+    children, data = tree.flatten_one_level(x)
+    if any(hasattr(part, "__array__") for part in (data if isinstance(data, (tuple, list)) else (data,))):
+        notices.tell(
+            "pytree-array-in-aux",
+            f"{type(x).__name__} has an array among its static data: it belongs to the key of the program, and arrays cannot be "
+            "compared, so the next call will fail.",
+            "Make it one of the children.",
+            source.position_of_function(getattr(type(x), "tree_flatten", None) or type(x)),
+        )
+    for child in children:
+        _tell_static_arrays(child)
+
+
 def traced_for(function: JitFunction, arguments: Arguments, avals: tuple[ShapedArray, ...], device: Any) -> Traced:
     """The jaxpr of a jitted function for arguments of these avals; from its cache unless it captured tracers of an outer
     trace. `device` is where it will run, None inside another trace."""
@@ -65,6 +82,8 @@ def traced_for(function: JitFunction, arguments: Arguments, avals: tuple[ShapedA
     key = (settings(), current_axes(), arguments.in_tree, avals, arguments.statics.key)
     traced = caches.traces.get(key)
     if traced is None:
+        if notices.listeners:
+            _tell_static_arrays(arguments.dynamic)
         traced = _trace(function, arguments, avals, device)
         if not any(getattr(c, "transient", False) for c in traced.closed.consts):
             caches.remember(caches.traces, key, traced)

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from .. import tree
-from ..core import config, dtypes
+from ..core import config, dtypes, notices
 from ..core.avals import ShapedArray
 from ..core.jaxpr import ClosedJaxpr
 from ..core.trace import running_line
 from ..ops.rng import KeyDType
-from .array import Array
+from .array import Array, array_from_numpy
 
 
 Run = Callable[[Sequence[Any]], Any]
@@ -71,7 +71,29 @@ def watched(closed: ClosedJaxpr, name: str, run: Run, in_library: bool = True) -
     test = test_in_force()
     if test is not None:
         run = _looking_for(test, closed, name, run)
+    if config.settings().sharp_bits:
+        run = _telling(closed, name, run)
     return _counting_keys(closed, run, in_library) if config.settings().debug_key_reuse else run
+
+
+def _telling(closed: ClosedJaxpr, name: str, run: Run) -> Run:
+    """A program whose runs are shown to `notices.run_listeners`, with copies of its arguments (it may take over their memory)."""
+
+    def run_and_tell(bufs: Sequence[Any]) -> Any:
+        if not notices.run_listeners or sum(aval.bytes for aval in closed.in_avals) > notices.MOST_COPIED:
+            return run(bufs)
+        args = [_copied(Array(buf, aval)) for buf, aval in zip(bufs, closed.in_avals)]
+        out = run(bufs)
+        for listener in tuple(notices.run_listeners):
+            listener(closed, name, args, tree.leaves(out))
+        return out
+
+    return run_and_tell
+
+
+def _copied(x: Array) -> Any:
+    """The array with memory of its own; keys and what has no numbers as it is."""
+    return x if dtypes.is_extended(x.aval.dtype) else array_from_numpy(np.array(x), x.aval.weak_type)
 
 
 def _looking_for(test: Test, closed: ClosedJaxpr, name: str, run: Run) -> Run:

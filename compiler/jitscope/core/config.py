@@ -17,14 +17,43 @@ from . import jax_options
 from .options import OPTIONS as OPTIONS, Option, read_text
 
 
-__all__ = ["allow_f16_reductions", "array_garbage_collection_guard", "auto_pcast", "check_tracer_leaks",
-           "checking_leaks", "config", "debug_infs", "debug_key_reuse", "debug_nans", "default_device",
-           "default_matmul_precision", "default_prng_impl", "disable_jit", "enable_checks", "enable_custom_prng",
-           "enable_x64", "explain_cache_misses", "legacy_prng_key", "log_compiles", "make_user_context",
-           "no_execution", "no_tracing", "numpy_dtype_promotion", "numpy_rank_promotion", "random_seed_offset",
-           "remove_size_one_mesh_axis_from_type", "softmax_custom_jvp", "thread_guard", "threefry_partitionable",
-           "traceback_filtering", "transfer_guard", "transfer_guard_device_to_device", "transfer_guard_device_to_host",
-           "transfer_guard_host_to_device"]  # fmt: skip
+__all__ = [
+    "allow_f16_reductions",
+    "array_garbage_collection_guard",
+    "auto_pcast",
+    "check_tracer_leaks",
+    "checking_leaks",
+    "config",
+    "debug_infs",
+    "debug_key_reuse",
+    "debug_nans",
+    "default_device",
+    "default_matmul_precision",
+    "default_prng_impl",
+    "disable_jit",
+    "enable_checks",
+    "enable_custom_prng",
+    "enable_x64",
+    "explain_cache_misses",
+    "legacy_prng_key",
+    "log_compiles",
+    "make_user_context",
+    "no_execution",
+    "no_tracing",
+    "numpy_dtype_promotion",
+    "numpy_rank_promotion",
+    "random_seed_offset",
+    "remove_size_one_mesh_axis_from_type",
+    "sharp_bits",
+    "softmax_custom_jvp",
+    "thread_guard",
+    "threefry_partitionable",
+    "traceback_filtering",
+    "transfer_guard",
+    "transfer_guard_device_to_device",
+    "transfer_guard_device_to_host",
+    "transfer_guard_host_to_device",
+]  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -43,6 +72,7 @@ class Settings:
     debug_key_reuse: bool = False
     debug_nans: bool = False
     debug_infs: bool = False
+    sharp_bits: bool = False
     check_tracer_leaks: bool = False
     enable_checks: bool = False
     no_execution: bool = False
@@ -122,7 +152,7 @@ def value_of(name: str) -> Any:
 
 
 _WATCHES, GUARDS = (
-    ("debug_nans", "debug_infs", "no_execution"),
+    ("debug_nans", "debug_infs", "sharp_bits", "no_execution"),
     tuple(n for n in OPTIONS if n.startswith("transfer_guard")),
 )
 watching = guarding = 0
@@ -321,6 +351,7 @@ legacy_prng_key = Manager("legacy_prng_key")
 debug_key_reuse = Manager("debug_key_reuse", True)
 debug_nans = Manager("debug_nans", True)
 debug_infs = Manager("debug_infs", True)
+sharp_bits = Manager("sharp_bits", True)
 checking_leaks = check_tracer_leaks = Manager("check_tracer_leaks", True)
 no_tracing = Manager("no_tracing", True)
 no_execution = Manager("no_execution", True)

@@ -6,7 +6,7 @@ Nothing is looked for while nobody listens: a place that has something to tell a
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from . import source
 from .source import Position
@@ -22,6 +22,10 @@ class Notice(NamedTuple):
 
 
 listeners: list[Callable[[Notice], None]] = []
+run_listeners: list[Callable[[Any, str, list[Any], list[Any]], None]] = []
+"""With the option `sharp_bits`, called after each run with the closed jaxpr, its name, copies of the arguments, and the results."""
+MOST_COPIED = 256 << 20
+"""Bytes of arguments up to which runs are shown."""
 
 
 def tell(sharp_bit: str, message: str, fix: str = "", where: Position | None = None) -> None:

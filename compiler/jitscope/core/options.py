@@ -160,6 +160,12 @@ OPTIONS: dict[str, Option] = {
         ),
         Option("debug_infs", False, _flag, "Raise FloatingPointError for an infinity, with the line that made it."),
         Option(
+            "sharp_bits",
+            False,
+            _flag,
+            "Look at runs for NaNs, integers that wrap and indices out of bounds, and tell who listens (`jitscope check --run`). Slow.",
+        ),
+        Option(
             "check_tracer_leaks",
             False,
             _flag,

@@ -127,7 +127,8 @@ def _from_numpy(x: np.ndarray, to: Any) -> Any:
         if to is None or dtypes.is_extended(to):
             raise TypeError(f"array: {not_an_array(x)}")
         x = x.astype(to)  # numbers in objects or texts: NumPy reads them where it is told as what
-    to = canonicalize(x.dtype) if to is None else to
+    if to is None:
+        return array_from_numpy(x)
     return array_from_numpy(real_if_needed(x, to).astype(to, copy=False))
 
 

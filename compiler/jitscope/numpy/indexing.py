@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..backend.array import Array, array_from_numpy, to_array
+from ..core import notices
 from ..core.avals import aval_of
 from ..core.config import settings
 from ..core.dtypes import is_extended
@@ -31,6 +32,8 @@ def getitem(self: Any, idx: Any, /) -> Any:
     x, index = self, idx
     if not evaluating() or type(x) is not Array or is_extended(x.aval.dtype):
         return read(x, parse(index, aval_of(x).shape))
+    if notices.listeners:
+        return read(x, parse(index, x.aval.shape))
     if type(index) is int and x.aval.shape:
         return _element(x, index)
     if isinstance(index, (Array, np.ndarray)) and index.dtype == np.bool_ and index.ndim:

@@ -43,11 +43,13 @@ class Functions:
     def __init__(self, code: Code) -> None:
         self.code = code
         self._by_scope: dict[ast.AST, dict[str, Function]] = {}
-        self.compiled: dict[tuple[ast.AST, str], Traced] = {}
-        """What names are bound to a compiled function, by scope: `step = jax.jit(f)`."""
+        self.compiled: dict[tuple[ast.AST, str], list[tuple[int, Traced]]] = {}
+        """The compiled functions that names are given, by scope, each with its line: `step = jax.jit(f)`."""
         self.traced: list[Traced] = []
         self._collect()
         self._find()
+        for given in self.compiled.values():
+            given.sort(key=lambda one: one[0])
 
     # names
 
@@ -87,12 +89,17 @@ class Functions:
                 scope: ast.AST | None = self.scope_of(call)
                 while scope is not None:
                     if (scope, name) in self.compiled:
-                        return self.compiled[scope, name]
+                        return self._meant_at(call, scope, self.compiled[scope, name])
                     scope = self.scope_of(scope) if not isinstance(scope, ast.Module) else None
             case ast.Call() as inner:
                 made = self._of_call(inner)
                 return next((one for one in made if one.by == "jit"), None)
         return None
+
+    def _meant_at(self, call: ast.Call, scope: ast.AST, given: list[tuple[int, Traced]]) -> Traced:
+        """Which of the functions that a name was given one after the other a call calls: in the same scope the one before it."""
+        before = [traced for line, traced in given if line <= call.lineno]
+        return before[-1] if before and self.scope_of(call) is scope else given[-1][1]
 
     # what is traced
 
@@ -113,7 +120,7 @@ class Functions:
         self.traced += found
         jitted = next((one for one in found if one.by == "jit"), None)
         if jitted and bound:
-            self.compiled[bound] = jitted
+            self.compiled.setdefault(bound, []).append((jitted.site.lineno, jitted))  # pyright: ignore[reportAttributeAccessIssue]
 
     def _compiled_by_cell(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         """`%%jit` compiles plain functions at the top of the cell that have an argument."""

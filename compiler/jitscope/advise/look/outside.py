@@ -19,7 +19,8 @@ def stale(walk: Walk) -> Iterator[Diagnostic]:
     changes = _changes(code)
     if not changes:
         return
-    for (scope, name), traced in walk.functions.compiled.items():
+    every = [(*key, traced) for key, given in walk.functions.compiled.items() for _, traced in given]
+    for scope, name, traced in every:
         own = _read(traced, code)
         if isinstance(scope, ast.Module):
             calls = _calls(code, lambda call, name=name: isinstance(call.func, ast.Name) and call.func.id == name)

@@ -53,13 +53,13 @@ def _user_frames(traceback: TracebackType | None) -> list[tuple[FrameType, Posit
 
 def _in_unflatten(traceback: TracebackType | None) -> bool:
     """Whether the error arose in a class of the user's while one of its objects was rebuilt from placeholders."""
-    names, rebuilding = [""], False
+    rebuilding = last = False
     while traceback is not None:
         code = traceback.tb_frame.f_code
-        rebuilding = rebuilding or code is tree.unflatten.__code__ or code.co_name == "tree_unflatten"
-        names.append(code.co_name)
+        last = tree.is_unflatten(code) or code.co_name in ("__init__", "__post_init__")
+        rebuilding = rebuilding or tree.is_unflatten(code)
         traceback = traceback.tb_next
-    return rebuilding and names[-1] in ("__init__", "__post_init__", "tree_unflatten")
+    return rebuilding and last
 
 
 def _confirmed(known: str, where: Position) -> Diagnostic | None:

@@ -45,6 +45,8 @@ def _bit(row: Row) -> str:
     first = row.differences[0]
     if first.part == "static value" and _equal_objects(first):
         return "recompile-static-object"
+    if first.part == "tree structure" and first.detail.endswith(f": {first.path}"):
+        return "recompile-call-form"  # a whole argument came or went, which has a default
     return _BITS.get(first.part, "")
 
 

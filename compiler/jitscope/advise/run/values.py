@@ -1,0 +1,354 @@
+"""What the values of a run show: the first NaN, integers that wrapped, indices out of bounds.
+
+A program is evaluated again, equation by equation, on copies of its arguments. Loops are entered for their first iterations;
+programs that call Python are not run again.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...backend.array import Array, to_array
+from ...backend.replay import HasCallbacks, find_first
+from ...control.callbacks import calls_python
+from ...core import advice, config, notices, source
+from ...core.jaxpr import ClosedJaxpr, JaxprEqn, Literal, walk
+from ...core.staging import literal_value
+from ...core.trace import evaluation, using
+from ...xla import tracebacks
+
+
+MOST_EQUATIONS, MOST_ITERATIONS = 5_000, 100
+Check = Callable[[JaxprEqn, Sequence[np.ndarray], Sequence[np.ndarray]], "tuple[str, str, str] | None"]
+"""Looks at an equation with the values of its operands and results; gives id, message and fix."""
+
+
+def look_at_run(closed: ClosedJaxpr, name: str, args: list[Any], outs: list[Any]) -> None:
+    """Tell what a run shows; see `core.notices.run_listeners`."""
+    if closed.effects or calls_python(closed.jaxpr):
+        return
+    with config.override(sharp_bits=False, debug_nans=False, debug_infs=False, debug_key_reuse=False):
+        if any(_has_nan(x) for x in outs) and not any(_has_nan(x) for x in args):
+            _tell_nan(closed, args)
+        elif any(_has_inf(x) for x in outs) and not any(_has_inf(x) for x in args):
+            _tell_infinite_derivative(closed, args)
+        if _worth_checking(closed):
+            with using(evaluation()):
+                _Values().run(closed, [to_array(x) for x in args])
+
+
+# --- NaN ----------------------------------------------------------------------------------------------------------------------
+
+
+def _numbers(x: Any) -> np.ndarray | None:
+    """The floats of an array, in a dtype NumPy's tests know; None for others."""
+    if not isinstance(x, Array) or x.dtype.kind not in "fcV" or not hasattr(x.dtype, "itemsize"):
+        return None
+    values = np.asarray(x)
+    return values if values.dtype.kind in "fc" else values.astype(np.float32) if values.dtype.kind == "V" else None
+
+
+def _has_nan(x: Any) -> bool:
+    values = _numbers(x)
+    return values is not None and bool(np.isnan(values).any())
+
+
+def _has_inf(x: Any) -> bool:
+    values = _numbers(x)
+    return values is not None and bool(np.isinf(values).any())
+
+
+def _tell_nan(closed: ClosedJaxpr, args: list[Any]) -> None:
+    try:
+        finding = find_first(closed, args)
+    except HasCallbacks:
+        return
+    if finding is None or finding.position is None or finding.primitive in _FILLING:
+        return
+    shown = " and ".join(_shown(x) for x in finding.operands[:2])
+    loop = f", in iteration {finding.iterations[-1].number}" if finding.iterations else ""
+    if not _is_derivative(closed):
+        message = f"the first NaN appears here: {finding.primitive} of {shown}{loop}."
+        fix = "Keep the operands where the operation has a value: jnp.where(ok, x, 1.0) before it, or subtract the maximum before exp."
+        notices.tell("silent-nan", message, fix, finding.position)
+    elif _is_masked(closed, finding.path, finding.position):
+        message = f"the derivative is NaN here though the value is not: {finding.primitive} of {shown}{loop}, zero times infinity."
+        fix = (
+            "Make the input of the branch that is not taken harmless, too: safe = jnp.where(ok, x, 1.0); "
+            "jnp.where(ok, f(safe), other)."
+        )
+        notices.tell("where-grad-nan", message, fix, finding.position)
+    else:
+        _tell_singular(finding.primitive, shown, finding.position)
+
+
+_FILLING = {"gather"}
+"""Operations that give NaN on purpose, for indices out of bounds."""
+
+
+def _is_derivative(closed: ClosedJaxpr) -> bool:
+    """Whether a program has a backward pass, or is a part of one."""
+    here = source.transforms_of(source.capture())
+    return "transpose" in here or any(
+        "transpose" in source.transforms_of(eqn.traceback) for _, eqn in walk(closed.jaxpr)
+    )
+
+
+def _is_masked(closed: ClosedJaxpr, path: str, where: source.Position) -> bool:
+    """Whether the cotangent that met the infinity was zero because a `where` did not choose this branch: a transposed select
+    gave it, or the code stands inside of one."""
+    eqn = next((eqn for at, eqn in walk(closed.jaxpr) if at == path), None)
+    makers = {v: eqn for eqn in closed.eqns for v in eqn.outvars}
+    todo = [v for v in eqn.invars if not isinstance(v, Literal)] if eqn is not None else []
+    seen = set()
+    while todo:
+        maker = makers.get(todo.pop())
+        if maker is None or id(maker) in seen or "transpose" not in source.transforms_of(maker.traceback):
+            continue
+        seen.add(id(maker))
+        if maker.primitive.name == "select_n":
+            return True
+        todo += [v for v in maker.invars if not isinstance(v, Literal)]
+    return _inside_where(where)
+
+
+def _inside_where(where: source.Position) -> bool:
+    try:
+        path = advice.path_at(where)
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    return any(
+        isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("where", "select", "cond")
+        for node in path
+    )
+
+
+def _tell_singular(primitive: str, shown: str, where: source.Position) -> None:
+    message = f"the derivative is not finite here though the value is: {primitive} of {shown}."
+    fix = (
+        "Stay away from the point: sqrt(x + 1e-12), or jnp.where with a harmless value; for norm(x)**2, jnp.sum(x**2)."
+    )
+    notices.tell("grad-singular-point", message, fix, where)
+
+
+def _tell_infinite_derivative(closed: ClosedJaxpr, args: list[Any]) -> None:
+    try:
+        finding = find_first(closed, args, np.isinf) if _is_derivative(closed) else None
+    except HasCallbacks:
+        return
+    if finding is not None and finding.position is not None:
+        shown = " and ".join(_shown(x) for x in finding.operands[:2])
+        _tell_singular(finding.primitive, shown, finding.position)
+
+
+def _shown(x: np.ndarray) -> str:
+    return f"{x.item():.4g}" if x.size == 1 and x.dtype.kind in "fiu" else f"{x.dtype}{list(x.shape)}"
+
+
+# --- integers and indices -------------------------------------------------------------------------------------------------------
+
+
+def _worth_checking(closed: ClosedJaxpr) -> bool:
+    count = 0
+    found = False
+    for _, eqn in walk(closed.jaxpr):
+        count += 1
+        found = found or eqn.primitive.name in _CHECKS
+    return found and count <= MOST_EQUATIONS
+
+
+class _Values:
+    """Evaluates programs and looks at each equation."""
+
+    def run(self, closed: ClosedJaxpr, args: Sequence[Any]) -> list[Any]:
+        env: dict[Any, Any] = dict(zip(closed.jaxpr.constvars, map(to_array, closed.consts)))
+        env.update(zip(closed.jaxpr.invars, args))
+
+        def read(atom: Any) -> Any:
+            return to_array(literal_value(atom)) if isinstance(atom, Literal) else env[atom]
+
+        for eqn in closed.jaxpr.eqns:
+            operands = [read(a) for a in eqn.invars]
+            results = self.apply(eqn, operands)
+            self.look(eqn, operands, results)
+            env.update(zip(eqn.outvars, results))
+        return [read(a) for a in closed.jaxpr.outvars]
+
+    def apply(self, eqn: JaxprEqn, operands: Sequence[Any]) -> list[Any]:
+        enter = getattr(self, f"in_{eqn.primitive.name}", None)
+        inner = enter(eqn, operands) if enter else self.in_call(eqn, operands)
+        if inner is not None:
+            return inner
+        out = evaluation().process(eqn.primitive, tuple(operands), eqn.params)
+        return [to_array(x) for x in (out if eqn.primitive.multiple_results else [out])]
+
+    def in_call(self, eqn: JaxprEqn, operands: Sequence[Any]) -> list[Any] | None:
+        for name in ("jaxpr", "fun", "call_jaxpr"):
+            inner = eqn.params.get(name)
+            if isinstance(inner, ClosedJaxpr) and len(inner.in_avals) == len(operands):
+                outs = self.run(inner, operands)
+                return outs if len(outs) == len(eqn.outvars) else None
+        return None
+
+    def in_cond(self, eqn: JaxprEqn, operands: Sequence[Any]) -> list[Any]:
+        branches = eqn.params["branches"]
+        return self.run(branches[min(max(int(operands[0]), 0), len(branches) - 1)], operands[1:])
+
+    def in_scan(self, eqn: JaxprEqn, operands: Sequence[Any]) -> None:
+        """The first iterations are looked at; the results are those of the whole loop."""
+        params = eqn.params
+        c, m = params["num_consts"], params["num_carry"]
+        carry, xs = list(operands[c : c + m]), operands[c + m :]
+        order = range(params["length"])
+        for i in (order[::-1] if params["reverse"] else order)[:MOST_ITERATIONS]:
+            carry = self.run(params["jaxpr"], [*operands[:c], *carry, *[x[i] for x in xs]])[:m]
+
+    def in_while(self, eqn: JaxprEqn, operands: Sequence[Any]) -> None:
+        params = eqn.params
+        c, b = params["cond_nconsts"], params["body_nconsts"]
+        carry = list(operands[c + b :])
+        for _ in range(MOST_ITERATIONS):
+            if not bool(self.run(params["cond_jaxpr"], [*operands[:c], *carry])[0]):
+                return
+            carry = self.run(params["body_jaxpr"], [*operands[c : c + b], *carry])
+
+    def look(self, eqn: JaxprEqn, operands: Sequence[Any], results: Sequence[Any]) -> None:
+        check = _CHECKS.get(eqn.primitive.name)
+        where = source.user_position(eqn.traceback) if check else None
+        if check is None or where is None or (check in _OF_INDICES and not _indexed_by_user(eqn)):
+            return
+        found = check(eqn, [np.asarray(x) for x in operands], [np.asarray(x) for x in results])
+        if found is not None:
+            notices.tell(*found, where)
+
+
+_INDEXING = {
+    "getitem", "take", "take_along_axis", "dynamic_slice", "dynamic_slice_in_dim", "dynamic_index_in_dim", "dynamic_update_slice",
+    "dynamic_update_slice_in_dim", "dynamic_update_index_in_dim", "gather", "scatter", "scatter_add", "set", "add", "subtract",
+    "multiply", "divide", "power", "min", "max", "apply", "get",
+}  # fmt: skip
+
+
+def _indexed_by_user(eqn: JaxprEqn) -> bool:
+    """Whether the user's line indexes; other functions of the library read and write out of bounds on purpose."""
+    called = ""
+    for code, _ in tracebacks.frames(eqn.traceback) if eqn.traceback is not None else ():
+        if not source.is_internal(code.co_filename):
+            break
+        if os.path.basename(os.path.dirname(code.co_filename)) in ("lax", "numpy"):
+            called = code.co_name
+    return called in _INDEXING
+
+
+def _overflow(exact: Callable[..., Any], sign: str) -> Check:
+    def check(
+        eqn: JaxprEqn, operands: Sequence[np.ndarray], results: Sequence[np.ndarray]
+    ) -> tuple[str, str, str] | None:
+        result = results[0]
+        if result.dtype.kind not in "iu" or result.dtype.name in ("uint32", "uint64", "int64") or not result.size:
+            return None
+        wide = exact(*[x.astype(np.int64) for x in operands], **eqn.params)
+        wrong = np.argwhere(np.atleast_1d(wide != result))
+        if not len(wrong):
+            return None
+        at = tuple(wrong[0])
+        got, wanted = np.atleast_1d(result)[at], np.atleast_1d(wide)[at]
+        return (
+            "int-overflow",
+            f"{sign} overflowed {result.dtype}: {wanted} does not fit, and became {got}.",
+            f"Widen first: x.astype(jnp.float32), a wider integer than {result.dtype}, or 64-bit types (jax_enable_x64).",
+        )
+
+    return check
+
+
+def _of_division(
+    eqn: JaxprEqn, operands: Sequence[np.ndarray], results: Sequence[np.ndarray]
+) -> tuple[str, str, str] | None:
+    if results[0].dtype.kind not in "iu" or operands[1].all():
+        return None
+    message = f"an integer was divided by zero, which gives {np.ravel(results[0])[0]} here and no error."
+    return "int-overflow", message, "Guard the divisor: jnp.where(n == 0, 1, n)."
+
+
+def _of_conversion(
+    eqn: JaxprEqn, operands: Sequence[np.ndarray], results: Sequence[np.ndarray]
+) -> tuple[str, str, str] | None:
+    x, result = operands[0], results[0]
+    if x.dtype.kind != "f" or result.dtype.kind not in "iu":
+        return None
+    info = np.iinfo(result.dtype)
+    bad = np.isnan(x) | (x > info.max) | (x < info.min)
+    if not bad.any():
+        return None
+    first = np.argwhere(np.atleast_1d(bad))[0]
+    value, got = np.atleast_1d(x)[tuple(first)], np.atleast_1d(result)[tuple(first)]
+    return (
+        "int-overflow",
+        f"{value} does not fit into {result.dtype}, and became {got}.",
+        "Clip or replace such values before they are converted.",
+    )
+
+
+def _of_window(
+    eqn: JaxprEqn, operands: Sequence[np.ndarray], results: Sequence[np.ndarray]
+) -> tuple[str, str, str] | None:
+    """`dynamic_slice` and `dynamic_update_slice`: the window is shifted until it fits."""
+    updates = eqn.primitive.name == "dynamic_update_slice"
+    sizes = operands[1].shape if updates else eqn.params["slice_sizes"]
+    starts = [int(x) for x in operands[2 if updates else 1 :]]
+    for axis, (start, size, extent) in enumerate(zip(starts, sizes, operands[0].shape)):
+        if not 0 <= start <= extent - size:
+            what = f"index {start}" if size == 1 else f"the window {start}:{start + size}"
+            return _out_of_bounds(what, axis, extent, "the window is moved until it fits")
+    return None
+
+
+def _of_gather(
+    eqn: JaxprEqn, operands: Sequence[np.ndarray], results: Sequence[np.ndarray]
+) -> tuple[str, str, str] | None:
+    numbers, sizes = eqn.params["dimension_numbers"], eqn.params.get("slice_sizes")
+    axes = getattr(numbers, "start_index_map", None) or getattr(numbers, "scatter_dims_to_operand_dims", ())
+    indices = operands[1].reshape(-1, operands[1].shape[-1]) if operands[1].ndim else operands[1].reshape(1, 1)
+    for column, axis in enumerate(axes):
+        extent = operands[0].shape[axis] - (sizes[axis] if sizes else 1)
+        outside = (indices[:, column] < 0) | (indices[:, column] > extent)
+        if outside.any():
+            how = "writing nothing" if sizes is None else "the element at the edge is read, or NaN"
+            return _out_of_bounds(f"index {indices[outside][0, column]}", axis, operands[0].shape[axis], how)
+    return None
+
+
+def _out_of_bounds(what: str, axis: int, extent: int, how: str) -> tuple[str, str, str]:
+    return (
+        "oob-index",
+        f"{what} is outside of axis {axis}, which has size {extent}: {how}.",
+        "Correct the index, or say what is meant: x.at[i].get(mode='fill', fill_value=jnp.nan).",
+    )
+
+
+def _sum(x: np.ndarray, axes: tuple[int, ...] = (), **_: Any) -> np.ndarray:
+    return x.sum(axis=tuple(axes))
+
+
+_OF_INDICES = (_of_window, _of_gather)
+_CHECKS: dict[str, Check] = {
+    "add": _overflow(lambda a, b, **_: a + b, "+"),
+    "sub": _overflow(lambda a, b, **_: a - b, "-"),
+    "mul": _overflow(lambda a, b, **_: a * b, "*"),
+    "reduce_sum": _overflow(_sum, "sum"),
+    "div": _of_division,
+    "rem": _of_division,
+    "convert_element_type": _of_conversion,
+    "dynamic_slice": _of_window,
+    "dynamic_update_slice": _of_window,
+    "gather": _of_gather,
+    "scatter": _of_gather,
+    "scatter-add": _of_gather,
+    "scatter_add": _of_gather,
+}
