@@ -134,7 +134,7 @@ CALLS = {
     "grad reduce_axes": (lambda: jx.grad(jnp.sin, reduce_axes=("i",)), NotImplementedError, "psum"),
     "grad of nothing": (lambda: jx.grad(3), TypeError, "grad takes a function; it got int"),
     "grad of a generator": (lambda: jx.grad(lambda x: (yield x)), TypeError, "generator"),
-    "argnums text": (lambda: jx.grad(jnp.sin, argnums="x"), TypeError, "argnums is an int"),
+    "argnums text": (lambda: jx.grad(jnp.sin, argnums="x"), TypeError, "argnums must be an int"),
     "argnums empty": (lambda: jx.grad(jnp.sin, argnums=()), ValueError, "empty"),
     "argnums absent": (lambda: jx.grad(lambda x, y: x)(1.0, y=2.0) and jx.grad(lambda x, y: x, 1)(1.0, y=2.0),
                        TypeError, "pass it by position"),

@@ -111,7 +111,7 @@ def test_a_token_orders_by_data():
 
     text, result = session(f, 2.0, commands=("c",))
     assert text.count("Entering jdb") == 1 and float(result) == 5
-    with pytest.raises(ValueError, match="exclude each other"):
+    with pytest.raises(ValueError, match="not both"):
         debug.breakpoint(ordered=True, token=1.0)
 
 

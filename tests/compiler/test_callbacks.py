@@ -204,7 +204,7 @@ def test_the_mapped_form_must_have_the_mapped_shape():
 @pytest.mark.parametrize(
     ("promised", "error", "message"),
     [
-        (3, TypeError, "result_shape_dtypes is a tree of what has a shape and a dtype"),
+        (3, TypeError, "result_shape_dtypes must be a tree of objects with a shape and a dtype"),
         (scalar(np.float64), ValueError, "64-bit dtypes are off"),
         (SimpleNamespace(shape=(), dtype=np.dtype("datetime64[s]")), TypeError, "which no array has"),
     ],
@@ -215,7 +215,7 @@ def test_promises_that_cannot_be_kept(promised, error, message):
 
 
 def test_arguments_are_checked():
-    with pytest.raises(ValueError, match="vmap_method is one of"):
+    with pytest.raises(ValueError, match="vmap_method must be one of"):
         jx.pure_callback(lambda: 0.0, scalar(), vmap_method="wrong")
     with pytest.raises(TypeError, match="something that is not an array"):
         jx.pure_callback(lambda a: 0.0, scalar(), "text")

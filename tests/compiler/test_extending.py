@@ -96,7 +96,7 @@ def test_what_cannot_have_a_lowering_rule():
 
 
 def test_native_functions_are_refused_with_reasons():
-    with pytest.raises(ValueError, match="vmap_method is one of"):
+    with pytest.raises(ValueError, match="vmap_method must be one of"):
         ffi.ffi_call("x", jx.ShapeDtypeStruct((), np.float32), vmap_method="fast")
     call = ffi.ffi_call("nobody_registered_this", jx.ShapeDtypeStruct((), np.float32))
     with pytest.raises(TypeError, match="attribute 'how'"):

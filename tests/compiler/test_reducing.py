@@ -125,10 +125,10 @@ def test_a_computation_is_traced_once():
         (TypeError, "one entry for each of 3 axes", lambda: lax.reduce_window(X, 0.0, lax.add, (2, 2))),
         (TypeError, "should be positive", lambda: lax.reduce_window(X, 0.0, lax.add, (2, 0, 2))),
         (ValueError, "needs an operand", lambda: lax.reduce_window((), (), lax.add, (2,))),
-        (ValueError, "of structure", lambda: lax.reduce((X, X), 0.0, lax.add, (0,))),
+        (ValueError, "have structure", lambda: lax.reduce((X, X), 0.0, lax.add, (0,))),
         (ValueError, "must give what it takes", lambda: lax.reduce(X, np.float32(1), lambda a, b: (a, b), (0,))),
-        (ValueError, "starts with scalars", lambda: lax.reduce(X, X[0, 0], product, (0,))),
-        (TypeError, r"starts with a scalar of its dtype", lambda: lax.reduce(X, np.int32(2), product, (0,))),
+        (ValueError, "must be scalars", lambda: lax.reduce(X, X[0, 0], product, (0,))),
+        (TypeError, r"scalar of its dtype as initial value", lambda: lax.reduce(X, np.int32(2), product, (0,))),
         (TypeError, r"must give f32\[\] from f32\[\]", lambda: lax.reduce(X, np.float32(1), lambda a, b: a > b, (0,))),
         (ValueError, "do not name distinct axes", lambda: lax.reduce(X, np.float32(1), product, (3,))),
         (NotImplementedError, "traced value from outside", lambda: jx.jit(

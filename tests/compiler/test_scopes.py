@@ -61,9 +61,9 @@ def test_names_of_functions_and_what_is_no_name():
 
     named = jx.named_call(softmax)
     assert scopes(jx.make_jaxpr(named)(1.0), "exp") == ["softmax"] and named.__name__ == "softmax"
-    with pytest.raises(TypeError, match="the name is a str"):
+    with pytest.raises(TypeError, match="the name must be a str"):
         jx.named_scope(3)
-    with pytest.raises(TypeError, match="the name is a str"):
+    with pytest.raises(TypeError, match="the name must be a str"):
         jx.named_call(softmax, name=3)
 
 

@@ -72,7 +72,7 @@ def breakpoint(
     and for a debugger that there is not.
     """
     if token is not None and ordered:
-        raise ValueError("breakpoint: ordered and token exclude each other")
+        raise ValueError("breakpoint takes ordered or token, not both")
     if backend is not None and backend not in _debuggers:
         raise ValueError(f"breakpoint: there is no debugger {backend!r}; there are {', '.join(map(repr, _debuggers))}")
     frames = _frames(sys._getframe(1), filter_frames, num_frames)

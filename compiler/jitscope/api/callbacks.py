@@ -46,7 +46,7 @@ def pure_callback(
         raise later("pure_callback's sharding")
     if vmap_method not in _VMAP_METHODS:
         raise ValueError(
-            f"pure_callback: vmap_method is one of {', '.join(map(repr, _VMAP_METHODS[:-1]))} or None, not {vmap_method!r}"
+            f"pure_callback: vmap_method must be one of {', '.join(map(repr, _VMAP_METHODS[:-1]))} or None, not {vmap_method!r}"
         )
     host, leaves, avals, out_tree = _prepare("pure_callback", callback, result_shape_dtypes, args, kwargs)
     outs = pure_callback_p.bind(*leaves, callback=host, result_avals=avals, vmap_method=vmap_method)
@@ -92,7 +92,7 @@ def _promised(what: str, x: Any) -> ShapedArray:
         shape, dtype = tuple(map(int, x.shape)), x.dtype
     except (AttributeError, TypeError):
         raise TypeError(
-            f"{what}: result_shape_dtypes is a tree of what has a shape and a dtype, such as jitscope.ShapeDtypeStruct("
+            f"{what}: result_shape_dtypes must be a tree of objects with a shape and a dtype, such as jitscope.ShapeDtypeStruct("
             f"shape, dtype); it contains {x!r}"
         ) from None
     if not dtypes.is_extended(dtype):

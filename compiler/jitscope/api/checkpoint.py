@@ -48,7 +48,7 @@ def checkpoint(
         )
     wrong = [x for x in tree.leaves(prevent_cse) if not isinstance(x, bool)]
     if wrong:
-        raise TypeError(f"checkpoint: prevent_cse is True or False, or a tree of those, not {wrong[0]!r}")
+        raise TypeError(f"checkpoint: prevent_cse must be True or False, or a tree of those, not {wrong[0]!r}")
     if fun is None:
         return functools.partial(
             checkpoint,

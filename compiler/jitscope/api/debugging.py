@@ -85,7 +85,7 @@ def log(
 
 def _options_alone(what: str, args: Any, kwargs: Any) -> None:
     if args or kwargs:
-        raise TypeError(f"{what}: with options alone it gives a function; pass that the other arguments")
+        raise TypeError(f"{what}, called with options alone, gives a function that takes the other arguments")
 
 
 # callback ------------------------------------------------------------------------------------------------------------
@@ -93,7 +93,7 @@ def _options_alone(what: str, args: Any, kwargs: Any) -> None:
 
 def _call(function: Any, args: tuple, kwargs: dict[str, Any], ordered: bool) -> None:
     if not callable(function):
-        raise TypeError(f"debug.callback: the first argument is a function, not {type(function).__name__}")
+        raise TypeError(f"debug.callback: the first argument must be a function, not {type(function).__name__}")
     leaves, host = _host("debug.callback", _Ignoring(function), args, kwargs, _key_of(function))
     debug_callback_p.bind(*leaves, callback=host, result_avals=(), ordered=bool(ordered))
 
@@ -156,7 +156,9 @@ class _Completed:
 
 def _print(fmt: Any, args: tuple, kwargs: dict[str, Any], ordered: bool, unchecked: bool, logged: Any = None) -> None:
     if not isinstance(fmt, str):
-        raise TypeError(f"debug.print: the format is a str, not {type(fmt).__name__}; write debug.print('{{}}', x)")
+        raise TypeError(
+            f"debug.print: the format must be a str, not {type(fmt).__name__}; write debug.print('{{}}', x)"
+        )
     if not unchecked:
         _check.format(fmt, *args, **kwargs)
     options: dict[str, Any] = dict(np.get_printoptions())

@@ -41,7 +41,7 @@ def device_put(
     Raises ValueError for a `device` that is none, or no prefix, TypeError for leaves that are no arrays.
     """
     if donate is True and may_alias:
-        raise ValueError("device_put: donate and may_alias exclude each other")
+        raise ValueError("device_put takes donate or may_alias, not both")
     leaves, treedef = tree.flatten(x)
     wanted = [device_of_request(d) for d in tree.broadcast_prefix(device, treedef, "device_put: device")]
     freed = tree.broadcast_prefix(donate, treedef, "device_put: donate")

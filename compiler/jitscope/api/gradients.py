@@ -127,11 +127,13 @@ def argument_numbers(argnums: Any) -> Numbers:
     except TypeError:
         pass
     if isinstance(argnums, str) or not isinstance(argnums, Iterable):
-        raise TypeError(f"argnums is an int or a sequence of ints (positions of arguments), not {argnums!r}")
+        raise TypeError(f"argnums must be an int or a sequence of ints (positions of arguments), not {argnums!r}")
     try:
         numbers = tuple(map(operator.index, argnums))
     except TypeError:
-        raise TypeError(f"argnums is an int or a sequence of ints (positions of arguments), not {argnums!r}") from None
+        raise TypeError(
+            f"argnums must be an int or a sequence of ints (positions of arguments), not {argnums!r}"
+        ) from None
     if not numbers:
         raise ValueError("argnums is empty: name at least one argument to differentiate with respect to")
     return numbers
@@ -182,7 +184,7 @@ def _check_differentiable(fun: Any, i: int, arg: Any, holomorphic: bool, allow_i
         if isinstance(leaf, Reference):
             raise ValueError(
                 f"grad of {name_of(fun)} with respect to a reference, argument {i}{tree.keystr(path)}: the cotangent of a "
-                "reference is added to one. Take vjp, and bind a reference for it: f_vjp.with_refs(ref)(1.0)"
+                "reference is added to another reference. Use vjp, and pass that one: f_vjp.with_refs(ref)(1.0)"
             )
         aval = check_array(leaf, f"argument {i} of {name_of(fun)} has, at {tree.keystr(path) or 'its root'},")
         where = f"argument {i}{tree.keystr(path)} of {name_of(fun)} is {aval.short()}"

@@ -90,7 +90,7 @@ def _device(device: Any, backend: str | None) -> Any:
         raise ValueError(f"jit takes device or backend, not both: {device!r} and {backend!r}")
     check_backend(backend)
     if device is not None and not client.is_device(device):
-        raise ValueError(f"device is one of jitscope.devices(), not {device!r}")
+        raise ValueError(f"device must be one of jitscope.devices(), not {device!r}")
     return device
 
 

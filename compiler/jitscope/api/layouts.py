@@ -20,7 +20,9 @@ def inspect_array_sharding(value: Any, *, callback: Any) -> None:
     """Call `callback(sharding)` for each array of a tree: at once, or for values of a compiled function when that is compiled
     (not again while its program is known). Raises TypeError for a `callback` that is no function."""
     if not callable(callback):
-        raise TypeError(f"inspect_array_sharding: callback is a function of a sharding, not {type(callback).__name__}")
+        raise TypeError(
+            f"inspect_array_sharding: callback must be a function of a sharding, not {type(callback).__name__}"
+        )
     for leaf in tree.leaves(value):
         inspect_sharding_p.bind(leaf, callback=callback, layout_of=_layout_of)
 

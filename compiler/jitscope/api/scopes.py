@@ -23,7 +23,7 @@ class named_scope(ContextDecorator):
 
     def __init__(self, name: str):
         if not isinstance(name, str):
-            raise TypeError(f"named_scope: the name is a str, not {type(name).__name__}")
+            raise TypeError(f"named_scope: the name must be a str, not {type(name).__name__}")
         self.name = name
         self._entered: list[Any] = []
 

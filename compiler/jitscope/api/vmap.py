@@ -92,11 +92,11 @@ def _checked_axes(axes: Any, what: str, anything: bool = False) -> Any:
         axes = tuple(axes)
     if not anything and not (axes is None or _is_axis(axes) or isinstance(axes, tuple)):
         raise TypeError(
-            f"vmap's in_axes is an int, None, or a tuple with an entry for each positional argument, not {axes!r}"
+            f"vmap's in_axes must be an int, None, or a tuple with an entry for each positional argument, not {axes!r}"
         )
     wrong = [x for x in tree.leaves(axes) if not _is_axis(x)]
     if wrong:
-        raise TypeError(f"vmap's {what} has ints and None at its leaves, not {wrong[0]!r}")
+        raise TypeError(f"vmap's {what} may only have ints and None as leaves, not {wrong[0]!r}")
     return axes
 
 

@@ -94,7 +94,7 @@ def _frozen(key: str, value: Any) -> Any:
     array = np.asarray(value) if isinstance(value, (np.ndarray, np.generic)) or hasattr(value, "__array__") else None
     if array is None or array.dtype.kind not in "biuf":
         raise TypeError(
-            f"composite: the attribute {key} is a number, a text, an array or a sequence or dict of those, not {value!r}"
+            f"composite: the attribute {key} must be a number, a string, an array, or a sequence or dict of those, not {value!r}"
         )
     return _Array(array.dtype.name, array.shape, array.tobytes())
 

@@ -353,7 +353,7 @@ def cond(
     _check_functions("cond", {"true_fun": true_fun, "false_fun": false_fun})
     aval = _choice(pred, "cond", "pred", "a boolean or a number")
     if dtypes.is_complex(aval.dtype):
-        raise TypeError(f"cond: pred is a boolean or a real number, not {aval.short()}")
+        raise TypeError(f"cond: pred must be a boolean or a real number, not {aval.short()}")
     if settings().disable_jit and not isinstance(pred, Tracer):
         return true_fun(*operands) if pred else false_fun(*operands)
     if aval.dtype != dtypes.bool_:
@@ -381,7 +381,7 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any, o
     _check_functions("switch", named)
     aval = _choice(index, "switch", "index", "an integer")
     if not dtypes.is_integer(aval.dtype):
-        raise TypeError(f"switch: the index is an integer scalar, not {aval.short()}")
+        raise TypeError(f"switch: the index must be an integer scalar, not {aval.short()}")
     if len(named) == 1:
         return next(iter(named.values()))(*operands)
     last = len(named) - 1
@@ -417,7 +417,7 @@ def platform_dependent(
 def _check_functions(what: str, named: dict[str, Any]) -> None:
     for name, f in named.items():
         if not callable(f):
-            raise TypeError(f"{what}: {name} must be a function, it is {type(f).__name__}")
+            raise TypeError(f"{what}: {name} must be a function; it is of type {type(f).__name__}")
 
 
 def _choice(x: Any, what: str, name: str, wanted: str) -> ShapedArray:
@@ -425,10 +425,10 @@ def _choice(x: Any, what: str, name: str, wanted: str) -> ShapedArray:
     try:
         aval = aval_of(x)
     except TypeError:
-        raise TypeError(f"{what}: {name} is {wanted}, not {type(x).__name__}") from None
+        raise TypeError(f"{what}: {name} must be {wanted}, not {type(x).__name__}") from None
     if aval.shape:
         raise TypeError(
-            f"{what}: {name} is a scalar, not {aval.short()}. To choose element by element, use jnp.where; to choose for "
+            f"{what}: {name} must be a scalar, not {aval.short()}. To choose element by element, use jnp.where; to choose for "
             f"each example, vmap a function with {what}"
         )
     return aval

@@ -97,7 +97,7 @@ class _FlatRule:
         if structure != self.results.tree:
             raise TypeError(
                 f"{what} returned a result of structure {self.results.tree} and a tangent of structure {structure}; "
-                "they must be equal. The tangent of a result that does not move is an array of zeros"
+                "they must be equal. For a result that does not depend on the arguments, return zeros as its tangent"
             )
         paths = tree.leaf_paths(result) if outs else []
         return outs, [

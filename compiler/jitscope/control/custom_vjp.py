@@ -353,7 +353,7 @@ def _cotangent(ct: Any, aval: ShapedArray, what: str) -> Any:
     own = ct.aval if is_zero(ct) else result_avals([ct], ct, what)[0]
     real = not dtypes.is_complex(wanted.dtype)
     if own.shape != wanted.shape or own.dtype == dtypes.float0 or (real and dtypes.is_complex(own.dtype)):
-        raise ValueError(f"{what} a cotangent {own.short()}; the argument is {aval.short()}, and they must be alike")
+        raise ValueError(f"{what} a cotangent {own.short()}; the argument is {aval.short()}, and they must agree")
     if is_zero(ct):
         return Zero(wanted)
     return ct if own.dtype == wanted.dtype else convert(ct, wanted.dtype)
@@ -393,7 +393,7 @@ class custom_vjp(Ruled):
         `bwd` alone is left out of the forward pass in any case.
         """
         if symbolic_zeros and optimize_remat:
-            raise NotImplementedError("custom_vjp: optimize_remat does not go with symbolic_zeros; choose one of them")
+            raise NotImplementedError("custom_vjp takes optimize_remat or symbolic_zeros, not both")
         self.fwd, self.bwd = fwd, bwd
         self.symbolic_zeros, self.optimize_remat = symbolic_zeros, optimize_remat
 

@@ -99,7 +99,7 @@ def ffi_call(
     attributes of other types.
     """
     if vmap_method is not None and vmap_method not in VMAP_METHODS:
-        raise ValueError(f"ffi_call: vmap_method is one of {', '.join(VMAP_METHODS)} or None, not {vmap_method!r}")
+        raise ValueError(f"ffi_call: vmap_method must be one of {', '.join(VMAP_METHODS)} or None, not {vmap_method!r}")
     wanted, out_tree = tree.flatten(result_shape_dtypes)
     results = tuple(ShapedArray(tuple(s.shape), canonicalize(s.dtype)) for s in wanted)
 
@@ -127,7 +127,7 @@ def _attribute(name: str, value: Any) -> Any:
     if isinstance(value, (np.generic, np.ndarray)) and value.dtype.kind in "biuf":
         return Values.of(value)
     raise TypeError(
-        f"ffi_call: the attribute {name!r} is a bool, an int, a float, a text, or a NumPy scalar or vector of those, not "
+        f"ffi_call: the attribute {name!r} is a bool, an int, a float, a string, or a NumPy scalar or vector of those, not "
         f"{type(value).__name__}"
     )
 

@@ -36,12 +36,12 @@ def fori_loop(
     no scalars or of two dtypes, or a body that changes the carry's structure, shapes or dtypes.
     """
     if not callable(body_fun):
-        raise TypeError(f"fori_loop: body_fun must be a function, it is {type(body_fun).__name__}")
+        raise TypeError(f"fori_loop: body_fun must be a function; it is of type {type(body_fun).__name__}")
     dtype = _bounds_dtype(lower, upper)
     start, stop = _known(lower), _known(upper)
     if start is None or stop is None:
         if unroll not in (None, False, 1):
-            raise ValueError("fori_loop: unroll needs bounds that are known before running (Python ints)")
+            raise ValueError("fori_loop: unroll needs bounds that are known while tracing (Python ints)")
         lower, upper = (x if aval_of(x).dtype == dtype else convert(x, dtype) for x in (lower, upper))
         _, _, value = while_loop(_below, _Step(body_fun, False), (lower, upper, init_val))
         return value
@@ -61,7 +61,7 @@ def _bounds_dtype(lower: Any, upper: Any) -> Any:
     if signed and low.weak_type != high.weak_type:
         return high.dtype if low.weak_type else low.dtype
     raise TypeError(
-        f"fori_loop: the bounds have two dtypes, lower {low.short()} and upper {high.short()}: convert one of them"
+        f"fori_loop: the bounds have different dtypes, lower {low.short()} and upper {high.short()}: convert one of them"
     )
 
 
@@ -69,9 +69,9 @@ def _bound(name: str, bound: Any) -> ShapedArray:
     try:
         aval = aval_of(bound)
     except TypeError:
-        raise TypeError(f"fori_loop: {name} is a number, not {type(bound).__name__}") from None
+        raise TypeError(f"fori_loop: {name} must be a number, not {type(bound).__name__}") from None
     if aval.shape:
-        raise TypeError(f"fori_loop: {name} is a scalar, not {aval.short()}")
+        raise TypeError(f"fori_loop: {name} must be a scalar, not {aval.short()}")
     return aval
 
 
@@ -126,7 +126,7 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
     if not batch_size:
         return _sequential(f, xs)
     if batch_size < 0:
-        raise ValueError(f"map: batch_size is a number of elements, not {batch_size}")
+        raise ValueError(f"map: batch_size must not be negative; it is {batch_size}")
     leaves, in_tree = tree.flatten(xs)
     sizes = {a.shape[0] for a in check_leaves(leaves, xs, "map: xs has, at xs") if a.ndim}
     if len(sizes) != 1:

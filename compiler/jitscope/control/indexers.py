@@ -46,9 +46,9 @@ def parse(index: Any, shape: tuple[int, ...]) -> tuple[Parts, list[Any]]:
     given = [_mask_or_array(p) for p in (index if isinstance(index, tuple) else (index,))]
     taken = sum(map(_axes_taken, given))
     if taken > len(shape):
-        raise ValueError(f"{taken} indices for a reference of {len(shape)} axes, of shape {shape}")
+        raise ValueError(f"too many indices ({taken}) for a reference of shape {shape}")
     if sum(p is Ellipsis for p in given) > 1:
-        raise IndexError("an index has one ... at most")
+        raise IndexError("an index can contain only one ellipsis (...)")
     at = next((i for i, p in enumerate(given) if p is Ellipsis), len(given))
     given[at : at + 1] = [slice(None)] * (len(shape) - taken)
     parts: list[Any] = []
@@ -68,7 +68,7 @@ def parse(index: Any, shape: tuple[int, ...]) -> tuple[Parts, list[Any]]:
 
 def _mask_or_array(part: Any) -> Any:
     if isinstance(part, Reference):
-        raise TypeError("a reference is no index: read it first, ref[...]")
+        raise TypeError("a reference cannot be an index: read it first, ref[...]")
     if isinstance(part, (list, np.ndarray)):
         part = np.asarray(part)
         return part if part.ndim else part.item()
@@ -90,7 +90,9 @@ def _settled(part: Any, axis: int, shape: tuple[int, ...]) -> list[Any]:
         return [Span(start, len(range(start, stop, step)), step)]
     if isinstance(part, np.ndarray) and part.dtype == np.bool_:
         if part.shape != shape[axis : axis + part.ndim]:
-            raise IndexError(f"a mask of shape {part.shape} meets axes of sizes {shape[axis : axis + part.ndim]}")
+            raise IndexError(
+                f"a mask of shape {part.shape} does not fit axes of sizes {shape[axis : axis + part.ndim]}"
+            )
         return [column.astype(np.int32) for column in np.nonzero(part)]
     if isinstance(part, (int, np.integer)):
         number = int(part)
@@ -98,9 +100,9 @@ def _settled(part: Any, axis: int, shape: tuple[int, ...]) -> list[Any]:
             raise ValueError(f"Out of bound indexer: {number} for axis {axis}, which has size {size}")
         return [number]
     if not hasattr(part, "aval") and not isinstance(part, np.ndarray):
-        raise TypeError(f"a {type(part).__name__} is no index of a reference: {part!r}")
+        raise TypeError(f"a reference cannot be indexed with a {type(part).__name__}: {part!r}")
     if aval_of(part).dtype.kind not in "iu":
-        raise TypeError(f"an index must be of integers, not {aval_of(part).short()}")
+        raise TypeError(f"an index must consist of integers, not {aval_of(part).short()}")
     return [part]
 
 

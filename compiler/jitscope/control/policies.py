@@ -68,7 +68,7 @@ class _Names:
     def __init__(self, names: tuple[str, ...], wanted: bool):
         wrong = [n for n in names if not isinstance(n, str)]
         if wrong:
-            raise TypeError(f"policies by name take names, one by one; got {wrong[0]!r}")
+            raise TypeError(f"pass the names as separate strings; got {wrong[0]!r}")
         self.names, self.wanted = frozenset(names), wanted
 
     def __call__(self, prim: Any, *_: Any, **params: Any) -> bool:
@@ -111,7 +111,7 @@ class _Either:
         answers = self.one(prim, *avals, **params), self.other(prim, *avals, **params)
         if not all(isinstance(a, bool) for a in answers):
             raise ValueError(
-                f"save_from_both_policies joins policies that answer with True or False; they gave {answers}"
+                f"save_from_both_policies combines policies that return True or False; they returned {answers}"
             )
         return answers[0] or answers[1]
 
@@ -189,8 +189,8 @@ def says_save(answer: Any, primitive: Any) -> bool:
     if answer is Recompute:
         return False
     raise TypeError(
-        "a checkpoint policy answers with True or Saveable (save), False or Recompute (compute anew), or an Offloadable; for "
-        f"{primitive.name} it gave {answer!r}"
+        "a checkpoint policy must return True or Saveable (save), False or Recompute (compute again), or an Offloadable; for "
+        f"{primitive.name} it returned {answer!r}"
     )
 
 

@@ -125,9 +125,9 @@ def _arrays(name: str, avals: Sequence[ShapedArray]) -> Sequence[ShapedArray]:
     n = len(avals) // 2
     for x, start in zip(avals[:n], avals[n:]):
         if x.shape != avals[0].shape:
-            raise TypeError(f"{name} goes through arrays of one shape; it got {avals[0].short()} and {x.short()}")
+            raise TypeError(f"{name} takes arrays of one shape; it got {avals[0].short()} and {x.short()}")
         if start.shape or start.dtype != x.dtype:
-            raise TypeError(f"{name} of {x.short()} starts with a scalar of its dtype, not with {start.short()}")
+            raise TypeError(f"{name} of {x.short()} needs a scalar of its dtype as initial value, not {start.short()}")
     return avals[:n]
 
 
@@ -165,14 +165,16 @@ def combining(name: str, computation: Callable[[Any, Any], Any], operands: Any, 
     xs, structure = tree.flatten(operands)
     starts, start_tree = tree.flatten(init_values)
     if structure != start_tree:
-        raise ValueError(f"{name}: operands of structure {structure} start with values of structure {start_tree}")
+        raise ValueError(
+            f"{name}: the operands have structure {structure}, the initial values {start_tree}; they must agree"
+        )
     if not xs:
         raise ValueError(f"{name} needs an operand")
     check_leaves(xs, operands, f"{name} got, at operands")
     avals = check_leaves(starts, init_values, f"{name} got, at init_values")
     for aval in avals:
         if aval.shape:
-            raise ValueError(f"{name} starts with scalars, not with {aval.short()}")
+            raise ValueError(f"{name}: initial values must be scalars, not {aval.short()}")
     pair = tree.structure((init_values, init_values))
     body = trace_body(computation, pair, [*avals, *avals])
     if body.out_tree != structure:
@@ -187,7 +189,7 @@ def combining(name: str, computation: Callable[[Any, Any], Any], operands: Any, 
             )
     if any(isinstance(c, Tracer) for c in body.closed.consts):
         raise NotImplementedError(
-            f"{name}: {name_of(computation)} uses a traced value from outside; a reduction's function sees elements alone"
+            f"{name}: {name_of(computation)} uses a traced value from outside; the function of a reduction may use its arguments only"
         )
     return body.closed, xs, starts, structure
 

@@ -132,10 +132,10 @@ class Ref(Reference):
         raise TypeError("a reference cannot be iterated over: read it first, ref[...]")
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        raise TypeError("a reference is no array: read it first, ref[...]")
+        raise TypeError("a reference is not an array: read it first, ref[...]")
 
     def __bool__(self) -> bool:
-        raise TypeError("the truth of a reference is not defined: read it first, ref[...]")
+        raise TypeError("a reference has no truth value: read it first, ref[...]")
 
     def __repr__(self) -> str:
         if self.cell.trace is not None:
@@ -433,7 +433,7 @@ def _base(ref: Any) -> tuple[Ref, tuple[Any, ...]]:
         return ref, ()
     if isinstance(ref, View):
         return ref.ref, ref.indices
-    raise TypeError(f"a reference was expected, made by new_ref, not a {type(ref).__name__}{running_line()}")
+    raise TypeError(f"a reference (made by new_ref) was expected, not a {type(ref).__name__}{running_line()}")
 
 
 def _through(ref: Ref, views: Sequence[Any], idx: Any, value: Any = None, add: bool = False, old: bool = False) -> Any:
@@ -476,7 +476,9 @@ def _fitting(ref: Ref, parts: Parts, operands: Sequence[Any], value: Any, what: 
     """The value in the dtype of the reference. Raises ValueError where shape or dtype are others."""
     inner = ref.aval.inner_aval
     if isinstance(value, Reference):
-        raise TypeError(f"a reference holds arrays, no references: read it first, ref[...]{running_line()}")
+        raise TypeError(
+            f"a reference holds an array, not another reference: read that one first, ref[...]{running_line()}"
+        )
     given = aval_of(value)
     wanted = reading(inner, parts, [aval_of(x) for x in operands]).out_avals[0] if parts else inner
     if given.shape != wanted.shape:

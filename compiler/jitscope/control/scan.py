@@ -407,7 +407,7 @@ def scan(
     ValueError for sizes that disagree.
     """
     if not callable(f):
-        raise TypeError(f"scan: f must be a function, it is {type(f).__name__}")
+        raise TypeError(f"scan: f must be a function; it is of type {type(f).__name__}")
     leaves = tree.leaves(xs)
     x_avals = check_leaves(leaves, xs, f"scan over {name_of(f)}: xs has, at xs")
     size = _length(f, xs, x_avals, length)
@@ -485,7 +485,7 @@ def _length(f: Any, xs: Any, avals: Sequence[ShapedArray], length: Any) -> int:
             raise
         except (TypeError, ValueError):
             raise TypeError(
-                f"scan over {name_of(f)}: length is an int known before running, not {type(length).__name__}"
+                f"scan over {name_of(f)}: length must be an int that is known while tracing, not {type(length).__name__}"
             ) from None
     if not sizes:
         raise ValueError(f"scan over {name_of(f)}: with no arrays in xs, give length=")
@@ -500,7 +500,7 @@ def _unrolled(unroll: int | bool, length: int) -> int:
         return 1 if is_symbolic_dim(length) else max(length, 1)
     number = operator.index(unroll)
     if number < 0:
-        raise ValueError(f"scan: unroll is an int from 0 or a bool, not {unroll!r}")
+        raise ValueError(f"scan: unroll must be a non-negative int or a bool, not {unroll!r}")
     return number or 1
 
 

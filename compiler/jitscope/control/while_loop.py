@@ -282,7 +282,7 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], i
     """
     for name, f in (("cond_fun", cond_fun), ("body_fun", body_fun)):
         if not callable(f):
-            raise TypeError(f"while_loop: {name} must be a function, it is {type(f).__name__}")
+            raise TypeError(f"while_loop: {name} must be a function; it is of type {type(f).__name__}")
     if settings().disable_jit:
         try:
             return _python_while(cond_fun, body_fun, init_val)

@@ -179,7 +179,7 @@ class override(ContextDecorator):
     def __init__(self, **values: Any):
         for name in values:
             if _option(name).whole_process:
-                raise ValueError(f"option {name} is the whole process's: set it with config.update")
+                raise ValueError(f"option {name} holds for the whole process: set it with config.update")
         self.values = {name: _option(name).checked(value) for name, value in values.items()}
 
     @classmethod

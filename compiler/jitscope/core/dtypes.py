@@ -105,7 +105,7 @@ def check_number(dtype: DType) -> None:
     """Raises TypeError for the dtypes of keys."""
     if is_extended(dtype):
         raise TypeError(
-            f"keys are no numbers, and this operation takes numbers, not {dtype}: see random.key_data(keys)"
+            f"this operation takes numbers, and random keys ({dtype}) are not numbers: random.key_data(keys) gives their words"
         )
 
 
@@ -140,10 +140,10 @@ def short_name(dtype: DType) -> str:
     return name
 
 
-_ACCEPTED = "(numbers, booleans and keys are)"
+_ACCEPTED = "(only numbers, booleans and keys)"
 _REFUSED = {
-    **dict.fromkeys(("int1", "uint1", "float6_e2m3fn", "float6_e3m2fn"), "(XLA does not have it on the CPU)"),
-    **dict.fromkeys(("int2", "uint2"), "(XLA's CPU compiler ends the process on some operations with it): take int4"),
+    **dict.fromkeys(("int1", "uint1", "float6_e2m3fn", "float6_e3m2fn"), "(XLA does not support it on the CPU)"),
+    **dict.fromkeys(("int2", "uint2"), "(some operations on it crash XLA's CPU compiler): use int4"),
 }
 
 
@@ -158,7 +158,7 @@ def canonicalize(dtype: Any) -> DType:
     if dtype.byteorder == ">":
         dtype = dtype.newbyteorder("=")
     if not is_supported(dtype):
-        raise TypeError(f"dtype {dtype} is not one an array can have here {_REFUSED.get(dtype.name, _ACCEPTED)}")
+        raise TypeError(f"arrays cannot have dtype {dtype} {_REFUSED.get(dtype.name, _ACCEPTED)}")
     return dtype if settings().enable_x64 else _NARROW.get(dtype, dtype)
 
 
@@ -301,5 +301,5 @@ def to_inexact(dtype: DType) -> DType:
     if is_inexact(dtype):
         return dtype
     if dtype == float0:
-        raise TypeError("zeros of dtype float0 are the derivatives of integers, and nothing computes with them")
+        raise TypeError("float0 is the dtype of derivatives of integers: arrays of it hold no values to compute with")
     return float64 if dtype.itemsize == 8 else float32

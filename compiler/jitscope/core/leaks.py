@@ -18,7 +18,7 @@ def check_leaks(trace: Trace, name: str) -> None:
             holder = _holder(x)
             raise UnexpectedTracerError(
                 f"{name} keeps one of its intermediate values beyond its trace, {x.description()}.\n"
-                f"  it is held by {holder or 'something that Python does not tell'}\n"
+                f"  it is held by {holder or 'an object that Python does not name'}\n"
                 "  what to do: return the value from the function instead of storing it outside"
             )
 
