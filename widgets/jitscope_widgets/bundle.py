@@ -18,6 +18,7 @@ from .words import Document
 
 
 Measure = Callable[[int], Document]
+_LONGEST_TEXT = 30_000
 
 
 def display_bundle(document: Document, on_measure: Measure | None = None) -> dict[str, Any]:
@@ -71,6 +72,15 @@ def _static_html(document: Document, note: str, packed: Packed | None) -> str:
 
 def _text(document: Document) -> str:
     try:
-        return text(document)
+        return _shortened(text(document)) or "jitscope: there is nothing to show."
     except Exception as error:
         return words.failed("this document as text", error)
+
+
+def _shortened(said: str) -> str:
+    """The beginning of a long text: a saved output holds it beside the HTML."""
+    if len(said) <= _LONGEST_TEXT:
+        return said
+    kept = said[: said.rfind("\n", 0, _LONGEST_TEXT) + 1 or _LONGEST_TEXT]
+    left = said.count("\n") - kept.count("\n") + 1
+    return f"{kept}({words.plural(left, 'more line')} left out of the saved output to keep it small; repr() gives all)"

@@ -98,7 +98,7 @@ def _parted(document: Document, compilations: list[Any], room: int | None, key: 
     kept = set(range(len(compilations))) if room is None else in_full(compilations)
     parts = [_Part(at, one) for at, one in enumerate(compilations) if at in kept and _has_parts(one)]
     for part in parts if room is not None else ():
-        part.form = 2 if _nodes(part.compilation) > _MANY_NODES else 0
+        part.form = 2 if part.compilation.get("fusion") and _nodes(part.compilation) > _MANY_NODES else 0
     rows = [at for at, one in enumerate(compilations) if at not in kept and _has_parts(one)]
     while True:
         first = _piece(_outside(document, compilations, parts, rows, key))

@@ -17,7 +17,8 @@ class Scopes:
         self.level = graph["level"]
         self.nodes: dict[str, Document] = {}
         for node in graph["nodes"]:
-            self.nodes.setdefault(node["id"], node)
+            if isinstance(node["id"], str):
+                self.nodes.setdefault(node["id"], node)
         self.parent: dict[str, str | None] = {}
         for ident in self.nodes:
             self.parent[ident] = self._scope_of(ident)

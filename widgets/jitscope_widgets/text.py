@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from . import words
 from .changes import Group, fold, groups
+from .grouping import in_full
 from .plain import clean, clean_lines
 from .quantities import seconds, show
 from .words import Document, plural
@@ -35,8 +36,12 @@ def text(document: Document, *, width: int = 100, jaxpr: bool = False) -> str:
 
 def _cell(cell: Document, width: int, jaxpr: bool) -> list[str]:
     lines: list[str] = []
-    for compilation in cell["compilations"]:
-        lines += [*([""] if lines else []), *_compilation(compilation, width, jaxpr)]
+    kept = in_full(cell["compilations"])
+    for at, compilation in enumerate(cell["compilations"]):
+        if at in kept:
+            lines += [*([""] if lines else []), *_compilation(compilation, width, jaxpr)]
+    if more := len(cell["compilations"]) - len(kept):
+        lines += wrap(f"{plural(more, 'more compilation')} of the same functions: %ledger lists them", width, "  ")
     for said in words.recompilations_of_cell(cell["compilations"]):
         lines += wrap(f"{said}.", width, "  ")
     for label, entries in (

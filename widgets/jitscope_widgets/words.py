@@ -83,8 +83,9 @@ def home_of(function: Document) -> str:
 def written_in(source: Document, function: int) -> dict[int, int]:
     """How many equations were written in each line of a function, in all its calls."""
     counts: dict[int, int] = {}
+    calls = {at for at, call in enumerate(source["calls"]) if call["function"] == function}
     for mark in source["marks"]:
-        if source["calls"][mark["call"]]["function"] == function:
+        if mark["call"] in calls:
             counts[mark["line"]] = counts.get(mark["line"], 0) + mark["forward"] + mark["backward"]
     return counts
 
