@@ -39,6 +39,13 @@ def test_records_come_back_from_columns(rows: list[Any]) -> None:
     assert expand(json.loads(json.dumps(compact(rows)))) == rows
 
 
+def test_records_of_a_few_kinds_are_columns() -> None:
+    rows = [{"id": f"e{at}", "bytes": 4} | ({"count": 2, "what": "tree"} if at % 10 == 0 else {}) for at in range(300)]
+    said = json.dumps(compact(rows))
+    assert expand(json.loads(said)) == rows
+    assert said.count('"bytes"') == 2
+
+
 def test_long_texts_share_their_lines_with_other_texts() -> None:
     lines = [f"x{at}:f32[3] = add y{at} z" for at in range(100)]
     document = {"program": "{ lambda ;\n" + "\n".join(f"  {line}" for line in lines) + "\n}", "lines": lines}

@@ -7,7 +7,8 @@ but for objects with the one key that names a form:
 
 A column says in one key how its values are told: `c` one value for all (`n` of them), `t` texts by their number, `i` whole
 numbers (both as differences), `v` values, `l` lists (their lengths, and a column of all that is in them), `r` records (a
-column for each field), `m` objects of several shapes (their keys, their values), `s` values that may be null (where they
+column for each field), `p` records of a few kinds (which kind each is, the records of each kind), `m` objects with keys of their
+own (their keys, their values), `s` values that may be null (where they
 are not, and those), `x` anything else.
 """
 
@@ -18,6 +19,7 @@ from itertools import accumulate, chain, count, islice, pairwise
 from typing import Any
 
 
+_MOST_KINDS = 12  # of records; what has more is no list of records
 _FEWEST = 4  # records that make columns worth while
 _LONG = 400  # characters of a text that may be one of many lines
 
@@ -83,6 +85,13 @@ class _Writer:
         keys = list(values[0])
         if keys and all(list(value) == keys for value in values):
             return {"r": {key: self.column([value[key] for value in values]) for key in keys}}
+        kinds: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+        for value in values:
+            kinds.setdefault(tuple(value), []).append(value)
+        if len(kinds) <= _MOST_KINDS and () not in kinds:
+            number = {kind: at for at, kind in enumerate(kinds)}
+            which = [number[tuple(value)] for value in values]
+            return {"p": self.column(which), "of": [self._objects(same) for same in kinds.values()]}
         return {
             "m": self.column([list(value) for value in values]),
             "of": self.column(list(chain.from_iterable(value.values() for value in values))),
@@ -125,6 +134,9 @@ class _Reader:
             case {"r": fields}:
                 columns = [self.column(column) for column in fields.values()]
                 return [dict(zip(fields, row)) for row in zip(*columns)]
+            case {"p": which, "of": columns}:
+                each = [iter(self.column(column)) for column in columns]
+                return [next(each[kind]) for kind in self.column(which)]
             case {"m": keys, "of": column}:
                 values = iter(self.column(column))
                 return [dict(zip(names, islice(values, len(names)))) for names in self.column(keys)]

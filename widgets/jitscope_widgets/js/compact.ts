@@ -52,6 +52,7 @@ class Reader {
     if ("s" in said) return this.maybe(said);
     if ("l" in said) return this.lists(said);
     if ("r" in said) return this.records(said.r);
+    if ("p" in said) return this.kinds(said);
     if ("m" in said) return this.objects(said);
     if ("x" in said) return this.value(said.x);
     throw new Error(`it holds a column of an unknown form, ${Object.keys(said).join(", ")}`);
@@ -78,6 +79,14 @@ class Reader {
       for (let i = 0; i < keys.length; i++) put(record, keys[i]!, columns[i]![row]);
       return record;
     });
+  }
+
+  private async kinds({ p, of }: Said): Promise<any[]> {
+    const which = await this.column(p);
+    const columns: any[][] = [];
+    for (const column of of) columns.push(await this.column(column));
+    const at = columns.map(() => 0);
+    return which.map((kind) => columns[kind]![at[kind]!++]);
   }
 
   private async objects({ m, of }: Said): Promise<any[]> {
