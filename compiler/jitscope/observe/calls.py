@@ -31,49 +31,66 @@ class Called(NamedTuple):
     line: int | None
 
 
+class Mark(NamedTuple):
+    """The paths of the equations that were written in a line of a call, and those of its backward pass."""
+
+    forward: list[str]
+    backward: list[str]
+
+
 class CallTree:
-    """`functions` and `calls` in the order in which equations name them; `of` gives the call and line of each equation by path.
+    """`functions` and `calls` in the order in which equations name them; `of` gives the call and line of each equation by path,
+    `marks` the equations by call and line.
     The first call is of the traced function, defined at `defined`; what is not known to be written in it has no call."""
 
     def __init__(self, jaxpr: Jaxpr | None, defined: Position | None = None, stacks: Stacks | None = None):
         self.functions: list[Function] = []
         self.calls: list[Called] = []
         self.of: dict[str, tuple[int, int]] = {}
+        self.marks: dict[tuple[int, int], Mark] = {}
         self.stacks = stacks or Stacks()
         self._numbers: dict[Called, int] = {}
         self._indices: dict[Function, int] = {}
-        self._placed: dict[tuple[int, int, int], int] = {}
+        self._lines: dict[Frame, int] = {}
         if defined is not None:
             self._call(None, None, Function(defined.file, defined.line, defined.function))
             if jaxpr is not None:
                 self._walk(jaxpr, "", None, ())
 
     def _walk(self, jaxpr: Jaxpr, prefix: str, around: int | None, holder: Stack) -> None:
+        known: dict[int, int | None] = {}
         for i, eqn in enumerate(jaxpr.eqns):
             path = f"{prefix}e{i}"
-            stack = self.stacks.of(eqn.traceback)
-            call = self._place(stack, jaxpr, around, holder) if stack else None
-            inner = self.stacks.innermost(eqn.traceback)
-            if call is not None and inner is not None:
-                self.of[path] = (call, inner.position.line)
+            stack, frame, _ = self.stacks.found(eqn.traceback)
+            if id(stack) not in known:
+                known[id(stack)] = self._find(stack, jaxpr, around, holder) if stack else None
+            call = known[id(stack)]
+            if call is not None and frame is not None:
+                self._note(path, eqn, (call, self._line(frame)))
             if eqn.params:
                 self._inside(eqn, path, call if call is not None else around, stack)
+
+    def _note(self, path: str, eqn: JaxprEqn, place: tuple[int, int]) -> None:
+        self.of[path] = place
+        mark = self.marks.get(place)
+        if mark is None:
+            mark = self.marks[place] = Mark([], [])
+        backward = "transpose" in self.stacks.transforms(eqn.traceback)
+        (mark.backward if backward else mark.forward).append(path)
+
+    def _line(self, frame: Frame) -> int:
+        line = self._lines.get(frame)
+        if line is None:
+            line = self._lines[frame] = frame.position.line
+        return line
 
     def _inside(self, eqn: JaxprEqn, path: str, call: int | None, stack: Stack) -> None:
         for segment, sub in subjaxprs(eqn.params):
             self._walk(sub.jaxpr, subpath(path, segment), call, stack)
 
-    def _place(self, stack: Stack, jaxpr: Jaxpr, around: int | None, holder: Stack) -> int | None:
+    def _find(self, stack: Stack, jaxpr: Jaxpr, around: int | None, holder: Stack) -> int | None:
         """The call in which an equation with this stack was written; `around` and `holder` are of the equation that holds its
         program. None: outside of the traced function."""
-        key = (id(stack), id(holder), -1 if around is None else around)
-        if key not in self._placed:
-            found = self._find(stack, jaxpr, around, holder)
-            self._placed[key] = -1 if found is None else found
-        found = self._placed[key]
-        return None if found < 0 else found
-
-    def _find(self, stack: Stack, jaxpr: Jaxpr, around: int | None, holder: Stack) -> int | None:
         if around is None:
             at = _first(stack, self.functions[0])
             return None if at is None else self._follow(stack, at, 0)

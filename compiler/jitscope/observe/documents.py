@@ -57,7 +57,7 @@ def _compilation_document(row: Row, ledger: Ledger) -> Document:
         "equations": row.equations,
         "cache": "reused" if row.what == "reused" else "compiled",
         "headline": headline(row, fusion),
-        "source": source_document(jaxpr, tree, ledger.cell_of),
+        "source": source_document(tree, ledger.cell_of),
         "jaxpr": format_jaxpr(jaxpr, names=names) if jaxpr else "",
         "graph": graph,
         "fusion": fusion,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from ..core.jaxpr import Jaxpr, walk
 from ..core.source import lines_of
 from .calls import CallTree, Function
 from .positions import CellOf, no_cell, sendable
@@ -14,7 +13,7 @@ from .positions import CellOf, no_cell, sendable
 MAX_LINES = 400
 
 
-def source_document(jaxpr: Jaxpr | None, tree: CallTree, cell_of: CellOf = no_cell) -> dict[str, Any] | None:
+def source_document(tree: CallTree, cell_of: CellOf = no_cell) -> dict[str, Any] | None:
     """The source document of a program with its call tree. None where no code is to be had."""
     functions = [_function(function, cell_of) for function in tree.functions]
     if not any(function["lines"] for function in functions):
@@ -24,7 +23,7 @@ def source_document(jaxpr: Jaxpr | None, tree: CallTree, cell_of: CellOf = no_ce
         "version": 1,
         "functions": functions,
         "calls": [call._asdict() for call in tree.calls],
-        "marks": _marks(jaxpr, tree) if jaxpr is not None else [],
+        "marks": _marks(tree),
     }
 
 
@@ -49,15 +48,14 @@ def block_at(file: str, line: int) -> list[str]:
         return lines[:1]
 
 
-def _marks(jaxpr: Jaxpr, tree: CallTree) -> list[dict[str, Any]]:
-    marks: dict[tuple[int, int], dict[str, Any]] = {}
-    for path, eqn in walk(jaxpr):
-        place = tree.of.get(path)
-        if place is None:
-            continue
-        mark = marks.get(place)
-        if mark is None:
-            mark = marks[place] = {"call": place[0], "line": place[1], "nodes": [], "forward": 0, "backward": 0}
-        mark["nodes"].append(path)
-        mark["backward" if "transpose" in tree.stacks.transforms(eqn.traceback) else "forward"] += 1
-    return [marks[place] for place in sorted(marks)]
+def _marks(tree: CallTree) -> list[dict[str, Any]]:
+    return [
+        {
+            "call": call,
+            "line": line,
+            "nodes": [*forward, *backward],
+            "forward": len(forward),
+            "backward": len(backward),
+        }
+        for (call, line), (forward, backward) in sorted(tree.marks.items())
+    ]

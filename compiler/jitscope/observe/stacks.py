@@ -29,29 +29,40 @@ Stack = tuple[Frame, ...]
 """The user's frames, outermost first."""
 
 
+Found = tuple[Stack, Frame | None, tuple[str, ...]]
+
+
 class Stacks:
     """The stacks of handles. Equal ones are one object, so that they can be compared by identity."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[int, ...], tuple[Stack, Frame | None, tuple[str, ...]]] = {}
+        self._known: dict[tuple[int, ...], Found] = {}
+        self._of_handles: dict[int, tuple[Any, Found]] = {}
         self._frames: dict[tuple[int, int], Frame] = {}
         self._shared: dict[Stack, Stack] = {}
 
     def of(self, handle: Any) -> Stack:
         """The user's frames of a handle, outermost first. Those of installed libraries are left out unless there are no others;
         comprehensions are part of the function that runs them."""
-        return self._found(handle)[0]
+        return self.found(handle)[0]
 
     def innermost(self, handle: Any) -> Frame | None:
         """The innermost of the user's frames, which may be a comprehension's."""
-        return self._found(handle)[1]
+        return self.found(handle)[1]
 
     def transforms(self, handle: Any) -> tuple[str, ...]:
         """What made an equation from the one that was written at the handle: any of "jvp", "transpose", "vmap", in this order."""
-        marked, seen = source.transforms_of(handle), self._found(handle)[2]
+        marked, seen = source.transforms_of(handle), self.found(handle)[2]
         return source.in_order((*marked, *seen)) if seen else marked
 
-    def _found(self, handle: Any) -> tuple[Stack, Frame | None, tuple[str, ...]]:
+    def found(self, handle: Any) -> Found:
+        """`of`, `innermost` and `transforms`' part that the stack shows, at once."""
+        found = self._of_handles.get(id(handle))
+        if found is None:
+            found = self._of_handles[id(handle)] = (handle, self._looked_up(handle))
+        return found[1]
+
+    def _looked_up(self, handle: Any) -> Found:
         if handle is None:
             return (), None, ()
         codes, offsets = handle.raw_frames()
@@ -61,7 +72,7 @@ class Stacks:
             found = self._known[key] = self._users(codes, offsets)
         return found
 
-    def _users(self, codes: list[CodeType], offsets: list[int]) -> tuple[Stack, Frame | None, tuple[str, ...]]:
+    def _users(self, codes: list[CodeType], offsets: list[int]) -> Found:
         own = [(c, o) for c, o in zip(codes, offsets, strict=True) if not is_internal(c.co_filename)]
         own = [(c, o) for c, o in own if not is_installed(c.co_filename)] or own
         outer = [code for code, _ in own[1:]] + [None]
