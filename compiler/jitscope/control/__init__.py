@@ -1,1 +1,1 @@
-"""Primitives that hold jaxprs; they use the transformations."""
+"""Primitives with inner jaxprs; they use the transformations."""

@@ -194,7 +194,7 @@ def _gives_rules_refs(jaxpr: Jaxpr) -> bool:
 
 
 def discharged(primitive: HigherOrder, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
-    """The results of an operation that holds programs: it runs on what the references among its operands hold, and what
+    """The results of an operation with inner jaxprs: it runs on what the references among its operands hold, and what
     it changed is written back."""
     refs = [x if isinstance(x, Reference) else None for x in args]
     plan = primitive.discharge(refs, flattened, **params)

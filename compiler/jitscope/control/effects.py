@@ -1,4 +1,4 @@
-"""What control flow does with the effects of the programs it holds."""
+"""What control flow does with the effects of its inner jaxprs."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ class Primitive:
 
 
 class Discharge(NamedTuple):
-    """An operation that holds programs, made pure: the operation of these parameters on the `operands` of these numbers,
+    """An operation with inner jaxprs, made pure: the operation of these parameters on the `operands` of these numbers,
     references among them replaced by their values. Of its results, an int is the number of one that was there, `NewValue`
     what a reference holds afterwards."""
 
@@ -173,8 +173,8 @@ arguments that it changes; and the numbers of these."""
 
 
 class HigherOrder(Primitive):
-    """A primitive that holds jaxprs; it has three more duties. `shares_names`: when printed, arguments and results of the
-    program it holds are called what its operands and results are."""
+    """A primitive with inner jaxprs; it has three more duties. `shares_names`: when printed, arguments and results of the
+    inner jaxpr are called what its operands and results are."""
 
     multiple_results = True
     shares_names = False
@@ -188,7 +188,7 @@ class HigherOrder(Primitive):
 
     def discharge(self, refs: Sequence[Any], pure: Purify, /, **params: Any) -> Discharge:
         """The operation on values in place of references. `refs` has for each operand what identifies the reference, None
-        for others. (Here: of an operation that runs the one program it holds once, on all its operands.)"""
+        for others. (Here: of an operation that runs its one inner jaxpr once, on all its operands.)"""
         programs = [(name, value) for name, value in params.items() if isinstance(value, ClosedJaxpr)]
         if len(programs) != 1 or len(programs[0][1].in_avals) != len(refs):
             raise self.missing("discharge")

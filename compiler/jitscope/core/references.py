@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Reference:
-    """Base of `Ref`. A trace asks it for the variable it is there, and operations that hold programs for what becomes of a
+    """Base of `Ref`. A trace asks it for the variable it is there, and operations with inner jaxprs for what becomes of a
     call that gets it."""
 
     __slots__ = ("__weakref__",)
@@ -32,7 +32,7 @@ class Reference:
         raise NotImplementedError
 
     def called(self, primitive: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
-        """The results of an operation that holds programs and has references among its operands."""
+        """The results of an operation that has inner jaxprs, and references among its operands."""
         raise NotImplementedError
 
     def example(self, trace: Any, dim: int | None) -> Reference:

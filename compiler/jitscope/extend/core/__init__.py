@@ -130,7 +130,7 @@ def jaxprs_in_params(params: dict[str, Any]) -> Iterator[Jaxpr]:
 
 
 def subjaxprs(jaxpr: Jaxpr) -> Iterator[Jaxpr]:
-    """The programs that the equations of a program hold."""
+    """The inner jaxprs of a program's equations."""
     for eqn in jaxpr.eqns:
         yield from jaxprs_in_params(eqn.params)
 
