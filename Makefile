@@ -20,16 +20,15 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export npm_config_update_notifier := false
 
 .DELETE_ON_ERROR:
-.PHONY: help demo lab test test-all coverage lint types test-python test-front chromium test-browser front wheel oaks bench format node clean distclean
+.PHONY: help demo lab test test-all lint types test-python test-front chromium test-browser front wheel oaks bench format node clean distclean
 
 help:
 	@echo 'make demo     run $(TOUR) and leave build/tour.html, to be looked at without a kernel or network'
 	@echo 'make lab      open $(TOUR) in JupyterLab'
 	@echo 'make test     all tests: lint, types, Python, TypeScript, browser (JITSCOPE_SKIP_BROWSER=1 leaves the last out)'
-	@echo 'make test-all the Python tests with every generated program and every sample, not a part of them'
-	@echo 'make coverage write docs/coverage.md: what of JAX and NumPy is here, and how it is checked'
+	@echo 'make test-all the Python and browser tests with every generated program and every sample; SHARD=2/6: one of six parts'
 	@echo 'make front    build the front end           make wheel    build dist/*.whl and dist/*.tar.gz'
-	@echo 'make bench    measure against jax           make format   let ruff rewrite what it can'
+	@echo 'make bench    measure against jax           make format   let ruff rewrite what it can, and docs/coverage.md'
 	@echo 'make oaks     fetch the counts that examples/programs/pln.py fits (others are made up if they are not there)'
 	@echo 'make clean    remove what was built         make distclean    and what was installed'
 
@@ -56,10 +55,12 @@ test:
 lint: $(INSTALLED)
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check
+	$(PY) -m tests.oracle.coverage --check
 
 format: $(INSTALLED)
 	$(PY) -m ruff check --fix
 	$(PY) -m ruff format
+	$(PY) -m tests.oracle.coverage --write
 
 types: $(INSTALLED)
 	$(PY) -m pyright --warnings
@@ -72,12 +73,12 @@ test-python: $(INSTALLED) front
 	-@$(MAKE) --no-print-directory .venv-libraries/.installed
 	$(PY) -m pytest --ignore=tests/browser -n $(JOBS)
 
-test-all: $(INSTALLED) front
+# Everything, or one part of it: make test-all SHARD=2/6.
+test-all: export JITSCOPE_TESTS := all
+test-all: $(INSTALLED) front chromium
 	-@$(MAKE) --no-print-directory .venv-libraries/.installed
-	JITSCOPE_GENERATED=all $(PY) -m pytest --ignore=tests/browser -n $(JOBS)
-
-coverage: $(INSTALLED)
-	$(PY) -m tests.oracle.coverage --write
+	$(PY) -m pytest --ignore=tests/browser -n $(JOBS) $(if $(SHARD),--shard $(SHARD))
+	@test -n "$(JITSCOPE_SKIP_BROWSER)" || $(PY) -m pytest tests/browser $(if $(SHARD),--shard $(SHARD))
 
 # Chromium is brought before anything slow starts, so that a machine which cannot have it says so at once.
 chromium: $(INSTALLED)

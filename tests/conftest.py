@@ -8,6 +8,8 @@ import hypothesis
 import numpy as np
 import pytest
 
+from tests import sharding
+
 
 # Before anything imports jupyter_core, here and in the kernels that tests start.
 os.environ["JUPYTER_PLATFORM_DIRS"] = "1"
@@ -23,6 +25,21 @@ hypothesis.settings.register_profile(
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("jitscope")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--shard", metavar="K/N", help="run the K-th of N parts of the tests")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if text := config.getoption("--shard"):
+        try:
+            part = sharding.parsed(text)
+        except ValueError as error:
+            raise pytest.UsageError(str(error)) from None
+        others = [item for item in items if not sharding.belongs(item.nodeid, *part)]
+        config.hook.pytest_deselected(items=others)
+        items[:] = [item for item in items if sharding.belongs(item.nodeid, *part)]
 
 
 @pytest.fixture(autouse=True)

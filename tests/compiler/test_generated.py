@@ -1,6 +1,6 @@
 """Generated programs through all transformations, against NumPy with tangents, Python loops and finite differences.
 
-`make test` runs every seventh of the 2,000 programs; JITSCOPE_GENERATED=all runs all. A failure prints the program, to be
+`make test` runs every seventh of the 2,000 programs; JITSCOPE_TESTS=all runs all. A failure prints the program, to be
 pasted and run, and the smallest one that fails likewise. `python -m tests.compiler.generated.coverage` prints what is nested
 in what.
 """
@@ -23,7 +23,7 @@ from tests.compiler.generated.drawing import COUNT, program
 from tests.compiler.generated.programs import EXTRA, HEADER, KINDS, MAIN, Program
 
 
-ALL = os.environ.get("JITSCOPE_GENERATED") == "all"
+ALL = os.environ.get("JITSCOPE_TESTS") == "all"
 SEEDS = range(COUNT) if ALL else range(0, COUNT, 7)
 TOGETHER = 36
 GROUPS = [SEEDS[i : i + TOGETHER] for i in range(0, len(SEEDS), TOGETHER)]
@@ -76,7 +76,7 @@ def test_programs_compiled_as_users_do(seed):
     assert_none([failure] if failure else [], jitted)
 
 
-@pytest.mark.skipif(not ALL, reason="all programs are traced with JITSCOPE_GENERATED=all alone")
+@pytest.mark.skipif(not ALL, reason="all programs are traced with JITSCOPE_TESTS=all alone")
 def test_all_jaxprs_are_distinct():
     assert len({running.structure(running.traced(program(seed))) for seed in range(COUNT)}) == COUNT
 

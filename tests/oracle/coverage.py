@@ -1,5 +1,5 @@
 """The table of what the library has of JAX's and NumPy's names, and how each is checked: `python -m tests.oracle.coverage`
-prints it; with `--write`, docs/coverage.md gets it.
+prints it; with `--write`, docs/coverage.md gets it; with `--check`, it is said whether that is still to be done.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tests.oracle.library import Library
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "coverage.md"
 INTRODUCTION = """# What of JAX and NumPy is here
 
-Made by `make coverage` from the samples that the tests run (`tests/oracle/samples`) and from what JAX 0.10 answered to
+Made by `make format` from the samples that the tests run (`tests/oracle/samples`) and from what JAX 0.10 answered to
 them. *Names* counts the public names of the module in JAX, *here* those that jitscope has; *functions* are those names that can be
 called (and are no classes). Each is compared with JAX's recorded answers: its signature, the dtype, weak type and shape of its
 results for up to eight dtypes, the type of the error where it refuses; *values* counts the functions whose values are compared,
@@ -89,6 +89,9 @@ def page(library: Library) -> str:
 if __name__ == "__main__":
     text = page(Library("jitscope"))
     if "--write" in sys.argv:
-        PAGE.write_text(text)
+        PAGE.write_text(text, encoding="utf-8")
+    elif "--check" in sys.argv:
+        if PAGE.read_text(encoding="utf-8") != text:
+            sys.exit(f"docs/{PAGE.name} is stale: run `make format`")
     else:
         print(text)

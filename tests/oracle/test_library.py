@@ -1,6 +1,6 @@
 """Every public function against JAX's recorded answers and NumPy: dtypes, values, gradients, maps, errors, signatures.
 
-`make test` takes a tenth of the functions, `make test-all` (JITSCOPE_GENERATED=all) takes all.
+`make test` takes a tenth of the functions, `make test-all` (JITSCOPE_TESTS=all) takes all.
 """
 
 from __future__ import annotations
@@ -54,7 +54,3 @@ def test_what_comes_later_says_so(name: str) -> None:
     given = {p.name: None for p in parameters if p.default is p.empty}
     with pytest.raises(NotImplementedError, match="later release"):
         function(**given)
-
-
-def test_the_page_of_coverage_is_current() -> None:
-    assert coverage.PAGE.read_text() == coverage.page(LIBRARY), "run: make coverage"

@@ -1,0 +1,51 @@
+"""The parts of the tests are all of them, each once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests import sharding
+
+
+IDS = [f"tests/compiler/test_{a}.py::test_{b}[{c}]" for a in range(9) for b in range(9) for c in range(9)]
+
+
+@pytest.mark.parametrize("parts", [1, 2, 6, 13])
+def test_each_test_is_in_one_part_and_the_parts_are_of_a_size(parts: int) -> None:
+    owners = [[part for part in range(1, parts + 1) if sharding.belongs(test, part, parts)] for test in IDS]
+    assert all(len(found) == 1 for found in owners)
+    sizes = Counter(found[0] for found in owners)
+    assert len(sizes) == parts and max(sizes.values()) < 1.5 * len(IDS) / parts
+
+
+@pytest.mark.parametrize("text", ["0/2", "3/2", "1", "a/b", "1/2/3", "", "-1/2"])
+def test_what_is_no_part_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="the second of six parts"):
+        sharding.parsed(text)
+
+
+def collected(root: Path, *options: str) -> list[str]:
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--collect-only",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "tests/test_layers.py",
+        *options,
+    ]
+    ran = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert ran.returncode in (0, 5), ran.stdout + ran.stderr
+    return [line for line in ran.stdout.splitlines() if "::" in line]
+
+
+def test_pytest_takes_a_part(root: Path) -> None:
+    everything, first, second = collected(root), collected(root, "--shard", "1/2"), collected(root, "--shard", "2/2")
+    assert sorted(first + second) == sorted(everything) and first and second
