@@ -35,6 +35,7 @@ from jitscope.transforms.jvp import jvp_flat
 from jitscope.transforms.linearize import linearize_flat
 from jitscope.transforms.transpose import backward_pass
 from jitscope.transforms.vmap import BatchAxis, vmap_flat
+from tests.compiler.closeness import PRECISION, Arrays, all_close
 from tests.samples import Draw, Sample, all_primitives, dtypes_of, samples_of
 
 
@@ -49,8 +50,6 @@ TOGETHER = 150
 
 QUICK = (("xla_backend_optimization_level", 0), ("xla_cpu_use_fusion_emitters", False))
 """Options of XLA with which large programs compile several times faster."""
-
-Arrays = list[np.ndarray]
 
 
 @dataclasses.dataclass
@@ -84,48 +83,6 @@ class Report:
     dtype: str
     counts: dict[str, int]
     failures: list[Failure]
-
-
-# Comparing -----------------------------------------------------------------------------------------------------------
-
-_PRECISION = {"bfloat16": 2e-2, "float32": 1e-5, "complex64": 2e-5, "float64": 1e-10, "complex128": 1e-10}
-
-
-def close(got: np.ndarray, want: np.ndarray, tolerance: float, least: float = 1e-3) -> str | None:
-    """What differs between two arrays of one shape and dtype, up to a tolerance relative to the size of the numbers, which
-    count as no smaller than `least`."""
-    if got.dtype != want.dtype:
-        return f"dtype {got.dtype}, expected {want.dtype}"
-    if got.shape != want.shape:
-        return f"shape {got.shape}, expected {want.shape}"
-    if not got.size:
-        return None
-    if kind(got.dtype) not in "fc":
-        return None if np.array_equal(got, want) else f"{_short(got)}, expected {_short(want)}"
-    wide = np.complex128 if kind(got.dtype) == "c" else np.float64
-    a, b = got.astype(wide), want.astype(wide)
-    finite = np.isfinite(b)
-    size = np.max(np.abs(b[finite]), initial=0)
-    with np.errstate(invalid="ignore"):
-        wrong = np.where(
-            finite,
-            np.abs(a - b) > tolerance * (np.abs(b) + 0.1 * size + least),
-            ~((a == b) | (np.isnan(a) & np.isnan(b))),
-        )
-    return f"{_short(got)}, expected {_short(want)}" if np.any(wrong | (finite & ~np.isfinite(a))) else None
-
-
-def _short(x: np.ndarray) -> str:
-    return np.array2string(
-        x.astype(np.float64) if x.dtype.name == "bfloat16" else x, threshold=12, precision=6
-    ).replace("\n", "")
-
-
-def all_close(got: Arrays, want: Arrays, tolerance: float, least: float = 1e-3) -> str | None:
-    if len(got) != len(want):
-        return f"{len(got)} results, expected {len(want)}"
-    found = [f"result {i}: {why}" for i, (g, w) in enumerate(zip(got, want)) if (why := close(g, w, tolerance, least))]
-    return "; ".join(found) or None
 
 
 # Calls ---------------------------------------------------------------------------------------------------------------
@@ -195,7 +152,7 @@ class Checks:
         self.fun = call(primitive, sample)
         self.wanted = expected(sample, sample.args)
         self.tolerance = sample.loose * max(
-            [_PRECISION.get(w.dtype.name, 0) for w in self.wanted] + [_PRECISION.get(dtype.name, 0)]
+            [PRECISION.get(w.dtype.name, 0) for w in self.wanted] + [PRECISION.get(dtype.name, 0)]
         )
         self.draw = Draw(dtype, (primitive.name, sample.label))
         self.smooth = list(sample.smooth or ())

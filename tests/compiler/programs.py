@@ -9,9 +9,11 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 import jitscope.numpy  # noqa: F401  (operators)
 from jitscope.core import records
@@ -70,3 +72,8 @@ def in_new_process(code: str, *, timeout: float = 60, **env: str) -> str:
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout.strip()
+
+
+needs_proc = pytest.mark.skipif(
+    not Path("/proc/self/statm").exists(), reason="the memory of a process is read from /proc, which only Linux has"
+)

@@ -17,7 +17,7 @@ import jitscope.numpy as jnp
 from jitscope import lax
 from jitscope.core.recent import Recent
 from jitscope.errors import DeletedArrayError
-from tests.compiler.programs import in_new_process
+from tests.compiler.programs import in_new_process, needs_proc
 
 
 DTYPES = ["float32", "int8", "bool", "complex64", "bfloat16", "float8_e4m3fn", "int4"]
@@ -165,6 +165,7 @@ print(used() - before)
 """))  # fmt: skip
 
 
+@needs_proc
 @pytest.mark.parametrize("call", ["f(x)", "x + x", "jnp.sin(x)", "g(x, k=x)", "lax.neg(x)"])
 def test_many_calls_leave_nothing(call: str) -> None:
     """A hundred bytes were left of each, until somebody waited for an array."""
@@ -178,6 +179,7 @@ def test_many_calls_leave_nothing(call: str) -> None:
     assert grown < 1.5
 
 
+@needs_proc
 def test_programs_go_with_their_functions() -> None:
     """A third of a megabyte stayed of each."""
     grown = growth("""

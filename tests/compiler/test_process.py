@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +15,7 @@ from jitscope.core import source
 from jitscope.core.axes import current_axes
 from jitscope.core.staging import WATCH_EVERY, watcher
 from jitscope.core.trace import evaluating
-from tests.compiler.programs import add, cos, floats, in_new_process, mul, sin, total
+from tests.compiler.programs import add, cos, floats, in_new_process, mul, needs_proc, sin, total
 
 
 X = floats(3)
@@ -249,6 +250,7 @@ def test_a_loop_unrolled_very_often_can_be_traced():
 # Forks ----------------------------------------------------------------------------------------------------------------
 
 
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform has no fork")
 FORKED = """
     import os, sys, threading, warnings
     warnings.simplefilter("ignore")
@@ -273,6 +275,7 @@ FORKED = """
 """
 
 
+@needs_fork
 def test_a_forked_child_is_refused_and_told_of_spawn():
     out = in_new_process(
         FORKED
@@ -300,6 +303,7 @@ def test_a_forked_child_is_refused_and_told_of_spawn():
     assert out == "good"
 
 
+@needs_fork
 def test_a_child_forked_before_anything_ran_may_compute():
     out = in_new_process(
         FORKED
@@ -311,6 +315,7 @@ def test_a_child_forked_before_anything_ran_may_compute():
     assert out == "gave 2.0\n4.0"
 
 
+@needs_fork
 def test_multiprocessing_with_fork_fails_clearly_and_with_spawn_works(tmp_path):
     module = tmp_path / "work_of_a_pool.py"
     module.write_text("import jitscope as jx\n\ndef work(x):\n    return float(jx.jit(lambda x: x * 2)(x))\n")
@@ -391,6 +396,7 @@ print("ended well")
     assert "ended well" in in_new_process(code)
 
 
+@needs_proc
 def test_many_compilations_keep_memory_bounded():
     """The memory of programs that were let go is handed back: 4 rounds of compiling take no more than one and a little."""
     code = """
