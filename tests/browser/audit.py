@@ -66,7 +66,7 @@ TEXTS = """root => {
                   size: parseFloat(style.fontSize) * scale, colour, opacity, layer: 'page'});
     }
   }
-  for (const canvas of root.querySelectorAll('.jitscope-graph canvas')) {
+  for (const canvas of root.querySelectorAll('.jitscope-graph > canvas:first-child')) {
     const graph = canvas.closest('.jitscope')?.__jitscope?.graph;
     const at = canvas.getBoundingClientRect();
     for (const label of graph?.labels() ?? []) {

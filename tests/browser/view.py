@@ -56,6 +56,16 @@ class View:
             waiting += [(node["id"], k) for node in new.values() for k in range(2, node["blocks"] + 1)]
         return [node for node in found.values() if not kinds or node["kind"] in kinds]
 
+    def open_graph(self) -> None:
+        """The graph pane; a big graph is made piece by piece."""
+        if self.headline().get_attribute("aria-expanded") == "false":
+            self.headline().click()
+        wait(self.page, "element => element.__jitscope.graph", "the graph is there", 30, self.element.element_handle())
+        self.settle()
+
+    def traced(self) -> list[str] | None:
+        return self._do("view.graph.traced()")
+
     def labels(self) -> list[dict[str, Any]]:
         return self._do("view.graph.labels()")
 

@@ -14,6 +14,7 @@ const NODES = [
 const FACTS: Facts = {
   linesOf: ({ id }) => ({ e0: [21], e1: [21, 22], e3: [30] })[id] ?? [],
   kernelsOf: ({ id }) => (id === "e1" ? ["3", "kernel 3", "dot.1"] : []),
+  timed: true,
   shareOf: ({ id }) => ({ e0: 0.004, e1: 0.6 })[id] ?? null,
 };
 
@@ -61,6 +62,7 @@ test("what cannot be understood is said", () => {
   assert.match(parse("size:big", FACTS).problem, /a number is needed, such as >1MB/);
   assert.match(parse("time:>x", FACTS).problem, />1%/);
   assert.match(parse("is:red", FACTS).problem, /known are backward, /);
+  assert.match(parse("time:>1%", { ...FACTS, timed: false }).problem, /were not timed/);
   assert.match(parse("/(/", FACTS).problem, /no regular expression/);
   for (const text of ["op:", "size:>1MB", "nonsense:x", "/a b/"]) assert.equal(parse(text, FACTS).problem, "", text);
 });

@@ -108,14 +108,15 @@ class Pane implements SourcePane {
         "data-marked": marked !== null,
         role: "option",
         "aria-selected": "false",
-        "aria-label": marked ? `line ${number}: ${text.trim()}; ${told}` : null,
         tabindex: marked ? "-1" : null,
         "aria-disabled": marked ? null : "true",
         title: told || null,
       },
       h("span", { class: "jitscope-line-number", "aria-hidden": "true" }, number),
       marked && links.hasLine(place) ? swatch(links.hue(place)) : h("span", { class: "jitscope-swatch", "data-none": "" }),
+      h("span", { class: "jitscope-hidden" }, `line ${number}: `),
       h("code", {}, text ? python(text) : " "),
+      told ? h("span", { class: "jitscope-hidden" }, `; ${told}`) : null,
       marked ? this.counts(marked) : null,
     );
   }

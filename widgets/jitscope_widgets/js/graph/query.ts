@@ -8,6 +8,8 @@ export interface Facts {
   linesOf(node: ShownNode): number[];
   /** Numbers and names of the kernels that compute it. */
   kernelsOf(node: ShownNode): string[];
+  /** Were the kernels of this program timed? */
+  timed: boolean;
   /** Share of the measured time, 0 … 1; null when it was not measured. */
   shareOf(node: ShownNode): number | null;
 }
@@ -30,7 +32,7 @@ export const FILTERS: [string, string, string][] = [
   ["size", "size:>1MB", "results of this many bytes"],
   ["line", "line:21", "from this line of your code, or line:20-25"],
   ["kernel", "kernel:3", "computed in this kernel, by number or name"],
-  ["time", "time:>1%", "with this share of the measured time"],
+  ["time", "time:>1%", "in kernels with this share of the measured time"],
   ["is", "is:backward", "backward, input, output, constant, fusion, library, scope, group"],
 ];
 
@@ -101,6 +103,7 @@ const MAKE: Record<string, Filter> = {
   kernel: (value, facts) => (node) => facts.kernelsOf(node).some((kernel) => kernel.toLowerCase() === value),
   time: (value, facts) => {
     const fits = range(value, "time");
+    if (!facts.timed) throw new Unclear("the kernels of this program were not timed");
     return (node) => {
       const share = facts.shareOf(node);
       return share !== null && fits(share);

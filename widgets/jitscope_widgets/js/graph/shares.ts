@@ -15,7 +15,7 @@ export class Shares {
   private readonly byName = new Map<string, number>();
   private readonly names: string[];
   private readonly known = new Map<number, Share | null>();
-  private readonly timed: boolean;
+  readonly timed: boolean;
 
   constructor(
     private readonly model: Model,

@@ -121,6 +121,7 @@ export class GraphView {
     return {
       linesOf: (node) => lines.linesOf(node),
       kernelsOf: (node) => this.shares.kernelsOf(index(node.id)),
+      timed: this.shares.timed,
       shareOf: (node) => this.shares.of(index(node.id))?.most ?? null,
     };
   }

@@ -1,0 +1,159 @@
+"""The graph of large programs on a bare page: what is seen first, what can be done with it, on every width."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.audit import assert_readable
+from tests.browser.notebook import SCREENSHOTS
+from tests.browser.view import View
+from tests.programs.documents import document_of
+
+
+PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>views</title>
+<style>html {{ color-scheme: light dark; background: Canvas; color: CanvasText; font-family: sans-serif }}</style>
+<main id="here"></main><script>{code}</script>"""
+
+Document = dict[str, Any]
+WINDOWS = {"wide": (1280, 900), "narrow": (480, 900), "phone": (320, 700), "zoomed": (640, 400)}
+
+
+@pytest.fixture(scope="session")
+def documents() -> dict[str, Document]:
+    return {name: document_of(name) for name in ("transformer", "lstm")}
+
+
+class Graphs:
+    def __init__(self, page: Page, root: Path) -> None:
+        self.page = page
+        self._code = (root / "widgets/jitscope_widgets/static/view.iife.js").read_text()
+        self._axe = root / "node_modules/axe-core/axe.min.js"
+
+    def show(self, document: Document, window: str = "wide", dark: bool = False) -> View:
+        width, height = WINDOWS[window]
+        self.page.emulate_media(color_scheme="dark" if dark else "light")
+        self.page.set_viewport_size({"width": width, "height": height})
+        self.page.set_content(PAGE.format(code=self._code))
+        mount = "text => { jitscopeView.mount(window.here, JSON.parse(text)); }"
+        self.page.evaluate(mount, json.dumps(document))
+        view = View(self.page.locator("#here > .jitscope"))
+        view.open_graph()
+        return view
+
+    def findings(self) -> list[str]:
+        """What axe-core says, as far as it is serious."""
+        self.page.add_script_tag(path=self._axe)
+        found = self.page.evaluate("async () => (await axe.run(window.here)).violations")
+        serious = [v for v in found if v["impact"] in ("serious", "critical")]
+        return [f"{v['id']}: {node['html'][:120]}" for v in serious for node in v["nodes"]]
+
+
+@pytest.fixture
+def graphs(page: Page, root: Path) -> Graphs:
+    return Graphs(page, root)
+
+
+@pytest.mark.parametrize("window, dark", [("wide", False), ("narrow", True), ("phone", False), ("zoomed", True)])
+def test_the_first_screen_shows_operations_and_can_be_read(
+    graphs: Graphs, documents: dict[str, Document], window: str, dark: bool
+) -> None:
+    view = graphs.show(documents["transformer"], window, dark)
+    seen = [node for node in view.nodes() if node["onScreen"]]
+    assert len([node for node in seen if node["kind"] in ("equation", "scope", "group")]) >= 3
+    assert any(node["kind"] == "equation" for node in seen)
+    assert len(seen) > 2 * len([node for node in seen if node["kind"] in ("input", "output")])
+    box = view.element.locator(".jitscope-graph").bounding_box()
+    assert box is not None
+    width, height = WINDOWS[window]
+    assert box["x"] >= 0 and box["x"] + box["width"] <= width
+    assert min(box["y"] + box["height"], height) - box["y"] >= 150, "the graph is in the window"
+    assert_readable(view.element.locator(".jitscope-graph-column"))
+    SCREENSHOTS.mkdir(exist_ok=True)
+    view.page.screenshot(path=SCREENSHOTS / f"transformer-{window}-{'dark' if dark else 'light'}.png")
+
+
+def test_everything_in_view_has_names(graphs: Graphs, documents: dict[str, Document]) -> None:
+    view = graphs.show(documents["transformer"])
+    view.fit()
+    names = {label["text"].split(" · ")[0] for label in view.labels()}
+    assert {"model", "↩ model (backward)"} <= names
+    assert_readable(view.element.locator(".jitscope-graph-column"))
+
+
+def test_a_step_shows_the_next_equal_block(graphs: Graphs, documents: dict[str, Document]) -> None:
+    view = graphs.show(documents["transformer"])
+    repeat = next(node for node in view.nodes() if node["blocks"] == 12 and node["open"])
+    before = {node["id"] for node in view.nodes()}
+    arrow = next(label for label in view.labels() if label["id"] == repeat["id"] and label["text"] == "›")
+    view.element.locator(".jitscope-graph canvas").first.click(
+        position={"x": arrow["x"] + arrow["w"] / 2, "y": arrow["y"] + arrow["h"] / 2}
+    )
+    view.settle()
+    texts = [label["text"] for label in view.labels() if label["id"] == repeat["id"]]
+    assert "2 of 12" in texts
+    assert {node["id"] for node in view.nodes()} != before
+
+
+def test_enter_jumps_from_match_to_match(graphs: Graphs, documents: dict[str, Document]) -> None:
+    document = documents["transformer"]
+    view = graphs.show(document)
+    wanted = sum(node["label"].startswith("dot_general") for node in document["graph"]["nodes"])
+    box = view.element.locator(".jitscope-search").first
+    box.fill("op:dot_general")
+    answer = view.element.locator(".jitscope-search-answer").first
+    expect(answer).to_have_text(f"{wanted} found")
+    box.press("Enter")
+    box.press("Enter")
+    expect(answer).to_have_text(f"2 of {wanted}")
+    box.press("Shift+Enter")
+    expect(answer).to_have_text(f"1 of {wanted}")
+    assert any(node["onScreen"] and node["label"].startswith("dot_general") for node in view.nodes())
+
+
+def test_the_help_of_the_search_names_the_filters(graphs: Graphs, documents: dict[str, Document]) -> None:
+    view = graphs.show(documents["lstm"])
+    box = view.element.locator(".jitscope-search").first
+    box.focus()
+    help = view.element.locator(".jitscope-search-help").first
+    expect(help).to_be_visible()
+    help.get_by_role("button", name="op:dot", exact=True).click()
+    expect(box).to_have_value("op:dot")
+    expect(help).to_be_hidden()
+
+
+def test_users_and_ways_are_drawn_and_all_else_is_faint(graphs: Graphs, documents: dict[str, Document]) -> None:
+    document = documents["lstm"]
+    view = graphs.show(document)
+    edges = [(edge["from"], edge["to"]) for edge in document["graph"]["edges"]]
+    leaves = [node for node in view.nodes("equation") if node["onScreen"]]
+    first = next(node for node in leaves if any(a == node["id"] for a, _ in edges))
+    user = next(b for a, b in edges if a == first["id"])
+    view.click_node(first["id"])
+    view.element.get_by_role("button", name="all users").click()
+    assert {first["id"], user} <= set(view.traced())
+    view.page.keyboard.press("Escape")
+    assert view.traced() is None
+
+
+def test_the_minimap_moves_the_picture(graphs: Graphs, documents: dict[str, Document]) -> None:
+    view = graphs.show(documents["transformer"])
+    before = {node["id"]: node["y"] for node in view.nodes()}
+    small = view.element.locator(".jitscope-minimap")
+    box = small.bounding_box()
+    assert box is not None
+    small.click(position={"x": box["width"] / 2, "y": box["height"] - 6})
+    view.settle()
+    assert all(node["y"] < before[node["id"]] - 200 for node in view.nodes())
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_axe_finds_nothing_serious(graphs: Graphs, documents: dict[str, Document], dark: bool) -> None:
+    view = graphs.show(documents["lstm"], dark=dark)
+    assert graphs.findings() == []
+    picked = next(node["id"] for node in view.nodes("equation"))
+    view.select({"node": picked})
+    view.element.locator(".jitscope-search").first.focus()
+    assert graphs.findings() == []
