@@ -19,7 +19,7 @@ import jitscope.numpy as jnp
 from jitscope import random
 from jitscope.backend.array import Array
 from jitscope.core.errors import DeletedArrayError
-from jitscope.xla import client
+from jitscope.xla import devices
 
 
 CPU = jx.devices()[0]
@@ -293,7 +293,7 @@ def test_keys_on_a_second_device() -> None:
 
 def test_platforms_that_nobody_knows_are_refused() -> None:
     for platforms in ("cpu", "cuda,cpu"):
-        client.check_platforms(platforms)
+        devices.check_platforms(platforms)
     for platforms in ("nonsense", "cpu,nonsense", "cuda"):
         with pytest.raises(RuntimeError, match="no backend"):
-            client.check_platforms(platforms)
+            devices.check_platforms(platforms)
