@@ -145,6 +145,27 @@ class JitscopeMagics(Magics):
         output.show(inspection.recompiles(options.function).document)
 
     @magic_arguments()
+    @argument(
+        "listen", nargs="?", choices=("on", "off"), help="Look at the values of runs from now on (slow), or stop that."
+    )
+    @HELP
+    @line_magic
+    def sharpbits(self, line: str) -> None:
+        """Show the sharp bits that this session's cells step on: code that means something else to a tracing compiler than to
+        Python.
+
+        %sharpbits        those that the code and its compilations show
+        %sharpbits on     look at the values of the cells to come as well: NaNs, integers that wrap, indices out of bounds
+        """
+        options: Any = parser_of(self.sharpbits).parse_argstring(line)
+        if options.help:
+            return _help(self.sharpbits)
+        if options.listen:
+            self._session.sharp_bits.listen(options.listen == "on")
+        else:
+            output.show(self._session.sharp_bits.document())
+
+    @magic_arguments()
     @HELP
     @line_magic
     def ledger(self, line: str) -> None:

@@ -27,6 +27,7 @@ from .magics import JitscopeMagics, parser_of
 from .output import Document
 from .panel import Panel
 from .request import Request
+from .sharp_bits import SharpBits
 from .watch import Watch
 from .wrapping import Plan
 
@@ -65,6 +66,7 @@ class Session:
         self._places: OrderedDict[str, Place] = OrderedDict()
         self._compiled: set[str] = set()  # names of functions that %%jit compiled
         self._threads = threading.local()
+        self.sharp_bits = SharpBits(self.ledger, self.place_of)
         self._panel = Panel(lambda: observe.ledger_document(self.ledger))
         self._undo: list[Callable[[], Any]] = []
 
@@ -91,6 +93,7 @@ class Session:
             with suppress(Exception):  # what someone else has taken out already
                 self._undo.pop()()
         watcher.set(None)
+        self.sharp_bits.listen(False)
 
     def _register_magics(self) -> Callable[[], None]:
         tables = self.shell.magics_manager.magics
@@ -121,7 +124,9 @@ class Session:
     def _before_cell(self, info: Any) -> None:
         place = self._place_now(info)
         transformed = getattr(info, "transformed_cell", None) or ""
-        self._name(self.shell.compile.get_code_name(info.raw_cell, transformed, self._number(info)), place)
+        file = self.shell.compile.get_code_name(info.raw_cell, transformed, self._number(info))
+        self._name(file, place)
+        self.sharp_bits.ran(place[1] or place[0], file, info.raw_cell)
         self._stack.append(self._running(info, place))
         del self._stack[:-_DEEPEST]
         watcher.set(Watch(self.label))
@@ -134,6 +139,8 @@ class Session:
             return
         try:
             error = (result.error_in_exec or result.error_before_exec) if result is not None else None
+            if error is not None:
+                self.sharp_bits.failed(error)
             self._report(running, error)
         finally:
             for outer in self._stack:

@@ -11,9 +11,8 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
-from jitscope.core import source
 from jitscope.core.config import config
-from jitscope.core.folding import is_bug
+from jitscope.core.folding import is_bug, without_internal_frames
 
 
 def install(shell: InteractiveShell, compiled: Container[str]) -> Callable[[], None]:
@@ -49,9 +48,9 @@ def _shortened(exc_tuple: Any, compiled: Container[str]) -> Any:
         ):
             return exc_tuple
         for one in _chain(error):
-            one.__traceback__ = source.without_internal_frames(one.__traceback__)
+            one.__traceback__ = without_internal_frames(one.__traceback__)
         _advise(error, compiled)
-        return kind, error, source.without_internal_frames(traceback)
+        return kind, error, without_internal_frames(traceback) or traceback
     except Exception:  # showing an error must not make another
         return exc_tuple
 

@@ -21,10 +21,10 @@ def fold(error: BaseException) -> None:
     traceback = error.__traceback__
     if config.traceback_filtering == "off" or isinstance(error, RecursionError) or is_bug(error, traceback):
         return
-    error.__traceback__ = _outside(traceback)
+    error.__traceback__ = without_internal_frames(traceback)
 
 
-def _outside(traceback: TracebackType | None) -> TracebackType | None:
+def without_internal_frames(traceback: TracebackType | None) -> TracebackType | None:
     """The frames that are not the library's. None, if there are none yet: the caller's frames are still to come."""
     kept = []
     while traceback is not None:
