@@ -19,10 +19,8 @@ from jitscope_widgets.schema import validate
 
 def source_of(fun, *args):
     """The source document of a function and the nodes of its graph by id."""
-    jx.jit(fun).trace(*args)
-    row = list(observe.ledger())[-1]
-    while row.function != fun.__name__:
-        row = observe.ledger().rows[row.id - 1]
+    jaxpr = jx.jit(fun).trace(*args).jaxpr.jaxpr
+    row = next(row for row in reversed(list(observe.ledger())) if row.jaxpr is jaxpr)
     document = observe.compilation_document(row)
     validate(document)
     return document["source"], {node["id"]: node for node in document["graph"]["nodes"]}

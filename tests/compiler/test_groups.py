@@ -309,8 +309,10 @@ def compiled():
     """The compilation document of a function run once."""
 
     def document_of(fun, *args):
-        jx.jit(fun)(*args)
-        row = next(r for r in reversed(list(observe.ledger())) if r.function == fun.__name__ and r.entry is not None)
+        jitted = jx.jit(fun)
+        jitted(*args)
+        jaxpr = jitted.trace(*args).jaxpr.jaxpr
+        row = next(r for r in reversed(list(observe.ledger())) if r.jaxpr is jaxpr and r.entry is not None)
         document = observe.compilation_document(row)
         validate(document)
         return document
