@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,11 +28,26 @@ Document = dict[str, Any]
 def signature_text(row: Row) -> str:
     """`layer(x: f32[64,20], w: f32[20,7]) -> f32[64,7]`"""
     if row.signature is not None:
-        ins = [f"{leaf.path}: {leaf}" for leaf in row.signature.leaves]
+        ins = _folded([(leaf.path, str(leaf)) for leaf in row.signature.leaves])
         ins += [f"{static.name}={static.text}" for static in row.signature.statics]
     else:
         ins = [v.aval.short() for v in row.jaxpr.invars] if row.jaxpr else []
     return f"{row.function}({', '.join(shortened(ins))}) -> {row.result}"
+
+
+_MOST_OF_TREE = 6
+"""Arrays up to which those of one argument are listed; of a tree of more their number is given."""
+
+
+def _folded(leaves: Sequence[tuple[str, str]]) -> list[str]:
+    """The arrays of arguments, given as (path, type): `x: f32[64,20]`, or `params: 121 arrays`."""
+    of_root: dict[str, list[str]] = {}
+    for path, text in leaves:
+        of_root.setdefault(re.split(r"[.\[]", path, maxsplit=1)[0], []).append(f"{path}: {text}")
+    parts = []
+    for root, listed in of_root.items():
+        parts += listed if len(listed) <= _MOST_OF_TREE else [f"{root}: {len(listed)} arrays"]
+    return parts
 
 
 def compilation_document(row: Row, ledger: Ledger | None = None) -> Document:
