@@ -597,11 +597,3 @@ def test_inputs_and_results_have_the_users_names_in_all_graphs(ledger):
         assert read <= set(labels["input"]) and labels["output"] == results
     document = observe.compilation_document(row_of(ledger, lambda x: sin(x), X), ledger)
     assert [n["label"] for n in document["graph"]["nodes"] if n["kind"] == "output"] == ["result"]
-
-
-def test_a_signature_gives_the_number_of_arrays_in_a_large_tree(ledger):
-    large, small = {f"k{i}": X for i in range(7)}, {f"k{i}": X for i in range(6)}
-    jx.jit(lambda params, few, y: sin(y))(large, small, X)
-    (text,) = [observe.signature_text(row) for row in ledger if row.function == "<lambda>"]
-    listed = ", ".join(f"few['k{i}']: f32[3]" for i in range(6))
-    assert text == f"<lambda>(params: 7 arrays, {listed}, y: f32[3]) -> f32[3]"

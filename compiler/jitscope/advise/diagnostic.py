@@ -88,6 +88,10 @@ def applied(text: str, edits: Iterable[Edit]) -> str:
     return "".join(lines)
 
 
+_TOLD_BY = {"key-reuse": "key-not-threaded"}
+"""Sharp bits that follow from another one in the same line."""
+
+
 def distinct(found: Iterable[Diagnostic]) -> list[Diagnostic]:
     """One for each id and line, in the order of the code; of two that say the same place, the one that was confirmed by a trace
     or a run."""
@@ -96,4 +100,8 @@ def distinct(found: Iterable[Diagnostic]) -> list[Diagnostic]:
         known = best.get(one.place)
         if known is None or (known.origin == "look" and one.origin != "look"):
             best[one.place] = one
+    for narrow, wide in _TOLD_BY.items():
+        for id, file, line in [place for place in best if place[0] == narrow]:
+            if (wide, file, line) in best:
+                del best[id, file, line]
     return sorted(best.values(), key=lambda one: (one.file, one.span, one.id))

@@ -19,7 +19,7 @@ from ..core import source
 from ..core.avals import ShapedArray, aval_of
 from ..core.jaxpr import ClosedJaxpr
 from .array import Array
-from .key_uses import Labels, Summary, Use, mentions_keys, reused, summary
+from .key_uses import Labels, Summary, Use, mentions_keys, refuse, reused, summary
 from .watching import is_key
 
 
@@ -89,16 +89,16 @@ class Checked:
                 label = int(labels[number])
                 first = _used.get(label) or uses.get(label)
                 if first is not None and first is not here:
-                    raise reused(first, here)
+                    refuse(reused(first, here))
                 uses[label] = here
             for part, first in _parts:
                 if part <= uses.keys():
-                    raise reused(first, uses[min(part)])
+                    refuse(reused(first, uses[min(part)]))
             for numbers, use in self.summary.parts:
                 here = Use(call) if self.in_library else Use(use.line, call)
                 part = frozenset(int(labels[n]) for n in numbers)
                 if part <= _used.keys():
-                    raise reused(_used[min(part)], here)
+                    refuse(reused(_used[min(part)], here))
                 _parts.append((part, here))
             _used.update(uses)
             return labels

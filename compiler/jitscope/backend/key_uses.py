@@ -17,7 +17,7 @@ from ..control.cond import cond_p
 from ..control.remat import checkpoint_p
 from ..control.scan import scan_p
 from ..control.while_loop import while_p
-from ..core import source
+from ..core import config, notices, source
 from ..core.errors import KeyReuseError
 from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, subjaxprs
 from ..core.trace import place
@@ -53,6 +53,14 @@ def reused(first: Use, second: Use, how: str = "") -> KeyReuseError:
         f"  again {again}\n  what to do: split it, key, own = random.split(key), and use each part once; or, where the same "
         "numbers are wanted, random.clone(key)"
     )
+
+
+def refuse(error: KeyReuseError) -> None:
+    """Raise the error; where runs are only looked at (the option `sharp_bits`), tell it."""
+    if not config.settings().sharp_bits:
+        raise error
+    first, *rest = str(error).splitlines()
+    notices.tell("key-reuse", first, rest[-1].partition("what to do: ")[2])
 
 
 def mentions_keys(closed: ClosedJaxpr) -> bool:
@@ -118,15 +126,15 @@ class Walk:
         for label in own:
             first = self.used.get(label)
             if first is not None:
-                raise reused(first, use, again)
+                refuse(reused(first, use, again))
         for part, first in self.parts:
             if part <= own:
-                raise reused(first, use, again)
+                refuse(reused(first, use, again))
         for label in own:
             array = self.windows.get(label)
             if array is not None:
                 if array <= self.used.keys():
-                    raise reused(self.used[min(array)], use, again)
+                    refuse(reused(self.used[min(array)], use, again))
                 self.parts.append((array, use))
         self.used.update(dict.fromkeys(own, use))
 
@@ -227,7 +235,7 @@ def _concatenate(walk: Walk, eqn: JaxprEqn, given: list[Any], ins: list[Any]) ->
         own = set(labels.ravel().tolist())
         if own & seen:
             here = Use(eqn.traceback)
-            raise reused(here, here, "in the same place: the array would hold it twice")
+            refuse(reused(here, here, "in the same place: the array would hold it twice"))
         seen |= own
     return np.concatenate(given, eqn.params["dimension"])
 

@@ -73,7 +73,8 @@ def watched(closed: ClosedJaxpr, name: str, run: Run, in_library: bool = True) -
         run = _looking_for(test, closed, name, run)
     if config.settings().sharp_bits:
         run = _telling(closed, name, run)
-    return _counting_keys(closed, run, in_library) if config.settings().debug_key_reuse else run
+    counting = config.settings().debug_key_reuse or config.settings().sharp_bits
+    return _counting_keys(closed, run, in_library) if counting else run
 
 
 def _telling(closed: ClosedJaxpr, name: str, run: Run) -> Run:
@@ -84,8 +85,7 @@ def _telling(closed: ClosedJaxpr, name: str, run: Run) -> Run:
             return run(bufs)
         args = [_copied(Array(buf, aval)) for buf, aval in zip(bufs, closed.in_avals)]
         out = run(bufs)
-        for listener in tuple(notices.run_listeners):
-            listener(closed, name, args, tree.leaves(out))
+        notices.tell_run(closed, name, args, tree.leaves(out))
         return out
 
     return run_and_tell

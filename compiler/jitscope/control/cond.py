@@ -382,6 +382,9 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any, o
     aval = _choice(index, "switch", "index", "an integer")
     if not dtypes.is_integer(aval.dtype):
         raise TypeError(f"switch: the index must be an integer scalar, not {aval.short()}")
+    if notices.listeners and type(index) is int and not 0 <= index < len(named):
+        message = f"there are {len(named)} branches, and the index is {index}: the nearest one runs."
+        notices.tell("oob-index", message, "Correct the index, or clip it where that is meant.")
     if len(named) == 1:
         return next(iter(named.values()))(*operands)
     last = len(named) - 1

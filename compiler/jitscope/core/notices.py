@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from . import source
+from . import records, source
 from .source import Position
 
 
@@ -32,7 +32,13 @@ def tell(sharp_bit: str, message: str, fix: str = "", where: Position | None = N
     """Tell the listeners; `where` is the line that runs now, if it is not given."""
     notice = Notice(sharp_bit, message, where or source.here(), fix)
     for listener in tuple(listeners):
-        listener(notice)
+        records.tell(listener, notice)
+
+
+def tell_run(closed: Any, name: str, args: list[Any], outs: list[Any]) -> None:
+    """Show a run to the listeners. What one of them raises goes no further."""
+    for listener in tuple(run_listeners):
+        records.tell(lambda run, listener=listener: listener(*run), (closed, name, args, outs))
 
 
 def listen(listener: Callable[[Notice], None]) -> Callable[[], None]:

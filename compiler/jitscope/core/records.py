@@ -74,4 +74,4 @@ def tell(listener: Callable[[Any], None], news: Any) -> None:
     try:
         listener(news)
     except Exception as error:
-        print(f"jitscope: a listener of the ledger failed: {error!r}", file=sys.stderr)
+        print(f"jitscope: a listener failed: {error!r}", file=sys.stderr)

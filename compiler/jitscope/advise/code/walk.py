@@ -52,6 +52,7 @@ class Region:
 Listener = Callable[[Event, "Walk"], None]
 Scope = dict[str, Kind]
 _DEEPEST = 6
+_GENERATORS = {"numpy.random.default_rng", "numpy.random.RandomState", "numpy.random.Generator", "random.Random"}
 
 
 class Walk:
@@ -62,6 +63,10 @@ class Walk:
         self._returned: dict[Any, Kind] = {}
         self.sequences: set[str] = set()
         """Names of the module that hold lists, tuples and dicts."""
+        self.with_arrays: list[ast.Call] = []
+        """Calls that are given arrays."""
+        self.generators: set[str] = set()
+        """Names of the module that hold random generators of NumPy or Python."""
         self._outer: dict[Function | None, set[str]] = {}
         """The names that functions assign in a scope around them."""
         for node in code.parents:
@@ -205,6 +210,9 @@ class Walk:
             case ast.Name(id=name):
                 if name in self._outer.get(region.function, ()):
                     self._tell("name", target, kind, region)
+                if region.function is None and isinstance(value, ast.Call):
+                    if self.code.names.dotted(value.func) in _GENERATORS:
+                        self.generators.add(name)
                 if region.function is None and isinstance(value, ast.List | ast.Tuple | ast.Dict | ast.ListComp):
                     self.sequences.add(name)
                 scope[name] = kind
@@ -378,6 +386,8 @@ class Walk:
             base = self.value(node.func.value, scope, region)
         elif isinstance(node.func, ast.Call):
             self.value(node.func, scope, region)
+        if Kind.ARRAY in given:
+            self.with_arrays.append(node)
         self._tell("call", node, base, region, dotted, given)
         return self._result(node, dotted, base, given, scope, region)
 

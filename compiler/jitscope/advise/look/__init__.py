@@ -43,6 +43,7 @@ OF_PROGRAMS: tuple[OfPrograms, ...] = (
     outside.donated,
     outside.overwritten,
     timing.clocks,
+    updates.rebound,
 )
 
 

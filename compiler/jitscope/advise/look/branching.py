@@ -129,11 +129,27 @@ def loops(event: Event, walk: Walk) -> Iterator[Diagnostic]:
         yield diagnostic(code, "loop-on-tracer", node, message, fix)
 
 
+def _exact_type(event: Event, walk: Walk) -> Iterator[Diagnostic]:
+    above = walk.code.parents.get(event.node)
+    match above:
+        case ast.Compare(ops=[ast.Is() | ast.Eq()], comparators=[other]) if (
+            event.inner[0].is_traced and event.region.traced
+        ):
+            named = walk.code.names.dotted(other) or getattr(other, "id", "")
+            if named in _CLASSES:
+                value = short(walk.code, event.node.args[0])
+                message = f"`{short(walk.code, above)}` is False while tracing, whatever was passed: `{value}` is a tracer there."
+                fix = Fix(f"Look at {value}.dtype or {value}.ndim, or decide before the traced function is called.")
+                yield diagnostic(walk.code, "isinstance-on-tracer", above, message, fix)
+
+
 _CLASSES = {"float", "int", "complex", "bool", "numpy.ndarray", "numpy.generic", "numpy.float32", "numpy.float64"}
 
 
 def types(event: Event, walk: Walk) -> Iterator[Diagnostic]:
-    """isinstance-on-tracer."""
+    """isinstance-on-tracer, `type(x) is float` too."""
+    if event.what == "call" and isinstance(event.node.func, ast.Name) and event.node.func.id == "type" and event.inner:
+        yield from _exact_type(event, walk)
     if event.what != "call" or event.region.traced is None or not event.inner or not event.inner[0].is_traced:
         return
     node, code = event.node, walk.code

@@ -91,7 +91,15 @@ def _changes(code: Code) -> dict[str, list[ast.stmt]]:
             if path and (path in seen or not isinstance(target, ast.Name)):
                 found.setdefault(path, []).append(node)
             seen.add(path)
+    for node in ast.walk(code.tree):
+        match node:
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=base, attr=attr))) if attr in _CHANGING:
+                if _path(base) and code.function_around(node) is None:
+                    found.setdefault(_path(base), []).append(node)
     return {path: sorted(nodes, key=lambda n: (n.lineno, n.col_offset)) for path, nodes in found.items()}
+
+
+_CHANGING = {"append", "extend", "insert", "pop", "remove", "update", "setdefault", "add", "clear", "sort", "reverse"}
 
 
 def _path(node: ast.AST) -> str:

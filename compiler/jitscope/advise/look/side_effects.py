@@ -118,10 +118,21 @@ def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
             yield diagnostic(code, "host-nondeterminism", node, message, Fix(_instead(event.dotted)))
         return
     match node.func:
+        case ast.Attribute(value=ast.Name(id=name), attr=attr) if name in walk.generators and not _is_local(
+            name, function
+        ):
+            message = f"`{short(code, node)}` runs once, while tracing: every call of the compiled function uses what it gave then."
+            yield diagnostic(code, "host-nondeterminism", node, message, Fix(_instead("random.")))
         case ast.Attribute(value=ast.Name(id=name), attr=attr) if attr in _CHANGING:
             stored = any(kind.is_traced for kind in event.inner) and isinstance(code.parents.get(node), ast.Expr)
             if stored and not _is_local(name, function) and name not in parameters(function):
                 yield _leaking(walk, node, name)
+            elif (
+                event.region.traced is not None
+                and event.region.traced.by in ("cond", "switch")
+                and not _is_local(name, function)
+            ):
+                yield _in_branch(walk, node, name)
         case ast.Name(id="next") if node.args and isinstance(node.args[0], ast.Name):
             name = node.args[0].id
             if not _is_local(name, function) and name not in parameters(function):
@@ -132,6 +143,11 @@ def _changed(walk: Walk, node: ast.AST, what: str) -> Diagnostic:
     message = f"this changes `{what}` while tracing; calls of the compiled function do not repeat it."
     fix = "Return the new value and let the caller keep it: state, y = f(state, x)."
     return diagnostic(walk.code, "trace-time-mutation", node, message, fix)
+
+
+def _in_branch(walk: Walk, node: ast.AST, name: str) -> Diagnostic:
+    message = f"both branches are traced, so this changes `{name}` whichever of them is taken."
+    return diagnostic(walk.code, "cond-runs-both", node, message, "Keep changes of outer state out of branches.")
 
 
 def _leaking(walk: Walk, node: ast.AST, name: str) -> Diagnostic:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ..code.functions import parameters
 from ..code.values import METHODS, Kind
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic
@@ -24,6 +25,30 @@ def assignments(event: Event, walk: Walk) -> Iterator[Diagnostic]:
         message = f"arrays cannot be changed in place, and `{short(code, node.value)}` is one."
         fix = rewriting(code, node, "assignment", "x = x.at[index].set(value) gives a new array with the change.")
         yield diagnostic(code, "item-assignment", node, message, fix)
+
+
+def rebound(walk: Walk) -> Iterator[Diagnostic]:
+    """update-result-dropped of `def bump(a): a += 1`, called with an array: the caller's array stays as it was."""
+    code = walk.code
+    for function in ast.walk(code.tree):
+        if not isinstance(function, ast.FunctionDef) or _gives(function):
+            continue
+        last = function.body[-1]
+        name = last.target.id if isinstance(last, ast.AugAssign) and isinstance(last.target, ast.Name) else ""
+        if name in parameters(function) and any(_is_told(call, function, walk) for call in walk.with_arrays):
+            message = f"this gives the name `{name}` a new array inside of {function.name} only: the caller's stays as it was."
+            fix = f"Return it, and let the caller take it: {name} = {function.name}({name})."
+            yield diagnostic(code, "update-result-dropped", last, message, fix)
+
+
+def _gives(function: ast.FunctionDef) -> bool:
+    return any(isinstance(node, ast.Return | ast.Yield | ast.Global | ast.Nonlocal) for node in ast.walk(function))
+
+
+def _is_told(call: ast.Call, function: ast.FunctionDef, walk: Walk) -> bool:
+    """Whether a call, whose value nobody takes, calls the function."""
+    named = isinstance(call.func, ast.Name) and walk.functions.named(call.func.id, call) is function
+    return named and isinstance(walk.code.parents.get(call), ast.Expr)
 
 
 _UPDATES = {"set", "add", "subtract", "multiply", "divide", "power", "min", "max", "apply", "mul"}

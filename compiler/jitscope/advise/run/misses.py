@@ -45,9 +45,16 @@ def _bit(row: Row) -> str:
     first = row.differences[0]
     if first.part == "static value" and _equal_objects(first):
         return "recompile-static-object"
-    if first.part == "tree structure" and first.detail.endswith(f": {first.path}"):
-        return "recompile-call-form"  # a whole argument came or went, which has a default
+    if first.part == "tree structure" and (
+        _by_name(first.before) != _by_name(first.after) or first.detail.endswith(f": {first.path}")
+    ):
+        return "recompile-call-form"  # a whole argument came or went, or is given by name now
     return _BITS.get(first.part, "")
+
+
+def _by_name(structure: str) -> str:
+    """The part of a call's structure that was given by name."""
+    return structure.rpartition("), {")[2]
 
 
 def _equal_objects(difference: Difference) -> bool:

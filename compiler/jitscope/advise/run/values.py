@@ -16,7 +16,7 @@ import numpy as np
 from ...backend.array import Array, to_array
 from ...backend.replay import HasCallbacks, find_first
 from ...control.callbacks import calls_python
-from ...core import advice, config, notices, source
+from ...core import advice, config, dtypes, notices, source
 from ...core.jaxpr import ClosedJaxpr, JaxprEqn, Literal, walk
 from ...core.staging import literal_value
 from ...core.trace import evaluation, using
@@ -37,6 +37,8 @@ def look_at_run(closed: ClosedJaxpr, name: str, args: list[Any], outs: list[Any]
             _tell_nan(closed, args)
         elif any(_has_inf(x) for x in outs) and not any(_has_inf(x) for x in args):
             _tell_infinite_derivative(closed, args)
+        elif any(_has_inf(x) for x in args) and "transpose" in source.transforms_of(source.capture()):
+            _tell_singular_step(name, args)
         if _worth_checking(closed):
             with using(evaluation()):
                 _Values().run(closed, [to_array(x) for x in args])
@@ -47,10 +49,10 @@ def look_at_run(closed: ClosedJaxpr, name: str, args: list[Any], outs: list[Any]
 
 def _numbers(x: Any) -> np.ndarray | None:
     """The floats of an array, in a dtype NumPy's tests know; None for others."""
-    if not isinstance(x, Array) or x.dtype.kind not in "fcV" or not hasattr(x.dtype, "itemsize"):
+    if not isinstance(x, Array) or not dtypes.is_inexact(x.aval.dtype):
         return None
     values = np.asarray(x)
-    return values if values.dtype.kind in "fc" else values.astype(np.float32) if values.dtype.kind == "V" else None
+    return values if values.dtype.kind in "fc" else values.astype(np.float32)
 
 
 def _has_nan(x: Any) -> bool:
@@ -129,7 +131,7 @@ def _inside_where(where: source.Position) -> bool:
 
 
 def _tell_singular(primitive: str, shown: str, where: source.Position) -> None:
-    message = f"the derivative is not finite here though the value is: {primitive} of {shown}."
+    message = f"the derivative is not finite here: {primitive} of {shown}."
     fix = (
         "Stay away from the point: sqrt(x + 1e-12), or jnp.where with a harmless value; for norm(x)**2, jnp.sum(x**2)."
     )
@@ -144,6 +146,14 @@ def _tell_infinite_derivative(closed: ClosedJaxpr, args: list[Any]) -> None:
     if finding is not None and finding.position is not None:
         shown = " and ".join(_shown(x) for x in finding.operands[:2])
         _tell_singular(finding.primitive, shown, finding.position)
+
+
+def _tell_singular_step(name: str, args: list[Any]) -> None:
+    """A single operation of a backward pass that runs outside of jit gets an infinity."""
+    where = source.here()
+    if where is not None:
+        shown = " and ".join(_shown(np.asarray(x)) for x in args[:2] if _numbers(x) is not None)
+        _tell_singular(name, shown, where)
 
 
 def _shown(x: np.ndarray) -> str:
@@ -221,6 +231,8 @@ class _Values:
         check = _CHECKS.get(eqn.primitive.name)
         where = source.user_position(eqn.traceback) if check else None
         if check is None or where is None or (check in _OF_INDICES and not _indexed_by_user(eqn)):
+            return
+        if any(dtypes.is_extended(x.aval.dtype) for x in [*operands, *results]):
             return
         found = check(eqn, [np.asarray(x) for x in operands], [np.asarray(x) for x in results])
         if found is not None:
@@ -336,6 +348,16 @@ def _sum(x: np.ndarray, axes: tuple[int, ...] = (), **_: Any) -> np.ndarray:
     return x.sum(axis=tuple(axes))
 
 
+def _of_choice(
+    eqn: JaxprEqn, operands: Sequence[np.ndarray], results: Sequence[np.ndarray]
+) -> tuple[str, str, str] | None:
+    count, index = len(eqn.params["branches"]), int(operands[0])
+    if 0 <= index < count:
+        return None
+    message = f"there are {count} branches, and the index is {index}: the nearest one runs."
+    return "oob-index", message, "Correct the index, or clip it where that is meant."
+
+
 _OF_INDICES = (_of_window, _of_gather)
 _CHECKS: dict[str, Check] = {
     "add": _overflow(lambda a, b, **_: a + b, "+"),
@@ -345,6 +367,7 @@ _CHECKS: dict[str, Check] = {
     "div": _of_division,
     "rem": _of_division,
     "convert_element_type": _of_conversion,
+    "cond": _of_choice,
     "dynamic_slice": _of_window,
     "dynamic_update_slice": _of_window,
     "gather": _of_gather,

@@ -1,0 +1,23 @@
+"""Signatures of programs in documents."""
+
+from __future__ import annotations
+
+import jitscope as jx
+import jitscope.numpy as jnp
+from jitscope import observe
+from tests.compiler.programs import floats
+
+
+X = floats(3)
+
+
+def test_a_signature_gives_the_number_of_arrays_in_a_large_tree() -> None:
+    large, small = {f"k{i}": X for i in range(7)}, {f"k{i}": X for i in range(6)}
+
+    def of_trees(params, few, y):
+        return jnp.sin(y)
+
+    jx.jit(of_trees)(large, small, X)
+    (text,) = [observe.signature_text(row) for row in observe.ledger() if row.function == "of_trees"]
+    listed = ", ".join(f"few['k{i}']: f32[3]" for i in range(6))
+    assert text == f"of_trees(params: 7 arrays, {listed}, y: f32[3]) -> f32[3]"
