@@ -13,9 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from jitscope.advise import CATALOGUE, Diagnostic, distinct, look
-from jitscope.advise.code.text import Code
-from jitscope.advise.look import is_silenced
+from jitscope.advise import CATALOGUE, Diagnostic, heard, look, together
 from jitscope.advise.program import Program, ProgramError, read
 from jitscope.advise.watch import Watch
 
@@ -75,24 +73,8 @@ def check(program: Program, run: bool = False) -> list[Found]:
     every = look(program.text, program.file, program.cells)
     if run:
         ran = _run_notebook(program) if program.is_notebook else _run(program)
-        every = _merged(every, ran)
-    every = [one for one in distinct(every) if not _is_silent(one, program)]
+        every = heard(together(every, ran), program.text)
     return [_placed(one, program) for one in every]
-
-
-def _merged(looked: list[Diagnostic], ran: list[Diagnostic]) -> list[Diagnostic]:
-    """An error is told once: what a run shows stands for what the look saw in the same line, and an error that ended the run
-    for all that the look expected of the same kind there."""
-    lines = {(one.span.line, CATALOGUE[one.id].severity) for one in ran if one.severity == "error"}
-    kept = [one for one in looked if (one.span.line, CATALOGUE[one.id].severity) not in lines]
-    return kept + ran
-
-
-def _is_silent(one: Diagnostic, program: Program) -> bool:
-    try:
-        return is_silenced(one, Code(program.text, program.file).silenced())
-    except (SyntaxError, ValueError, RecursionError):
-        return False
 
 
 def _placed(one: Diagnostic, program: Program) -> Found:

@@ -8,10 +8,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from jitscope import observe
-from jitscope.advise import Diagnostic, Span, distinct, look
-from jitscope.advise.code.text import Code
-from jitscope.advise.look import is_silenced
-from jitscope.advise.program import of_cells
+from jitscope.advise import Diagnostic, Span, heard, look, together
+from jitscope.advise.program import of_cells, plain
 from jitscope.advise.run.errors import explained
 from jitscope.advise.run.misses import missed
 from jitscope.advise.run.programs import of_program
@@ -70,20 +68,17 @@ class SharpBits:
             self._watched += self._watch.found()
             self._watch = None
 
-    @property
-    def listens(self) -> bool:
-        return self._watch is not None
-
     def found(self) -> list[Diagnostic]:
         """All that is known of the cells as they were run last, without what comments silence."""
         rows = list(self._ledger)
         ran = [*self._errors, *self._watched, *missed(rows), *(one for row in rows for one in of_program(row))]
         ran += self._watch.found() if self._watch is not None else []
-        files = {cell.file for cell in self._cells.values()}
-        ran = [one for one in ran if one.file in files]
-        errors = {(one.file, one.span.line) for one in ran if one.severity == "error"}
-        looked = [one for one in self._looked() if (one.file, one.span.line) not in errors or one.severity != "error"]
-        return [one for one in distinct([*looked, *ran]) if not self._is_silent(one)]
+        every = together(self._looked(), ran)
+        return [
+            one
+            for cell in self._cells.values()
+            for one in heard([o for o in every if o.file == cell.file], plain(cell.text))
+        ]
 
     def _looked(self) -> list[Diagnostic]:
         """The look at all cells as one program: later ones know the names of those before."""
@@ -97,13 +92,6 @@ class SharpBits:
                 span = Span(line, one.span.column, one.span.end_line - by, one.span.end_column)
                 found.append(replace(one, file=cells[number - 1].file, span=span))
         return found
-
-    def _is_silent(self, one: Diagnostic) -> bool:
-        text = next((cell.text for cell in self._cells.values() if cell.file == one.file), "")
-        try:
-            return is_silenced(one, Code(of_cells([text], "").text, one.file).silenced())
-        except (SyntaxError, ValueError, RecursionError):
-            return False
 
     def document(self) -> Document:
         """As a document; see docs/documents.md."""

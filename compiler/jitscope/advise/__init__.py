@@ -1,8 +1,9 @@
 """Advice on sharp bits: found in the code, while tracing, in what was compiled again, and in runs; at the line, with a fix."""
 
 from .catalogue import CATALOGUE
-from .diagnostic import Diagnostic, Edit, Fix, Span, distinct
+from .diagnostic import Diagnostic, Edit, Fix, Span, distinct, together
 from .look import look
+from .silencing import heard
 
 
-__all__ = ["CATALOGUE", "Diagnostic", "Edit", "Fix", "Span", "distinct", "look"]
+__all__ = ["CATALOGUE", "Diagnostic", "Edit", "Fix", "Span", "distinct", "heard", "look", "together"]

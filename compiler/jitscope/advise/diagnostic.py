@@ -88,6 +88,14 @@ def applied(text: str, edits: Iterable[Edit]) -> str:
     return "".join(lines)
 
 
+def together(looked: Iterable[Diagnostic], ran: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """What a look and a run found. An error is told once: one that a run met stands for those that the look expected in its line."""
+    ran = list(ran)
+    met = {(one.file, one.span.line) for one in ran if one.severity == "error"}
+    kept = [one for one in looked if one.severity != "error" or (one.file, one.span.line) not in met]
+    return distinct([*kept, *ran])
+
+
 _TOLD_BY = {"key-reuse": "key-not-threaded"}
 """Sharp bits that follow from another one in the same line."""
 

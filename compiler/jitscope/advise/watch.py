@@ -7,13 +7,12 @@ from typing import Any
 
 from ..core import config, notices, source
 from ..observe.ledger import Ledger, Row, ledger as session_ledger
-from .code.text import Code
 from .diagnostic import Diagnostic, Fix, Span, distinct
-from .look import is_silenced
 from .run.errors import explained
 from .run.misses import missed
 from .run.programs import of_program
 from .run.values import look_at_run
+from .silencing import heard
 
 
 class Watch:
@@ -61,12 +60,6 @@ class Watch:
         """What was found so far, one for each id and line, without what comments in the code silence."""
         rows = list({row.id: row for row in self._rows}.values())
         every = [*self._found, *missed(rows), *(one for row in rows for one in of_program(row))]
-        return [one for one in distinct(every) if not _is_silent(one)]
-
-
-def _is_silent(one: Diagnostic) -> bool:
-    try:
-        code = Code("".join(source.lines_of(one.file)), one.file)
-    except (SyntaxError, ValueError, RecursionError):
-        return False
-    return is_silenced(one, code.silenced())
+        found = distinct(every)
+        texts = {one.file: "".join(source.lines_of(one.file)) for one in found}
+        return [one for file, text in texts.items() for one in heard([o for o in found if o.file == file], text)]

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import ast
-import io
-import re
-import tokenize
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -14,7 +11,6 @@ from .names import Names
 
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-_SILENCED = re.compile(r"#\s*jitscope:\s*ok(?:\s+([\w\s,-]+))?")
 
 
 class Cell(NamedTuple):
@@ -83,21 +79,3 @@ class Code:
         cell = self.cell_of(node)
         own = [one for one in self.tree.body if cell and cell.first <= one.lineno <= cell.last]
         return bool(own) and own[-1] is statement
-
-    def silenced(self) -> dict[int, frozenset[str]]:
-        """The ids that a comment silences, by line: `# jitscope: ok key-reuse` for its line, without an id for all of them; a
-        comment that stands alone in its line is for the whole file (line 0)."""
-        found: dict[int, frozenset[str]] = {}
-        if "jitscope:" not in self.text:
-            return found
-        try:
-            for token in tokenize.generate_tokens(io.StringIO(self.text).readline):
-                match = _SILENCED.match(token.string) if token.type == tokenize.COMMENT else None
-                if match:
-                    ids = frozenset(re.findall(r"[\w-]+", match[1] or "")) or frozenset({"*"})
-                    alone = not token.line[: token.start[1]].strip()
-                    line = 0 if alone else token.start[0]
-                    found[line] = found.get(line, frozenset()) | ids
-        except (tokenize.TokenError, IndentationError):
-            pass
-        return found

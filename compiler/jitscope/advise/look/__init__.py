@@ -11,6 +11,7 @@ from ..code.names import Names
 from ..code.text import Cell, Code
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic, distinct
+from ..silencing import heard
 from . import branching, functions, host, keys, outside, shapes, side_effects, timing, updates
 
 
@@ -69,11 +70,4 @@ def _look(code: Code) -> list[Diagnostic]:
     walk.run()
     for detector in OF_PROGRAMS:
         found.extend(detector(walk))
-    silenced = code.silenced()
-    return distinct(one for one in found if not is_silenced(one, silenced))
-
-
-def is_silenced(one: Diagnostic, silenced: dict[int, frozenset[str]]) -> bool:
-    """Whether a comment silences a diagnostic, in its line or in the whole file."""
-    ids = silenced.get(0, frozenset()) | silenced.get(one.span.line, frozenset())
-    return one.id in ids or "*" in ids
+    return heard(distinct(found), code.text)

@@ -62,20 +62,12 @@ def dropped(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     if event.what != "drop" or not isinstance(node, ast.Call) or code.is_shown(node):
         return
     dotted = code.names.dotted(node.func)
-    match node.func:
-        case ast.Attribute(value=ast.Subscript(value=ast.Attribute(value=base, attr="at")), attr=attr) if (
-            attr in _UPDATES
-        ):
-            message = f"this makes a new array and drops it: `{short(code, base)}` stays as it was."
-            fix = replacing(code, node, f"{code.source(base)} = {code.source(node)}")
-            yield diagnostic(code, "update-result-dropped", node, message, fix)
-            return
-        case ast.Attribute(value=base, attr=attr) if not dotted and attr in METHODS:
-            if _kind_of_result(event) and event.region.function is not None:
-                message = f"this makes a new array and drops it: `{short(code, base)}` stays as it was."
-                fix = replacing(code, node, f"{code.source(base)} = {code.source(node)}")
-                yield diagnostic(code, "update-result-dropped", node, message, fix)
-                return
+    base = _unchanged(event, dotted)
+    if base is not None:
+        message = f"this makes a new array and drops it: `{short(code, base)}` stays as it was."
+        fix = replacing(code, node, f"{code.source(base)} = {code.source(node)}")
+        yield diagnostic(code, "update-result-dropped", node, message, fix)
+        return
     computes = dotted.startswith(("jax.numpy.", "jax.lax.", "jax.nn.")) and dotted.rpartition(".")[2] not in _CONTROL
     if dotted.endswith((".map", ".tree_map")) and not (node.args and isinstance(node.args[0], ast.Lambda)):
         return  # it may be called for what its function does
@@ -84,5 +76,14 @@ def dropped(event: Event, walk: Walk) -> Iterator[Diagnostic]:
         yield diagnostic(code, "update-result-dropped", node, message, "Give the result a name, or delete the line.")
 
 
-def _kind_of_result(event: Event) -> bool:
-    return event.kind in (Kind.TRACED, Kind.ARRAY)
+def _unchanged(event: Event, dotted: str) -> ast.expr | None:
+    """The array that somebody might think a call changes: `x.at[0].set(1)`, and in functions `x.sort()`."""
+    match event.node.func:
+        case ast.Attribute(value=ast.Subscript(value=ast.Attribute(value=base, attr="at")), attr=attr) if (
+            attr in _UPDATES
+        ):
+            return base
+        case ast.Attribute(value=base, attr=attr) if not dotted and attr in METHODS:
+            is_array = event.kind in (Kind.TRACED, Kind.ARRAY)
+            return base if is_array and event.region.function is not None else None
+    return None
