@@ -6,6 +6,7 @@ A form is one of: a scalar (`TEXT`, `WHOLE`, `NUMBER`, `FLAG`), `OneOf` some wor
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -104,6 +105,8 @@ FORMS: dict[str, Record] = {
         text=TEXT,
         named_scope=Perhaps(TEXT),
     ),
+    "edit": _record(line=WHOLE, column=WHOLE, end_line=WHOLE, end_column=WHOLE, text=TEXT),
+    "fix": _record(text=TEXT, edits=Many("edit"), checked=TEXT, position=Maybe("position"), before=Perhaps(Many(TEXT))),
     "function": _record(name=TEXT, label=TEXT, file=TEXT, cell=Maybe(TEXT), first_line=WHOLE, lines=Many(TEXT)),
     "source": _document(
         "source",
@@ -352,6 +355,21 @@ def _position_rule(value: Any, path: str) -> Iterator[str]:
         yield f"{path}: lines count from 1 and columns from 0; found line {value['line']}, column {value['column']}"
 
 
+def _edit_rule(value: Any, path: str) -> Iterator[str]:
+    start, end = (value["line"], value["column"]), (value["end_line"], value["end_column"])
+    if value["line"] < 1 or value["column"] < 0 or end < start:
+        yield f"{path}: an edit goes forward, lines from 1, columns from 0; found {start} to {end}"
+
+
+def _fix_rule(value: Any, path: str) -> Iterator[str]:
+    starts = sorted((edit["line"], edit["column"], edit["end_line"], edit["end_column"]) for edit in value["edits"])
+    if any(after[:2] < before[2:] for before, after in itertools.pairwise(starts)):
+        yield f"{path}.edits: edits do not overlap"
+    lines = max((edit["end_line"] for edit in value["edits"]), default=0) - starts[0][0] + 1 if starts else 0
+    if "before" in value and len(value["before"]) != lines:
+        yield f"{path}.before: the lines from the first edit to the last, {lines}; found {len(value['before'])}"
+
+
 def _graph_rule(graph: Any, path: str) -> Iterator[str]:
     ids: dict[str, int] = {}
     for index, node in enumerate(graph["nodes"]):
@@ -410,6 +428,8 @@ def _row_rule(row: Any, path: str) -> Iterator[str]:
 _RULES: dict[str, Callable[[Any, str], Iterator[str]]] = {
     "quantity": _quantity_rule,
     "position": _position_rule,
+    "edit": _edit_rule,
+    "fix": _fix_rule,
     "graph": _graph_rule,
     "source": _source_rule,
     "compilation": _compilation_rule,

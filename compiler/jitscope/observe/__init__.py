@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.records import listen as listen
 from .differences import Difference as Difference, differences as differences
+from .fixes import fix_document as fix_document
 from .ledger import Ledger as Ledger, Mark as Mark, Row as Row, ledger as ledger
 from .positions import position_document as position_document, positions_of as positions_of
 

@@ -19,6 +19,22 @@ export interface Position {
   named_scope?: string;
 }
 
+export interface Edit {
+  line: number;
+  column: number;
+  end_line: number;
+  end_column: number;
+  text: string;
+}
+
+export interface Fix {
+  text: string;
+  edits: Edit[];
+  checked: string;
+  position: Position | null;
+  before?: string[];
+}
+
 export interface SourceFunction {
   name: string;
   label: string;
