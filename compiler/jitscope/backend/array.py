@@ -19,7 +19,6 @@ from ..core.operators import Operators
 from ..core.references import Reference
 from ..core.trace import Tracer, immutable_message
 from ..xla import client
-from ..xla.dtypes import PLAIN
 from .guarding import guard
 
 
@@ -39,15 +38,18 @@ class Array(Operators):
     # Values
 
     def __array__(self, dtype: Any = None, context: Any = None, copy: bool | None = None) -> np.ndarray:
-        if self.aval.dtype not in PLAIN:
-            if isinstance(self.aval.dtype, dtypes.ExtendedDType):
-                raise TypeError(f"{self.aval.short()} holds keys, which have no NumPy form: use random.key_data(keys)")
-            if self.aval.dtype == dtypes.float0:
-                return np.zeros(self.aval.shape, dtypes.float0)
         value = client.to_numpy(self.buf, self.aval.dtype)
+        if value.dtype is not self.aval.dtype:
+            value = self._otherwise(value)
         if dtype is not None and np.dtype(dtype) != value.dtype:
             return value.astype(dtype)
         return value.copy() if copy else value
+
+    def _otherwise(self, value: np.ndarray) -> np.ndarray:
+        """What is seen of an array of another dtype than its memory has."""
+        if isinstance(self.aval.dtype, dtypes.ExtendedDType):
+            raise TypeError(f"{self.aval.short()} holds keys, which have no NumPy form: use random.key_data(keys)")
+        return np.zeros(self.aval.shape, dtypes.float0) if self.aval.dtype == dtypes.float0 else value
 
     def __dlpack__(
         self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
@@ -261,17 +263,19 @@ def array_from_numpy(value: Any, weak_type: bool = False, device: Any = None) ->
     if config.guarding:
         guard("host_to_device", lambda: f"{value.dtype}{list(value.shape)}")
     key = (value.shape, value.dtype, weak_type, options)
-    aval = _avals.get(key)
-    if aval is None:
+    found = _avals.get(key)
+    if found is None:
         _make_room(_avals)
-        aval = _avals[key] = ShapedArray(value.shape, canonicalize(value.dtype), weak_type)
+        dtype = canonicalize(value.dtype)
+        found = _avals[key] = ShapedArray(value.shape, dtype, weak_type), client.putting(value.shape, dtype)
+    aval, known = found
     if value.dtype is not aval.dtype:
         narrow = value.astype(aval.dtype, copy=False)
         if notices.listeners and value.dtype.kind in "iu":
             _tell_cut(value, narrow)
         value = narrow
     try:
-        return Array(client.put(value, device or options.default_device), aval)
+        return Array(client.put(value, device or options.default_device, known), aval)
     except TypeError:
         if aval.dtype != dtypes.float0:
             raise
@@ -283,7 +287,7 @@ def result_of(buf: Any, aval: ShapedArray) -> Any:
     return np.zeros(aval.shape, dtypes.float0) if aval.dtype == dtypes.float0 else Array(buf, aval)
 
 
-_avals: dict[Any, ShapedArray] = {}
+_avals: dict[Any, tuple[ShapedArray, client.Aval | None]] = {}
 _scalars: dict[Any, tuple[Any, ShapedArray]] = {}
 _shared: dict[int, Any] = {}
 _MAX_KEPT = 4096

@@ -27,22 +27,33 @@ def call_key(spec: StaticSpec, auto: bool, args: tuple, kwargs: dict[str, Any]) 
     """
     key: list[Any] = [settings(), len(args)]
     bufs: list[Any] = []
-    static = spec.positions
-    if static and min(static) < 0:
+    static, names = spec.positions, spec.names
+    if spec.from_the_end:
         static = {i % len(args) for i in static if -len(args) <= i < len(args)}
     for i, x in enumerate(args):
-        if not _add(key, bufs, x, i in static, auto):
+        if i in static:
+            key.append((type(x), x))
+        elif type(x) is Array:
+            key.append(x.aval)
+            bufs.append(x.buf)
+        elif not _add(key, bufs, x, auto):
             return None
     for name, x in kwargs.items():
         key.append(name)
-        if not _add(key, bufs, x, name in spec.names, auto):
+        if name in names:
+            key.append((type(x), x))
+        elif type(x) is Array:
+            key.append(x.aval)
+            bufs.append(x.buf)
+        elif not _add(key, bufs, x, auto):
             return None
     return None if auto and not bufs else (tuple(key), bufs)
 
 
-def _add(key: list[Any], bufs: list[Any], x: Any, static: bool, auto: bool) -> bool:
+def _add(key: list[Any], bufs: list[Any], x: Any, auto: bool) -> bool:
+    """Add what is no array, or not one alone; False where that cannot be done."""
     kind = type(x)
-    if static or (auto and kind is not Array and is_static_kind(x)):
+    if auto and is_static_kind(x):
         key.append((kind, x))
         return True
     if kind in _NUMBERS:

@@ -21,9 +21,9 @@ from .. import tree
 from ..control.call import call
 from ..control.discharge import uses_refs
 from ..control.refs import Ref
-from ..core import records, source
+from ..core import config, records, source
 from ..core.avals import aval_of
-from ..core.config import settings
+from ..core.config import scoped, settings
 from ..core.errors import stepped_on
 from ..core.folding import fold
 from ..core.staging import eval_jaxpr, recording
@@ -67,9 +67,9 @@ class JitFunction:
         try:
             written, given = None, args
             if self._one_device and _current.get() is None:
-                if self._all_dynamic and not kwargs:
+                if self._all_dynamic:
                     # The quickest way, for arrays alone, NumPy's too; `call_key` would give the same.
-                    key: list[Any] = [settings(), len(args)]
+                    key: list[Any] = [config.unscoped if scoped() is None else settings(), len(args)]
                     bufs = []
                     for x in args:
                         if type(x) is not Array:
@@ -79,13 +79,21 @@ class JitFunction:
                                 x = array_from_numpy(x)
                             except TypeError:  # the long way says which argument it is
                                 break
-                            given = (*given[: len(bufs)], x, *given[len(bufs) + 1 :])
                         key.append(x.aval)
                         bufs.append(x.buf)
                     else:
-                        ready = self._caches.calls.get(tuple(key))
-                        if ready is not None:
-                            return ready.run(bufs)
+                        for name in kwargs:
+                            x = kwargs[name]
+                            if type(x) is not Array:
+                                break
+                            key += name, x.aval
+                            bufs.append(x.buf)
+                        else:
+                            ready = self._caches.calls.get(tuple(key))
+                            if ready is not None:
+                                return ready.run(bufs)
+                    count = min(len(bufs), len(args))
+                    given = (*map(Array, bufs[:count], key[2:]), *args[count:])
                 written = call_key(self._spec, self._auto, given, kwargs)
                 if written is not None:
                     try:

@@ -71,6 +71,7 @@ class StaticSpec:
         if both:
             raise ValueError(f"argument {', '.join(sorted(both))} cannot be both static and donated")
         self.statics = bool(self.positions or self.names)
+        self.from_the_end = any(i < 0 for i in self.positions)
         self.key = (frozenset(self.positions), frozenset(self.names), frozenset(donated[0]), frozenset(donated[1]))
 
     @property

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from . import devices, dlpack, forks
-from .devices import Device, aval_of, sharding_of
+from .devices import Aval, Device, aval_of, sharding_of
 from .dtypes import PACKED, SUPPORTED, acceptable
 from .errors import deleted, translate
 from .runtime import RuntimeFailure, _jax, xc
 
 
 __all__ = ["block_until_ready", "copy_to_device", "delete", "device_of", "from_dlpack", "is_deleted", "is_ready",
-           "live_buffers", "nbytes", "pointer", "put", "to_dlpack"]  # fmt: skip
+           "live_buffers", "nbytes", "pointer", "put", "putting", "to_dlpack"]  # fmt: skip
 
 Buffer = Any
 _COPY = xc.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL  # the default aliases aligned numpy arrays
@@ -28,18 +28,23 @@ _batched_device_put = xc.batched_device_put
 
 
 @forks.guard
-def put(x: np.ndarray, device: Device | None = None) -> Buffer:
+def put(x: np.ndarray, device: Device | None = None, aval: Aval | None = None) -> Buffer:
     """A buffer on `device` (default: the default device) with a copy of `x`, of the same shape and dtype.
 
     Writing to `x` afterwards does not change the buffer. Any strides and byte order will do; float64 stays float64.
-    Raises TypeError for dtypes without an XLA counterpart.
+    `aval` is what `putting(shape, dtype)` said, for who asked before. Raises TypeError for dtypes without an XLA counterpart.
     """
-    if type(x) is not np.ndarray or x.dtype not in SUPPORTED:
-        x = acceptable(x)
+    if aval is None:
+        if type(x) is not np.ndarray or x.dtype not in SUPPORTED:
+            x = acceptable(x)
+        aval = aval_of(x.shape, x.dtype)
     sharding, targets = (devices.home or devices.make_home()) if device is None else devices.placement(device)
-    return _batched_device_put(
-        aval_of(x.shape, x.dtype), sharding, [x], targets, enable_x64=True, host_buffer_semantics=_COPY
-    )
+    return _batched_device_put(aval, sharding, [x], targets, True, False, _COPY, True)  # committed, force_copy, x64
+
+
+def putting(shape: tuple[int, ...], dtype: np.dtype) -> Aval | None:
+    """What `put` needs to know of arrays that it takes as they are; None for those it has to look at."""
+    return aval_of(shape, dtype) if dtype in SUPPORTED else None
 
 
 def capsule(buf: Buffer, stream: int | None = None) -> Any:
