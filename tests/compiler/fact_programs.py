@@ -1,14 +1,18 @@
-"""Some thirty programs of many kinds, each a function and its arguments, to hold documents against the compiler's texts."""
+"""Some forty-five programs of many kinds, each a function, its arguments and options, to hold documents against the compiler's
+texts."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
+from typing import NamedTuple
 
 import numpy as np
 
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax, nn
+from jitscope.core import dtypes
 
 
 PROGRAMS = {}
@@ -19,9 +23,27 @@ def f32(*shape):
     return _random.uniform(0.1, 0.9, shape).astype(np.float32)
 
 
-def program(*args):
+def c64(*shape):
+    return f32(*shape) + np.complex64(1j) * f32(*shape)
+
+
+def bf16(*shape):
+    return f32(*shape).astype(dtypes.bfloat16)
+
+
+class Program(NamedTuple):
+    fun: Callable
+    args: tuple
+    donate: tuple = ()
+    x64: bool = False
+
+    def jit(self):
+        return jx.jit(self.fun, donate_argnums=self.donate)
+
+
+def program(*args, **options):
     def keep(fun):
-        PROGRAMS[fun.__name__] = (fun, args)
+        PROGRAMS[fun.__name__] = Program(fun, args, **options)
         return fun
 
     return keep
@@ -29,7 +51,7 @@ def program(*args):
 
 for _name, _sizes in (("transformer", {"layers": 3}), ("lstm", {}), ("resnet", {}), ("unrolled", {})):
     _module = import_module(f"tests.programs.{_name}")
-    PROGRAMS[_name] = (_module.program, _module.arguments(**_sizes))
+    PROGRAMS[_name] = Program(_module.program, _module.arguments(**_sizes))
 
 
 @program(f32(5))
@@ -198,3 +220,156 @@ def same_again(x):
 @program({"a": [f32(2), f32(3)], "b": (f32(4),)})
 def trees(t):
     return jx.tree.map(lambda x: x * 2, t)
+
+
+# --- of kinds that are seldom: library calls, derivatives by hand, other dtypes, callbacks, loops in branches in loops -------
+
+
+@program(c64(6, 8), f32(5, 5), f32(5, 2))
+def libraries(z, a, b):
+    spectrum = jnp.fft.fft2(z)
+    q, r = jnp.linalg.qr(a)
+    u, s, vt = jnp.linalg.svd(a)
+    x = jnp.linalg.solve(a + 5 * jnp.eye(5), b)
+    return (
+        jnp.abs(jnp.fft.ifft2(spectrum)),
+        q @ r,
+        u * s @ vt,
+        x,
+        jnp.linalg.det(a),
+        jnp.linalg.cholesky(a @ a.T + jnp.eye(5)),
+    )
+
+
+@program(np.int32(3), f32(4))
+def scan_in_cond_in_while(n, x):
+    def step(c, k):
+        c = jnp.sin(c) + k
+        return c, c[0]
+
+    def body(state):
+        i, x = state
+        x = lax.cond(
+            x.sum() > 1,
+            lambda x: lax.scan(step, x, jnp.arange(7.0))[0],
+            lambda x: lax.fori_loop(0, 3, lambda i, x: x * 0.5, x),
+            x,
+        )
+        return i + 1, x
+
+    return lax.while_loop(lambda s: s[0] < n, body, (0, x))
+
+
+@jx.custom_vjp
+def _clipped(x):
+    return jnp.sin(x)
+
+
+_clipped.defvjp(lambda x: (jnp.sin(x), jnp.cos(x)), lambda c, g: (jnp.clip(g * c, -1, 1),))
+
+
+@jx.custom_jvp
+def _softened(x):
+    return jnp.log1p(jnp.exp(x))
+
+
+@_softened.defjvp
+def _(primals, tangents):
+    (x,), (t,) = primals, tangents
+    return _softened(x), t / (1 + jnp.exp(-x))
+
+
+@program(f32(6))
+def derivatives_by_hand(x):
+    return jx.value_and_grad(lambda x: (_clipped(x) * _softened(x)).sum())(x)
+
+
+@program({"w": [f32(6, 6), f32(6, 6), f32(6, 6), f32(6, 6)]}, f32(3, 6))
+def rematerialised(params, x):
+    @jx.checkpoint
+    def block(w, x):
+        return jnp.tanh(x @ w) + x
+
+    def loss(params, x):
+        for w in params["w"]:
+            x = block(w, x)
+        return (x**2).sum()
+
+    return jx.grad(loss)(params, x)
+
+
+@program(f32(4, 3), f32(7, 3), f32(7, 4))
+def gradients_of_examples(w, xs, ys):
+    def loss(w, x, y):
+        return ((jnp.tanh(w @ x) - y) ** 2).sum()
+
+    return jx.vmap(jx.grad(loss), in_axes=(None, 0, 0))(w, xs, ys)
+
+
+@program(f32(16, 16), f32(16, 16), donate=(0,))
+def overwritten(a, b):
+    return a + b @ b, b.sum()
+
+
+@program(np.arange(12.0).reshape(3, 4), np.arange(4), x64=True)
+def in_double(a, i):
+    return jnp.linalg.norm(a @ a.T), a.sum(axis=1) / 3, i * 2**40, jnp.fft.fft(a)
+
+
+@program(bf16(8, 16), bf16(16, 4))
+def in_bfloat16(x, w):
+    h = nn.gelu(x @ w)
+    return (h - h.mean(axis=-1, keepdims=True)).astype(jnp.float32), h.max()
+
+
+@program(np.arange(1, 40, dtype=np.uint32))
+def integers(n):
+    def collatz(n):
+        def step(s):
+            n, k = s
+            return jnp.where(n % 2 == 0, n >> 1, 3 * n + 1), k + 1
+
+        return lax.while_loop(lambda s: s[0] != 1, step, (n, 0))[1]
+
+    steps = jx.vmap(collatz)(n)
+    return jnp.bincount(steps, length=8), jnp.bitwise_xor(n, steps.astype(jnp.uint32)), lax.population_count(n)
+
+
+@program(f32(5))
+def with_callbacks(x):
+    y = jx.pure_callback(lambda x: np.sort(x), jx.ShapeDtypeStruct(x.shape, x.dtype), jnp.sin(x))
+    jx.debug.callback(lambda y: None, y)
+    return y * 2
+
+
+class Layer:
+    def __init__(self, scale):
+        self.scale = scale
+
+    def __call__(self, x, w):
+        return self.norm(x @ w) * self.scale
+
+    def norm(self, x):
+        with jx.named_scope("norm"):
+            return (x - x.mean(-1, keepdims=True)) / jnp.sqrt(x.var(-1, keepdims=True) + 1e-5)
+
+
+@program(f32(5, 6), [f32(6, 6), f32(6, 6), f32(6, 6)])
+def in_classes(x, ws):
+    layers = [Layer(s) for s in (1.0, 0.5, 2.0)]
+    with jx.named_scope("model"):
+        for layer, w in zip(layers, ws, strict=True):
+            x = nn.relu(layer(x, w))
+    return x
+
+
+@program(f32(33))
+def prefixes(x):
+    return lax.associative_scan(jnp.add, x), lax.cummax(x), jnp.median(x), jnp.unique(x, size=4)
+
+
+@program(f32(4, 4))
+def second_order(x):
+    loss = lambda x: jnp.log(jnp.sum(jnp.exp(x @ x.T)))
+    v = jnp.ones_like(x)
+    return jx.jvp(jx.grad(loss), (x,), (v,))[1], jx.jacfwd(lambda x: jnp.sin(x).sum(0))(x)

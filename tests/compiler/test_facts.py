@@ -34,12 +34,13 @@ def facts(request, monkeypatch):
     """Made once for each program."""
     name = request.param
     if name not in _known:
-        _known[name] = make(name, monkeypatch)
+        with jx.enable_x64(PROGRAMS[name].x64):
+            _known[name] = make(name, monkeypatch)
     return _known[name]
 
 
 def make(name, monkeypatch):
-    fun, args = PROGRAMS[name]
+    program = PROGRAMS[name]
     recorded = []
     record = staging.JaxprTrace.record
 
@@ -51,13 +52,13 @@ def make(name, monkeypatch):
         return record(self, *given)
 
     monkeypatch.setattr(staging.JaxprTrace, "record", noting)
-    jx.jit(fun).trace(*args)
+    program.jit().trace(*program.args)
     monkeypatch.undo()
     jx.clear_caches()  # what was traced above has the function that notes in its stacks
-    stage = jx.jit(fun).trace(*args)
-    jx.block_until_ready(jx.jit(fun)(*args))
+    stage = program.jit().trace(*program.args)
+    jx.block_until_ready(program.jit()(*program.args))
     row = next(r for r in reversed(list(observe.ledger())) if r.entry is not None and not r.nested)
-    assert row.function == fun.__name__
+    assert row.function == program.fun.__name__
     document = observe.compilation_document(row)
     validate(document)
     return Facts(document, str(stage.jaxpr), stage.lower().compile().as_text(), recorded)
