@@ -223,3 +223,15 @@ def test_origins_of_kernels_are_equations_of_the_program(facts):
             if n["paths"] and n["paths"][0] in kernel["paths"] and n["positions"]
         ]
         assert {(p["file"], p["line"]) for p in kernel["positions"]} == {(p["file"], p["line"]) for p in places}
+
+
+@pytest.mark.parametrize(
+    "facts", ["scan_in_cond_in_while", "open_loop", "integers", "scanned", "branches"], indirect=True
+)
+def test_kernels_in_loops_and_branches_know_their_own_lines(facts):
+    """Each equation that computes (and is no counter), at any depth, is in some kernel: XLA simplifies none of these away."""
+    plumbing = ("slice", "squeeze", "broadcast_in_dim", "convert_element_type", "reshape", "select_n", "concatenate")
+    nodes = [n for n in facts.document["graph"]["nodes"] if n["kind"] == "equation" and n["label"] not in plumbing]
+    known = {p for k in facts.document["fusion"]["kernels"] if k["kind"] != "loop" for p in k["paths"]}
+    inside = {n["id"] for n in nodes if "/" in n["id"] and n["types"] != ["i32[]"]}
+    assert inside and inside <= known

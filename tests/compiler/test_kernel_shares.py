@@ -7,8 +7,8 @@ import pytest
 
 import jitscope as jx
 import jitscope.numpy as jnp
-from jitscope import observe
-from jitscope.observe.fusion import _unknown
+from jitscope import lax, observe
+from jitscope.observe.fusion import _listed, _unknown
 from jitscope_widgets.schema import validate
 
 
@@ -40,12 +40,41 @@ def test_shares_are_measured_with_the_steady_time(measured):
 
 
 def kernel(type_, paths, share=None, kind="fusion"):
-    return {"kind": kind, "type": type_, "paths": paths, "share": share}
+    return {"name": "k", "kind": kind, "type": type_, "paths": paths, "share": share}
+
+
+def unknown(kernels, runs=1):
+    return _unknown(kernels, lambda name: runs)
 
 
 def test_kernels_without_origin_are_counted():
-    assert _unknown([kernel("f32[6]", ["e0"]), kernel("f32[2]", [])]) == {"kernels": 1, "bytes": 0.25, "time": None}
+    assert unknown([kernel("f32[6]", ["e0"]), kernel("f32[2]", [])]) == {"kernels": 1, "bytes": 0.25, "time": None}
     timed = [kernel("f32[6]", ["e0"], 0.9), kernel("f32[2]", [], 0.1)]
-    assert _unknown(timed) == {"kernels": 1, "bytes": 0.25, "time": 0.1}
-    assert _unknown([kernel("f32[2]", [], kind="copy")])["kernels"] == 0
-    assert _unknown([]) == {"kernels": 0, "bytes": 0.0, "time": None}
+    assert unknown(timed) == {"kernels": 1, "bytes": 0.25, "time": 0.1}
+    assert unknown([kernel("f32[2]", [], kind="copy")])["kernels"] == 0
+    assert unknown([kernel("f32[6]", ["e0"]), kernel("f32[2]", [])], None)["bytes"] is None
+    assert unknown([]) == {"kernels": 0, "bytes": 0.0, "time": None}
+
+
+@pytest.mark.parametrize("loop", ["scan", "while"])
+def test_a_loop_that_runs_in_one_piece_has_the_time_of_its_kernels(loop):
+    def small_loop(x):
+        y = jnp.sin(x + 1)
+        if loop == "scan":
+            return lax.scan(lambda c, _: (jnp.cos(c) * c, None), y, length=200)[0]
+        return lax.while_loop(lambda s: s[0] < 200, lambda s: (s[0] + 1, jnp.cos(s[1]) * s[1]), (0, y))[1]
+
+    f, x = jx.jit(small_loop), np.ones(8, np.float32)
+    jx.block_until_ready(f(x))
+    kernels = observe.measured(list(observe.ledger())[-1].id)["fusion"]["kernels"]
+    (whole,) = [k for k in kernels if k["kind"] == "loop"]
+    inside = [k for k in kernels if k["note"].startswith("Runs again")]
+    timed = [k["share"] for k in inside if k["share"] is not None]
+    in_loop = sum(timed) if timed else whole["share"]
+    assert in_loop > 0.5  # of 200 iterations of two operations, beside one fusion and some copies
+    assert (whole["share"] is None) == bool(timed)
+    assert sum(k["share"] or 0 for k in kernels) == pytest.approx(1)
+
+
+def test_the_last_of_a_list_is_joined_by_and():
+    assert [_listed(["2"]), _listed(["2", "3"]), _listed(["2", "3", "11"])] == ["2", "2 and 3", "2, 3 and 11"]

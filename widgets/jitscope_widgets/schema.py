@@ -167,7 +167,7 @@ FORMS: dict[str, Record] = {
             fusions=WHOLE,
             library=WHOLE,
             sentence=TEXT,
-            unknown=Perhaps(_record(kernels=WHOLE, bytes=NUMBER, time=Maybe(NUMBER))),
+            unknown=Perhaps(_record(kernels=WHOLE, bytes=Maybe(NUMBER), time=Maybe(NUMBER))),
         ),
     ),
     "stage": _record(name=OneOf(("trace", "lower", "compile", "first run")), seconds="quantity"),

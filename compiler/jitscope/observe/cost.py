@@ -34,7 +34,7 @@ def depends_on_values(module: Any) -> bool:
     length, or calls a routine whose work is not known."""
     return any(
         i.opcode in ("conditional", "sort")
-        or (i.opcode == "while" and not _TRIPS.search(i.backend_config))
+        or (i.opcode == "while" and trips(i) is None)
         or (i.opcode == "custom-call" and lapack_flops(i) is None)
         for computation in hlo_module.computations(module)
         for i in computation.instructions
@@ -51,6 +51,12 @@ class _Sum(NamedTuple):
 
 _NOTHING = _Sum(0.0, 0.0)
 _TRIPS = re.compile(r'"known_trip_count":\{"n":"(\d+)"\}')
+
+
+def trips(loop: Instruction) -> int | None:
+    """How many iterations a loop makes, where XLA knows that."""
+    found = _TRIPS.search(loop.backend_config)
+    return int(found.group(1)) if found else None
 
 
 class _Costs:
@@ -103,11 +109,11 @@ class _Costs:
         return _NOTHING
 
     def _while(self, i: Instruction) -> _Sum:
-        called, trips = dict(i.called), _TRIPS.search(i.backend_config)
-        if trips is None:
+        called, n = dict(i.called), trips(i)
+        if n is None:
             self.loops.append(i.name)
             return _NOTHING
-        n, body, condition = int(trips.group(1)), called["body"], called["condition"]
+        body, condition = called["body"], called["condition"]
         found = _NOTHING.plus(self.of(body), n).plus(self.of(condition), n + 1)
         return found.plus(self._once(body), -1).plus(self._once(condition), -1)
 

@@ -1,11 +1,13 @@
 """What XLA's passes made of a program: its kernels, and before and after side by side."""
 
+import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from jitscope.xla.hlo_module import Computation
 
+from .cost import trips
 from .groups.kernels import Origins
 from .hlo import bytes_of, graph_of, positions_of, text_of
 from .hlo_flow import Flow, Op, flow_of, kernel_of, unique
@@ -15,6 +17,7 @@ from .hlo_rows import operations, rows_of
 
 
 Document = dict[str, Any]
+Runs = Callable[[str], int | None]
 
 
 def fusion_document(
@@ -38,7 +41,8 @@ def fusion_document(
     old = flow_of(before, optimized=False) if before else Flow([], [])
     new = with_origins(old, flow_of(after, optimized=True))
     lineage = Lineage(old, new)
-    kernels = kernels_of(new, positions, shares or {})
+    made = _Kernels(new, positions, shares or {})
+    kernels = made.all()
     return {
         "kind": "fusion",
         "version": 1,
@@ -47,18 +51,13 @@ def fusion_document(
         "after": graph_of(new, after, f"{title}, after optimisation", {}, {}, results, origins),
         "kernels": kernels,
         "rows": rows_of(old, new, lineage),
-        "summary": _summary(old, new, kernels, lineage),
+        "summary": _summary(old, new, kernels, lineage, made.runs),
     }
 
 
-def kernels_of(
-    flow: Flow, positions: Mapping[str, Document], shares: Mapping[str, float] | None = None
-) -> list[Document]:
-    """The kernels of an optimised program in the order they run, each loop before the kernels that it repeats."""
-    return _Kernels(flow, positions, shares or {}).all()
-
-
 class _Kernels:
+    """The kernels of an optimised program in the order they run, each loop before the kernels that it repeats."""
+
     def __init__(self, flow: Flow, positions: Mapping[str, Document], shares: Mapping[str, float]):
         self.shares = shares
         self.flow = flow
@@ -89,7 +88,7 @@ class _Kernels:
             "positions": positions_of(paths, self.positions),
             "text": text_of(op.instruction),
             "note": self._note(op, members),
-            "share": self.shares.get(op.id),
+            "share": self._share(op),
         }
 
     def _repeated(self, loop: Op) -> list[Op]:
@@ -97,6 +96,19 @@ class _Kernels:
 
     def _outwards(self, op: Op) -> list[str]:
         return [] if op.scope is None else [op.scope, *self._outwards(self.ops[op.scope])]
+
+    def _share(self, op: Op) -> float | None:
+        """A small loop is run in one piece, as the call that holds it."""
+        call = self.ops.get(op.scope or "")
+        if op.opcode == "while" and call is not None and call.opcode == "call" and op.id not in self.shares:
+            return self.shares.get(call.id)
+        return self.shares.get(op.id)
+
+    def runs(self, name: str) -> int | None:
+        """How often a kernel runs if all branches are taken; None in loops of unknown length."""
+        loops = [op for outer in self._outwards(self.ops[name]) if (op := self.ops[outer]).opcode == "while"]
+        times = [trips(loop.instruction) for loop in loops]
+        return None if None in times else math.prod(n for n in times if n is not None)
 
     def _note(self, op: Op, members: Sequence[Op]) -> str:
         around = [self.ops[name].opcode for name in self._outwards(op)]
@@ -157,11 +169,11 @@ def _around_note(around: Sequence[str]) -> str:
     return "Runs when its branch is taken." if "conditional" in around else ""
 
 
-def _summary(before: Flow, after: Flow, kernels: Sequence[Document], lineage: Lineage) -> Document:
+def _summary(before: Flow, after: Flow, kernels: Sequence[Document], lineage: Lineage, runs: Runs) -> Document:
     run = [k for k in kernels if k["kind"] != "loop"]
     kinds = Counter(k["kind"] for k in run)
     count = sum(op.is_operation for op in before.ops)
-    unknown = _unknown(run)
+    unknown = _unknown(run, runs)
     return {
         "before": count,
         "after": sum(op.is_operation for op in after.ops),
@@ -173,26 +185,32 @@ def _summary(before: Flow, after: Flow, kernels: Sequence[Document], lineage: Li
     }
 
 
-def _unknown(run: Sequence[Document]) -> Document:
-    """How much is done by kernels of which no origin is known: their number, their share of the bytes that kernels write and of
-    the time of all, where that was measured."""
+def _unknown(run: Sequence[Document], runs: Runs) -> Document:
+    """How much is done by kernels of which no origin is known: their number, their share of the bytes that kernels write (in loops
+    in all iterations, where their number is known) and of the time of all, where that was measured."""
     lost = [k for k in run if not k["paths"] and k["kind"] != "copy"]  # copies are XLA's own
-    written = sum(bytes_of(k["type"]) for k in run)
+    written, all_lost = _written(run, runs), _written(lost, runs)
     timed = any(k["share"] is not None for k in run)
     return {
         "kernels": len(lost),
-        "bytes": sum(bytes_of(k["type"]) for k in lost) / written if written else 0.0,
+        "bytes": 0.0 if not lost else None if written is None or all_lost is None else all_lost / max(written, 1),
         "time": min(1.0, sum(k["share"] or 0.0 for k in lost)) if timed else None,
     }
+
+
+def _written(kernels: Sequence[Document], runs: Runs) -> int | None:
+    counts = [runs(k["name"]) for k in kernels]
+    return None if None in counts else sum(n * bytes_of(k["type"]) for n, k in zip(counts, kernels) if n is not None)
 
 
 def _unknown_in_words(unknown: Document) -> str:
     count = unknown["kernels"]
     if not count:
         return ""
-    parts = [f"{_percent(unknown['bytes'])} of the bytes written"]
+    parts = [f"{_percent(unknown['bytes'])} of the bytes written"] if unknown["bytes"] is not None else []
     parts += [f"{_percent(unknown['time'])} of the time"] if unknown["time"] is not None else []
-    return f"of {_counted(count, 'kernel')} the origin is unknown ({', '.join(parts)})"
+    share = f" ({', '.join(parts)})" if parts else ""
+    return f"of {_counted(count, 'kernel')} the origin is unknown{share}"
 
 
 def _percent(share: float) -> str:
@@ -201,9 +219,9 @@ def _percent(share: float) -> str:
 
 def _sentence(count: int, run: Sequence[Document], before: Flow, lineage: Lineage) -> str:
     what = f"{_counted(len(run), 'kernel')}" if run else "no kernel"
-    parts = ", ".join(filter(None, _parts(run)))
+    parts = [part for part in _parts(run) if part]
     head = f"{operations(count)} → {what}" if before.ops else what
-    head = f"{head}: {_last_and(parts)}" if parts else head
+    head = f"{head}: {_listed(parts)}" if parts else head
     endings = [_ending(len(lineage.simplified_away()), "simplified away"), *_expanded(lineage)]
     return "; ".join([head, *filter(None, endings)])
 
@@ -232,7 +250,7 @@ def _parts(run: Sequence[Document]) -> list[str]:
 def _sizes(sizes: Sequence[int]) -> str:
     if len(sizes) > 3 and min(sizes) != max(sizes):
         return f"{min(sizes)} to {max(sizes)}"
-    return str(sizes[0]) if min(sizes) == max(sizes) else _last_and(", ".join(map(str, sizes)))
+    return str(sizes[0]) if min(sizes) == max(sizes) else _listed([str(size) for size in sizes])
 
 
 def _counted(count: int, noun: str) -> str:
@@ -240,6 +258,5 @@ def _counted(count: int, noun: str) -> str:
     return f"{count} {noun if count == 1 else plural}" if count else ""
 
 
-def _last_and(parts: str) -> str:
-    first, comma, last = parts.rpartition(", ")
-    return f"{first} and {last}" if comma else last
+def _listed(parts: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))

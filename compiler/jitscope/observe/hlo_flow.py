@@ -16,7 +16,9 @@ FREE = ("bitcast",)
 """Opcodes that nothing runs for."""
 
 _PLUMBING = ("parameter", "tuple", "get-tuple-element")
-_PATH = re.compile(r"^(e\d+(?:\(\d+\))?(?:/e\d+(?:\(\d+\))?)*)(?=$|[/.])")
+_EQUATION = r"e\d+(?:\(\d+\))?"
+_SEGMENT = r"(?:[a-z_]\w*/)?"  # of an equation with several inner jaxprs, which one: e0/body_jaxpr/e2
+_PATH = re.compile(rf"^({_EQUATION}(?:/{_SEGMENT}{_EQUATION})*)(?=$|[/.])")
 _CALL_NUMBER = re.compile(r"\(\d+\)")
 _CALLS = re.compile(r"^(?:.*\(\d+\)/)?")
 _LIBRARY = ("dot", "convolution", "fft", "cholesky", "triangular-solve")

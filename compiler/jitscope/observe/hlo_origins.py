@@ -6,6 +6,7 @@ before optimisation, and nothing but that equation's operations reads it: it is 
 its value. Where that does not hold, nothing is claimed.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 
@@ -50,14 +51,19 @@ class _Origins:
         while changed:
             changed = False
             for op in self.lost:
-                kept = self.claims[op.id] & self._readers(op)
-                kept = kept if kept and self._reads_only_for(op, kept) else set()
+                kept = self._certain(op, self.claims[op.id] & self._readers(op))
                 changed |= kept != self.claims[op.id]
                 self.claims[op.id] = kept
-        return self.claims
+        return {name: _innermost(claim) for name, claim in self.claims.items()}
+
+    def _certain(self, op: Op, claim: set[str]) -> set[str]:
+        """Where an operation reads more than the equations in a loop read, it may stem from the loop."""
+        while claim and not self._reads_only_for(op, _innermost(claim)):
+            claim = claim - _innermost(claim)
+        return claim
 
     def _readers(self, op: Op) -> set[str]:
-        """The equations that all users have in common."""
+        """The equations that all users have in common, those round them included."""
         users = [self._equations(name) for name in self.users[op.id]]
         return set.intersection(*users) if users else set()
 
@@ -65,7 +71,7 @@ class _Origins:
         op = self.ops.get(name)
         if op is None:
             return set()
-        return set(op.paths) or self.claims.get(name, set())
+        return _with_outer(op.paths) if op.paths else self.claims.get(name, set())
 
     def _reads_only_for(self, op: Op, equations: set[str]) -> bool:
         allowed = equations.union(*(self.reads.get(path, ()) for path in equations))
@@ -76,7 +82,8 @@ class _Origins:
             return True
         if source.id in self.claims:
             return bool(self.claims[source.id] & equations)
-        return bool(allowed & set(_tokens(source)))
+        tokens = set(_tokens(source))
+        return bool(allowed & tokens) or any(token.startswith(f"{path}/") for token in tokens for path in equations)
 
 
 def _reads(before: Flow) -> dict[str, set[Token]]:
@@ -89,9 +96,19 @@ def _reads(before: Flow) -> dict[str, set[Token]]:
             read.update(_tokens(ops[source]))
             if ops[source].opcode in _SAME_VALUES:
                 read.update(*(found[path] for path in ops[source].paths))
-        for path in op.paths:
+        for path in _with_outer(op.paths):
             found[path] |= read
     return found
+
+
+def _with_outer(paths: Iterable[str]) -> set[str]:
+    """The equations and those that they are in."""
+    parts = (path.split("/") for path in paths)
+    return {"/".join(part[: i + 1]) for part in parts for i, name in enumerate(part) if re.fullmatch(r"e\d+", name)}
+
+
+def _innermost(paths: set[str]) -> set[str]:
+    return {path for path in paths if not any(other.startswith(f"{path}/") for other in paths)}
 
 
 def _tokens(op: Op) -> Iterable[Token]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from .. import tree
 from ..backend.dispatch import JitFunction
 from ..control.callbacks import calls_python
 from ..xla import client, hlo_module, profiler
-from ..xla.hlo_module import Computation
+from ..xla.hlo_module import Computation, Instruction
 from .hlo_flow import Flow, flow_of, kernel_of, unique
 from .positions import scopes_of
 
@@ -24,7 +24,7 @@ class KernelTime:
     `kernel` is the instruction of the optimised HLO, `runs` how often it ran in one call (more than once in a loop); `median`,
     `low` and `high` (10th and 90th percentile) are seconds of a single run, `total` seconds of all its runs in a call (the
     mean over calls), `share` that of the time of all kernels that are not loops (of a loop NaN: its `total` includes the
-    kernels in it). `paths` are those of the equations it computes (`e2/e0`), `scopes` the
+    kernels in it; a small loop that XLA runs in one piece, whose kernels are not recorded, counts as a kernel). `paths` are those of the equations it computes (`e2/e0`), `scopes` the
     named scopes these were written in (`layer/attention`).
     """
 
@@ -67,16 +67,15 @@ def kernel_times(function: Any, *args: Any, calls: int = 20, **kwargs: Any) -> l
     work(1)
     events = profiler.record(work)
     computations = hlo_module.computations(hlo_module.optimized(compiled.runtime_executable()))
-    opcodes = {i.name: i.opcode for c in computations for i in c.instructions}
-    found = _summaries(events, calls, opcodes, _paths(flow_of(computations, optimized=True)))
+    found = _summaries(events, calls, computations, _paths(flow_of(computations, optimized=True)))
     scopes = scopes_of(stage.jaxpr.jaxpr)
     return [dataclasses.replace(k, scopes=unique([scopes[p] for p in k.paths if scopes.get(p)])) for k in found]
 
 
 def shares_of(events: Sequence[profiler.Event], computations: Sequence[Computation]) -> dict[str, float]:
-    """The share of each kernel of a program in the time of all that are no loops, from what the profiler recorded."""
-    opcodes = {i.name: i.opcode for c in computations for i in c.instructions}
-    found = {k.kernel: k.share for k in _summaries(events, 1, opcodes, {})}
+    """The share of each kernel of a program in the time of all that are no loops, from what the profiler recorded. Of a loop, or a
+    call of one, whose kernels it did not record, the share of the whole."""
+    found = {k.kernel: k.share for k in _summaries(events, 1, computations, {})}
     return {name: share for name, share in found.items() if share == share}
 
 
@@ -91,27 +90,57 @@ def _paths(flow: Flow) -> dict[str, tuple[str, ...]]:
 
 
 def _summaries(
-    events: Sequence[profiler.Event], calls: int, opcodes: dict[str, str], paths: dict[str, tuple[str, ...]]
+    events: Sequence[profiler.Event],
+    calls: int,
+    computations: Sequence[Computation],
+    paths: dict[str, tuple[str, ...]],
 ) -> list[KernelTime]:
     """One record for each instruction of the program; events of other programs, that ran meanwhile, are left out."""
+    opcodes = {i.name: i.opcode for c in computations for i in c.instructions}
     runs: dict[str, list[float]] = {}
     for event in events:
         if event.instruction in opcodes:
             runs.setdefault(event.instruction, []).append(event.seconds)
-    alone = sum(sum(t) for name, t in runs.items() if opcodes[name] not in _LOOPS)
+    split = _split(computations, runs)
+    alone = sum(sum(t) for name, t in runs.items() if name not in split)
     found = [
-        _summary(name, np.asarray(times), calls, opcodes[name], alone, paths.get(name, ()))
+        _summary(name, np.asarray(times), calls, opcodes[name], None if name in split else alone, paths.get(name, ()))
         for name, times in runs.items()
     ]
     return sorted(found, key=lambda k: -k.total)
 
 
-_LOOPS = ("while", "conditional", "call")
+_HOLDS = ("while", "conditional", "call")
 
 
-def _summary(name: str, times: np.ndarray, calls: int, opcode: str, alone: float, paths: tuple[str, ...]) -> KernelTime:
+def _split(computations: Sequence[Computation], recorded: Container[str]) -> set[str]:
+    """The loops, branches and calls in which something was recorded."""
+    inside: dict[str, bool] = {}
+    by_name, found = {c.name: c for c in computations}, set()
+
+    def holds(name: str) -> bool:
+        if name not in inside:
+            inside[name] = False
+            each = [of(i) or i.name in recorded for i in by_name[name].instructions]
+            inside[name] = any(each)
+        return inside[name]
+
+    def of(i: Instruction) -> bool:
+        if i.opcode not in _HOLDS or not any(holds(name) for name in i.calls):
+            return False
+        found.add(i.name)
+        return True
+
+    for computation in computations:
+        holds(computation.name)
+    return found
+
+
+def _summary(
+    name: str, times: np.ndarray, calls: int, opcode: str, alone: float | None, paths: tuple[str, ...]
+) -> KernelTime:
     low, median, high = np.percentile(times, (10, 50, 90))
-    share = float("nan") if opcode in _LOOPS else float(times.sum() / alone)
+    share = float("nan") if alone is None else float(times.sum() / alone)
     return KernelTime(
         name,
         opcode,

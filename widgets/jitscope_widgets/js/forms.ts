@@ -128,7 +128,7 @@ export interface FusionDoc {
   after: GraphDoc;
   kernels: Kernel[];
   rows: DiffRow[];
-  summary: { before: number; after: number; kernels: number; fusions: number; library: number; sentence: string; unknown?: { kernels: number; bytes: number; time: number | null } };
+  summary: { before: number; after: number; kernels: number; fusions: number; library: number; sentence: string; unknown?: { kernels: number; bytes: number | null; time: number | null } };
 }
 
 export interface Stage {

@@ -145,8 +145,8 @@ export class Links implements Lines {
     const paths = new Set(marked.nodes);
     const found = { count: 0, least: null as number | null, most: null as number | null };
     for (const kernel of this.kernels) {
-      if (kernel.kind === "loop" || !touches(kernelPaths(kernel), paths)) continue;
-      found.count++;
+      if (!touches(kernelPaths(kernel), paths)) continue;
+      if (kernel.kind !== "loop") found.count++;
       if (typeof kernel.share !== "number") continue;
       found.most = (found.most ?? 0) + kernel.share;
       found.least ??= 0;
