@@ -84,6 +84,7 @@ class Session:
             self._undo.append(lambda event=event, callback=callback: shell.events.unregister(event, callback))
         self._undo.append(tracebacks.install(shell, self._compiled))
         self._undo.append(_name_cells(self))
+        self._recall()
         if getattr(shell, "kernel", None) is not None:
             self._panel.open()
             self._undo += [self._panel.close, self.ledger.listen(lambda row: self._panel.changed())]
@@ -113,6 +114,13 @@ class Session:
         return restore
 
     # --- cells --------------------------------------------------------------------------------------------------------
+
+    def _recall(self) -> None:
+        """The cells until now, with the one that loads the extension: what they import and define, later ones use."""
+        history = self.shell.history_manager
+        for number, text in enumerate(history.input_hist_raw[1:] if history else (), 1):
+            file = self.shell.compile.get_code_name(text, self.shell.transform_cell(text), number)
+            self.sharp_bits.ran(f"In [{number}]", file, text)
 
     @property
     def _stack(self) -> list[Running]:

@@ -5,6 +5,7 @@ import pytest
 from jitscope.advise import look
 from jitscope.advise.code.text import Cell
 from jitscope.advise.diagnostic import applied
+from jitscope.advise.program import of_cells
 from tests.advise.programs import HEADER, Program, programs
 
 
@@ -28,6 +29,23 @@ def test_a_cell_with_the_magic_compiles_its_plain_functions() -> None:
     text = "def f(x):\n    return x if x > 0 else -x\n"
     assert found(text) == []
     assert found(text, (Cell(1, 4), Cell(5, 6, True))) == [("branch-on-tracer", 6)]
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("%%jit", ["flag-arg-traced", "branch-on-tracer"]),
+        ("%%jit g", ["flag-arg-traced"]),
+        ("%%jit --skip g --quiet", ["branch-on-tracer"]),
+        ("%%jit --static g:train,x", ["branch-on-tracer"]),
+        ("%%jit --static=g:train --static h:y", []),
+        ("%%jitter", []),
+    ],
+)
+def test_what_the_line_of_the_magic_asks_for_is_heeded(line: str, found: list[str]) -> None:
+    cell = "def g(x, train):\n    return 2 * x if train else x\ndef h(y):\n    return y if y > 0 else -y\ng(1.0, True)"
+    checked = of_cells(["import jax", f"{line}\n{cell}"], "a.ipynb")
+    assert sorted(one.id for one in look(checked.text, checked.file, checked.cells)) == sorted(found)
 
 
 @pytest.mark.parametrize(

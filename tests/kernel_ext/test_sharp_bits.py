@@ -45,3 +45,10 @@ def test_recompilations_and_silence(shell):
     assert [(id, line) for id, _, line in found(shell)] == [("recompile-shape", 3)]
     shell.cell("g = jax.jit(lambda x: x if x > 0 else -x)  # jitscope: ok branch-on-tracer")
     assert len(found(shell)) == 1
+
+
+def test_the_cell_that_loads_the_extension_counts(bare_shell):
+    bare_shell.cell("import jitscope as jx")
+    bare_shell.cell("%load_ext jitscope\nimport numpy as np")
+    bare_shell.cell("@jx.jit\ndef f(x):\n    return x + np.random.normal()")
+    assert [(id, line) for id, _, line in found(bare_shell)] == [("host-nondeterminism", 3)]

@@ -71,9 +71,28 @@ def of_cells(sources: list[str], file: str) -> Program:
     cells: list[Cell] = []
     for source in sources:
         own = plain(source).split("\n")
-        cells.append(Cell(len(lines) + 1, len(lines) + len(own), source.startswith("%%jit")))
+        cells.append(_cell(source, len(lines) + 1, len(lines) + len(own)))
         lines += own
     return Program(file, "\n".join(lines) + "\n", tuple(cells), tuple(sources))
+
+
+def _cell(source: str, first: int, last: int) -> Cell:
+    """A notebook's cell, with what its `%%jit` line asks for."""
+    magic = re.match(r"%%jit\b(.*)", source)
+    if magic is None:
+        return Cell(first, last)
+    names, options = [], {"--skip": [], "--static": [], "--donate": []}
+    words = iter(magic[1].replace("=", " ").split())
+    for word in words:
+        if word in options:
+            options[word].append(next(words, ""))
+        elif word.isidentifier():
+            names.append(word)
+    static: dict[str, frozenset[str]] = {}
+    for text in options["--static"]:
+        function, _, parameters = text.partition(":")
+        static[function] = static.get(function, frozenset()) | frozenset(parameters.split(","))
+    return Cell(first, last, True, tuple(names), tuple(options["--skip"]), static)
 
 
 def plain(source: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from .text import Code, Function
+from .text import Cell, Code, Function
 
 
 @dataclass(frozen=True)
@@ -108,8 +108,9 @@ class Functions:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 for decorator in node.decorator_list:
                     self._note(self._decorated(node, decorator), (self.scope_of(node), node.name))
-                if not node.decorator_list and self._compiled_by_cell(node):
-                    self._note([Traced(node, "jit", node)], (self.scope_of(node), node.name))
+                if not node.decorator_list and (cell := self._compiling_cell(node)):
+                    static = cell.static.get(node.name, frozenset())
+                    self._note([Traced(node, "jit", node, static)], (self.scope_of(node), node.name))
             elif isinstance(node, ast.Call):
                 found = self._of_call(node)
                 above = self.code.parents.get(node)
@@ -122,16 +123,16 @@ class Functions:
         if jitted and bound:
             self.compiled.setdefault(bound, []).append((jitted.site.lineno, jitted))  # pyright: ignore[reportAttributeAccessIssue]
 
-    def _compiled_by_cell(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    def _compiling_cell(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Cell | None:
         """`%%jit` compiles plain functions at the top of the cell that have an argument."""
-        return (
+        cell = self.code.cell_of(node)
+        plain = (
             isinstance(node, ast.FunctionDef)
             and isinstance(self.code.parents.get(node), ast.Module)
             and bool(parameters(node))
-            and (cell := self.code.cell_of(node)) is not None
-            and cell.compiled
             and not any(isinstance(inner, ast.Yield | ast.YieldFrom) for inner in ast.walk(node))
         )
+        return cell if plain and cell is not None and cell.compiles(node.name) else None
 
     def _decorated(self, node: Function, decorator: ast.expr) -> list[Traced]:
         """`@jit`, `@partial(jit, static_argnums=0)`, `@jit(static_argnames="n")`."""

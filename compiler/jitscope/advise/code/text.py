@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ..diagnostic import Span
@@ -14,11 +15,18 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
 class Cell(NamedTuple):
-    """A cell: its first and last line, and whether `%%jit` compiles its functions."""
+    """A cell: its first and last line, and whether `%%jit` compiles its functions: only those in `names` if there are some, none
+    in `skip`, with these parameters of a function `static`."""
 
     first: int
     last: int
     compiled: bool = False
+    names: tuple[str, ...] = ()
+    skip: tuple[str, ...] = ()
+    static: Mapping[str, frozenset[str]] = MappingProxyType({})
+
+    def compiles(self, function: str) -> bool:
+        return self.compiled and function not in self.skip and (not self.names or function in self.names)
 
 
 class Code:
