@@ -9,8 +9,8 @@ from typing import Any
 import jitscope
 import jitscope_widgets
 from jitscope import observe
+from jitscope.backend.arguments import Arguments
 from jitscope.backend.given import Given
-from jitscope.backend.tracing import Arguments
 from jitscope.core import records
 
 

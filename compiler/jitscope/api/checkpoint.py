@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .. import tree
+from ..backend.arguments import Arguments, Statics
 from ..backend.static import StaticSpec
 from ..control.bodies import Body, check_leaves, lift_constants, name_of, trace_body
 from ..control.policies import Policy
@@ -63,8 +64,9 @@ def checkpoint(
 
     @functools.wraps(fun)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
-        bound, dynamic = _bind(fun, spec, args, kwargs)
-        leaves, in_tree = tree.flatten(dynamic)
+        arguments = Arguments(spec, args, kwargs, keyed=False)
+        leaves, in_tree, dynamic = arguments.leaves, arguments.in_tree, arguments.dynamic
+        bound = _bound_to(fun, arguments.statics)
         apart = prevent_cse if isinstance(prevent_cse, bool) else _any_apart(prevent_cse, dynamic[0])
         avals = check_leaves(leaves, dynamic, f"checkpoint of {name_of(fun)} was called with, at arguments")
         body = _traced(bound, in_tree, avals)
@@ -86,21 +88,19 @@ def _any_apart(prevent_cse: Any, args: tuple) -> bool:
 class _Bound:
     """A function with its static arguments, as a function of the other positional ones and those by name."""
 
-    def __init__(self, fun: Callable[..., Any], positions: dict[int, Any], names: dict[str, Any]):
-        self.fun, self.positions, self.names = weakref.ref(fun) if _has_weakref(fun) else lambda: fun, positions, names
+    def __init__(self, fun: Callable[..., Any], statics: Statics):
+        self.fun, self.statics = weakref.ref(fun) if _has_weakref(fun) else lambda: fun, statics
         self.__name__ = name_of(fun)
 
     @property
     def __wrapped__(self) -> Any:
         return self.fun()
 
-    def __call__(self, args: tuple, kwargs: dict[str, Any]) -> Any:
-        full = list(args)
-        for i, value in sorted(self.positions.items()):
-            full.insert(i, value)
+    def __call__(self, *dynamic: Any) -> Any:
+        args, kwargs = self.statics.merge(dynamic)
         fun = self.fun()
         assert fun is not None
-        return fun(*full, **kwargs, **self.names)
+        return fun(*args, **kwargs)
 
 
 def _has_weakref(fun: Any) -> bool:
@@ -115,27 +115,15 @@ _MAX_STATIC = 256
 _bound: weakref.WeakKeyDictionary[Any, dict[Any, _Bound]] = weakref.WeakKeyDictionary()
 
 
-def _bind(
-    fun: Any, spec: StaticSpec, args: tuple, kwargs: dict[str, Any]
-) -> tuple[_Bound, tuple[tuple, dict[str, Any]]]:
-    """The function of the arguments that are not static, the same object for the same static values, and those
-    arguments."""
-    count = len(args)
-    positions = {i % count: args[i % count] for i in spec.positions if -count <= i < count}
-    names = {n: kwargs[n] for n in spec.names if n in kwargs}
-    dynamic = (
-        tuple([x for i, x in enumerate(args) if i not in positions]),
-        {n: x for n, x in kwargs.items() if n not in names},
-    )
-    static = [*sorted(positions.items()), *sorted(names.items())]
-    key = tuple([(where, type(value), value) for where, value in static])
+def _bound_to(fun: Any, statics: Statics) -> _Bound:
+    """The function of the arguments that are not static, the same object for the same static values."""
     try:
         known = _bound.setdefault(fun, {})
-        while len(known) >= _MAX_STATIC and key not in known:
+        while len(known) >= _MAX_STATIC and statics.key not in known:
             known.pop(next(iter(known)), None)
-        return known.setdefault(key, _Bound(fun, positions, names)), dynamic
+        return known.setdefault(statics.key, _Bound(fun, statics))
     except TypeError:  # what cannot be hashed is traced anew each time
-        return _Bound(fun, positions, names), dynamic
+        return _Bound(fun, statics)
 
 
 def _traced(bound: _Bound, in_tree: Any, avals: list[ShapedArray]) -> Body:
@@ -163,16 +151,14 @@ def checkpoint_name(x: Any, name: str) -> Any:
 def saved_residuals(f: Callable[..., Any], *args: Any, **kwargs: Any) -> list[tuple[ShapedArray, str]]:
     """The values that `vjp(f, *args, **kwargs)` keeps for the way back: of each its aval, and in words where it comes
     from. Nothing is run; arguments may be ShapeDtypeStructs."""
-    spec = StaticSpec(f)
-    dynamic, statics = spec.split(args, kwargs)
-    leaves, in_tree = tree.flatten(dynamic)
-    flat = Flat(f, in_tree, named=True)
-    names = tuple(spec.leaf_names(dynamic, statics))
+    arguments = Arguments(StaticSpec(f), args, kwargs)
+    flat = Flat(f, arguments.in_tree, named=True)
+    names = tuple(arguments.names())
 
     def residuals(*tracers: Any) -> list[Any]:
         return linearize_flat(flat, tracers).jaxpr.consts
 
-    return _told(trace_to_jaxpr(residuals, [aval_of(x) for x in leaves], DebugInfo(name_of(f), names)))
+    return _told(trace_to_jaxpr(residuals, [aval_of(x) for x in arguments.leaves], DebugInfo(name_of(f), names)))
 
 
 def print_saved_residuals(f: Callable[..., Any], *args: Any, **kwargs: Any) -> None:

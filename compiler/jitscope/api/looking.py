@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from .. import tree
+from ..backend.arguments import Arguments
 from ..backend.stages import aval_like, struct_of
 from ..backend.static import StaticSpec
 from ..backend.tracing import check_results
@@ -60,20 +61,19 @@ def make_jaxpr(
 
 
 def _trace(fun: Any, spec: StaticSpec, args: tuple, kwargs: dict[str, Any]) -> tuple[ClosedJaxpr, Any]:
-    dynamic, statics = spec.split(args, kwargs)
-    leaves, in_tree = tree.flatten(dynamic)
+    arguments = Arguments(spec, args, kwargs)
     out_trees: list[Any] = []
 
     def flat_fun(*tracers: Any) -> list[Any]:
-        positional, named = statics.merge(in_tree.unflatten(tracers))
+        positional, named = arguments.filled(tracers)
         outs, out_tree = tree.flatten(out := fun(*positional, **named))
         check_results(name_of(fun), outs, out, "make_jaxpr")
         out_trees.append(out_tree)
         return outs
 
-    names = tuple(spec.leaf_names(dynamic, statics))
+    names = tuple(arguments.names())
     debug = DebugInfo(name_of(fun), names, defined=position_of_function(fun))
-    avals = [aval_like(x, f"argument {name} of {name_of(fun)}") for x, name in zip(leaves, names)]
+    avals = [aval_like(x, f"argument {name} of {name_of(fun)}") for x, name in zip(arguments.leaves, names)]
     return trace_to_jaxpr(flat_fun, avals, debug), out_trees[0]
 
 

@@ -29,7 +29,7 @@ def call_key(spec: StaticSpec, auto: bool, args: tuple, kwargs: dict[str, Any]) 
     bufs: list[Any] = []
     static, names = spec.positions, spec.names
     if spec.from_the_end:
-        static = {i % len(args) for i in static if -len(args) <= i < len(args)}
+        static = spec.static_positions(len(args))
     for i, x in enumerate(args):
         if i in static:
             key.append((type(x), x))

@@ -29,6 +29,7 @@ from ..core.folding import fold
 from ..core.staging import eval_jaxpr, recording
 from ..core.trace import Tracer, _current, current_trace, evaluating, running_line
 from ..xla import client
+from .arguments import Arguments
 from .array import Array, array_from_numpy, device_for, one_device, placed, to_array
 from .caches import CheckedReady, Ready, Traced, caches_of
 from .call_key import call_key
@@ -37,7 +38,7 @@ from .given import Given
 from .memory import RefReady, Taken
 from .stages import trace_stage
 from .static import StaticSpec
-from .tracing import Arguments, traced_for
+from .tracing import traced_for
 from .watching import test_in_force, watched
 
 

@@ -23,10 +23,11 @@ from ..core.trace import Tracer
 from ..symbolic.dimension import Dim
 from ..xla import mlir
 from ..xla.client import sharding_of
+from .arguments import Arguments
 from .array import Array, device_for, placed
 from .compile import Program, compile_jaxpr, lower_closed
 from .memory import Taken
-from .tracing import Arguments, traced_for
+from .tracing import traced_for
 from .watching import watched
 
 

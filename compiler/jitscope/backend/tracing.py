@@ -17,45 +17,13 @@ from ..core.jaxpr import DebugInfo
 from ..core.references import Reference
 from ..core.staging import returned_reference, trace_to_jaxpr
 from ..core.trace import running_line
+from .arguments import Arguments
 from .caches import Traced
 from .signature import ANY_DEVICE, Leaf, Signature, message_of, options_text, short_repr
-from .static import StaticSpec
 
 
 if TYPE_CHECKING:
     from .dispatch import JitFunction
-
-
-class Arguments:
-    """The arguments of one call: `dynamic` (positional, by name) with its `leaves` and `in_tree`, and the `statics`."""
-
-    __slots__ = ("dynamic", "in_tree", "leaves", "spec", "statics")
-
-    def __init__(self, spec: StaticSpec, args: tuple, kwargs: dict[str, Any], auto: bool = False):
-        self.spec = spec
-        self.dynamic, self.statics = spec.split(args, kwargs, auto)
-        self.leaves, self.in_tree = tree.flatten_leaves(self.dynamic)
-
-    def names(self) -> list[str]:
-        """The path of each leaf as it reads in the function: `params['w']`."""
-        return self.spec.leaf_names(self.dynamic, self.statics)
-
-    def donated(self) -> tuple[int, ...]:
-        """The numbers of the leaves whose memory the program may take."""
-        return self.spec.donated_leaves(self.dynamic, self.statics)
-
-    def places(self) -> list[int]:
-        """Where each leaf stands among those of the call as it was written: arguments by name come in any order there."""
-        positional, named = self.dynamic
-        start = len(tree.leaves(positional))
-        places, by_name = list(range(start)), {}
-        for name, x in named.items():
-            by_name[name] = range(start, start := start + len(tree.leaves(x)))
-        return places + [i for name in sorted(by_name) for i in by_name[name]]
-
-    def filled(self, leaves: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
-        """The call with other leaves in the place of these."""
-        return self.statics.merge(self.in_tree.unflatten(leaves))
 
 
 def _tell_static_arrays(x: Any) -> None:
@@ -158,7 +126,7 @@ def _signature(
         caches.number,
         tuple(map(Leaf.of, names, avals)),
         sys.intern(str(arguments.in_tree)),
-        spec.shown(arguments.statics),
+        arguments.shown_statics(),
         options,
         settings().enable_x64,
         str(device or ANY_DEVICE),

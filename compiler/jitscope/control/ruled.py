@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core import source
 from ..core.jaxpr import DebugInfo
+from ..core.parameters import Parameters
 from .bodies import name_of
 from .rule_arguments import Arguments, Results
 
@@ -25,26 +25,18 @@ class Ruled:
         if not callable(fun):
             raise TypeError(f"{self.kind} decorates functions; it got {type(fun).__name__}")
         functools.update_wrapper(self, fun)
-        self.fun = fun
+        self.fun, self.parameters = fun, Parameters(fun)
         self.nondiff_argnums = self._numbers(nondiff_argnums, nondiff_argnames)
-
-    @functools.cached_property
-    def _signature(self) -> inspect.Signature | None:
-        try:
-            return inspect.signature(self.fun)
-        except (ValueError, TypeError):
-            return None
 
     @functools.cached_property
     def _simple(self) -> int:
         """The number of arguments, if all are positional; else -1."""
-        parameters = self._signature.parameters.values() if self._signature else ()
-        plain = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        return len(parameters) if parameters and all(p.kind in plain for p in parameters) else -1
+        known = self.parameters
+        return len(known.names) if known.names and known.names == known.positional else -1
 
-    @functools.cached_property
+    @property
     def argument_names(self) -> list[str]:
-        return list(self._signature.parameters) if self._signature else []
+        return self.parameters.names
 
     def argument_name(self, i: int) -> str:
         """What the positional argument `i` is called."""
@@ -63,11 +55,11 @@ class Ruled:
 
     def positional(self, args: tuple, kwargs: dict[str, Any]) -> tuple:
         """All arguments by position, defaults filled in. Raises TypeError where that cannot be."""
-        if (not kwargs and len(args) == self._simple) or self._signature is None:
+        if (not kwargs and len(args) == self._simple) or self.parameters.signature is None:
             return args
         name = name_of(self.fun)
         try:
-            bound = self._signature.bind(*args, **kwargs)
+            bound = self.parameters.signature.bind(*args, **kwargs)
         except TypeError as error:
             raise TypeError(f"{name}: {error}") from None
         bound.apply_defaults()

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import tree
 from ..api import jit, vjp
+from ..backend.arguments import Arguments
 from ..backend.array import Array, to_array
 from ..backend.dispatch import JitFunction
 from ..backend.lowering import lower_jaxpr
@@ -65,15 +66,14 @@ def export(
 def _traced(fun_jit: JitFunction, args: tuple, kwargs: dict[str, Any]) -> tuple[Any, Any]:
     """The function traced for the arguments as they are passed, and their structure, static ones left out. (What `jit` traces
     has one form for all ways to call it, and takes defaults.)"""
-    dynamic, statics = fun_jit._spec.split(args, kwargs)
-    leaves, in_tree = tree.flatten(dynamic)
+    arguments = Arguments(fun_jit._spec, args, kwargs)
 
-    def flat(*args: Any) -> Any:
-        positional, named = statics.merge(in_tree.unflatten(args))
+    def flat(*leaves: Any) -> Any:
+        positional, named = arguments.filled(leaves)
         return fun_jit.__wrapped__(*positional, **named)
 
     flat.__name__ = flat.__qualname__ = getattr(fun_jit, "__name__", "<unnamed>")
-    return jit(flat, keep_unused=fun_jit._keep_unused).trace(*leaves), in_tree
+    return jit(flat, keep_unused=fun_jit._keep_unused).trace(*arguments.leaves), arguments.in_tree
 
 
 class NotJitted(TypeError, ValueError):
