@@ -13,6 +13,12 @@ from ..xla import versions
 from .devices import devices
 
 
+try:
+    __version__ = importlib.metadata.version("jitscope")
+except importlib.metadata.PackageNotFoundError:  # imported from its sources, without being installed
+    __version__ = "unknown"
+
+
 def print_environment_info(return_string: bool = False) -> str | None:
     """Print versions, devices, the platform and the options that are set: what to say when asking a question or reporting a
     fault. With `return_string` the text is given, not printed."""
@@ -20,7 +26,7 @@ def print_environment_info(return_string: bool = False) -> str | None:
     kinds = ", ".join(sorted({f"{d.platform} {d.device_kind}" for d in found}))
     changed = {name: config.read(name) for name, option in OPTIONS.items() if config.read(name) != option.default}
     rows = [
-        ("jitscope", importlib.metadata.version("jitscope")),
+        ("jitscope", __version__),
         ("jaxlib", versions.JAXLIB),
         ("numpy", np.__version__),
         ("python", sys.version.replace("\n", " ")),

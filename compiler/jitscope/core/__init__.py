@@ -6,36 +6,20 @@ through transformations, `staging` how a Python function becomes a jaxpr.
 Beside that it has the public names of `jax.core`, which are found when they are asked for.
 """
 
-import importlib
-from typing import Any
+from .late import late as _late
 
 
-_PUBLIC = {
-    "AbstractValue": "core.avals",
-    "Atom": "core.jaxpr",
-    "DebugInfo": "core.jaxpr",
-    "Effect": "core.effects",
-    "Effects": "core.effects",
-    "ShapedArray": "core.avals",
-    "Trace": "core.trace",
-    "Tracer": "core.trace",
-    "ensure_compile_time_eval": "api",
-    "eval_jaxpr": "core.staging",
-    "max_dim": "symbolic.dimension",
-    "min_dim": "symbolic.dimension",
-    "no_effects": "core.effects",
-    "concrete_or_error": "extend.core",
-    "find_top_trace": "extend.core",
-    "gensym": "extend.core",
-    "get_opaque_trace_state": "extend.core",
-    "jaxprs_in_params": "extend.core",
-    "new_jaxpr_eqn": "extend.core",
-    "primal_dtype_to_tangent_dtype": "extend.core",
-    "valid_jaxtype": "extend.core",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _PUBLIC:
-        return getattr(importlib.import_module(f"jitscope.{_PUBLIC[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__ = _late(
+    globals(),
+    {
+        ".avals": "AbstractValue ShapedArray",
+        ".effects": "Effect Effects no_effects",
+        ".jaxpr": "Atom DebugInfo",
+        ".staging": "eval_jaxpr",
+        ".trace": "Trace Tracer",
+        "..api": "ensure_compile_time_eval",
+        "..extend.core": "concrete_or_error find_top_trace gensym get_opaque_trace_state jaxprs_in_params new_jaxpr_eqn "
+        "primal_dtype_to_tangent_dtype valid_jaxtype",
+        "..symbolic.dimension": "max_dim min_dim",
+    },
+)

@@ -1,10 +1,8 @@
 """`jitscope.experimental`: where programs look for what `jax.experimental` has; most names have a home elsewhere."""
 
-import importlib as _importlib
-from typing import Any as _Any
-
 from ..api.callbacks import io_callback as io_callback
 from ..core.config import enable_x64 as enable_x64, override as _override
+from ..core.late import late as _late
 
 
 def disable_x64() -> _override:
@@ -12,14 +10,6 @@ def disable_x64() -> _override:
     return enable_x64(False)
 
 
-_ROOMS = ("buffer_callback", "checkify", "compilation_cache", "hijax", "layout", "sparse")
+_ROOMS = "buffer_callback checkify compilation_cache hijax layout sparse"
 
-
-def __getattr__(name: str) -> _Any:
-    if name in _ROOMS:
-        return _importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_ROOMS})
+__getattr__, __dir__ = _late(globals(), {f".{room}": "." for room in _ROOMS.split()})

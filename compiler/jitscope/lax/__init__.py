@@ -12,6 +12,7 @@ from ..control.fori_loop import *
 from ..control.linear_solve import custom_linear_solve as custom_linear_solve
 from ..control.scan import scan as scan
 from ..control.while_loop import while_loop as while_loop
+from ..core.late import late as _late_names
 from ..ops.collective import *
 from ..ops.indexing import (
     GatherDimensionNumbers as GatherDimensionNumbers,
@@ -38,36 +39,28 @@ from .structural import *
 
 
 # Modules that most programs never touch, and what of them is a name of this one.
-_LATE: dict[str, str | None] = {
-    "linalg": None,
-    **{
-        name: module
-        for module, names in {
-            "fourier": "fft FftType",
-            "random_bits": "RandomAlgorithm rng_bit_generator rng_uniform",
-            "special": "bessel_i0e bessel_i1e betainc igamma igamma_grad_a igammac random_gamma_grad zeta",
-            "applying": "scatter_apply",
-            "convolution_forms": "conv_general_dilated_local conv_general_dilated_patches conv_transpose",
-            "convolution_shapes": "conv_general_permutations conv_general_shape_tuple conv_shape_tuple "
-            "conv_transpose_shape_tuple",
-            "reducing": "reduce reduce_window reduce_window_shape_tuple",
-            "ragged": "RaggedDotDimensionNumbers ragged_dot ragged_dot_general",
-            "many_devices": "pcast precv psend ragged_all_to_all with_sharding_constraint",
-        }.items()
-        for name in names.split()
+_late, _known = _late_names(
+    globals(),
+    {
+        ".linalg": ".",
+        ".fourier": "fft FftType",
+        ".random_bits": "RandomAlgorithm rng_bit_generator rng_uniform",
+        ".special": "bessel_i0e bessel_i1e betainc igamma igamma_grad_a igammac random_gamma_grad zeta",
+        ".applying": "scatter_apply",
+        ".convolution_forms": "conv_general_dilated_local conv_general_dilated_patches conv_transpose",
+        ".convolution_shapes": "conv_general_permutations conv_general_shape_tuple conv_shape_tuple conv_transpose_shape_tuple",
+        ".reducing": "reduce reduce_window reduce_window_shape_tuple",
+        ".ragged": "RaggedDotDimensionNumbers ragged_dot ragged_dot_general",
+        ".many_devices": "pcast precv psend ragged_all_to_all with_sharding_constraint",
     },
-}
+)
 
 
 def __getattr__(name: str) -> _Any:
-    if name not in _LATE:
-        if name.endswith("_p"):
-            return _importlib.import_module(f"{__name__}.primitives").find(name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = _importlib.import_module(f"{__name__}.{_LATE[name] or name}")
-    return getattr(found, name) if _LATE[name] else found
+    if name.endswith("_p"):
+        return _importlib.import_module(f"{__name__}.primitives").find(name)
+    return _late(name)
 
 
 def __dir__() -> list[str]:
-    primitives = _importlib.import_module(f"{__name__}.primitives").PRIMITIVES
-    return sorted({*globals(), *_LATE, *primitives})
+    return sorted({*_known(), *_importlib.import_module(f"{__name__}.primitives").PRIMITIVES})

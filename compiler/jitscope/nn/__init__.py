@@ -3,9 +3,7 @@
 `initializers` draws parameters; it is loaded when first used.
 """
 
-import importlib as _importlib
-from typing import Any as _Any
-
+from ..core.late import late as _late
 from ..numpy import tanh as tanh
 from .activations import *
 from .attention import dot_product_attention as dot_product_attention
@@ -18,11 +16,4 @@ from .normalizing import *
 swish, hard_swish = silu, hard_silu
 
 
-def __getattr__(name: str) -> _Any:
-    if name == "initializers":
-        return _importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), "initializers"})
+__getattr__, __dir__ = _late(globals(), {".initializers": "."})

@@ -4,10 +4,8 @@ Names, arguments and defaults are those of `jax.numpy`, promotion of dtypes is J
 runs as one compiled program; while tracing it records its equations.
 """
 
-import importlib as _importlib
-from typing import Any as _Any
-
 from ..api.arrays import Array as _Array
+from ..core.late import late as _late
 from ..eager import operations as _operations  # noqa: F401  (puts the evaluating trace in place)
 from . import operators as _operators  # (fills in the operators of arrays and tracers)
 from .applying import *
@@ -137,35 +135,25 @@ acos, acosh, asin, asinh, atan, atan2, atanh = arccos, arccosh, arcsin, arcsinh,
 degrees, radians = rad2deg, deg2rad
 bool, integer, ndarray = bool_, _integer, _Array
 
-_ROOMS = ("fft", "linalg")
-_LATER = {
-    "files": "ComplexWarning array_repr array_str fromfile fromiter fromstring get_printoptions load printoptions save savez "
-    "set_printoptions",
-    "fitting": "poly polydiv polyfit roots",
-    "floats": "frexp ldexp spacing",
-    "histograms": "histogram2d histogramdd",
-    "integers": "gcd lcm packbits unpackbits",
-    "masks": "mask_indices place",
-    "special": "i0",
-    "standard": "__array_namespace_info__",
-    "windows": "bartlett blackman hamming hanning kaiser",
-}
-_LATER = {name: module for module, names in _LATER.items() for name in names.split()}
 __array_api_version__ = _operators.API_VERSION
 
 
-def __getattr__(name: str) -> _Any:
-    """What most programs never touch is loaded when first used."""
-    if name in _ROOMS:
-        return _importlib.import_module(f"{__name__}.{name}")
-    if name in _LATER:
-        found = globals()[name] = getattr(_importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
-        return found
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_ROOMS, *_LATER})
-
-
+# What most programs never touch is loaded when first used.
+__getattr__, __dir__ = _late(
+    globals(),
+    {
+        ".fft": ".",
+        ".linalg": ".",
+        ".files": "ComplexWarning array_repr array_str fromfile fromiter fromstring get_printoptions load printoptions save savez "
+        "set_printoptions",
+        ".fitting": "poly polydiv polyfit roots",
+        ".floats": "frexp ldexp spacing",
+        ".histograms": "histogram2d histogramdd",
+        ".integers": "gcd lcm packbits unpackbits",
+        ".masks": "mask_indices place",
+        ".special": "i0",
+        ".standard": "__array_namespace_info__",
+        ".windows": "bartlett blackman hamming hanning kaiser",
+    },
+)
 __all__ = [name for name in __dir__() if not name.startswith("_") and name != "annotations"]  # pyright: ignore[reportUnsupportedDunderAll]

@@ -3,9 +3,9 @@
 The ledger listens from the first import on; what makes documents is loaded when it is first used.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from ..core.late import late
 from ..core.records import listen as listen
 from .differences import Difference as Difference, differences as differences
 from .fixes import fix_document as fix_document
@@ -27,23 +27,13 @@ if TYPE_CHECKING:
     from .kernel_timing import KernelTime as KernelTime, kernel_times as kernel_times
     from .timing import measure_steady as measure_steady
 
-_LATER = {
-    "KernelTime": "kernel_timing",
-    "cell_document": "documents",
-    "compilation_document": "documents",
-    "fusion_document": "fusion",
-    "jaxpr_graph": "graph",
-    "kernel_times": "kernel_timing",
-    "ledger_document": "documents",
-    "measure_steady": "timing",
-    "measured": "documents",
-    "recompilations_document": "documents",
-    "signature_text": "documents",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
-    return value
+__getattr__, __dir__ = late(
+    globals(),
+    {
+        ".documents": "cell_document compilation_document ledger_document measured recompilations_document signature_text",
+        ".fusion": "fusion_document",
+        ".graph": "jaxpr_graph",
+        ".kernel_timing": "KernelTime kernel_times",
+        ".timing": "measure_steady",
+    },
+)

@@ -4,19 +4,8 @@
 before it: elementwise, reduce, dot, indexing, sort, rng, collective.
 """
 
-import importlib as _importlib
-from typing import Any as _Any
+from ..core.late import late as _late
 
 
-_SEGMENTS = ("segment_max", "segment_min", "segment_prod", "segment_sum")
+__getattr__, __dir__ = _late(globals(), {"jitscope.segment": "segment_max segment_min segment_prod segment_sum"})
 """`jax.ops` has these functions of numpy's room: the one way up."""
-
-
-def __getattr__(name: str) -> _Any:
-    if name in _SEGMENTS:
-        return getattr(_importlib.import_module("jitscope.segment"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_SEGMENTS})

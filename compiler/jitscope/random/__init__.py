@@ -3,9 +3,9 @@
 All samplers take a key (`key(seed)`) first and give the same numbers for the same key: use each key once, `split` it for more.
 """
 
-import importlib as _importlib
-from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
+from ..core.late import late as _late
 from .keys import *
 from .samplers import *
 
@@ -19,25 +19,14 @@ if _TYPE_CHECKING:
     from .normals import *
 
 # Modules that most programs never touch, with what they hold of the names of this one.
-_LATE = {
-    name: module
-    for module, names in {
-        "choosing": "categorical choice permutation",
-        "continuous": "cauchy exponential geometric gumbel laplace logistic pareto rayleigh triangular truncated_normal weibull_min",
-        "counts": "binomial multinomial poisson",
-        "from_gammas": "ball beta chisquare dirichlet f generalized_normal t",
-        "gammas": "gamma loggamma random_gamma_p",
-        "normals": "double_sided_maxwell lognormal maxwell multivariate_normal orthogonal wald",
-    }.items()
-    for name in names.split()
-}
-
-
-def __getattr__(name: str) -> _Any:
-    if name not in _LATE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(_importlib.import_module(f"{__name__}.{_LATE[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATE})
+__getattr__, __dir__ = _late(
+    globals(),
+    {
+        ".choosing": "categorical choice permutation",
+        ".continuous": "cauchy exponential geometric gumbel laplace logistic pareto rayleigh triangular truncated_normal weibull_min",
+        ".counts": "binomial multinomial poisson",
+        ".from_gammas": "ball beta chisquare dirichlet f generalized_normal t",
+        ".gammas": "gamma loggamma random_gamma_p",
+        ".normals": "double_sided_maxwell lognormal maxwell multivariate_normal orthogonal wald",
+    },
+)

@@ -1,30 +1,8 @@
 """`jitscope.scipy`: SciPy's functions under JAX's names. Each part is loaded when first used."""
 
-import importlib
-from typing import Any
+from ..core.late import late as _late
 
 
-_ROOMS = (
-    "cluster",
-    "fft",
-    "integrate",
-    "interpolate",
-    "linalg",
-    "ndimage",
-    "optimize",
-    "signal",
-    "sparse",
-    "spatial",
-    "special",
-    "stats",
-)
+_ROOMS = "cluster fft integrate interpolate linalg ndimage optimize signal sparse spatial special stats"
 
-
-def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_ROOMS})
+__getattr__, __dir__ = _late(globals(), {f".{room}": "." for room in _ROOMS.split()})

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import importlib
+import functools
 from typing import Any
 
 from ...control.remat import checkpoint_p as remat_p  # noqa: F401
+from ...core.late import late
 from ...core.primitive import Primitive
 from ...core.staging import eval_jaxpr
 from ...lax import primitives
 from ...ops.families import add_any_p as add_jaxvals_p  # noqa: F401
 
 
-_ELSEWHERE = {
-    "custom_jvp_call_p": "control.custom_jvp",
-    "custom_lin_p": "control.custom_vjp",
-    "custom_vjp_call_p": "control.custom_vjp",
-    "jit_p": "control.call",
-    "random_bits_p": "ops.rng",
-    "random_fold_in_p": "ops.rng",
-    "random_seed_p": "ops.rng",
-    "random_split_p": "ops.rng",
-}
+_late, _known = late(
+    globals(),
+    {
+        "...control.call": "jit_p",
+        "...control.custom_jvp": "custom_jvp_call_p",
+        "...control.custom_vjp": "custom_lin_p custom_vjp_call_p",
+        "...ops.rng": "random_bits_p random_fold_in_p random_seed_p random_split_p",
+    },
+)
 
 
 class Inlined(Primitive):
@@ -41,16 +41,14 @@ closed_call_p = Inlined("closed_call")
 
 
 def __getattr__(name: str) -> Any:
-    if name in _ELSEWHERE:
-        return getattr(importlib.import_module(f"jitscope.{_ELSEWHERE[name]}"), name)
-    for room in ("lax", "lax.linalg"):
+    for find in (_late, primitives.find, functools.partial(primitives.find, room="lax.linalg")):
         try:
-            return primitives.find(name, room)
+            return find(name)
         except AttributeError:
             continue
     raise AttributeError(f"no operation is called {name!r} here")
 
 
 def __dir__() -> list[str]:
-    known = (primitives.PRIMITIVES, primitives.OF_LINALG, _ELSEWHERE)
-    return sorted({"add_jaxvals_p", "call_p", "closed_call_p", "remat_p", *[name for names in known for name in names]})
+    known = {*_known(), *primitives.PRIMITIVES, *primitives.OF_LINALG}
+    return sorted(name for name in known if name.endswith("_p"))

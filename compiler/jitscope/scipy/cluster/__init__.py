@@ -1,14 +1,6 @@
 """`jitscope.scipy.cluster`: clusters of vectors. `vq` is loaded when first used."""
 
-import importlib as _importlib
-from typing import Any as _Any
+from ...core.late import late as _late
 
 
-def __getattr__(name: str) -> _Any:
-    if name == "vq":
-        return _importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), "vq"})
+__getattr__, __dir__ = _late(globals(), {".vq": "."})

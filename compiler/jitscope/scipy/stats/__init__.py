@@ -5,26 +5,15 @@ Distributions" and "Univariate Discrete Distributions". `loc` moves a distributi
 loaded when first used.
 """
 
-import importlib as _importlib
-from typing import Any as _Any
-
+from ...core.late import late as _late
 from .ranking import *
 
 
-_DISTRIBUTIONS = frozenset((
-    "bernoulli", "beta", "betabinom", "binom", "cauchy", "chi2", "dirichlet", "expon", "gamma", "gennorm", "geom", "gumbel_l",
-    "gumbel_r", "laplace", "logistic", "multinomial", "multivariate_normal", "nbinom", "norm", "pareto", "poisson", "t",
-    "truncnorm", "uniform", "vonmises", "wrapcauchy",
-))  # fmt: skip
+_DISTRIBUTIONS = (
+    "bernoulli beta betabinom binom cauchy chi2 dirichlet expon gamma gennorm geom gumbel_l gumbel_r laplace logistic "
+    "multinomial multivariate_normal nbinom norm pareto poisson t truncnorm uniform vonmises wrapcauchy"
+)
 
-
-def __getattr__(name: str) -> _Any:
-    if name in _DISTRIBUTIONS:
-        return _importlib.import_module(f"{__name__}.{name}")
-    if name == "gaussian_kde":
-        return _importlib.import_module(f"{__name__}.density").gaussian_kde
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_DISTRIBUTIONS, "gaussian_kde"})
+__getattr__, __dir__ = _late(
+    globals(), {".density": "gaussian_kde"} | {f".{name}": "." for name in _DISTRIBUTIONS.split()}
+)
