@@ -204,3 +204,9 @@ def test_what_to_say_when_asking_for_help(capsys):
     assert capsys.readouterr().out == "" and printed.splitlines()[:3] == text.splitlines()[:3]
     assert np.__version__ in text and "jaxlib" in text and "cpu" in text and "debug_nans=True" in text
     assert "debug_nans" not in printed
+
+
+def test_the_version_is_that_of_the_package(root):
+    assert jx.__version__ == json.loads((root / "package.json").read_text())["version"]
+    assert "__version__" in dir(jx)
+    assert re.search(rf"^jitscope: +{re.escape(jx.__version__)}$", jx.print_environment_info(True) or "", re.MULTILINE)
