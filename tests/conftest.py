@@ -8,7 +8,7 @@ import hypothesis
 import numpy as np
 import pytest
 
-from tests import sharding
+from tests import extent, sharding
 
 
 # Before anything imports jupyter_core, here and in the kernels that tests start.
@@ -32,14 +32,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    _keep(config, items, extent.chosen(items, named=any("::" in arg for arg in config.args)))
     if text := config.getoption("--shard"):
         try:
             part = sharding.parsed(text)
         except ValueError as error:
             raise pytest.UsageError(str(error)) from None
-        others = [item for item in items if not sharding.belongs(item.nodeid, *part)]
-        config.hook.pytest_deselected(items=others)
-        items[:] = [item for item in items if sharding.belongs(item.nodeid, *part)]
+        _keep(config, items, [item for item in items if sharding.belongs(item.nodeid, *part)])
+
+
+def _keep(config: pytest.Config, items: list[pytest.Item], kept: list[pytest.Item]) -> None:
+    """Run these alone; pytest counts the others."""
+    if len(kept) < len(items):
+        config.hook.pytest_deselected(items=list(set(items) - set(kept)))
+        items[:] = kept
 
 
 @pytest.fixture(autouse=True)

@@ -19,6 +19,7 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope.numpy import fft, linalg
 from tests.compiler.programs import in_new_process
+from tests.extent import examples
 
 
 strict = pytest.importorskip("array_api_strict")
@@ -242,7 +243,7 @@ def test_complex_circular_functions_keep_their_digits(dtype: str) -> None:
 PROGRAMS: dict[str, Any] = {}
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(data=st.data(), dtype=st.sampled_from((*FLOATS, "int32", "uint8", "complex128")))
 def test_functions_of_any_values(data: st.DataObject, dtype: str) -> None:
     kind = np.dtype(dtype).kind

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import checkify, lax
+from tests.extent import examples
 
 
 def failure(f, *args, errors=checkify.user_checks, wrap=jx.jit):
@@ -99,7 +100,7 @@ def turns(x, limit):
 
 
 @given(x=st.integers(0, 9), limit=st.integers(0, 20))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_in_a_scan_the_turn_is_told(x, limit):
     wanted, c = None, float(x)
     for i in range(5):

@@ -13,6 +13,7 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
 from jitscope.core.jaxpr import walk
+from tests.extent import examples
 
 
 @pytest.fixture(autouse=True)
@@ -412,7 +413,7 @@ def test_map(batch_size):
 
 
 @given(n=st.integers(0, 20), reverse=st.booleans(), axis=st.integers(-2, 1))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 def test_associative_scan_of_matrix_products(n, reverse, axis):
     shape = (n, 3) if axis in (0, -2) else (3, n)
     a, b = draw(*shape, seed=n), draw(*shape, seed=n + 1)

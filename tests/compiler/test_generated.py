@@ -1,13 +1,12 @@
 """Generated programs through all transformations, against NumPy with tangents, Python loops and finite differences.
 
-`make test` runs every seventh of the 2,000 programs; JITSCOPE_TESTS=all runs all. A failure prints the program, to be
+`make test` runs every seventh of the 2,000 programs, `make test-all` all. A failure prints the program, to be
 pasted and run, and the smallest one that fails likewise. `python -m tests.compiler.generated.coverage` prints what is nested
 in what.
 """
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections import Counter
@@ -21,12 +20,12 @@ from jitscope import lax
 from tests.compiler.generated import coverage, oracle, running, shrinking
 from tests.compiler.generated.drawing import COUNT, program
 from tests.compiler.generated.programs import EXTRA, HEADER, KINDS, MAIN, Program
+from tests.extent import full
 
 
-ALL = os.environ.get("JITSCOPE_TESTS") == "all"
-SEEDS = range(COUNT) if ALL else range(0, COUNT, 7)
+STEP = 7
+SEEDS = range(0, COUNT, STEP)
 TOGETHER = 36
-GROUPS = [SEEDS[i : i + TOGETHER] for i in range(0, len(SEEDS), TOGETHER)]
 EAGERLY = SEEDS[3 :: len(SEEDS) // 24]
 AS_USERS = SEEDS[5 :: len(SEEDS) // 12]
 REPORTED = 2
@@ -48,7 +47,18 @@ def assert_none(failures: list[running.Failure], judge=running.alone) -> None:
 # The programs --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seeds", GROUPS, ids=lambda seeds: f"{seeds[0]}-{seeds[-1]}")
+def groups() -> list:
+    """All programs, those that every run takes first."""
+    found = []
+    for start in range(STEP):
+        seeds = range(start, COUNT, STEP)
+        for i in range(0, len(seeds), TOGETHER):
+            part = seeds[i : i + TOGETHER]
+            found.append(pytest.param(part, id=f"{part[0]}-{part[-1]}", marks=full if start else ()))
+    return found
+
+
+@pytest.mark.parametrize("seeds", groups())
 def test_programs(seeds):
     failures, found = running.failures_of([program(seed) for seed in seeds])
     jx.clear_caches()
@@ -76,7 +86,7 @@ def test_programs_compiled_as_users_do(seed):
     assert_none([failure] if failure else [], jitted)
 
 
-@pytest.mark.skipif(not ALL, reason="all programs are traced with JITSCOPE_TESTS=all alone")
+@full
 def test_all_jaxprs_are_distinct():
     assert len({running.structure(running.traced(program(seed))) for seed in range(COUNT)}) == COUNT
 
@@ -124,11 +134,11 @@ def test_the_table_is_printed_by_a_command():
 # The oracle ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("part", range(4))
-def test_the_oracle_against_finite_differences(part):
+@pytest.mark.parametrize("start", [pytest.param(i, marks=full if i else ()) for i in range(STEP)])
+def test_the_oracle_against_finite_differences(start):
     """The derivative of a whole program, derivatives inside included, along a line."""
     checked = 0
-    for seed in SEEDS[part::4]:
+    for seed in range(start, COUNT, STEP):
         p = program(seed)
         if p.stops():  # there the derivative is not that of the function
             continue
@@ -142,7 +152,7 @@ def test_the_oracle_against_finite_differences(part):
             if a.dtype.kind == "f":
                 assert running.close((a - b) / (2 * step), t, 2e-5), f"program {seed}\n{p.source()}"
                 checked += 1
-    assert checked > len(SEEDS) // 4
+    assert checked > COUNT // STEP
 
 
 def test_the_oracle_takes_derivatives_of_derivatives():

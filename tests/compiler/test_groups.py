@@ -18,6 +18,7 @@ from jitscope import observe
 from jitscope.observe.groups.repeats import LEAST, stretches
 from jitscope.observe.groups.trees import parts_of
 from jitscope_widgets.schema import validate
+from tests.extent import examples
 
 
 def graph_of(fun, *args):
@@ -256,7 +257,7 @@ def blocks(draw):
     return draw(st.lists(st.tuples(st.lists(names, min_size=1, max_size=4), st.integers(1, 9)), min_size=1, max_size=5))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(blocks(), st.booleans(), st.integers(0, 3))
 def test_groups_of_random_programs(program, backward, every):
     operations = {**{n: getattr(jnp, n) for n in ("sin", "cos", "exp", "tanh", "abs")}, "neg": lambda x: -x}

@@ -13,6 +13,7 @@ import jitscope.numpy as jnp
 from jitscope import lax
 from jitscope.backend.guards import guards
 from jitscope.core.primitive import Primitive
+from tests.extent import examples
 
 
 X = np.random.default_rng(0).random((116, 114)).astype(np.float32) + 0.5
@@ -172,7 +173,7 @@ def _positive() -> st.SearchStrategy[str]:
     return st.recursive(st.sampled_from(["x", "x", "y"]), larger, max_leaves=4)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.sampled_from(["log", "log1p", "expm1"]), st.lists(_positive(), min_size=2, max_size=3), st.booleans())
 def test_no_two_are_merged_that_differ(name, operands, nested):
     terms = [f"np.{name}(-({e}))" if name == "expm1" else f"np.{name}({e})" for e in operands]

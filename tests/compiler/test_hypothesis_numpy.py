@@ -17,6 +17,7 @@ from hypothesis import Phase, given, reject, settings, strategies as st
 
 import jitscope as jx
 import jitscope.numpy as jnp
+from tests.extent import examples
 
 
 QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
@@ -156,7 +157,7 @@ def inner(x: np.ndarray) -> np.ndarray:
     return x[(slice(RIM, -RIM),) * x.ndim]
 
 
-@settings(max_examples=40, phases=WITHOUT_SHRINKING)
+@settings(max_examples=examples(40), phases=WITHOUT_SHRINKING)
 @given(data=st.data())
 def test_reading(data: st.DataObject) -> None:
     shape = data.draw(st.sampled_from(SHAPES))
@@ -238,7 +239,7 @@ def update_of(draw: Any, shape: tuple[int, ...]) -> Update:
     return Update(index, method, numbers(own, 1), options)
 
 
-@settings(max_examples=40, phases=WITHOUT_SHRINKING)
+@settings(max_examples=examples(40), phases=WITHOUT_SHRINKING)
 @given(data=st.data())
 def test_updates(data: st.DataObject) -> None:
     shape = data.draw(st.sampled_from(SHAPES))
@@ -282,7 +283,7 @@ def reduction(draw: Any, rank: int) -> tuple[str, dict[str, Any], bool]:
     return name, options, masked
 
 
-@settings(max_examples=24, phases=WITHOUT_SHRINKING)
+@settings(max_examples=examples(24), phases=WITHOUT_SHRINKING)
 @given(data=st.data())
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_reductions(data: st.DataObject) -> None:
@@ -356,7 +357,7 @@ class _OfKnownSize:
         return jnp.unique(v, size=v.size, **options)
 
 
-@settings(max_examples=40, phases=WITHOUT_SHRINKING)
+@settings(max_examples=examples(40), phases=WITHOUT_SHRINKING)
 @given(data=st.data())
 def test_sorting(data: st.DataObject) -> None:
     dtype = data.draw(st.sampled_from([np.float32, np.int32, np.uint8, np.bool_]))
@@ -406,7 +407,7 @@ def einsum_call(draw: Any) -> tuple[str, list[tuple[int, ...]]]:
     return subscripts, shapes
 
 
-@settings(max_examples=20, phases=WITHOUT_SHRINKING)
+@settings(max_examples=examples(20), phases=WITHOUT_SHRINKING)
 @given(st.lists(einsum_call(), min_size=5, max_size=5))
 def test_einsum(calls: list[tuple[str, list[tuple[int, ...]]]]) -> None:
     given = [[numbers(s, i) for i, s in enumerate(shapes)] for _, shapes in calls]

@@ -12,6 +12,7 @@ from hypothesis import given, settings, strategies as st
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope.core.errors import NonConcreteBooleanIndexError, TracerIntegerConversionError
+from tests.extent import examples
 
 
 SHAPE = (3, 4, 2)
@@ -283,7 +284,7 @@ def test_derivatives_of_reads_and_writes() -> None:
 # Hypothesis -----------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.data())
 def test_basic_indices(data: st.DataObject) -> None:
     shape = data.draw(hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4))
@@ -293,7 +294,7 @@ def test_basic_indices(data: st.DataObject) -> None:
     np.testing.assert_array_equal(jnp.asarray(x)[index], x[index])
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.data())
 def test_integer_array_indices(data: st.DataObject) -> None:
     shape = data.draw(hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=4))
@@ -314,7 +315,7 @@ def test_integer_array_indices(data: st.DataObject) -> None:
     np.testing.assert_array_equal(jnp.asarray(x)[index], x[index])
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(hnp.arrays(np.bool_, hnp.array_shapes(min_dims=1, max_dims=2, max_side=4)))
 def test_masks(mask: np.ndarray) -> None:
     x = np.arange(mask.size * 2).reshape(*mask.shape, 2)

@@ -13,6 +13,7 @@ from hypothesis import given, settings, strategies as st
 
 import jitscope as jx
 import jitscope.numpy as jnp
+from tests.extent import examples
 from tests.oracle import recorded as recordings
 from tests.oracle.cases.numpy_shapes import DOMAINS, DTYPES, GROUPS, SHAPES, Case, arguments
 
@@ -222,7 +223,7 @@ def test_derivatives(group: str) -> None:
 REDUCTIONS = ("sum", "prod", "max", "min", "mean", "any", "all", "count_nonzero", "ptp", "median")
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(st.data())
 def test_reductions_over_any_axes(data: st.DataObject) -> None:
     shape = data.draw(hnp.array_shapes(min_dims=1, max_dims=4, max_side=4))

@@ -12,6 +12,7 @@ from hypothesis import given, settings, strategies as st
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope.core.errors import ConcretizationTypeError, UnexpectedTracerError
+from tests.extent import examples
 
 
 X = np.asarray([[1.5, -2.0, 3.0], [4.0, 0.5, -6.0]], np.float32)
@@ -165,7 +166,7 @@ SINGLE = (
 ).split()
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(st.tuples(FLOATS, FLOATS), min_size=8, max_size=8))
 def test_elementwise_functions_on_all_floats(pairs: list[tuple[float, float]]) -> None:
     x, y = (np.asarray(column, np.float32) for column in zip(*pairs))
@@ -191,7 +192,7 @@ def special(name: str, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return denormal | ((np.abs(x) > 1e5) if name in ("sin", "cos") else False)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.lists(st.tuples(st.integers(-100, 100), st.integers(-9, 9).filter(bool)), min_size=8, max_size=8))
 def test_integer_division_rounds_down(pairs: list[tuple[int, int]]) -> None:
     x, y = (np.asarray(column, np.int32) for column in zip(*pairs))

@@ -18,6 +18,7 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope.backend import compile as compiling
 from jitscope.numpy import arithmetic
+from tests.extent import examples
 
 
 NAMES = (
@@ -175,7 +176,7 @@ def test_at_of_one_operand_and_beyond_bounds() -> None:
     np.testing.assert_array_equal(jnp.negative.at(x, outside, inplace=False), [1, -2, 3, 4])
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(data=st.data())
 def test_stretches(data: st.DataObject) -> None:
     size = data.draw(st.sampled_from([1, 4, 7]))
@@ -186,7 +187,7 @@ def test_stretches(data: st.DataObject) -> None:
         np.testing.assert_array_equal(getattr(jnp, name).reduceat(x, starts, axis=0), wanted, err_msg=name)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(data=st.data())
 def test_folds_of_any_function(data: st.DataObject) -> None:
     """Of an operation that is neither commutative nor associative, against Python's own order."""

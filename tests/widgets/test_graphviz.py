@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from jitscope_widgets import to_graphviz
+from tests.extent import examples
 from tests.widgets import documents as made
 from tests.widgets.strategies import NASTY, graphs, patient
 
@@ -60,7 +61,7 @@ def test_dot_draws_any_name_as_text(name: str) -> None:
     )
 
 
-@settings(patient, max_examples=40)
+@settings(patient, max_examples=examples(40))
 @given(graphs)
 def test_any_graph_becomes_source(graph: dict[str, Any]) -> None:
     source = to_graphviz(graph).source

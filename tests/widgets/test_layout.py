@@ -11,6 +11,7 @@ from hypothesis import given, settings, strategies as st
 from jitscope_widgets.layout import Picture, layout
 from jitscope_widgets.painter import SMALL_SIZE, Painter, text_width
 from jitscope_widgets.scopes import Scopes
+from tests.extent import examples
 from tests.widgets import documents as made
 from tests.widgets.strategies import graphs, patient
 
@@ -128,7 +129,7 @@ def test_closed_scopes_stand_for_what_is_in_them() -> None:
     assert {route.value for route in picture.routes} <= set(scopes.members[None])
 
 
-@settings(patient, max_examples=60)
+@settings(patient, max_examples=examples(60))
 @given(graphs, st.integers(0, 8))
 def test_any_graph_has_a_layout_without_overlaps(graph: dict[str, Any], limit: int) -> None:
     _, _, picture = _laid_out(graph, limit)

@@ -1,0 +1,31 @@
+"""Names of a module that are loaded when they are first asked for."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+
+def late(namespace: dict[str, Any], table: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """`__getattr__` and `__dir__` of the module whose globals are `namespace`.
+
+    `table` has for each module, as in an import statement (".gammas", "..api"), the names it holds, separated by blanks; "."
+    is the module itself. Raises AttributeError for a name that is not in it.
+    """
+    package = namespace["__package__"]
+    places = {
+        module.rpartition(".")[2] if name == "." else name: (module, name)
+        for module, names in table.items()
+        for name in names.split()
+    }
+
+    def find(name: str) -> Any:
+        if name not in places:
+            raise AttributeError(f"module {namespace['__name__']!r} has no attribute {name!r}")
+        module, inside = places[name]
+        found = importlib.import_module(module, package)
+        namespace[name] = found = found if inside == "." else getattr(found, name)
+        return found
+
+    return find, lambda: sorted({*namespace, *places})
