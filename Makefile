@@ -71,13 +71,13 @@ test-front: $(PACKAGES)
 
 test-python: $(INSTALLED) front
 	-@$(MAKE) --no-print-directory .venv-libraries/.installed
-	$(PY) -m pytest --ignore=tests/browser -n $(JOBS)
+	$(PY) -m pytest --ignore=tests/browser -n $(JOBS) --dist worksteal
 
 # Everything, or one part of it: make test-all SHARD=2/6.
 test-all: export JITSCOPE_TESTS := all
 test-all: $(INSTALLED) front chromium
 	-@$(MAKE) --no-print-directory .venv-libraries/.installed
-	$(PY) -m pytest --ignore=tests/browser -n $(JOBS) $(if $(SHARD),--shard $(SHARD))
+	$(PY) -m pytest --ignore=tests/browser -n $(JOBS) --dist worksteal $(if $(SHARD),--shard $(SHARD))
 	@test -n "$(JITSCOPE_SKIP_BROWSER)" || $(PY) -m pytest tests/browser $(if $(SHARD),--shard $(SHARD))
 
 # Chromium is brought before anything slow starts, so that a machine which cannot have it says so at once.

@@ -26,21 +26,14 @@ class Facts(NamedTuple):
     """(file, line) of the innermost frame of the user's at each equation recorded, by Python's own frames."""
 
 
-_known: dict[str, Facts] = {}
+@pytest.fixture(scope="module")
+def facts(request):
+    """Made once for each program, whose tests run one after the other."""
+    with jx.enable_x64(PROGRAMS[request.param].x64):
+        return made(PROGRAMS[request.param])
 
 
-@pytest.fixture
-def facts(request, monkeypatch):
-    """Made once for each program."""
-    name = request.param
-    if name not in _known:
-        with jx.enable_x64(PROGRAMS[name].x64):
-            _known[name] = make(name, monkeypatch)
-    return _known[name]
-
-
-def make(name, monkeypatch):
-    program = PROGRAMS[name]
+def made(program):
     recorded = []
     record = staging.JaxprTrace.record
 
@@ -51,9 +44,9 @@ def make(name, monkeypatch):
         recorded.append((frame.f_code.co_filename, frame.f_lineno))
         return record(self, *given)
 
-    monkeypatch.setattr(staging.JaxprTrace, "record", noting)
-    program.jit().trace(*program.args)
-    monkeypatch.undo()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(staging.JaxprTrace, "record", noting)
+        program.jit().trace(*program.args)
     jx.clear_caches()  # what was traced above has the function that notes in its stacks
     stage = program.jit().trace(*program.args)
     jx.block_until_ready(program.jit()(*program.args))
