@@ -7,14 +7,21 @@ these are depends on the tree alone.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
 import pytest
+from _pytest.mark import ParameterSet
 
 
 ALL = os.environ.get("JITSCOPE_TESTS") == "all"
 
 full = pytest.mark.full
 """Marks what `make test` leaves out: it repeats, on other dtypes, programs or examples, what the rest of a file checks."""
+
+
+def some(values: Iterable[str], always: str) -> list[ParameterSet]:
+    """Values to be tested, those not in `always` (separated by blanks) with the mark."""
+    return [pytest.param(value, marks=() if value in always.split() else full) for value in values]
 
 
 def examples(count: int) -> int:

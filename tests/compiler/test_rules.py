@@ -9,23 +9,29 @@ import pytest
 
 from jitscope.core.avals import ShapedArray
 from jitscope.core.axes import bind_axis
+from jitscope.core.dtypes import kind
 from jitscope.core.primitive import Primitive
 from jitscope.ops.families import Elementwise
 from tests.compiler import matrix
+from tests.extent import full
 from tests.samples import NATIVE, Sample, all_primitives, dtypes_of, kinds_of, samples_of
 
 
 PRIMITIVES = all_primitives()
 SMOKE = {("sin", "float32"), ("add", "int32"), ("concatenate", "bool"), ("top_k", "float32"), ("psum", "float32")}
-SLOW = ("scatter", "polygamma", "dot_general", "gather", "dynamic_update_slice")
 
 
 def cases() -> list:
-    """Every primitive and dtype, the slow ones first, so that several workers end together."""
-    found = [(p, d) for p in PRIMITIVES.values() for wide in (False, True) for d in dtypes_of(p, wide)]
-    found.sort(key=lambda case: not case[0].name.startswith(SLOW))
-    return [pytest.param(p, d, id=f"{p.name}-{d.name}", marks=pytest.mark.smoke if (p.name, d.name) in SMOKE else ())
-            for p, d in found]  # fmt: skip
+    """Every primitive and dtype; `make test` has one dtype of each kind (booleans, integers, floats, complex numbers)."""
+    found = []
+    for p in PRIMITIVES.values():
+        kinds = set()
+        for d in [*dtypes_of(p), *dtypes_of(p, wide=True)]:
+            known = kind(d).replace("u", "i") in kinds
+            kinds.add(kind(d).replace("u", "i"))
+            marks = full if known else pytest.mark.smoke if (p.name, d.name) in SMOKE else ()
+            found.append(pytest.param(p, d, id=f"{p.name}-{d.name}", marks=marks))
+    return found
 
 
 @pytest.mark.parametrize(("primitive", "dtype"), cases())
