@@ -96,7 +96,9 @@ def together(looked: Iterable[Diagnostic], ran: Iterable[Diagnostic]) -> list[Di
     return distinct([*kept, *ran])
 
 
-_TOLD_BY = {"key-reuse": "key-not-threaded"}
+_TOLD_BY = (
+    ("key-reuse", "key-not-threaded"), ("key-reuse", "update-result-dropped"), ("trace-time-mutation", "tracer-leak"),
+)  # fmt: skip
 """Sharp bits that follow from another one in the same line."""
 
 
@@ -108,7 +110,7 @@ def distinct(found: Iterable[Diagnostic]) -> list[Diagnostic]:
         known = best.get(one.place)
         if known is None or (known.origin == "look" and one.origin != "look"):
             best[one.place] = one
-    for narrow, wide in _TOLD_BY.items():
+    for narrow, wide in _TOLD_BY:
         for id, file, line in [place for place in best if place[0] == narrow]:
             if (wide, file, line) in best:
                 del best[id, file, line]

@@ -67,7 +67,7 @@ def _trace(fun: Any, spec: StaticSpec, args: tuple, kwargs: dict[str, Any]) -> t
     def flat_fun(*tracers: Any) -> list[Any]:
         positional, named = arguments.filled(tracers)
         outs, out_tree = tree.flatten(out := fun(*positional, **named))
-        check_results(name_of(fun), outs, out, "make_jaxpr")
+        check_results(name_of(fun), fun, outs, out, "make_jaxpr")
         out_trees.append(out_tree)
         return outs
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import tree
 from ..backend.array import Array, device_for, one_device, placed, to_array
-from ..core import dtypes, notices
+from ..core import dtypes, notices, source
 from ..core.avals import ShapedArray, aval_of, tangent_aval
 from ..core.folding import fold
 from ..core.hashing import structural_hash
@@ -47,6 +47,7 @@ class LinearProgram:
         "nonzero_out",
         "out_avals",
         "out_tree",
+        "stopped",
     )  # fmt: skip
 
     def __init__(self, linear: Linearized, in_tree: Any, out_tree: Any, name: str):
@@ -55,6 +56,7 @@ class LinearProgram:
         self.out_avals = tuple([aval_of(x) for x in linear.outs[: out_tree.num_leaves]])
         self.out_tree, self.name = out_tree, name
         self.nonzero_in, self.nonzero_out = tuple(linear.nonzero_in), tuple(linear.nonzero_out)
+        self.stopped = linear.stopped
         self._key: Any = None
         self._kept: Any = None
 
@@ -179,6 +181,7 @@ class Pullback(LinearFunction):
                 "to the result.",
                 "Differentiate with respect to what the result depends on; round, floor, argmax, sign, comparisons and integers "
                 "have derivative zero.",
+                source.user_position(program.stopped),
             )
         return [instantiate(ct) if w else None for ct, w in zip(cts, wanted)]
 

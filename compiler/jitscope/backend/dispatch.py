@@ -9,6 +9,7 @@ equation instead.
 from __future__ import annotations
 
 import functools
+import inspect
 import time
 from collections.abc import Callable
 from enum import Enum
@@ -266,7 +267,8 @@ def _sharp_bit(leaf: Any) -> str:
     """What kind of thing it is that cannot be traced: a choice, a number too big, or something else."""
     if isinstance(leaf, int):
         return "x64-truncation"
-    return "flag-arg-traced" if isinstance(leaf, (str, bytes, Enum)) or callable(leaf) else "not-a-jax-type"
+    is_choice = isinstance(leaf, (str, bytes, Enum, type)) or inspect.isroutine(leaf)
+    return "flag-arg-traced" if is_choice else "not-a-jax-type"
 
 
 def _root(path: str) -> str:

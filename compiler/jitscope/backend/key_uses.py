@@ -18,7 +18,7 @@ from ..control.remat import checkpoint_p
 from ..control.scan import scan_p
 from ..control.while_loop import while_p
 from ..core import config, notices, source
-from ..core.errors import KeyReuseError
+from ..core.errors import KeyReuseError, stepped_on
 from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, subjaxprs
 from ..core.trace import place
 from ..ops import elementwise, indexing, linear, rng
@@ -48,11 +48,23 @@ def reused(first: Use, second: Use, how: str = "") -> KeyReuseError:
     """The error for a key used twice."""
     same = "the same line" if source.user_position(first.line) == source.user_position(second.line) else ""
     again = how or (f"by {same} once more" if same and first.call == second.call else str(second))
-    return KeyReuseError(
+    error = KeyReuseError(
         f"a random key was used twice: numbers drawn with it are not independent of each other.\n  first {first}\n"
         f"  again {again}\n  what to do: split it, key, own = random.split(key), and use each part once; or, where the same "
         "numbers are wanted, random.clone(key)"
     )
+    return stepped_on(error, "key-reuse", _blamed(first, second))
+
+
+def _blamed(first: Use, second: Use) -> source.Position | None:
+    """The line that used the key again: where the calls that led to both uses part, so that the caller of a function that draws
+    is told and not the function; the use itself where they do not part."""
+    for one, other in ((first.call, second.call), (first.line, second.line)):
+        before, after = source.user_frames(one)[::-1], source.user_frames(other)[::-1]
+        parted = next((b for a, b in zip(before, after) if a != b), None)
+        if parted is not None:
+            return parted
+    return source.user_position(second.line) or source.user_position(second.call)
 
 
 def refuse(error: KeyReuseError) -> None:
@@ -60,7 +72,8 @@ def refuse(error: KeyReuseError) -> None:
     if not config.settings().sharp_bits:
         raise error
     first, *rest = str(error).splitlines()
-    notices.tell("key-reuse", first, rest[-1].partition("what to do: ")[2])
+    _, where = error.sharp_bit  # pyright: ignore[reportAttributeAccessIssue]
+    notices.tell("key-reuse", first, rest[-1].partition("what to do: ")[2], where)
 
 
 def mentions_keys(closed: ClosedJaxpr) -> bool:

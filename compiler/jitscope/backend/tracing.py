@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import tree
 from ..core import notices, records, source
+from ..core.advice import position_of_result
 from ..core.avals import ShapedArray, aval_of, not_an_array
 from ..core.axes import current_axes
 from ..core.config import settings, value_of
@@ -31,13 +32,13 @@ def _tell_static_arrays(x: Any) -> None:
     if not tree.is_tree_node(type(x)):
         return
     children, data = tree.flatten_one_level(x)
-    if any(hasattr(part, "__array__") for part in (data if isinstance(data, (tuple, list)) else (data,))):
+    if any(hasattr(part, "__array__") for part in tree.leaves(data)):
         notices.tell(
             "pytree-array-in-aux",
             f"{type(x).__name__} has an array among its static data: it belongs to the key of the program, and arrays cannot be "
             "compared, so the next call will fail.",
             "Make it one of the children.",
-            source.position_of_function(getattr(type(x), "tree_flatten", None) or type(x)),
+            position_of_result(flattens) if (flattens := getattr(type(x), "tree_flatten", None)) else None,
         )
     for child in children:
         _tell_static_arrays(child)
@@ -83,7 +84,7 @@ def _trace(function: JitFunction, arguments: Arguments, avals: tuple, device: An
     def flat(*tracers: Any) -> list[Any]:
         args, kwargs = arguments.filled(tracers)
         leaves, out_tree = tree.flatten_leaves(out := function._fun(*args, **kwargs))
-        check_results(function._name, leaves, out)
+        check_results(function._name, function._fun, leaves, out)
         whole = len(leaves) == 1 and leaves[0] is out
         results.append((out_tree, ("",) if whole else tuple(tree.leaf_paths(out))))
         return leaves
@@ -135,9 +136,9 @@ def _signature(
     )
 
 
-def check_results(name: str, leaves: Sequence[Any], out: Any, tracer: str = "jit") -> None:
+def check_results(name: str, fun: Any, leaves: Sequence[Any], out: Any, tracer: str = "jit") -> None:
     """Raises TypeError, with its path, for a result that is not an array, ValueError for a reference. `tracer` is what traces
-    the function of that name."""
+    `fun`, which has that name."""
     for i, leaf in enumerate(leaves):
         if isinstance(leaf, Reference):
             raise returned_reference(leaf, f"{name} traced for {tracer}", tree.leaf_paths(out)[i])
@@ -151,4 +152,4 @@ def check_results(name: str, leaves: Sequence[Any], out: Any, tracer: str = "jit
                 f"{name} returned, at result{path}, something that is not an array: {not_an_array(leaf)}. A "
                 f"traced function gives arrays, numbers, or trees of those; compute other things outside{running_line()}"
             )
-            raise stepped_on(error, "not-a-jax-type") from None
+            raise stepped_on(error, "not-a-jax-type", position_of_result(fun)) from None

@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import tree
 from ..core import source
+from ..core.advice import position_of_result
 from ..core.avals import ShapedArray, is_python_scalar
 from ..core.dtypes import promote
 from ..core.effects import no_effects
@@ -51,7 +52,7 @@ def settle_carry(
             raise stepped_on(
                 TypeError(_structure_message(what, f, in_tree, out_tree)),
                 "loop-carry-mismatch",
-                source.position_of_function(f),
+                position_of_result(f),
             )
         outs = body.closed.out_avals[: len(avals)]
         changed: list[int] = []
@@ -139,7 +140,7 @@ def _check_types(what: str, f: Any, closed: ClosedJaxpr, avals: Sequence[ShapedA
             "  what to do: start with a carry of the shape and dtype that the body gives (jnp.zeros(shape, dtype)), or "
             "convert what the body returns (.astype, .reshape)"
         )
-        raise stepped_on(error, "loop-carry-mismatch", guilty or source.position_of_function(f))
+        raise stepped_on(error, "loop-carry-mismatch", guilty or position_of_result(f))
 
 
 def made_in(closed: ClosedJaxpr, atom: Any) -> str:

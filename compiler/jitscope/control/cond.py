@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import tree
 from ..core import dtypes, notices, source
+from ..core.advice import position_of_result
 from ..core.avals import ShapedArray, aval_of, is_python_scalar, tangent_aval
 from ..core.config import settings
 from ..core.effects import moved, no_effects
@@ -458,7 +459,7 @@ def _same_results(what: str, named: dict[str, Any], bodies: dict[str, Body], ord
                 f"{what}: all functions must return the same structure\n"
                 f"  {_called(first, named)} returns {_shown(body)}\n  {_called(name, named)} returns {_shown(other)}"
             )
-            raise stepped_on(error, "cond-branch-mismatch", source.position_of_function(named[name]))
+            raise stepped_on(error, "cond-branch-mismatch", position_of_result(named[name]))
         rows = _differing(named, first, body, name, other)
         if rows:
             listed = "\n".join(rows)
@@ -466,9 +467,7 @@ def _same_results(what: str, named: dict[str, Any], bodies: dict[str, Body], ord
                 f"{what}: all functions must return the same shapes and dtypes\n{listed}\n"
                 "  what to do: convert one of the results (.astype, jnp.broadcast_to), so that they agree"
             )
-            raise stepped_on(
-                error, "cond-branch-mismatch", _guilty(body, other) or source.position_of_function(named[name])
-            )
+            raise stepped_on(error, "cond-branch-mismatch", _guilty(body, other) or position_of_result(named[name]))
     avals = [
         ShapedArray(column[0].shape, column[0].dtype, column[::order][0].weak_type)
         for column in zip(*[b.closed.out_avals for b in bodies.values()])

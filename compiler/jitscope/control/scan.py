@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import tree
-from ..core import source
+from ..core.advice import position_of_result
 from ..core.avals import ShapedArray, aval_of, tangent_aval
 from ..core.config import settings
 from ..core.errors import ConcretizationTypeError, stepped_on
@@ -465,7 +465,7 @@ def _carry_of(f: Any, out_tree: Any) -> Any:
             f"scan: {name_of(f)} must return a pair (carry, y); it returned {out_tree}. If there is no y, return "
             "(carry, None)"
         )
-        raise stepped_on(error, "loop-carry-mismatch", source.position_of_function(f))
+        raise stepped_on(error, "loop-carry-mismatch", position_of_result(f))
     return out_tree.children()[0]
 
 

@@ -7,10 +7,10 @@ it keeps silent.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from .source import Position, lines_of
+from .source import Position, lines_of, position_of_function
 
 
 class Rewrite(NamedTuple):
@@ -54,6 +54,44 @@ def path_at(position: Position) -> list[ast.AST]:
         found.append(node)
         todo = list(ast.iter_child_nodes(node))
     return found[::-1]
+
+
+def position_of_result(fun: object) -> Position | None:
+    """The expression that a Python function returns (the last one, if it returns in several places); where the function was
+    defined if its source cannot be had, None for the library's own."""
+    where = position_of_function(fun)
+    if where is None:
+        return None
+    try:
+        tree = ast.parse("".join(lines_of(where.file)))
+    except (SyntaxError, ValueError, RecursionError):
+        return where
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef(decorator_list=decorators) if min(
+                [node.lineno, *(d.lineno for d in decorators)]
+            ) == where.line and where.function.endswith(node.name):
+                values = [
+                    one.value for one in _own_nodes(node) if isinstance(one, ast.Return) and one.value is not None
+                ]
+            case ast.Lambda(body=body) if node.lineno == where.line and "<lambda>" in where.function:
+                values = [body]
+            case _:
+                continue
+        if values:
+            last = max(values, key=lambda value: value.lineno)
+            return where._replace(
+                line=last.lineno, end_line=last.end_lineno, column=last.col_offset, end_column=last.end_col_offset
+            )
+    return where
+
+
+def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function without those of functions inside it."""
+    for child in ast.iter_child_nodes(function):
+        yield child
+        if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+            yield from _own_nodes(child)
 
 
 # A truth value -------------------------------------------------------------------------------------------------------

@@ -175,12 +175,11 @@ class Tracer(Operators):
 
     def __repr__(self) -> str:
         if notices.listeners:
-            self._tell_printed()
+            self._tell_printed(sys._getframe(1).f_code.co_filename)
         return f"{type(self).__name__}<{self.aval.brief()}>"
 
-    def _tell_printed(self) -> None:
+    def _tell_printed(self, caller: str) -> None:
         """A tracer is made a text: by the user's code, or by a print or a logger that it called."""
-        caller = sys._getframe(2).f_code.co_filename
         if not source.is_internal(caller) and self.known() is None:
             notices.tell(
                 "trace-time-print",
@@ -191,6 +190,8 @@ class Tracer(Operators):
 
     def __format__(self, spec: str) -> str:
         value = self.known()
+        if value is None and notices.listeners:
+            self._tell_printed(sys._getframe(1).f_code.co_filename)
         return format(value, spec) if value is not None else repr(self)
 
     def __copy__(self) -> Tracer:

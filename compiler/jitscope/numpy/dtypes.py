@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 
 from ..backend.array import Array, array_from_numpy
-from ..core import dtypes as _dtypes
+from ..core import dtypes as _dtypes, notices
 from ..core.avals import aval_of, is_python_scalar
 from ..core.config import settings
 from ..core.dtypes import canonicalize, is_extended, python_dtype
@@ -123,6 +123,12 @@ def _requested(asked: Any, name: str) -> Any:
                 UserWarning,
                 stacklevel=5,
             )
+            if notices.listeners:
+                notices.tell(
+                    "x64-truncation",
+                    f"{wanted.name} becomes {found.name} here: 64-bit types are off.",
+                    f'Turn them on first: jax.config.update("jax_enable_x64", True); or ask for {found.name}.',
+                )
             return found
     if isinstance(asked, (type, str, np.dtype)) and len(_known) < _MAX_KNOWN:
         _known[asked, settings()] = found

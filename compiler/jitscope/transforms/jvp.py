@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..core import notices, source
 from ..core.avals import aval_of, tangent_aval
 from ..core.errors import ConcretizationTypeError
 from ..core.jaxpr import ClosedJaxpr
@@ -61,10 +62,12 @@ class JVPTracer(Tracer):
 class JVPTrace(Trace):
     """Applies `jvp` rules under `parent`."""
 
-    __slots__ = ("parent", "recorder")
+    __slots__ = ("parent", "recorder", "stopped")
 
     def __init__(self, parent: Trace):
         self.parent, self.recorder = parent, recording(parent)
+        self.stopped: Any = None
+        """Where an operation was that lost the tangents of its operands last, while somebody listens."""
 
     def split(self, x: Any) -> tuple[Any, Any]:
         """Primal and tangent of any value."""
@@ -89,6 +92,8 @@ class JVPTrace(Trace):
             mark_made(recorder, start, "jvp", out if primitive.multiple_results else (out,))
         if primitive.multiple_results:
             return [self.join(p, t) for p, t in zip(out, tangent)]
+        if notices.listeners and is_zero(tangent):
+            self.stopped = source.capture()
         return self.join(out, tangent)
 
 

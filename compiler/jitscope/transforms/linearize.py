@@ -51,10 +51,11 @@ class Linearized:
     """What `linearize_flat` gives: `outs`, and the linear map of tangents.
 
     `jaxpr` takes the tangents of the arguments marked in `nonzero_in` and gives those of the results marked in
-    `nonzero_out`; the tangents of the other results are zero. Its constants are the residuals.
+    `nonzero_out`; the tangents of the other results are zero. Its constants are the residuals. `stopped` is where an operation
+    lost the tangents of its operands, if one is known.
     """
 
-    __slots__ = ("in_avals", "jaxpr", "nonzero_in", "nonzero_out", "outs")
+    __slots__ = ("in_avals", "jaxpr", "nonzero_in", "nonzero_out", "outs", "stopped")
 
     def __init__(
         self,
@@ -63,9 +64,10 @@ class Linearized:
         in_avals: list[ShapedArray],
         nonzero_in: list[bool],
         nonzero_out: list[bool],
+        stopped: Any = None,
     ):
         self.outs, self.jaxpr, self.in_avals = outs, jaxpr, in_avals
-        self.nonzero_in, self.nonzero_out = nonzero_in, nonzero_out
+        self.nonzero_in, self.nonzero_out, self.stopped = nonzero_in, nonzero_out, stopped
 
 
 def linearize_flat(fun: Callable[..., Sequence[Any]], primals: Sequence[Any]) -> Linearized:
@@ -81,7 +83,7 @@ def linearize_flat(fun: Callable[..., Sequence[Any]], primals: Sequence[Any]) ->
     pairs = [trace.split(out) for out in outs]
     nonzero_out = [not is_zero(t) for _, t in pairs]
     jaxpr = staged.close_live([t for _, t in pairs if not is_zero(t)])
-    return Linearized([p for p, _ in pairs], jaxpr, avals, nonzero_in, nonzero_out)
+    return Linearized([p for p, _ in pairs], jaxpr, avals, nonzero_in, nonzero_out, trace.stopped)
 
 
 class Split:

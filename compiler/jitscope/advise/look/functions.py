@@ -161,7 +161,7 @@ def integers(walk: Walk) -> Iterator[Diagnostic]:
             continue
         dotted = code.names.dotted(node.func)
         if not enabled:
-            for value in _dtypes(node, dotted):
+            for value in _dtypes(node, dotted, walk):
                 name = _wide(value, walk)
                 if name:
                     message = f"{name} becomes {_WIDE[name]} here: 64-bit types are off."
@@ -181,7 +181,9 @@ def integers(walk: Walk) -> Iterator[Diagnostic]:
                     )
 
 
-def _dtypes(node: ast.Call, dotted: str) -> Iterator[ast.expr]:
+def _dtypes(node: ast.Call, dotted: str, walk: Walk) -> Iterator[ast.expr]:
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "astype" and not dotted:
+        yield from (a for a in node.args[:1] if walk.code.names.dotted(a).startswith("jax."))
     if dotted.startswith("jax."):
         yield from (k.value for k in node.keywords if k.arg == "dtype")
         if (

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import sysconfig
-from types import FrameType, TracebackType
+from types import FrameType, ModuleType, TracebackType
 from typing import Any
 
 from ... import tree
@@ -128,6 +128,8 @@ def _kind(error: BaseException, frame: FrameType, where: Position) -> str:
         return "x64-truncation"
     if name == "FloatingPointError":
         return "silent-nan"
+    if isinstance(error, TypeError) and "is not an array, a number or a tree of those" in str(error):
+        return "not-a-jax-type"
     if name == "TracerArrayConversionError":
         return "traced-shape-arg" if _sized(path, frame) else "host-call-on-tracer"
     if name in ("TracerIntegerConversionError", "ConcretizationTypeError"):
@@ -246,7 +248,25 @@ def _sized(path: list[ast.AST], frame: FrameType) -> bool:
     given = [k.value for k in call.keywords if k.arg in _SIZES]
     if _called(call) in _SIZED:
         given += call.args
+    elif _of_library(call.func, frame):
+        given += call.args[1:]
     return any(_is_traced(name, frame) for one in given for name in ast.walk(one) if isinstance(name, ast.Name))
+
+
+def _of_library(function: ast.expr, frame: FrameType) -> bool:
+    """Whether an expression such as `jnp.sum` means a function of the library; only modules are looked into."""
+    parts: list[str] = []
+    while isinstance(function, ast.Attribute):
+        parts.append(function.attr)
+        function = function.value
+    if not isinstance(function, ast.Name):
+        return False
+    found = frame.f_locals.get(function.id, frame.f_globals.get(function.id))
+    for name in reversed(parts):
+        if not isinstance(found, ModuleType):
+            return False
+        found = getattr(found, name, None)
+    return str(getattr(found, "__module__", "")).startswith("jitscope.")
 
 
 def _is_traced(name: ast.Name, frame: FrameType) -> bool:

@@ -242,7 +242,7 @@ class _Values:
 _INDEXING = {
     "getitem", "take", "take_along_axis", "dynamic_slice", "dynamic_slice_in_dim", "dynamic_index_in_dim", "dynamic_update_slice",
     "dynamic_update_slice_in_dim", "dynamic_update_index_in_dim", "gather", "scatter", "scatter_add", "set", "add", "subtract",
-    "multiply", "divide", "power", "min", "max", "apply", "get",
+    "multiply", "divide", "power", "min", "max", "apply", "get", "method",
 }  # fmt: skip
 
 
