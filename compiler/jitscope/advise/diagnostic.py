@@ -98,6 +98,7 @@ def together(looked: Iterable[Diagnostic], ran: Iterable[Diagnostic]) -> list[Di
 
 _TOLD_BY = (
     ("key-reuse", "key-not-threaded"), ("key-reuse", "update-result-dropped"), ("trace-time-mutation", "tracer-leak"),
+    ("trace-time-mutation", "host-call-on-tracer"),
 )  # fmt: skip
 """Sharp bits that follow from another one in the same line."""
 

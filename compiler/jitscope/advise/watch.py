@@ -8,7 +8,7 @@ from typing import Any
 from ..core import config, notices, source
 from ..observe.ledger import Ledger, Row, ledger as session_ledger
 from .diagnostic import Diagnostic, Fix, Span, distinct
-from .run.errors import explained
+from .run.errors import explained, in_text_of_error
 from .run.misses import missed
 from .run.programs import of_program
 from .run.values import look_at_run
@@ -51,7 +51,7 @@ class Watch:
 
     def _noticed(self, notice: notices.Notice) -> None:
         where = notice.where
-        if where is not None:
+        if where is not None and not (notice.sharp_bit == "trace-time-print" and in_text_of_error(where)):
             span = Span(where.line, where.column, where.end_line, where.end_column)
             one = Diagnostic(notice.sharp_bit, where.file, span, notice.message, Fix(notice.fix), (), "run")
             self._found.append(one)

@@ -186,6 +186,7 @@ class Tracer(Operators):
                 f"this runs while tracing: it sees a tracer, a {self.aval.short()} without values, once; calls of the compiled "
                 "function skip it.",
                 'jax.debug.print("{}", x) prints the value in every call.',
+                asking_line(),
             )
 
     def __format__(self, spec: str) -> str:
@@ -255,7 +256,7 @@ def what_to_do(where: source.Position | None, kind: str, advice: str) -> str:
     return f"  what to do: write `{written}`. In general: {advice}" if written else f"  what to do: {advice}"
 
 
-_LIBRARIES = re.compile(r"[/\\](?:numpy|scipy|pandas|matplotlib)[/\\]")
+_LIBRARIES = re.compile(r"[/\\](?:numpy|scipy|pandas|matplotlib|logging)[/\\]")
 
 
 def asking_line() -> source.Position | None:

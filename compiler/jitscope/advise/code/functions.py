@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .text import Cell, Code, Function
 
@@ -11,12 +11,13 @@ from .text import Cell, Code, Function
 @dataclass(frozen=True)
 class Traced:
     """A function that is traced. `by` is the transformation ("jit", "scan", …), `static` the arguments that stay Python values,
-    `site` where it is said."""
+    `bound` those of them that it has already (`self` of a method, what `partial` gave), `site` where it is said."""
 
     function: Function
     by: str
     site: ast.AST
     static: frozenset[str] = field(default=frozenset(), compare=False)
+    bound: frozenset[str] = field(default=frozenset(), compare=False)
 
     @property
     def abstract(self) -> bool:
@@ -43,6 +44,9 @@ class Functions:
     def __init__(self, code: Code) -> None:
         self.code = code
         self._by_scope: dict[ast.AST, dict[str, Function]] = {}
+        self._classes: dict[str, ast.ClassDef] = {}
+        self._instances: dict[tuple[ast.AST, str], ast.ClassDef] = {}
+        """The classes of the objects that names are given, by scope: `model = Model()`."""
         self.compiled: dict[tuple[ast.AST, str], list[tuple[int, Traced]]] = {}
         """The compiled functions that names are given, by scope, each with its line: `step = jax.jit(f)`."""
         self.traced: list[Traced] = []
@@ -61,6 +65,48 @@ class Functions:
                 for target in node.targets:
                     if isinstance(target, ast.Name):
                         self._by_scope.setdefault(self.scope_of(node), {})[target.id] = node.value
+            elif isinstance(node, ast.ClassDef):
+                self._classes[node.name] = node
+        for node in ast.walk(self.code.tree):
+            if isinstance(node, ast.Assign) and (made := self.class_made(node.value)):
+                for target in node.targets:
+                    if isinstance(target, ast.Name):
+                        self._instances[self.scope_of(node), target.id] = made
+
+    def class_made(self, node: ast.AST) -> ast.ClassDef | None:
+        """The class of this program of which an expression such as `Model(3)` makes an object."""
+        match node:
+            case ast.Call(func=ast.Name(id=name)):
+                return self._classes.get(name)
+        return None
+
+    def instance(self, node: ast.expr, at: ast.AST) -> ast.ClassDef | None:
+        """The class of the object that an expression gives: `self`, a name that was given one, or a call that makes one."""
+        match node:
+            case ast.Name(id="self"):
+                return next((one for one in self.code.around(at) if isinstance(one, ast.ClassDef)), None)
+            case ast.Name(id=name):
+                scope = self.scope_of(at)
+                while (scope, name) not in self._instances and not isinstance(scope, ast.Module):
+                    scope = self.scope_of(scope)
+                return self._instances.get((scope, name))
+        return self.class_made(node)
+
+    def of_object(self, node: ast.expr, at: ast.AST) -> Function | None:
+        """The method that an expression means (`self.step`, `model.loss`), or that calling an object calls."""
+        if isinstance(node, ast.Attribute):
+            owner, name = self.instance(node.value, at), node.attr
+        else:
+            owner, name = self.instance(node, at), "__call__"
+        seen: set[ast.ClassDef] = set()
+        while owner is not None and owner not in seen:
+            seen.add(owner)
+            if name in self._by_scope.get(owner, {}):
+                found = self._by_scope[owner][name]
+                return found if parameters(found)[:1] and not _is_free(found) else None
+            bases = [self._classes.get(base.id) for base in owner.bases if isinstance(base, ast.Name)]
+            owner = next((base for base in bases if base is not None), None)
+        return None
 
     def scope_of(self, node: ast.AST) -> ast.AST:
         """The function, class or module that a node stands in."""
@@ -77,11 +123,6 @@ class Functions:
                 return None
             scope = self.scope_of(scope)
 
-    def method(self, name: str, at: ast.AST) -> Function | None:
-        """The method of the class a place stands in."""
-        around = next((one for one in self.code.around(at) if isinstance(one, ast.ClassDef)), None)
-        return self._by_scope.get(around, {}).get(name) if around is not None else None
-
     def compiled_at(self, call: ast.Call) -> Traced | None:
         """The compiled function that a call calls, if the program tells: by a decorator, a name, or at once."""
         match call.func:
@@ -91,6 +132,13 @@ class Functions:
                     if (scope, name) in self.compiled:
                         return self._meant_at(call, scope, self.compiled[scope, name])
                     scope = self.scope_of(scope) if not isinstance(scope, ast.Module) else None
+            case ast.Attribute(value=base, attr=name):
+                owner = self.instance(base, call)
+                given = self.compiled.get((owner, name), ()) if owner is not None else ()
+                traced = given[-1][1] if given else None
+                if traced is not None and self.scope_of(traced.function) is owner and not traced.bound:
+                    return replace(traced, bound=frozenset(parameters(traced.function)[:1]))
+                return traced
             case ast.Call() as inner:
                 made = self._of_call(inner)
                 return next((one for one in made if one.by == "jit"), None)
@@ -114,8 +162,17 @@ class Functions:
             elif isinstance(node, ast.Call):
                 found = self._of_call(node)
                 above = self.code.parents.get(node)
-                name = above.targets[0] if isinstance(above, ast.Assign) and len(above.targets) == 1 else None
-                self._note(found, (self.scope_of(node), name.id) if isinstance(name, ast.Name) else None)
+                target = above.targets[0] if isinstance(above, ast.Assign) and len(above.targets) == 1 else None
+                self._note(found, self._bound_by(target, node))
+
+    def _bound_by(self, target: ast.expr | None, at: ast.AST) -> tuple[ast.AST, str] | None:
+        """The scope and name, or the class and attribute, that an assignment gives a value."""
+        match target:
+            case ast.Name(id=name):
+                return self.scope_of(at), name
+            case ast.Attribute(value=base, attr=name) if (owner := self.instance(base, at)) is not None:
+                return owner, name
+        return None
 
     def _note(self, found: list[Traced], bound: tuple[ast.AST, str] | None) -> None:
         self.traced += found
@@ -156,8 +213,8 @@ class Functions:
         for one in given:
             for part in one.elts if isinstance(one, ast.List | ast.Tuple) else [one]:
                 for function, bound in self._meant(part, call):
-                    static = static_names(function, call.keywords) | bound
-                    found.append(Traced(function, dotted.rpartition(".")[2], call, static))
+                    static = static_names(function, call.keywords, bound) | bound
+                    found.append(Traced(function, dotted.rpartition(".")[2], call, static, bound))
         return found
 
     def _meant(self, node: ast.expr, at: ast.AST) -> list[tuple[Function, frozenset[str]]]:
@@ -167,21 +224,37 @@ class Functions:
                 return [(node, frozenset())]
             case ast.Name(id=name):
                 function = self.named(name, at)
-                return [(function, frozenset())] if function is not None else []
-            case ast.Attribute(value=ast.Name(id="self"), attr=name):
-                function = self.method(name, at)
-                first = parameters(function)[:1] if function else []
-                return [(function, frozenset(first))] if function else []
+                return [(function, frozenset())] if function is not None else self._method(node, at)
+            case ast.Attribute():
+                return self._method(node, at)
+            case ast.Call() if self.class_made(node):
+                return self._method(node, at)
             case ast.Call(func=func, args=[inner, *rest], keywords=keywords):
                 dotted = self.code.names.dotted(func)
                 if dotted == "functools.partial":
                     return [
-                        (f, bound | frozenset(parameters(f)[: len(rest)]) | {k.arg for k in keywords if k.arg})
+                        (f, bound | frozenset(_rest(f, bound)[: len(rest)]) | {k.arg for k in keywords if k.arg})
                         for f, bound in self._meant(inner, at)
                     ]
                 if dotted in _TAKES:
                     return self._meant(inner, at)
         return []
+
+    def _method(self, node: ast.expr, at: ast.AST) -> list[tuple[Function, frozenset[str]]]:
+        function = self.of_object(node, at)
+        return [(function, frozenset(parameters(function)[:1]))] if function is not None else []
+
+
+def _is_free(function: Function) -> bool:
+    """Whether a method is not given the object it is called on."""
+    decorators = [] if isinstance(function, ast.Lambda) else function.decorator_list
+    return any(
+        isinstance(one, ast.Name) and one.id in ("staticmethod", "classmethod", "property") for one in decorators
+    )
+
+
+def _rest(function: Function, bound: frozenset[str]) -> list[str]:
+    return [name for name in parameters(function) if name not in bound]
 
 
 def parameters(function: Function) -> list[str]:
@@ -199,12 +272,14 @@ def defaulted(function: Function) -> frozenset[str]:
     return frozenset([*positional[len(positional) - len(a.defaults) :], *named])
 
 
-def static_names(function: Function, keywords: list[ast.keyword]) -> frozenset[str]:
-    """The arguments that `static_argnums`, `static_argnames` or `nondiff_argnums` name."""
+def static_names(
+    function: Function, keywords: list[ast.keyword], bound: frozenset[str] = frozenset()
+) -> frozenset[str]:
+    """The arguments that `static_argnums`, `static_argnames` or `nondiff_argnums` name; those that are `bound` do not count."""
     if any(keyword.arg == "auto_static" for keyword in keywords):
         return frozenset(parameters(function))
     names: set[str] = set()
-    positional = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
+    positional = [one.arg for one in (*function.args.posonlyargs, *function.args.args) if one.arg not in bound]
     for keyword in keywords:
         if keyword.arg not in ("static_argnums", "static_argnames", "nondiff_argnums", "static_broadcasted_argnums"):
             continue

@@ -9,7 +9,8 @@ class Kind(enum.Enum):
     """What is known of a value.
 
     STATIC: a Python value, known while tracing. UNKNOWN: it may be anything. ARRAY: an array with values. NUMPY: an array
-    of NumPy. TREE: an argument of a traced function: a traced array, or a tree of some. TRACED: a traced array for sure.
+    of NumPy. TREE: an argument of a traced function: a traced array, or a tree of some. TRACED: a traced array for sure. MASK: one
+    of booleans.
     """
 
     STATIC = "static"
@@ -18,10 +19,16 @@ class Kind(enum.Enum):
     NUMPY = "numpy"
     TREE = "tree"
     TRACED = "traced"
+    MASK = "mask"
 
     @property
     def is_traced(self) -> bool:
-        return self in (Kind.TREE, Kind.TRACED)
+        return self in (Kind.TREE, Kind.TRACED, Kind.MASK)
+
+    @property
+    def is_tracer(self) -> bool:
+        """A traced array for sure."""
+        return self in (Kind.TRACED, Kind.MASK)
 
 
 def joined(kinds: list[Kind]) -> Kind:
@@ -29,6 +36,8 @@ def joined(kinds: list[Kind]) -> Kind:
     first = kinds[0] if kinds else Kind.UNKNOWN
     if all(kind is first for kind in kinds):
         return first
+    if all(kind.is_tracer for kind in kinds):
+        return Kind.TRACED
     return Kind.TREE if all(kind.is_traced for kind in kinds) else Kind.UNKNOWN
 
 
@@ -55,6 +64,12 @@ def gives_array(dotted: str) -> bool:
     """Whether a function of the library gives an array (traced, if it is called while tracing)."""
     return dotted.startswith(ARRAY_ROOMS) and dotted.rpartition(".")[2] not in _GIVE_STATIC
 
+
+GIVE_MASKS = frozenset({
+    "logical_and", "logical_or", "logical_not", "logical_xor", "isnan", "isinf", "isfinite", "isin", "isclose", "greater", "less", "equal",
+    "not_equal", "greater_equal", "less_equal",
+})  # fmt: skip
+"""Functions of `jax.numpy` that give booleans for arrays."""
 
 BUILTINS_STATIC = frozenset(
     {"len", "isinstance", "hasattr", "callable", "type", "id", "issubclass", "repr", "str", "range", "print"}

@@ -7,7 +7,7 @@ is called with, or plain code. Listeners are given `Event`s.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,15 +28,19 @@ class Event:
     region: Region
     dotted: str = ""
     inner: list[Kind] = field(default_factory=list)
+    stored: Kind = Kind.UNKNOWN
+    """What is stored."""
 
 
 @dataclass
 class Region:
-    """The function that is walked: `traced` tells by what it is traced (None: it runs), `depth` how many calls below it."""
+    """The function that is walked: `traced` tells by what it is traced (None: it runs), `depth` how many calls below it, `held`
+    which arguments are objects from outside of the trace."""
 
     function: Function | None
     traced: Traced | None
     depth: int = 0
+    held: frozenset[str] = frozenset()
 
     @property
     def abstract(self) -> bool:
@@ -63,15 +67,23 @@ class Walk:
         self._returned: dict[Any, Kind] = {}
         self.sequences: set[str] = set()
         """Names of the module that hold lists, tuples and dicts."""
+        self.containers: set[str] = set()
+        """Names, and attributes of `self`, that are given a list, dict or set somewhere."""
         self.with_arrays: list[ast.Call] = []
         """Calls that are given arrays."""
         self.generators: set[str] = set()
-        """Names of the module that hold random generators of NumPy or Python."""
+        """Names, and attributes of `self`, that are given a random generator of NumPy or Python."""
         self._outer: dict[Function | None, set[str]] = {}
         """The names that functions assign in a scope around them."""
         for node in code.parents:
             if isinstance(node, ast.Global | ast.Nonlocal):
                 self._outer.setdefault(code.function_around(node), set()).update(node.names)
+            elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+                for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                    if isinstance(target, ast.Name | ast.Attribute) and _is_container(node.value):
+                        self.containers.add(code.source(target))
+                    if isinstance(node.value, ast.Call) and code.names.dotted(node.value.func) in _GENERATORS:
+                        self.generators.add(code.source(target))
 
     def run(self) -> None:
         """Walk the module, then all functions that are not traced, then those that are."""
@@ -90,11 +102,11 @@ class Walk:
         """Walk a traced function with traced arguments."""
         known = traced.static | defaulted(traced.function)
         kinds = {n: Kind.UNKNOWN if n in known else Kind.TREE for n in parameters(traced.function)}
-        self._function(traced.function, kinds, Region(traced.function, traced))
+        self._function(traced.function, kinds, Region(traced.function, traced, 0, traced.static))
 
     def _function(self, function: Function, given: Scope, region: Region) -> Kind:
         """What a function returns for arguments of these kinds."""
-        key = (function, region.abstract, tuple(given.values()))
+        key = (function, region.abstract, region.held, tuple(given.values()))
         if key in self._returned:
             return self._returned[key]
         self._returned[key] = Kind.UNKNOWN  # of a call in its own body
@@ -177,7 +189,10 @@ class Walk:
             case ast.Raise(exc=ast.expr() as exc):
                 self.value(exc, scope, region)
             case ast.Match(subject=subject, cases=cases):
-                self.value(subject, scope, region)
+                kind = self.value(subject, scope, region)
+                valued = [one for one in cases if isinstance(one.pattern, ast.MatchValue | ast.MatchOr)]
+                if valued and kind.is_tracer:
+                    self._tell("truth", valued[0].pattern, kind, region)
                 self._branches([case.body for case in cases], scope, region, results)
 
     def _is_apart(self, item: ast.withitem) -> bool:
@@ -210,9 +225,6 @@ class Walk:
             case ast.Name(id=name):
                 if name in self._outer.get(region.function, ()):
                     self._tell("name", target, kind, region)
-                if region.function is None and isinstance(value, ast.Call):
-                    if self.code.names.dotted(value.func) in _GENERATORS:
-                        self.generators.add(name)
                 if region.function is None and isinstance(value, ast.List | ast.Tuple | ast.Dict | ast.ListComp):
                     self.sequences.add(name)
                 scope[name] = kind
@@ -226,9 +238,9 @@ class Walk:
             case ast.Subscript(value=base, slice=index):
                 of = self.value(base, scope, region)
                 inner = self._index_kinds(index, scope, region)
-                self._tell("store", target, of, region, inner=inner)
+                self._tell("store", target, of, region, inner=inner, stored=kind)
             case ast.Attribute(value=base):
-                self._tell("store", target, self.value(base, scope, region), region)
+                self._tell("store", target, self.value(base, scope, region), region, stored=kind)
 
     @staticmethod
     def _part(kind: Kind) -> Kind:
@@ -256,13 +268,20 @@ class Walk:
                 return scope.get(name, Kind.UNKNOWN)
             case ast.Attribute(value=base, attr=attr):
                 return self._attribute(base, attr, scope, region)
+            case ast.BinOp(left=ast.Constant(value=str()), op=ast.Mod(), right=right):
+                self._tell("format", node, self.value(right, scope, region), region)
+                return Kind.STATIC
+            case ast.BinOp(left=left, op=ast.BitAnd() | ast.BitOr() | ast.BitXor(), right=right):
+                kinds = [self.value(left, scope, region), self.value(right, scope, region)]
+                return Kind.MASK if Kind.MASK in kinds else self._arithmetic(kinds)
             case ast.BinOp(left=left, right=right):
                 return self._arithmetic([self.value(left, scope, region), self.value(right, scope, region)])
             case ast.UnaryOp(op=op, operand=operand):
                 if isinstance(op, ast.Not):
                     self._truth(operand, scope, region, node)
                     return Kind.STATIC
-                return self._arithmetic([self.value(operand, scope, region)])
+                kind = self.value(operand, scope, region)
+                return kind if kind is Kind.MASK else self._arithmetic([kind])
             case ast.BoolOp(values=parts):
                 return self._logical(node, parts, scope, region)
             case ast.Compare():
@@ -273,7 +292,7 @@ class Walk:
             case ast.Subscript(value=base, slice=index):
                 kind, inner = self.value(base, scope, region), self._index_kinds(index, scope, region)
                 self._tell("index", node, kind, region, inner=inner)
-                return Kind.TRACED if kind is Kind.TRACED else self._part(kind)
+                return kind if kind.is_tracer else self._part(kind)
             case ast.Call():
                 return self._call(node, scope, region)
             case ast.JoinedStr(values=parts):
@@ -301,9 +320,8 @@ class Walk:
 
     @staticmethod
     def _arithmetic(kinds: list[Kind]) -> Kind:
-        for kind in (Kind.TRACED, Kind.TREE):
-            if kind in kinds:
-                return Kind.TRACED
+        if any(kind.is_traced for kind in kinds):
+            return Kind.TRACED
         for kind in (Kind.ARRAY, Kind.UNKNOWN, Kind.NUMPY):
             if kind in kinds:
                 return kind
@@ -317,7 +335,7 @@ class Walk:
             return Kind.STATIC
         if kind is Kind.TREE:
             return Kind.TRACED if attr in ("T", "mT", "at", "real", "imag") else Kind.UNKNOWN
-        return kind if kind in (Kind.TRACED, Kind.ARRAY, Kind.NUMPY) else Kind.UNKNOWN
+        return Kind.TRACED if kind.is_tracer else kind if kind in (Kind.ARRAY, Kind.NUMPY) else Kind.UNKNOWN
 
     def _compare(self, node: ast.Compare, scope: Scope, region: Region) -> Kind:
         sides = [node.left, *node.comparators]
@@ -328,10 +346,10 @@ class Walk:
             return Kind.STATIC
         if len(node.ops) > 1 or isinstance(node.ops[0], ast.In | ast.NotIn):
             whole = kinds[-1] if isinstance(node.ops[0], ast.In | ast.NotIn) else self._arithmetic(kinds)
-            if whole is Kind.TRACED:
+            if whole.is_tracer:
                 self._tell("truth", node, Kind.TRACED, region)
             return Kind.STATIC
-        return self._arithmetic(kinds)
+        return _mask(self._arithmetic(kinds))
 
     def _logical(self, node: ast.BoolOp, parts: list[ast.expr], scope: Scope, region: Region) -> Kind:
         kinds: list[Kind] = []
@@ -398,7 +416,8 @@ class Walk:
         if values.gives_array(dotted):
             if dotted == "jax.random.split" and not region.abstract:
                 return Kind.UNKNOWN
-            return Kind.TRACED if region.abstract else Kind.ARRAY
+            made = Kind.MASK if dotted.rpartition(".")[2] in values.GIVE_MASKS else Kind.TRACED
+            return made if region.abstract else Kind.ARRAY
         if dotted.startswith("jax."):
             return Kind.TREE if any_traced else Kind.UNKNOWN
         if dotted.startswith("numpy."):
@@ -407,36 +426,89 @@ class Walk:
             case ast.Name(id=name):
                 function = self.functions.named(name, node)
                 if function is not None and region.depth < _DEEPEST and region.traced is not None:
-                    return self._called(function, node, given, scope, region)
+                    return self._called(function, node, given, region)
+                if (found := self._of_object(node, given, scope, region)) is not None:
+                    return found
                 if name in values.BUILTINS_STATIC and name not in scope:
                     return Kind.STATIC
                 if name in ("max", "min", "abs", "sum", "round", "pow") and name not in scope:
                     return self._arithmetic(given)
             case ast.Attribute(attr=attr):
+                if (found := self._of_object(node, given, scope, region)) is not None:
+                    return found
                 if attr in ("items", "keys", "values", "get", "pop", "copy", "_replace", "replace"):
                     return base if base.is_traced else Kind.UNKNOWN
                 if base is Kind.TREE and attr in values.METHODS:
                     return Kind.TRACED
-                if base in (Kind.TRACED, Kind.ARRAY, Kind.NUMPY):
+                if attr == "astype" and base.is_traced and node.args and _is_bool(node.args[0]):
+                    return Kind.MASK
+                if base.is_tracer or base in (Kind.ARRAY, Kind.NUMPY):
+                    base = Kind.TRACED if base is Kind.MASK else base
                     return Kind.STATIC if attr in ("item", "tolist") else base
         return Kind.UNKNOWN
 
-    def _called(self, function: Function, node: ast.Call, given: list[Kind], scope: Scope, region: Region) -> Kind:
-        """A function of this program, called while tracing with these arguments."""
+    def _of_object(self, node: ast.Call, given: list[Kind], scope: Scope, region: Region) -> Kind | None:
+        """What a method of a class of this program gives that is called while tracing; None: it is none."""
+        if region.traced is None or region.depth >= _DEEPEST:
+            return None
+        function = self.functions.of_object(node.func, node)
+        if function is None:
+            return None
+        receiver = node.func.value if isinstance(node.func, ast.Attribute) else node.func
+        name = receiver.id if isinstance(receiver, ast.Name) else ""
+        is_held = bool(name) and (name in region.held or name not in scope)
+        own, *_ = parameters(function)
+        return self._called(function, node, given, region, frozenset([own]) if is_held else frozenset(), [own])
+
+    def _called(
+        self,
+        function: Function,
+        node: ast.Call,
+        given: list[Kind],
+        region: Region,
+        held: frozenset[str] = frozenset(),
+        bound: Sequence[str] = (),
+    ) -> Kind:
+        """A function of this program, called while tracing with these arguments, after those that are `bound`."""
         if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
             return Kind.UNKNOWN
-        names = parameters(function)
+        names = parameters(function)[len(bound) :]
         kinds: Scope = dict.fromkeys(names, Kind.STATIC)
         kinds.update(zip(names, given))
         kinds.update({k.arg: kind for k, kind in zip(node.keywords, given[len(node.args) :]) if k.arg in kinds})
         if not any(kind.is_traced for kind in kinds.values()):
             kinds = dict.fromkeys(kinds, Kind.UNKNOWN)
-        return self._function(function, kinds, Region(function, region.traced, region.depth + 1))
+        kinds.update(dict.fromkeys(bound, Kind.UNKNOWN))
+        return self._function(function, kinds, Region(function, region.traced, region.depth + 1, held))
 
     def _tell(
-        self, what: str, node: Any, kind: Kind, region: Region, dotted: str = "", inner: list[Kind] | None = None
+        self,
+        what: str,
+        node: Any,
+        kind: Kind,
+        region: Region,
+        dotted: str = "",
+        inner: list[Kind] | None = None,
+        stored: Kind = Kind.UNKNOWN,
     ) -> None:
-        self._listener(Event(what, node, kind, region, dotted, inner or []), self)
+        self._listener(Event(what, node, kind, region, dotted, inner or [], stored), self)
+
+
+def _is_container(node: ast.expr) -> bool:
+    match node:
+        case ast.List() | ast.Dict() | ast.Set() | ast.ListComp() | ast.DictComp() | ast.SetComp():
+            return True
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+            return name in ("list", "dict", "set", "deque", "defaultdict", "OrderedDict", "Counter")
+    return False
+
+
+def _mask(kind: Kind) -> Kind:
+    return Kind.MASK if kind.is_tracer else kind
+
+
+def _is_bool(node: ast.expr) -> bool:
+    return getattr(node, "id", getattr(node, "attr", getattr(node, "value", ""))) in ("bool", "bool_")
 
 
 def _excludes(test: ast.expr) -> bool:

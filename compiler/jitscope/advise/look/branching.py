@@ -27,7 +27,7 @@ def truths(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     flag = _flag(event, walk)
     if flag is not None:
         yield flag
-    elif event.kind is Kind.TRACED:
+    elif event.kind.is_tracer:
         yield _undecided(walk, event.node)
 
 
@@ -75,7 +75,7 @@ def _of_builtins(event: Event, walk: Walk) -> Iterator[Diagnostic]:
             of_several = name in ("max", "min")
             if of_several and len(node.args) < 2:
                 return  # of the elements of a list, which may be traced or not
-            if any(kind is Kind.TRACED or (kind is Kind.TREE and of_several) for kind in event.inner):
+            if any(kind.is_tracer or (kind is Kind.TREE and of_several) for kind in event.inner):
                 message = f"Python's {name}() compares values, and those in `{short(code, node)}` are not known while tracing."
                 fix = rewriting(code, node, "bool", f"Use jnp.{name}.")
                 yield diagnostic(code, "logical-op-on-tracer", node, message, fix)

@@ -92,8 +92,9 @@ def unhashable(walk: Walk) -> Iterator[Diagnostic]:
         traced = walk.functions.compiled_at(call) if isinstance(call, ast.Call) else None
         if traced is None or not isinstance(call, ast.Call) or not traced.static:
             continue
-        given = dict(zip(parameters(traced.function), call.args)) | {k.arg: k.value for k in call.keywords if k.arg}
-        for name in traced.static & set(given):
+        names = [name for name in parameters(traced.function) if name not in traced.bound]
+        given = dict(zip(names, call.args)) | {k.arg: k.value for k in call.keywords if k.arg}
+        for name in (traced.static - traced.bound) & set(given):
             value = given[name]
             what, fix = _without_hash(value, walk)
             if what:

@@ -26,7 +26,7 @@ def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
         return
     match node.func:
         case ast.Name(id="float" | "int" | "complex" as builtin) if event.inner and not event.dotted:
-            if event.inner[0] is Kind.TRACED or (event.inner[0] is Kind.TREE and isinstance(node.args[0], ast.Name)):
+            if event.inner[0].is_tracer or (event.inner[0] is Kind.TREE and isinstance(node.args[0], ast.Name)):
                 yield _found(event, walk, f"{builtin}()", "number")
         case ast.Attribute(attr="item" | "tolist" as method) if event.kind.is_traced:
             message = f".{method}() asks for values, and those of `{short(code, node.func.value)}` are not known while tracing."

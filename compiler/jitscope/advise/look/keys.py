@@ -21,12 +21,47 @@ Uses = dict[str, ast.Call]
 """By the source of a key, the call that used it up."""
 
 
-def _used(call: ast.Call, code: Code) -> str:
-    """The source of the key that a call uses up, or ""."""
-    dotted = code.names.dotted(call.func)
-    if not dotted.startswith("jax.random.") or dotted.rpartition(".")[2] in _NO_USE:
+class _Draws:
+    """Which functions of the program use up which of their arguments as keys."""
+
+    def __init__(self, walk: Walk) -> None:
+        self.walk, self.code = walk, walk.code
+        self._known: dict[Function, frozenset[str]] = {}
+
+    def used(self, call: ast.Call) -> str:
+        """The source of the key that a call uses up, or ""."""
+        dotted = self.code.names.dotted(call.func)
+        if dotted.startswith("jax.random."):
+            if dotted.rpartition(".")[2] in _NO_USE:
+                return ""
+            return self._source(call.args[0] if call.args else _by_name(call, "key"))
+        function = self.walk.functions.named(call.func.id, call) if isinstance(call.func, ast.Name) else None
+        names = parameters(function) if function is not None else []
+        for name in self._of(function) if function is not None else ():
+            at = names.index(name)
+            key = self._source(call.args[at] if at < len(call.args) else _by_name(call, name))
+            if key:
+                return key
         return ""
-    key = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "key"), None)
+
+    def _of(self, function: Function) -> frozenset[str]:
+        """The arguments that a function uses up."""
+        if function not in self._known:
+            self._known[function] = frozenset()  # of a call in its own body
+            found = {self.used(call) for call in _own_calls(function, self.code)}
+            self._known[function] = frozenset(found & set(parameters(function)) - _names(function))
+        return self._known[function]
+
+    def _source(self, key: ast.expr | None) -> str:
+        return _source(key, self.code)
+
+
+def _by_name(call: ast.Call, name: str) -> ast.expr | None:
+    return next((k.value for k in call.keywords if k.arg == name), None)
+
+
+def _source(key: ast.expr | None, code: Code) -> str:
+    """The source of a key that has a name, or ""."""
     match key:
         case ast.Name(id=name):
             return name
@@ -43,10 +78,11 @@ def used_twice(walk: Walk) -> Iterator[Diagnostic]:
     code = walk.code
     if not any(dotted.startswith("jax") for dotted in code.names.table.values()) or "random" not in code.text:
         return
+    draws = _Draws(walk)
     bodies = [code.tree.body]
     bodies += [n.body for n in ast.walk(code.tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
     for body in bodies:
-        look = _Reuse(code)
+        look = _Reuse(draws)
         look.block(body, {})
         yield from look.found.values()
 
@@ -54,8 +90,8 @@ def used_twice(walk: Walk) -> Iterator[Diagnostic]:
 class _Reuse:
     """Follows the keys of one function through its statements."""
 
-    def __init__(self, code: Code) -> None:
-        self.code = code
+    def __init__(self, draws: _Draws) -> None:
+        self.draws, self.code = draws, draws.code
         self.found: dict[ast.Call, Diagnostic] = {}
 
     def block(self, body: list[ast.stmt], uses: Uses) -> bool:
@@ -118,10 +154,10 @@ class _Reuse:
         if comprehension:
             own = {name for g in node.generators for name in _names(g.target)}  # pyright: ignore
             for call in [c for c in ast.walk(node) if isinstance(c, ast.Call)]:
-                key = _used(call, self.code)
+                key = self.draws.used(call)
                 if key and key.split("[")[0].split(".")[0] not in own:
                     self.use(call, key, uses)
-        elif isinstance(node, ast.Call) and (key := _used(node, self.code)):
+        elif isinstance(node, ast.Call) and (key := self.draws.used(node)):
             self.use(node, key, uses)
 
     def use(self, call: ast.Call, key: str, uses: Uses) -> None:
@@ -173,7 +209,8 @@ def _fixed(traced: Traced, walk: Walk) -> Iterator[Diagnostic]:
             isinstance(root, ast.Subscript) and isinstance(root.slice, ast.Constant)
         ):
             root = root.value
-        captured = isinstance(root, ast.Name) and root.id not in bound and not code.names.dotted(root)
+        own = bound - traced.static - _unmapped(traced)
+        captured = isinstance(root, ast.Name) and root.id not in own and not code.names.dotted(root)
         seeded = _is_seed(key, code) or (isinstance(key, ast.Name) and _is_seeded(key.id, function, code))
         if captured or seeded:
             how = f"`{short(code, key)}` is the same" if key is not None and captured else "the seed is fixed"
@@ -184,6 +221,15 @@ def _fixed(traced: Traced, walk: Walk) -> Iterator[Diagnostic]:
                 "call": "Take the key as an argument, and pass another one in each call.",
             }[each]
             yield diagnostic(code, "key-not-threaded", call, message, Fix(fix))
+
+
+def _unmapped(traced: Traced) -> set[str]:
+    """The arguments that `vmap(f, in_axes=(0, None))` does not map."""
+    given = _by_name(traced.site, "in_axes") if isinstance(traced.site, ast.Call) and traced.by == "vmap" else None
+    if not isinstance(given, ast.Tuple | ast.List):
+        return set()
+    axes = zip(parameters(traced.function), given.elts)
+    return {name for name, axis in axes if isinstance(axis, ast.Constant) and axis.value is None}
 
 
 def _own_calls(function: Function, code: Code) -> Iterator[ast.Call]:

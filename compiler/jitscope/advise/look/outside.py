@@ -7,7 +7,7 @@ import ast
 from collections.abc import Iterator
 
 from ..code.functions import Traced, parameters
-from ..code.text import Code
+from ..code.text import Code, Function
 from ..code.walk import Walk
 from ..diagnostic import Diagnostic, Fix
 from .making import diagnostic, short
@@ -21,25 +21,24 @@ def stale(walk: Walk) -> Iterator[Diagnostic]:
         return
     every = [(*key, traced) for key, given in walk.functions.compiled.items() for _, traced in given]
     for scope, name, traced in every:
-        own = _read(traced, code)
+        own = _read(traced, walk)
         if isinstance(scope, ast.Module):
             calls = _calls(code, lambda call, name=name: isinstance(call.func, ast.Name) and call.func.id == name)
             yield from _between(walk, own, changes, calls, _bindings(code, name), "stale-capture", name)
         elif isinstance(scope, ast.ClassDef) and "self" in traced.static:
-            yield from _of_objects(walk, name, own, changes)
+            id = "stale-capture" if "self" in traced.bound else "static-mutable-stale"
+            yield from _of_objects(walk, name, own, changes, id)
 
 
 def _of_objects(
-    walk: Walk, method: str, own: dict[str, ast.expr], changes: dict[str, list[ast.stmt]]
+    walk: Walk, method: str, own: dict[str, ast.expr], changes: dict[str, list[ast.stmt]], id: str
 ) -> Iterator[Diagnostic]:
     """`m.f(x); m.k = 5; m.f(x)`, where f reads self.k and self is static."""
     objects = {path.split(".")[0] for path in changes if "." in path}
     for name in objects:
         calls = _calls(walk.code, lambda call, name=name: walk.code.source(call.func) == f"{name}.{method}")
         renamed = {path.replace("self.", f"{name}.", 1): node for path, node in own.items() if path.startswith("self.")}
-        yield from _between(
-            walk, renamed, changes, calls, _bindings(walk.code, name), "static-mutable-stale", f"{name}.{method}"
-        )
+        yield from _between(walk, renamed, changes, calls, _bindings(walk.code, name), id, f"{name}.{method}")
 
 
 def _between(
@@ -114,18 +113,27 @@ def _path(node: ast.AST) -> str:
     return ""
 
 
-def _read(traced: Traced, code: Code) -> dict[str, ast.expr]:
-    """What a function reads from outside, by path."""
-    function = traced.function
-    bound = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    bound |= set(parameters(function)) - traced.static
+def _read(traced: Traced, walk: Walk) -> dict[str, ast.expr]:
+    """What a function, and those of the program that it calls by name, read from outside, by path."""
     found: dict[str, ast.expr] = {}
-    for node in ast.walk(function):
-        if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Load):
-            path = _path(node)
-            root = path.split(".")[0].split("[")[0]
-            if path and root not in bound and root not in code.names.table:
-                found.setdefault(path, node)
+    todo: list[tuple[Function, frozenset[str]]] = [(traced.function, traced.static)]
+    seen: set[Function] = set()
+    while todo:
+        function, static = todo.pop()
+        if function in seen:
+            continue
+        seen.add(function)
+        bound = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        bound |= set(parameters(function)) - static
+        for node in ast.walk(function):
+            if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Load):
+                path = _path(node)
+                root = path.split(".")[0].split("[")[0]
+                if path and root not in bound and root not in walk.code.names.table:
+                    found.setdefault(path, node)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id not in bound:
+                called = walk.functions.named(node.func.id, node)
+                todo += [(called, frozenset())] if called is not None else []
     return found
 
 

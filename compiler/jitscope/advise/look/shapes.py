@@ -44,11 +44,13 @@ def _is_mask(index: ast.expr, event: Event) -> bool:
     """A comparison of arrays, or several with & | ~."""
     match index:
         case ast.Compare(ops=[op]) if not isinstance(op, ast.In | ast.NotIn | ast.Is | ast.IsNot):
-            return event.inner[:1] == [Kind.TRACED]
+            return event.inner[:1] == [Kind.MASK]
         case ast.BinOp(left=left, op=ast.BitAnd() | ast.BitOr(), right=right):
             return _is_mask(left, event) or _is_mask(right, event)
         case ast.UnaryOp(op=ast.Invert(), operand=operand):
             return _is_mask(operand, event)
+        case ast.Name() | ast.Call():
+            return event.inner[:1] == [Kind.MASK]
     return False
 
 

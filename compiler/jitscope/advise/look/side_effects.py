@@ -23,10 +23,11 @@ def prints(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     if event.what == "format":
         if event.kind.is_traced and event.region.abstract:
             whole = walk.code.parents.get(node)
-            yield _seen(walk, whole if isinstance(whole, ast.JoinedStr) else node, node.value)
+            guilty = node.right if isinstance(node, ast.BinOp) else node.value
+            yield _seen(walk, whole if isinstance(whole, ast.JoinedStr) else node, guilty)
     elif any(kind.is_traced for kind in event.inner):
         named = isinstance(node.func, ast.Name) and node.func.id in ("print", "str", "repr", "format")
-        if named or event.dotted.startswith("logging.") or _is_logger(node.func):
+        if named or event.dotted.startswith("logging.") or _is_logger(node.func) or _is_template(node.func):
             given = [*node.args, *(k.value for k in node.keywords)]
             yield _seen(walk, node, next(a for a, kind in zip(given, event.inner) if kind.is_traced))
 
@@ -49,6 +50,11 @@ def _debug_print(walk: Walk, node: ast.AST, text: str) -> Fix:
                 given = "".join(f", {code.source(a)}" for a, word in zip(args, words) if word is None)
                 return replacing(code, node, f'jax.debug.print("{shown}"{given})')
     return Fix(f'jax.debug.print("{{}}", {text}) prints the value in every call.')
+
+
+def _is_template(func: ast.expr) -> bool:
+    """`"x = {}".format`."""
+    return isinstance(func, ast.Attribute) and func.attr == "format" and isinstance(func.value, ast.Constant)
 
 
 def _is_logger(func: ast.expr) -> bool:
@@ -87,7 +93,7 @@ _CHANGING = {
 def names(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     """trace-time-mutation of `global n; n += 1`; tracer-leak if a tracer is stored so."""
     if event.what == "name" and event.region.is_kept:
-        make = _leaking if event.kind is Kind.TRACED else _changed
+        make = _leaking if event.kind.is_tracer else _changed
         yield make(walk, event.node, event.node.id)
 
 
@@ -97,46 +103,62 @@ def stores(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     if event.what != "store" or not event.region.is_kept or function is None or _is_ref(node, walk):
         return
     base = _root(node)
-    if base is None or event.kind in (Kind.TRACED, Kind.ARRAY) or event.dotted:
+    if base is None or event.kind.is_tracer or event.kind is Kind.ARRAY or event.dotted:
         return
-    if base in parameters(function):
+    if base in event.region.held:
+        make = _leaking if event.stored.is_tracer else _changed
+        yield make(walk, node, short(walk.code, node))
+    elif base in parameters(function):
         by_name = isinstance(node, ast.Subscript) and isinstance(getattr(node.slice, "value", None), str)
         if by_name and not event.region.depth and not _bound_anew(base, function) and not _given_back(base, function):
             yield _changed(walk, node, short(walk.code, node))
-    elif not _is_local(base, function):
-        yield _changed(walk, node, short(walk.code, node))
+    elif not _is_local(base, event, walk):
+        make = _leaking if event.stored.is_tracer else _changed
+        yield make(walk, node, short(walk.code, node))
 
 
 def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     """trace-time-mutation of `log.append(…)` and `next(it)`, tracer-leak of the former, host-nondeterminism."""
     if event.what != "call" or not event.region.is_kept or event.region.function is None:
         return
-    node, code, function = event.node, walk.code, event.region.function
+    node, code = event.node, walk.code
     if event.dotted:
         if _is_nondeterministic(event.dotted):
             message = f"`{short(code, node)}` runs once, while tracing: every call of the compiled function uses what it gave then."
             yield diagnostic(code, "host-nondeterminism", node, message, Fix(_instead(event.dotted)))
         return
     match node.func:
-        case ast.Attribute(value=ast.Name(id=name), attr=attr) if name in walk.generators and not _is_local(
-            name, function
-        ):
-            message = f"`{short(code, node)}` runs once, while tracing: every call of the compiled function uses what it gave then."
-            yield diagnostic(code, "host-nondeterminism", node, message, Fix(_instead("random.")))
-        case ast.Attribute(value=ast.Name(id=name), attr=attr) if attr in _CHANGING:
-            stored = any(kind.is_traced for kind in event.inner) and isinstance(code.parents.get(node), ast.Expr)
-            if stored and not _is_local(name, function) and name not in parameters(function):
-                yield _leaking(walk, node, name)
-            elif (
-                event.region.traced is not None
-                and event.region.traced.by in ("cond", "switch")
-                and not _is_local(name, function)
-            ):
-                yield _in_branch(walk, node, name)
-        case ast.Name(id="next") if node.args and isinstance(node.args[0], ast.Name):
-            name = node.args[0].id
-            if not _is_local(name, function) and name not in parameters(function):
-                yield _changed(walk, node, name)
+        case ast.Attribute(value=ast.Name() | ast.Attribute() as base, attr=attr) if _is_outer(base, event, walk):
+            what = code.source(base)
+            if what in walk.generators:
+                message = f"`{short(code, node)}` runs once, while tracing: every call of the compiled function uses what it gave then."
+                yield diagnostic(code, "host-nondeterminism", node, message, Fix(_instead("random.")))
+            elif attr in _CHANGING:
+                yield from _changing(event, walk, what)
+        case ast.Name(id="next") if node.args and isinstance(node.args[0], ast.Name | ast.Attribute):
+            if _is_outer(node.args[0], event, walk):
+                yield _changed(walk, node, code.source(node.args[0]))
+
+
+def _changing(event: Event, walk: Walk, what: str) -> Iterator[Diagnostic]:
+    """`log.append(x)`, where `log` is from outside."""
+    node, traced = event.node, event.region.traced
+    if any(kind.is_traced for kind in event.inner) and isinstance(walk.code.parents.get(node), ast.Expr):
+        yield _leaking(walk, node, what)
+    elif traced is not None and traced.by in ("cond", "switch"):
+        yield _in_branch(walk, node, what)
+    elif what in walk.containers:
+        yield _changed(walk, node, what)
+
+
+def _is_outer(node: ast.Name | ast.Attribute, event: Event, walk: Walk) -> bool:
+    """Whether a name, or an attribute of one, is from outside of what is traced."""
+    name, function = _root(node), event.region.function
+    if name is None or function is None or walk.code.names.dotted(node):
+        return False
+    if name in event.region.held:
+        return isinstance(node, ast.Attribute)
+    return name not in parameters(function) and not _is_local(name, event, walk)
 
 
 def _changed(walk: Walk, node: ast.AST, what: str) -> Diagnostic:
@@ -168,9 +190,17 @@ def _root(node: ast.AST) -> str | None:
     return node.id if isinstance(node, ast.Name) else None
 
 
-def _is_local(name: str, function: ast.AST) -> bool:
-    """Whether a function, or one inside it, binds a name itself."""
-    return name in _bound(function)
+def _is_local(name: str, event: Event, walk: Walk) -> bool:
+    """Whether a name is bound by the function, by one inside it, or by one around it that is traced with it."""
+    function, traced = event.region.function, event.region.traced
+    if function is None or name in _bound(function):
+        return function is not None
+    if traced is None or function is traced.function:
+        return False
+    around = [one for one in walk.code.around(function) if isinstance(one, ast.FunctionDef | ast.Lambda)]
+    if traced.function not in around:
+        return False
+    return any(name in _bound(one) for one in around[: around.index(traced.function) + 1])
 
 
 def _bound(function: ast.AST) -> set[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ..code.functions import parameters
 from ..code.text import Code
 from ..code.values import gives_array
 from ..code.walk import Walk
@@ -77,11 +78,29 @@ def _work(statement: ast.stmt, walk: Walk) -> ast.Call | None:
     for node in ast.walk(statement):
         if isinstance(node, ast.Call):
             dotted = walk.code.names.dotted(node.func)
-            if walk.functions.compiled_at(node) is not None or (
-                gives_array(dotted) and dotted.startswith(("jax.numpy.", "jax.lax."))
+            if (
+                walk.functions.compiled_at(node) is not None
+                or _is_given_compiled(node, walk)
+                or (gives_array(dotted) and dotted.startswith(("jax.numpy.", "jax.lax.")))
             ):
                 return node
     return None
+
+
+def _is_given_compiled(call: ast.Call, walk: Walk) -> bool:
+    """Whether a call calls an argument of the function around it, which is given a compiled function somewhere."""
+    function, name = walk.code.function_around(call), getattr(call.func, "id", "")
+    if not isinstance(function, ast.FunctionDef) or name not in parameters(function):
+        return False
+    at = parameters(function).index(name)
+    compiled = {bound for _, bound in walk.functions.compiled}
+    return any(
+        isinstance(node, ast.Call)
+        and getattr(node.func, "id", "") == function.name
+        and at < len(node.args)
+        and getattr(node.args[at], "id", "") in compiled
+        for node in ast.walk(walk.code.tree)
+    )
 
 
 def _waits(statement: ast.stmt, code: Code) -> bool:

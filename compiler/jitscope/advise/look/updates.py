@@ -21,7 +21,7 @@ def assignments(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     if getattr(node.slice, "value", None) is ... or "new_ref" in code.text:
         return  # a Ref, which can be changed
     argument = event.kind is Kind.TREE and event.region.abstract and isinstance(node.value, ast.Name) and not by_name
-    if event.kind in (Kind.TRACED, Kind.ARRAY) or argument:
+    if event.kind.is_tracer or event.kind is Kind.ARRAY or argument:
         message = f"arrays cannot be changed in place, and `{short(code, node.value)}` is one."
         fix = rewriting(code, node, "assignment", "x = x.at[index].set(value) gives a new array with the change.")
         yield diagnostic(code, "item-assignment", node, message, fix)
@@ -84,6 +84,6 @@ def _unchanged(event: Event, dotted: str) -> ast.expr | None:
         ):
             return base
         case ast.Attribute(value=base, attr=attr) if not dotted and attr in METHODS:
-            is_array = event.kind in (Kind.TRACED, Kind.ARRAY)
+            is_array = event.kind.is_tracer or event.kind is Kind.ARRAY
             return base if is_array and event.region.function is not None else None
     return None

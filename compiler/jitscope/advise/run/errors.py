@@ -110,6 +110,11 @@ def _path(where: Position) -> list[ast.AST]:
         return []
 
 
+def in_text_of_error(where: Position) -> bool:
+    """Whether code belongs to a `raise` or an `assert`: there a tracer is what people want to see."""
+    return any(isinstance(node, ast.Raise | ast.Assert) for node in _path(where))
+
+
 # --- what asked ---------------------------------------------------------------------------------------------------------------
 
 
