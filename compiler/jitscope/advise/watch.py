@@ -8,6 +8,7 @@ from typing import Any
 from ..core import config, notices, source
 from ..observe.ledger import Ledger, Row, ledger as session_ledger
 from .diagnostic import Diagnostic, Fix, Span, distinct
+from .run.captures import Captures
 from .run.errors import explained, in_text_of_error
 from .run.misses import missed
 from .run.programs import of_program
@@ -24,12 +25,14 @@ class Watch:
         self._ledger = ledger or session_ledger()
         self._rows: list[Row] = []
         self._found: list[Diagnostic] = []
+        self._captures = Captures()
         self._stop: list[Callable[[], None]] = []
 
     def __enter__(self) -> Watch:
         self._stop = [notices.listen(self._noticed), self._ledger.listen(self._rows.append)]
         if self._values:
-            notices.run_listeners.append(look_at_run)
+            notices.run_listeners += [look_at_run, self._captures.ran]
+            notices.trace_listeners.append(self._captures.traced)
             self._option = config.override(sharp_bits=True)
             self._option.__enter__()
         return self
@@ -39,7 +42,9 @@ class Watch:
             stop()
         if self._option is not None:
             self._option.__exit__(None, None, None)
-            notices.run_listeners.remove(look_at_run)
+            notices.trace_listeners.remove(self._captures.traced)
+            for listener in (look_at_run, self._captures.ran):
+                notices.run_listeners.remove(listener)
         if error is not None:
             self.failed(error)
 

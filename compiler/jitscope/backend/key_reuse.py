@@ -74,6 +74,7 @@ class Checked:
         self.summary: Summary = summary(closed)
         self.in_library = in_library
         self.captured = [(c.buf, c.aval) for c in closed.consts if is_key(aval_of(c))]
+        self.own = sum(aval.size for _, aval in self.captured)
         self.places = [(i, aval) for i, aval in enumerate(closed.in_avals) if is_key(aval)]
 
     def before(self, bufs: Sequence[Any]) -> Labels:
@@ -85,7 +86,8 @@ class Checked:
             uses: dict[int, Use] = {}
             heres: dict[int, Use] = {}  # one for each use of the program: an array may hold a key twice
             for number, use in self.summary.used:
-                here = heres.setdefault(id(use), Use(call) if self.in_library else Use(use.line, call))
+                caller = None if number < self.own else call  # a key that the program captured is used by its own line
+                here = heres.setdefault(id(use), Use(call) if self.in_library else Use(use.line, caller))
                 label = int(labels[number])
                 first = _used.get(label) or uses.get(label)
                 if first is not None and first is not here:

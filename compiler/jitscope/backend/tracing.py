@@ -97,6 +97,9 @@ def _trace(function: JitFunction, arguments: Arguments, avals: tuple, device: An
         failure = {"error": type(error).__name__, "message": short_repr(message_of(error)), **detail}
         records.emit(_record(function, "error", number, time.perf_counter() - start, failure, signature))
         raise
+    if notices.trace_listeners:
+        args, kwargs = arguments.filled(avals)
+        notices.tell_trace(closed, function._fun, tuple(args), kwargs)
     out_tree, paths = results[0]
     closed.jaxpr.debug = closed.jaxpr.debug._replace(result_names=tuple([f"result{path}" for path in paths]))
     traced = Traced(closed, out_tree, signature, number)

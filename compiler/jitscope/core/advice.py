@@ -60,38 +60,43 @@ def position_of_result(fun: object) -> Position | None:
     """The expression that a Python function returns (the last one, if it returns in several places); where the function was
     defined if its source cannot be had, None for the library's own."""
     where = position_of_function(fun)
-    if where is None:
-        return None
+    node = node_of_function(where) if where is not None else None
+    if where is None or node is None:
+        return where
+    values = [one.value for one in own_nodes(node) if isinstance(one, ast.Return) and one.value is not None]
+    last = node.body if isinstance(node, ast.Lambda) else max(values, key=lambda value: value.lineno, default=None)
+    if last is None:
+        return where
+    return where._replace(
+        line=last.lineno,
+        end_line=last.end_lineno or last.lineno,
+        column=last.col_offset,
+        end_column=last.end_col_offset or 0,
+    )
+
+
+def node_of_function(where: Position) -> ast.FunctionDef | ast.Lambda | None:
+    """The syntax tree of a function, by the position of `source.position_of_function`; None where there is no source."""
     try:
         tree = ast.parse("".join(lines_of(where.file)))
     except (SyntaxError, ValueError, RecursionError):
-        return where
+        return None
     for node in ast.walk(tree):
         match node:
-            case ast.FunctionDef(decorator_list=decorators) if min(
-                [node.lineno, *(d.lineno for d in decorators)]
-            ) == where.line and where.function.endswith(node.name):
-                values = [
-                    one.value for one in _own_nodes(node) if isinstance(one, ast.Return) and one.value is not None
-                ]
-            case ast.Lambda(body=body) if node.lineno == where.line and "<lambda>" in where.function:
-                values = [body]
-            case _:
-                continue
-        if values:
-            last = max(values, key=lambda value: value.lineno)
-            return where._replace(
-                line=last.lineno, end_line=last.end_lineno, column=last.col_offset, end_column=last.end_col_offset
-            )
-    return where
+            case ast.FunctionDef(decorator_list=decorators, name=name):
+                if min([node.lineno, *(d.lineno for d in decorators)]) == where.line and where.function.endswith(name):
+                    return node
+            case ast.Lambda() if node.lineno == where.line and "<lambda>" in where.function:
+                return node
+    return None
 
 
-def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
+def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a function without those of functions inside it."""
     for child in ast.iter_child_nodes(function):
         yield child
         if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
-            yield from _own_nodes(child)
+            yield from own_nodes(child)
 
 
 # A truth value -------------------------------------------------------------------------------------------------------

@@ -24,6 +24,8 @@ class Notice(NamedTuple):
 listeners: list[Callable[[Notice], None]] = []
 run_listeners: list[Callable[[Any, str, list[Any], list[Any]], None]] = []
 """With the option `sharp_bits`, called after each run with the closed jaxpr, its name, copies of the arguments, and the results."""
+trace_listeners: list[Callable[[Any, Any, tuple, dict[str, Any]], None]] = []
+"""Called after each trace of a jitted function with its closed jaxpr, the Python function, and the arguments it was called with."""
 MOST_COPIED = 256 << 20
 """Bytes of arguments up to which runs are shown."""
 
@@ -33,6 +35,12 @@ def tell(sharp_bit: str, message: str, fix: str = "", where: Position | None = N
     notice = Notice(sharp_bit, message, where or source.here(), fix)
     for listener in tuple(listeners):
         records.tell(listener, notice)
+
+
+def tell_trace(closed: Any, fun: Any, args: tuple, kwargs: dict[str, Any]) -> None:
+    """Show a trace to the listeners. What one of them raises goes no further."""
+    for listener in tuple(trace_listeners):
+        records.tell(lambda trace, listener=listener: listener(*trace), (closed, fun, args, kwargs))
 
 
 def tell_run(closed: Any, name: str, args: list[Any], outs: list[Any]) -> None:

@@ -1,0 +1,250 @@
+"""What compiled functions read from outside while they were traced, and whether it is still the same when they run again.
+
+Names, attributes and elements with a constant index are looked up as the code writes them, in the functions it calls too;
+no code of the user's runs for it.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import types
+from collections import OrderedDict
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ... import tree
+from ...backend.array import Array
+from ...core import notices, source
+from ...core.advice import node_of_function
+from ...core.source import Position
+
+
+_MISSING = object()
+_PROGRAMS, _DEEPEST, _LEAVES, _BYTES = 200, 6, 1_000, 1 << 20
+_SCALARS = (int, float, complex, bool, str, bytes, type(None))
+
+
+class Read(NamedTuple):
+    """A path as the code writes it (`config['lr']`), where it stands, whether it is of a static argument, and its value."""
+
+    path: str
+    where: Position
+    static: bool
+    value: Any
+
+
+class Captures:
+    """To be put into `notices.trace_listeners` (`traced`) and `notices.run_listeners` (`ran`)."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[int, tuple[Any, Any, list[Read]]] = OrderedDict()
+
+    def traced(self, closed: Any, fun: Any, args: tuple, kwargs: dict[str, Any]) -> None:
+        self._known[id(closed)] = (closed, (fun, args, kwargs), list(_reads(fun, args, kwargs)))
+        while len(self._known) > _PROGRAMS:
+            self._known.popitem(last=False)
+
+    def ran(self, closed: Any, name: str, args: list[Any], outs: list[Any]) -> None:
+        found = self._known.get(id(closed))
+        if found is None:
+            return
+        _, call, before = found
+        now = {(read.path, read.where): read.value for read in _reads(*call)}
+        for read in before:
+            value = now.get((read.path, read.where), read.value)
+            if not _same(read.value, value):
+                _tell(name, read, value)
+
+
+def _tell(name: str, read: Read, value: Any) -> None:
+    message = (
+        f"`{read.path}` was {_shown(read.value)} when {name} was traced and is {_shown(value)} now: the compiled program keeps "
+        "the old value."
+    )
+    fix = f"Pass it as an argument of {name}."
+    if read.static:
+        fix = "Pass it as an argument, or register the class as a pytree."
+    notices.tell("static-mutable-stale" if read.static else "stale-capture", message, fix, read.where)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, (Array, np.ndarray)):
+        return f"an array {value.dtype}{list(value.shape)}" if value.size > 1 else f"{value.item()}"
+    text = repr(value)
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+# --- reading ------------------------------------------------------------------------------------------------------------------
+
+
+def _reads(
+    fun: Any, args: tuple, kwargs: dict[str, Any], depth: int = 0, seen: frozenset[Any] = frozenset()
+) -> Iterator[Read]:
+    """What a function reads from outside; `args` may hold anything for arguments that are not known."""
+    given = len(args)
+    fun, args = _plain(fun, args)
+    where = source.position_of_function(fun) if isinstance(fun, types.FunctionType) else None
+    node = node_of_function(where) if where is not None else None
+    if where is None or node is None or depth > _DEEPEST or fun.__code__ in seen:
+        return
+    objects = _objects(fun.__code__, args, kwargs)
+    local = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    local |= {*fun.__code__.co_varnames} - objects.keys()
+    look = _Names(fun, objects, local - {*fun.__code__.co_freevars})
+    inner: set[int] = set()
+    for part in _nodes(node):
+        if id(part) in inner or not isinstance(part, ast.Name | ast.Attribute | ast.Subscript):
+            if isinstance(part, ast.Call):
+                called, own = look.called(part.func)
+                if called is not None:
+                    yield from _reads(called, own, {}, depth + 1, seen | {fun.__code__})
+            continue
+        inner.update(id(one) for one in ast.walk(part))
+        value = look.value(part)
+        if value is not _MISSING and _is_data(value):
+            place = where._replace(
+                line=part.lineno,
+                end_line=part.end_lineno or part.lineno,
+                column=part.col_offset,
+                end_column=part.end_col_offset or 0,
+            )
+            bound = fun.__code__.co_varnames[: len(args) - given]
+            static = depth == 0 and look.root(part) in objects and look.root(part) not in bound
+            yield Read(ast.unparse(part), place, static, _kept(value))
+
+
+def _nodes(function: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function's body, outer ones first."""
+    body = function.body if isinstance(function, ast.FunctionDef) else [function.body]  # pyright: ignore
+    for statement in body:
+        yield from ast.walk(statement)
+
+
+def _plain(fun: Any, args: tuple) -> tuple[Any, tuple]:
+    """The Python function behind a compiled one, a method, a partial or an object that is called, and its arguments."""
+    for _ in range(20):
+        match fun:
+            case types.FunctionType() if not hasattr(fun, "__wrapped__"):
+                return fun, args
+            case types.MethodType():
+                fun, args = fun.__func__, (fun.__self__, *args)
+            case functools.partial():
+                fun, args = fun.func, (*fun.args, *args)
+            case _ if hasattr(fun, "__wrapped__"):
+                fun = fun.__wrapped__
+            case _ if isinstance(method := inspect.getattr_static(type(fun), "__call__", None), types.FunctionType):
+                fun, args = method, (fun, *args)
+            case _:
+                break
+    return fun, args
+
+
+def _objects(code: types.CodeType, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The arguments that are objects of the user's classes, and no trees."""
+    named = {**dict(zip(code.co_varnames[: code.co_argcount], args)), **kwargs}
+    return {
+        name: x
+        for name, x in named.items()
+        if hasattr(x, "__dict__") and not tree.is_tree_node(type(x)) and not hasattr(x, "aval")
+    }
+
+
+class _Names:
+    """What the names of a function mean, without running code."""
+
+    def __init__(self, fun: types.FunctionType, objects: dict[str, Any], local: set[str]) -> None:
+        self.closure = dict(zip(fun.__code__.co_freevars, fun.__closure__ or ()))
+        self.globals, self.objects, self.local = fun.__globals__, objects, local
+
+    def root(self, node: ast.expr) -> str:
+        while isinstance(node, ast.Attribute | ast.Subscript):
+            node = node.value
+        return node.id if isinstance(node, ast.Name) else ""
+
+    def value(self, node: ast.expr) -> Any:
+        match node:
+            case ast.Name(id=name):
+                return self._named(name)
+            case ast.Attribute(value=base, attr=attr):
+                return _attribute(self.value(base), attr)
+            case ast.Subscript(value=base, slice=ast.Constant(value=key)):
+                of = self.value(base)
+                if type(of) in (dict, list, tuple):
+                    try:
+                        return of[key]
+                    except (KeyError, IndexError, TypeError):
+                        return _MISSING
+        return _MISSING
+
+    def _named(self, name: str) -> Any:
+        if name in self.objects:
+            return self.objects[name]
+        if name in self.closure:
+            try:
+                return self.closure[name].cell_contents
+            except ValueError:
+                return _MISSING
+        return _MISSING if name in self.local else self.globals.get(name, _MISSING)
+
+    def called(self, node: ast.expr) -> tuple[Any, tuple]:
+        """What a call calls, with the object it is called on; None for what is the library's own or not known."""
+        found = self.value(node)
+        if found is _MISSING and isinstance(node, ast.Attribute):
+            of = self.value(node.value)
+            method = getattr(type(of), node.attr, None) if of is not _MISSING else None
+            return (method, (of,)) if isinstance(method, types.FunctionType) else (None, ())
+        return (found, ()) if callable(found) and not isinstance(found, type) else (None, ())
+
+
+def _attribute(of: Any, name: str) -> Any:
+    """An attribute of an object or a class that is plain data: no property, no descriptor."""
+    if of is _MISSING or isinstance(of, types.ModuleType):
+        return _MISSING
+    for one in (of, *type(of).__mro__) if not isinstance(of, type) else of.__mro__:
+        own = getattr(one, "__dict__", {})
+        if name in own:
+            found = own[name]
+            return _MISSING if hasattr(type(found), "__get__") else found
+    return _MISSING
+
+
+# --- values -------------------------------------------------------------------------------------------------------------------
+
+
+def _is_data(value: Any, room: int = _LEAVES) -> bool:
+    if isinstance(value, (Array, np.ndarray, np.generic, *_SCALARS)):
+        return True
+    if type(value) in (list, tuple):
+        return len(value) <= room and all(_is_data(one, room // (len(value) or 1)) for one in value)
+    return type(value) is dict and len(value) <= room and all(_is_data(x, room // len(value)) for x in value.values())
+
+
+def _kept(value: Any) -> Any:
+    """The value as it is now: what can be changed is copied."""
+    if type(value) is np.ndarray:
+        return value.copy() if value.nbytes <= _BYTES else value
+    if type(value) in (list, tuple):
+        return type(value)(map(_kept, value))
+    return {key: _kept(x) for key, x in value.items()} if type(value) is dict else value
+
+
+def _same(before: Any, now: Any) -> bool:
+    if before is now:
+        return True
+    if isinstance(before, (Array, np.ndarray)) and isinstance(now, (Array, np.ndarray)):
+        if before.shape != now.shape or before.dtype != now.dtype or before.size * 8 > _BYTES:
+            return False
+        if isinstance(before, Array) and (before.is_deleted() or not hasattr(before, "__array__")):
+            return True
+        return bool(np.array_equal(np.asarray(before), np.asarray(now), equal_nan=before.dtype.kind in "fc"))
+    if type(before) is not type(now):
+        return False
+    if type(before) in (list, tuple):
+        return len(before) == len(now) and all(map(_same, before, now))
+    if type(before) is dict:
+        return before.keys() == now.keys() and all(_same(before[key], now[key]) for key in before)
+    return bool(before == now) or before != before
