@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from .. import tree
-from ..core import config, dtypes, notices
+from ..core import config, dtypes, notices, source
 from ..core.avals import ShapedArray
-from ..core.jaxpr import ClosedJaxpr
+from ..core.jaxpr import ClosedJaxpr, walk
 from ..core.trace import running_line
 from ..ops.rng import KeyDType
 from .array import Array, array_from_numpy
@@ -72,20 +72,26 @@ def watched(closed: ClosedJaxpr, name: str, run: Run, in_library: bool = True) -
     if test is not None:
         run = _looking_for(test, closed, name, run)
     if config.settings().sharp_bits:
-        run = _telling(closed, name, run)
+        run = _telling(closed, name, run, in_library and not _holds_programs(closed))
     counting = config.settings().debug_key_reuse or config.settings().sharp_bits
     return _counting_keys(closed, run, in_library) if counting else run
 
 
-def _telling(closed: ClosedJaxpr, name: str, run: Run) -> Run:
-    """A program whose runs are shown to `notices.run_listeners`, with copies of its arguments (it may take over their memory)."""
+def _holds_programs(closed: ClosedJaxpr) -> bool:
+    """Whether a program has loops or branches: their bodies may be the user's."""
+    return any(eqn.primitive.name in ("scan", "while", "cond") for _, eqn in walk(closed.jaxpr))
+
+
+def _telling(closed: ClosedJaxpr, name: str, run: Run, here: bool) -> Run:
+    """A program whose runs are shown to `notices.run_listeners`, with copies of its arguments (it may take over their memory).
+    With `here` what they find is in the line that runs it: the program serves many lines."""
 
     def run_and_tell(bufs: Sequence[Any]) -> Any:
         if not notices.run_listeners or sum(aval.bytes for aval in closed.in_avals) > notices.MOST_COPIED:
             return run(bufs)
         args = [_copied(Array(buf, aval)) for buf, aval in zip(bufs, closed.in_avals)]
         out = run(bufs)
-        notices.tell_run(closed, name, args, tree.leaves(out))
+        notices.tell_run(closed, name, args, tree.leaves(out), source.here() if here else None)
         return out
 
     return run_and_tell

@@ -6,6 +6,7 @@ Nothing is looked for while nobody listens: a place that has something to tell a
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from . import records, source
@@ -32,7 +33,7 @@ MOST_COPIED = 256 << 20
 
 def tell(sharp_bit: str, message: str, fix: str = "", where: Position | None = None) -> None:
     """Tell the listeners; `where` is the line that runs now, if it is not given."""
-    notice = Notice(sharp_bit, message, where or source.here(), fix)
+    notice = Notice(sharp_bit, message, _place.get() or where or source.here(), fix)
     for listener in tuple(listeners):
         records.tell(listener, notice)
 
@@ -43,10 +44,18 @@ def tell_trace(closed: Any, fun: Any, args: tuple, kwargs: dict[str, Any]) -> No
         records.tell(lambda trace, listener=listener: listener(*trace), (closed, fun, args, kwargs))
 
 
-def tell_run(closed: Any, name: str, args: list[Any], outs: list[Any]) -> None:
-    """Show a run to the listeners. What one of them raises goes no further."""
-    for listener in tuple(run_listeners):
-        records.tell(lambda run, listener=listener: listener(*run), (closed, name, args, outs))
+_place: ContextVar[Position | None] = ContextVar("jitscope_place_of_run", default=None)
+
+
+def tell_run(closed: Any, name: str, args: list[Any], outs: list[Any], where: Position | None = None) -> None:
+    """Show a run to the listeners; what they tell of it is at `where`, if that is given. What one of them raises goes no
+    further."""
+    token = _place.set(where)
+    try:
+        for listener in tuple(run_listeners):
+            records.tell(lambda run, listener=listener: listener(*run), (closed, name, args, outs))
+    finally:
+        _place.reset(token)
 
 
 def listen(listener: Callable[[Notice], None]) -> Callable[[], None]:
