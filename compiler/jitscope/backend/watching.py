@@ -41,10 +41,15 @@ WHAT: dict[Test, str] = {nans: "NaN", infinities: "an infinity", nans_and_infini
 
 def is_bad(x: Any, test: Test) -> bool:
     """Whether an array has a bad element. Integers, booleans and keys have none."""
-    return dtypes.is_inexact(x.dtype) and bool(test(_wide(x)).any())
+    return dtypes.is_inexact(x.dtype) and bool(test(wide(x)).any())
 
 
-def _wide(x: Any) -> np.ndarray:
+def has_bad(x: Any, test: Test) -> np.ndarray:
+    """For each part of an array along its leading axis, whether it has a bad element."""
+    return np.asarray(test(wide(x)).any(axis=tuple(range(1, len(x.shape)))))
+
+
+def wide(x: Any) -> np.ndarray:
     """The values in a dtype that NumPy's tests know."""
     values = np.asarray(x)
     return values if values.dtype.kind in "fc" else values.astype(np.float32)
@@ -109,7 +114,9 @@ def _looking_for(test: Test, closed: ClosedJaxpr, name: str, run: Run) -> Run:
     def run_and_look(bufs: Sequence[Any]) -> Any:
         out = run(bufs)
         if any(is_bad(x, test) for x in tree.leaves(out)):
-            raise failure(closed, name, [Array(b, a) for b, a in zip(bufs, closed.in_avals)], test)
+            from .hunt import failure
+
+            raise failure(closed, name, [Array(b, a) for b, a in zip(bufs, closed.in_avals)], test, tree.leaves(out))
         return out
 
     return run_and_look
@@ -120,13 +127,6 @@ def look_at(x: Array, name: str) -> None:
     test = test_in_force()
     if test is not None and is_bad(x, test):
         raise FloatingPointError(f"{name} was given {WHAT[test]}{running_line()}")
-
-
-def failure(closed: ClosedJaxpr, name: str, args: Sequence[Any], test: Test) -> FloatingPointError:
-    """The error for a program that gave bad results."""
-    from .replay import failure
-
-    return failure(closed, name, args, test)
 
 
 def is_key(aval: ShapedArray) -> bool:

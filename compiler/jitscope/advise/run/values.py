@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...backend.array import Array, to_array
-from ...backend.replay import HasCallbacks, find_first
+from ...backend.hunt import HasCallbacks, find_first
 from ...control.callbacks import calls_python
 from ...core import advice, config, dtypes, notices, source
 from ...core.jaxpr import ClosedJaxpr, JaxprEqn, Literal, walk

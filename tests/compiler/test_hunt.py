@@ -10,12 +10,12 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
-from jitscope.backend import replay, watching
+from jitscope.backend import hunt, watching
 
 
-def find(f, *args, test=replay.nans):
+def find(f, *args, test=watching.nans):
     args = [jnp.asarray(a) for a in args]
-    return replay.find_first(jx.make_jaxpr(f)(*args), args, test)
+    return hunt.find_first(jx.make_jaxpr(f)(*args), args, test)
 
 
 def line_of(function, text):
@@ -93,14 +93,14 @@ def test_functions_with_rules_of_their_own_and_checkpoints():
 def test_nothing_is_found_where_there_is_nothing():
     assert find(lambda x: jnp.where(x > 0, x, 0.0), np.array([np.nan, 1.0])) is None
     assert find(lambda k: jx.random.uniform(k), jx.random.key(0)) is None
-    assert "another order or precision" in replay.message("f", None, "NaN")
+    assert "another order or precision" in hunt.message("f", None, "NaN")
 
 
 def test_the_message():
     def f(x):
         return lax.fori_loop(0, 9, lambda i, c: jnp.log(c), x).sum()
 
-    text = replay.message("f", find(f, np.full((2, 5), 3.0, np.float32)), "NaN")
+    text = hunt.message("f", find(f, np.full((2, 5), 3.0, np.float32)), "NaN")
     assert text.startswith("f gave NaN: first made by log in line ")
     assert "in iteration 3 of 9 (from 0) of the loop in line " in text
     assert "operand 0: f32[2,5] [[" in text and "10 of 10 not finite, the first at [0, 0]" in text
