@@ -96,7 +96,7 @@ def test_compiling_shows_optimised_hlo_costs_and_memory(stages):
     assert jx.jit(lambda x: matmul(x, x)).lower(x).cost_analysis()["flops"] == 2 * 32**3
     donated = jx.jit(lambda x: add(x, 1.0), donate_argnums=0).lower(x)
     assert donated.compile().memory_analysis()["alias"] == 4 * 32**2
-    assert "jax.buffer_donor" in donated.as_text() or "aliasing_output" in donated.as_text()
+    assert "jax.buffer_donor" in donated.as_text()
 
 
 def test_compiled_programs_run(stages):
