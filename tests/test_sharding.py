@@ -6,10 +6,11 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from tests import sharding
+from tests import extent, sharding
 
 
 IDS = [f"tests/compiler/test_{a}.py::test_{b}[{c}]" for a in range(9) for b in range(9) for c in range(9)]
@@ -27,6 +28,18 @@ def test_each_test_is_in_one_part_and_the_parts_are_of_a_size(parts: int) -> Non
 def test_what_is_no_part_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="the second of six parts"):
         sharding.parsed(text)
+
+
+def test_marked_tests_run_when_all_do_or_when_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    marked, plain = (SimpleNamespace(get_closest_marker=lambda _, m=m: m) for m in (extent.full, None))
+    for everything, named, kept in (
+        (False, False, [plain]),
+        (True, False, [marked, plain]),
+        (False, True, [marked, plain]),
+    ):
+        monkeypatch.setattr(extent, "ALL", everything)
+        assert extent.chosen([marked, plain], named) == kept
+    assert extent.examples(25) == 9
 
 
 def collected(root: Path, *options: str) -> list[str]:

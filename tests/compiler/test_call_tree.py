@@ -162,6 +162,7 @@ def test_equations_say_what_made_them():
     assert [label for label, t in made(backward, x) if not t] == ["sin", "exp", "mul", "reduce_sum"]
     assert all("transpose" in t for label, t in made(backward, x)[6:] if label != "cos")
     assert made(both, x)[:2] == [("sin", ["vmap"]), ("cos", ["jvp", "vmap"])]
+    assert ("sin", ["vmap"]) in made(looped, x)
 
 
 def test_rules_of_ones_own_stand_in_their_own_lines():
