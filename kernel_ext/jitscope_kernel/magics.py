@@ -9,6 +9,7 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, needs_local_scope, no_var_expand
 from IPython.core.magic_arguments import MagicArgumentParser, argument, magic_arguments
+from traitlets import List, Unicode
 
 from . import expressions, inspection, output, request as requests
 
@@ -24,6 +25,8 @@ EXPRESSION = argument("expression", nargs="*", help="A call such as f(x), or an 
 @magics_class
 class JitscopeMagics(Magics):
     """The magics of one session."""
+
+    ignore = List(Unicode(), help="Ids of sharp bits that are left out, such as 'key-reuse'.").tag(config=True)
 
     def __init__(self, shell: InteractiveShell, session: Session) -> None:
         super().__init__(shell)
@@ -148,6 +151,8 @@ class JitscopeMagics(Magics):
     @argument(
         "listen", nargs="?", choices=("on", "off"), help="Look at the values of runs from now on (slow), or stop that."
     )
+    @argument("--ignore", action="append", default=[], metavar="ID", help="Leave a sharp bit out from now on.")
+    @argument("--hear", action="append", default=[], metavar="ID", help="Tell an ignored sharp bit again.")
     @HELP
     @line_magic
     def sharpbits(self, line: str) -> None:
@@ -156,12 +161,20 @@ class JitscopeMagics(Magics):
 
         %sharpbits        those that the code and its compilations show
         %sharpbits on     look at the values of the cells to come as well: NaNs, integers that wrap, indices out of bounds
+
+        A comment `# jitscope: ok ID` leaves one out in its line, --ignore ID in this session, and c.JitscopeMagics.ignore =
+        ["ID"] in IPython's configuration in all sessions.
         """
         options: Any = parser_of(self.sharpbits).parse_argstring(line)
         if options.help:
             return _help(self.sharpbits)
+        for id in options.ignore:
+            self._session.ignore(id)
+        self.ignore = [id for id in self.ignore if id not in options.hear]
         if options.listen:
             self._session.sharp_bits.listen(options.listen == "on")
+        elif options.ignore or options.hear:
+            print(f"Ignored in this session: {', '.join(self.ignore) or 'nothing'}.")
         else:
             output.show(self._session.sharp_bits.document())
 

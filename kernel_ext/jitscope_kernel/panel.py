@@ -1,7 +1,8 @@
-"""The side panel's end in the kernel: a comm on which the session's list of compilations goes to JupyterLab.
+"""The extension's end in the kernel of what JupyterLab shows beside a notebook: a comm on which the session's list of
+compilations and its sharp bits go to the page, and the cells as they stand in the editor come from it.
 
-Whoever opens first, a page that connects or the kernel that loads the extension, is answered with the list; then it is sent
-after each change, at most a few times a second, also while a long cell runs.
+Whoever opens first, a page that connects or the kernel that loads the extension, is answered with both; then each is sent
+after changes, at most a few times a second, also while a long cell runs. Neither takes more than a twentieth of the time.
 """
 
 from __future__ import annotations
@@ -12,24 +13,82 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from .sharp_bits import SharpBits, can_be_read
+
 
 TARGET = "jitscope"
 _PAUSE = 0.3  # seconds between two sendings while a cell runs, at least
 _SHARE = 0.05  # of the time, that sending may take
 
+Message = dict[str, Any]
+
+
+class Page:
+    """One comm, and the cells that its page has, as (id, text), once it has told them."""
+
+    def __init__(self, comm: Any) -> None:
+        self.comm = comm
+        self.cells: list[tuple[str, str]] | None = None
+
+    def send(self, message: Message) -> None:
+        with contextlib.suppress(Exception):  # a page that is gone is no error of the user's cell
+            self.comm.send(message)
+
+
+class Sending:
+    """Calls `send` some time after it was wanted, in a thread of its own, so that it takes a small share of the time."""
+
+    def __init__(self, send: Callable[[], None]) -> None:
+        self._send = send
+        self._lock, self._busy = threading.Lock(), threading.Lock()
+        self._timer: threading.Timer | None = None
+        self._wanted = self._closed = False
+        self.spent = 0.0  # seconds, for the last sending
+
+    def want(self) -> None:
+        """Returns at once; may be called from any thread."""
+        with self._lock:
+            self._wanted = True
+            if self._timer is None and not self._closed:
+                self._timer = threading.Timer(max(_PAUSE, self.spent / _SHARE), self._after_pause)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def flush(self) -> None:
+        """Send now what is still to be sent."""
+        with self._lock:
+            wanted, self._wanted = self._wanted and not self._closed, False
+        if wanted:
+            with self._busy:
+                start = time.perf_counter()
+                self._send()
+                self.spent = time.perf_counter() - start
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            timer, self._timer = self._timer, None
+        if timer is not None:
+            timer.cancel()
+
+    def _after_pause(self) -> None:
+        with self._lock:
+            self._timer = None
+        with contextlib.suppress(Exception):
+            self.flush()
+
 
 class Panel:
-    """`document` makes the ledger document."""
+    """`document` makes the ledger document; `ignore` is called with an id that nobody wants to hear of."""
 
-    def __init__(self, document: Callable[[], dict[str, Any]]) -> None:
-        self._document = document
-        self._comms: dict[str, Any] = {}
+    def __init__(
+        self, document: Callable[[], dict[str, Any]], sharp_bits: SharpBits, ignore: Callable[[str], None]
+    ) -> None:
+        self._document, self._sharp_bits, self._ignore = document, sharp_bits, ignore
+        self._pages: dict[str, Page] = {}
         self._lock = threading.Lock()
-        self._sending = threading.Lock()
-        self._timer: threading.Timer | None = None
-        self._changed = False
-        self._closed = False
-        self._spent = 0.0  # seconds, for the last sending
+        self._ledger = Sending(self._send_ledger)
+        self._looks = Sending(self._send_looks)
 
     def open(self) -> None:
         """Make the target known, and open a comm to the pages that are there now."""
@@ -41,69 +100,89 @@ class Panel:
     def close(self) -> None:
         import comm
 
+        self._ledger.close()
+        self._looks.close()
         with self._lock:
-            self._closed = True
-            comms, self._comms = self._comms, {}
-            timer, self._timer = self._timer, None
-        if timer is not None:
-            timer.cancel()
+            pages, self._pages = self._pages, {}
         targets = comm.get_comm_manager().targets
         if getattr(targets.get(TARGET), "__self__", None) is self:
             comm.get_comm_manager().unregister_target(TARGET, self._opened)
-        for one in comms.values():
+        for page in pages.values():
             with contextlib.suppress(Exception):
-                one.close()
+                page.comm.close()
 
     def changed(self) -> None:
         """The ledger has something new. Returns at once; may be called from any thread."""
-        with self._lock:
-            self._changed = True
-            if self._timer is None and self._comms and not self._closed:
-                self._timer = threading.Timer(max(_PAUSE, self._spent / _SHARE), self._after_pause)
-                self._timer.daemon = True
-                self._timer.start()
+        if self._pages:
+            self._ledger.want()
+
+    def ran(self, id: str | None, text: str) -> None:
+        """A cell runs now: its text is what the pages have."""
+        for page in self._every():
+            if page.cells is not None:
+                page.cells = [(known, text if known == id else before) for known, before in page.cells]
+
+    def look(self) -> None:
+        """A cell ran, or what is ignored changed: look for sharp bits again. Returns at once."""
+        if self._pages:
+            self._looks.want()
 
     def flush(self) -> None:
-        """Send now what is still to be sent."""
-        with self._lock:
-            changed, self._changed = self._changed, False
-            comms = list(self._comms.values()) if changed else []
-        if comms:
-            with self._sending:
-                start = time.perf_counter()
-                message = self._message()
-                for one in comms:
-                    self._send(one, message)
-                self._spent = time.perf_counter() - start
+        """Send now what is still to be sent of the ledger."""
+        self._ledger.flush()
 
-    def _after_pause(self) -> None:
-        with self._lock:
-            self._timer = None
-        with contextlib.suppress(Exception):
-            self.flush()
+    # --- pages --------------------------------------------------------------------------------------------------------
 
     def _opened(self, opened: Any, _message: Any) -> None:
-        self._keep(opened)
-        self._send(opened, self._message())
+        page = self._keep(opened)
+        page.send(self._message())
+        page.send(self._diagnostics(page))
 
-    def _keep(self, one: Any) -> None:
-        identity = one.comm_id
+    def _keep(self, one: Any) -> Page:
+        identity, page = one.comm_id, Page(one)
         one.on_close(lambda _message: self._forget(identity))
-        one.on_msg(lambda message: self._asked(one, message))
+        one.on_msg(lambda message: self._asked(page, message))
         with self._lock:
-            self._comms[identity] = one
+            self._pages[identity] = page
+        return page
 
     def _forget(self, identity: str) -> None:
         with self._lock:
-            self._comms.pop(identity, None)
+            self._pages.pop(identity, None)
 
-    def _asked(self, one: Any, message: Any) -> None:
-        if message.get("content", {}).get("data", {}).get("type") == "ledger?":
-            self._send(one, self._message())
+    def _asked(self, page: Page, message: Any) -> None:
+        match message.get("content", {}).get("data", {}):
+            case {"type": "ledger?"}:
+                page.send(self._message())
+            case {"type": "look", "cells": [*cells]}:
+                page.cells = [(str(cell["id"]), str(cell["text"])) for cell in cells]
+                page.send(self._diagnostics(page))
+            case {"type": "ignore", "id": str() as id}:
+                self._ignore(id)
 
-    def _message(self) -> dict[str, Any]:
+    # --- messages -----------------------------------------------------------------------------------------------------
+
+    def _send_ledger(self) -> None:
+        message = self._message()
+        for page in self._every():
+            page.send(message)
+
+    def _send_looks(self) -> None:
+        for page in self._every():
+            page.send(self._diagnostics(page))
+
+    def _every(self) -> list[Page]:
+        with self._lock:
+            return list(self._pages.values())
+
+    def _message(self) -> Message:
         return {"type": "ledger", "document": self._document()}
 
-    def _send(self, one: Any, message: dict[str, Any]) -> None:
-        with contextlib.suppress(Exception):  # a page that is gone is no error of the user's cell
-            one.send(message)
+    def _diagnostics(self, page: Page) -> Message:
+        """The sharp bits of a page's cells. `cells` are those that were looked at: not those that are no Python as they stand.
+        `seconds` is what the look took, for the page to ask less often where it is long."""
+        start = time.perf_counter()
+        cells = None if page.cells is None else self._sharp_bits.written(page.cells)
+        read = None if cells is None else [cell.id for cell in cells if can_be_read(cell.text)]
+        document = self._sharp_bits.document(cells)
+        return {"type": "diagnostics", "document": document, "cells": read, "seconds": time.perf_counter() - start}

@@ -13,10 +13,12 @@ from types import TracebackType
 from typing import Any
 
 import IPython
+from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
 import jitscope_widgets
 from jitscope import observe
+from jitscope.advise import CATALOGUE
 from jitscope.backend.signature import message_of
 from jitscope.core import source
 from jitscope.core.staging import watcher
@@ -66,8 +68,8 @@ class Session:
         self._places: OrderedDict[str, Place] = OrderedDict()
         self._compiled: set[str] = set()  # names of functions that %%jit compiled
         self._threads = threading.local()
-        self.sharp_bits = SharpBits(self.ledger, self.place_of)
-        self._panel = Panel(lambda: observe.ledger_document(self.ledger))
+        self.sharp_bits = SharpBits(self.ledger, lambda: self.magics.ignore)
+        self._panel = Panel(lambda: observe.ledger_document(self.ledger), self.sharp_bits, self.ignore)
         self._undo: list[Callable[[], Any]] = []
 
     # --- loading ------------------------------------------------------------------------------------------------------
@@ -88,6 +90,7 @@ class Session:
         if getattr(shell, "kernel", None) is not None:
             self._panel.open()
             self._undo += [self._panel.close, self.ledger.listen(lambda row: self._panel.changed())]
+            self.magics.observe(lambda _change: self._panel.look(), "ignore")
 
     def unload(self) -> None:
         while self._undo:
@@ -113,6 +116,12 @@ class Session:
 
         return restore
 
+    def ignore(self, id: str) -> None:
+        """Leave a sharp bit out from now on. Raises UsageError for an unknown id."""
+        if id not in CATALOGUE:
+            raise UsageError(f"there is no sharp bit {id!r}; docs/sharp-bits.md lists the ids")
+        self.magics.ignore = sorted({*self.magics.ignore, id})
+
     # --- cells --------------------------------------------------------------------------------------------------------
 
     def _recall(self) -> None:
@@ -134,7 +143,8 @@ class Session:
         transformed = getattr(info, "transformed_cell", None) or ""
         file = self.shell.compile.get_code_name(info.raw_cell, transformed, self._number(info))
         self._name(file, place)
-        self.sharp_bits.ran(place[1] or place[0], file, info.raw_cell)
+        self.sharp_bits.ran(*place, file, info.raw_cell)
+        self._panel.ran(place[1], info.raw_cell)
         self._stack.append(self._running(info, place))
         del self._stack[:-_DEEPEST]
         watcher.set(Watch(self.label))
@@ -154,6 +164,7 @@ class Session:
             for outer in self._stack:
                 outer.since = self.ledger.mark()  # what was said here is not said again
             self._panel.flush()
+            self._panel.look()
 
     def _running(self, info: Any, place: Place) -> Running:
         return Running(info, place, self.ledger.mark(), frozenset(row.id for row in self.ledger if row.number))

@@ -1,53 +1,63 @@
-"""The sharp bits of a session: a look at the cells that were run, and what their runs showed."""
+"""The sharp bits of a session: a look at its cells, as they were run or as an editor has them now, and what their runs showed."""
 
 from __future__ import annotations
 
+import ast
+import functools
+import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from jitscope import observe
-from jitscope.advise import Diagnostic, Span, heard, look, together
+from jitscope.advise import CATALOGUE, WHY, Diagnostic, Span, heard, look, silencer, together
 from jitscope.advise.program import of_cells, plain
 from jitscope.advise.run.errors import explained
 from jitscope.advise.run.misses import missed
 from jitscope.advise.run.programs import of_program
 from jitscope.advise.watch import Watch
-from jitscope.core.source import Position, line_of
 
 
 Document = dict[str, Any]
-PlaceOf = Callable[[str], tuple[str, str | None] | None]
 _CELLS = 500
 
 
-class Ran(NamedTuple):
-    """A cell that was run: the name of its code's file, and its text as it was written."""
+class Cell(NamedTuple):
+    """A cell's text, as it was run or as it stands in an editor. `file` is the name of its code if it was run like that, else a
+    name of its own; `id` is Jupyter's, `label` such as "In [3]"."""
 
+    id: str | None
+    label: str
     file: str
     text: str
 
+    def lines(self) -> list[str]:
+        return self.text.split("\n")
+
 
 class SharpBits:
-    """Collects what the cells of one shell step on. `place_of` names the cell of a file."""
+    """Collects what the cells of one shell step on. `ignored` gives the ids that nobody wants to hear of."""
 
-    def __init__(self, ledger: observe.Ledger, place_of: PlaceOf) -> None:
-        self._ledger, self._place_of = ledger, place_of
-        self._cells: OrderedDict[Any, Ran] = OrderedDict()
+    def __init__(self, ledger: observe.Ledger, ignored: Callable[[], Iterable[str]] = tuple) -> None:
+        self._ledger, self._ignored = ledger, ignored
+        self._lock = threading.RLock()
+        self._cells: OrderedDict[str, Cell] = OrderedDict()
         self._errors: list[Diagnostic] = []
         self._watch: Watch | None = None
         self._watched: list[Diagnostic] = []
+        self._programs: dict[int, tuple[Diagnostic, ...]] = {}
 
-    def ran(self, key: Any, file: str, text: str) -> None:
-        """A cell runs now; `key` is its id, which a changed cell keeps."""
-        before = self._cells.pop(key, None)
-        if before is not None:
-            self._forget(before.file)
-        self._forget(file)
-        self._cells[key] = Ran(file, text)
-        while len(self._cells) > _CELLS:
-            self._cells.popitem(last=False)
+    def ran(self, label: str, id: str | None, file: str, text: str) -> None:
+        """A cell runs now; a changed cell keeps its id."""
+        with self._lock:
+            before = self._cells.pop(id or label, None)
+            if before is not None:
+                self._forget(before.file)
+            self._forget(file)
+            self._cells[id or label] = Cell(id, label, file, text)
+            while len(self._cells) > _CELLS:
+                self._cells.popitem(last=False)
 
     def _forget(self, file: str) -> None:
         self._errors = [one for one in self._errors if one.file != file]
@@ -57,7 +67,8 @@ class SharpBits:
         """A cell ended in an error."""
         one = explained(error)
         if one is not None:
-            self._errors.append(one)
+            with self._lock:
+                self._errors.append(one)
 
     def listen(self, on: bool) -> None:
         """Look at the runs of the cells to come, or stop that. Slow: programs are evaluated once more."""
@@ -68,45 +79,135 @@ class SharpBits:
             self._watched += self._watch.found()
             self._watch = None
 
-    def found(self) -> list[Diagnostic]:
-        """All that is known of the cells as they were run last, without what comments silence."""
-        rows = list(self._ledger)
-        ran = [*self._errors, *self._watched, *missed(rows), *(one for row in rows for one in of_program(row))]
-        ran += self._watch.found() if self._watch is not None else []
-        every = together(self._looked(), ran)
+    # --- what was found -----------------------------------------------------------------------------------------------
+
+    def found(self, cells: Sequence[Cell] | None = None) -> list[tuple[Cell, Diagnostic]]:
+        """All that is known of some cells (by default of all that were run, as they were run last), in their order, without what
+        comments silence and what is ignored. Positions are those of the cells' text."""
+        with self._lock:
+            cells = list(self._cells.values()) if cells is None else cells
+            ran = self._ran({cell.file: cell for cell in cells})
+        ignored = set(self._ignored())
+        every = [one for one in together(_looked(cells), ran) if one.id not in ignored]
         return [
-            one
-            for cell in self._cells.values()
-            for one in heard([o for o in every if o.file == cell.file], plain(cell.text))
+            (cell, one) for cell in cells for one in heard([o for o in every if o.file == cell.file], plain(cell.text))
         ]
 
-    def _looked(self) -> list[Diagnostic]:
-        """The look at all cells as one program: later ones know the names of those before."""
-        cells = list(self._cells.values())
-        program = of_cells([cell.text for cell in cells], "<notebook>")
-        found = []
-        for one in look(program.text, program.file, program.cells):
-            number, line = program.place(one.span.line)
-            if number is not None:
-                by = one.span.line - line
-                span = Span(line, one.span.column, one.span.end_line - by, one.span.end_column)
-                found.append(replace(one, file=cells[number - 1].file, span=span))
-        return found
+    def _ran(self, cells: dict[str, Cell]) -> list[Diagnostic]:
+        """What the runs of these cells showed."""
+        rows = list(self._ledger)
+        found = [*self._errors, *self._watched, *missed(rows), *self._of_programs(rows)]
+        found += self._watch.found() if self._watch is not None else []
+        return [_in_text(one, cells[one.file].text) for one in found if one.file in cells]
 
-    def document(self) -> Document:
+    def _of_programs(self, rows: list[observe.Row]) -> list[Diagnostic]:
+        """What the programs of all rows show; each is looked at once."""
+        self._programs = {row.id: self._programs.get(row.id) or tuple(of_program(row)) for row in rows}
+        return [one for found in self._programs.values() for one in found]
+
+    def written(self, sources: Iterable[tuple[str, str]]) -> list[Cell]:
+        """The cells that an editor has, given as (id, text) in their order."""
+        with self._lock:
+            return [self._written(id, text) for id, text in sources]
+
+    def _written(self, id: str, text: str) -> Cell:
+        known = self._cells.get(id)
+        if known is not None and known.text == text:
+            return known
+        return Cell(id, known.label if known else "In [ ]", f"<cell {id}>", text)
+
+    # --- as a document ------------------------------------------------------------------------------------------------
+
+    def document(self, cells: Sequence[Cell] | None = None) -> Document:
         """As a document; see docs/documents.md."""
-        return {"kind": "diagnostics", "version": 1, "items": [self._item(one) for one in self.found()]}
+        return {"kind": "diagnostics", "version": 1, "items": [_item(cell, one) for cell, one in self.found(cells)]}
 
-    def _item(self, one: Diagnostic) -> Document:
-        span = one.span
-        where = Position(one.file, span.line, span.end_line, span.column, span.end_column, "")
-        position = observe.position_document(where, self._place_of)
-        assert position is not None
-        position["text"] = line_of(one.file, span.line).rstrip("\n")
-        return {
-            "id": one.id,
-            "severity": one.severity,
-            "message": one.message,
-            "position": position,
-            "fix": one.fix.text,
-        }
+
+def _item(cell: Cell, one: Diagnostic) -> Document:
+    span, lines = one.span, cell.lines()
+    position = {
+        "file": cell.id or cell.file,
+        "cell": cell.label,
+        "line": span.line,
+        "end_line": span.end_line,
+        "column": span.column,
+        "end_column": span.end_column,
+        "function": "",
+        "text": lines[span.line - 1] if span.line <= len(lines) else "",
+    }
+    edits = [(*_numbers(edit.span), edit.text) for edit in one.fix.edits]
+    fix = observe.fix_document(one.fix.text, edits, position, lines, one.fix.checked)
+    comment = silencer(plain(cell.text), span.line, one.id)
+    silence = None
+    if comment is not None:
+        silence = observe.fix_document("", [(*_numbers(comment.span), comment.text)], position, lines)
+    return {
+        "id": one.id,
+        "severity": one.severity,
+        "title": CATALOGUE[one.id].title,
+        "message": one.message,
+        "why": WHY[one.id],
+        "evidence": list(one.evidence),
+        "origin": one.origin,
+        "position": position,
+        "fix": fix if fix["text"] or fix["edits"] else None,
+        "silence": silence,
+    }
+
+
+def _numbers(span: Span) -> tuple[int, int, int, int]:
+    return span.line, span.column, span.end_line, span.end_column
+
+
+# --- the look ---------------------------------------------------------------------------------------------------------
+
+
+@functools.lru_cache(2 * _CELLS)
+def can_be_read(text: str) -> bool:
+    """Whether a cell is valid Python, apart from IPython's own lines."""
+    try:
+        ast.parse(plain(text))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _looked(cells: Sequence[Cell]) -> list[Diagnostic]:
+    """The look at all cells as one program: later ones know the names of those before."""
+    found = _look(tuple(cell.text for cell in cells))
+    return [replace(one, file=cells[at].file) for at, one in found]
+
+
+@functools.lru_cache(8)
+def _look(texts: tuple[str, ...]) -> tuple[tuple[int, Diagnostic], ...]:
+    readable = [text if can_be_read(text) else "\n" * text.count("\n") for text in texts]
+    program = of_cells(readable, "<notebook>")
+    found = []
+    for one in look(program.text, program.file, program.cells):
+        number, line = program.place(one.span.line)
+        if number is not None:
+            found.append((number - 1, _moved(one, line - one.span.line, 0)))
+    return tuple(found)
+
+
+# --- where code stands in its cell ------------------------------------------------------------------------------------
+
+
+def _in_text(one: Diagnostic, text: str) -> Diagnostic:
+    """A diagnostic of a cell's code with its places in the cell's text: IPython takes empty lines at the beginning away, and
+    what all lines are indented by."""
+    lines = text.split("\n")
+    first = next((at for at, line in enumerate(lines) if line.strip()), 0)
+    indent = len(lines[first]) - len(lines[first].lstrip()) if lines else 0
+    return _moved(one, first, indent) if first or indent else one
+
+
+def _moved(one: Diagnostic, lines: int, columns: int) -> Diagnostic:
+    if not lines and not columns:
+        return one
+    fix = replace(one.fix, edits=tuple(replace(edit, span=_span(edit.span, lines, columns)) for edit in one.fix.edits))
+    return replace(one, span=_span(one.span, lines, columns), fix=fix)
+
+
+def _span(span: Span, lines: int, columns: int) -> Span:
+    return Span(span.line + lines, span.column + columns, span.end_line + lines, span.end_column + columns)

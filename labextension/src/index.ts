@@ -1,25 +1,39 @@
-// The JupyterLab plugin: view code for widgets and saved outputs, and the side panel.
+// The JupyterLab plugin: view code for widgets and saved outputs, the side panel, sharp bits in the cells, and their fixes.
 import { ILayoutRestorer, type JupyterFrontEnd, type JupyterFrontEndPlugin } from "@jupyterlab/application";
+import { ICommandPalette } from "@jupyterlab/apputils";
+import { IEditorExtensionRegistry } from "@jupyterlab/codemirror";
 import { INotebookTracker } from "@jupyterlab/notebook";
+import { applyFixes } from "./applying";
+import { Bits } from "./bits";
 import { provideGoTo } from "./cells";
-import { LedgerPanel } from "./panel";
+import { SidePanel } from "./panel";
 import { provideViewCode } from "./viewcode";
 import { provideSaved, watchOutputs } from "./outputs";
 import { Sessions } from "./sessions";
 
 const plugin: JupyterFrontEndPlugin<void> = {
   id: "jitscope:plugin",
-  description: "The compilations of the session, and the views of their outputs.",
+  description: "The compilations and sharp bits of the session, and the views of their outputs.",
   autoStart: true,
-  requires: [INotebookTracker],
-  optional: [ILayoutRestorer],
-  activate(app: JupyterFrontEnd, tracker: INotebookTracker, restorer: ILayoutRestorer | null) {
+  requires: [INotebookTracker, IEditorExtensionRegistry],
+  optional: [ILayoutRestorer, ICommandPalette],
+  activate(
+    app: JupyterFrontEnd,
+    tracker: INotebookTracker,
+    registry: IEditorExtensionRegistry,
+    restorer: ILayoutRestorer | null,
+    palette: ICommandPalette | null,
+  ) {
     provideViewCode();
     provideGoTo(tracker);
     provideSaved(tracker);
     watchOutputs(tracker);
+    applyFixes(tracker);
     const sessions = new Sessions(tracker);
-    const panel = new LedgerPanel(sessions);
+    const bits = new Bits(app, tracker, sessions);
+    bits.register(registry);
+    bits.addCommands(palette);
+    const panel = new SidePanel(sessions);
     app.shell.add(panel, "left", { rank: 900, type: "jitscope" });
     restorer?.add(panel, panel.id);
   },

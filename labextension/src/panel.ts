@@ -1,4 +1,4 @@
-// The side panel: the session's compilations, newest first; a click goes to the cell.
+// The side panel: the session's compilations, newest first, and its sharp bits; a click goes to the line.
 import type { NotebookPanel } from "@jupyterlab/notebook";
 import { LabIcon } from "@jupyterlab/ui-components";
 import type { Message } from "@lumino/messaging";
@@ -18,18 +18,22 @@ const icon = new LabIcon({
 });
 
 type Live = { update(document: unknown): void; dispose(): void };
+type Tabs = Awaited<ReturnType<typeof viewCode>> extends { tabs: (...given: any[]) => infer Made } ? Made : never;
 
-export class LedgerPanel extends Widget {
-  private live: Live | null = null;
+const UNLOADED = "jitscope is not loaded in this notebook. Run %load_ext jitscope in a cell; ";
+
+export class SidePanel extends Widget {
+  private live: Record<string, Live> = {};
+  private tabs: Tabs | null = null;
   private waiting = false;
 
   constructor(private sessions: Sessions) {
     super();
     this.id = "jitscope-panel";
-    this.title.caption = "jitscope: compilations of this session";
+    this.title.caption = "jitscope: compilations and sharp bits of this session";
     this.title.icon = icon;
     this.addClass("jitscope-panel");
-    this.node.setAttribute("aria-label", "jitscope compilations");
+    this.node.setAttribute("aria-label", "jitscope");
     this.node.tabIndex = -1;
     sessions.onChange(() => this.refresh());
   }
@@ -49,23 +53,54 @@ export class LedgerPanel extends Widget {
   private refresh(): void {
     if (this.waiting || !this.isVisible) return;
     this.waiting = true;
-    void viewCode().then(({ mount }) => {
+    void viewCode().then((code) => {
       this.waiting = false;
       if (this.isDisposed) return;
-      const document = this.shown();
-      if (this.live) this.live.update(document);
-      else this.live = mount(this.node, document, { goto: (place) => this.goTo(place) });
+      const count = this.sessions.current()?.items().length ?? 0;
+      this.tabs ??= this.build(code);
+      this.tabs.badge("bits", count ? String(count) : "");
+      for (const [tab, document] of [["ledger", this.ledger()], ["bits", this.bits()]] as const)
+        this.live[tab]?.update(document);
     });
   }
 
-  private shown(): any {
+  private build({ mount, stage, tabs }: Awaited<ReturnType<typeof viewCode>>): Tabs {
+    const tab = (id: string, title: string, document: () => unknown) => ({
+      id,
+      title,
+      make: () => {
+        const place = window.document.createElement("div");
+        this.live[id] = mount(place, document() as any, { goto: (at) => this.goTo(at) });
+        return place;
+      },
+    });
+    const list = [tab("ledger", "Compilations", () => this.ledger()), tab("bits", "Sharp bits", () => this.bits())];
+    const made = tabs(list, "ledger", "jitscope", () => undefined);
+    const whole = window.document.createElement("div");
+    whole.append(made.bar, made.body);
+    whole.className = "jitscope-side";
+    stage(this.node, whole);
+    return made;
+  }
+
+  private ledger(): unknown {
     const current = this.sessions.current();
     const note = !current
       ? "Open a notebook to see what it compiles."
       : current.ledger === null
-        ? "jitscope is not loaded in this notebook. Run %load_ext jitscope in a cell; its compilations then appear here."
+        ? `${UNLOADED}its compilations then appear here.`
         : "";
     return { kind: "ledger", version: 1, rows: current?.ledger?.rows ?? [], note };
+  }
+
+  private bits(): unknown {
+    const current = this.sessions.current();
+    const note = !current
+      ? "Open a notebook to see its sharp bits: code that means something else to a tracing compiler than to Python."
+      : current.bits === null
+        ? `${UNLOADED}what in its code means something else to a tracing compiler than to Python then appears here.`
+        : "";
+    return { kind: "diagnostics", version: 1, items: current?.items() ?? [], note };
   }
 
   private goTo(place: Place): void {

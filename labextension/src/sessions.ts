@@ -1,9 +1,11 @@
-// The ledgers of all open notebooks, kept up to date over the comm target "jitscope".
+// The ledgers and sharp bits of all open notebooks, kept up to date over the comm target "jitscope".
 import type { INotebookTracker, NotebookPanel } from "@jupyterlab/notebook";
 import type { Kernel, KernelMessage } from "@jupyterlab/services";
-import type { LedgerDoc } from "../../widgets/jitscope_widgets/js/documents";
+import type { Diagnostic, DiagnosticsDoc, LedgerDoc } from "../../widgets/jitscope_widgets/js/documents";
 
 export const TARGET = "jitscope";
+const PAUSE = 400; // ms after the last edit before the kernel is asked
+const SHARE = 0.05; // of the kernel's time, that looks may take
 
 /** Reads a comm message; gives the ledger in it, or null. */
 export function ledgerIn(data: unknown): LedgerDoc | null {
@@ -12,11 +14,31 @@ export function ledgerIn(data: unknown): LedgerDoc | null {
   return message.document;
 }
 
+interface Looked {
+  document: DiagnosticsDoc;
+  /** The cells that were looked at; null: all that were run. */
+  cells: string[] | null;
+  seconds: number;
+}
+
+/** Reads a comm message; gives the sharp bits in it, or null. */
+export function lookedIn(data: unknown): Looked | null {
+  const message = data as ({ type?: unknown } & Looked) | null;
+  return message?.type === "diagnostics" && Array.isArray(message.document?.items) ? message : null;
+}
+
+export type Bits = Map<string, Diagnostic[]>; // by cell
+
 /** One notebook: listens to whichever kernel it has now. */
-class Session {
+export class Session {
   ledger: LedgerDoc | null = null;
+  /** Null where no kernel looks. */
+  bits: Bits | null = null;
   private comm: Kernel.IComm | null = null;
   private kernelId: string | undefined;
+  private waiting: ReturnType<typeof setTimeout> | undefined;
+  private wanted = false;
+  private seconds = 0;
 
   constructor(
     readonly panel: NotebookPanel,
@@ -28,6 +50,7 @@ class Session {
     context.statusChanged.connect((_, status) => {
       if (status === "restarting" || status === "autorestarting") this.forget();
       // a restarted kernel has no ledger until it loads the extension again, which opens a comm to us
+      if (status === "idle" && this.wanted && !this.waiting) this.look();
     });
   }
 
@@ -60,19 +83,78 @@ class Session {
     };
     this.comm = comm;
     this.take(data);
+    this.edited();
   }
 
   private take(data: unknown): void {
     const ledger = ledgerIn(data);
-    if (!ledger) return;
-    this.ledger = ledger;
-    this.changed();
+    if (ledger) this.ledger = ledger;
+    const looked = lookedIn(data);
+    if (looked) this.takeBits(looked);
+    if (ledger || looked) this.changed();
+  }
+
+  /** Cells that could not be read keep what was found in them before. */
+  private takeBits({ document, cells, seconds }: Looked): void {
+    const own = new Set(this.cells().map(({ id }) => id));
+    const found: Bits = new Map();
+    for (const item of document.items) {
+      const cell = item.position?.file ?? "";
+      if (own.has(cell)) found.set(cell, [...(found.get(cell) ?? []), item]);
+    }
+    const read = cells ? new Set(cells) : null;
+    for (const [cell, items] of this.bits ?? [])
+      if (read && own.has(cell) && !read.has(cell)) found.set(cell, items);
+    this.bits = found;
+    this.seconds = seconds;
+  }
+
+  /** All that is known, in the order of the notebook. */
+  items(): Diagnostic[] {
+    return this.bits ? this.cells().flatMap(({ id }) => this.bits!.get(id) ?? []) : [];
+  }
+
+  private cells(): { id: string; text: string }[] {
+    const found = [];
+    for (const cell of this.panel.content.model?.cells ?? [])
+      if (cell.type === "code") found.push({ id: cell.id, text: cell.sharedModel.getSource() });
+    return found;
+  }
+
+  // --- asking -------------------------------------------------------------------------------------------------------
+
+  /** The text changed: the kernel looks at it after a pause, when it is idle. */
+  edited(): void {
+    if (!this.comm) return;
+    this.wanted = true;
+    clearTimeout(this.waiting);
+    this.waiting = setTimeout(() => ((this.waiting = undefined), this.look()), Math.max(PAUSE, (1000 * this.seconds) / SHARE));
+  }
+
+  private look(): void {
+    const { panel, comm } = this;
+    if (panel.isDisposed || !comm || panel.sessionContext.session?.kernel?.status !== "idle") return; // later, when it is
+    this.wanted = false;
+    this.send({ type: "look", cells: this.cells() });
+  }
+
+  /** Nobody wants to hear of a sharp bit in this session. Gives whether there is a kernel to tell. */
+  ignore(id: string): boolean {
+    return this.send({ type: "ignore", id });
+  }
+
+  private send(message: any): boolean {
+    if (!this.comm || this.comm.isDisposed) return false;
+    this.comm.send(message);
+    return true;
   }
 
   private forget(): void {
     this.comm = null;
-    if (this.ledger === null) return;
+    this.wanted = false;
+    if (this.ledger === null && this.bits === null) return;
     this.ledger = null;
+    this.bits = null;
     this.changed();
   }
 }
@@ -91,10 +173,14 @@ export class Sessions {
     this.listeners.push(listener);
   }
 
-  /** The notebook in front, if any, and its ledger. */
-  current(): { panel: NotebookPanel; ledger: LedgerDoc | null } | null {
+  /** The session of the notebook in front, if any. */
+  current(): Session | null {
     const panel = this.tracker.currentWidget;
-    return panel ? { panel, ledger: this.known.get(panel)?.ledger ?? null } : null;
+    return panel ? (this.known.get(panel) ?? null) : null;
+  }
+
+  all(): Session[] {
+    return [...this.known.values()];
   }
 
   private add(panel: NotebookPanel): void {

@@ -345,18 +345,23 @@ def ledger() -> Document:
 
 
 def diagnostics() -> Document:
+    where = position(3, 11, 15) | {"text": "    y = jnp.where(z > 0, z, 1.05)"}
+    edit = {"line": 3, "column": 28, "end_line": 3, "end_column": 32, "text": "jnp.float32(1.05)"}
+    fix = {"text": "write jnp.float32(1.05)", "edits": [edit], "checked": "traced", "position": where}
     item = {
-        "id": "weak-type",
+        "id": "recompile-weak-type",
         "severity": "warning",
+        "title": "compiled again because one call passed a Python number",
         "message": "the constant 1.05 is a Python float: it takes the dtype of z",
-        "position": position(3, 11, 15),
-        "fix": "write jnp.float32(1.05)",
+        "why": "A Python number takes the dtype of what it meets.",
+        "evidence": ["z: f32[3]"],
+        "origin": "look",
+        "position": where,
+        "fix": fix | {"before": [where["text"]]},
+        "silence": None,
     }
-    return {
-        "kind": "diagnostics",
-        "version": 1,
-        "items": [item, item | {"severity": "info", "position": None, "fix": ""}],
-    }
+    bare = {"severity": "info", "position": None, "fix": None, "evidence": []}
+    return {"kind": "diagnostics", "version": 1, "items": [item, item | bare]}
 
 
 def every_kind() -> list[Document]:

@@ -114,7 +114,7 @@ def _words(form: Form, inside: bool = False) -> set[str]:
     return set()
 
 
-SECTIONS = (*KINDS, "position", "quantity")
+SECTIONS = (*KINDS, "position", "quantity", "edit", "fix")
 
 
 def _section(name: str) -> str:
@@ -126,6 +126,11 @@ def test_the_table_mirrors_the_documentation(kind: str) -> None:
     blocks = re.findall(r"```\n(.*?)```", _section("Position" if kind == "position" else kind), re.DOTALL)
     said = {word for block in blocks for word in re.findall(r'"([a-z0-9_ ]+)"', block)}
     assert said == _words(FORMS[kind])
+
+
+def test_the_table_mirrors_the_documentation_of_fixes() -> None:
+    said = {word for word in re.findall(r'"([a-z_]+)":', _section("Edit and fix"))}
+    assert said == _words(FORMS["edit"]) | _words(FORMS["fix"])
 
 
 def test_the_types_of_typescript_are_made_from_the_table() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from . import words
-from .plain import clean, clean_lines, escape
+from .plain import clean, clean_lines, escape, prose
 from .words import Document
 from .wrap import wrap
 
@@ -87,8 +87,7 @@ def _folded(lines: list[Line]) -> Iterator[Line]:
 
 def fix_html(fix: Document) -> str:
     """Words, difference and proof as static HTML."""
-    said = "<br>".join(escape(line) for line in clean_lines(fix["text"]))
-    parts = [f"<p><b>Fix:</b> {said}</p>" if said else "<p><b>Fix:</b></p>"]
+    parts = [f"<p><b>Fix:</b> {prose(fix['text'])}</p>"]
     names = {"-": ' class="was"', "+": ' class="is"'}
     rows = "".join(
         f"<span{names.get(line.sign, '')}><i>{'' if line.number is None else line.number}</i> "
@@ -96,7 +95,7 @@ def fix_html(fix: Document) -> str:
         for line in difference(fix)
     )
     parts += [f"<pre>{rows}</pre>"] if rows else []
-    parts += [f'<p class="dim">✓ {escape(fix["checked"])}</p>'] if fix["checked"] else []
+    parts += [f'<p class="dim">✓ {prose(fix["checked"])}</p>'] if fix["checked"] else []
     return f'<div class="fix">{"".join(parts)}</div>'
 
 

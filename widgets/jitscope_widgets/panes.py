@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from . import code, words
+from . import code, sharp_bits, words
 from .budget import Part
 from .diff_html import diff
 from .guard import Pieces, attempt_all, part, said
@@ -228,23 +228,6 @@ def _card(card: Document) -> str:
 # --- the other kinds --------------------------------------------------------------------------------------------------
 
 
-def _diagnostics(document: Document) -> Pieces:
-    signs = {"error": "✕", "warning": "▲", "info": "ⓘ"}
-    if not document["items"]:
-        return [said("Nothing to report.")]
-    pieces: Pieces = []
-    for item in document["items"]:
-        place = f"{words.where(item['position'])}: " if item["position"] else ""
-        kind = ' class="bad"' if item["severity"] == "error" else ""
-        lines = "<br>".join(map(escape, clean_lines(item["message"])))
-        fix = "<br>".join(map(escape, clean_lines(item["fix"])))
-        pieces.append(
-            f"<p{kind}>{signs.get(item['severity'], '')} {escape(item['severity'])}: {escape(place)}{lines}</p>"
-        )
-        pieces += [f'<p class="dim">fix: <code>{fix}</code></p>'] if item["fix"] else []
-    return pieces
-
-
 def _ledger(document: Document) -> Pieces:
     if not document["rows"]:
         return [said("Nothing was compiled in this session yet.")]
@@ -288,7 +271,7 @@ PANES: dict[str, Callable[[Document], Pieces]] = {
     "fusion": _whole_fusion,
     "timing": _timing,
     "recompilations": _cards,
-    "diagnostics": _diagnostics,
+    "diagnostics": sharp_bits.pieces,
     "source": _source,
     "ledger": _ledger,
 }

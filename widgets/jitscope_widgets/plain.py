@@ -12,6 +12,9 @@ _UNSHOWABLE = re.compile(
     "[\x00-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]"
 )
 
+_CODE = re.compile(r"`([^`]+)`")
+_BEGINNING = re.compile(r"^(this|the|an?|each|both|these|no|every|its|one|here)(?= )")
+
 
 def clean(text: object) -> str:
     """`text` on one line; characters that cannot be shown appear as their Python escapes, tabs as four spaces."""
@@ -26,6 +29,13 @@ def clean_lines(text: object) -> list[str]:
 def escape(text: object) -> str:
     """`text` for the inside of an element or of a quoted attribute, in HTML and in SVG."""
     return html.escape(clean(text), quote=True)
+
+
+def prose(text: object) -> str:
+    """Words with `code` in them as HTML, beginning as a sentence does; lines are kept."""
+    lines = clean_lines(str(text).strip())
+    lines[0] = _BEGINNING.sub(lambda match: match[0].capitalize(), lines[0])
+    return "<br>".join(_CODE.sub(r"<code>\1</code>", escape(line)) for line in lines)
 
 
 def columns(text: str) -> int:

@@ -214,18 +214,19 @@ FORMS: dict[str, Record] = {
         cell=Maybe(TEXT),
     ),
     "recompilations": _document("recompilations", title=TEXT, cards=Many("card")),
-    "diagnostics": _document(
-        "diagnostics",
-        items=Many(
-            _record(
-                id=TEXT,
-                severity=OneOf(("error", "warning", "info")),
-                message=TEXT,
-                position=Maybe("position"),
-                fix=TEXT,
-            )
-        ),
+    "diagnostic": _record(
+        id=TEXT,
+        severity=OneOf(("error", "warning", "info")),
+        title=TEXT,
+        message=TEXT,
+        why=TEXT,
+        evidence=Many(TEXT),
+        origin=OneOf(("look", "trace", "miss", "run")),
+        position=Maybe("position"),
+        fix=Maybe("fix"),
+        silence=Maybe("fix"),
     ),
+    "diagnostics": _document("diagnostics", items=Many("diagnostic"), note=Perhaps(TEXT)),
     "compilation": _document(
         "compilation",
         id=WHOLE,

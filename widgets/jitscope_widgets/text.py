@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import words
+from . import sharp_bits, words
 from .changes import Group, fold, groups
 from .grouping import in_full
 from .plain import clean, clean_lines
@@ -204,18 +204,6 @@ def _recompilations(document: Document, width: int) -> list[str]:
     return lines if document["cards"] else [*lines, "  nothing was compiled more than once"]
 
 
-def _diagnostics(document: Document, width: int) -> list[str]:
-    lines: list[str] = []
-    for item in document["items"]:
-        place = f"{words.where(item['position'])}: " if item["position"] else ""
-        first, *more = clean_lines(item["message"].strip())
-        lines += wrap(f"{clean(item['severity'])}: {place}{first}", width, "    ")
-        lines += [part for line in more for part in wrap(f"    {line}", width, "    ")]
-        if item["fix"]:
-            lines += [part for line in clean_lines(item["fix"]) for part in wrap(f"    fix: {line}", width, "    ")]
-    return lines or ["nothing to report"]
-
-
 def _source(source: Document, width: int) -> list[str]:
     lines: list[str] = []
     for index, function in enumerate(source["functions"]):
@@ -256,7 +244,7 @@ _WRITERS: dict[str, Callable[[Document, int], list[str]]] = {
     "fusion": _fusion,
     "timing": _timing,
     "recompilations": _recompilations,
-    "diagnostics": _diagnostics,
+    "diagnostics": sharp_bits.text_lines,
     "source": _source,
     "ledger": _ledger,
 }

@@ -3,7 +3,8 @@
 from .catalogue import CATALOGUE
 from .diagnostic import Diagnostic, Edit, Fix, Span, distinct, together
 from .look import look
-from .silencing import heard
+from .silencing import heard, silencer
+from .why import WHY
 
 
-__all__ = ["CATALOGUE", "Diagnostic", "Edit", "Fix", "Span", "distinct", "heard", "look", "together"]
+__all__ = ["CATALOGUE", "WHY", "Diagnostic", "Edit", "Fix", "Span", "distinct", "heard", "look", "silencer", "together"]

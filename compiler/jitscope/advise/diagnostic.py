@@ -33,10 +33,11 @@ class Edit:
 
 @dataclass(frozen=True)
 class Fix:
-    """What to do, in words, and the edits that do it; no edits where it takes more than editing."""
+    """What to do, in words, and the edits that do it; no edits where it takes more than editing. `checked` says how it was proved."""
 
     text: str
     edits: tuple[Edit, ...] = ()
+    checked: str = ""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import io
 import re
 import tokenize
 
-from .diagnostic import Diagnostic
+from .diagnostic import Diagnostic, Edit, Span
 
 
 _COMMENT = re.compile(r"#\s*jitscope:\s*ok(?:\s+([\w\s,-]+))?")
@@ -43,3 +43,34 @@ def _silenced(text: str) -> dict[int, set[str]]:
     except (tokenize.TokenError, SyntaxError):
         pass
     return found
+
+
+def silencer(text: str, line: int, id: str) -> Edit | None:
+    """The edit that silences an id in a line of a program; None where no comment can stand there: inside a string, before a
+    line that goes on, in text that is no Python."""
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+    except (tokenize.TokenError, SyntaxError):
+        return None
+    lines = text.split("\n")
+    if line > len(lines) or any(_inside_string(token, line) for token in tokens) or lines[line - 1].endswith("\\"):
+        return None
+    comment = next((one for one in tokens if one.type == tokenize.COMMENT and one.start[0] == line), None)
+    if comment is None:
+        end = len(lines[line - 1].rstrip())
+        return Edit(Span(line, end, line, len(lines[line - 1])), f"  # jitscope: ok {id}")
+    match = _COMMENT.match(comment.string)
+    if match is None:
+        return Edit(Span(line, comment.start[1], line, comment.start[1]), f"# jitscope: ok {id}  ")
+    end = comment.start[1] + len(match[0].rstrip())
+    return Edit(Span(line, end, line, end), f", {id}" if match[1] else f" {id}")
+
+
+_STRINGS = {
+    getattr(tokenize, name) for name in ("STRING", "FSTRING_MIDDLE", "TSTRING_MIDDLE") if hasattr(tokenize, name)
+}
+
+
+def _inside_string(token: tokenize.TokenInfo, line: int) -> bool:
+    """Whether a line ends inside a string."""
+    return token.type in _STRINGS and token.start[0] <= line < token.end[0]

@@ -37,6 +37,14 @@ export function clear(element: Element): void {
   element.replaceChildren();
 }
 
+/** Words with `code` in them, as a sentence. */
+export function prose(text: string): DocumentFragment {
+  const fragment = document.createDocumentFragment();
+  const said = /^(this|the|an?|each|both|these|no|every|its|one|here) /.test(text) ? text[0]!.toUpperCase() + text.slice(1) : text;
+  said.split(/`([^`\n]+)`/).forEach((piece, i) => fragment.append(i % 2 ? h("code", {}, piece) : piece));
+  return fragment;
+}
+
 /** Things to undo when a view goes away. */
 export class Disposables {
   private actions: (() => void)[] = [];

@@ -1,7 +1,7 @@
 // A fix: what to do in words, what its edits make of the lines, and one button that makes them. JupyterLab listens to the
 // event and edits the cell; elsewhere the new lines are copied.
 import type { Edit, Fix } from "./documents";
-import { h } from "./dom";
+import { h, prose } from "./dom";
 import { python } from "./highlight";
 
 export const APPLY = "jitscope:apply";
@@ -146,9 +146,9 @@ async function copy(fix: Fix): Promise<string> {
 }
 
 /** The button of some edits of a cell, and the line that says how it went. */
-export function applyButton(fix: Fix, label: string): HTMLElement[] {
+export function applyButton(fix: Fix, label: string, kind = "jitscope-button"): HTMLElement[] {
   const status = h("span", { class: "jitscope-muted", role: "status" });
-  const button = h("button", { type: "button", class: "jitscope-button" }, label);
+  const button = h("button", { type: "button", class: kind }, label);
   const tell = (sentence: string, done: boolean) => {
     status.textContent = sentence;
     // not disabled: that would take the focus away
@@ -168,9 +168,9 @@ export function fixView(fix: Fix): HTMLElement {
   return h(
     "div",
     { class: "jitscope-fix" },
-    fix.text ? h("p", {}, h("strong", {}, "Fix: "), fix.text) : null,
+    fix.text ? h("p", {}, h("strong", {}, "Fix: "), prose(fix.text)) : null,
     differenceElement(fix),
-    fix.checked ? h("p", { class: "jitscope-muted" }, "✓ ", fix.checked) : null,
+    fix.checked ? h("p", { class: "jitscope-muted" }, "✓ ", prose(fix.checked)) : null,
     fix.edits.length ? h("p", { class: "jitscope-fix-do" }, ...applyButton(fix, "Apply fix")) : null,
   );
 }

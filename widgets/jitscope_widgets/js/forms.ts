@@ -172,10 +172,24 @@ export interface RecompilationsDoc {
   cards: RecompilationCard[];
 }
 
+export interface Diagnostic {
+  id: string;
+  severity: "error" | "warning" | "info";
+  title: string;
+  message: string;
+  why: string;
+  evidence: string[];
+  origin: "look" | "trace" | "miss" | "run";
+  position: Position | null;
+  fix: Fix | null;
+  silence: Fix | null;
+}
+
 export interface DiagnosticsDoc {
   kind: "diagnostics";
   version: 1;
-  items: { id: string; severity: "error" | "warning" | "info"; message: string; position: Position | null; fix: string }[];
+  items: Diagnostic[];
+  note?: string;
 }
 
 export interface CompilationDoc {

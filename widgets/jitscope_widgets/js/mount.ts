@@ -42,6 +42,14 @@ function sorry(error: unknown): View {
   return { element: h("p", { class: "jitscope-sad", role: "status" }, text), dispose() {} };
 }
 
+/** Puts an element of ours alone on the page, with styles and theme. */
+export function stage(element: HTMLElement, content: HTMLElement): { dispose(): void } {
+  const root = h("div", { class: "jitscope" }, content);
+  addStyles(element);
+  element.replaceChildren(root);
+  return followTheme(root, () => undefined);
+}
+
 export function mount(
   element: HTMLElement,
   shown: AnyDocument | string,

@@ -1,5 +1,5 @@
-// Views of single documents: a graph alone, a fusion alone, source, diagnostics.
-import type { DiagnosticsDoc, FusionDoc, GraphDoc, Host, SourceDoc } from "./documents";
+// Views of single documents: a graph alone, a fusion alone, source.
+import type { FusionDoc, GraphDoc, Host, SourceDoc } from "./documents";
 import { h } from "./dom";
 import { detailsPane } from "./details";
 import { fusionView } from "./fusion";
@@ -8,7 +8,6 @@ import type { GraphMemory, GraphView } from "./graph/view";
 import { Help } from "./help";
 import { Links, Selection } from "./links";
 import type { View } from "./mount";
-import { positionLink } from "./recompiles";
 import { SearchBox } from "./searchbox";
 import { sourcePane } from "./source";
 
@@ -78,22 +77,4 @@ export function fusionAlone(doc: FusionDoc, _host: Host, memory: any, root: HTML
 
 export function sourceView(doc: SourceDoc): View {
   return { element: sourcePane(doc, new Links(doc, null), new Selection()).element, dispose() {} };
-}
-
-export function diagnosticsView(doc: DiagnosticsDoc, host: Host): View {
-  const items = doc.items.map((item) =>
-    h(
-      "li",
-      { class: "jitscope-diagnostic", "data-severity": item.severity },
-      h("strong", {}, item.severity),
-      " ",
-      item.message,
-      item.position ? h("span", {}, " ", positionLink(item.position, host)) : null,
-      item.fix ? h("p", { class: "jitscope-muted" }, item.fix) : null,
-    ),
-  );
-  const element = items.length
-    ? h("ul", { class: "jitscope-diagnostics" }, ...items)
-    : h("p", { class: "jitscope-empty" }, "Nothing to report.");
-  return { element, dispose() {} };
 }

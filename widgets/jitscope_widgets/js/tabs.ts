@@ -13,6 +13,7 @@ export interface Tabs {
   body: HTMLElement;
   show(id: string): void;
   current(): string;
+  badge(id: string, text: string): void;
 }
 
 let count = 0;
@@ -34,7 +35,7 @@ export function tabs(list: Tab[], first: string, label: string, changed: (id: st
         onclick: () => show(tab.id),
       },
       tab.title,
-      tab.badge ? h("span", { class: "jitscope-badge" }, tab.badge) : null,
+      h("span", { class: "jitscope-badge", hidden: !tab.badge }, tab.badge),
     ),
   );
   const bar = h("div", { role: "tablist", class: "jitscope-tabs", "aria-label": label }, ...buttons);
@@ -77,8 +78,15 @@ export function tabs(list: Tab[], first: string, label: string, changed: (id: st
     event.stopPropagation();
   });
 
+  function badge(id: string, text: string): void {
+    const place = buttons.find((button) => button.dataset.tab === id)?.querySelector<HTMLElement>(".jitscope-badge");
+    if (!place) return;
+    place.textContent = text;
+    place.hidden = !text;
+  }
+
   if (first) show(first);
-  return { bar, body, show, current: () => now };
+  return { bar, body, show, current: () => now, badge };
 }
 
 /** A row of choices of which one holds: radio buttons that look like one switch. */

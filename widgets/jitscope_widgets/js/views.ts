@@ -4,7 +4,8 @@ import type { AnyDocument, CellDoc, CompilationDoc, Host } from "./documents";
 import { ledgerView } from "./ledger";
 import type { View } from "./mount";
 import { recompilesView } from "./recompiles";
-import { diagnosticsView, fusionAlone, graphView, sourceView } from "./single";
+import { diagnosticsView } from "./sharpbits";
+import { fusionAlone, graphView, sourceView } from "./single";
 import { timingView } from "./timing";
 
 type Open = (document: any, host: Host, memory: any, root: HTMLElement) => View;
@@ -34,7 +35,7 @@ const VIEWS: Record<string, Open> = {
   recompilations: (doc, host) => recompilesView(doc, host),
   ledger: (doc, host, memory) => ledgerView(doc, host, memory),
   source: (doc) => sourceView(doc),
-  diagnostics: (doc, host) => diagnosticsView(doc, host),
+  diagnostics: (doc, host, memory) => diagnosticsView(doc, host, memory),
 };
 
 export function openView(shown: AnyDocument, host: Host, memory: unknown, root: HTMLElement): View {
