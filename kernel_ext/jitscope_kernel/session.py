@@ -125,11 +125,16 @@ class Session:
     # --- cells --------------------------------------------------------------------------------------------------------
 
     def _recall(self) -> None:
-        """The cells until now, with the one that loads the extension: what they import and define, later ones use."""
-        history = self.shell.history_manager
-        for number, text in enumerate(history.input_hist_raw[1:] if history else (), 1):
-            file = self.shell.compile.get_code_name(text, self.shell.transform_cell(text), number)
-            self.sharp_bits.ran(f"In [{number}]", file, text)
+        """The cells until now: what they import and define, later ones use. The one that loads the extension counts as run."""
+        texts = getattr(self.shell.history_manager, "input_hist_raw", None) or [""]
+        self.sharp_bits.began(texts[1:])
+        kernel = getattr(self.shell, "kernel", None)
+        parent = (kernel.get_parent() if kernel is not None else None) or {}
+        cell_id = parent.get("metadata", {}).get("cellId")
+        if cell_id and texts[-1]:
+            number = len(texts) - 1
+            file = self.shell.compile.get_code_name(texts[-1], self.shell.transform_cell(texts[-1]), number)
+            self.sharp_bits.ran(f"In [{number}]", cell_id, file, texts[-1])
 
     @property
     def _stack(self) -> list[Running]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import functools
 import threading
 from collections import OrderedDict
@@ -24,8 +25,8 @@ _CELLS = 500
 
 
 class Cell(NamedTuple):
-    """A cell's text, as it was run or as it stands in an editor. `file` is the name of its code if it was run like that, else a
-    name of its own; `id` is Jupyter's, `label` such as "In [3]"."""
+    """A cell's text, as it was run or as it stands in an editor. `file` is the name of its code as it was run last, or a name of
+    its own; `id` is Jupyter's, `label` such as "In [3]"."""
 
     id: str | None
     label: str
@@ -47,6 +48,11 @@ class SharpBits:
         self._watch: Watch | None = None
         self._watched: list[Diagnostic] = []
         self._programs: dict[int, tuple[Diagnostic, ...]] = {}
+        self._before: list[Cell] = []
+
+    def began(self, texts: Iterable[str]) -> None:
+        """The extension was loaded after these cells had run: what they import and define, later ones use."""
+        self._before = [Cell(None, f"In [{number}]", "", text) for number, text in enumerate(texts, 1)]
 
     def ran(self, label: str, id: str | None, file: str, text: str) -> None:
         """A cell runs now; a changed cell keeps its id."""
@@ -88,7 +94,7 @@ class SharpBits:
             cells = list(self._cells.values()) if cells is None else cells
             ran = self._ran({cell.file: cell for cell in cells})
         ignored = set(self._ignored())
-        every = [one for one in together(_looked(cells), ran) if one.id not in ignored]
+        every = [one for one in together(_looked(self._before, cells), ran) if one.id not in ignored]
         return [
             (cell, one) for cell in cells for one in heard([o for o in every if o.file == cell.file], plain(cell.text))
         ]
@@ -98,7 +104,10 @@ class SharpBits:
         rows = list(self._ledger)
         found = [*self._errors, *self._watched, *missed(rows), *self._of_programs(rows)]
         found += self._watch.found() if self._watch is not None else []
-        return [_in_text(one, cells[one.file].text) for one in found if one.file in cells]
+        texts = {cell.file: cell.text for cell in self._cells.values()}
+        ours = [(one, texts.get(one.file, cells[one.file].text)) for one in found if one.file in cells]
+        moved = [_carried(_in_text(one, ran), ran, cells[one.file].text) for one, ran in ours]
+        return [one for one in moved if one is not None]
 
     def _of_programs(self, rows: list[observe.Row]) -> list[Diagnostic]:
         """What the programs of all rows show; each is looked at once."""
@@ -112,9 +121,7 @@ class SharpBits:
 
     def _written(self, id: str, text: str) -> Cell:
         known = self._cells.get(id)
-        if known is not None and known.text == text:
-            return known
-        return Cell(id, known.label if known else "In [ ]", f"<cell {id}>", text)
+        return known._replace(text=text) if known else Cell(id, "In [ ]", f"<cell {id}>", text)
 
     # --- as a document ------------------------------------------------------------------------------------------------
 
@@ -172,16 +179,20 @@ def can_be_read(text: str) -> bool:
     return True
 
 
-def _looked(cells: Sequence[Cell]) -> list[Diagnostic]:
-    """The look at all cells as one program: later ones know the names of those before."""
-    found = _look(tuple(cell.text for cell in cells))
-    return [replace(one, file=cells[at].file) for at, one in found]
+def _looked(before: Sequence[Cell], cells: Sequence[Cell]) -> list[Diagnostic]:
+    """The look at all cells as one program: later ones know the names of those before. Nothing is told of `before`."""
+    texts = {cell.text for cell in cells}
+    earlier = [cell for cell in before if cell.text not in texts]  # not a cell that is there, or ran, again
+    every = [(cell.label, cell.text) for cell in (*earlier, *cells)]
+    found = [(at - len(earlier), one) for at, one in _look(tuple(every))]
+    return [replace(one, file=cells[at].file) for at, one in found if at >= 0]
 
 
 @functools.lru_cache(8)
-def _look(texts: tuple[str, ...]) -> tuple[tuple[int, Diagnostic], ...]:
-    readable = [text if can_be_read(text) else "\n" * text.count("\n") for text in texts]
-    program = of_cells(readable, "<notebook>")
+def _look(cells: tuple[tuple[str, str], ...]) -> tuple[tuple[int, Diagnostic], ...]:
+    """By the number of the cell; cells are given as label and text."""
+    readable = [text if can_be_read(text) else "\n" * text.count("\n") for _, text in cells]
+    program = of_cells(readable, "<notebook>", [label for label, _ in cells])
     found = []
     for one in look(program.text, program.file, program.cells):
         number, line = program.place(one.span.line)
@@ -200,6 +211,27 @@ def _in_text(one: Diagnostic, text: str) -> Diagnostic:
     first = next((at for at, line in enumerate(lines) if line.strip()), 0)
     indent = len(lines[first]) - len(lines[first].lstrip()) if lines else 0
     return _moved(one, first, indent) if first or indent else one
+
+
+def _carried(one: Diagnostic, ran: str, text: str) -> Diagnostic | None:
+    """A diagnostic of a text in another one; None where the lines it speaks of have changed."""
+    if ran == text:
+        return one
+    blocks = difflib.SequenceMatcher(None, ran.split("\n"), text.split("\n"), autojunk=False).get_matching_blocks()
+    spans = [one.span, *(edit.span for edit in one.fix.edits)]
+    moves = {_move(span, blocks) for span in spans}
+    if len(moves) == 1 and (by := moves.pop()) is not None:
+        return _moved(one, by, 0)
+    by = _move(one.span, blocks)
+    return None if by is None else _moved(replace(one, fix=replace(one.fix, edits=())), by, 0)
+
+
+def _move(span: Span, blocks: list[difflib.Match]) -> int | None:
+    """By how many lines a stretch moved; None if it is not in one of the blocks that two texts share."""
+    for block in blocks:
+        if block.a < span.line and span.end_line <= block.a + block.size:
+            return block.b - block.a
+    return None
 
 
 def _moved(one: Diagnostic, lines: int, columns: int) -> Diagnostic:

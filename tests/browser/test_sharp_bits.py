@@ -71,7 +71,9 @@ def axe(page: Page, root: Path, selector: str) -> list[str]:
     """What axe-core says of an element, as far as it is serious."""
     page.add_script_tag(path=root / "node_modules/axe-core/axe.min.js")
     found = page.evaluate("async selector => (await axe.run(selector)).violations", selector)
-    return [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found if one["impact"] in ("serious", "critical")]
+    return [
+        f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found if one["impact"] in ("serious", "critical")
+    ]
 
 
 def test_a_mark_stands_under_the_code_and_its_card_mends_it(bits, root):
@@ -132,7 +134,7 @@ def test_marks_follow_edits_and_go_with_their_line(bits):
 
 def test_silenced_here_and_everywhere(bits):
     bits.expect("branch-on-tracer", "update-result-dropped")
-    bits.hover(1).get_by_role("button", name="here").click()
+    bits.hover(1).get_by_role("button", name="here", exact=True).click()
     bits.wait_for_source(2, UPDATE.replace("set(1.0)", "set(1.0)  # jitscope: ok update-result-dropped"))
     bits.expect("branch-on-tracer")
     bits.hover(0).get_by_role("button", name="everywhere").click()

@@ -52,3 +52,57 @@ def test_the_cell_that_loads_the_extension_counts(bare_shell):
     bare_shell.cell("%load_ext jitscope\nimport numpy as np")
     bare_shell.cell("@jx.jit\ndef f(x):\n    return x + np.random.normal()")
     assert [(id, line) for id, _, line in found(bare_shell)] == [("host-nondeterminism", 3)]
+
+
+def test_a_cell_from_before_that_runs_again_is_no_second_one(bare_shell):
+    text = "%load_ext jitscope\nimport jitscope as jax\nkey = jax.random.key(0)\na = jax.random.normal(key)"
+    bare_shell.cell(text)
+    bare_shell.cell(text)
+    assert found(bare_shell) == []
+    bare_shell.cell("b = jax.random.normal(key)")
+    (item,) = session.of(bare_shell.ip).sharp_bits.document()["items"]
+    assert (item["id"], item["position"]["cell"]) == ("key-reuse", "In [3]")
+    assert "line 4 of In [2]" in item["message"]
+
+
+def test_cells_as_an_editor_has_them(shell):
+    bits = session.of(shell.ip).sharp_bits
+    shell.cell(IMPORTS, cell_id="a")
+    text = "f = jax.jit(lambda x: x * 2)\nfor n in (2, 3):\n    f(jnp.ones(n))"
+    shell.cell(text, cell_id="b")
+    written = lambda *cells: [
+        (one.id, cell.label, one.span.line) for cell, one in bits.found(bits.written([("a", IMPORTS), *cells]))
+    ]
+    assert written(("b", text)) == [("recompile-shape", "In [3]", 3)]
+    assert written(("b", "# more\n" + text)) == [("recompile-shape", "In [3]", 4)]
+    assert written(("b", text.replace("ones(n)", "ones(3)"))) == []
+    fresh = ("c", "x = jnp.zeros(3)\nx.at[0].set(1.0)\ny = x")
+    assert written(("b", text), fresh, ("d", "def (")) == [
+        ("recompile-shape", "In [3]", 3),
+        ("update-result-dropped", "In [ ]", 2),
+    ]
+
+
+def test_places_are_those_of_the_text_that_was_written(shell):
+    shell.cell(IMPORTS)
+    shell.cell("\n\nf = jax.jit(lambda x: x * 2)\nfor n in (2, 3):\n    f(jnp.ones(n))")
+    shell.cell("\n  g = jax.jit(lambda x: x * 3)\n  for n in (2, 3):\n      g(jnp.ones(n))")
+    items = session.of(shell.ip).sharp_bits.document()["items"]
+    places = [(one["position"]["line"], one["position"]["text"]) for one in items]
+    assert places == [(5, "    f(jnp.ones(n))"), (4, "      g(jnp.ones(n))")]
+    for item in items:
+        where = item["position"]
+        assert where["text"][where["column"] : where["end_column"]].startswith(("f(", "g("))
+
+
+def test_ignored_ids(shell):
+    shell.cell(IMPORTS)
+    shell.cell("key = jax.random.key(0)\na = jax.random.normal(key)\nb = jax.random.normal(key)")
+    assert [id for id, _, _ in found(shell)] == ["key-reuse"]
+    assert "key-reuse" in shell.cell("%sharpbits --ignore key-reuse").stdout
+    assert found(shell) == []
+    assert "no sharp bit" in shell.cell("%sharpbits --ignore nothing").error
+    shell.cell("%sharpbits --hear key-reuse")
+    assert [id for id, _, _ in found(shell)] == ["key-reuse"]
+    shell.cell("%config JitscopeMagics.ignore = ['key-reuse']")
+    assert found(shell) == []

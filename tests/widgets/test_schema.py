@@ -129,7 +129,7 @@ def test_the_table_mirrors_the_documentation(kind: str) -> None:
 
 
 def test_the_table_mirrors_the_documentation_of_fixes() -> None:
-    said = {word for word in re.findall(r'"([a-z_]+)":', _section("Edit and fix"))}
+    said = set(re.findall(r'"([a-z_]+)":', _section("Edit and fix")))
     assert said == _words(FORMS["edit"]) | _words(FORMS["fix"])
 
 
