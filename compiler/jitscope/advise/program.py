@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,13 +66,14 @@ def _cells_of(text: str) -> tuple[Cell, ...]:
     return tuple(Cell(first, last) for first, last in zip(starts, ends))
 
 
-def of_cells(sources: list[str], file: str) -> Program:
-    """A program of a notebook's cells."""
+def of_cells(sources: list[str], file: str, labels: Sequence[str] = ()) -> Program:
+    """A program of a notebook's cells; `labels` is what messages call them."""
     lines: list[str] = []
     cells: list[Cell] = []
     for source in sources:
         own = plain(source).split("\n")
-        cells.append(_cell(source, len(lines) + 1, len(lines) + len(own)))
+        label = labels[len(cells)] if labels else f"cell {len(cells) + 1}"
+        cells.append(_cell(source, len(lines) + 1, len(lines) + len(own))._replace(label=label))
         lines += own
     return Program(file, "\n".join(lines) + "\n", tuple(cells), tuple(sources))
 

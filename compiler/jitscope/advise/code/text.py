@@ -16,7 +16,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 class Cell(NamedTuple):
     """A cell: its first and last line, and whether `%%jit` compiles its functions: only those in `names` if there are some, none
-    in `skip`, with these parameters of a function `static`."""
+    in `skip`, with these parameters of a function `static`. `label` is there where lines are counted by cell."""
 
     first: int
     last: int
@@ -24,6 +24,7 @@ class Cell(NamedTuple):
     names: tuple[str, ...] = ()
     skip: tuple[str, ...] = ()
     static: Mapping[str, frozenset[str]] = MappingProxyType({})
+    label: str = ""
 
     def compiles(self, function: str) -> bool:
         return self.compiled and function not in self.skip and (not self.names or function in self.names)
@@ -78,6 +79,15 @@ class Code:
         """The cell a node stands in."""
         line = node.lineno  # pyright: ignore[reportAttributeAccessIssue]
         return next((cell for cell in self.cells if cell.first <= line <= cell.last), None)
+
+    def line_told(self, node: ast.AST, at: ast.AST) -> str:
+        """`line 3`, or where `at` stands in another cell of a notebook `line 3 of cell 2`."""
+        line: int = node.lineno  # pyright: ignore[reportAttributeAccessIssue]
+        cell = self.cell_of(node)
+        if cell is None or not cell.label:
+            return f"line {line}"
+        told = f"line {line - cell.first + 1}"
+        return told if cell is self.cell_of(at) else f"{told} of {cell.label}"
 
     def is_shown(self, node: ast.AST) -> bool:
         """Whether a notebook shows the value of an expression: the last of its cell."""

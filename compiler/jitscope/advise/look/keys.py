@@ -169,7 +169,7 @@ class _Reuse:
             again = "in every iteration"
             fix = "Split it before the loop and take one key for each iteration: for k in jax.random.split(key, n)."
         else:
-            again = f"here, after line {first.lineno}"
+            again = f"here, after {self.code.line_told(first, call)}"
             fix = f"Split it first: {key}, own = jax.random.split({key}), and use each part once."
         message = f"the key `{key}` is used twice, {again}: the random numbers are not independent of each other."
         self.found[call] = diagnostic(self.code, "key-reuse", call, message, Fix(fix))

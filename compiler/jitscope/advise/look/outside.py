@@ -4,6 +4,7 @@ buffers they read are written to."""
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 
 from ..code.functions import Traced, parameters
@@ -59,9 +60,10 @@ def _between(
             ]
             after = [c for c in calls if c not in before and not _inside(c, change, walk.code)]
             if before and after and not any(before[-1].lineno < line <= after[0].lineno for line in bindings):
+                tell = functools.partial(walk.code.line_told, at=node)
                 message = (
-                    f"`{path}` was read when {called} was traced; line {change.lineno} changes it, and the compiled {called} keeps the old "
-                    f"value (line {after[0].lineno})."
+                    f"`{path}` was read when {called} was traced; {tell(change)} changes it, and the compiled {called} keeps the old "
+                    f"value ({tell(after[0])})."
                 )
                 fix = (
                     f"Pass it as an argument of {called}."
@@ -172,9 +174,7 @@ def donated(walk: Walk) -> Iterator[Diagnostic]:
         for name in _donated_names(call, traced):
             reader = _next_reader(call, name, code)
             if reader is not None:
-                message = (
-                    f"`{name}` is donated here: its memory is given away, and line {reader.lineno} reads it again."
-                )
+                message = f"`{name}` is donated here: its memory is given away, and {code.line_told(reader, call)} reads it again."
                 fix = f"Give the result its name, {name} = {short(code, call)}, or do not donate it."
                 yield diagnostic(code, "donation-misuse", call, message, Fix(fix))
 
