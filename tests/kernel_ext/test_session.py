@@ -292,16 +292,18 @@ class FakeComm:
 def panel(monkeypatch: pytest.MonkeyPatch):
     import comm
 
-    from jitscope_kernel import panel
+    from jitscope_kernel import panel, sharp_bits
 
     made = []
     monkeypatch.setattr(comm, "create_comm", lambda **options: made.append(FakeComm(**options)) or made[-1])
     monkeypatch.setattr(panel, "_PAUSE", 0.01)
-    rows = []
-    one = panel.Panel(lambda: {"kind": "ledger", "version": 1, "rows": list(rows)})
+    rows, ignored, ledger = [], [], observe.Ledger()
+    bits = sharp_bits.SharpBits(ledger, lambda: ignored)
+    one = panel.Panel(lambda: {"kind": "ledger", "version": 1, "rows": list(rows)}, bits, ignored.append)
     one.open()
     yield one, rows, made[0]
     one.close()
+    ledger.close()
 
 
 def test_the_panel_sends_the_ledger_when_it_opens_and_when_it_changes(panel) -> None:
@@ -334,11 +336,35 @@ def test_a_page_that_connects_is_answered_at_once(panel) -> None:
     assert second.sent[0]["type"] == "ledger"
     first.close_callback({})
     second.message({"content": {"data": {"type": "ledger?"}}})
-    assert len(second.sent) == 2
     one.changed()
     one.flush()
-    assert len(second.sent) == 3
+    assert [message["type"] for message in second.sent] == ["ledger", "diagnostics", "ledger", "ledger"]
     assert len(first.sent) == 1
+
+
+def test_a_page_tells_its_cells_and_is_told_their_sharp_bits(panel) -> None:
+    one, _, page = panel
+
+    def told(type: str, **more) -> list[tuple[str, str, int]]:
+        page.message({"content": {"data": {"type": type, **more}}})
+        items = page.sent[-1]["document"]["items"]
+        return [(item["id"], item["position"]["file"], item["position"]["line"]) for item in items]
+
+    cells = [
+        ("a", "import jitscope as jx, jitscope.numpy as jnp"),
+        ("b", "x = jnp.zeros(3)\nx.at[0].set(1)\ny = x"),
+        ("c", "("),
+    ]
+    cells = [{"id": id, "text": text} for id, text in cells]
+    assert told("look", cells=cells) == [("update-result-dropped", "b", 2)]
+    assert page.sent[-1]["cells"] == ["a", "b"]  # nothing can be said of a cell that is no Python
+    assert page.sent[-1]["seconds"] > 0
+    page.message({"content": {"data": {"type": "ignore", "id": "update-result-dropped"}}})
+    assert told("look", cells=cells) == []
+    one.ran("b", "x = jnp.zeros(3)")
+    one.look()
+    one._looks.flush()
+    assert page.sent[-1]["document"]["items"] == []
 
 
 def test_a_page_that_is_gone_is_no_error(panel) -> None:
