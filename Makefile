@@ -1,4 +1,4 @@
-# jitscope: `make demo` runs the tour, `make lab` opens it, `make test` runs every test. All live in .venv and node_modules.
+# jitscope: `make demo` runs the tour, `make lab` opens it, `make docs` makes the site, `make test` runs every test. All live in .venv and node_modules.
 
 PYTHON ?= python3
 JOBS ?= auto
@@ -20,11 +20,12 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export npm_config_update_notifier := false
 
 .DELETE_ON_ERROR:
-.PHONY: help demo lab test test-all lint types test-python test-front chromium test-browser front wheel oaks bench format node clean distclean
+.PHONY: help demo lab docs test test-all lint types test-python test-front chromium test-browser front wheel oaks bench format node clean distclean
 
 help:
 	@echo 'make demo     run $(TOUR) and leave build/tour.html, to be looked at without a kernel or network'
 	@echo 'make lab      open $(TOUR) in JupyterLab'
+	@echo 'make docs     leave a site of documentation, API and executed lessons in build/docs/html, to be opened from the disk'
 	@echo 'make test     all tests: lint, types, Python, TypeScript, browser (JITSCOPE_SKIP_BROWSER=1 leaves the last out)'
 	@echo 'make test-all the Python and browser tests with every generated program and every sample; SHARD=2/6: one of six parts'
 	@echo 'make front    build the front end           make wheel    build dist/*.whl and dist/*.tar.gz'
@@ -40,6 +41,10 @@ demo: $(INSTALLED) front
 
 lab: $(INSTALLED) front
 	@$(PY) -m jupyterlab $(TOUR) $(if $(filter 0,$(shell id -u)),--allow-root)
+
+# Lessons are executed anew each time; a link that leads nowhere, or a lesson that fails, is an error.
+docs: $(INSTALLED) front
+	@JITSCOPE_COMPILATION_CACHE=0 $(PY) docs/site/build.py build/docs
 
 # --- for developers ---------------------------------------------------------------------------------------------------
 

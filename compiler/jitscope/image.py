@@ -19,6 +19,13 @@ from .lax import Precision
 from .numpy._operands import checked, lenient, one_axis, operand, operands, shape_of
 
 
+__all__ = [
+    "ResizeMethod",
+    "resize",
+    "scale_and_translate",
+]
+
+
 class ResizeMethod(enum.Enum):
     """How pixels are weighted: the nearest one, linearly, by a sinc in a window (Lanczos, of radius 3 or 5), by cubic polynomials
     (with PyTorch's parameter and edges, if not antialiased), or by the area covered."""

@@ -13,6 +13,23 @@ from typing import Any
 from .core import records
 
 
+__all__ = [
+    "clear_event_listeners",
+    "record_event",
+    "record_event_duration_secs",
+    "record_event_time_span",
+    "record_scalar",
+    "register_event_duration_secs_listener",
+    "register_event_listener",
+    "register_event_time_span_listener",
+    "register_scalar_listener",
+    "unregister_event_duration_listener",
+    "unregister_event_listener",
+    "unregister_event_time_span_listener",
+    "unregister_scalar_listener",
+]
+
+
 EventListener = Callable[..., None]
 """Called with the event's name and its metadata by name; of durations, scalars and spans, with their numbers in between."""
 

@@ -1,4 +1,4 @@
-"""Elementwise functions that are one primitive, made by a statement each."""
+"""Elementwise functions that are one operation each."""
 
 from __future__ import annotations
 

@@ -26,6 +26,28 @@ from .repeating import roll
 from .structure import array_operand, moveaxis
 
 
+__all__ = [
+    "fft",
+    "fft2",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "ifft",
+    "ifft2",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "irfft",
+    "irfft2",
+    "irfftn",
+    "rfft",
+    "rfft2",
+    "rfftfreq",
+    "rfftn",
+]
+
+
 AT_ONCE = 3
 """XLA transforms so many axes in one go."""
 FORWARD = {FftType.FFT, FftType.RFFT}

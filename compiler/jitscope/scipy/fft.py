@@ -27,6 +27,14 @@ from ..numpy.fft import irfft, rfft
 from ..numpy.structure import array_operand
 
 
+__all__ = [
+    "dct",
+    "dctn",
+    "idct",
+    "idctn",
+]
+
+
 @lenient
 @eager_jit(static="type n axis norm", nested=True)
 def dct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:

@@ -15,6 +15,11 @@ from ..numpy._operands import checked, operand
 from .ndimage import pixels
 
 
+__all__ = [
+    "RegularGridInterpolator",
+]
+
+
 _METHODS = ("linear", "nearest")
 
 

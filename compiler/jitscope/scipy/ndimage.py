@@ -15,6 +15,11 @@ from ..eager.functions import eager_jit
 from ..numpy._operands import checked
 
 
+__all__ = [
+    "map_coordinates",
+]
+
+
 def _mirrored(index: Any, size: int) -> Any:
     """A triangular wave of the pixels' numbers: the last one is not repeated."""
     last = size - 1
