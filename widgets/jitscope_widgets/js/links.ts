@@ -36,51 +36,89 @@ export function touches(paths: string[], selected: Set<string>): boolean {
 }
 
 export class Links implements Lines {
-  private readonly hues = new Map<number, number>();
-  private readonly pathsOfLine = new Map<number, Set<string>>();
   readonly calls: CallTree | null;
-  private readonly callOfPath = new Map<string, number>();
+  private readonly places = new Map<string, Map<number, number | null>>(); // by file, by line
   private readonly files = new Map<string, number>(); // without source: in the order in which nodes name them
 
   constructor(
-    source: SourceDoc | null,
+    private readonly source: SourceDoc | null,
     private readonly jaxpr: GraphDoc | null,
     private readonly kernels: Kernel[] = [],
   ) {
     this.calls = source && source.functions.length ? new CallTree(source) : null;
-    for (const { id, call } of jaxpr?.nodes ?? []) if (typeof call === "number") this.callOfPath.set(id, call);
-    for (const node of jaxpr?.nodes ?? []) this.ownLines.set(node.id, this.ownLinesOf(node));
-    for (const node of jaxpr?.nodes ?? []) for (const line of this.linesOf(node)) this.note(line, node.id);
-    if (!jaxpr)
-      for (const kernel of kernels)
-        for (const line of this.linesOf(kernel)) for (const path of kernelPaths(kernel)) this.note(line, path);
-    for (const mark of source?.marks ?? [])
-      for (const id of mark.nodes) {
-        this.note(this.calls!.placeOf(mark.call, mark.line), id);
-        this.callOfPath.set(id, mark.call);
-      }
-    // colours in the order of the lines, so that neighbours differ and a re-run keeps them
-    [...this.pathsOfLine.keys()].sort((a, b) => a - b).forEach((line, i) => this.hues.set(line, i));
   }
 
   static of(compilation: CompilationDoc): Links {
     return new Links(compilation.source, compilation.graph, compilation.fusion?.kernels ?? []);
   }
 
-  private note(line: number, id: string): void {
-    const known = this.pathsOfLine.get(line);
-    if (known) known.add(id);
-    else this.pathsOfLine.set(line, new Set([id]));
+  // what large programs have much of is made when it is first asked for
+
+  private jaxprNodes: Map<string, GraphNode> | null = null;
+
+  private jaxprNode(id: string): GraphNode | undefined {
+    this.jaxprNodes ??= new Map(this.jaxpr?.nodes.map((node) => [node.id, node]));
+    return this.jaxprNodes.get(id);
+  }
+
+  private callsOfPaths: Map<string, number> | null = null;
+
+  private callOfPath(path: string): number | undefined {
+    if (!this.callsOfPaths) {
+      this.callsOfPaths = new Map();
+      for (const { id, call } of this.jaxpr?.nodes ?? []) if (typeof call === "number") this.callsOfPaths.set(id, call);
+      for (const { call, nodes } of this.source?.marks ?? []) for (const id of nodes) this.callsOfPaths.set(id, call);
+    }
+    return this.callsOfPaths.get(path);
+  }
+
+  private hues: Map<number, number> | null = null;
+
+  /** Colours in the order of the lines, so that neighbours differ and a re-run keeps them. */
+  private get hueOfLine(): Map<number, number> {
+    if (!this.hues) {
+      const lines = new Set<number>();
+      const note = (line: number | null) => line !== null && lines.add(line);
+      for (const { positions } of this.jaxpr?.nodes ?? this.kernels) for (const position of positions) note(this.place(position));
+      for (const { call, line } of this.source?.marks ?? []) note(this.calls!.placeOf(call, line));
+      this.hues = new Map([...lines].sort((a, b) => a - b).map((line, i) => [line, i]));
+    }
+    return this.hues;
+  }
+
+  private pathsOfLines: Map<number, Set<string>> | null = null;
+
+  private pathsOfLine(line: number): Set<string> {
+    if (!this.pathsOfLines) {
+      const found = (this.pathsOfLines = new Map<number, Set<string>>());
+      const note = (at: number, id: string) => {
+        const known = found.get(at);
+        if (known) known.add(id);
+        else found.set(at, new Set([id]));
+      };
+      for (const node of this.jaxpr?.nodes ?? []) for (const at of this.linesOf(node)) note(at, node.id);
+      if (!this.jaxpr)
+        for (const kernel of this.kernels) for (const at of this.linesOf(kernel)) for (const path of kernelPaths(kernel)) note(at, path);
+      for (const mark of this.source?.marks ?? [])
+        for (const id of mark.nodes) note(this.calls!.placeOf(mark.call, mark.line), id);
+    }
+    return this.pathsOfLines.get(line) ?? new Set();
   }
 
   private place({ file, line }: Position): number | null {
-    if (this.calls) return this.calls.place(file, line);
+    let lines = this.places.get(file);
+    if (!lines) this.places.set(file, (lines = new Map()));
+    let place = lines.get(line);
+    if (place === undefined) lines.set(line, (place = this.calls ? this.calls.place(file, line) : this.numbered(file, line)));
+    return place;
+  }
+
+  private numbered(file: string, line: number): number {
     if (!this.files.has(file)) this.files.set(file, this.files.size);
     return this.files.get(file)! * LINES + line;
   }
 
   private readonly known = new WeakMap<Placed, number[]>();
-  private readonly ownLines = new Map<string, number[]>(); // of jaxpr nodes, by id
 
   /** The lines of this source that a thing comes from. What a called function did belongs to the line of the call. */
   linesOf = (node: Placed): number[] => {
@@ -102,8 +140,9 @@ export class Links implements Lines {
 
   private linesAbove(path: string): number[] {
     for (let at = path; at; at = at.slice(0, Math.max(0, at.lastIndexOf("/")))) {
-      const lines = this.ownLines.get(at);
-      if (lines?.length) return lines;
+      const node = this.jaxprNode(at);
+      const lines = node ? this.ownLinesOf(node) : [];
+      if (lines.length) return lines;
     }
     return [];
   }
@@ -119,10 +158,10 @@ export class Links implements Lines {
     return this.calls && this.calls.source.functions.length > 1 ? (this.calls.function(line)?.name ?? "") : "";
   }
 
-  hue = (line: number): number => this.hues.get(line) ?? 0;
+  hue = (line: number): number => this.hueOfLine.get(line) ?? 0;
 
   hasLine(line: number): boolean {
-    return this.pathsOfLine.has(line);
+    return this.hueOfLine.has(line);
   }
 
   /** The call that wrote what is selected; the one that is `shown`, where it wrote some of it. */
@@ -130,7 +169,7 @@ export class Links implements Lines {
     let first: number | null = null;
     for (const path of selected.paths)
       for (let at = path; at; at = at.slice(0, Math.max(0, at.lastIndexOf("/")))) {
-        const call = this.callOfPath.get(at);
+        const call = this.callOfPath(at);
         if (call === undefined) continue;
         if (call === shown) return shown;
         first ??= call;
@@ -166,7 +205,7 @@ export class Links implements Lines {
   /** What was written in a line, in one call or in all, and by the functions that it calls. */
   fromLine(line: number, call?: number): Selected {
     const called = this.calls?.nodesAt(line, call) ?? [];
-    return this.complete(call === undefined ? [...(this.pathsOfLine.get(line) ?? []), ...called] : called, [line], null);
+    return this.complete(call === undefined ? [...this.pathsOfLine(line), ...called] : called, [line], null);
   }
 
   /** All that a call wrote, and what it called. */

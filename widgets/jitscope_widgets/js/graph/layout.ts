@@ -2,6 +2,7 @@
 import { LevelLayout } from "./level";
 import type { Model } from "./model";
 import { FRAME, type Placed, type Shape } from "./placing";
+import type { Work } from "./slices";
 
 export interface Rect {
   x: number;
@@ -56,6 +57,24 @@ export class Layout {
       this.placed.set(scope, (placed = structure.place(shapes)));
     }
     return placed;
+  }
+
+  /** All that is drawn, in pieces: the boxes' sizes, then the levels, inner ones first. */
+  *work(): Work<void> {
+    const scopes = [this.model.root];
+    for (const node of this.model.visible()) {
+      this.closedSize(node);
+      if (this.isFrame(node)) scopes.push(node);
+      yield;
+    }
+    for (const scope of scopes) {
+      this.structure(scope);
+      yield;
+    }
+    for (const scope of scopes.reverse()) {
+      this.level(scope);
+      yield;
+    }
   }
 
   private isFrame(node: number): boolean {

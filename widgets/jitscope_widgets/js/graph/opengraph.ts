@@ -2,10 +2,10 @@
 import type { GraphDoc } from "../documents";
 import { h, plural } from "../dom";
 import { Model } from "./model";
-import { atOnce, inSlices } from "./slices";
+import { atOnce, inSlices, type Work } from "./slices";
 import { GraphView, type GraphOptions } from "./view";
 
-const AT_ONCE = 3000; // nodes and edges
+const AT_ONCE = 200; // nodes and edges
 
 export interface OpenGraph {
   element: HTMLElement;
@@ -17,8 +17,8 @@ export function openGraph(document: GraphDoc, options: GraphOptions, ready: (gra
   let stopped = false;
   let graph: GraphView | null = null;
   const begun = performance.now();
-  const show = (model: Model) => {
-    graph = new GraphView(model, options, begun);
+  const show = (made: GraphView) => {
+    graph = made;
     ready(graph);
     return graph.element;
   };
@@ -27,11 +27,19 @@ export function openGraph(document: GraphDoc, options: GraphOptions, ready: (gra
     graph?.dispose();
   };
   const size = document.nodes.length + document.edges.length;
-  if (size <= AT_ONCE) return { element: show(atOnce(Model.work(document))), dispose };
+  if (size <= AT_ONCE) return { element: show(atOnce(work(document, options, begun))), dispose };
   const wait = h("p", { class: "jitscope-graph-wait", role: "status" }, `${plural(document.nodes.length, "node")} …`);
   const element = h("div", { class: "jitscope-graph-big" }, wait);
-  void inSlices(Model.work(document), () => stopped).then((model) => {
-    if (model && !stopped) element.replaceChildren(show(model));
+  void inSlices(work(document, options, begun), () => stopped).then((made) => {
+    if (made && !stopped) element.replaceChildren(show(made));
   });
   return { element, dispose };
+}
+
+function* work(document: GraphDoc, options: GraphOptions, begun: number): Work<GraphView> {
+  const model = yield* Model.work(document);
+  yield;
+  const graph = new GraphView(model, options, begun);
+  yield* graph.layout.work();
+  return graph;
 }
