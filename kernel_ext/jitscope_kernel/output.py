@@ -33,9 +33,13 @@ def guarded(what: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
 
 
 @guarded("showing what was compiled")
-def show(document: Document, on_measure: Callable[[int], Document] | None = None) -> None:
+def show(
+    document: Document,
+    on_measure: Callable[[int], Document] | None = None,
+    on_whole: Callable[[int], Document] | None = None,
+) -> None:
     """One output: a live view where there is a front end, static HTML in saved notebooks, text everywhere else."""
-    display(jitscope_widgets.display_bundle(document, on_measure), raw=True)
+    display(jitscope_widgets.display_bundle(document, on_measure, on_whole), raw=True)
 
 
 def show_text(text: str) -> None:

@@ -258,7 +258,7 @@ class Session:
             return
         if running.plans:
             document = self._document(running, error)
-            output.show(document, self._measurer(document))
+            output.show(document, self._measurer(document), self._whole)
             return
         for row in self.ledger.since(running.since):
             if row.what == "recompiled" and not row.nested and row.id not in running.compiled:
@@ -285,6 +285,13 @@ class Session:
             return None
         position = observe.position_document(_where(error.__traceback__, self.place_of), self.place_of)
         return {"type": type(error).__name__, "message": message_of(error).partition("\n")[0], "position": position}
+
+    def _whole(self, program: int) -> Document:
+        """A compilation with all its programs."""
+        row = self.ledger.rows.get(program)
+        if row is None:
+            raise LookupError(f"the ledger no longer holds program {program}: run the cell again")
+        return observe.compilation_document(row, self.ledger)
 
     def _measurer(self, document: Document) -> Callable[[int], Document]:
         """Answers the button: the cell's document with one program's steady time measured."""

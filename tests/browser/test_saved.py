@@ -45,7 +45,7 @@ def many(count: int) -> dict[str, Any]:
 
 def test_a_row_is_filled_from_the_kernel(show) -> None:
     document = many(12)
-    view = show(pack(document, 200_000).text, {"5": pack_compilation(document, 5)})
+    view = show(pack(document, 200_000).text, {"5": pack_compilation(document["compilations"][5])})
     view.open("graph")
     table = view.element.locator(".jitscope-compilations")
     table.locator("summary").click()
@@ -72,7 +72,7 @@ def test_what_was_left_out_comes_with_a_button(show) -> None:
     document = made.long_program(600)
     small = pack(document, 12_000)
     assert small.remarks
-    view = show(small.text, {"0": pack_compilation(document, 0)})
+    view = show(small.text, {"0": pack_compilation(document)})
     view.headline().click()
     button = view.element.get_by_role("button", name="Get it from the kernel")
     button.click()

@@ -21,11 +21,13 @@ Measure = Callable[[int], Document]
 _LONGEST_TEXT = 30_000
 
 
-def display_bundle(document: Document, on_measure: Measure | None = None) -> dict[str, Any]:
+def display_bundle(
+    document: Document, on_measure: Measure | None = None, on_whole: Measure | None = None
+) -> dict[str, Any]:
     """The MIME bundle to display for `document`; making it never raises.
 
     In a kernel it holds a live view, which asks `on_measure` with the id of a compilation for a document with its steady
-    time in it. Everywhere it holds static HTML (`text/html`) and the text twin (`text/plain`).
+    time in it, and `on_whole` for that compilation with the programs that `document` lacks. Everywhere it holds static HTML (`text/html`) and the text twin (`text/plain`).
     """
     with _not_collecting():
         problem = view_problem()
@@ -34,7 +36,7 @@ def display_bundle(document: Document, on_measure: Measure | None = None) -> dic
         try:
             from .widget import View
 
-            return View(document, on_measure).bundle()
+            return View(document, on_measure, on_whole).bundle()
         except Exception as error:
             return static_bundle(document, words.failed("this document as a live widget", error))
 

@@ -59,9 +59,8 @@ def unpack(text: str) -> dict[str, Any]:
     return document
 
 
-def pack_compilation(document: Document, at: int) -> str:
-    """What the compilation at a place of `document` holds, all of it, as one piece."""
-    compilation = document if document.get("kind") == "compilation" else document["compilations"][at]
+def pack_compilation(compilation: Document) -> str:
+    """What a compilation holds, all of it, as one piece."""
     return _piece(_held(compilation))
 
 

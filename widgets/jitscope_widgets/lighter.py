@@ -9,6 +9,7 @@ from .words import Document
 
 
 GONE = "Left out of the saved output to keep it small."
+_GONE_TITLE = GONE.rstrip(".").lower()
 HEAVY = ("source", "jaxpr", "graph", "fusion")  # of a compilation: what a view loads when it is opened
 
 
@@ -22,6 +23,12 @@ class Form(NamedTuple):
 def forms(document: Document) -> tuple[Form, ...]:
     """The forms of a compilation, of a graph or of a fusion that hold less and less, the whole one first."""
     return _FORMS.get(document.get("kind", ""), _FORMS[""])
+
+
+def lacks_programs(compilation: Document) -> bool:
+    """Whether the HLO programs are to be had only from whoever made the document."""
+    fusion = compilation.get("fusion")
+    return bool(fusion) and not fusion["after"]["nodes"] and _GONE_TITLE in fusion["after"]["title"]
 
 
 def brief(compilation: Document) -> Document:
@@ -60,7 +67,7 @@ def _said(summary: Document) -> Document:
 
 
 def _bare_graph(graph: Document) -> Document:
-    return {**graph, "title": f"{graph['title']} ({GONE.rstrip('.').lower()})", "nodes": [], "edges": []}
+    return {**graph, "title": f"{graph['title']} ({_GONE_TITLE})", "nodes": [], "edges": []}
 
 
 _WHOLE = Form(lambda document: document, "")

@@ -11,6 +11,7 @@ from . import words
 from .bundle import Measure, in_kernel, static_bundle
 from .envelope import Packed, pack_compilation
 from .html import carried
+from .lighter import lacks_programs
 from .page import page
 from .static_files import LOADER, VIEW, read, view_problem
 from .words import Document
@@ -29,8 +30,11 @@ class View(anywidget.AnyWidget):
     _esm = traitlets.Unicode().tag(sync=True)
     changes = traitlets.Int(0).tag(sync=True)
 
-    def __init__(self, document: Document, on_measure: Measure | None = None, **traits: Any):
+    def __init__(
+        self, document: Document, on_measure: Measure | None = None, on_whole: Measure | None = None, **traits: Any
+    ):
         self.on_measure = on_measure
+        self.on_whole = on_whole
         self._document: dict[str, Any] = dict(document)
         self._packed: Packed | None = None
         super().__init__(**traits)
@@ -78,11 +82,15 @@ class View(anywidget.AnyWidget):
         try:
             if not isinstance(at, int):
                 raise TypeError(f"the place of a compilation is a whole number, not {at!r}")
-            self.send({"type": "part", "at": at, "data": pack_compilation(self._document, at)})
+            self.send({"type": "part", "at": at, "data": self._part(at)})
         except Exception as error:
             self.send(
                 {"type": "part", "at": at, "data": "", "message": words.clean(str(error)) or type(error).__name__}
             )
+
+    def _part(self, at: int) -> str:
+        one = self._document if self._document.get("kind") == "compilation" else self._document["compilations"][at]
+        return pack_compilation(self.on_whole(one["id"]) if self.on_whole and lacks_programs(one) else one)
 
     def _send_page(self) -> None:
         try:

@@ -7,12 +7,14 @@ a model; where either is not known, neither is the sum.
 
 from __future__ import annotations
 
+import functools
 import math
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..xla import hlo_module
-from ..xla.hlo_module import Instruction
+from ..xla.hlo_module import Computation, Instruction
 
 
 class Work(NamedTuple):
@@ -24,9 +26,10 @@ class Work(NamedTuple):
     why: str = ""
 
 
-def work_of(module: Any) -> Work:
-    """The work of one run of an optimised HLO module. Of a conditional, that of its dearest branch."""
-    return _Costs(module).total()
+def work_of(module: Any, computations: Sequence[Computation] | None = None) -> Work:
+    """The work of one run of an optimised HLO module, whose `computations` may be known already. Of a conditional, that of its
+    dearest branch."""
+    return _Costs(module, hlo_module.computations(module) if computations is None else computations).total()
 
 
 def depends_on_values(module: Any) -> bool:
@@ -60,15 +63,18 @@ def trips(loop: Instruction) -> int | None:
 
 
 class _Costs:
-    def __init__(self, module: Any):
+    def __init__(self, module: Any, computations: Sequence[Computation]):
         self.module = module
-        self.text = hlo_module.text(module, layouts=True, backend_config=True)
-        self.computations = {c.name: c for c in hlo_module.parse(self.text)}
+        self.computations = {c.name: c for c in computations}
         self.entry = next(c.name for c in self.computations.values() if c.is_entry)
         self.xla: dict[str, _Sum] = {self.entry: _as_sum(hlo_module.cost_analysis(module))}
         self.known: dict[str, _Sum] = {}
         self.loops: list[str] = []
         self.routines: list[str] = []
+
+    @functools.cached_property
+    def text(self) -> str:
+        return hlo_module.text(self.module, layouts=True, backend_config=True)
 
     def total(self) -> Work:
         found = self.of(self.entry)

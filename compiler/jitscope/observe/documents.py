@@ -10,9 +10,10 @@ from ..backend.given import Given
 from ..core.collector import paused_collector
 from ..core.printing import Names, format_jaxpr
 from ..xla import hlo_module
+from ..xla.hlo_module import Computation
 from .calls import CallTree
 from .cost import Work, work_of
-from .fusion import fusion_document
+from .fusion import fusion_document, kernels_document
 from .graph import jaxpr_graph, result_names
 from .groups.kernels import Origins
 from .ledger import Ledger, Mark, Row, ledger as session_ledger, shortened
@@ -50,20 +51,25 @@ def _folded(leaves: Sequence[tuple[str, str]]) -> list[str]:
     return parts
 
 
-def compilation_document(row: Row, ledger: Ledger | None = None) -> Document:
-    """Everything known about one program."""
+LARGE = 30_000
+"""Equations beyond which the HLO programs are put into a document when they are asked for: no saved output has room for them."""
+
+
+def compilation_document(row: Row, ledger: Ledger | None = None, whole: bool = True) -> Document:
+    """Everything known about one program; if it need not be `whole`, without the HLO programs of one that is `LARGE`."""
     with paused_collector():  # a large program's document is many objects, none of them garbage
-        return _compilation_document(row, session_ledger() if ledger is None else ledger)
+        return _compilation_document(row, session_ledger() if ledger is None else ledger, whole)
 
 
-def _compilation_document(row: Row, ledger: Ledger) -> Document:
+def _compilation_document(row: Row, ledger: Ledger, whole: bool) -> Document:
     jaxpr = row.jaxpr
     stacks = Stacks()
     positions = positions_of(jaxpr, ledger.cell_of, stacks) if jaxpr else {}
     title = row.function
     names, tree = Names(jaxpr) if jaxpr else None, CallTree(jaxpr, row.position, stacks)
     graph = jaxpr_graph(jaxpr, title, positions, ledger.cell_of, names, tree) if jaxpr else _no_graph(title, row)
-    fusion = _fusion(row, positions, graph)
+    after = hlo_module.computations(hlo_module.optimized(row.entry.executable)) if row.entry else ()
+    fusion = _fusion(row, after, positions, graph, whole or row.equations <= LARGE)
     return {
         "kind": "compilation",
         "version": 1,
@@ -79,7 +85,7 @@ def _compilation_document(row: Row, ledger: Ledger) -> Document:
         "fusion": fusion,
         "timing": timing_document(row),
         "recompilations": recompilations_document([row], title, ledger),
-        "cost": _cost(row),
+        "cost": _cost(row, after),
     }
 
 
@@ -115,20 +121,25 @@ def _counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
-def _fusion(row: Row, positions: dict[str, Document], graph: Document) -> Document | None:
+def _fusion(
+    row: Row, after: Sequence[Computation], positions: dict[str, Document], graph: Document, whole: bool
+) -> Document | None:
     entry = row.entry
     if entry is None:
         return None
+    if not whole:
+        return kernels_document(after, positions, row.function, row.shares)
     before = hlo_module.computations(hlo_module.unoptimized(entry.lowered))
-    after = hlo_module.computations(hlo_module.optimized(entry.executable))
     names = result_names(row.jaxpr) if row.jaxpr else ()
     return fusion_document(before, after, positions, row.function, names, Origins(graph), row.shares)
 
 
-def _cost(row: Row) -> Document:
+def _cost(row: Row, after: Sequence[Computation]) -> Document:
     entry = row.entry
     work = (
-        work_of(hlo_module.optimized(entry.executable)) if entry else Work(None, None, "the program is no longer kept")
+        work_of(hlo_module.optimized(entry.executable), after)
+        if entry
+        else Work(None, None, "the program is no longer kept")
     )
     memory = entry.executable.memory_stats() if entry else {}
     note = work.why or "a model of the optimised program: each operation one, exponentials and the like, too"
@@ -208,7 +219,7 @@ def cell_document(
         "version": 1,
         "cell": cell,
         "cell_id": cell_id,
-        "compilations": [compilation_document(row, ledger) for row in rows],
+        "compilations": [compilation_document(row, ledger, whole=False) for row in rows],
         "reused": [{"function": name, "calls": n} for name, n in calls.items()],
         "left_alone": [{"name": name, "reason": reason} for name, reason in left_alone],
         "error": error,

@@ -55,6 +55,33 @@ def fusion_document(
     }
 
 
+def kernels_document(
+    after: Sequence[Computation],
+    positions: Mapping[str, Document],
+    title: str,
+    shares: Mapping[str, float] | None = None,
+) -> Document:
+    """The fusion document of a very large program, without the programs: its kernels and what is said of them."""
+    old, new = Flow([], []), flow_of(after, optimized=True)
+    made = _Kernels(new, positions, shares or {})
+    kernels = made.all()
+    return {
+        "kind": "fusion",
+        "version": 1,
+        "title": title,
+        "before": _left_out(f"{title}, before optimisation"),
+        "after": _left_out(f"{title}, after optimisation"),
+        "kernels": kernels,
+        "rows": [],
+        "summary": _summary(old, new, kernels, Lineage(old, Flow([], [])), made.runs),
+    }
+
+
+def _left_out(title: str) -> Document:
+    title = f"{title} (left out of the saved output to keep it small)"
+    return {"kind": "graph", "version": 1, "level": "hlo", "title": title, "nodes": [], "edges": []}
+
+
 class _Kernels:
     """The kernels of an optimised program in the order they run, each loop before the kernels that it repeats."""
 

@@ -19,7 +19,7 @@ def packed() -> dict[str, Any]:
     many = made.cell(compilations=[made.layer_compilation() | {"id": at} for at in range(8)])
     return {
         "documents": [{"text": pack(document).text, "document": document} for document in every],
-        "rows": {"text": pack(many, 100_000).text, "part": pack_compilation(many, 3)},
+        "rows": {"text": pack(many, 100_000).text, "part": pack_compilation(many["compilations"][3])},
     }
 
 

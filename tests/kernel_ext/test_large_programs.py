@@ -1,0 +1,27 @@
+"""Programs too large for a saved output: their HLO programs come from the kernel when they are looked at."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import jitscope as jx
+from jitscope import observe
+from jitscope.observe import documents
+from jitscope_widgets import envelope
+from jitscope_widgets.lighter import lacks_programs
+from jitscope_widgets.schema import validate
+from jitscope_widgets.widget import View
+
+
+def test_programs_of_a_very_large_function_are_made_when_asked_for(monkeypatch):
+    f = jx.jit(lambda x: jx.numpy.sin(x) * 2 + x)
+    jx.block_until_ready(f(np.ones(3, np.float32)))
+    row = list(observe.ledger())[-1]
+    monkeypatch.setattr(documents, "LARGE", 2)
+    light, whole = observe.compilation_document(row, whole=False), observe.compilation_document(row)
+    validate(light)
+    assert light["headline"] == whole["headline"] and light["fusion"]["after"]["nodes"] == []
+    assert [k["name"] for k in light["fusion"]["kernels"]] == [k["name"] for k in whole["fusion"]["kernels"]]
+    assert lacks_programs(light) and not lacks_programs(whole)
+    view = View(light, on_whole=lambda program: whole if program == row.id else {})
+    assert envelope._read(view._part(0))["fusion"] == whole["fusion"]
