@@ -7,6 +7,7 @@ matter how a background came about.
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from PIL import Image
@@ -168,3 +169,16 @@ def _middle(box: Box) -> Box:
     left, top, right, bottom = box
     rim = 0.2 * (bottom - top)
     return left, top + rim, right, bottom - rim
+
+
+_AXE = Path(__file__).parents[2] / "node_modules/axe-core/axe.min.js"
+
+
+def axe_findings(view: Locator) -> list[str]:
+    """What axe-core says of an element, as far as it is serious."""
+    if not view.page.evaluate("() => 'axe' in globalThis"):
+        # Not as a <script>: JupyterLab's loader of modules would take it for one of its own.
+        view.page.evaluate(f"() => {{ const module = undefined, define = undefined;\n{_AXE.read_text()}\n}}")
+    found = view.evaluate("async (element) => (await axe.run(element)).violations")
+    serious = [v for v in found if v["impact"] in ("serious", "critical")]
+    return [f"{v['id']}: {node['html'][:120]}" for v in serious for node in v["nodes"]]

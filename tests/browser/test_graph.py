@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.audit import assert_readable
+from tests.browser.audit import assert_readable, axe_findings
 from tests.browser.notebook import SCREENSHOTS
 from tests.browser.view import View
 from tests.programs.documents import document_of
@@ -30,7 +30,6 @@ class Graphs:
     def __init__(self, page: Page, root: Path) -> None:
         self.page = page
         self._code = (root / "widgets/jitscope_widgets/static/view.iife.js").read_text()
-        self._axe = root / "node_modules/axe-core/axe.min.js"
 
     def show(self, document: Document, window: str = "wide", dark: bool = False) -> View:
         width, height = WINDOWS[window]
@@ -42,13 +41,6 @@ class Graphs:
         view = View(self.page.locator("#here > .jitscope"))
         view.open_graph()
         return view
-
-    def findings(self) -> list[str]:
-        """What axe-core says, as far as it is serious."""
-        self.page.add_script_tag(path=self._axe)
-        found = self.page.evaluate("async () => (await axe.run(window.here)).violations")
-        serious = [v for v in found if v["impact"] in ("serious", "critical")]
-        return [f"{v['id']}: {node['html'][:120]}" for v in serious for node in v["nodes"]]
 
 
 @pytest.fixture
@@ -152,8 +144,8 @@ def test_the_minimap_moves_the_picture(graphs: Graphs, documents: dict[str, Docu
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_axe_finds_nothing_serious(graphs: Graphs, documents: dict[str, Document], dark: bool) -> None:
     view = graphs.show(documents["lstm"], dark=dark)
-    assert graphs.findings() == []
+    assert axe_findings(view.element) == []
     picked = next(node["id"] for node in view.nodes("equation"))
     view.select({"node": picked})
     view.element.locator(".jitscope-search").first.focus()
-    assert graphs.findings() == []
+    assert axe_findings(view.element) == []

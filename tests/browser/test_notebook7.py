@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.audit import assert_readable
+from tests.browser.audit import assert_readable, axe_findings
 from tests.browser.conftest import Lab
 from tests.browser.notebook import Notebook
 from tests.browser.programs import LAYER, LOAD
@@ -17,13 +17,16 @@ def layer(lab: Lab) -> tuple[Notebook, View]:
     return notebook, views(notebook.output(1))[0]
 
 
-def test_every_pane_opens(layer: tuple[Notebook, View]) -> None:
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_every_pane_opens(layer: tuple[Notebook, View], dark: bool) -> None:
     notebook, view = layer
+    notebook.dark(dark)
     expect(view.headline()).to_contain_text("equations")
     for tab in TABS:
         view.open(tab)
         assert_readable(view.element, at_least=5)
-        notebook.screenshot(f"notebook7-{tab}")
+        assert axe_findings(view.element) == []
+        notebook.screenshot(f"notebook7-{tab}-{'dark' if dark else 'light'}")
     view.open("graph")
     assert {node["label"] for node in view.nodes("equation")} >= {"dot_general", "add"}
 

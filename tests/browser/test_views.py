@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser import truth
-from tests.browser.audit import assert_readable
+from tests.browser.audit import assert_readable, axe_findings
 from tests.browser.conftest import Lab
 from tests.browser.notebook import Notebook
 from tests.browser.programs import LAYER, LOAD, PROGRAMS
@@ -147,6 +147,7 @@ def test_every_pane_can_be_read(layer: tuple[Notebook, View], dark: bool) -> Non
             view.expand_all()
             view.fit()
         assert_readable(view.element, at_least=5)
+        assert axe_findings(view.element) == []
         notebook.screenshot(f"{tab}-{shade}")
 
 

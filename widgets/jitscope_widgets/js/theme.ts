@@ -55,7 +55,7 @@ export function followTheme(root: HTMLElement, changed: () => void): Disposables
       attributeFilter: ["class", "style", "data-jp-theme-name", "data-jp-theme-light", "data-theme"],
     });
   all.add(() => observer.disconnect());
-  all.listen(matchMedia("(prefers-color-scheme: dark)"), "change", later);
+  for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"]) all.listen(matchMedia(query), "change", later);
   look();
   return all;
 }
@@ -94,6 +94,7 @@ export const HUES = 7;
 export function readPalette(root: HTMLElement): Palette {
   const probe = document.createElement("span");
   probe.style.display = "none";
+  probe.style.setProperty("forced-color-adjust", "none"); // a canvas is not recoloured: it takes the theme's colours itself
   root.append(probe);
   const read = (name: string) => {
     probe.style.color = `var(--js-${name})`;
