@@ -35,6 +35,7 @@ from jitscope.transforms.jvp import jvp_flat
 from jitscope.transforms.linearize import linearize_flat
 from jitscope.transforms.transpose import backward_pass
 from jitscope.transforms.vmap import BatchAxis, vmap_flat
+from tests import extent
 from tests.compiler.closeness import PRECISION, Arrays, all_close
 from tests.samples import Draw, Sample, all_primitives, dtypes_of, samples_of
 
@@ -42,9 +43,9 @@ from tests.samples import Draw, Sample, all_primitives, dtypes_of, samples_of
 RULES = ("abstract", "lower", "jvp", "jvp twice", "vjp", "transpose", "batch", "eager")
 EXAMPLES = 2
 """Size of mapped axes."""
-ALL, TYPICAL, MANY, FEW = 30, 130, 12, 6
+ALL, TYPICAL, MANY, FEW = (30, 130, 12, 6) if extent.ALL else (12, 48, 12, 6)
 """Combinations of mapped axes: in the main dtype all are tried if there are no more than `ALL` (of the typical sample:
-`TYPICAL`), else `MANY`; in other dtypes `FEW`."""
+`TYPICAL`; both are less at `make test`), else `MANY`; in other dtypes `FEW`."""
 TOGETHER = 150
 """Checks in one program: XLA's time grows faster than their number."""
 
