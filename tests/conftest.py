@@ -22,6 +22,7 @@ hypothesis.settings.register_profile(
     deadline=None,  # the first example compiles
     derandomize=True,
     database=None,
+    max_examples=extent.examples(100),
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("jitscope")

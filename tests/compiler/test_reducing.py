@@ -61,18 +61,23 @@ def test_derivatives_of_windows_agree_with_differences_and_with_each_other(opera
         seen = lax.reduce_window(x, start, computation, **WINDOWS[which])
         return jnp.sum(jnp.where(jnp.isfinite(seen), seen, 0) ** 2)
 
+    @jx.jit
+    def derivatives(x, t):
+        """The value and its slope, and along `t` the first derivative and the second, this in both ways."""
+        at, slope = jx.value_and_grad(value)(x)
+        first, second = jx.jvp(value, (x,), (t,))[1], jx.jvp(jx.grad(value), (x,), (t,))[1]
+        return at, slope, first, second, jx.grad(lambda x: jnp.sum(jx.grad(value)(x) * t))(x)
+
     with jx.enable_x64(True):
         x, t = np.float64(X), np.cos(np.float64(X) * 7)
-        slope = jx.grad(value)(x)
         step = 1e-6
-        numeric = (value(x + step * t) - value(x - step * t)) / (2 * step)
+        _, slope, first, forward, backward = derivatives(x, t)
+        above, below = derivatives(x + step * t, t), derivatives(x - step * t, t)
+        numeric = (above[0] - below[0]) / (2 * step)
         np.testing.assert_allclose(np.sum(slope * t), numeric, rtol=1e-6)
-        np.testing.assert_allclose(jx.jvp(value, (x,), (t,))[1], numeric, rtol=1e-6)
-        forward = jx.jvp(jx.grad(value), (x,), (t,))[1]
-        backward = jx.grad(lambda x: jnp.sum(jx.grad(value)(x) * t))(x)
+        np.testing.assert_allclose(first, numeric, rtol=1e-6)
         np.testing.assert_allclose(forward, backward, rtol=1e-9, atol=1e-9)
-        numeric = (jx.grad(value)(x + step * t) - jx.grad(value)(x - step * t)) / (2 * step)
-        np.testing.assert_allclose(forward, numeric, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(forward, (above[1] - below[1]) / (2 * step), rtol=1e-5, atol=1e-6)
 
 
 def test_known_functions_have_primitives_of_their_own():
