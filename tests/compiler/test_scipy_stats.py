@@ -67,23 +67,31 @@ def test_functions_have_names_documents_and_places(name):
 @pytest.mark.parametrize("name", LINE)
 def test_a_distribution_function_grows_by_the_density(name):
     own, x = functions(name), inside(name)
-    slopes = jx.vmap(jx.grad(lambda x: own["cdf"](x, *LINE[name])))(x)
-    np.testing.assert_allclose(slopes, own["pdf"](x, *LINE[name]), rtol=1e-9)
-    np.testing.assert_allclose(own["cdf"](x, *LINE[name]), scipy.stats.__dict__[name].cdf(x, *LINE[name]), rtol=1e-9)
+    below = lambda x: own["cdf"](x, *LINE[name])
+    slopes, density, values = jx.jit(lambda x: (jx.vmap(jx.grad(below))(x), own["pdf"](x, *LINE[name]), below(x)))(x)
+    np.testing.assert_allclose(slopes, density, rtol=1e-9)
+    np.testing.assert_allclose(values, scipy.stats.__dict__[name].cdf(x, *LINE[name]), rtol=1e-9)
 
 
 @pytest.mark.parametrize("name", LINE)
 def test_the_functions_of_a_distribution_agree(name):
     own, x, shape = functions(name), inside(name), LINE[name]
-    for key, function in own.items():
+
+    @jx.jit
+    def values(x):
+        """Of all functions, those of a level at the level of `x`."""
+        at = {key: function(x, *shape) for key, function in own.items() if key not in ("ppf", "isf")}
+        back = {key: own[key](at[of], *shape) for key, of in (("ppf", "cdf"), ("isf", "sf")) if key in own}
+        return at, back
+
+    at, back = values(x)
+    for key in at:
         if key.startswith("log"):
-            np.testing.assert_allclose(jnp.exp(function(x, *shape)), own[key[3:]](x, *shape), rtol=1e-10)
+            np.testing.assert_allclose(np.exp(at[key]), at[key[3:]], rtol=1e-10)
     if "sf" in own:
-        np.testing.assert_allclose(own["sf"](x, *shape) + own["cdf"](x, *shape), 1, rtol=1e-10)
-    if "ppf" in own:
-        np.testing.assert_allclose(own["ppf"](own["cdf"](x, *shape), *shape), x, rtol=1e-8, atol=1e-12)
-    if "isf" in own:
-        np.testing.assert_allclose(own["isf"](own["sf"](x, *shape), *shape), x, rtol=1e-8, atol=1e-12)
+        np.testing.assert_allclose(at["sf"] + at["cdf"], 1, rtol=1e-10)
+    for found in back.values():
+        np.testing.assert_allclose(found, x, rtol=1e-8, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", [n for n in LINE if n != "gennorm"])
