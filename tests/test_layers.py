@@ -273,3 +273,12 @@ def test_the_hops_that_contributing_lists_exist() -> None:
             found = [n for n in body if isinstance(n, (ast.FunctionDef, ast.ClassDef)) and n.name == part]
             assert found, f"CONTRIBUTING.md names {name} in {file}, which is not there"
             body = found[0].body
+
+
+def test_the_hops_in_contributing_are_where_it_says() -> None:
+    hops = re.findall(r"`([\w/]+\.py)`: `([\w.]+)`", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    assert len(hops) > 20
+    for file, name in hops:
+        nodes = ast.walk(ast.parse((COMPILER / file).read_text(encoding="utf-8")))
+        defined = {node.name for node in nodes if isinstance(node, (*FUNCTIONS, ast.ClassDef))}
+        assert set(name.split(".")) <= defined, f"{file}: {name}"

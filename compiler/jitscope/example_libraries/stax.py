@@ -34,9 +34,24 @@ def Dense(out_dim: int, W_init: Any = None, b_init: Any = None) -> Layer:
     return init, apply
 
 
-def _convolution(dimension_numbers: Any, out_chan: int, filter_shape: Any, W_init: Any, b_init: Any, run: Any) -> Layer:
-    """A layer that runs `run(inputs, filters)` and adds a number to each channel."""
+def _convolution(
+    convolve: Callable[..., Any],
+    dimension_numbers: Any,
+    out_chan: int,
+    filter_shape: Sequence[int],
+    strides: Any = None,
+    padding: Any = "VALID",
+    W_init: Any = None,
+    b_init: Any = None,
+) -> Layer:
+    """A layer that convolves with filters and adds a number to each channel; `dimension_numbers` names the axes of inputs,
+    filters and outputs."""
     inputs, filters, outputs = dimension_numbers
+    steps = strides or (1,) * len(filter_shape)
+
+    def run(x, w):
+        return convolve(x, w, steps, padding, dimension_numbers=dimension_numbers)
+
     weights_of = W_init or glorot_normal(filters.index("I"), filters.index("O"))
     bias_of = b_init or normal(1e-6)
 
@@ -55,42 +70,8 @@ def _convolution(dimension_numbers: Any, out_chan: int, filter_shape: Any, W_ini
     return init, apply
 
 
-def GeneralConv(
-    dimension_numbers: Any,
-    out_chan: int,
-    filter_shape: Sequence[int],
-    strides: Any = None,
-    padding: Any = "VALID",
-    W_init: Any = None,
-    b_init: Any = None,
-) -> Layer:
-    """A convolution; `dimension_numbers` names the axes of inputs, filters and outputs."""
-    steps = strides or (1,) * len(filter_shape)
-
-    def run(x, w):
-        return lax.conv_general_dilated(x, w, steps, padding, dimension_numbers=dimension_numbers)
-
-    return _convolution(dimension_numbers, out_chan, filter_shape, W_init, b_init, run)
-
-
-def GeneralConvTranspose(
-    dimension_numbers: Any,
-    out_chan: int,
-    filter_shape: Sequence[int],
-    strides: Any = None,
-    padding: Any = "VALID",
-    W_init: Any = None,
-    b_init: Any = None,
-) -> Layer:
-    """A transposed convolution."""
-    steps = strides or (1,) * len(filter_shape)
-
-    def run(x, w):
-        return lax.conv_transpose(x, w, steps, padding, dimension_numbers=dimension_numbers)
-
-    return _convolution(dimension_numbers, out_chan, filter_shape, W_init, b_init, run)
-
-
+GeneralConv = functools.partial(_convolution, lax.conv_general_dilated)
+GeneralConvTranspose = functools.partial(_convolution, lax.conv_transpose)
 Conv = functools.partial(GeneralConv, ("NHWC", "HWIO", "NHWC"))
 Conv1DTranspose = functools.partial(GeneralConvTranspose, ("NHC", "HIO", "NHC"))
 ConvTranspose = functools.partial(GeneralConvTranspose, ("NHWC", "HWIO", "NHWC"))
