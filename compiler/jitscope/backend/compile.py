@@ -6,7 +6,7 @@ import itertools
 import threading
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -124,10 +124,22 @@ def _donation(debug: DebugInfo, argument: int, handle: Any) -> donations.Story:
 
 
 class _Entry:
-    """An executable in the cache with what is needed to share it: its MLIR bytecode (or what gives it), the number it was
-    filed under, and when it was last asked for (`asked`, in the order of such calls)."""
+    """An executable in the cache with what is needed to share it: its MLIR bytecode (or what gives it), the XLA options it was
+    compiled with (`overrides`), the number it was filed under, and when it was last asked for (`asked`, in the order of such
+    calls)."""
 
-    __slots__ = ("__weakref__", "_lowered", "argument_avals", "asked", "executable", "hash", "number", "size", "users")
+    __slots__ = (
+        "__weakref__",
+        "_lowered",
+        "argument_avals",
+        "asked",
+        "executable",
+        "hash",
+        "number",
+        "overrides",
+        "size",
+        "users",
+    )
 
     def __init__(
         self,
@@ -136,9 +148,11 @@ class _Entry:
         key: StructuralHash,
         number: int,
         argument_avals: list[ShapedArray],
+        overrides: Mapping[str, Any],
         bytecode: int,
     ):
         self.executable, self._lowered, self.hash, self.number = executable, lowered, key, number
+        self.overrides = overrides
         self.argument_avals = argument_avals
         self.size, self.users, self.asked = _SIZE_OF_NONE + _SIZE_OF_BYTECODE * bytecode, 0, next(_asked)
 
@@ -327,6 +341,7 @@ def _build(
     lowered: bytes | None,
 ) -> _Entry:
     start, lowered_here = time.perf_counter(), lowered is None
+    overrides = {**guards(lifted.jaxpr), **dict(options)}
     outputs = [(below.shape, below.dtype) for below in map(physical, lifted.out_avals)]
     place = disk.wanted(lifted, key, options, device, donated)
     loaded = disk.find(place, outputs, device) if isinstance(place, disk.Wanted) else None
@@ -335,7 +350,7 @@ def _build(
         if note is not None:
             records.emit(_compile_step(note, time.perf_counter() - start, disk.Answer(True, stored.head.seconds)))
         bytecode = 3 * stored.head.bytecode_size  # as it is compressed
-        return _Entry(executable, stored.unpack_lowered(), key, number, lifted.in_avals, bytecode)
+        return _Entry(executable, stored.unpack_lowered(), key, number, lifted.in_avals, overrides, bytecode)
     start = time.perf_counter()
     if lowered is None:
         lowered = mlir.to_bytecode(lower_jaxpr(lifted, lifted.jaxpr.debug.name, donated))
@@ -344,7 +359,7 @@ def _build(
         lowered,
         outputs,
         device,
-        compile_options(overrides={**guards(lifted.jaxpr), **dict(options)}),
+        compile_options(overrides=overrides),
         (answer,) if calls_python(lowered) else (),
     )
     end = time.perf_counter()
@@ -354,7 +369,7 @@ def _build(
         records.emit(_compile_step(note, end - middle, disk.miss(place) if place else None))
     if isinstance(place, disk.Wanted):
         disk.keep(place, lifted.jaxpr.debug.name, executable, lowered, end - start)
-    return _Entry(executable, lowered, key, number, lifted.in_avals, len(lowered))
+    return _Entry(executable, lowered, key, number, lifted.in_avals, overrides, len(lowered))
 
 
 def _compile_step(note: records.Record, seconds: float, answer_of_disk: disk.Answer | None) -> records.Record:

@@ -10,7 +10,7 @@ from .mlir import to_bytecode
 from .runtime import RuntimeFailure, _hlo, _jax
 
 
-__all__ = ["Computation", "Instruction", "computation", "computations", "cost_analysis", "optimized", "parse", "text",
+__all__ = ["Computation", "Instruction", "computation", "computations", "cost_analysis", "from_text", "optimized", "parse", "text",
            "unoptimized", "with_entry"]  # fmt: skip
 
 _HEADER = re.compile(r"^(ENTRY )?%?([^\s(]+) \(.*\{$|^(ENTRY )?%?([^\s(]+) \{$")
@@ -107,6 +107,14 @@ def text(
     return module.to_string(options)
 
 
+def from_text(source: str) -> Any:
+    """The module of a module's text. Raises XlaError."""
+    try:
+        return _hlo.hlo_module_from_text(source)
+    except RuntimeFailure as error:
+        raise translate(error) from None
+
+
 def cost_analysis(module: Any) -> dict[str, float]:
     """XLA's estimates for a module, also one that is not optimised: "flops", "bytes accessed", …"""
     return {key: float(value) for key, value in _jax.hlo_module_cost_analysis(get_client(), module).items()}
@@ -133,7 +141,7 @@ def with_entry(source: str, name: str) -> Any:
     entry = blocks.pop(name)
     others = [lines for n, lines in blocks.items() if n in kept]  # callees stand before their callers
     entry[0] = "ENTRY " + entry[0].removeprefix("ENTRY ")
-    return _hlo.hlo_module_from_text("\n\n".join(["HloModule part", *map("\n".join, [*others, entry])]))
+    return from_text("\n\n".join(["HloModule part", *map("\n".join, [*others, entry])]))
 
 
 def computations(module: Any) -> tuple[Computation, ...]:
@@ -141,16 +149,20 @@ def computations(module: Any) -> tuple[Computation, ...]:
     return parse(text(module, metadata=True, backend_config=True))
 
 
-def parse(source: str) -> tuple[Computation, ...]:
+Lines = dict[str, "Instruction | None"]
+
+
+def parse(source: str, known: Lines | None = None) -> tuple[Computation, ...]:
     """The computations in a module's text, without XLA's remarks in long tuples (`/*index=5*/`); exactly one of them is the
-    entry. Raises ValueError when it has none."""
-    found = tuple(_computations(_REMARK.sub("", source).splitlines()))
+    entry. `known` holds lines that were read before: of equal lines there is one instruction. Raises ValueError when there
+    is no entry."""
+    found = tuple(_computations(_REMARK.sub("", source).splitlines(), {} if known is None else known))
     if sum(c.is_entry for c in found) != 1:
         raise ValueError("this is no text of an HLO module: it has no entry computation")
     return found
 
 
-def _computations(lines: list[str]) -> Iterator[Computation]:
+def _computations(lines: list[str], known: Lines) -> Iterator[Computation]:
     header, body = None, []
     for line in lines:
         stripped = line.strip()
@@ -160,8 +172,11 @@ def _computations(lines: list[str]) -> Iterator[Computation]:
             name, entry = header.group(2) or header.group(4), header.group(1) or header.group(3)
             yield Computation(name, tuple(body), entry is not None)
             header = None
-        elif (instruction := _instruction(stripped)) is not None:
-            body.append(instruction)
+        else:
+            if stripped not in known:
+                known[stripped] = _instruction(stripped)
+            if (instruction := known[stripped]) is not None:
+                body.append(instruction)
 
 
 def _instruction(line: str) -> Instruction | None:

@@ -23,11 +23,33 @@ class Event(NamedTuple):
 _one_session = threading.Lock()
 
 
+class Phase(NamedTuple):
+    """Something that XLA did while it compiled: the thread's name, what, when, and the module, where it is said."""
+
+    thread: str
+    name: str
+    start: float
+    seconds: float
+    module: str | None
+
+
 def record(work: Callable[[], object]) -> list[Event]:
     """The instructions that ran while `work` did, in the order they started, those of other threads included.
 
     There can be one recording in a process at a time. Raises RuntimeError where another is under way.
     """
+    found = [_event(event) for _, event in _recorded(work)]
+    return sorted((event for event in found if event is not None), key=lambda event: event.start)
+
+
+def phases(work: Callable[[], object]) -> list[Phase]:
+    """What XLA says it did while `work` ran, in the order of its beginning, what holds others before them. Raises as `record`."""
+    found = [_phase(thread, event) for thread, event in _recorded(work)]
+    return sorted(found, key=lambda phase: (phase.start, -phase.seconds))
+
+
+def _recorded(work: Callable[[], object]) -> list[tuple[str, Any]]:
+    """The profiler's events while `work` ran, each with the name of its thread."""
     profiler, reader = import_module("jaxlib._profiler"), import_module("jaxlib._profile_data")
     if not _one_session.acquire(blocking=False):
         raise RuntimeError("the profiler is recording already: one recording at a time")
@@ -43,8 +65,11 @@ def record(work: Callable[[], object]) -> list[Event]:
     finally:
         _one_session.release()
     planes = reader.ProfileData.from_serialized_xspace(data).planes
-    found = [_event(event) for plane in planes for line in plane.lines for event in line.events]
-    return sorted((event for event in found if event is not None), key=lambda event: event.start)
+    return [(line.name, event) for plane in planes for line in plane.lines for event in line.events]
+
+
+def _phase(thread: str, event: Any) -> Phase:
+    return Phase(thread, event.name, event.start_ns * 1e-9, event.duration_ns * 1e-9, dict(event.stats).get("module"))
 
 
 def _event(event: object) -> Event | None:

@@ -1,0 +1,35 @@
+"""What each of XLA's passes did to a program: `running` (which ran), `states` (the program between them), `changes` (from one state
+to the next), `fates` (what became of each equation), `phases` (how long the stages took), `document` (all of it as plain data)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jitscope.xla import hlo_module
+from jitscope.xla.dumps import Source, Told, compiled_again
+
+from ..ledger import Ledger, Row, ledger as session_ledger
+from ..positions import positions_of
+from .document import ROWS, passes_document
+
+
+__all__ = ["passes_document", "passes_of", "told_of"]
+
+
+def told_of(row: Row) -> Told:
+    """What XLA tells when the program of a row is compiled again; nothing is run. Raises LookupError where the program is no
+    longer there."""
+    entry = row.entry
+    if entry is None:
+        raise LookupError(f"the program of {row.function} is no longer kept; call the function again")
+    return compiled_again(Source(entry.lowered, entry.executable, entry.overrides))
+
+
+def passes_of(row: Row, ledger: Ledger | None = None, rows: int | None = ROWS) -> dict[str, Any]:
+    """The passes document of a row's program; see `passes_document`. Raises LookupError as `told_of` does."""
+    told = told_of(row)
+    assert row.entry is not None
+    ledger = session_ledger() if ledger is None else ledger
+    positions = positions_of(row.jaxpr, ledger.cell_of) if row.jaxpr else {}
+    module = hlo_module.optimized(row.entry.executable).name
+    return passes_document(told, module, row.function, positions, rows)

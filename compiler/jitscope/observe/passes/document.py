@@ -1,0 +1,122 @@
+"""The document of a program's passes: what ran, what each pass changed, and what became of the equations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from jitscope.xla import hlo_module
+from jitscope.xla.dumps import Told
+
+from ..hlo import shortened
+from ..hlo_flow import paths_in
+from ..timing import quantity
+from .changes import Change, Kind, changes_between, counts_of
+from .fates import Fate, fates_of
+from .phases import stages_of
+from .running import Pass, run_of
+from .states import State, shown, states_of
+from .words import of_pass
+
+
+Document = dict[str, Any]
+ROWS = 400
+"""Changed instructions of one pass that a document holds; how many more there are stands beside them."""
+
+
+def passes_document(
+    told: Told, module: str, title: str, positions: Mapping[str, Document], rows: int | None = ROWS
+) -> Document:
+    """The passes document of a program, from what compiling it again told. `positions` gives the source position of each
+    equation's path; `rows` are the changed instructions kept of each pass (None: all). Raises ValueError where XLA wrote down no
+    state of the program."""
+    before, passes = run_of(told, module)
+    left = [one for one in passes if one.texts]
+    states = list(states_of([before, *(one.texts[-1] for one in left)]))
+    between = [changes_between(old, new) for old, new in pairwise(states)]
+    kept = [0, *(number for number, found in enumerate(between, 1) if any(change.computes for change in found))]
+    of_state = {number: place for place, number in enumerate(kept)}
+    numbers = {id(one): number for number, one in enumerate(left, 1)}
+    fates = fates_of([states[n] for n in kept], [between[n - 1] for n in kept[1:]])
+    return {
+        "kind": "passes",
+        "version": 1,
+        "title": title,
+        "stages": stages_of(told.phases, passes),
+        "passes": [_pass(one, of_state.get(numbers.get(id(one), -1))) for one in passes],
+        "states": [_state(states[n], between[n - 1] if n else (), rows) for n in kept],
+        "fates": [_fate(one) for one in fates],
+        "positions": {fate.path: positions[fate.path] for fate in fates if fate.path in positions},
+        "cost": quantity(
+            told.seconds, "s", note="compiled twice more: for the times of the passes, and for what they wrote"
+        ),
+    }
+
+
+def _pass(one: Pass, state: int | None) -> Document:
+    return {
+        "name": one.name,
+        "does": of_pass(one.name),
+        "pipelines": list(one.pipelines),
+        "round": one.round,
+        "rounds": one.rounds,
+        "seconds": quantity(one.seconds, "s"),
+        "state": state,
+    }
+
+
+def _state(state: State, changes: Sequence[Change], rows: int | None) -> Document:
+    counts = counts_of(changes)
+    told = [change for change in changes if change.computes]
+    shown_rows = told if rows is None else told[:rows]
+    cost = hlo_module.cost_analysis(hlo_module.from_text(state.text))
+    note = "XLA's estimate; the body of a loop counts once"
+    return {
+        "operations": sum(1 for _ in state.operations()),
+        "kernels": state.kernels(),
+        "flops": quantity(cost.get("flops"), "flop", "modelled", note),
+        "bytes": quantity(cost.get("bytes accessed"), "B", "modelled", note),
+        "counts": {kind: counts.get(kind, 0) for kind in _SAID},
+        "sentence": _sentence(counts),
+        "rows": [_row(change) for change in shown_rows],
+        "left_out": len(told) - len(shown_rows),
+    }
+
+
+_SAID: dict[Kind, str] = {
+    "removed": "removed",
+    "added": "added",
+    "changed": "changed",
+    "rewired": "given other operands",
+    "fused": "fused",
+    "moved": "moved",
+}
+
+
+def _sentence(counts: Mapping[Kind, int]) -> str:
+    """`12 operations fused, 3 added`"""
+    parts = [f"{counts[kind]:,} {said}" for kind, said in _SAID.items() if counts.get(kind)]
+    if not parts:
+        return ""
+    number, _, rest = parts[0].partition(" ")
+    return ", ".join([f"{number} operation{'' if number == '1' else 's'} {rest}", *parts[1:]])
+
+
+def _row(change: Change) -> Document:
+    one = change.after or change.before
+    assert one is not None
+    origins = [i.op_name for i in (change.before, change.after) if i is not None]
+    return {
+        "kind": change.kind,
+        "before": shortened(shown(change.before)) if change.before is not None else None,
+        "after": shortened(shown(change.after)) if change.after is not None else None,
+        "from": change.where_before,
+        "to": change.where_after,
+        "opcode": one.opcode,
+        "paths": list(dict.fromkeys(path for name in origins for path in paths_in(name))),
+    }
+
+
+def _fate(fate: Fate) -> Document:
+    return {"path": fate.path, "state": fate.state, "what": fate.what, "into": list(fate.into)}

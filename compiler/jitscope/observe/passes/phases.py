@@ -1,0 +1,36 @@
+"""How long the stages of a compilation took, with the rest that is in none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from jitscope.xla.profiler import Phase
+
+from ..timing import quantity
+from .running import Pass
+
+
+Document = dict[str, Any]
+
+_STAGES = (
+    ("kernels", "kernels written as LLVM IR", ("ThunkEmitter::EmitEntryComputation", "ThunkEmitter::ConsumeKernels")),
+    ("LLVM", "LLVM: optimising the kernels and making machine code of them", ("SplitModule", "Codegen")),
+)
+_WHOLE = "PjRtCpuClient::Compile"
+
+
+def stages_of(phases: Sequence[Phase], passes: Sequence[Pass]) -> list[Document]:
+    """The stages of compiling one program, one after the other, and what is left over; none where it was not recorded, or where
+    two programs were compiled at once."""
+    whole = [phase for phase in phases if phase.name == _WHOLE]
+    if len(whole) != 1 or any(one.seconds is None for one in passes):
+        return []
+    total = whole[0].seconds
+    found = [("passes", "XLA's passes over the program", sum(one.seconds or 0.0 for one in passes))]
+    for name, does, parts in _STAGES:
+        of_stage = [p.seconds for p in phases if p.name in parts and p.thread == whole[0].thread]
+        found.append((name, does, sum(of_stage)))
+    rest = total - sum(seconds for _, _, seconds in found)
+    found.append(("rest", "in none of these: the schedule, the plan of the memory, loading the code", max(0.0, rest)))
+    return [{"name": name, "does": does, "seconds": quantity(seconds, "s")} for name, does, seconds in found]

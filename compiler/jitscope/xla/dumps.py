@@ -1,0 +1,73 @@
+"""Compiling a program once more for what XLA tells about it: the files it writes on the way, and how long its phases take.
+
+Files come out through a temporary folder, which is removed. Writing them takes time within the phases, so these are measured in a
+compilation of their own; XLA does the same in both.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from . import profiler
+from .program import Executable, compile_options
+
+
+class Source(NamedTuple):
+    """What it takes to compile a program again: its MLIR bytecode, the executable made of it, and XLA's options by name."""
+
+    lowered: bytes
+    executable: Executable
+    options: Mapping[str, bool | int | float | str]
+
+    def compile(self, **more: bool | int | float | str) -> None:
+        """Compile it and drop the result. Raises XlaError."""
+        known = self.executable
+        options = compile_options(overrides={**self.options, **more})
+        Executable.compile(self.lowered, known.outputs, known.device, options, known.callbacks)
+
+
+class Written(NamedTuple):
+    """One file: its number in the order of writing (None for those that have none), what the name says besides, the content."""
+
+    number: int | None
+    name: str
+    content: bytes
+
+    @property
+    def text(self) -> str:
+        return self.content.decode("utf-8", "replace")
+
+
+class Told(NamedTuple):
+    """The files XLA wrote, the phases of compiling, and the seconds that the two compilations took together."""
+
+    files: tuple[Written, ...]
+    phases: tuple[profiler.Phase, ...]
+    seconds: float
+
+
+def compiled_again(source: Source) -> Told:
+    """Compile a program twice: once for the times, once for the files. Raises XlaError, and RuntimeError while the profiler is
+    recording something else."""
+    start = time.perf_counter()
+    phases = profiler.phases(source.compile)
+    with tempfile.TemporaryDirectory(prefix="jitscope-") as folder:
+        source.compile(xla_dump_to=folder, xla_dump_hlo_pass_re=".*", xla_dump_hlo_as_text=True)
+        files = tuple(_file(path) for path in sorted(Path(folder).iterdir()) if path.is_file())
+    return Told(files, tuple(phases), time.perf_counter() - start)
+
+
+_NAME = re.compile(r"module_\d+\.(?P<module>.*?)\.(?:(?P<number>\d{4})\.)?(?P<rest>[^/]+)")
+
+
+def _file(path: Path) -> Written:
+    found = _NAME.fullmatch(path.name)
+    if found is None:
+        return Written(None, path.name, path.read_bytes())
+    number = found["number"]
+    return Written(int(number) if number else None, found["rest"], path.read_bytes())
