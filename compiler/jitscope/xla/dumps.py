@@ -44,8 +44,9 @@ class Written(NamedTuple):
 
 
 class Told(NamedTuple):
-    """The files XLA wrote, the phases of compiling, and the seconds that the two compilations took together."""
+    """The module's name, the files XLA wrote, the phases of compiling, and the seconds that the two compilations took together."""
 
+    module: str
     files: tuple[Written, ...]
     phases: tuple[profiler.Phase, ...]
     seconds: float
@@ -59,7 +60,7 @@ def compiled_again(source: Source) -> Told:
     with tempfile.TemporaryDirectory(prefix="jitscope-") as folder:
         source.compile(xla_dump_to=folder, xla_dump_hlo_pass_re=".*", xla_dump_hlo_as_text=True)
         files = tuple(_file(path) for path in sorted(Path(folder).iterdir()) if path.is_file())
-    return Told(files, tuple(phases), time.perf_counter() - start)
+    return Told(source.executable.hlo_modules()[0].name, files, tuple(phases), time.perf_counter() - start)
 
 
 _NAME = re.compile(r"module_\d+\.(?P<module>.*?)\.(?:(?P<number>\d{4})\.)?(?P<rest>[^/]+)")

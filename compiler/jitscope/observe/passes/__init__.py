@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitscope.xla import hlo_module
 from jitscope.xla.dumps import Source, Told, compiled_again
 
 from ..ledger import Ledger, Row, ledger as session_ledger
@@ -28,8 +27,6 @@ def told_of(row: Row) -> Told:
 def passes_of(row: Row, ledger: Ledger | None = None, rows: int | None = ROWS) -> dict[str, Any]:
     """The passes document of a row's program; see `passes_document`. Raises LookupError as `told_of` does."""
     told = told_of(row)
-    assert row.entry is not None
     ledger = session_ledger() if ledger is None else ledger
     positions = positions_of(row.jaxpr, ledger.cell_of) if row.jaxpr else {}
-    module = hlo_module.optimized(row.entry.executable).name
-    return passes_document(told, module, row.function, positions, rows)
+    return passes_document(told, row.function, positions, rows)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import cycle
 from typing import Literal
 
 from jitscope.xla.hlo_module import Computation, Instruction
@@ -18,13 +19,22 @@ Kind = Literal["removed", "added", "changed", "rewired", "fused", "moved"]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One instruction before and after (None where it is not there), and the computations it stands in."""
+    """One instruction before and after (None where it is not there), the computations it stands in, and the paths of the equations
+    it stems from."""
 
     kind: Kind
     before: Instruction | None
     after: Instruction | None
     where_before: str | None
     where_after: str | None
+    paths: tuple[str, ...]
+
+    @property
+    def one(self) -> Instruction:
+        """The instruction as it is now, or as it was last."""
+        found = self.after or self.before
+        assert found is not None
+        return found
 
     @property
     def computes(self) -> bool:
@@ -35,11 +45,11 @@ class Change:
 def changes_between(old: State, new: State) -> list[Change]:
     """What a pass did, in the order of the new program, removed instructions where they stood.
 
-    Instructions of one computation are the same if they have the same name. One that is gone from a computation and appears in
-    another with the same opcode, shape and origin has gone there: into a fusion (copies that a pass made for several fusions are
-    that one operation, fused), or else moved, as out of a loop. Where several could be meant, nothing is claimed.
+    What is gone from a computation and appears in another with the same opcode, type and origin has gone there: into a fusion
+    (copies that a pass made for several fusions are that one operation, fused), or else moved, as out of a loop. Where several
+    could be meant, nothing is claimed.
     """
-    found = [change for name in _names(old, new) for change in _in(name, old, new)]
+    found = [change for left, right in paired(old, new) for change in _in(left, right, old, new)]
     gone = _by_look(change for change in found if change.kind == "removed")
     came = _by_look(change for change in found if change.kind == "added")
     pairs: dict[int, Change] = {}
@@ -49,10 +59,11 @@ def changes_between(old: State, new: State) -> list[Change]:
         into = [change for change in after if change.where_after in new.fused]
         if into and len(into) >= len(before):
             dropped.update(map(id, before))
-            pairs.update({id(b): _joined("fused", a, b) for a, b in zip(_cycled(before, len(into)), into)})
+            pairs.update({id(a): _joined("fused", b, a) for b, a in zip(cycle(before), into)})
         elif len(before) == len(after) == 1:
             dropped.add(id(before[0]))
-            pairs[id(after[0])] = _joined("moved", before[0], after[0])
+            there = before[0].where_before == after[0].where_after
+            pairs[id(after[0])] = _joined("rewired" if there else "moved", before[0], after[0])
     return [pairs.get(id(change), change) for change in found if id(change) not in dropped]
 
 
@@ -65,14 +76,14 @@ def counts_of(changes: Iterable[Change]) -> dict[Kind, int]:
     return {kind: len(of) for kind, of in seen.items()}
 
 
-def merged(old: State, new: State, changes: Iterable[Change]) -> dict[int, Instruction]:
-    """Of instructions that were removed (by `id`), the one that gave the same value and is read in their place now: what common
-    subexpression elimination keeps."""
+def merged(old: State, new: State, changes: Iterable[Change]) -> dict[int, tuple[str, Instruction]]:
+    """Of instructions that were removed (by `id`), the one that gave the same value and is read in their place now, with its
+    computation: what common subexpression elimination keeps."""
     gone = {id(change.before) for change in changes if change.kind == "removed"}
-    found: dict[int, Instruction] = {}
-    for name, computation in old.computations.items():
-        if name in new.computations and any(id(i) in gone for i in computation.instructions):
-            found.update(_replaced(computation, new.computations[name], gone))
+    found = {}
+    for left, right in paired(old, new):
+        if left and right and any(id(i) in gone for i in left.instructions):
+            found.update({i: (left.name, kept) for i, kept in _replaced(left, right, gone).items()})
     return found
 
 
@@ -108,46 +119,91 @@ def _equals(computation: Computation, gone: set[int]) -> dict[str, tuple[Instruc
     return found
 
 
-def _names(old: State, new: State) -> list[str]:
-    return [*(name for name in old.computations if name not in new.computations), *new.computations]
+def paired(old: State, new: State) -> list[tuple[Computation | None, Computation | None]]:
+    """The computations of both states in the order of the new one, those that are gone first. Passes that rewrite one make a copy of
+    another name with the old one in it (`body` becomes `wide.body.clone`): where that leaves no choice, it is the same."""
+    gone = [name for name in old.computations if name not in new.computations]
+    came = [name for name in new.computations if name not in old.computations]
+    renamed = {}
+    for name in gone:
+        copies = [other for other in came if name in other]
+        if len(copies) == 1 and sum(other in copies[0] for other in gone) == 1:
+            renamed[copies[0]] = name
+    lost = [(old.computations[name], None) for name in gone if name not in renamed.values()]
+    kept = [(old.computations.get(renamed.get(name, name)), found) for name, found in new.computations.items()]
+    return [*lost, *kept]
 
 
-def _in(name: str, old: State, new: State) -> list[Change]:
+def _in(left: Computation | None, right: Computation | None, old: State, new: State) -> list[Change]:
     """What changed in one computation."""
-    before, after = old.computations.get(name), new.computations.get(name)
-    lefts = {i.name: i for i in before.instructions} if before else {}
-    rights = {i.name: i for i in after.instructions} if after else {}
-    found = []
-    for key, left in lefts.items():
-        if key not in rights:
-            found.append(Change("removed", left, None, name, None))
-    for key, right in rights.items():
-        left = lefts.get(key)
-        if left is None:
-            found.append(Change("added", None, right, None, name))
-        elif left is not right and shown(left) != shown(right):
-            found.append(Change("changed" if _does(left) != _does(right) else "rewired", left, right, name, name))
+    same = _same(left, right) if left and right else {}
+    kept = {id(i) for i in same.values()}
+    found: list[Change] = []
+    if left is not None:
+        gone = [i for i in left.instructions if id(i) not in kept]
+        found += [Change("removed", i, None, left.name, None, old.paths(left.name, i)) for i in gone]
+    if left is right or right is None:
+        return found
+    names = {i.name: same[id(i)].name for i in right.instructions if id(i) in same}
+    for i in right.instructions:
+        before, paths = same.get(id(i)), new.paths(right.name, i)
+        if before is None:
+            found.append(Change("added", None, i, None, right.name, paths))
+        elif before is not i and (kind := _difference(before, i, names)):
+            assert left is not None
+            found.append(Change(kind, before, i, left.name, right.name, paths))
     return found
+
+
+def _same(left: Computation, right: Computation) -> dict[int, Instruction]:
+    """The instructions of a computation (by `id`) that were there before, with what they were: those of the same name, or, where the
+    computation is a copy whose instructions have new names, those that stem from the same equation and look alike."""
+    names = {i.name: i for i in left.instructions}
+    if left.name == right.name:
+        return {id(i): names[i.name] for i in right.instructions if i.name in names}
+    lefts, rights = _alike(left), _alike(right)
+    return {
+        id(i): before
+        for look, found in rights.items()
+        if len(found) == len(lefts.get(look, ()))
+        for i, before in zip(found, lefts[look])
+    }
+
+
+def _alike(computation: Computation) -> dict[tuple[object, ...], list[Instruction]]:
+    found = defaultdict(list)
+    for i in computation.instructions:
+        kind = "" if i.opcode in NOTHING_COMPUTED else i.type
+        found[i.opcode, kind, i.op_name, i.literal if i.opcode in ("parameter", "constant") else i.attributes].append(i)
+    return found
+
+
+def _difference(before: Instruction, after: Instruction, names: Mapping[str, str]) -> Kind | None:
+    """How an instruction changed; None where it only has another name, or reads something that has another name."""
+    if _does(before) != _does(after):
+        return "changed"
+    return "rewired" if before.operands != tuple(names.get(name, name) for name in after.operands) else None
 
 
 def _does(i: Instruction) -> str:
     return shown(i._replace(operands=(), name="", called=()))
 
 
-def _by_look(changes: Iterable[Change]) -> dict[tuple[str, str, str], list[Change]]:
-    """Changes by what can tell an instruction in another place: opcode, type and origin."""
+def _by_look(changes: Iterable[Change]) -> dict[tuple[object, ...], list[Change]]:
+    """Changes by what can tell an instruction in another place: opcode, type and origin. (Of loops and branches not the type: passes
+    change what they carry.)"""
     found = defaultdict(list)
     for change in changes:
-        i = change.before or change.after
-        assert i is not None
+        i = change.one
         if i.op_name and i.opcode not in NOTHING_COMPUTED:
-            found[i.opcode, shown(i).partition(" = ")[2].partition(" ")[0], i.op_name].append(change)
+            kind = "" if i.opcode in ("while", "conditional") else _type(i)
+            found[i.opcode, kind, change.paths or i.op_name].append(change)
     return found
 
 
+def _type(i: Instruction) -> str:
+    return shown(i).partition(" = ")[2].partition(f" {i.opcode}(")[0]
+
+
 def _joined(kind: Kind, before: Change, after: Change) -> Change:
-    return Change(kind, before.before, after.after, before.where_before, after.where_after)
-
-
-def _cycled(items: list[Change], count: int) -> list[Change]:
-    return [items[n % len(items)] for n in range(count)]
+    return Change(kind, before.before, after.after, before.where_before, after.where_after, after.paths)

@@ -10,7 +10,6 @@ from jitscope.xla import hlo_module
 from jitscope.xla.dumps import Told
 
 from ..hlo import shortened
-from ..hlo_flow import paths_in
 from ..timing import quantity
 from .changes import Change, Kind, changes_between, counts_of
 from .fates import Fate, fates_of
@@ -26,12 +25,12 @@ ROWS = 400
 
 
 def passes_document(
-    told: Told, module: str, title: str, positions: Mapping[str, Document], rows: int | None = ROWS
+    told: Told, title: str, positions: Mapping[str, Document], rows: int | None = ROWS
 ) -> Document:
     """The passes document of a program, from what compiling it again told. `positions` gives the source position of each
     equation's path; `rows` are the changed instructions kept of each pass (None: all). Raises ValueError where XLA wrote down no
     state of the program."""
-    before, passes = run_of(told, module)
+    before, passes = run_of(told)
     left = [one for one in passes if one.texts]
     states = list(states_of([before, *(one.texts[-1] for one in left)]))
     between = [changes_between(old, new) for old, new in pairwise(states)]
@@ -104,17 +103,14 @@ def _sentence(counts: Mapping[Kind, int]) -> str:
 
 
 def _row(change: Change) -> Document:
-    one = change.after or change.before
-    assert one is not None
-    origins = [i.op_name for i in (change.before, change.after) if i is not None]
     return {
         "kind": change.kind,
         "before": shortened(shown(change.before)) if change.before is not None else None,
         "after": shortened(shown(change.after)) if change.after is not None else None,
         "from": change.where_before,
         "to": change.where_after,
-        "opcode": one.opcode,
-        "paths": list(dict.fromkeys(path for name in origins for path in paths_in(name))),
+        "opcode": change.one.opcode,
+        "paths": list(change.paths),
     }
 
 

@@ -6,9 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from jitscope.xla.hlo_module import Instruction
-
-from ..hlo_flow import paths_in
 from .changes import Change, merged
 from .states import State
 
@@ -53,7 +50,7 @@ class _Places:
         self.library: set[str] = set()
         for computation, i in state.operations():
             kernel = state.fused.get(computation.name)
-            for path in paths_in(i.op_name):
+            for path in state.paths(computation.name, i):
                 if kernel is None:
                     self.outside.add(path)
                 else:
@@ -82,17 +79,16 @@ def _merged(old: State, new: State, changes: Sequence[Change]) -> dict[str, tupl
     kept: dict[str, dict[str, None]] = {}
     lost: set[str] = set()
     for change in changes:
-        if change.kind == "removed" and change.before is not None and change.computes:
-            _sort(change.before, equal.get(id(change.before)), kept, lost)
-    return {path: tuple(others) for path, others in kept.items() if path not in lost and others}
-
-
-def _sort(gone: Instruction, same: Instruction | None, kept: dict[str, dict[str, None]], lost: set[str]) -> None:
-    for path in paths_in(gone.op_name):
+        if change.kind != "removed" or not change.computes:
+            continue
+        same = equal.get(id(change.before))
         if same is None:
-            lost.add(path)
+            lost.update(change.paths)
         else:
-            kept.setdefault(path, {}).update((p, None) for p in paths_in(same.op_name) if p != path)
+            others = old.paths(*same)
+            for path in change.paths:
+                kept.setdefault(path, {}).update((other, None) for other in others if other != path)
+    return {path: tuple(others) for path, others in kept.items() if path not in lost and others}
 
 
 def _order(path: str) -> list[int]:

@@ -27,13 +27,13 @@ class Pass:
     texts: list[str] = field(default_factory=list)
 
 
-def run_of(told: Told, module: str) -> tuple[str, list[Pass]]:
-    """The text of a module before the passes, and the passes in order. Raises ValueError where XLA wrote down no state of it."""
+def run_of(told: Told) -> tuple[str, list[Pass]]:
+    """The text of the program before the passes, and the passes in order. Raises ValueError where XLA wrote down no state of it."""
     states = sorted((file for file in told.files if file.number is not None), key=lambda file: file.number or 0)
     before = [file for file in told.files if file.name == "before_optimizations.txt"] or states
     if not before:
-        raise ValueError(f"XLA wrote down no state of the module {module}")
-    passes = [one for pipeline in _pipelines(told.phases, module) for one in _passes(pipeline, ())]
+        raise ValueError(f"XLA wrote down no state of {told.module}")
+    passes = [one for pipeline in _pipelines(told.phases, told.module) for one in _passes(pipeline, ())]
     return before[0].text, _with_texts(passes, states)
 
 

@@ -10,6 +10,8 @@ from functools import cached_property
 from jitscope.xla import hlo_module
 from jitscope.xla.hlo_module import Computation, Instruction
 
+from ..hlo_flow import paths_in, unique
+
 
 NOTHING_COMPUTED = ("parameter", "constant", "tuple", "get-tuple-element")
 """Opcodes that bring values along and compute none."""
@@ -34,6 +36,25 @@ class State:
         return {body: kernel(body) for body in inside}
 
     @cached_property
+    def _prefixes(self) -> dict[str, tuple[str, ...]]:
+        """What stands in front of the paths in computations that are functions of the program's, not yet put in their callers'
+        place: the paths of the calls."""
+        found: dict[str, tuple[str, ...]] = {}
+        for name in reversed(self.computations):  # callers stand after what they call
+            outer = found.get(name, ())
+            for i in self.computations[name].instructions:
+                own = paths_in(i.op_name) if _calls_function(i) else ()
+                inner = unique(f"{o}/{p}" for o in outer for p in own) if outer and own else own or outer
+                for called in i.calls if inner else ():
+                    found[called] = unique((*found.get(called, ()), *inner))
+        return found
+
+    def paths(self, computation: str, i: Instruction) -> tuple[str, ...]:
+        """The paths of the equations that an instruction of a computation stems from."""
+        outer, own = self._prefixes.get(computation), paths_in(i.op_name)
+        return unique(f"{o}/{p}" for o in outer for p in own) if outer else own
+
+    @cached_property
     def applied(self) -> set[str]:
         """The computations that others apply to single elements: of reductions, sorts, scatters."""
         return {name for _, i in self.instructions() for role, name in i.called if _applies(i, role)}
@@ -46,7 +67,8 @@ class State:
     def operations(self) -> Iterator[tuple[Computation, Instruction]]:
         """Those that compute something, each counted where it stands; what is applied to single elements is part of another."""
         for computation, instruction in self.instructions():
-            if computation.name not in self.applied and instruction.opcode not in (*NOTHING_COMPUTED, "fusion"):
+            computes = instruction.opcode not in (*NOTHING_COMPUTED, "fusion") and not _calls_function(instruction)
+            if computes and computation.name not in self.applied:
                 yield computation, instruction
 
     def kernels(self) -> int:
@@ -57,6 +79,14 @@ class State:
             c.name not in self.fused and c.name not in self.applied and i.opcode not in free
             for c, i in self.instructions()
         )
+
+
+def _calls_function(i: Instruction) -> bool:
+    """Whether it calls a function of the program's own, which the lowering numbers; XLA makes calls, too."""
+    return i.opcode == "call" and _NUMBERED.search(i.op_name or "") is not None
+
+
+_NUMBERED = re.compile(r"\(\d+\)(?![^;]*/e)")
 
 
 def _applies(i: Instruction, role: str) -> bool:

@@ -1,0 +1,198 @@
+"""The passes document against the dumps XLA wrote, which are read here by other means, and on programs whose passes are known."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import jitscope as jx
+import jitscope.numpy as jnp
+from jitscope import lax, observe
+from jitscope.observe.passes import passes_document, passes_of, told_of
+from jitscope_widgets.schema import validate
+from tests.compiler.fact_programs import PROGRAMS
+
+
+BROUGHT_ALONG = {"parameter", "constant", "tuple", "get-tuple-element"}
+
+
+def row_of(fun, *args):
+    jx.block_until_ready(jx.jit(fun)(*args))
+    return next(r for r in reversed(list(observe.ledger())) if r.function == fun.__name__ and r.entry is not None)
+
+
+def changed(document):
+    """(pass, its state) of those passes that changed something."""
+    return [(p["name"], document["states"][p["state"]]) for p in document["passes"] if p["state"] is not None]
+
+
+def fates(document):
+    return {fate["path"]: fate["what"] for fate in document["fates"]}
+
+
+def instructions(text):
+    """{computation: {name: (opcode, what follows it)}} of a dump."""
+    found, inside = {}, {}
+    for line in text.splitlines():
+        if header := re.match(r"(?:ENTRY )?%?([\w.\-]+) (?:\(.*\{|\{)$", line):
+            inside = found[header[1]] = {}
+        elif parts := re.match(r"  (?:ROOT )?%?([\w.\-]+) = (?:\(.*?\)|\S+) ([\w\-]+)\((.*)", line):
+            inside[parts[1]] = parts[2], re.sub(r", (metadata|backend_config)=.*", "", parts[3])
+    return found
+
+
+def dumps(told):
+    """(name of the pass or "", instructions) of the states, in the order in which XLA wrote them."""
+    files = sorted((file for file in told.files if file.number is not None), key=lambda file: file.number)
+    after = [re.search(r"\.after_(.+?)(?:\.before_|\.txt)", file.name)[1] for file in files]
+    return [(name, instructions(file.text)) for name, file in zip(after, files, strict=True)]
+
+
+@pytest.mark.parametrize("name", ["log_softmax_gradient", "dense", "update", "counted_loop", "lstm", "resnet"])
+def test_what_changed_stands_in_xlas_dumps(name):
+    fun, args = PROGRAMS[name]
+    told = told_of(row_of(fun, *args))
+    document = passes_document(told, name, {}, rows=None)
+    written = dumps(told)
+    at = 0
+    for name, state in changed(document):
+        spelled = re.sub(r"[^\w.\-]", "_", name)
+        at = next(n for n in range(at + 1, len(written)) if written[n][0] == spelled)
+        while written[at + 1 : at + 2] and written[at + 1][0] == spelled:
+            at += 1
+        holds(state, written[at][1])
+    # every instruction that XLA's last dump has and its first has not came with one of the passes
+    (_, first), (_, last) = written[0], written[-1]
+    came = {row["after"].split(" = ")[0] for _, state in changed(document) for row in state["rows"] if row["after"]}
+    for computation in first.keys() & last.keys():
+        for new in last[computation].keys() - first[computation].keys():
+            assert last[computation][new][0] in BROUGHT_ALONG or new in came
+
+
+def holds(state, dump):
+    """What a state says stands so in the dump after its pass."""
+    for row in state["rows"]:
+        if row["after"] is not None:
+            instruction, text = row["after"].split(" = ", 1)
+            opcode, rest = dump[row["to"]][instruction]
+            assert opcode == row["opcode"] and f" {opcode}(" in text
+            operands = re.findall(r"%([\w.\-]+)", rest[: rest.index(")")])
+            assert text.endswith("…") or f"{opcode}({', '.join(operands)})" in text
+        if row["kind"] == "removed":
+            assert row["before"].split(" = ")[0] not in dump.get(row["from"], {})
+
+
+def test_passes_that_change_nothing_are_there_with_their_times():
+    document = passes_of(row_of(*small()))
+    names = [p["name"] for p in document["passes"]]
+    assert {"algsimp", "cse", "dce", "fusion", "layout-assignment", "copy-insertion"} <= set(names)
+    assert all(p["seconds"]["value"] > 0 for p in document["passes"])
+    assert len(changed(document)) < len(names) / 5
+    assert [p["pipelines"][-1] for p in document["passes"] if p["name"] == "algsimp"][0] == "simplification"
+
+
+def test_the_stages_add_up():
+    stages = passes_of(row_of(*small()))["stages"]
+    assert [stage["name"] for stage in stages] == ["passes", "kernels", "LLVM", "rest"]
+    seconds = [stage["seconds"]["value"] for stage in stages]
+    assert all(s > 0 for s in seconds) and seconds[2] > seconds[0]
+
+
+@pytest.mark.parametrize("name", ["log_softmax", "lstm", "resnet", "unrolled"])
+def test_the_last_state_has_the_kernels_of_the_program(name):
+    fun, args = PROGRAMS[name]
+    row = row_of(fun, *args)
+    kernels = observe.compilation_document(row)["fusion"]["summary"]["kernels"]
+    assert passes_of(row)["states"][-1]["kernels"] == kernels
+
+
+def small():
+    def twice(x):
+        return jnp.exp(x) @ jnp.ones((40, 3)), jnp.sin(x) + jnp.exp(x)[::-1]
+
+    return twice, np.ones((300, 40), np.float32)
+
+
+def test_equal_operations_are_merged_by_cse():
+    document = passes_of(row_of(*small()))
+    state = dict(changed(document))["cse"]
+    assert state["sentence"] == "1 operation removed, 1 given other operands"
+    merged = next(fate for fate in document["fates"] if fate["what"] == "merged")
+    assert (merged["path"], merged["into"], merged["state"]) == ("e4", ["e0"], 1)
+    assert fates(document)["e2"] == "library"
+    assert fates(document)["e3"] == fates(document)["e6"] == "fused"
+
+
+def test_what_is_the_same_in_each_iteration_moves_out_of_the_loop():
+    def loop(x, w):
+        def body(carry, _):
+            return jnp.tanh(carry + (w @ w).sum()), carry.sum()
+
+        return lax.scan(body, x, None, length=50)
+
+    document = passes_of(row_of(loop, np.ones((300, 40), np.float32), np.ones((30, 30), np.float32)))
+    state = dict(changed(document))["while-loop-invariant-code-motion"]
+    moved = [row for row in state["rows"] if row["kind"] == "moved"]
+    assert [row["opcode"] for row in moved] == ["dot", "reduce"]
+    assert all(row["to"].startswith("main") and row["from"].startswith("region") for row in moved)
+    assert not [row for row in state["rows"] if row["kind"] in ("removed", "added")]
+
+
+def test_called_functions_keep_their_paths_through_inlining():
+    inner = jx.jit(lambda x: jnp.cos(x) + 1)
+
+    def calls(x):
+        return inner(x) * inner(x + 2)
+
+    row = row_of(calls, np.ones(30, np.float32))
+    document = passes_of(row)
+    rows = [r for _, state in changed(document) for r in state["rows"]]
+    assert {"e0/e0", "e2/e0"} <= {path for r in rows for path in r["paths"]}
+    assert "e0" not in fates(document)  # the call itself computes nothing
+    assert fates(document)["e2/e0"] == "fused"
+
+
+def test_where_equations_went_agrees_with_the_kernels():
+    fun, args = PROGRAMS["resnet"]
+    row = row_of(fun, *args)
+    kernels = {k["name"]: k for k in observe.compilation_document(row)["fusion"]["kernels"]}
+    last = {}
+    for fate in passes_of(row)["fates"]:
+        last[fate["path"]] = fate
+    told = [fate for fate in last.values() if fate["what"] in ("fused", "library")]
+    there = [name for fate in told for name in fate["into"] if name in kernels]
+    assert len(told) > 500 and len(there) > 500
+    for fate in told:
+        for name in fate["into"]:
+            if name in kernels:
+                assert any(path == fate["path"] for path in kernels[name]["paths"])
+
+
+def test_a_long_list_is_cut_and_says_so():
+    fun, args = PROGRAMS["unrolled"]
+    row = row_of(fun, *args)
+    short = dict(changed(passes_of(row, rows=10)))["fusion"]
+    assert len(short["rows"]) == 10 and short["left_out"] == sum(short["counts"].values()) - 10
+
+
+def test_the_document_has_its_form_and_nothing_is_run():
+    runs = []
+
+    def calling(x):
+        jx.debug.callback(lambda v: runs.append(float(v)), x)
+        return x + 1
+
+    row = row_of(calling, np.float32(3))
+    jx.effects_barrier()
+    document = passes_of(row)
+    jx.effects_barrier()
+    assert runs == [3.0]
+    validate(document)
+    assert document["states"][0]["sentence"] == ""
+    for (_, old), (_, new) in pairwise(changed(document)):
+        assert old is not new
+
+
