@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from jitscope import observe
 from jitscope.backend.arguments import Arguments
 from jitscope.backend.given import Given
 from jitscope.core import records
+from jitscope.observe.passes import passes_of
 
 
 Document = dict[str, Any]
@@ -118,6 +120,11 @@ class Inspection(Shown):
     def kernels(self) -> list[Document]:
         """What runs one after the other, each with the operations in it."""
         return self.document["fusion"]["kernels"]
+
+    @cached_property
+    def passes(self) -> Shown:
+        """What each of XLA's passes did. The program is compiled twice more for it, and not run."""
+        return Shown(passes_of(self._row))
 
     @property
     def timing(self) -> Shown:

@@ -126,6 +126,19 @@ class JitscopeMagics(Magics):
     @no_var_expand
     @needs_local_scope
     @line_magic
+    def passes(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
+        """Show what each of XLA's passes did to the program of a call. It is compiled twice more for that; the function is traced,
+        not run."""
+        if found := self._call(self.passes, line, local_ns):
+            call = found[1]
+            output.show(inspection.Inspection(call.function, call.args, call.kwargs).passes.document)
+
+    @magic_arguments()
+    @EXPRESSION
+    @HELP
+    @no_var_expand
+    @needs_local_scope
+    @line_magic
     def timejit(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
         """Show how long a call takes to trace, lower and compile, and how long its program runs.
 

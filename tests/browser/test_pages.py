@@ -82,3 +82,26 @@ def test_a_document_of_the_future_gets_a_sentence(pages: Pages) -> None:
     assert "version 99" in view.element.inner_text()
     view = pages.show({"kind": "hologram", "version": 1})
     assert "hologram" in view.element.inner_text()
+
+
+def test_passes_are_stepped_through_by_keyboard_and_followed_from_a_line(pages: Pages) -> None:
+    view = pages.show(documents.passes())
+    slider = view.element.get_by_role("slider", name="Pass")
+    heading = view.element.locator(".jitscope-pass-step h4")
+    assert heading.inner_text() == "cse"
+    slider.focus()
+    view.page.keyboard.press("ArrowRight")
+    assert heading.inner_text() == "fusion"
+    assert slider.get_attribute("aria-valuetext") == "fusion"
+    assert "and 1 more" not in view.element.inner_text()
+    assert "1 more change of this pass" in view.element.inner_text()
+    view.element.get_by_role("button", name="The pass before").click()
+    rows = view.element.locator(".jitscope-pass-row")
+    assert [row.get_attribute("data-kind") for row in rows.all()] == ["removed", "rewired"]
+    view.element.get_by_text("What became of each line").click()
+    view.element.get_by_role("button", name="1 equation fused by fusion").click()
+    assert heading.inner_text() == "fusion"
+    rows.get_by_role("button", name="line 3").click()
+    assert "Only line 3: 1 of 1 change kept" in view.element.inner_text()
+    view.element.get_by_role("button", name="Show all").click()
+    assert view.element.get_by_role("button", name="Show all").count() == 0

@@ -11,6 +11,7 @@ from .guard import Pieces, attempt_all, part, said
 from .origins import placed
 from .painter import Hues, line_hues
 from .palette import hue_of
+from .pass_html import passes
 from .plain import clean, clean_lines, escape
 from .quantities import amount, origin, seconds, show
 from .svg import svg
@@ -274,4 +275,5 @@ PANES: dict[str, Callable[[Document], Pieces]] = {
     "diagnostics": sharp_bits.pieces,
     "source": _source,
     "ledger": _ledger,
+    "passes": passes,
 }

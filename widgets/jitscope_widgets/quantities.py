@@ -75,9 +75,9 @@ def number(value: float, unit: str) -> str:
 
 def _digits(value: float) -> str:
     """Three significant digits, no zeros at the end; very large and small ones with their power of ten."""
-    if not math.isfinite(value):
-        return f"{value:g}"
     rounded = float(f"{value:.2e}")
+    if not math.isfinite(rounded):
+        return f"{value:g}"
     exponent = math.floor(math.log10(abs(rounded))) if rounded else 0
     if not -4 < exponent < 7:
         mantissa, _, power = f"{rounded:.2e}".partition("e")

@@ -92,6 +92,8 @@ def _document(kind: str, **fields: Form) -> Record:
     return _record(kind=OneOf((kind,)), version=OneOf((1,)), **fields)
 
 
+_PASS_KINDS = ("removed", "added", "changed", "rewired", "fused", "moved")
+
 FORMS: dict[str, Record] = {
     "quantity": _record(value=Maybe(NUMBER), unit=TEXT, origin=OneOf(("measured", "modelled", "unknown")), note=TEXT),
     "position": _record(
@@ -252,6 +254,48 @@ FORMS: dict[str, Record] = {
         left_alone=Many(_record(name=TEXT, reason=TEXT)),
         error=Maybe(_record(type=TEXT, message=TEXT, position=Maybe("position"))),
         note=TEXT,
+    ),
+    "pass": _record(
+        name=TEXT,
+        does=TEXT,
+        pipelines=Many(TEXT),
+        round=WHOLE,
+        rounds=WHOLE,
+        seconds="quantity",
+        state=Maybe(WHOLE),
+    ),
+    "pass row": Record(
+        {
+            "kind": OneOf(_PASS_KINDS),
+            "before": Maybe(TEXT),
+            "after": Maybe(TEXT),
+            "from": Maybe(TEXT),
+            "to": Maybe(TEXT),
+            "opcode": TEXT,
+            "paths": Many(TEXT),
+        }
+    ),
+    "state": _record(
+        operations=WHOLE,
+        kernels=WHOLE,
+        flops="quantity",
+        bytes="quantity",
+        counts=_record(**dict.fromkeys(_PASS_KINDS, WHOLE)),
+        sentence=TEXT,
+        rows=Many("pass row"),
+        left_out=WHOLE,
+    ),
+    "passes": _document(
+        "passes",
+        title=TEXT,
+        stages=Many(_record(name=OneOf(("passes", "kernels", "machine code", "rest")), does=TEXT, seconds="quantity")),
+        passes=Many("pass"),
+        states=Many("state"),
+        fates=Many(
+            _record(path=TEXT, state=WHOLE, what=OneOf(("fused", "library", "merged", "gone")), into=Many(TEXT))
+        ),
+        positions=Table("position"),
+        cost="quantity",
     ),
     "ledger row": _record(
         id=WHOLE,
@@ -426,6 +470,14 @@ def _row_rule(row: Any, path: str) -> Iterator[str]:
         yield f"{path}: a row has a line on the left, on the right or on both sides"
 
 
+def _passes_rule(passes: Any, path: str) -> Iterator[str]:
+    states = len(passes["states"])
+    for name in ("passes", "fates"):
+        for index, item in enumerate(passes[name]):
+            if item["state"] is not None and not 0 < item["state"] < states:
+                yield f"{path}.{name}[{index}].state: one of the states after the first, {states} in all; found {item['state']}"
+
+
 _RULES: dict[str, Callable[[Any, str], Iterator[str]]] = {
     "quantity": _quantity_rule,
     "position": _position_rule,
@@ -434,5 +486,6 @@ _RULES: dict[str, Callable[[Any, str], Iterator[str]]] = {
     "graph": _graph_rule,
     "source": _source_rule,
     "compilation": _compilation_rule,
+    "passes": _passes_rule,
     "row": _row_rule,
 }

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from . import sharp_bits, words
 from .changes import Group, fold, groups
 from .grouping import in_full
+from .pass_text import passes
 from .plain import clean, clean_lines
 from .quantities import seconds, show
 from .words import Document, plural
@@ -247,4 +248,5 @@ _WRITERS: dict[str, Callable[[Document, int], list[str]]] = {
     "diagnostics": sharp_bits.text_lines,
     "source": _source,
     "ledger": _ledger,
+    "passes": passes,
 }

@@ -34,6 +34,9 @@ _NAMES = {
     "card": "RecompilationCard",
     "function": "SourceFunction",
     "ledger row": "LedgerRow",
+    "pass": "PassRun",
+    "pass row": "PassRow",
+    "state": "PassState",
 }
 
 

@@ -222,6 +222,49 @@ export interface CellDoc {
   note: string;
 }
 
+export interface PassRun {
+  name: string;
+  does: string;
+  pipelines: string[];
+  round: number;
+  rounds: number;
+  seconds: Quantity;
+  state: number | null;
+}
+
+export interface PassRow {
+  kind: "removed" | "added" | "changed" | "rewired" | "fused" | "moved";
+  before: string | null;
+  after: string | null;
+  from: string | null;
+  to: string | null;
+  opcode: string;
+  paths: string[];
+}
+
+export interface PassState {
+  operations: number;
+  kernels: number;
+  flops: Quantity;
+  bytes: Quantity;
+  counts: { removed: number; added: number; changed: number; rewired: number; fused: number; moved: number };
+  sentence: string;
+  rows: PassRow[];
+  left_out: number;
+}
+
+export interface PassesDoc {
+  kind: "passes";
+  version: 1;
+  title: string;
+  stages: { name: "passes" | "kernels" | "machine code" | "rest"; does: string; seconds: Quantity }[];
+  passes: PassRun[];
+  states: PassState[];
+  fates: { path: string; state: number; what: "fused" | "library" | "merged" | "gone"; into: string[] }[];
+  positions: Record<string, Position>;
+  cost: Quantity;
+}
+
 export interface LedgerRow {
   id: number;
   function: string;
@@ -241,4 +284,4 @@ export interface LedgerDoc {
   rows: LedgerRow[];
 }
 
-export type AnyDocument = SourceDoc | GraphDoc | FusionDoc | TimingDoc | RecompilationsDoc | DiagnosticsDoc | CompilationDoc | CellDoc | LedgerDoc;
+export type AnyDocument = SourceDoc | GraphDoc | FusionDoc | TimingDoc | RecompilationsDoc | DiagnosticsDoc | CompilationDoc | CellDoc | PassesDoc | LedgerDoc;

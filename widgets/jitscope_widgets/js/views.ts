@@ -3,6 +3,7 @@ import { CellView } from "./cell";
 import type { AnyDocument, CellDoc, CompilationDoc, Host } from "./documents";
 import { ledgerView } from "./ledger";
 import type { View } from "./mount";
+import { passesView } from "./passes";
 import { recompilesView } from "./recompiles";
 import { diagnosticsView } from "./sharpbits";
 import { fusionAlone, graphView, sourceView } from "./single";
@@ -34,6 +35,7 @@ const VIEWS: Record<string, Open> = {
   timing: (doc, host) => timingView(doc, host),
   recompilations: (doc, host) => recompilesView(doc, host),
   ledger: (doc, host, memory) => ledgerView(doc, host, memory),
+  passes: (doc, host, memory) => passesView(doc, host, memory),
   source: (doc) => sourceView(doc),
   diagnostics: (doc, host, memory) => diagnosticsView(doc, host, memory),
 };

@@ -24,9 +24,7 @@ ROWS = 400
 """Changed instructions of one pass that a document holds; how many more there are stands beside them."""
 
 
-def passes_document(
-    told: Told, title: str, positions: Mapping[str, Document], rows: int | None = ROWS
-) -> Document:
+def passes_document(told: Told, title: str, positions: Mapping[str, Document], rows: int | None = ROWS) -> Document:
     """The passes document of a program, from what compiling it again told. `positions` gives the source position of each
     equation's path; `rows` are the changed instructions kept of each pass (None: all). Raises ValueError where XLA wrote down no
     state of the program."""
@@ -38,15 +36,19 @@ def passes_document(
     of_state = {number: place for place, number in enumerate(kept)}
     numbers = {id(one): number for number, one in enumerate(left, 1)}
     fates = fates_of([states[n] for n in kept], [between[n - 1] for n in kept[1:]])
+    told_states = [_state(states[n], between[n - 1] if n else (), rows) for n in kept]
+    paths = {path for state in told_states for row in state["rows"] for path in row["paths"]}
     return {
         "kind": "passes",
         "version": 1,
         "title": title,
         "stages": stages_of(told.phases, passes),
         "passes": [_pass(one, of_state.get(numbers.get(id(one), -1))) for one in passes],
-        "states": [_state(states[n], between[n - 1] if n else (), rows) for n in kept],
+        "states": told_states,
         "fates": [_fate(one) for one in fates],
-        "positions": {fate.path: positions[fate.path] for fate in fates if fate.path in positions},
+        "positions": {
+            path: positions[path] for path in sorted(paths | {fate.path for fate in fates}) if path in positions
+        },
         "cost": quantity(
             told.seconds, "s", note="compiled twice more: for the times of the passes, and for what they wrote"
         ),
@@ -67,7 +69,7 @@ def _pass(one: Pass, state: int | None) -> Document:
 
 def _state(state: State, changes: Sequence[Change], rows: int | None) -> Document:
     counts = counts_of(changes)
-    told = [change for change in changes if change.computes]
+    told = sorted((change for change in changes if change.computes), key=lambda change: change.kind == "rewired")
     shown_rows = told if rows is None else told[:rows]
     cost = hlo_module.cost_analysis(hlo_module.from_text(state.text))
     note = "XLA's estimate; the body of a loop counts once"

@@ -15,7 +15,7 @@ Document = dict[str, Any]
 
 _STAGES = (
     ("kernels", "kernels written as LLVM IR", ("ThunkEmitter::EmitEntryComputation", "ThunkEmitter::ConsumeKernels")),
-    ("LLVM", "LLVM: optimising the kernels and making machine code of them", ("SplitModule", "Codegen")),
+    ("machine code", "LLVM: the kernels optimised and made machine code", ("SplitModule", "Codegen")),
 )
 _WHOLE = "PjRtCpuClient::Compile"
 

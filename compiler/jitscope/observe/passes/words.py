@@ -21,7 +21,7 @@ PASSES = {
     "cpu-parallel-task-assigner": "splits large operations over the cores",
     "cse": "keeps one of several operations that give the same value",
     "dce": "removes operations whose value nobody reads",
-    "dot-library-rewriter": "hands matrix products to the library",
+    "dot-library-rewriter": "hands matrix products, and some reductions, to a library",
     "dot_decomposer": "brings matrix products into one form: batch, rows, columns",
     "dynamic-dimension-simplifier": "simplifies reshapes that follow each other",
     "dynamic_padder": "handles arrays whose sizes are known at run time only",
