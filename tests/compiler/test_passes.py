@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from itertools import pairwise
 
@@ -22,6 +23,14 @@ BROUGHT_ALONG = {"parameter", "constant", "tuple", "get-tuple-element"}
 def row_of(fun, *args):
     jx.block_until_ready(jx.jit(fun)(*args))
     return next(r for r in reversed(list(observe.ledger())) if r.function == fun.__name__ and r.entry is not None)
+
+
+@functools.cache
+def known(name):
+    """(row, what XLA told) of one of the thirty programs, compiled once."""
+    fun, args = PROGRAMS[name][:2]
+    row = row_of(fun, *args)
+    return row, told_of(row)
 
 
 def changed(document):
@@ -53,8 +62,7 @@ def dumps(told):
 
 @pytest.mark.parametrize("name", ["log_softmax_gradient", "dense", "update", "counted_loop", "lstm", "resnet"])
 def test_what_changed_stands_in_xlas_dumps(name):
-    fun, args = PROGRAMS[name][:2]
-    told = told_of(row_of(fun, *args))
+    told = known(name)[1]
     document = passes_document(told, name, {}, rows=None)
     written = dumps(told)
     at = 0
@@ -103,10 +111,9 @@ def test_the_stages_add_up():
 
 @pytest.mark.parametrize("name", ["log_softmax", "lstm", "resnet", "unrolled"])
 def test_the_last_state_has_the_kernels_of_the_program(name):
-    fun, args = PROGRAMS[name][:2]
-    row = row_of(fun, *args)
+    row, told = known(name)
     kernels = observe.compilation_document(row)["fusion"]["summary"]["kernels"]
-    assert passes_of(row)["states"][-1]["kernels"] == kernels
+    assert passes_document(told, name, {})["states"][-1]["kernels"] == kernels
 
 
 def small():
@@ -155,11 +162,10 @@ def test_called_functions_keep_their_paths_through_inlining():
 
 
 def test_where_equations_went_agrees_with_the_kernels():
-    fun, args = PROGRAMS["resnet"][:2]
-    row = row_of(fun, *args)
+    row, told = known("resnet")
     kernels = {k["name"]: k for k in observe.compilation_document(row)["fusion"]["kernels"]}
     last = {}
-    for fate in passes_of(row)["fates"]:
+    for fate in passes_document(told, "resnet", {})["fates"]:
         last[fate["path"]] = fate
     told = [fate for fate in last.values() if fate["what"] in ("fused", "library")]
     there = [name for fate in told for name in fate["into"] if name in kernels]
@@ -171,9 +177,8 @@ def test_where_equations_went_agrees_with_the_kernels():
 
 
 def test_a_long_list_is_cut_and_says_so():
-    fun, args = PROGRAMS["unrolled"][:2]
-    row = row_of(fun, *args)
-    short = dict(changed(passes_of(row, rows=10)))["fusion"]
+    told = known("unrolled")[1]
+    short = dict(changed(passes_document(told, "unrolled", {}, rows=10)))["fusion"]
     assert len(short["rows"]) == 10 and short["left_out"] == sum(short["counts"].values()) - 10
 
 
