@@ -86,7 +86,7 @@ function side(which: Side, line: DiffLine | null, other: DiffLine | null, kind: 
   const sign = kind === "same" ? "" : which === "left" ? "−" : "+";
   const content = line ? lineElements(line, other, kind, sign) : [];
   if (note) content.push(h("span", { class: "jitscope-row-note" }, note));
-  return h("div", { class: `jitscope-side jitscope-${which}`, role: "cell", "data-none": line === null }, ...content);
+  return h("div", { class: `jitscope-side jitscope-${which}`, "data-none": line === null }, ...content);
 }
 
 export class Diff {
@@ -100,13 +100,13 @@ export class Diff {
     private readonly links: Links,
     private readonly selection: Selection,
   ) {
-    this.element = h("div", { class: "jitscope-diff", role: "table", "aria-label": "Program before and after fusion" });
+    this.element = h("div", { class: "jitscope-diff", role: "group", "aria-label": "Program before and after fusion", tabindex: "0" });
     this.element.append(
       h(
         "div",
-        { class: "jitscope-diff-head", role: "row" },
-        h("span", { role: "columnheader" }, "before"),
-        h("span", { role: "columnheader" }, "after"),
+        { class: "jitscope-diff-head" },
+        h("span", {}, "before"),
+        h("span", {}, "after"),
       ),
     );
     this.addRuns(runs(rows), 0);
@@ -152,8 +152,8 @@ export class Diff {
     };
     return h(
       "div",
-      { class: "jitscope-fused", role: "rowgroup" },
-      h("div", { class: "jitscope-fused-caption", role: "row" }, caption),
+      { class: "jitscope-fused", role: "group", "aria-label": caption },
+      h("div", { class: "jitscope-fused-caption" }, caption),
       h("div", { class: "jitscope-fused-body" }, column("left"), column("right")),
     );
   }
@@ -161,7 +161,7 @@ export class Diff {
   private folded(rows: DiffRow[]): HTMLElement {
     const button = h("button", { type: "button", class: "jitscope-fold" }, `${plural(rows.length, "unchanged line")}`);
     button.addEventListener("click", () => {
-      const place = h("div", { role: "rowgroup" });
+      const place = h("div", {});
       this.fill(place, rows);
       button.replaceWith(place);
       this.mark(this.selected);
@@ -188,7 +188,7 @@ export class Diff {
   }
 
   private row(row: DiffRow): HTMLElement {
-    const element = h("div", { class: "jitscope-row", role: "row", "data-kind": row.kind });
+    const element = h("div", { class: "jitscope-row", "data-kind": row.kind });
     const noted: Side = row.left || !row.right ? "right" : "left"; // where there is room, or beside what came of it
     for (const which of ["left", "right"] as const) {
       const other = which === "left" ? row.right : row.left;
