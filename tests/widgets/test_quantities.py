@@ -9,16 +9,22 @@ import pytest
 from hypothesis import given, strategies as st
 
 import jitscope_widgets
-from jitscope_widgets.quantities import number, origin, show
+from jitscope_widgets.quantities import number, origin, percent, show
 from tests.widgets.documents import quantity
 
 
-SAMPLES = json.loads((Path(jitscope_widgets.__file__).parent / "numbers.json").read_text())["samples"]
+TABLE = json.loads((Path(jitscope_widgets.__file__).parent / "numbers.json").read_text())
+SAMPLES = TABLE["samples"]
 
 
 @pytest.mark.parametrize(("value", "unit", "shown"), SAMPLES)
 def test_three_digits_with_unit(value: float, unit: str, shown: str) -> None:
     assert number(value, unit) == shown
+
+
+@pytest.mark.parametrize(("share", "shown"), TABLE["shares"])
+def test_shares(share: float, shown: str) -> None:
+    assert percent(share) == shown
 
 
 def test_where_a_number_comes_from_is_seen() -> None:

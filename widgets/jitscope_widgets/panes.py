@@ -144,24 +144,26 @@ def _kernels(kernels: list[Document], here: str) -> Part:
     def form(members: bool, most: int) -> str:
         noted: set[str] = set()
         named = zip(words.kernel_names(kernels), kernels[:most])
-        rows = "".join(_kernel(name, kernel, here, members, noted) for name, kernel in named)
+        timed = any(words.share_words(kernel) for kernel in kernels)
+        rows = "".join(_kernel(name, kernel, here, members, noted, timed) for name, kernel in named)
         more = said(f"and {len(kernels) - most:,} more") if len(kernels) > most else ""
-        head = "<tr><th>kernel</th><th>is</th><th>gives</th><th>from</th></tr>"
+        head = f"<tr><th>kernel</th><th>is</th><th>gives</th>{'<th>time</th>' * timed}<th>from</th></tr>"
         return f"<table><tbody>{head}{rows}</tbody></table>{more}"
 
     return part("the list of kernels", lambda: form(True, 500), lambda: form(False, 500), lambda: form(False, 20))
 
 
-def _kernel(called: str, kernel: Document, here: str, members: bool, noted: set[str]) -> str:
+def _kernel(called: str, kernel: Document, here: str, members: bool, noted: set[str], timed: bool) -> str:
     kind = f"{words.kernel_words(kernel)}{' (library call)' if kernel['kind'] == 'library' else ''}"
-    place = words.lines(kernel["positions"], here) or "origin unknown"
+    place = words.origin(kernel, here)
     told = [words.member_words(kernel["members"])] if members and len(kernel["members"]) > 1 else []
     told += [clean(kernel["note"])] if kernel["note"] and kernel["note"] not in noted else []
     noted.add(kernel["note"])
     below = "".join(f'<br><span class="dim">{escape(line)}</span>' for line in told)
     name = f"{called.removeprefix('kernel ')} <code>{escape(kernel['name'])}</code>"
     types = f"<code>{escape(kernel['type'])}</code>"
-    return f'<tr><td>{name}</td><td>{escape(kind)}{below}</td><td class="nw">{types}</td><td class="nw">{escape(place)}</td></tr>'
+    share = f'<td class="nw">{escape(words.share_words(kernel))}</td>' if timed else ""
+    return f'<tr><td>{name}</td><td>{escape(kind)}{below}</td><td class="nw">{types}</td>{share}<td class="nw">{escape(place)}</td></tr>'
 
 
 # --- timing -----------------------------------------------------------------------------------------------------------

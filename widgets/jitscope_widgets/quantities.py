@@ -55,6 +55,13 @@ def seconds(value: float) -> str:
     return number(value, "s")
 
 
+def percent(share: float) -> str:
+    """A share of a whole: `41 %`, `1.2 %`."""
+    if 0 < share < 0.0005:
+        return "< 0.1 %"
+    return f"{100 * share:.{0 if share >= 0.0995 or not share else 1}f} %"
+
+
 def size(value: float) -> str:
     """A size in bytes: `5.12 kB`."""
     return number(value, "B")

@@ -97,8 +97,8 @@ def _kernels(kernels: list[Document], width: int, here: str) -> list[str]:
     rows = []
     for name, kernel in zip(words.kernel_names(kernels), kernels):
         kind = "library call" if kernel["kind"] == "library" else ""
-        place = words.lines(kernel["positions"], here) or "origin unknown"
-        rows.append((name, words.kernel_words(kernel), clean(kernel["type"]), kind, place))
+        share = words.share_words(kernel)
+        rows.append((name, words.kernel_words(kernel), clean(kernel["type"]), kind, share, words.origin(kernel, here)))
     lines: list[str] = []
     noted: set[str] = set()
     for kernel, line in zip(kernels, table(rows, width)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +10,7 @@ from pathlib import PurePath
 from typing import Any
 
 from .plain import clean, clean_lines
-from .quantities import amount, seconds, show
+from .quantities import amount, percent, seconds, show
 from .schema import KINDS
 
 
@@ -106,6 +107,18 @@ def kernel_words(kernel: Document) -> str:
     if kernel["kind"] == "fusion":
         return f"fusion of {len(kernel['members'])}"
     return clean(kernel["opcode"])
+
+
+def share_words(kernel: Document) -> str:
+    """`41 %`, the share of the measured time; "" where it was not measured."""
+    share = kernel.get("share")
+    return percent(share) if isinstance(share, int | float) and math.isfinite(share) else ""
+
+
+def origin(kernel: Document, here: str) -> str:
+    """The lines that a kernel stems from."""
+    nowhere = "added by XLA" if kernel["kind"] == "copy" and not kernel["paths"] else "origin unknown"
+    return lines(kernel["positions"], here) or nowhere
 
 
 def member_words(members: Sequence[Document]) -> str:

@@ -4,12 +4,13 @@ import { test } from "node:test";
 import type { DiffRow, RecompilationCard } from "../../../widgets/jitscope_widgets/js/documents";
 import { runs } from "../../../widgets/jitscope_widgets/js/diff";
 import { hloTokens } from "../../../widgets/jitscope_widgets/js/highlight";
-import { bytes, quantity, seconds, withUnit } from "../../../widgets/jitscope_widgets/js/numbers";
+import { bytes, quantity, seconds, withUnit, percent } from "../../../widgets/jitscope_widgets/js/numbers";
 import { because } from "../../../widgets/jitscope_widgets/js/recompiles";
 import { contrast, parseColour } from "../../../widgets/jitscope_widgets/js/theme";
 
 test("three significant digits with a unit, as in Python", () => {
   for (const [value, unit, text] of table.samples) assert.equal(withUnit(value as number, unit as string), text);
+  for (const [share, text] of table.shares) assert.equal(percent(share as number), text);
   assert.equal(seconds(0.0613), "61.3 ms");
   assert.equal(bytes(1792), "1.79 kB");
 });

@@ -5,6 +5,7 @@ import { h, plural } from "./dom";
 import { swatch } from "./hue";
 import { hlo } from "./highlight";
 import type { Links, Selection } from "./links";
+import { percent } from "./numbers";
 
 const KINDS: Record<Kernel["kind"], [string, string]> = {
   fusion: ["▣", "fusion"],
@@ -35,7 +36,7 @@ function lineList(kernel: Kernel, links: Links): HTMLElement {
   return h(
     "span",
     { class: "jitscope-kernel-lines" },
-    ...(lines.length ? names.flatMap(inFunction) : ["line unknown"]),
+    ...(lines.length ? names.flatMap(inFunction) : [kernel.kind === "copy" && !kernel.paths.length ? "added by XLA" : "line unknown"]),
   );
 }
 
@@ -80,6 +81,9 @@ function kernelElement(kernel: Kernel, name: string, links: Links, selection: Se
     h("span", { class: "jitscope-kernel-number" }, name),
     h("span", { class: "jitscope-kernel-what" }, what(kernel)),
     h("code", { class: "jitscope-kernel-type" }, kernel.type),
+    typeof kernel.share === "number"
+      ? h("span", { class: "jitscope-kernel-share", title: "share of the measured time of all kernels" }, percent(kernel.share))
+      : null,
     lineList(kernel, links),
   );
   const element = h(

@@ -28,6 +28,12 @@ export function withUnit(value: number, unit: string): string {
 export const seconds = (value: number): string => withUnit(value, "s");
 export const bytes = (value: number): string => withUnit(value, "B");
 
+/** A share of a whole: "41 %", "1.2 %". */
+export function percent(share: number): string {
+  if (share > 0 && share < 0.0005) return "< 0.1 %";
+  return `${(100 * share).toFixed(share >= 0.0995 || !share ? 0 : 1)} %`;
+}
+
 export function quantity(q: Quantity): string {
   if (q.value === null || q.origin === "unknown" || !Number.isFinite(q.value)) return "?";
   return (q.origin === "modelled" ? "≈ " : "") + withUnit(q.value, q.unit);

@@ -1,4 +1,5 @@
-// How each kind of node looks and how big it is.
+// How each kind of node looks and how big it is: the table looks.json, which the still pictures read too.
+import table from "../../looks.json";
 import { plural } from "../dom";
 import type { Model } from "./model";
 import type { ShownNode } from "./hulls";
@@ -13,34 +14,18 @@ export interface Look {
   main: string;
   sub: string;
   height: number;
+  pad: number; // beside the label
 }
 
 /** Operations that only move or repeat values; drawn small so that the arithmetic stands out. */
-const QUIET = new Set([
-  "broadcast_in_dim",
-  "broadcast",
-  "convert_element_type",
-  "convert",
-  "reshape",
-  "bitcast",
-  "squeeze",
-  "expand_dims",
-  "copy",
-  "get-tuple-element",
-  "tuple",
-  "parameter",
-  "constant",
-  "iota",
-  "pjit_inputs",
-  "stop_gradient",
-]);
+const QUIET = new Set(table.quiet);
 
-const LONGEST = 26;
+const LONGEST = table.longest_label;
 export const STRIPE = 5;
 
 function short(text: string): string {
   // the end tells generated names apart: multiply_subtract_fusion.3
-  return text.length > LONGEST ? `${text.slice(0, 15)}…${text.slice(-10)}` : text;
+  return text.length > LONGEST ? `${text.slice(0, LONGEST - 11)}…${text.slice(-10)}` : text;
 }
 
 const word = (model: Model) => (model.document.level === "jaxpr" ? "equation" : "operation");
@@ -65,19 +50,22 @@ export function lookOf(model: Model, i: number): Look {
   const node = model.node(i);
   const sign = signOf(node);
   const main = short(node.label || node.id);
-  const look = (shape: ShapeName, height: number, px = 13, sub = ""): Look => ({ shape, px, sign, main, sub, height });
+  const look = (shape: ShapeName, like: keyof typeof table.shapes, sub = ""): Look => {
+    const { font: px, height, pad } = table.shapes[like];
+    return { shape, px, sign, main, sub, height, pad };
+  };
   if (model.isScope(i)) {
     const sub = insideText(model, i);
-    if (node.what === "tree") return { ...look("tree", 28, 12), main: `${main} · ${sub}` };
-    if (node.kind === "fusion" || node.kind === "hull") return look("fusion", 42, 13, sub);
-    if (node.kind === "fold") return look("fold", 42, 13, sub);
-    return look(node.what === "repeat" ? "repeat" : "scope", 42, 13, sub);
+    if (node.what === "tree") return { ...look("tree", "tree"), main: `${main} · ${sub}` };
+    if (node.kind === "fusion" || node.kind === "hull") return look("fusion", "fusion", sub);
+    if (node.kind === "fold") return look("fold", "scope", sub);
+    return look(node.what === "repeat" ? "repeat" : "scope", "scope", sub);
   }
-  if (node.kind === "input" || node.kind === "output") return look("pill", 26, 12);
-  if (node.kind === "library") return look("library", 42, 13, "library call");
-  if (node.kind === "fusion") return look("fusion", 32);
-  if (isQuiet(node)) return look("small", 22, 11);
-  return look("box", 30);
+  if (node.kind === "input" || node.kind === "output") return look("pill", "pill");
+  if (node.kind === "library") return look("library", "library", "library call");
+  if (node.kind === "fusion") return look("fusion", "kernel");
+  if (isQuiet(node)) return look("small", "small");
+  return look("box", "box");
 }
 
 export const isBold = ({ shape }: Look): boolean => ["scope", "fusion", "fold", "repeat"].includes(shape);
@@ -108,6 +96,5 @@ export function sizeOf(
   const below = look.sub && [look.sub, model.shareText(i)].filter(Boolean).join(" · ");
   const stepper = model.isRepeat(i) ? STEPPER : 0;
   const sub = below ? meter.width(below, MEASURE_PX, family) + arrow : 0;
-  const padding = look.shape === "small" ? 20 : look.shape === "library" ? 36 : 25;
-  return { w: Math.ceil(Math.max(main + stepper, sub, 18) + padding), h: look.height };
+  return { w: Math.ceil(Math.max(main + stepper, sub, 18) + look.pad), h: look.height };
 }
