@@ -1,7 +1,8 @@
 """Pytrees: nested containers with arrays at their leaves.
 
 Tuples, lists, dicts, namedtuples, OrderedDicts, defaultdicts and None (an empty tree) are known; other classes are
-registered with `register_pytree_node` and its kin.
+registered with `register_pytree_node` and its kin. What takes trees apart raises ValueError for dicts whose keys cannot be
+sorted; what takes several trees, for those of another structure than the first. `is_leaf(x)` says where to stop.
 """
 
 from __future__ import annotations

@@ -154,5 +154,6 @@ def _entry(path: str, value: Any, shown: dict[type, str]) -> list[str]:
     if value in shown:
         return [f"``{path}`` is :py:class:`{shown[value]}`.", ""]
     shown[value] = path
-    members = ["   :members:"] if value.__module__.startswith("jitscope") else []
+    fields = hasattr(value, "_fields")  # of a named tuple: the signature has them
+    members = ["   :members:"] if value.__module__.startswith("jitscope") and not fields else []
     return [f".. autoclass:: {path}", *members, ""]

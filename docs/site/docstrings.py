@@ -17,7 +17,15 @@ _MARKUP = re.compile(r"([\\*|_])")
 def as_rst(text: str, owner: Any) -> list[str]:
     """The lines of a docstring. Names of public functions become links, except those of `owner`'s own parameters."""
     own = _parameters(owner)
-    parts = _CODE.split(text)
+    return [line for block in re.split(r"\n{2,}", text.strip("\n")) for line in (*_block(block, own), "")]
+
+
+def _block(block: str, own: frozenset[str]) -> list[str]:
+    """A paragraph; one that is indented is code."""
+    lines = block.split("\n")
+    if all(line.startswith("    ") for line in lines):
+        return [".. code-block:: python", "", *lines]
+    parts = _CODE.split(block)
     for at, part in enumerate(parts):
         parts[at] = _code(part, own) if at % 2 else escaped(part)
     return "".join(parts).split("\n")

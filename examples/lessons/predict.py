@@ -1,6 +1,7 @@
-"""Questions that check themselves: the reader predicts, the cell asks the compiler.
+"""Questions that check themselves: the reader predicts in one cell, the next one, which is folded, asks the compiler.
 
     prediction = ...  # how many equations?
+
     check(prediction, truth=len(jx.make_jaxpr(f)(x).eqns), hint="Count the operations.", because="Each operation is one.")
 
 No answer is stored anywhere: `truth` is computed when the cell runs.
@@ -33,7 +34,9 @@ def check(prediction, truth, *, hint, because):
     """
     answer = f"{truth!r}. {because}"
     if prediction is ...:
-        return Verdict("Unanswered", "Put your prediction in place of the dots and run this cell again.", answer)
+        return Verdict(
+            "Unanswered", "Put your prediction in place of the dots above, and run both cells again.", answer
+        )
     if type(prediction) is type(truth) and prediction == truth:
         return Verdict("Right", answer)
     return Verdict("Not yet", f"You said {prediction!r}. {hint}", answer)

@@ -5,7 +5,9 @@ One step:
     updates, state = optimizer.update(grads, state, params)
     params = optimizers.apply_updates(params, updates)
 
-with `optimizer = optimizers.adam(1e-3)` and, at the start, `state = optimizer.init(params)`.
+with `optimizer = optimizers.adam(1e-3)` and, at the start, `state = optimizer.init(params)`. Trees of gradients, updates, state and
+parameters have one structure, their leaves the shapes and dtypes of the parameters; where they differ, `update` and
+`apply_updates` raise ValueError.
 """
 
 from .algorithms import *

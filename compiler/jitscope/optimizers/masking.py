@@ -30,6 +30,8 @@ class MaskedNode(NamedTuple):
 
 
 class MaskedState(NamedTuple):
+    """The state of `masked`: the state of the inner transformation."""
+
     inner_state: Any
 
 
@@ -58,6 +60,8 @@ def masked(inner: GradientTransformation, mask: Any) -> GradientTransformationEx
 
 
 class InjectHyperparamsState(NamedTuple):
+    """The state of `inject_hyperparams`: the steps done, the numbers by name, and the state of the optimizer made with them."""
+
     count: Any
     hyperparams: dict[str, Any]
     inner_state: Any
@@ -131,6 +135,8 @@ def _in_dtype(value: Any, dtype: Any) -> Any:
 
 
 class MultiStepsState(NamedTuple):
+    """The state of `MultiSteps`: gradients seen since the last step, steps done, the state of the optimizer, and the gradients so far."""
+
     mini_step: Any
     gradient_step: Any
     inner_opt_state: Any

@@ -30,53 +30,75 @@ __all__ = ["EmaState", "ScaleByAdamState", "ScaleByLionState", "ScaleByRStdDevSt
 
 
 class ScaleByScheduleState(NamedTuple):
+    """The state of `scale_by_schedule`: the steps done."""
+
     count: Any
 
 
 class TraceState(NamedTuple):
+    """The state of `trace`: the sum of updates, a tree as the parameters."""
+
     trace: Any
 
 
 class ScaleByAdamState(NamedTuple):
+    """The state of `scale_by_adam`: the steps done, the running means of updates and of their squares, trees as the parameters."""
+
     count: Any
     mu: Any
     nu: Any
 
 
 class ScaleByRmsState(NamedTuple):
+    """The state of `scale_by_rms`: the running mean of squares, a tree as the parameters."""
+
     nu: Any
 
 
 class ScaleByRmsWithCountState(NamedTuple):
+    """The state of `scale_by_rms` with `bias_correction`: the steps done, and the running mean of squares."""
+
     count: Any
     nu: Any
 
 
 class ScaleByRStdDevState(NamedTuple):
+    """The state of `scale_by_stddev`: the running means of updates and of their squares, trees as the parameters."""
+
     mu: Any
     nu: Any
 
 
 class ScaleByRStdDevWithCountState(NamedTuple):
+    """The state of `scale_by_stddev` with `bias_correction`: the steps done, and the running means of updates and of squares."""
+
     count: Any
     mu: Any
     nu: Any
 
 
 class ScaleByRssState(NamedTuple):
+    """The state of `scale_by_rss`: the sum of squares, a tree as the parameters."""
+
     sum_of_squares: Any
 
 
 class ScaleByLionState(NamedTuple):
+    """The state of `scale_by_lion`: the steps done, and the running mean of updates."""
+
     count: Any
     mu: Any
 
 
 class WeightDecaySchedule(NamedTuple):
+    """The state of `add_decayed_weights` with a schedule: the steps done."""
+
     count: Any
 
 
 class EmaState(NamedTuple):
+    """The state of `ema`: the steps done, and the running mean of updates, a tree as the parameters."""
+
     count: Any
     ema: Any
 
