@@ -38,6 +38,10 @@ def value_and_grad(
     pair too. The gradient has the argument's structure, shapes and dtypes; for a sequence of argnums it is a tuple.
     Negative argnums count from the end. Integer arguments raise TypeError unless `allow_int`, which gives float0. Keyword
     arguments are passed on. Raises TypeError for results that are no scalars and for arguments that are not there.
+
+    >>> loss = lambda w, x: ((w * x).sum() - 1) ** 2
+    >>> jx.value_and_grad(loss)(jnp.array([1.0, 2.0]), jnp.array([1.0, 1.0]))
+    (Array(4., dtype=float32), Array([4., 4.], dtype=float32))
     """
     check_callable(fun, "value_and_grad")
     refuse_reduce_axes(reduce_axes, "grad")
@@ -64,7 +68,11 @@ def grad(
     allow_int: bool = False,
     reduce_axes: Sequence[Any] = (),
 ) -> Callable[..., Any]:
-    """The gradient of `fun`, see `value_and_grad`; with `has_aux`, (gradient, aux)."""
+    """The gradient of `fun`, see `value_and_grad`; with `has_aux`, (gradient, aux).
+
+    >>> jx.grad(lambda x: x**3)(2.0)
+    Array(12., dtype=float32, weak_type=True)
+    """
     check_callable(fun, "grad")
     refuse_reduce_axes(reduce_axes, "grad")
     numbers = argument_numbers(argnums)

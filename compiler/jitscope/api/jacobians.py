@@ -37,6 +37,10 @@ def jacfwd(
     those for a sequence of argnums) with leaves of shape result.shape + argument.shape. With `has_aux`, `fun` returns
     (result, aux) and the Jacobian function (Jacobian, aux). Raises TypeError for arguments that are not real floats
     (complex ones need `holomorphic=True`).
+
+    >>> jx.jacfwd(lambda x: jnp.stack([x[0] * x[1], x[1]]))(jnp.array([2.0, 3.0]))
+    Array([[3., 2.],
+           [0., 1.]], dtype=float32)
     """
     check_callable(fun, "jacfwd")
     numbers = argument_numbers(argnums)
@@ -88,6 +92,10 @@ def hessian(
 
     The structure of `fun`'s result, in it that of the arguments, in it that again; leaves have shape
     result.shape + argument.shape + argument.shape. See `jacfwd`.
+
+    >>> jx.hessian(lambda x: x[0] ** 2 * x[1])(jnp.array([1.0, 3.0]))
+    Array([[6., 2.],
+           [2., 0.]], dtype=float32)
     """
     return jacfwd(jacrev(fun, argnums, has_aux, holomorphic), argnums, has_aux, holomorphic)
 

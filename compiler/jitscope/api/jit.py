@@ -59,6 +59,12 @@ def jit(
     The result has `trace`, `lower`, `eval_shape`, `clear_cache`, and the Python function as `__wrapped__`; as an attribute
     of a class it is a method. Also a decorator, with or without arguments. Raises TypeError for arguments or results that
     are no arrays.
+
+    >>> @jx.jit
+    ... def norm(x):
+    ...     return jnp.sqrt((x * x).sum())
+    >>> norm(jnp.array([3.0, 4.0]))
+    Array(5., dtype=float32)
     """
     if fun is _NOT_GIVEN:
         return functools.partial(

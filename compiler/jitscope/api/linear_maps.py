@@ -26,6 +26,9 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
 
     Gives (result, tangent), or (result, tangent, aux) with `has_aux`. Raises TypeError where structures or dtypes of
     tangents and primals differ, ValueError where shapes do. The tangent of an integer has dtype float0.
+
+    >>> jx.jvp(lambda x: x**2, (3.0,), (1.0,))
+    (Array(9., dtype=float32, weak_type=True), Array(6., dtype=float32, weak_type=True))
     """
     try:
         return _jvp(fun, primals, tangents, has_aux)
@@ -77,6 +80,10 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
 
     The function is evaluated once; the linear function may be called many times. It is a pytree, whose leaves are what
     it keeps of the evaluation. Gives (result, f_jvp) or, with `has_aux`, (result, f_jvp, aux).
+
+    >>> out, push = jx.linearize(lambda x: x**2, 3.0)
+    >>> push(1.0), push(2.0)
+    (Array(6., dtype=float32, weak_type=True), Array(12., dtype=float32, weak_type=True))
     """
     try:
         return _linear(fun, primals, has_aux, Pushforward, "linearize")
@@ -91,6 +98,10 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False, reduce_ax
     The latter is a pytree, whose leaves are what it keeps of the evaluation. Gives (result, f_vjp) or, with `has_aux`,
     (result, f_vjp, aux). Cotangents of integer primals have dtype float0. `reduce_axes` is there for JAX's sake and
     raises NotImplementedError, as in JAX.
+
+    >>> out, pull = jx.vjp(lambda x, y: x * y, 2.0, 5.0)
+    >>> pull(1.0)
+    (Array(5., dtype=float32, weak_type=True), Array(2., dtype=float32, weak_type=True))
     """
     try:
         refuse_reduce_axes(reduce_axes, "vjp")

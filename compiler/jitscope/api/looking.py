@@ -37,6 +37,9 @@ def make_jaxpr(
     Arguments are trees of arrays, numbers, or anything with a shape and a dtype (ShapeDtypeStruct); those in
     `static_argnums` are passed as they are. `axis_env` opens named axes: ((name, size), …). With `return_shape`, (jaxpr,
     shapes and dtypes of the result).
+
+    >>> jx.make_jaxpr(lambda x: jnp.sin(x) * 2)(1.0)
+    { lambda ; a:f32[]. let b:f32[] = sin a; c:f32[] = mul b 2.0:f32[] in (c,) }
     """
     check_callable(fun, "make_jaxpr")
     spec = StaticSpec(fun, static_argnums)
@@ -81,6 +84,9 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Shapes and dtypes of `fun(*args, **kwargs)`, as a tree of ShapeDtypeStructs; nothing is computed.
 
     Arguments are trees of arrays, numbers, or anything with a shape and a dtype. Raises what `fun` raises while traced.
+
+    >>> jx.eval_shape(jnp.matmul, jx.ShapeDtypeStruct((3, 4), "float32"), jx.ShapeDtypeStruct((4, 5), "float32"))
+    ShapeDtypeStruct(shape=(3, 5), dtype=float32)
     """
     try:
         return make_jaxpr(fun, return_shape=True)(*args, **kwargs)[1]

@@ -33,6 +33,10 @@ def vmap(
     names the axis for collectives such as `lax.psum`; `spmd_axis_name` says over which axis of a mesh of devices it is
     spread, which means nothing on one device. Raises TypeError for axes that are no ints, ValueError for axes that do not
     exist, sizes that disagree (it names the arguments), or when nothing is mapped and `axis_size` is not given.
+
+    >>> dot = lambda a, b: (a * b).sum()
+    >>> jx.vmap(dot, in_axes=(0, None))(jnp.arange(6.0).reshape(3, 2), jnp.ones(2))
+    Array([1., 5., 9.], dtype=float32)
     """
     check_callable(fun, "vmap")
     in_axes = _checked_axes(in_axes, "in_axes")

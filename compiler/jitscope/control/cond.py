@@ -347,6 +347,9 @@ def cond(
 
     Both give the same structure, shapes and dtypes. Raises TypeError where they do not (the message names the leaf and the
     line), or `pred` is not a scalar.
+
+    >>> lax.cond(True, lambda x: x + 1, lambda x: x - 1, 10)
+    Array(11, dtype=int32, weak_type=True)
     """
     operands = operands if operand is _ABSENT else (*operands, operand)
     if not callable(true_fun) and len(operands) == 2 and callable(false_fun) and callable(operands[1]):
@@ -374,6 +377,9 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any, o
 
     All branches give the same structure, shapes and dtypes. Raises TypeError where they do not (the message names the leaf
     and the line), or the index is not an integer scalar; ValueError without branches.
+
+    >>> lax.switch(2, [jnp.sin, jnp.cos, lambda x: x * 2], 3.0)
+    Array(6., dtype=float32, weak_type=True)
     """
     operands = operands if operand is _ABSENT else (*operands, operand)
     named = {f"branches[{i}]": b for i, b in enumerate(branches)}

@@ -34,6 +34,9 @@ def fori_loop(
     mode). Bounds are numbers of one dtype (a Python int beside a signed integer takes its dtype); known ones are cut to ints.
     `unroll`: so many iterations stand in one of the compiled loop (known bounds only). Raises TypeError for bounds that are
     no scalars or of two dtypes, or a body that changes the carry's structure, shapes or dtypes.
+
+    >>> lax.fori_loop(0, 5, lambda i, total: total + i, 0)
+    Array(10, dtype=int32, weak_type=True)
     """
     if not callable(body_fun):
         raise TypeError(f"fori_loop: body_fun must be a function; it is of type {type(body_fun).__name__}")

@@ -405,6 +405,9 @@ def scan(
 
     Differentiable in both modes. Raises TypeError where `f` gives another carry than it took (the message names the leaf),
     ValueError for sizes that disagree.
+
+    >>> lax.scan(lambda total, x: (total + x, total), 0.0, jnp.arange(4.0))
+    (Array(6., dtype=float32), Array([0., 0., 1., 3.], dtype=float32, weak_type=True))
     """
     if not callable(f):
         raise TypeError(f"scan: f must be a function; it is of type {type(f).__name__}")

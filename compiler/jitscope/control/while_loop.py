@@ -279,6 +279,9 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], i
     `init_val` is a tree of arrays; `body_fun` gives one of the same structure, shapes and dtypes, `cond_fun` a boolean
     scalar. Differentiable in forward mode; reverse mode raises ValueError, use `scan` or `fori_loop` with known bounds.
     Raises TypeError where the body gives another carry than it took, or the condition is not a boolean scalar.
+
+    >>> lax.while_loop(lambda x: x < 100, lambda x: 2 * x, 3)
+    Array(192, dtype=int32, weak_type=True)
     """
     for name, f in (("cond_fun", cond_fun), ("body_fun", body_fun)):
         if not callable(f):

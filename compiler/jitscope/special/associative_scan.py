@@ -19,6 +19,9 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = 
     a stands before b. `reverse`: from the last element (then a stands after b). Takes some 2 n combinations in 2 log₂ n steps (the odd-even
     reduction of Ladner and Fischer). Results are strong. Raises TypeError where `fn` gives another shape or dtype than it
     took, ValueError for another number of arrays and for sizes that differ.
+
+    >>> lax.associative_scan(jnp.add, jnp.arange(1.0, 5.0))
+    Array([ 1.,  3.,  6., 10.], dtype=float32)
     """
     if not callable(fn):
         raise TypeError(f"associative_scan: fn must be a function, it is {type(fn).__name__}")
