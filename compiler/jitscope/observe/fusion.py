@@ -282,7 +282,7 @@ def _sizes(sizes: Sequence[int]) -> str:
 
 def _counted(count: int, noun: str) -> str:
     plural = "copies" if noun == "copy" else f"{noun}s"
-    return f"{count} {noun if count == 1 else plural}" if count else ""
+    return f"{count:,} {noun if count == 1 else plural}" if count else ""
 
 
 def _listed(parts: Sequence[str]) -> str:

@@ -24,7 +24,7 @@ def rows_of(before: Flow, after: Flow, lineage: Lineage) -> list[Row]:
 
 def operations(count: int) -> str:
     """The count with its noun."""
-    return f"{count} operation" + ("" if count == 1 else "s")
+    return f"{count:,} operation" + ("" if count == 1 else "s")
 
 
 class _Rows:

@@ -11,7 +11,7 @@ const KINDS: Record<Kernel["kind"], [string, string]> = {
   fusion: ["▣", "fusion"],
   library: ["⬡", "library call"],
   loop: ["↻", "loop"],
-  copy: ["⧉", "copy"],
+  copy: ["◇", "copy"],
   other: ["□", "operation"],
 };
 
@@ -20,6 +20,7 @@ const AT_ONCE = 300; // kernels made before anyone asks
 
 function what(kernel: Kernel): string {
   const [, word] = KINDS[kernel.kind] ?? KINDS.other;
+  if (word === kernel.opcode) return word;
   return kernel.kind === "fusion" ? `fusion of ${kernel.members.length}` : `${word}: ${kernel.opcode}`;
 }
 
