@@ -75,11 +75,12 @@ export class SidePanel extends Widget {
       },
     });
     const list = [tab("ledger", "Compilations", () => this.ledger()), tab("bits", "Sharp bits", () => this.bits())];
-    const made = tabs(list, "ledger", "jitscope", () => undefined);
+    const made = tabs(list, "", "jitscope", () => undefined);
     const whole = window.document.createElement("div");
     whole.append(made.bar, made.body);
-    whole.className = "jitscope-side";
+    whole.className = "jitscope-sidebar";
     stage(this.node, whole);
+    made.show("ledger");
     return made;
   }
 

@@ -113,6 +113,8 @@ const SAID: Record<Changed["sign"], string> = { "-": "removed: ", "+": "added: "
 function differenceElement(fix: Fix): HTMLElement | null {
   const lines = difference(fix);
   if (!lines.length) return null;
+  const indents = lines.filter(({ text }) => text.trim()).map(({ text }) => text.length - text.trimStart().length);
+  const indent = Math.min(...indents); // what all lines have in common says nothing
   return h(
     "div",
     { class: "jitscope-fix-lines", role: "group", "aria-label": "What the fix changes" },
@@ -122,7 +124,7 @@ function differenceElement(fix: Fix): HTMLElement | null {
         { class: "jitscope-fix-line", "data-sign": sign },
         h("span", { class: "jitscope-fix-number", "aria-hidden": "true" }, number),
         h("span", { class: "jitscope-fix-sign", "aria-hidden": "true" }, sign === "-" ? "−" : sign),
-        h("code", {}, SAID[sign] ? h("span", { class: "jitscope-hidden" }, SAID[sign]) : null, python(text)),
+        h("code", {}, SAID[sign] ? h("span", { class: "jitscope-hidden" }, SAID[sign]) : null, python(text.slice(indent))),
       ),
     ),
   );

@@ -1,10 +1,10 @@
 // Sharp bits: a card for each, with the line, the cause, the evidence and the fix; as a list with filters, and alone.
-import type { Diagnostic, DiagnosticsDoc, Host } from "./documents";
+import type { Diagnostic, DiagnosticsDoc, Host, Position } from "./documents";
 import { h, plural, prose } from "./dom";
 import { applyButton, fixView } from "./fixes";
+import { place } from "./graph/tooltip";
 import { python } from "./highlight";
 import type { View } from "./mount";
-import { positionLink } from "./recompiles";
 import { NAMES, SEVERITIES, severityIcon, type Severity } from "./severity";
 
 export const IGNORE = "jitscope:ignore";
@@ -79,6 +79,14 @@ export function body(item: Diagnostic, brief = false): HTMLElement[] {
   return parts.filter((part) => part !== null);
 }
 
+/** "line 3": the cell stands above. */
+function lineLink(position: Position, host: Host): HTMLElement {
+  const text = `line ${position.line}`;
+  const attributes = { type: "button", class: "jitscope-link", "aria-label": place(position), title: place(position) };
+  if (!host.goto) return h("span", { class: "jitscope-muted" }, text);
+  return h("button", { ...attributes, onclick: () => host.goto!(position) }, text);
+}
+
 function head(item: Diagnostic, host: Host | null): HTMLElement {
   return h(
     "header",
@@ -86,13 +94,23 @@ function head(item: Diagnostic, host: Host | null): HTMLElement {
     severityIcon(item.severity),
     h("span", { class: "jitscope-hidden" }, `${NAMES[item.severity]}: `),
     h("code", { class: "jitscope-bit-id" }, item.id),
-    item.position && host ? h("span", { class: "jitscope-muted" }, positionLink(item.position, host)) : null,
+    item.position && host ? lineLink(item.position, host) : null,
   );
 }
 
 /** One sharp bit, for the editor's tooltip: the code is in sight. */
 export function bitCard(item: Diagnostic): HTMLElement {
   return h("article", { class: "jitscope-bit", "data-severity": item.severity }, head(item, null), ...body(item, true));
+}
+
+function byCell(items: Diagnostic[]): [string, Diagnostic[]][] {
+  const found = new Map<string, [string, Diagnostic[]]>();
+  for (const item of items) {
+    const key = item.position?.file ?? "";
+    const [name, known] = found.get(key) ?? [item.position?.cell ?? key, []];
+    found.set(key, [name, [...known, item]]);
+  }
+  return [...found.values()];
 }
 
 interface Filter {
@@ -102,15 +120,19 @@ interface Filter {
 
 export function diagnosticsView(doc: DiagnosticsDoc, host: Host, memory?: Filter): View {
   const filter: Filter = { severity: memory?.severity ?? "all", id: memory?.id ?? "" };
-  const list = h("ul", { class: "jitscope-bits" });
+  const list = h("div", {});
   const show = () => {
     const wanted = doc.items.filter(
       (item) => (filter.severity === "all" || item.severity === filter.severity) && (!filter.id || item.id === filter.id),
     );
     const card = (item: Diagnostic) =>
       h("li", { class: "jitscope-bit", "data-severity": item.severity, "data-bit": item.id }, head(item, host), ...body(item));
-    list.replaceChildren(...wanted.map(card));
-    if (!wanted.length) list.append(h("li", { class: "jitscope-empty" }, "None of this kind."));
+    const group = ([cell, items]: [string, Diagnostic[]]) => [
+      cell ? h("h3", { class: "jitscope-bits-cell" }, cell) : null,
+      h("ul", { class: "jitscope-bits", "aria-label": cell || null }, ...items.map(card)),
+    ];
+    list.replaceChildren(...byCell(wanted).flatMap(group).filter((part) => part !== null));
+    if (!wanted.length) list.append(h("p", { class: "jitscope-empty" }, "None of this kind."));
   };
   if (!doc.items.length) return { element: empty(doc.note), dispose() {} };
   const tools = filters(doc.items, filter, show);

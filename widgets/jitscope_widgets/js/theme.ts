@@ -57,6 +57,7 @@ export function followTheme(root: HTMLElement, changed: () => void): Disposables
   all.add(() => observer.disconnect());
   for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"]) all.listen(matchMedia(query), "change", later);
   look();
+  if (!root.isConnected) requestAnimationFrame(look); // it is put into its place in a moment
   return all;
 }
 
