@@ -44,7 +44,7 @@ function sorry(error: unknown): View {
 
 /** Puts an element of ours alone on the page, with styles and theme. */
 export function stage(element: HTMLElement, content: HTMLElement): { dispose(): void } {
-  const root = h("div", { class: "jitscope" }, content);
+  const root = Object.assign(h("div", { class: "jitscope" }, content), { __jitscope: {} });
   addStyles(element);
   element.replaceChildren(root);
   return followTheme(root, () => undefined);
