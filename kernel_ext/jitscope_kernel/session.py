@@ -15,6 +15,7 @@ from typing import Any
 import IPython
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
+from IPython.terminal.interactiveshell import TerminalInteractiveShell
 
 import jitscope_widgets
 from jitscope import observe
@@ -165,6 +166,7 @@ class Session:
             if error is not None:
                 self.sharp_bits.failed(error)
             self._report(running, error)
+            self._tell(running, error)
         finally:
             for outer in self._stack:
                 outer.since = self.ledger.mark()  # what was said here is not said again
@@ -263,6 +265,14 @@ class Session:
         for row in self.ledger.since(running.since):
             if row.what == "recompiled" and not row.nested and row.id not in running.compiled:
                 output.show_text(_recompiled(row))
+
+    @output.guarded("the look for sharp bits")
+    def _tell(self, running: Running, error: BaseException | None) -> None:
+        """In a terminal, where nothing can be marked, what the cell steps on is told below it."""
+        if isinstance(self.shell, TerminalInteractiveShell) and not running.quiet:
+            told = self.sharp_bits.of_cell(running.place[0], failed=error is not None)
+            if told is not None:
+                output.say(jitscope_widgets.text(told))
 
     def _document(self, running: Running, error: BaseException | None) -> Document:
         label, cell_id = running.place

@@ -6,6 +6,7 @@ import ast
 import difflib
 import functools
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -22,6 +23,7 @@ from jitscope.advise.watch import Watch
 
 Document = dict[str, Any]
 _CELLS = 500
+_LONG = 0.1  # seconds
 
 
 class Cell(NamedTuple):
@@ -49,6 +51,7 @@ class SharpBits:
         self._watched: list[Diagnostic] = []
         self._programs: dict[int, tuple[Diagnostic, ...]] = {}
         self._before: list[Cell] = []
+        self._spent = 0.0  # seconds, for the last look at a cell that ran
 
     def began(self, texts: Iterable[str]) -> None:
         """The extension was loaded after these cells had run: what they import and define, later ones use."""
@@ -128,6 +131,17 @@ class SharpBits:
     def document(self, cells: Sequence[Cell] | None = None) -> Document:
         """As a document; see docs/documents.md."""
         return {"kind": "diagnostics", "version": 1, "items": [_item(cell, one) for cell, one in self.found(cells)]}
+
+    def of_cell(self, label: str, failed: bool) -> Document | None:
+        """What is to be told of a cell that just ran; None for nothing. An error was told by its traceback. Nothing is told
+        unasked once a look at the session takes too long."""
+        if self._spent > _LONG:
+            return None
+        start = time.perf_counter()
+        found = [(cell, one) for cell, one in self.found() if cell.label == label]
+        self._spent = time.perf_counter() - start
+        items = [_item(cell, one) for cell, one in found if not (failed and one.severity == "error")]
+        return {"kind": "diagnostics", "version": 1, "items": items} if items else None
 
 
 def _item(cell: Cell, one: Diagnostic) -> Document:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 from jitscope_kernel import session
 
 
@@ -106,3 +110,29 @@ def test_ignored_ids(shell):
     assert [id for id, _, _ in found(shell)] == ["key-reuse"]
     shell.cell("%config JitscopeMagics.ignore = ['key-reuse']")
     assert found(shell) == []
+
+
+def test_a_terminal_tells_them_below_the_cell(tmp_path):
+    script = tmp_path / "session.ipy"
+    cells = [
+        "%load_ext jitscope\nimport jitscope as jx, jitscope.numpy as jnp",
+        "x = jnp.zeros(3)\nx.at[0].set(1.0)\ny = x",
+        "f = jx.jit(lambda x: x if x > 0 else -x)",
+        "f(1.0)",
+    ]
+    script.write_text(
+        "from IPython.terminal.interactiveshell import TerminalInteractiveShell\n"
+        "shell = TerminalInteractiveShell.instance(simple_prompt=True, colors='nocolor')\n"
+        f"for cell in {cells!r}: shell.run_cell(cell, store_history=True)\n"
+    )
+    environment = os.environ | {"IPYTHONDIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=100, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[:4] == [
+        "1 sharp bit: 1 warning",
+        "",
+        "warning: update-result-dropped  In [2], line 2, columns 1-16",
+        "    2 | x.at[0].set(1.0)",
+    ]
+    assert "      | ^^^^^^^^^^^^^^^^" in done.stderr.splitlines()
+    assert done.stderr.count("branch-on-tracer") == 1  # at the definition; the error tells itself
