@@ -168,7 +168,7 @@ def _item(cell: Cell, one: Diagnostic) -> Document:
         "title": CATALOGUE[one.id].title,
         "message": one.message,
         "why": WHY[one.id],
-        "evidence": list(one.evidence),
+        "evidence": [line for line in one.evidence if line.strip(" ^~")],  # views underline the code itself
         "origin": one.origin,
         "position": position,
         "fix": fix if fix["text"] or fix["edits"] else None,

@@ -29,7 +29,9 @@ def test_cells_are_looked_at_with_the_names_of_those_before(shell):
 def test_an_error_is_told_once_and_gone_with_its_cell(shell):
     shell.cell(IMPORTS)
     shell.cell("f = jax.jit(lambda x: x if x > 0 else -x)\nf(1.0)")
-    assert [id for id, _, _ in found(shell)] == ["branch-on-tracer"]
+    (item,) = session.of(shell.ip).sharp_bits.document()["items"]
+    assert (item["id"], item["origin"] != "look") == ("branch-on-tracer", True)
+    assert item["fix"]["edits"]  # the run's own words, the look's edits
 
 
 def test_values_are_looked_at_when_asked(shell):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from .catalogue import CATALOGUE
@@ -90,8 +90,11 @@ def applied(text: str, edits: Iterable[Edit]) -> str:
 
 
 def together(looked: Iterable[Diagnostic], ran: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """What a look and a run found. An error is told once: one that a run met stands for those that the look expected in its line."""
-    ran = list(ran)
+    """What a look and a run found. An error is told once: one that a run met stands for those that the look expected in its line,
+    with the edits that the look has for it."""
+    looked = list(looked)
+    edits = {one.place: one.fix for one in looked if one.fix.edits}
+    ran = [replace(one, fix=edits.get(one.place, one.fix)) if not one.fix.edits else one for one in ran]
     met = {(one.file, one.span.line) for one in ran if one.severity == "error"}
     kept = [one for one in looked if one.severity != "error" or (one.file, one.span.line) not in met]
     return distinct([*kept, *ran])
