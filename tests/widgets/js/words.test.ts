@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import table from "../../../widgets/jitscope_widgets/numbers.json";
 import { test } from "node:test";
-import type { DiffRow, RecompilationCard } from "../../../widgets/jitscope_widgets/js/documents";
+import type { DiffRow, Kernel, RecompilationCard } from "../../../widgets/jitscope_widgets/js/documents";
 import { runs } from "../../../widgets/jitscope_widgets/js/diff";
 import { hloTokens } from "../../../widgets/jitscope_widgets/js/highlight";
+import { what } from "../../../widgets/jitscope_widgets/js/kernels";
 import { bytes, quantity, seconds, withUnit, percent } from "../../../widgets/jitscope_widgets/js/numbers";
 import { because } from "../../../widgets/jitscope_widgets/js/recompiles";
 import { contrast, parseColour } from "../../../widgets/jitscope_widgets/js/theme";
@@ -76,4 +77,11 @@ test("contrast as WCAG computes it", () => {
   assert.equal(Math.round(contrast([0, 0, 0], [255, 255, 255])), 21);
   assert.deepEqual([...parseColour("color(srgb 1 0.5 0 / 0.5)")], [255, 128, 0]);
   assert.equal(parseColour("rgba(1, 2, 3, 0.25)").alpha, 0.25);
+});
+
+test("kernels are named by what they are", () => {
+  const kernel = (kind: Kernel["kind"], opcode: string, members = 1): Kernel =>
+    ({ kind, opcode, members: Array.from({ length: members }) }) as unknown as Kernel;
+  const kernels = [kernel("fusion", "fusion", 6), kernel("copy", "copy"), kernel("library", "dot"), kernel("other", "reduce")];
+  assert.deepEqual(kernels.map(what), ["fusion of 6", "copy", "library call: dot", "operation: reduce"]);
 });

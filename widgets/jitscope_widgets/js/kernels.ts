@@ -18,10 +18,10 @@ const KINDS: Record<Kernel["kind"], [string, string]> = {
 const FIRST = 12; // kernels shown at first
 const AT_ONCE = 300; // kernels made before anyone asks
 
-function what(kernel: Kernel): string {
+export function what(kernel: Kernel): string {
   const [, word] = KINDS[kernel.kind] ?? KINDS.other;
-  if (word === kernel.opcode) return word;
-  return kernel.kind === "fusion" ? `fusion of ${kernel.members.length}` : `${word}: ${kernel.opcode}`;
+  if (kernel.kind === "fusion") return `fusion of ${kernel.members.length}`;
+  return word === kernel.opcode ? word : `${word}: ${kernel.opcode}`;
 }
 
 function lineList(kernel: Kernel, links: Links): HTMLElement {
