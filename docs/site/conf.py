@@ -21,6 +21,8 @@ nb_execution_timeout = 300
 nb_execution_raise_on_error = True
 nb_execution_show_tb = True
 nb_merge_streams = True
+nb_code_prompt_show = "Show how this is checked"
+nb_code_prompt_hide = "Hide how this is checked"
 nb_kernel_rgx_aliases = {".*": "python3"}
 # The view as HTML, which carries its document: a live widget would want a kernel, and code from a network.
 nb_mime_priority_overrides = [("html", "application/vnd.jupyter.widget-view+json", None)]
