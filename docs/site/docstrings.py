@@ -21,8 +21,10 @@ def as_rst(text: str, owner: Any) -> list[str]:
 
 
 def _block(block: str, own: frozenset[str]) -> list[str]:
-    """A paragraph; one that is indented is code."""
+    """A paragraph; one that is indented is code, one that begins with a prompt a session."""
     lines = block.split("\n")
+    if lines[0].startswith(">>> "):
+        return lines
     if all(line.startswith("    ") for line in lines):
         return [".. code-block:: python", "", *lines]
     parts = _CODE.split(block)
