@@ -64,6 +64,7 @@ LAYERS = [
     "test_util",
     "version",
     "_src",
+    "testing",
     "advise",
     "__init__",
     "__main__",

@@ -10,6 +10,7 @@ from typing import Any
 import jitscope
 import jitscope_widgets
 from jitscope import observe
+from jitscope.advise.recompiling import edited
 from jitscope.backend.arguments import Arguments
 from jitscope.backend.given import Given
 from jitscope.core import records
@@ -58,10 +59,11 @@ class Inspection(Shown):
 
     def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         jitted = _jitted(function)
-        self._traced = jitted.trace(*args, **kwargs)
-        self._given = Given(Arguments(jitted._spec, args, kwargs, jitted._auto).leaves, self._traced._device)
-        self._lowered = self._traced.lower()
-        self._compiled = self._lowered.compile()
+        with observe.ledger().looking():
+            self._traced = jitted.trace(*args, **kwargs)
+            self._given = Given(Arguments(jitted._spec, args, kwargs, jitted._auto).leaves, self._traced._device)
+            self._lowered = self._traced.lower()
+            self._compiled = self._lowered.compile()
         self._row = self._filed()
         super().__init__(observe.compilation_document(self._row), self._measured)
 
@@ -156,17 +158,19 @@ def inspect(function: Callable[..., Any]) -> Callable[..., Inspection]:
 
 def trace(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Document]:
     """The jaxpr of a call, and its graph document."""
-    traced = _jitted(function).trace(*args, **kwargs)
+    with observe.ledger().looking():
+        traced = _jitted(function).trace(*args, **kwargs)
     positions = observe.positions_of(traced.jaxpr.jaxpr, observe.ledger().cell_of)
     return traced.jaxpr, observe.jaxpr_graph(traced.jaxpr.jaxpr, traced.fun_name, positions)
 
 
 def recompiles(function: Any = None) -> Shown:
-    """Why a function (by itself or by name; all for None) was compiled more than once."""
+    """Why a function (by itself or by name; all for None) was compiled or traced more than once: by function and cause, those
+    that cost most first."""
     name = function if isinstance(function, str) or function is None else function.__name__
     rows = observe.ledger().function_rows(name)
     title = f"Recompilations of {name}" if name else "Recompilations in this session"
-    return Shown(observe.recompilations_document(rows, title))
+    return Shown(observe.recompilations_document(rows, title, editor=edited))
 
 
 def ledger() -> Shown:

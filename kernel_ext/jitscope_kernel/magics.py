@@ -49,6 +49,12 @@ class JitscopeMagics(Magics):
         metavar="FUNCTION:PARAMETER[,PARAMETER]",
         help="Let results take the memory of these arguments, which are gone after the call.",
     )
+    @argument(
+        "--max-compiles",
+        type=int,
+        metavar="N",
+        help="Fail when a function is compiled more than N times while the cell runs, and say why.",
+    )
     @argument("--quiet", action="store_true", help="Show nothing below the cell.")
     @HELP
     @no_var_expand
@@ -154,7 +160,8 @@ class JitscopeMagics(Magics):
     @HELP
     @line_magic
     def recompiles(self, line: str) -> None:
-        """Show why functions were compiled more than once: one card for each time."""
+        """Show what was compiled or traced more than once, and what to do: a card for each function and cause, those that cost
+        most time first."""
         options: Any = parser_of(self.recompiles).parse_argstring(line)
         if options.help:
             return _help(self.recompiles)

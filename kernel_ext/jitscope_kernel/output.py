@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, ParamSpec
 
-from IPython.display import display
+from IPython.display import display, update_display
 
 import jitscope_widgets
 
@@ -40,6 +40,34 @@ def show(
 ) -> None:
     """One output: a live view where there is a front end, static HTML in saved notebooks, text everywhere else."""
     display(jitscope_widgets.display_bundle(document, on_measure, on_whole), raw=True)
+
+
+class Place:
+    """One output that is shown again and again, each time in the place of the last."""
+
+    def __init__(self) -> None:
+        self._display_id = ""
+
+    def show_still(self, document: Document) -> None:
+        """A document without its live view: made quickly."""
+        self._put({"text/html": jitscope_widgets.html(document), "text/plain": jitscope_widgets.text(document)})
+
+    @guarded("showing what was compiled")
+    def show(
+        self,
+        document: Document,
+        on_measure: Callable[[int], Document] | None = None,
+        on_whole: Callable[[int], Document] | None = None,
+    ) -> None:
+        """A document as `show` shows it."""
+        self._put(jitscope_widgets.display_bundle(document, on_measure, on_whole))
+
+    def _put(self, bundle: dict[str, Any]) -> None:
+        if self._display_id:
+            update_display(bundle, raw=True, display_id=self._display_id)
+        else:
+            handle = display(bundle, raw=True, display_id=True)
+            self._display_id = handle.display_id if handle is not None else ""
 
 
 def show_text(text: str) -> None:

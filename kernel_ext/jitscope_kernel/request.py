@@ -18,6 +18,7 @@ class Request:
     static: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     donate: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     quiet: bool = False
+    max_compiles: int | None = None
     help: bool = False
 
 
@@ -35,8 +36,15 @@ def read(parser: MagicArgumentParser, line: str) -> Request:
         static=_by_function(found.static, "--static"),
         donate=_by_function(found.donate, "--donate"),
         quiet=found.quiet,
+        max_compiles=_natural(found.max_compiles),
         help=found.help,
     )
+
+
+def _natural(number: int | None) -> int | None:
+    if number is not None and number < 0:
+        raise UsageError(f"%%jit: --max-compiles takes a number from 0, not {number}")
+    return number
 
 
 def _by_function(texts: list[str], option: str) -> dict[str, tuple[str, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -20,12 +20,16 @@ from IPython.terminal.interactiveshell import TerminalInteractiveShell
 import jitscope_widgets
 from jitscope import observe
 from jitscope.advise import CATALOGUE
+from jitscope.advise.recompiling import edited
 from jitscope.backend.signature import message_of
 from jitscope.core import source
 from jitscope.core.staging import watcher
+from jitscope.observe.recompiling.groups import again
+from jitscope.testing import limit_compilations
 
 from . import output, tracebacks
 from .cell import TextStep, TreeStep, execute
+from .live import Live
 from .magics import JitscopeMagics, parser_of
 from .output import Document
 from .panel import Panel
@@ -54,6 +58,13 @@ class Running:
     compiled: frozenset[int]  # programs there were before
     plans: list[Plan] = dataclasses.field(default_factory=list)
     quiet: bool = False
+    live: Live | None = None
+    budget: limit_compilations | None = None
+
+    def end(self) -> None:
+        """What held while it ran holds no more."""
+        if self.budget is not None:
+            self.budget.__exit__()
 
 
 class Session:
@@ -67,10 +78,11 @@ class Session:
         self._text_step = TextStep(shell, parser, self.magics.jit)
         self._tree_step = TreeStep(parser, self._found)
         self._places: OrderedDict[str, Place] = OrderedDict()
+        self._runs: Counter[str] = Counter()  # how often the code of a cell was run
         self._compiled: set[str] = set()  # names of functions that %%jit compiled
         self._threads = threading.local()
         self.sharp_bits = SharpBits(self.ledger, lambda: self.magics.ignore)
-        self._panel = Panel(lambda: observe.ledger_document(self.ledger), self.sharp_bits, self.ignore)
+        self._panel = Panel(self._ledger_document, self.sharp_bits, self.ignore)
         self._undo: list[Callable[[], Any]] = []
 
     # --- loading ------------------------------------------------------------------------------------------------------
@@ -92,6 +104,7 @@ class Session:
             self._panel.open()
             self._undo += [self._panel.close, self.ledger.listen(lambda row: self._panel.changed())]
             self.magics.observe(lambda _change: self._panel.look(), "ignore")
+            self._undo.append(self.ledger.listen(self._written))
 
     def unload(self) -> None:
         while self._undo:
@@ -151,6 +164,7 @@ class Session:
         self._name(file, place)
         self.sharp_bits.ran(*place, file, info.raw_cell)
         self._panel.ran(place[1], info.raw_cell)
+        self._runs[file] += 1
         self._stack.append(self._running(info, place))
         del self._stack[:-_DEEPEST]
         watcher.set(Watch(self.label))
@@ -174,7 +188,24 @@ class Session:
             self._panel.look()
 
     def _running(self, info: Any, place: Place) -> Running:
-        return Running(info, place, self.ledger.mark(), frozenset(row.id for row in self.ledger if row.number))
+        known = frozenset(row.id for row in self.ledger if row.number or row.what == "reused")
+        running = Running(info, place, self.ledger.mark(), known)
+        running.live = Live(lambda: self._recompilations(running))
+        return running
+
+    def _written(self, row: observe.Row) -> None:
+        """The ledger has something new: what was compiled again is told while the cell runs."""
+        if not row.cause or not self._stack or row.what not in ("recompiled", "reused"):
+            return
+        running = self._stack[-1]
+        if running.live is not None and not running.quiet and again(row) and row.cause != "redefined":
+            running.live.changed()
+
+    def _recompilations(self, running: Running) -> Document:
+        """What a cell compiled or traced again so far."""
+        rows = [row for row in self.ledger.since(running.since) if row.id not in running.compiled]
+        title = f"Compiled or traced again in {running.place[0]}"
+        return observe.recompilations_document(observe.loud(rows), title, self.ledger, edited)
 
     def _leave(self, result: Any) -> Running | None:
         """The cell that ended, taken from the stack; None for one that never began (an empty one)."""
@@ -183,6 +214,8 @@ class Session:
             info = stack[at].info
             if result is None or (info is not None and info.raw_cell == result.info.raw_cell):
                 running = stack[at]
+                for ended in stack[at:]:
+                    ended.end()
                 del stack[at:]
                 return running
         return None
@@ -191,8 +224,11 @@ class Session:
         """A `%%jit` cell was read and is about to run."""
         self._compiled.update(definition.name for definition in plan.compiled)
         if self._stack:
-            self._stack[-1].plans.append(plan)
-            self._stack[-1].quiet |= request.quiet
+            running = self._stack[-1]
+            running.plans.append(plan)
+            running.quiet |= request.quiet
+            if request.max_compiles is not None and running.budget is None:
+                running.budget = limit_compilations(request.max_compiles).__enter__()
 
     def run(self, line: str, cell: str) -> Any:
         """Run a `%%jit` cell inside what runs now; the value of its last expression."""
@@ -221,6 +257,7 @@ class Session:
             raise
         finally:
             watcher.set(None)
+            running.end()
             self._stack.remove(running)
             self._report(running, error)
 
@@ -258,13 +295,16 @@ class Session:
     def _report(self, running: Running, error: BaseException | None) -> None:
         if running.quiet:
             return
+        assert running.live is not None
         if running.plans:
             document = self._document(running, error)
-            output.show(document, self._measurer(document), self._whole)
-            return
-        for row in self.ledger.since(running.since):
-            if row.what == "recompiled" and not row.nested and row.id not in running.compiled:
-                output.show_text(_recompiled(row))
+            running.live.close(document, self._measurer(document), self._whole)
+        elif (document := self._recompilations(running))["cards"]:
+            running.live.close(document)
+
+    def _ledger_document(self) -> Document:
+        again = observe.recompilations_document(self.ledger, "Recompilations in this session", self.ledger, edited)
+        return {**observe.ledger_document(self.ledger), "recompilations": again}
 
     @output.guarded("the look for sharp bits")
     def _tell(self, running: Running, error: BaseException | None) -> None:
@@ -284,6 +324,7 @@ class Session:
             left_alone=left_alone,
             error=self._error(error),
             ledger=self.ledger,
+            editor=edited,
         )
         if not document["compilations"]:
             failed = [row.function for row in self.ledger.since(running.since) if row.what == "failed"]
@@ -331,11 +372,6 @@ def _why_nothing(running: Running, document: Document, failed: list[str]) -> str
     return "Nothing was compiled: this cell defines no function and calls no compiled one."
 
 
-def _recompiled(row: observe.Row) -> str:
-    spent = sum(row.seconds.get(step, 0.0) for step in ("trace", "lower", "compile"))
-    return f"{row.function} was {row.because} ({jitscope_widgets.quantities.seconds(spent)}; %recompiles {row.function} shows it)"
-
-
 def _where(traceback: TracebackType | None, place_of: Callable[[str], Place | None]) -> source.Position | None:
     """The innermost place of an error in a notebook cell, else in code that is not the library's own."""
     in_cell = outside = None
@@ -359,20 +395,24 @@ def _name_cells(session: Session) -> Callable[[], None]:
     """The ledger asks this session, too, which cell code is from and which one runs; gives the function that ends it."""
     ledger = session.ledger
     if not _naming:
-        _before[:] = ledger.cell_of, ledger.place_now
-        ledger.cell_of, ledger.place_now = _cell_of, _place_now
+        _before[:] = ledger.cell_of, ledger.place_now, ledger.run_of
+        ledger.cell_of, ledger.place_now, ledger.run_of = _cell_of, _place_now, _run_of
     _naming.append(session)
 
     def end() -> None:
         _naming.remove(session)
         if not _naming:
-            ledger.cell_of, ledger.place_now = _before
+            ledger.cell_of, ledger.place_now, ledger.run_of = _before
 
     return end
 
 
 def _cell_of(file: str) -> Place | None:
     return next((found for session in reversed(_naming) if (found := session.place_of(file)) is not None), None)
+
+
+def _run_of(file: str) -> int:
+    return max((session._runs[file] for session in _naming), default=0)
 
 
 def _place_now() -> Place | None:

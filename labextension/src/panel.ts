@@ -30,7 +30,7 @@ export class SidePanel extends Widget {
   constructor(private sessions: Sessions) {
     super();
     this.id = "jitscope-panel";
-    this.title.caption = "jitscope: compilations and sharp bits of this session";
+    this.title.caption = "jitscope: compilations, recompilations and sharp bits of this session";
     this.title.icon = icon;
     this.addClass("jitscope-panel");
     this.node.setAttribute("aria-label", "jitscope");
@@ -59,8 +59,8 @@ export class SidePanel extends Widget {
       const count = this.sessions.current()?.items().length ?? 0;
       this.tabs ??= this.build(code);
       this.tabs.badge("bits", count ? String(count) : "");
-      for (const [tab, document] of [["ledger", this.ledger()], ["bits", this.bits()]] as const)
-        this.live[tab]?.update(document);
+      const documents = { ledger: this.ledger(), recompiles: this.recompiles(), bits: this.bits() };
+      for (const [tab, document] of Object.entries(documents)) this.live[tab]?.update(document);
     });
   }
 
@@ -74,7 +74,11 @@ export class SidePanel extends Widget {
         return place;
       },
     });
-    const list = [tab("ledger", "Compilations", () => this.ledger()), tab("bits", "Sharp bits", () => this.bits())];
+    const list = [
+      tab("ledger", "Compilations", () => this.ledger()),
+      tab("recompiles", "Recompiles", () => this.recompiles()),
+      tab("bits", "Sharp bits", () => this.bits()),
+    ];
     const made = tabs(list, "", "jitscope", () => undefined);
     const whole = window.document.createElement("div");
     whole.append(made.bar, made.body);
@@ -92,6 +96,11 @@ export class SidePanel extends Widget {
         ? `${UNLOADED}its compilations then appear here.`
         : "";
     return { kind: "ledger", version: 1, rows: current?.ledger?.rows ?? [], note };
+  }
+
+  private recompiles(): unknown {
+    const cards = this.sessions.current()?.ledger?.recompilations?.cards ?? [];
+    return { kind: "recompilations", version: 1, title: "", cards };
   }
 
   private bits(): unknown {

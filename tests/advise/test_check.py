@@ -27,6 +27,22 @@ def command(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "jitscope", "check", *arguments], capture_output=True, text=True)
 
 
+def test_a_program_for_another_device(tmp_path: Path) -> None:
+    """Several devices are there only when the process begins with them."""
+    file = tmp_path / "devices.py"
+    lines = [
+        'jax.config.update("num_cpu_devices", 2)',
+        "f = jax.jit(lambda x: x * 2)",
+        "for device in jax.devices():",
+        "    f(jax.device_put(jnp.ones(3), device))",
+    ]
+    file.write_text(HEADER + "\n".join(lines) + "\n")
+    out = command("--run", "--json", str(file))
+    found = json.loads(out.stdout)["diagnostics"]
+    assert [(one["id"], one["line"]) for one in found] == [("recompile-device", 8)]
+    assert "the device changed: cpu:0 → cpu:1" in found[0]["message"] and "device_put" in found[0]["fix"]
+
+
 TEXT = (
     HEADER
     + """

@@ -104,7 +104,7 @@ MUTATIONS: dict[str, Mutation] = {
     "another container": (tuple_of_layers, ("tree structure", ANY, ANY, ANY)),
     "None for an array": (lambda c: c.params.update(extra=None), ("tree structure", "params", ANY, ANY)),
     "function": (attribute("again", True), ("function", "function", ANY, ANY)),
-    "donation": (option(donate_argnames="scale"), ("option", "donated arguments", "()", "('scale',)")),
+    "donation": (option(donate_argnames="scale"), ("donation", "donated arguments", "()", "('scale',)")),
     "compiler option": (option(compiler_options={"xla_cpu_enable_fast_math": False}),
                         ("option", "compiler option xla_cpu_enable_fast_math", "not given", "False")),
     "auto_static": (option(auto_static=True), ("option", "auto_static", "False", "True")),
@@ -287,7 +287,7 @@ def test_a_cell_run_again(ledger):
         jx.jit(scope["rerun"])(X)
     rows = ledger.function_rows("rerun")
     assert [row.what for row in rows] == ["compiled", "reused", "reused"]
-    assert rows[2].differences[0].part == "function" and rows[2].against in rows[:2]
+    assert rows[2].cause == "redefined" and rows[2].against in rows[:2]
 
 
 def test_fresh_lambdas_on_one_line_and_on_others(ledger):

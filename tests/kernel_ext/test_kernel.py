@@ -105,8 +105,9 @@ def test_plots_come_before_the_view(kernel) -> None:
 def test_recompiled_in_a_plain_cell(kernel) -> None:
     kernel.cell(LAYER, cell_id="cell-a")
     ran = kernel.cell("layer(jnp.ones((9, 3)), jnp.ones((3, 2)));", cell_id="cell-b")
-    (line,) = ran.texts
-    assert line.startswith("layer was recompiled because x changed shape")
+    (card,) = ran.document["cards"]
+    assert (card["function"], card["cause"], card["compilations"]) == ("layer", "shape", 1)
+    assert card["sites"][0]["position"]["file"] == "cell-b" and card["definition"]["file"] == "cell-a"
     ran = kernel.cell("%ledger")
     rows = ran.document["rows"]
     assert rows[-1]["cell_id"] == "cell-b"

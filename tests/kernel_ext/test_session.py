@@ -165,21 +165,86 @@ def test_calls_of_earlier_functions_are_reported(shell) -> None:
     assert ran.document["reused"] == [{"function": "double", "calls": 2}]
     assert ran.document["note"] == "Nothing had to be compiled: the programs were there already."
     ran = shell.cell("%%jit\ndouble(jnp.ones((3, 2)));")
-    (card,) = ran.document["compilations"][0]["recompilations"]["cards"]
+    (card,) = ran.document["recompilations"]["cards"]
     assert "f32[3]" in card["because"] and "f32[3,2]" in card["because"]
+    assert ran.document["compilations"][0]["recompilations"]["cards"][0]["because"] == card["because"]
 
 
-def test_a_plain_cell_shows_only_a_line_when_a_function_recompiled(shell) -> None:
+def test_a_plain_cell_shows_a_card_when_a_function_recompiled(shell) -> None:
     assert shell.cell("1 + 1").shown == []
     shell.cell(f"%%jit --quiet\n{CALL}")
     assert shell.cell("double(jnp.ones(3));").shown == []
     assert shell.cell("double(jnp.ones(3));").shown == []
     ran = shell.cell("double(jnp.ones(4));")
-    (line,) = ran.texts
-    assert line.startswith("double was recompiled because x changed shape: f32[3] → f32[4]")
-    assert "\n" not in line
+    (card,) = ran.document["cards"]
+    validate(ran.document)
+    assert (card["function"], card["cause"], card["compilations"]) == ("double", "shape", 1)
+    assert [row["cells"] for row in card["matrix"]["rows"]] == [["f32[3]", "f32[4]"]]
+    (text,) = ran.texts
+    assert "double: axis 0 of x is 3, then 4 (1 recompilation, " in text and len(text.splitlines()) < 12
     assert shell.cell("1 + 1").shown == []
     assert len(shell.cell("%timejit double(jnp.ones(4))").shown) == 1
+
+
+LOOP = "for k in range(4):\n    y = jx.jit(lambda x: x * k + 0.1875)(jnp.ones(3))\n"
+
+
+def test_a_fix_of_the_cell_is_an_edit_of_it(shell) -> None:
+    shell.cell("import jitscope as jx, jitscope.numpy as jnp")
+    ran = shell.cell(LOOP)
+    (card,) = ran.document["cards"]
+    assert (card["cause"], card["compilations"]) == ("closure", 3)
+    fix = card["fix"]
+    assert fix["position"]["cell"] == f"In [{ran.count}]" and "4 compilations become 1" in fix["checked"]
+    assert fix["before"] == LOOP.splitlines()[:2]
+    assert [edit["text"] for edit in fix["edits"]] == [
+        "compiled = jx.jit(lambda x, k: x * k + 0.1875)\n", "compiled", ", k"]  # fmt: skip
+
+
+def test_a_cell_run_again_is_quiet(shell) -> None:
+    shell.cell("import jitscope as jx, jitscope.numpy as jnp")
+    for number in (1.0, 2.0, 3.0):
+        shell.ip.user_ns["number"] = number
+        assert shell.cell("@jx.jit\ndef rerun(x):\n    return x * number + 0.4375\nrerun(jnp.ones(3));").shown == []
+    (card,) = shell.cell("%recompiles rerun").document["cards"]
+    assert card["quiet"] and card["cause"] == "redefined"
+
+
+def test_retraces_that_compile_nothing_are_told(shell) -> None:
+    shell.cell("import jitscope as jx, jitscope.numpy as jnp")
+    (card,) = shell.cell("for _ in range(5):\n    jx.jit(lambda x: x * 0.3125)(jnp.ones(3));").document["cards"]
+    assert (card["compilations"], card["retraces"]) == (0, 4) and card["seconds"]["value"] > 0
+
+
+def test_looking_at_a_program_is_no_recompilation(shell) -> None:
+    shell.cell(f"%%jit --quiet\n{CALL}double(jnp.ones(3));")
+    ran = shell.cell("%timejit double(jnp.ones(17))")
+    assert [document["kind"] for document in ran.documents] == ["timing"]
+
+
+def test_a_budget_of_a_cell(shell) -> None:
+    shell.cell(f"%%jit --quiet\n{CALL}")
+    shell.cell("%%jit --quiet --max-compiles 2\nfor n in (21, 22):\n    double(jnp.ones(n))")
+    ran = shell.cell("%%jit --quiet --max-compiles 2\nfor n in range(23, 30):\n    double(jnp.ones(n))")
+    assert type(ran.exception).__name__ == "TooManyCompilations"
+    assert "double was compiled 3 times, and at most 2 are allowed" in str(ran.exception)
+    assert "axis 0 of x grows" in str(ran.exception) and "fix: Pad axis 0 of x" in str(ran.exception)
+    assert not shell.cell("double(jnp.ones(31)), double(jnp.ones(32)), double(jnp.ones(33));").error
+    assert "from 0, not -1" in shell.cell("%%jit --max-compiles -1\n1").stderr
+
+
+def test_what_was_compiled_again_is_told_while_the_cell_runs(shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jitscope_kernel.live._AFTER", 0.0)
+    monkeypatch.setattr("jitscope_kernel.live._PAUSE", 0.0)
+    monkeypatch.setattr("jitscope_kernel.live._SHARE", 1e9)
+    monkeypatch.setattr(shell.ip, "kernel", object(), raising=False)
+    session = shell.ip.meta["jitscope"]
+    stop = session.ledger.listen(session._written)
+    shell.cell("import jitscope as jx, jitscope.numpy as jnp")
+    ran = shell.cell("f = jx.jit(lambda x: x * 0.5625)\nfor n in (2, 3, 4, 5):\n    f(jnp.ones(n));")
+    stop()
+    counts = [document["cards"][0]["compilations"] for document in ran.documents]
+    assert counts[0] == 1 and counts[-1] == 3 and counts == sorted(counts)
 
 
 def test_what_a_nested_cell_reported_is_not_said_again(shell) -> None:

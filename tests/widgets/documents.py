@@ -80,24 +80,42 @@ def timing(run: float | None = 0.00021) -> Document:
     }
 
 
-def card(number: int = 2) -> Document:
-    change = {
-        "part": "shape",
-        "path": "x",
-        "before": "f32[64,20]",
-        "after": "f32[40,20]",
-        "detail": "axis 0: 64 → 40",
-    }
-    first = {"part": "first", "path": "", "before": "", "after": "", "detail": ""}
+def card(compilations: int = 1, function: str = "layer") -> Document:
+    changed = [False] + [True] * compilations
     return {
-        "function": "layer",
-        "number": number,
-        "because": "x has another shape: f32[64,20] became f32[40,20]" if number > 1 else "first call",
-        "differences": [change if number > 1 else first],
-        "against": "compilation 1, In [2]" if number > 1 else "",
-        "cost": quantity(0.061),
-        "position": position(1, 0, 30),
-        "cell": "In [5]",
+        "function": function,
+        "cause": "shape",
+        "compilations": compilations,
+        "retraces": 0,
+        "because": "the last batch is smaller: axis 0 of x is 64, then 40",
+        "seconds": quantity(0.061 * compilations),
+        "definition": position(1, 0, 30),
+        "sites": [
+            {
+                "position": position(1, 0, 30),
+                "compilations": compilations,
+                "retraces": 0,
+                "seconds": 0.061 * compilations,
+            }
+        ],
+        "sites_left": 0,
+        "matrix": {
+            "columns": [{"label": str(at + 1), "what": "compiled", "calls": 3} for at in range(compilations + 1)],
+            "rows": [
+                {"path": "x", "cells": ["f32[64,20]"] + ["f32[40,20]"] * compilations, "changed": changed},
+                {"path": "w", "cells": ["f32[20,7]"] * (compilations + 1), "changed": [False] * (compilations + 1)},
+            ],
+            "columns_left": 0,
+            "columns_left_after": compilations + 1,
+            "rows_left": 0,
+        },
+        "fix": {
+            "text": "Pad axis 0 of x to 64 in the last batch.",
+            "edits": [],
+            "checked": "The recorded calls, replayed: 2 compilations become 1, saving 61 ms.",
+            "position": position(1, 0, 30),
+        },
+        "quiet": False,
     }
 
 
@@ -297,7 +315,7 @@ def layer_compilation() -> Document:
         "graph": program,
         "fusion": layer_fusion(),
         "timing": timing(),
-        "recompilations": recompilations(card(1), card(2)),
+        "recompilations": recompilations(card()),
         "cost": {
             "flops": quantity(17920 + 64 * 7 * 8, "flop", "modelled", "XLA's cost analysis"),
             "bytes": quantity(8192, "B", "modelled", "XLA's cost analysis"),
@@ -324,6 +342,7 @@ def cell(*compilations: Document, **fields: Any) -> Document:
 def layer_cell() -> Document:
     return cell(
         layer_compilation(),
+        recompilations=recompilations(card()),
         reused=[{"function": "step", "calls": 3}],
         left_alone=[{"name": "Model", "reason": "a class"}, {"name": "report", "reason": "no parameters"}],
     )

@@ -41,6 +41,7 @@ def test_first_one_line_then_the_panes() -> None:
 def test_panes_are_closed_until_they_are_asked_for() -> None:
     shown = html(made.layer_cell())
     assert shown.count("<details open") == 0
+    assert shown.count('<details class="card" open>') == 2
     assert shown.count('<details class="pane" open>') == 1
     assert shown.count('<details class="pane">') == 4
 
@@ -105,10 +106,10 @@ def test_unknown_kinds_get_a_sentence() -> None:
 def test_a_pane_that_fails_says_so_and_the_others_stand() -> None:
     document = made.layer_cell()
     document["compilations"][0]["fusion"]["kernels"] = 7
-    document["compilations"][0]["recompilations"]["cards"][1]["differences"] = 7
+    document["compilations"][0]["recompilations"]["cards"][0]["matrix"] = 7
     said = _said(check_still(html(document)))
     assert "The view of the list of kernels could not be made (TypeError" in said
-    assert "The view of recompiles (1) could not be made (TypeError" in said
+    assert "The view of this card could not be made (TypeError" in said
     assert "8 operations became 1 kernel" in said and "dot_general" in said
 
 

@@ -23,19 +23,15 @@ def test_a_compiled_function_in_a_few_lines() -> None:
         "      On the CPU a matrix product is a call into a library, so it is no part of a fusion.",
         "  kernel 2  fusion of 8  f32[64,7]                lines 2-4",
         "      broadcast, add, compare, exponential, subtract, multiply ×2, select",
-        "  recompiled because x has another shape: f32[64,20] became f32[40,20], cost 61 ms",
-        "    shape: x: f32[64,20] -> f32[40,20] (axis 0: 64 -> 40)",
-        "    compared with compilation 1, In [2]",
+        "",
+        "layer: the last batch is smaller: axis 0 of x is 64, then 40 (1 recompilation, 61 ms lost)",
+        "  called from In [3], line 1, columns 1-30, once: def layer(x, w, b):",
+        "    x  f32[64,20] -> f32[40,20]",
+        "  fix: Pad axis 0 of x to 64 in the last batch.",
+        "    checked: The recorded calls, replayed: 2 compilations become 1, saving 61 ms.",
         "reused without compiling: step (3 calls)",
         "left as plain Python: Model (a class), report (no parameters)",
     ]
-
-
-def test_what_the_sentence_says_is_not_said_again() -> None:
-    compilation = made.layer_compilation()
-    card = compilation["recompilations"]["cards"][1]
-    card["because"] = "x: f32[64,20] → f32[40,20] (axis 0: 64 → 40)"
-    assert "shape: x" not in text(compilation)
 
 
 def test_headline_and_times_share_a_line_when_they_fit() -> None:
@@ -146,14 +142,20 @@ def test_a_nasty_name_stays_on_its_line(name: str) -> None:
     assert len(text(document, width=1000).splitlines()) == len(text(made.layer_cell(), width=1000).splitlines())
 
 
-def test_a_cell_adds_up_its_recompilations() -> None:
-    card = made.card(2)
-    card["cost"]["value"] = 0.25
-    one = {**made.layer_compilation(), "recompilations": made.recompilations(card)}
-    said = "layer was compiled again 4 times, 1 s in all."
-    assert said in " ".join(text(made.cell(*[one] * 4)).split())
-    assert said in html(made.cell(*[one] * 4))
-    assert "in all" not in text(made.cell(one))
+def test_a_cell_counts_its_recompilations_once() -> None:
+    card = made.card(299)
+    cell = made.cell(*[made.layer_compilation()] * 4, recompilations=made.recompilations(card))
+    assert "(299 recompilations, 18.2 s lost)" in " ".join(text(cell).split())
+    shown = html(cell)
+    assert shown.count("299 recompilations") == 2  # in the headline of the function, and in its card
+    assert "1 recompilation<" not in shown
+
+
+def test_cards_beyond_a_few_are_counted() -> None:
+    cards = [made.card(1, f"f{at}") for at in range(9)]
+    cell = made.cell(made.layer_compilation(), recompilations=made.recompilations(*cards))
+    for shown in (text(cell), html(cell)):
+        assert "4 more causes: %recompiles shows all." in shown
 
 
 def test_loops_are_counted_by_themselves() -> None:

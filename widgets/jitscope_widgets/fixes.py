@@ -27,13 +27,21 @@ def before(fix: Document) -> list[str] | None:
     """The lines from the first edit's to the last one's, as they were run; None where nobody knows them."""
     edits = fix["edits"]
     known = fix.get("before")
-    if not edits or known is not None:
-        return known
+    if not edits:
+        return None
+    if known is not None:
+        return known if _fits(edits, len(known)) else None
     position = fix["position"]
     alone = all(edit["line"] == edit["end_line"] == edits[0]["line"] for edit in edits)
     if alone and position is not None and position["line"] == edits[0]["line"] and position["text"]:
         return [position["text"]]
     return None
+
+
+def _fits(edits: list[Document], lines: int) -> bool:
+    """Whether edits are of so many lines, as documents promise."""
+    first = min(edit["line"] for edit in edits)
+    return all(edit["line"] <= edit["end_line"] < first + lines for edit in edits)
 
 
 def after(fix: Document) -> list[str] | None:

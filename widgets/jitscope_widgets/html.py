@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from . import words
+from . import recompiles, words
 from .budget import Part, fit
 from .envelope import Packed, pack
 from .grouping import in_full
@@ -82,13 +82,19 @@ def _pieces(document: Document) -> Iterator[str | Part]:
 
 def _cell(cell: Document) -> Iterator[str | Part]:
     kept = in_full(cell["compilations"])
+    cards = words.cards_of(cell)
+    again = recompiles.by_function(cards)
     for at, compilation in enumerate(cell["compilations"]):
         if at in kept:
-            yield from attempt_all("this compilation", lambda item=compilation: _compilation(item))
+            count = again.pop(compilation["function"], 0)
+            head = plural(count, "recompilation") if count else ""
+            yield from attempt_all(
+                "this compilation", lambda item=compilation, head=head: _compilation(item, again=head)
+            )
     rows = [one for at, one in enumerate(cell["compilations"]) if at not in kept]
     if rows:
         yield from attempt_all("the other compilations", lambda: [_rows(rows)])
-    yield from attempt_all("the sum of recompilations", lambda: _summed(cell["compilations"]))
+    yield from attempt_all("the recompilations", lambda: _cards(cards))
     if cell["reused"]:
         yield f'<p class="dim">reused without compiling: {escape(", ".join(map(words.reused_words, cell["reused"])))}</p>'
     if cell["left_alone"]:
@@ -105,9 +111,11 @@ def _cell(cell: Document) -> Iterator[str | Part]:
         yield f"<p>{escape(cell['cell'])}: nothing was compiled.</p>"
 
 
-def _summed(compilations: list[Document]) -> Iterator[str | Part]:
-    for said in words.recompilations_of_cell(compilations):
-        yield f"<p>▲ {escape(said)}.</p>"
+def _cards(cards: list[Document]) -> Iterator[str | Part]:
+    for at, card in enumerate(cards[: recompiles.MOST]):
+        yield part("this card", lambda card=card, at=at: recompiles.card_html(card, at == 0))
+    if rest := recompiles.more(cards):
+        yield f'<p class="dim">{escape(rest)}</p>'
 
 
 def _rows(compilations: list[Document]) -> Part:
@@ -129,13 +137,13 @@ def _row(compilation: Document) -> str:
         f"<code>{escape(compilation['signature'] or compilation['function'])}</code>",
         escape(compilation["headline"]),
         seconds(known) if known is not None else "?",
-        escape("; ".join(words.because(card) for card in compilation["recompilations"]["cards"])),
+        escape("; ".join(str(card["because"]) for card in compilation["recompilations"]["cards"])),
     ]
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 
-def _compilation(compilation: Document, opened: bool = False) -> Iterator[str | Part]:
-    count = words.recompiled_words(compilation)
+def _compilation(compilation: Document, opened: bool = False, again: str | None = None) -> Iterator[str | Part]:
+    count = words.recompiled_words(compilation) if again is None else again
     facts = [compilation["headline"], words.compiled_words(compilation), words.steady_words(compilation["timing"])]
     facts.append(f"▲ {count}" if count else "")
     said = " · ".join(escape(fact) for fact in facts if fact)

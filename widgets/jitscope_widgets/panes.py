@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from . import code, sharp_bits, words
+from . import code, recompiles, sharp_bits, words
 from .budget import Part
 from .diff_html import diff
 from .guard import Pieces, attempt_all, part, said
@@ -19,6 +19,7 @@ from .words import Document, plural
 
 
 _MOST_NODES = 5000  # of a graph that is not the first thing to look at; it takes as long to lay out
+_OPEN_CARDS = 3
 _MOST_LINES = 4000  # of a program; more would be laid out only to be left out
 
 
@@ -205,27 +206,12 @@ def _quantity(quantity: Document) -> str:
 
 def _cards(document: Document) -> Pieces:
     if not document["cards"]:
-        return [said("Nothing was compiled more than once.")]
-    return [_card(card) for card in document["cards"]]
-
-
-def _card(card: Document) -> str:
-    place = f" in {clean(card['cell'])}" if card["cell"] else ""
-    title = f"{clean(card['function'])}, compilation {card['number']}{place}"
-    reason = words.because(card)
-    told = [f"compared with {clean(card['against'])}"] if card["against"] else []
-    told += [f"at {words.where(card['position'])}"] if card["position"] else []
-    rows = "".join(
-        f'<tr><td class="dim">{escape(change["part"])}</td><td><code>{escape(words.difference(change))}</code></td></tr>'
-        for change in card["differences"]
-        if change["part"] != "first"
-    )
-    return (
-        f'<div class="card"><b>{escape(title)}</b><p>{escape(reason[:1].upper() + reason[1:])}. Cost: {_quantity(card["cost"])}.</p>'
-        + (f"<table><tbody>{rows}</tbody></table>" if rows else "")
-        + (f'<p class="dim">{escape("; ".join(told))}</p>' if told else "")
-        + "</div>"
-    )
+        return [said(recompiles.NOTHING)]
+    cards = document["cards"]
+    return [
+        part("this card", lambda card=card, at=at: recompiles.card_html(card, at < _OPEN_CARDS))
+        for at, card in enumerate(cards)
+    ]
 
 
 # --- the other kinds --------------------------------------------------------------------------------------------------

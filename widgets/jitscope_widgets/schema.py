@@ -183,37 +183,48 @@ FORMS: dict[str, Record] = {
         ),
         can_measure=FLAG,
     ),
-    "difference": _record(
-        part=OneOf(
+    "site": _record(position=Maybe("position"), compilations=WHOLE, retraces=WHOLE, seconds=NUMBER),
+    "matrix": _record(
+        columns=Many(_record(label=TEXT, what=OneOf(("compiled", "reused")), calls=WHOLE)),
+        rows=Many(_record(path=TEXT, cells=Many(TEXT), changed=Many(FLAG))),
+        columns_left=WHOLE,
+        columns_left_after=WHOLE,
+        rows_left=WHOLE,
+    ),
+    "card": _record(
+        function=TEXT,
+        cause=OneOf(
             (
-                "first",
                 "shape",
                 "dtype",
                 "weak type",
                 "static value",
+                "static object",
                 "tree structure",
-                "function",
-                "option",
-                "device",
-                "x64",
+                "none",
+                "call form",
                 "kind",
-                "arguments",
+                "function",
+                "closure",
+                "redefined",
+                "device",
+                "sharding",
+                "donation",
+                "option",
+                "x64",
+                "cache",
             )
         ),
-        path=TEXT,
-        before=TEXT,
-        after=TEXT,
-        detail=TEXT,
-    ),
-    "card": _record(
-        function=TEXT,
-        number=WHOLE,
+        compilations=WHOLE,
+        retraces=WHOLE,
         because=TEXT,
-        differences=Many("difference"),
-        against=TEXT,
-        cost="quantity",
-        position=Maybe("position"),
-        cell=Maybe(TEXT),
+        seconds="quantity",
+        definition=Maybe("position"),
+        sites=Many("site"),
+        sites_left=WHOLE,
+        matrix="matrix",
+        fix=Maybe("fix"),
+        quiet=FLAG,
     ),
     "recompilations": _document("recompilations", title=TEXT, cards=Many("card")),
     "diagnostic": _record(
@@ -250,6 +261,7 @@ FORMS: dict[str, Record] = {
         cell=TEXT,
         cell_id=Maybe(TEXT),
         compilations=Many("compilation"),
+        recompilations=Perhaps("recompilations"),
         reused=Many(_record(function=TEXT, calls=WHOLE)),
         left_alone=Many(_record(name=TEXT, reason=TEXT)),
         error=Maybe(_record(type=TEXT, message=TEXT, position=Maybe("position"))),
@@ -312,6 +324,7 @@ FORMS: dict[str, Record] = {
     "ledger": _document(
         "ledger",
         rows=Many("ledger row"),
+        recompilations=Perhaps("recompilations"),
     ),
 }
 
@@ -456,6 +469,15 @@ def _source_rule(source: Any, path: str) -> Iterator[str]:
             yield f"{path}.marks[{index}].call: there is no call {mark['call']}"
 
 
+def _matrix_rule(matrix: Any, path: str) -> Iterator[str]:
+    columns = len(matrix["columns"])
+    for index, row in enumerate(matrix["rows"]):
+        if len(row["cells"]) != columns or len(row["changed"]) != columns:
+            yield f"{path}.rows[{index}]: a cell and a mark for each of {columns} columns"
+    if not 0 <= matrix["columns_left_after"] <= columns:
+        yield f"{path}.columns_left_after: a number of columns, at most {columns}"
+
+
 def _compilation_rule(compilation: Any, path: str) -> Iterator[str]:
     ids = {node["id"] for node in compilation["graph"]["nodes"]}
     marks = compilation["source"]["marks"] if compilation["source"] else []
@@ -485,6 +507,7 @@ _RULES: dict[str, Callable[[Any, str], Iterator[str]]] = {
     "fix": _fix_rule,
     "graph": _graph_rule,
     "source": _source_rule,
+    "matrix": _matrix_rule,
     "compilation": _compilation_rule,
     "passes": _passes_rule,
     "row": _row_rule,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import sharp_bits, words
+from . import recompiles, sharp_bits, words
 from .changes import Group, fold, groups
 from .grouping import in_full
 from .pass_text import passes
@@ -40,11 +40,14 @@ def _cell(cell: Document, width: int, jaxpr: bool) -> list[str]:
     kept = in_full(cell["compilations"])
     for at, compilation in enumerate(cell["compilations"]):
         if at in kept:
-            lines += [*([""] if lines else []), *_compilation(compilation, width, jaxpr)]
+            lines += [*([""] if lines else []), *_compilation(compilation, width, jaxpr, cards=False)]
     if more := len(cell["compilations"]) - len(kept):
         lines += wrap(f"{plural(more, 'more compilation')} of the same functions: %ledger lists them", width, "  ")
-    for said in words.recompilations_of_cell(cell["compilations"]):
-        lines += wrap(f"{said}.", width, "  ")
+    cards = words.cards_of(cell)
+    for card in cards[: recompiles.MOST]:
+        lines += [*([""] if lines else []), *recompiles.card_text(card, width)]
+    if rest := recompiles.more(cards):
+        lines += wrap(rest, width, "  ")
     for label, entries in (
         ("reused without compiling", [words.reused_words(entry) for entry in cell["reused"]]),
         ("left as plain Python", [words.left_alone_words(entry) for entry in cell["left_alone"]]),
@@ -58,7 +61,7 @@ def _cell(cell: Document, width: int, jaxpr: bool) -> list[str]:
     return lines or [f"{clean(cell['cell'])}: nothing was compiled."]
 
 
-def _compilation(compilation: Document, width: int, jaxpr: bool) -> list[str]:
+def _compilation(compilation: Document, width: int, jaxpr: bool, cards: bool = True) -> list[str]:
     here = words.here_of(compilation)
     lines = wrap(clean(compilation["signature"] or compilation["function"]), width, "    ")
     lines += _facts([clean(compilation["headline"]), _times(compilation)], width)
@@ -66,9 +69,8 @@ def _compilation(compilation: Document, width: int, jaxpr: bool) -> list[str]:
         lines += _kernels(compilation["fusion"]["kernels"][:_MOST_KERNELS], width, here)
         more = len(compilation["fusion"]["kernels"]) - _MOST_KERNELS
         lines += [f"  and {plural(more, 'more kernel')}"] if more > 0 else []
-    for card in compilation["recompilations"]["cards"]:
-        if card["number"] > 1:
-            lines += [f"  {line}" for line in _card(card, width - 2)]
+    for card in compilation["recompilations"]["cards"] if cards else ():
+        lines += [f"  {line}" for line in recompiles.card_text(card, width - 2)]
     if jaxpr:
         lines += ["", *(part for line in clean_lines(compilation["jaxpr"]) for part in _code(line, width))]
     return lines
@@ -109,23 +111,6 @@ def _kernels(kernels: list[Document], width: int, here: str) -> list[str]:
             lines += wrap(f"      {clean(kernel['note'])}", width, "      ")
             noted.add(kernel["note"])
     return lines
-
-
-def _card(card: Document, width: int) -> list[str]:
-    cost = f", cost {show(card['cost'])}" if show(card["cost"]) != "?" else ""
-    said = words.because(card)
-    lines = wrap(f"{said}{cost}", width, "  ")
-    for part in card["differences"]:
-        if part["part"] != "first" and not _tells(said, part):
-            lines += wrap(f"  {part['part']}: {words.difference(part)}", width, "    ")
-    if card["against"]:
-        lines += wrap(f"  compared with {clean(card['against'])}", width, "    ")
-    return lines
-
-
-def _tells(sentence: str, part: Document) -> bool:
-    """Whether the sentence already names what changed, from what, to what."""
-    return all(clean(part[field]) in sentence for field in ("path", "before", "after", "detail"))
 
 
 def _graph(graph: Document, width: int) -> list[str]:
@@ -197,12 +182,10 @@ def _timing(timing: Document, width: int) -> list[str]:
 
 
 def _recompilations(document: Document, width: int) -> list[str]:
-    lines = wrap(clean(document["title"]), width, "  ")
+    lines = wrap(clean(document["title"]), width, "  ") if document["title"] else []
     for card in document["cards"]:
-        place = f" in {clean(card['cell'])}" if card["cell"] else ""
-        lines += wrap(f"  {clean(card['function'])}, compilation {card['number']}{place}", width, "    ")
-        lines += [f"    {line}" for line in _card(card, width - 4)]
-    return lines if document["cards"] else [*lines, "  nothing was compiled more than once"]
+        lines += [f"  {line}" for line in recompiles.card_text(card, width - 2)]
+    return lines if document["cards"] else [*lines, f"  {recompiles.NOTHING}"]
 
 
 def _source(source: Document, width: int) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
@@ -129,41 +128,12 @@ def member_words(members: Sequence[Document]) -> str:
 
 def recompiled(compilation: Document) -> int:
     """How many times a function was compiled again."""
-    return sum(1 for card in compilation["recompilations"]["cards"] if card["number"] > 1)
+    return sum(card["compilations"] for card in compilation["recompilations"]["cards"])
 
 
-def recompilations_of_cell(compilations: Sequence[Document]) -> list[str]:
-    """`poly was compiled again 39 times, 1.1 s in all`, for each function of a cell that was, more than once."""
-    said = []
-    for name in dict.fromkeys(compilation["function"] for compilation in compilations):
-        again = [c for c in compilations if c["function"] == name and recompiled(c)]
-        if len(again) > 1:
-            costs = [amount(card["cost"]) for c in again for card in c["recompilations"]["cards"]]
-            known = [cost for cost in costs if cost is not None]
-            spent = (
-                f", {show({**again[0]['timing']['total'], 'value': sum(known)})} in all"
-                if len(known) == len(costs)
-                else ""
-            )
-            said.append(f"{clean(name)} was compiled again {len(again)} times{spent}")
-    return said
-
-
-def because(card: Document) -> str:
-    """`recompiled because x has another shape`."""
-    reason = clean(card["because"]).strip().rstrip(".")
-    if re.match(r"(re)?compiled\b|traced\b|first\b|failed\b|made by\b", reason, re.IGNORECASE):
-        return reason[0].lower() + reason[1:]
-    verb = "recompiled" if card["number"] > 1 else "compiled"
-    return f"{verb} because {reason}" if reason else verb
-
-
-def difference(part: Document) -> str:
-    """`x: f32[64,20] → f32[40,20] (axis 0)`."""
-    change = " → ".join(clean(part[side]) for side in ("before", "after") if part[side])
-    path = f"{clean(part['path'])}: " if part["path"] else ""
-    detail = f" ({clean(part['detail'])})" if part["detail"] else ""
-    return f"{path}{change}{detail}".strip().rstrip(":") or clean(part["part"])
+def cards_of(cell: Document) -> list[Document]:
+    """The cards of what a cell compiled or traced again; documents saved earlier have none."""
+    return list(cell.get("recompilations", {}).get("cards", ()))
 
 
 def steady_words(timing: Document) -> str:

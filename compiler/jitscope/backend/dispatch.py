@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from enum import Enum
 from types import MethodType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,6 +43,16 @@ from .tracing import traced_for
 from .watching import test_in_force, watched
 
 
+class Configuration(NamedTuple):
+    """What tells two `jit` of one function object apart; see `TraceKey` for the rest of the key of a program."""
+
+    arguments: tuple
+    options: Options
+    device: Any
+    auto_static: bool
+    keep_unused: bool
+
+
 class JitFunction:
     """A function compiled by tracing; made by `jitscope.jit`, which documents it."""
 
@@ -61,7 +71,7 @@ class JitFunction:
         self._fun, self._spec, self._options, self._device, self._auto = fun, spec, options, device, auto_static
         self._keep_unused, self._inline = keep_unused, inline
         self._name = getattr(fun, "__name__", None) or getattr(getattr(fun, "func", None), "__name__", "<unnamed>")
-        self._caches = caches_of(fun, (spec.key, options, device, auto_static, keep_unused))
+        self._caches = caches_of(fun, Configuration(spec.key, options, device, auto_static, keep_unused))
         self._one_device = one_device()
         self._all_dynamic = not spec.statics
 
@@ -190,6 +200,8 @@ class JitFunction:
         )
         ready = RefReady(program, traced.out_tree, taken) if taken else self._ready(program, traced)
         self._caches.remember(self._caches.calls, key, ready)
+        for look in tuple(records.after_compiling) if not program.reused else ():
+            look(self, traced.number)
         given = [*(taken.captured if taken else ()), *arguments.leaves]
         payload = (traced, ready, Given(given, device))
         if program.reused:

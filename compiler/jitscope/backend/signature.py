@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core.avals import ShapedArray
 from ..core.config import Settings
@@ -12,45 +12,71 @@ from ..core.dtypes import short_name
 from ..core.references import ReferenceAval
 
 
+if TYPE_CHECKING:
+    from .made import Made
+
+
 class Leaf(NamedTuple):
-    """One array of the arguments: where it stands and what it is. Kept by many rows of the ledger, so equal ones are one
-    object as a rule."""
+    """One array of the arguments: where it stands and what it is; `sharding` says how it is laid out over devices, "" on one.
+    Kept by many rows of the ledger, so equal ones are one object as a rule."""
 
     path: str
     shape: tuple[int, ...]
     dtype: str
     weak_type: bool
+    sharding: str = ""
 
     @staticmethod
     @functools.lru_cache(1 << 16)
     def of(path: str, aval: ShapedArray) -> Leaf:
         kind = "Ref " if isinstance(aval, ReferenceAval) else ""
-        return Leaf(path, aval.shape, kind + short_name(aval.dtype), aval.weak_type)
+        sharding = "" if aval.sharding is None else str(aval.sharding)
+        return Leaf(path, aval.shape, kind + short_name(aval.dtype), aval.weak_type, sharding)
 
     def __str__(self) -> str:
         return f"{self.dtype}[{','.join(map(str, self.shape))}]" + (" (weak)" if self.weak_type else "")
 
 
 class Static(NamedTuple):
-    """One static argument; `token` differs between unequal values that print alike."""
+    """One static argument; `token` differs between unequal values that print alike. `content` is what an object holds that is
+    compared by identity, "" for one that is compared by value."""
 
     name: str
     type: str
     text: str
     token: int
+    content: str = ""
 
     @staticmethod
     def of(name: str, value: Any) -> Static:
-        return Static(name, type(value).__name__, short_repr(value), hash(value))
+        return Static(name, type(value).__name__, short_repr(value), hash(value), _content(value))
 
     def __str__(self) -> str:
         return f"{self.text} ({self.type})"
 
 
+def _content(value: Any) -> str:
+    kind = type(value)
+    if kind.__hash__ is not object.__hash__:
+        return ""
+    code = getattr(value, "__code__", None)
+    if code is not None:
+        return f"{code.co_qualname} of {code.co_filename}:{code.co_firstlineno} {_cells(value)}"
+    return f"{kind.__qualname__} {short_repr(getattr(value, '__dict__', None))}"
+
+
+def _cells(function: Any) -> list[str]:
+    cells = getattr(function, "__closure__", None) or ()
+    try:
+        return [short_repr(cell.cell_contents) for cell in cells]
+    except ValueError:  # not given a value yet
+        return []
+
+
 class Signature(NamedTuple):
     """Everything a program depends on beside the code: `function` numbers the function object, `options` are (name,
-    repr) of everything that is neither an argument nor named here. `cleared` and `dropped` count how often the function's
-    caches were emptied, and made room."""
+    repr) of everything that is neither an argument nor named here; `structure` tells trees apart that print alike. `cleared` and
+    `dropped` count how often the function's caches were emptied, and made room; `made` says how the function came to be."""
 
     function: int
     leaves: tuple[Leaf, ...]
@@ -59,12 +85,17 @@ class Signature(NamedTuple):
     options: tuple[tuple[str, str], ...]
     x64: bool
     device: str
+    structure: int
     cleared: int
     dropped: int
+    made: Made
 
     def same(self, other: Signature) -> bool:
         """Whether the programs are: what happened to the caches does not count."""
-        return self._replace(cleared=0, dropped=0) == other._replace(cleared=0, dropped=0)
+        return self[:_KEY] == other[:_KEY]
+
+
+_KEY = Signature._fields.index("cleared")
 
 
 ANY_DEVICE = "any"
@@ -102,6 +133,7 @@ def options_text(
     donated: tuple[str, ...],
     static: tuple[str, ...],
     auto_static: bool,
+    keep_unused: bool = False,
 ) -> tuple[tuple[str, str], ...]:
     """The options a program depends on, as (name, repr)."""
     rows = [
@@ -109,6 +141,7 @@ def options_text(
         ("donated arguments", donated),
         ("static arguments", static),
         ("auto_static", auto_static),
+        ("keep_unused", keep_unused),
     ]
     rows += [(f"axis {name!r}", size) for name, size in axes]
     rows += [(f"compiler option {name}", value) for name, value in options]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import tree
 from ..core import notices, records, source
 from ..core.advice import position_of_result
 from ..core.avals import ShapedArray, aval_of, not_an_array
 from ..core.axes import current_axes
-from ..core.config import settings, value_of
+from ..core.config import Settings, settings, value_of
 from ..core.errors import stepped_on
 from ..core.jaxpr import DebugInfo
 from ..core.references import Reference
@@ -20,6 +20,7 @@ from ..core.staging import returned_reference, trace_to_jaxpr
 from ..core.trace import running_line
 from .arguments import Arguments
 from .caches import Traced
+from .made import made
 from .signature import ANY_DEVICE, Leaf, Signature, message_of, options_text, short_repr
 
 
@@ -44,11 +45,21 @@ def _tell_static_arrays(x: Any) -> None:
         _tell_static_arrays(child)
 
 
+class TraceKey(NamedTuple):
+    """What a trace of a function depends on. Each part has a cause in `observe.differences`."""
+
+    settings: Settings
+    axes: tuple
+    in_tree: Any
+    avals: tuple[ShapedArray, ...]
+    statics: tuple
+
+
 def traced_for(function: JitFunction, arguments: Arguments, avals: tuple[ShapedArray, ...], device: Any) -> Traced:
     """The jaxpr of a jitted function for arguments of these avals; from its cache unless it captured tracers of an outer
     trace. `device` is where it will run, None inside another trace."""
     caches = function._caches
-    key = (settings(), current_axes(), arguments.in_tree, avals, arguments.statics.key)
+    key = TraceKey(settings(), current_axes(), arguments.in_tree, avals, arguments.statics.key)
     traced = caches.traces.get(key)
     if traced is None:
         if notices.listeners:
@@ -72,13 +83,11 @@ def _known(function: JitFunction, traced: Traced, device: Any) -> Traced:
 
 
 def _trace(function: JitFunction, arguments: Arguments, avals: tuple, device: Any) -> Traced:
-    if value_of("no_tracing"):
-        raise RuntimeError(
-            f"the option no_tracing is set, and {function._name} was to be traced for jit{running_line()}"
-        )
     names = tuple(arguments.names())
     signature = _signature(function, arguments, names, avals, device)
     number, start = records.new_program(), time.perf_counter()
+    if value_of("no_tracing"):
+        _refuse(function, signature, number, nested=device is None)
     results: list[tuple[Any, tuple[str, ...]]] = []
 
     def flat(*tracers: Any) -> list[Any]:
@@ -107,6 +116,13 @@ def _trace(function: JitFunction, arguments: Arguments, avals: tuple, device: An
     return traced
 
 
+def _refuse(function: JitFunction, signature: Signature, number: int, nested: bool) -> None:
+    said = f"the option no_tracing is set, and {function._name} was to be traced for jit{running_line()}"
+    failure = {"error": "TracingRefused", "message": said, "nested": nested}
+    records.emit(_record(function, "error", number, 0.0, failure, signature))
+    raise records.TracingRefused(said)
+
+
 def _record(
     function: JitFunction, step: str, number: int, seconds: float, detail: dict[str, Any], payload: Any
 ) -> records.Record:
@@ -125,6 +141,7 @@ def _signature(
         donated=spec.donated,
         static=spec.declared,
         auto_static=function._auto,
+        keep_unused=function._keep_unused,
     )
     return Signature(
         caches.number,
@@ -134,9 +151,23 @@ def _signature(
         options,
         settings().enable_x64,
         str(device or ANY_DEVICE),
+        _structure(arguments.in_tree),
         caches.cleared,
         caches.dropped,
+        made(function._fun),
     )
+
+
+def _structure(in_tree: Any) -> int:
+    """A number that differs between structures whose nodes of the user's classes hold other static data."""
+    if "CustomNode(" not in str(in_tree):
+        return 0
+    node = in_tree.node_data()
+    try:
+        own = hash(node[1]) if node is not None else 0
+    except TypeError:  # the keys of a dict are a list; other data may be anything
+        own = 0
+    return hash((own, *map(_structure, in_tree.children())))
 
 
 def check_results(name: str, fun: Any, leaves: Sequence[Any], out: Any, tracer: str = "jit") -> None:

@@ -43,6 +43,15 @@ class Record:
         return Record(step, self.function, self.program, seconds, self.position, self.call_site, detail or {}, payload)
 
 
+after_compiling: list[Callable[[Any, int], None]] = []
+"""Called when a jitted function was compiled, with it and the program's number, before it runs: budgets. What they raise is the
+user's to see."""
+
+
+class TracingRefused(RuntimeError):
+    """A function was to be traced while the option `no_tracing` is set."""
+
+
 _listeners: list[Callable[[Record], None]] = []
 _programs = itertools.count(1)
 

@@ -19,21 +19,28 @@ if TYPE_CHECKING:
         compilation_document as compilation_document,
         ledger_document as ledger_document,
         measured as measured,
-        recompilations_document as recompilations_document,
         signature_text as signature_text,
     )
     from .fusion import fusion_document as fusion_document
     from .graph import jaxpr_graph as jaxpr_graph
     from .kernel_timing import KernelTime as KernelTime, kernel_times as kernel_times
+    from .recompiling.cards import (
+        counted as counted,
+        duration as duration,
+        explanation as explanation,
+        loud as loud,
+        recompilations_document as recompilations_document,
+    )
     from .timing import measure_steady as measure_steady
 
 __getattr__, __dir__ = late(
     globals(),
     {
-        ".documents": "cell_document compilation_document ledger_document measured recompilations_document signature_text",
+        ".documents": "cell_document compilation_document ledger_document measured signature_text",
         ".fusion": "fusion_document",
         ".graph": "jaxpr_graph",
         ".kernel_timing": "KernelTime kernel_times",
+        ".recompiling.cards": "counted duration explanation loud recompilations_document",
         ".timing": "measure_steady",
     },
 )

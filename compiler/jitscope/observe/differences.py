@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..backend.signature import ANY_DEVICE, Leaf, Signature
+from ..backend.signature import ANY_DEVICE, Leaf, Signature, Static
 
 
 class Difference(NamedTuple):
@@ -23,28 +23,45 @@ class Difference(NamedTuple):
     def sentence(self) -> str:
         """`x changed shape: f32[64,20] → f32[40,20] (axis 0)`."""
         remark = f" ({self.detail})" if self.detail else ""
-        subject = {"function": "the function", "x64": "enable_x64", "device": "the device"}.get(self.part, self.path)
-        verb = {
-            "shape": "changed shape",
-            "dtype": "changed dtype",
-            "weak type": "changed weak type",
-            "static value": "(static) changed",
-            "tree structure": "changed structure",
-            "function": "is a new object",
-            "arguments": "changed",
-        }.get(self.part, "changed")
-        return f"{subject} {verb}: {self.before} → {self.after}{remark}"
+        subject = _SUBJECTS.get(self.part, self.path)
+        return f"{subject} {_VERBS.get(self.part, 'changed')}: {self.before} → {self.after}{remark}"
+
+
+_SUBJECTS = {"function": "the function", "x64": "enable_x64", "device": "the device", "redefined": "the function"}
+_VERBS = {
+    "shape": "changed shape",
+    "dtype": "changed dtype",
+    "weak type": "changed weak type",
+    "static value": "(static) changed",
+    "static object": "(static) is another object",
+    "tree structure": "changed structure",
+    "none": "is None in one call and an array in the other",
+    "call form": "is given in another way",
+    "function": "is a new object",
+    "redefined": "was defined again",
+    "closure": "(captured) changed",
+    "sharding": "changed sharding",
+}
+PARTS = (
+    "first", "shape", "dtype", "weak type", "static value", "static object", "tree structure", "none", "call form", "kind",
+    "function", "closure", "redefined", "device", "sharding", "donation", "option", "x64", "cache",
+)  # fmt: skip
+"""What a difference can be of; each is a cause of recompilations (docs/recompilations.md)."""
 
 
 def differences(old: Signature, new: Signature) -> list[Difference]:
     """All parts in which two keys differ; empty only if they are equal."""
-    found = _function(old, new) + _leaves(old, new) + _statics(old, new)
-    found += _named("option", dict(old.options), dict(new.options))
+    found = _function(old, new) + _arguments(old, new)
+    found += [_option(*one) for one in _changed(dict(old.options), dict(new.options))]
     if old.x64 != new.x64:
         found.append(Difference("x64", "enable_x64", str(old.x64), str(new.x64)))
     if old.device != new.device and ANY_DEVICE not in (old.device, new.device):
         found.append(Difference("device", "device", old.device, new.device))
     return found
+
+
+def _option(name: str, before: str, after: str) -> Difference:
+    return Difference("donation" if name == "donated arguments" else "option", name, before, after)
 
 
 def closest(earlier: Sequence[Any], new: Signature) -> tuple[Any, list[Difference]] | None:
@@ -65,33 +82,113 @@ def closest(earlier: Sequence[Any], new: Signature) -> tuple[Any, list[Differenc
 def _function(old: Signature, new: Signature) -> list[Difference]:
     if old.function == new.function:
         return []
+    before, after = ({capture.name: capture for capture in s.made.captures} for s in (old, new))
+    changed = [(before[n], c) for n, c in after.items() if n in before and before[n].token != c.token]
+    what = _WHAT[new.made.kind]
+    if changed:
+        return [Difference("closure", b.name, b.text, a.text, _captured(a, b, what)) for b, a in changed]
+    same = "; it captured the same values" if after else ""
     return [
         Difference(
             "function",
             "function",
             f"function object {old.function}",
             f"function object {new.function}",
-            "it was defined or wrapped again; each object is traced by itself",
+            f"{what} is made anew, and each object is traced by itself{same}",
         )
     ]
 
 
-def _leaves(old: Signature, new: Signature) -> list[Difference]:
-    if old.leaves == new.leaves and old.tree == new.tree:
+_WHAT = {
+    "function": "the function",
+    "lambda": "the lambda",
+    "nested function": "the nested function",
+    "partial": "the partial",
+    "method": "the bound method",
+    "object": "the callable object",
+}
+
+
+def _captured(new: Any, old: Any, what: str) -> str:
+    how = {
+        "closure": "captured",
+        "global": "a global read",
+        "default": "a default",
+        "argument": "bound",
+        "self": "bound",
+    }
+    other = ", another object" if new.text == old.text else ""
+    return f"{how[new.how]} by {what}, which is made anew{other}"
+
+
+def _arguments(old: Signature, new: Signature) -> list[Difference]:
+    """What changed among arrays and static arguments; one that is None, or static, in one of the calls alone counts once."""
+    if (
+        old.leaves == new.leaves
+        and old.tree == new.tree
+        and old.structure == new.structure
+        and old.statics == new.statics
+    ):
         return []
+    moved = _moved(old, new)
+    names = {difference.path for difference in moved}
+    found = _leaves(old, new, names)
+    return moved + found + _statics(old, new, names)
+
+
+def _moved(old: Signature, new: Signature) -> list[Difference]:
+    found = []
+    for one, other, turned in ((old, new, False), (new, old, True)):
+        roots = {_root(leaf.path): str(leaf) for leaf in other.leaves}
+        own = {static.name for static in other.statics}
+        for static in one.statics:
+            if static.name in roots and static.name not in own:
+                part = "none" if static.text == "None" else "kind"
+                sides = (static.text, roots[static.name])
+                before, after = reversed(sides) if turned else sides
+                found.append(Difference(part, static.name, before, after))
+    return found
+
+
+def _leaves(old: Signature, new: Signature, known: set[str]) -> list[Difference]:
     before, after = ({leaf.path: leaf for leaf in s.leaves} for s in (old, new))
     found = []
     if old.tree != new.tree or before.keys() != after.keys():
-        gone, come = sorted(before.keys() - after.keys()), sorted(after.keys() - before.keys())
-        detail = "; ".join(
-            ([f"new: {', '.join(come)}"] if come else []) + ([f"gone: {', '.join(gone)}"] if gone else [])
-        )
-        root = _common_root([*gone, *come]) or "arguments"
+        found += _structures(old, new, before, after, known)
+    elif old.structure != new.structure:
+        detail = "static data of its nodes is not equal, though it prints alike"
+        root = _common_root(list(after)) or "arguments"
         found.append(Difference("tree structure", root, _structure(old), _structure(new), detail))
     for path in after:
         if path in before:
             found += _leaf(before[path], after[path])
     return found
+
+
+def _structures(
+    old: Signature, new: Signature, before: dict[str, Leaf], after: dict[str, Leaf], known: set[str]
+) -> list[Difference]:
+    gone, come = sorted(before.keys() - after.keys()), sorted(after.keys() - before.keys())
+    left = [path for path in (*gone, *come) if _root(path) not in known]
+    if known and not left:
+        return []
+    detail = "; ".join(([f"new: {', '.join(come)}"] if come else []) + ([f"gone: {', '.join(gone)}"] if gone else []))
+    if old.tree.replace("None", "*") == new.tree.replace("None", "*") and left:
+        sides = [(str(before.get(path, "None")), str(after.get(path, "None"))) for path in left]
+        return [Difference("none", path, *side) for path, side in zip(left, sides)]
+    root = _common_root(left) or "arguments"
+    by_name = _by_name(old.tree) != _by_name(new.tree)
+    part = "call form" if by_name or left == [root] else "tree structure"
+    return [Difference(part, root, _structure(old), _structure(new), detail)]
+
+
+def _by_name(structure: str) -> str:
+    """The part of a call's structure that was given by name."""
+    return structure.rpartition("), {")[2]
+
+
+def _root(path: str) -> str:
+    return path.split("[")[0].split(".")[0]
 
 
 def _structure(signature: Signature) -> str:
@@ -100,7 +197,7 @@ def _structure(signature: Signature) -> str:
 
 
 def _common_root(paths: list[str]) -> str:
-    roots = {path.split("[")[0].split(".")[0] for path in paths}
+    roots = {_root(path) for path in paths}
     return roots.pop() if len(roots) == 1 else ""
 
 
@@ -110,6 +207,8 @@ def _leaf(old: Leaf, new: Leaf) -> list[Difference]:
         found.append(Difference("shape", new.path, str(old), str(new), _axes(old.shape, new.shape)))
     if old.dtype != new.dtype:
         found.append(Difference("dtype", new.path, old.dtype, new.dtype))
+    if old.sharding != new.sharding:
+        found.append(Difference("sharding", new.path, old.sharding or "one device", new.sharding or "one device"))
     if old.weak_type != new.weak_type:
         found.append(
             Difference(
@@ -134,19 +233,30 @@ def _axes(old: tuple[int, ...], new: tuple[int, ...]) -> str:
     return f"{'axis' if len(changed) == 1 else 'axes'} {', '.join(changed)}"
 
 
-def _statics(old: Signature, new: Signature) -> list[Difference]:
-    before, after = ({static.name: static for static in s.statics} for s in (old, new))
-    found = _named("static value", {n: str(s) for n, s in before.items()}, {n: str(s) for n, s in after.items()})
-    alike = [s for name, s in after.items() if name in before and str(s) == str(before[name]) and s != before[name]]
-    return found + [
-        Difference("static value", s.name, str(s), str(s), "the two are not equal, though they print alike")
-        for s in alike
-    ]
+def _statics(old: Signature, new: Signature, known: set[str]) -> list[Difference]:
+    before, after = ({static.name: static for static in s.statics if static.name not in known} for s in (old, new))
+    found = []
+    for name in [*before, *(n for n in after if n not in before)]:
+        one, other = before.get(name), after.get(name)
+        if one is None or other is None:
+            given = [str(side) if side else "not given" for side in (one, other)]
+            found.append(Difference("call form", name, *given))
+        elif one != other:
+            found.append(_static(name, one, other))
+    return found
 
 
-def _named(part: str, old: dict[str, str], new: dict[str, str]) -> list[Difference]:
+def _static(name: str, old: Static, new: Static) -> Difference:
+    if new.content and old.content == new.content:
+        detail = "it holds the same and is compared by identity"
+        return Difference("static object", name, str(old), str(new), detail)
+    alike = "the two are not equal, though they print alike" if str(old) == str(new) else ""
+    return Difference("static value", name, str(old), str(new), alike)
+
+
+def _changed(old: dict[str, str], new: dict[str, str]) -> list[tuple[str, str, str]]:
     return [
-        Difference(part, name, old.get(name, "not given"), new.get(name, "not given"))
+        (name, old.get(name, "not given"), new.get(name, "not given"))
         for name in [*old, *(n for n in new if n not in old)]
         if old.get(name) != new.get(name)
     ]

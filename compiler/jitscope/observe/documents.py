@@ -17,7 +17,8 @@ from .fusion import fusion_document, kernels_document
 from .graph import jaxpr_graph, result_names
 from .groups.kernels import Origins
 from .ledger import Ledger, Mark, Row, ledger as session_ledger, shortened
-from .positions import position_document, positions_of
+from .positions import positions_of
+from .recompiling.cards import Editor, loud, recompilations_document
 from .source import source_document
 from .stacks import Stacks
 from .timing import measure_steady, quantity, timing_document
@@ -157,36 +158,6 @@ def _known(value: int | None) -> float | None:
     return None if value is None else float(value)
 
 
-def recompilations_document(rows: Sequence[Row], title: str, ledger: Ledger | None = None) -> Document:
-    """A card for each row that is a recompilation."""
-    ledger = session_ledger() if ledger is None else ledger
-    cards = [_card(row, ledger) for row in rows if row.what == "recompiled" and row.against is not None]
-    return {"kind": "recompilations", "version": 1, "title": title, "cards": cards}
-
-
-def _card(row: Row, ledger: Ledger) -> Document:
-    assert row.against is not None
-    call_site = row.call_site
-    label = _cell(row, ledger)[0]
-    cost = sum(row.seconds.get(step, 0.0) for step in ("trace", "lower", "compile"))
-    return {
-        "function": row.function,
-        "number": row.number,
-        "because": row.because,
-        "differences": [d.document() for d in row.differences],
-        "against": _against(row.against, ledger),
-        "cost": quantity(cost, "s", note="trace + lower + compile"),
-        "position": position_document(call_site, ledger.cell_of),
-        "cell": label,
-    }
-
-
-def _against(row: Row, ledger: Ledger) -> str:
-    name = f"compilation {row.number}" if row.number else "an earlier trace"
-    label = _cell(row, ledger)[0]
-    return f"{name}, {label}" if label else name
-
-
 def _cell(row: Row, ledger: Ledger) -> tuple[str | None, str | None]:
     """Label and id of the cell that was running (or whose code made the call, or defined the function)."""
     if row.cell is not None:
@@ -207,12 +178,14 @@ def cell_document(
     error: Document | None = None,
     note: str = "",
     ledger: Ledger | None = None,
+    editor: Editor | None = None,
 ) -> Document:
-    """What happened since a mark, for one cell's output."""
+    """What happened since a mark, for one cell's output; `editor` makes the edits of fixes."""
     ledger = session_ledger() if ledger is None else ledger
     # A cell that is run again traces its functions again and compiles nothing; it shows them all the same.
     shown = ("compiled", "recompiled", "reused")
-    rows = [row for row in ledger.since(since) if not row.nested and row.what in shown]
+    new = ledger.since(since)
+    rows = [row for row in new if not row.nested and row.what in shown]
     calls = ledger.called_since(since)
     return {
         "kind": "cell",
@@ -220,6 +193,7 @@ def cell_document(
         "cell": cell,
         "cell_id": cell_id,
         "compilations": [compilation_document(row, ledger, whole=False) for row in rows],
+        "recompilations": recompilations_document(loud(new), cell, ledger, editor),
         "reused": [{"function": name, "calls": n} for name, n in calls.items()],
         "left_alone": [{"name": name, "reason": reason} for name, reason in left_alone],
         "error": error,

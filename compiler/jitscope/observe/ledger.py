@@ -13,6 +13,8 @@ import threading
 import weakref
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -39,9 +41,9 @@ MAX_HISTORY = 64
 class Row:
     """One program: a trace and what became of it.
 
-    `what`: "compiled", "recompiled" (the function had been compiled before), "reused" (a known program served),
+    `what`: "compiled", "recompiled" (the function had a program before), "reused" (a known program served),
     "traced" (inside another function, or for looking at), "failed". `seconds`: duration of each step in seconds.
-    `disk`: what the cache on disk said when it was compiled.
+    `disk`: what the cache on disk said when it was compiled. `run`: how often the cell that defines the function had been run.
     """
 
     id: int
@@ -65,6 +67,7 @@ class Row:
     shares: dict[str, float] | None = None
     at: float = 0.0
     cell: Cell | None = None
+    run: int = 0
     last_record: int = 0
     _kept_jaxpr: Jaxpr | None = None
     _jaxpr: Any = None
@@ -92,6 +95,28 @@ class Row:
     def entry(self) -> Any:
         """The compiled program in the cache, or None if it is no longer kept."""
         return self._entry() if self._entry else None
+
+    @property
+    def identity(self) -> Any:
+        """What rows of one function have in common: its qualified name, its file and its line; of a cell's function defined at the
+        top, the name alone, since a cell that is changed and run again has another file."""
+        where, made = self.position, self.signature.made if self.signature else None
+        if where is None:
+            return self.function
+        name = made.qualname if made else where.function
+        if os.path.isfile(where.file) or "<" in name:
+            return name, where.file, where.line
+        return name
+
+    @property
+    def cause(self) -> str:
+        """Which part of the key was the reason: one of `differences.PARTS`, "" for a first trace."""
+        return self.differences[0].part if self.differences and self.against is not None else ""
+
+    @property
+    def spent(self) -> float:
+        """Seconds to trace, lower and compile."""
+        return sum(self.seconds.get(step, 0.0) for step in ("trace", "lower", "compile"))
 
     @property
     def because(self) -> str:
@@ -122,11 +147,13 @@ class Mark(NamedTuple):
 
 class Ledger:
     """Rows by program, oldest first. A notebook session names the files of cells (`name_cell`) and sets `place_now`, which
-    says the cell that runs in this thread: rows written meanwhile belong to it."""
+    says the cell that runs in this thread: rows written meanwhile belong to it; and `run_of`, how often a cell was run."""
 
     def __init__(self) -> None:
         self.rows: OrderedDict[int, Row] = OrderedDict()
         self.place_now: Callable[[], Cell | None] = lambda: None
+        self.run_of: Callable[[str], int] = lambda file: 0
+        self._looking: ContextVar[bool] = ContextVar("jitscope_looking", default=False)
         self._cells: dict[str, Cell] = {}
         self._history: dict[Any, deque[Row]] = defaultdict(lambda: deque(maxlen=MAX_HISTORY))
         self._compilations: dict[Any, int] = defaultdict(int)
@@ -160,6 +187,15 @@ class Ledger:
     def cell_of(self, file: str) -> Cell | None:
         """Label and id of the cell that is `file`, or None."""
         return self._cells.get(file)
+
+    @contextmanager
+    def looking(self) -> Iterator[None]:
+        """What is compiled inside is compiled to be looked at: it is no recompilation, whatever was there before."""
+        token = self._looking.set(True)
+        try:
+            yield
+        finally:
+            self._looking.reset(token)
 
     def mark(self) -> Mark:
         """This moment."""
@@ -207,6 +243,7 @@ class Ledger:
         row = Row(
             record.program, record.function, record.position, record.call_site, at=record.at, cell=self.place_now()
         )
+        row.run = self.run_of(row.position.file) if row.position else 0
         self.rows[row.id] = row
         while len(self.rows) > MAX_ROWS:
             self._forget(self.rows.popitem(last=False)[1])
@@ -216,7 +253,7 @@ class Ledger:
         """Let go of what a row that is no longer listed holds on to, so that rows do not keep each other alive."""
         self._drop_program(row)
         row.against = None
-        identity = _identity(row)
+        identity = row.identity
         history = self._history.get(identity)
         if history is not None and row in history:
             history.remove(row)
@@ -231,16 +268,24 @@ class Ledger:
         if record.detail.get("known"):
             row.seconds.pop("trace")
         self._explain(row)
-        self._history[_identity(row)].append(row)
+        self._history[row.identity].append(row)
         self._keep(row, traced.closed.jaxpr)
 
     def _explain(self, row: Row) -> None:
         """Compare with the earlier rows of the function; those that were only parts of other programs count for such."""
         assert row.signature is not None
-        earlier = [other for other in self._history[_identity(row)] if row.nested or not other.nested]
-        nearest = closest(earlier, row.signature)
-        if nearest is not None:
-            row.against, row.differences = nearest[0], nearest[1] or [_forgotten(nearest[0], row.signature)]
+        earlier = [
+            other
+            for other in self._history[row.identity]
+            if (row.nested or not other.nested) and not _elsewhere(other.position, row.position)
+        ]
+        nearest = closest(_of_one_function(earlier, row.signature), row.signature)
+        if nearest is None or self._looking.get():
+            return
+        against: Row = nearest[0]
+        row.against, row.differences = against, nearest[1] or [_forgotten(against, row.signature)]
+        if row.cause in ("function", "closure") and (said := _redefined(against, row)):
+            row.differences = [Difference("redefined", "function", *said), *row.differences[1:]]
 
     def _lower(self, row: Row, record: Record) -> None:
         self._count(row)
@@ -253,10 +298,12 @@ class Ledger:
         if row.derived:
             row.what = "compiled"
         elif row.number == 0:
-            identity = _identity(row)
+            identity = row.identity
             self._compilations[identity] += 1
             row.number = self._compilations[identity]
-            row.what = "recompiled" if row.number > 1 else "compiled"
+            known = row.number > 1 or (row.against is not None and row.against.what == "reused")
+            again = known and row.against is not None and row.cause != "redefined"
+            row.what = "recompiled" if again else "compiled"
 
     def _reuse(self, row: Row, record: Record) -> None:
         row.what = "reused"
@@ -314,15 +361,41 @@ def shortened(parts: Sequence[str], most: int = 12) -> list[str]:
     return [*parts[:most], f"… {len(parts) - most} more"] if len(parts) > most else list(parts)
 
 
-def _identity(row: Row) -> Any:
-    """Rows of one function: by name (a method's with its class) and file, of a cell's functions by name alone, since a cell that
-    is changed and run again has another file; of those without a name by the line they stand on."""
-    where = row.position
-    if where is None:
-        return row.function
-    if row.function.startswith("<"):
-        return row.function, where.file, where.line
-    return (where.function, where.file) if os.path.isfile(where.file) else where.function
+def _elsewhere(one: Position | None, other: Position | None) -> bool:
+    """Whether these are two lines of one file: two functions that are called the same."""
+    return one is not None and other is not None and one.file == other.file and one.line != other.line
+
+
+_SIDE_BY_SIDE = 3
+"""So many functions made by one line, all of them there and with other values captured, are functions of their own."""
+
+
+def _of_one_function(earlier: Sequence[Row], new: Signature) -> Sequence[Row]:
+    """The rows that a function may be compared with: its own, and those of function objects that it stands in place of. Functions
+    that one line made for other captured values, and that are there beside it, are others (up to a few: a loop makes more)."""
+    others = {
+        row.signature.function
+        for row in earlier
+        if row.signature is not None
+        and row.signature.function != new.function
+        and row.signature.made.alive
+        and [c.token for c in row.signature.made.captures] != [c.token for c in new.made.captures]
+    }
+    if not 0 < len(others) < _SIDE_BY_SIDE:
+        return earlier
+    return [row for row in earlier if row.signature is not None and row.signature.function not in others]
+
+
+def _redefined(old: Row, new: Row) -> tuple[str, str, str] | None:
+    """Whether the code that defines the function was run again by the user, and not by a loop or a call: before, after, a remark."""
+    if old.position is None or new.position is None:
+        return None
+    if old.position.file == new.position.file and old.run == new.run:
+        return None
+    before, after = (row.cell[0] if row.cell else f"run {row.run}" for row in (old, new))
+    if before == after:
+        before, after = "one definition", "another"
+    return before, after, "the cell that defines it was run again"
 
 
 def _forgotten(old: Row, new: Signature) -> Difference:
@@ -330,24 +403,24 @@ def _forgotten(old: Row, new: Signature) -> Difference:
     assert old.signature is not None
     if old.captures:
         return Difference(
-            "option",
+            "cache",
             "cache",
             "one trace",
             "another trace",
             "it captured values of an outer trace, so it holds within that one alone",
         )
     if old.signature.cleared != new.cleared:
-        return Difference("option", "cache", "kept", "cleared", "the caches were cleared")
+        return Difference("cache", "cache", "kept", "cleared", "the caches were cleared")
     if old.signature.dropped != new.dropped:
         return Difference(
-            "option",
+            "cache",
             "cache",
             "kept",
             "dropped",
             "the function was called with more kinds of arguments than are remembered",
         )
     return Difference(
-        "option", "thread", "one call", "another call", "both ran at the same time, and each traced the function"
+        "cache", "thread", "one call", "another call", "both ran at the same time, and each traced the function"
     )
 
 

@@ -6,7 +6,7 @@ import { runs } from "../../../widgets/jitscope_widgets/js/diff";
 import { hloTokens } from "../../../widgets/jitscope_widgets/js/highlight";
 import { what } from "../../../widgets/jitscope_widgets/js/kernels";
 import { bytes, quantity, seconds, withUnit, percent } from "../../../widgets/jitscope_widgets/js/numbers";
-import { because } from "../../../widgets/jitscope_widgets/js/recompiles";
+import { counted } from "../../../widgets/jitscope_widgets/js/recompiles";
 import { contrast, parseColour } from "../../../widgets/jitscope_widgets/js/theme";
 
 test("three significant digits with a unit, as in Python", () => {
@@ -22,12 +22,13 @@ test("modelled and unknown quantities are marked", () => {
   assert.equal(quantity({ value: Number.NaN, unit: "s", origin: "measured", note: "" }), "?");
 });
 
-test("a reason is a sentence that says what happened", () => {
-  const card = (number: number, text: string) =>
-    ({ number, because: text, differences: [] }) as unknown as RecompilationCard;
-  assert.equal(because(card(2, "x has another shape")), "recompiled because x has another shape.");
-  assert.equal(because(card(2, "recompiled because of x.")), "recompiled because of x.");
-  assert.equal(because(card(1, "first call")), "first call.");
+test("a card counts what was compiled, traced, and lost", () => {
+  const lost = { value: 12.34, unit: "s", origin: "measured", note: "" };
+  const card = (compilations: number, retraces: number, seconds: unknown = lost) =>
+    ({ compilations, retraces, seconds }) as unknown as RecompilationCard;
+  assert.equal(counted(card(299, 1)), "299 recompilations and 1 retrace, 12.3 s lost");
+  assert.equal(counted(card(0, 3000)), "3,000 retraces, 12.3 s lost");
+  assert.equal(counted(card(0, 0, { ...lost, value: null, origin: "unknown" })), "run again");
 });
 
 function rows(kinds: string): DiffRow[] {

@@ -6,7 +6,7 @@ import { completed, partOf, type Part } from "./envelope";
 import { groups, headline, type Group } from "./headline";
 import { sentence, type View } from "./mount";
 import { Panes, type PanesMemory } from "./panes";
-import { positionLink } from "./recompiles";
+import { cardsOfCell, positionLink } from "./recompiles";
 
 interface CellMemory {
   open: boolean;
@@ -97,7 +97,7 @@ export class CellView implements View {
     this.store = new Store(doc.cell_id ? `jitscope:${doc.cell_id}` : null);
     this.state = { open: false, name: this.groups[0]?.name ?? "", id: null, ...(memory ?? this.store.read()) };
     if (!this.groups.some((group) => group.name === this.state.name)) this.state.name = this.groups[0]?.name ?? "";
-    this.element = h("div", { class: "jitscope-cell" }, this.lines, this.body, ...asides(doc, host));
+    this.element = h("div", { class: "jitscope-cell" }, this.lines, this.body, ...cardsOfCell(doc.recompilations, host), ...asides(doc, host));
     this.api = this.makeApi();
     this.draw();
   }

@@ -146,23 +146,34 @@ export interface TimingDoc {
   can_measure: boolean;
 }
 
-export interface Difference {
-  part: "first" | "shape" | "dtype" | "weak type" | "static value" | "tree structure" | "function" | "option" | "device" | "x64" | "kind" | "arguments";
-  path: string;
-  before: string;
-  after: string;
-  detail: string;
+export interface Site {
+  position: Position | null;
+  compilations: number;
+  retraces: number;
+  seconds: number;
+}
+
+export interface Matrix {
+  columns: { label: string; what: "compiled" | "reused"; calls: number }[];
+  rows: { path: string; cells: string[]; changed: boolean[] }[];
+  columns_left: number;
+  columns_left_after: number;
+  rows_left: number;
 }
 
 export interface RecompilationCard {
   function: string;
-  number: number;
+  cause: "shape" | "dtype" | "weak type" | "static value" | "static object" | "tree structure" | "none" | "call form" | "kind" | "function" | "closure" | "redefined" | "device" | "sharding" | "donation" | "option" | "x64" | "cache";
+  compilations: number;
+  retraces: number;
   because: string;
-  differences: Difference[];
-  against: string;
-  cost: Quantity;
-  position: Position | null;
-  cell: string | null;
+  seconds: Quantity;
+  definition: Position | null;
+  sites: Site[];
+  sites_left: number;
+  matrix: Matrix;
+  fix: Fix | null;
+  quiet: boolean;
 }
 
 export interface RecompilationsDoc {
@@ -216,6 +227,7 @@ export interface CellDoc {
   cell: string;
   cell_id: string | null;
   compilations: CompilationDoc[];
+  recompilations?: RecompilationsDoc;
   reused: { function: string; calls: number }[];
   left_alone: { name: string; reason: string }[];
   error: { type: string; message: string; position: Position | null } | null;
@@ -282,6 +294,7 @@ export interface LedgerDoc {
   kind: "ledger";
   version: 1;
   rows: LedgerRow[];
+  recompilations?: RecompilationsDoc;
 }
 
 export type AnyDocument = SourceDoc | GraphDoc | FusionDoc | TimingDoc | RecompilationsDoc | DiagnosticsDoc | CompilationDoc | CellDoc | PassesDoc | LedgerDoc;

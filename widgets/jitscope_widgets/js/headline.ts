@@ -2,7 +2,7 @@
 import type { CompilationDoc, Stage } from "./documents";
 import { h, plural } from "./dom";
 import { origin, quantity, seconds } from "./numbers";
-import { recompilationCount } from "./recompiles";
+import { recompilationsOf } from "./recompiles";
 
 /** Compilations of one function in one cell, oldest first. */
 export interface Group {
@@ -55,7 +55,7 @@ function runsIn({ timing }: CompilationDoc): HTMLElement | null {
 }
 
 function again({ compilations }: Group): HTMLElement | null {
-  const count = compilations.reduce((sum, { recompilations }) => sum + recompilationCount(recompilations), 0);
+  const count = recompilationsOf(compilations);
   return count ? h("span", { class: "jitscope-again" }, "▲ ", plural(count, "recompilation")) : null;
 }
 

@@ -1,25 +1,21 @@
-// Why a function was compiled again: one card per recompilation.
-import type { Difference, Host, Position, RecompilationCard, RecompilationsDoc } from "./documents";
-import { h } from "./dom";
-import { origin, quantity } from "./numbers";
+// What was compiled or traced again: one card for each function and cause. recompiles.py is the text of it.
+import type { CompilationDoc, Host, Matrix, Position, RecompilationCard, RecompilationsDoc, Site } from "./documents";
+import { grouped, h, plural } from "./dom";
+import { fixView } from "./fixes";
+import { origin, quantity, seconds } from "./numbers";
 import { place } from "./graph/tooltip";
 import type { View } from "./mount";
 
-export function isFirst(card: RecompilationCard): boolean {
-  return card.number <= 1 || card.differences.some((difference) => difference.part === "first");
-}
+const OPEN = 3; // cards that are open from the start
+export const MOST = 5; // cards below a cell
 
-/** The reason as a sentence that says what happened. */
-export function because(card: RecompilationCard): string {
-  const reason = card.because.trim().replace(/\.$/, "");
-  const verb = isFirst(card) ? "compiled" : "recompiled";
-  if (!reason) return `${verb}.`;
-  if (/^((re)?compiled|first)\b/i.test(reason)) return `${reason}.`;
-  return `${verb} because ${reason}.`;
-}
+const count = (cards: RecompilationCard[]): number => cards.reduce((sum, card) => sum + card.compilations, 0);
 
-export function recompilationCount(doc: RecompilationsDoc): number {
-  return doc.cards.filter((card) => !isFirst(card)).length;
+export const recompilationCount = (doc: RecompilationsDoc): number => count(doc.cards);
+
+/** How often a function was compiled again in a cell. */
+export function recompilationsOf(compilations: CompilationDoc[]): number {
+  return compilations.reduce((sum, { recompilations }) => sum + recompilationCount(recompilations), 0);
 }
 
 export function positionLink(position: Position, host: Host): HTMLElement {
@@ -28,74 +24,131 @@ export function positionLink(position: Position, host: Host): HTMLElement {
   return h("button", { type: "button", class: "jitscope-link", onclick: () => host.goto!(position) }, text);
 }
 
-function differenceRow({ part, path, before, after, detail }: Difference): HTMLElement {
-  return h(
-    "tr",
-    {},
-    h("td", {}, part),
-    h("td", {}, h("code", {}, path)),
-    h(
-      "td",
-      {},
-      h("code", { class: "jitscope-before" }, before || "–"),
-      h("span", { class: "jitscope-arrow", "aria-label": "became" }, " → "),
-      h("code", { class: "jitscope-after" }, after || "–"),
-    ),
-    h("td", { class: "jitscope-muted" }, detail),
-  );
+/** "299 recompilations and 2 retraces, 12.3 s lost" */
+export function counted(card: RecompilationCard): string {
+  const parts = [
+    card.compilations ? plural(card.compilations, "recompilation") : "",
+    card.retraces ? plural(card.retraces, "retrace") : "",
+  ].filter(Boolean);
+  const told = parts.join(" and ") || "run again";
+  const lost = quantity(card.seconds);
+  return lost === "?" ? told : `${told}, ${lost} lost`;
 }
 
-function differenceTable(differences: Difference[]): HTMLElement | null {
-  const rows = differences.filter((difference) => difference.part !== "first");
-  if (!rows.length) return null;
-  return h(
-    "table",
-    { class: "jitscope-differences" },
-    h(
-      "thead",
-      {},
-      h("tr", {}, ...["what", "where", "before → after", ""].map((title) => h("th", { scope: "col" }, title))),
-    ),
-    h("tbody", {}, ...rows.map(differenceRow)),
-  );
-}
+const times = ({ compilations, retraces }: Site): string =>
+  compilations + retraces === 1 ? "once" : `${grouped(compilations + retraces)} times`;
 
-function cardElement(card: RecompilationCard, host: Host): HTMLElement {
-  const where = card.position ? positionLink(card.position, host) : card.cell ? h("span", {}, card.cell) : null;
-  const first = isFirst(card);
-  return h(
-    "article",
-    { class: "jitscope-card", "data-number": card.number, "data-first": first },
-    h(
-      "header",
-      {},
-      h("span", { class: "jitscope-card-number", "aria-hidden": "true" }, first ? "●" : "▲"),
-      h("strong", {}, `${card.function}, compilation ${card.number}`),
-      where ? h("span", { class: "jitscope-muted" }, where) : null,
+function sites(card: RecompilationCard, host: Host): HTMLElement | null {
+  const lines = card.sites.flatMap((site) => {
+    if (!site.position) return [];
+    const text = site.position.text.trim();
+    const said = `${times(site)}, ${seconds(site.seconds)}`;
+    return [
       h(
-        "span",
-        { class: "jitscope-card-cost", title: origin(card.cost) },
-        "cost ",
-        h("span", { class: "jitscope-figure" }, quantity(card.cost)),
+        "li",
+        {},
+        h("span", { class: "jitscope-muted" }, "called from ", positionLink(site.position, host), `, ${said}`),
+        text ? h("code", { class: "jitscope-call" }, text) : null,
+      ),
+    ];
+  });
+  if (card.sites_left) lines.push(h("li", { class: "jitscope-muted" }, `and from ${plural(card.sites_left, "more line")}`));
+  return lines.length ? h("ul", { class: "jitscope-sites" }, ...lines) : null;
+}
+
+function matrixTable(matrix: Matrix, name: string): HTMLElement | null {
+  if (!matrix.rows.length) return null;
+  const at = matrix.columns_left ? matrix.columns_left_after : matrix.columns.length;
+  const around = (cells: HTMLElement[], gap: () => HTMLElement): HTMLElement[] =>
+    matrix.columns_left ? [...cells.slice(0, at), gap(), ...cells.slice(at)] : cells;
+  const heads = matrix.columns.map(({ label, what, calls }) => {
+    const how = what === "reused" ? "traced again, the program was known" : "compiled";
+    return h("th", { scope: "col", title: `${how}; ${plural(calls, "call")}` }, label);
+  });
+  const gapHead = () => h("th", { scope: "col" }, "…");
+  const gap = () => h("td", { class: "jitscope-muted" }, `${grouped(matrix.columns_left)} more`);
+  const rows = matrix.rows.map(({ path, cells, changed }) =>
+    h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, h("code", {}, path)),
+      ...around(
+        cells.map((text, column) =>
+          h(
+            "td",
+            { "data-changed": changed[column] },
+            changed[column] ? h("span", { class: "jitscope-hidden" }, "changed: ") : null,
+            h("code", {}, text),
+          ),
+        ),
+        gap,
       ),
     ),
-    h("p", { class: "jitscope-because" }, because(card)),
-    differenceTable(card.differences),
-    card.position?.text ? h("pre", { class: "jitscope-call" }, card.position.text.trim()) : null,
-    card.against && !first ? h("p", { class: "jitscope-muted" }, "compared with ", card.against) : null,
+  );
+  const rest = matrix.rows_left ? `; ${plural(matrix.rows_left, "more row")} left out` : "";
+  return h(
+    "div",
+    {},
+    h(
+      "div",
+      { class: "jitscope-matrix", tabindex: "0", role: "region", "aria-label": `Keys of ${name}` },
+      h(
+        "table",
+        {},
+        h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "program"), ...around(heads, gapHead))),
+        h("tbody", {}, ...rows),
+      ),
+    ),
+    h("p", { class: "jitscope-legend jitscope-muted" }, `bold: differs from the one before${rest}`),
   );
 }
 
-export function recompilesView(doc: RecompilationsDoc, host: Host): View {
-  const cards = doc.cards.map((card) => cardElement(card, host));
-  const again = recompilationCount(doc);
+export function cardElement(card: RecompilationCard, host: Host, open: boolean): HTMLElement {
+  return h(
+    "details",
+    { class: "jitscope-card", open, "data-cause": card.cause, "data-function": card.function },
+    h(
+      "summary",
+      {},
+      h("span", { class: "jitscope-card-sign", "aria-hidden": "true" }, "▲ "),
+      h("strong", {}, card.function),
+      ": ",
+      h("span", {}, card.because),
+      h("span", { class: "jitscope-card-cost", title: origin(card.seconds) }, counted(card)),
+    ),
+    sites(card, host),
+    matrixTable(card.matrix, card.function),
+    card.fix ? fixView(card.fix) : null,
+  );
+}
+
+/** The cards below a cell: the one that cost most open, the others a line each. */
+export function cardsOfCell(doc: RecompilationsDoc | undefined, host: Host): HTMLElement[] {
+  const cards = doc?.cards ?? [];
+  const shown = cards.slice(0, MOST).map((card, at) => cardElement(card, host, at === 0));
+  const left = cards.length - shown.length;
+  if (left) shown.push(h("p", { class: "jitscope-note" }, `${plural(left, "more cause")}: %recompiles shows all.`));
+  return shown;
+}
+
+interface RecompilesMemory {
+  open: string[];
+}
+
+export function recompilesView(doc: RecompilationsDoc, host: Host, memory?: RecompilesMemory): View {
+  const name = (card: RecompilationCard): string => `${card.function}/${card.cause}`;
+  const cards = doc.cards.map((card, at) => cardElement(card, host, memory?.open.includes(name(card)) ?? at < OPEN));
   const element = h(
     "div",
     { class: "jitscope-recompiles" },
-    again === 0
-      ? h("p", { class: "jitscope-empty" }, "No recompilation: every call fitted a program that was already there.")
-      : null,
+    cards.length ? null : h("p", { class: "jitscope-empty" }, "Nothing was compiled or traced more than once."),
     ...cards,
   );
-  return { element, dispose() {} };
+  return {
+    element,
+    memory: (): RecompilesMemory => ({
+      open: doc.cards.filter((_, at) => (cards[at] as HTMLDetailsElement).open).map(name),
+    }),
+    dispose() {},
+  };
 }

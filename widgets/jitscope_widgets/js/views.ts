@@ -33,7 +33,7 @@ const VIEWS: Record<string, Open> = {
   graph: graphView,
   fusion: fusionAlone,
   timing: (doc, host) => timingView(doc, host),
-  recompilations: (doc, host) => recompilesView(doc, host),
+  recompilations: (doc, host, memory) => recompilesView(doc, host, memory),
   ledger: (doc, host, memory) => ledgerView(doc, host, memory),
   passes: (doc, host, memory) => passesView(doc, host, memory),
   source: (doc) => sourceView(doc),

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from ...core.source import Position, is_internal
+from ...core.source import Position
 from ...observe.differences import Difference
 from ...observe.ledger import Row
+from ...observe.recompiling.groups import again
 from ..diagnostic import Diagnostic, Fix, Span
 
 
@@ -16,13 +17,18 @@ _BITS = {
     "dtype": "recompile-dtype",
     "weak type": "recompile-weak-type",
     "static value": "recompile-static-value",
+    "static object": "recompile-static-object",
     "tree structure": "recompile-pytree",
+    "none": "recompile-pytree",
     "kind": "recompile-pytree",
-    "arguments": "recompile-call-form",
+    "call form": "recompile-call-form",
     "function": "recompile-fresh-function",
+    "closure": "recompile-fresh-function",
+    "donation": "recompile-config",
     "option": "recompile-config",
     "x64": "recompile-config",
     "device": "recompile-device",
+    "sharding": "recompile-device",
 }
 
 
@@ -38,32 +44,9 @@ def missed(rows: Iterable[Row]) -> list[Diagnostic]:
 
 def _bit(row: Row) -> str:
     """The sharp bit a row tells of, or ""."""
-    if row.nested or row.derived or not row.differences or row.against is None:
+    if row.call_site is None or not again(row):
         return ""
-    if row.call_site is None or is_internal(row.call_site.file) or (row.position and is_internal(row.position.file)):
-        return ""
-    first = row.differences[0]
-    if first.part == "static value" and _equal_objects(first):
-        return "recompile-static-object"
-    if first.part == "tree structure" and (
-        _by_name(first.before) != _by_name(first.after) or first.detail.endswith(f": {first.path}")
-    ):
-        return "recompile-call-form"  # a whole argument came or went, or is given by name now
-    return _BITS.get(first.part, "")
-
-
-def _by_name(structure: str) -> str:
-    """The part of a call's structure that was given by name."""
-    return structure.rpartition("), {")[2]
-
-
-def _equal_objects(difference: Difference) -> bool:
-    """Whether two static values look the same and still differ: objects that are compared by identity."""
-    return _without_address(difference.before) == _without_address(difference.after)
-
-
-def _without_address(text: str) -> str:
-    return text.partition(" at 0x")[0]
+    return _BITS.get(row.cause, "")
 
 
 def _told(bit: str, rows: list[Row]) -> Diagnostic:

@@ -1,0 +1,78 @@
+"""Edits of what calls pass: arrays of one dtype, arguments by position."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from ...observe.recompiling.groups import Group
+from ...observe.recompiling.replay import common_dtype
+from ..code.text import Code
+from ..diagnostic import Edit, Span
+from .sites import Found, Site, given_for, parameters_of, sites_of
+
+
+_KINDS = {"f": "float", "i": "int", "u": "uint", "c": "complex", "bf": "bfloat", "bool": "bool_"}
+
+
+def converted(group: Group) -> Found | None:
+    """Every call converts the argument to one dtype: `f(x)` becomes `f(jnp.asarray(x, jnp.float32))`."""
+    paths = set(group.paths)
+    dtype = common_dtype(group)
+    wrong = [
+        row
+        for row in group.history
+        for leaf in (row.signature.leaves if row.signature else ())
+        if leaf.path in paths and (leaf.dtype != dtype or leaf.weak_type)
+    ]
+    sites = sites_of(wrong)
+    if sites is None:
+        return None
+    numpy = _alias(sites[0].code, "jax.numpy")
+    kind = dtype.rstrip("0123456789")
+    if not numpy or kind not in _KINDS:
+        return None
+    name = f"{numpy}.{_KINDS[kind]}{dtype[len(kind) :]}"
+    parameters = parameters_of(group.rows[-1])
+    edits: list[Edit] = []
+    for site in sites:
+        for path in group.paths:
+            argument = given_for(site.call, path, parameters)
+            if argument is None:
+                return None
+            text = f"{numpy}.asarray({_text(site.code, argument)}, {name})"
+            edits.append(Edit(site.code.span(argument), text))
+    return Found(f"Convert {', '.join(group.paths)} to {name} in the call.", sites[0].code, edits)
+
+
+def _text(code: Code, node: ast.expr) -> str:
+    return ast.get_source_segment(code.text, node) or code.source(node)
+
+
+def _alias(code: Code, dotted: str) -> str:
+    """What the code calls a module."""
+    return next((name for name, known in code.names.table.items() if known == dotted), "")
+
+
+def by_position(group: Group) -> Found | None:
+    """Arguments that stand in their place are given without their names: `f(x, n=2)` becomes `f(x, 2)`."""
+    sites = sites_of(group.history)
+    parameters = parameters_of(group.rows[-1])
+    if sites is None or not parameters:
+        return None
+    edits = [edit for site in sites for edit in _without_names(site, parameters)]
+    counts = {len(site.call.args) + len(site.call.keywords) for site in sites}
+    if not edits or len(counts) > 1:
+        return None
+    return Found("Give the arguments by position in all calls.", sites[0].code, edits)
+
+
+def _without_names(site: Site, parameters: Sequence[str]) -> list[Edit]:
+    code, call = site
+    edits = []
+    for place, keyword in enumerate(call.keywords, len(call.args)):
+        if place >= len(parameters) or keyword.arg != parameters[place]:
+            return []
+        span, value = code.span(keyword), code.span(keyword.value)
+        edits.append(Edit(Span(span.line, span.column, value.line, value.column), ""))
+    return edits

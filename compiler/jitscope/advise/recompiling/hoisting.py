@@ -1,0 +1,223 @@
+"""Edits that make a compiled function once: moved before the loop, or the function, that makes it anew."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ...observe.recompiling.groups import Group
+from ..code.text import Code
+from ..diagnostic import Edit, Span, applied
+from .sites import Found, Site, only_site
+
+
+_LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+class Making(NamedTuple):
+    """What makes the function anew: the expression that is called, or the statement that gives the called name its value."""
+
+    code: Code
+    node: ast.expr | ast.stmt
+    name: str
+
+
+def hoisted(group: Group) -> Found | None:
+    """The function is made once, before what makes it anew."""
+    site = only_site(group)
+    making = _making(site) if site else None
+    if site is None or making is None:
+        return None
+    moved = _moved(making, site, [], set())
+    return Found(*moved) if moved else None
+
+
+def passed(group: Group) -> Found | None:
+    """The captured values that change become parameters, and the function is made once."""
+    site = only_site(group)
+    making = _making(site) if site else None
+    if site is None or making is None or not all(name.isidentifier() for name in group.paths):
+        return None
+    function = _function_of(making.node)
+    if function is None or making.code.function_around(site.call) is not making.code.function_around(making.node):
+        return None
+    hows = {c.name: c.how for row in group.rows if row.signature for c in row.signature.made.captures}
+    inner = _with_parameters(making.code, function, group.paths, hows)
+    if inner is None:
+        return None
+    given = [name if not site.call.keywords else f"{name}={name}" for name in group.paths]
+    arguments = [making.code.span(one) for one in (*site.call.args, *site.call.keywords)]
+    if not arguments:
+        return None
+    last = max(arguments)
+    call = Edit(
+        Span(last.end_line, last.end_column, last.end_line, last.end_column), "".join(f", {one}" for one in given)
+    )
+    moved = _moved(making, site, inner, set(group.paths))
+    if moved is None:
+        return None
+    words = f"Pass {', '.join(group.paths)} as an argument, and make the compiled function once."
+    return Found(words, moved[1], [*moved[2], call])
+
+
+def _making(site: Site) -> Making | None:
+    code, call = site
+    if isinstance(call.func, ast.Call):
+        return Making(code, call.func, _fresh(code))
+    if not isinstance(call.func, ast.Name):
+        return None
+    name, around = call.func.id, code.function_around(call)
+    found = [
+        node
+        for node in ast.walk(code.tree)
+        if isinstance(node, (ast.Assign, ast.FunctionDef))
+        and code.function_around(node) is around
+        and _gives(node, name)
+        and node.lineno <= call.lineno
+    ]
+    return Making(code, found[0], name) if len(found) == 1 else None
+
+
+def _gives(node: ast.stmt, name: str) -> bool:
+    match node:
+        case ast.Assign(targets=[ast.Name(id=target)]):
+            return target == name
+        case ast.FunctionDef(name=target):
+            return target == name
+    return False
+
+
+def _fresh(code: Code) -> str:
+    used = {node.id for node in ast.walk(code.tree) if isinstance(node, ast.Name)}
+    names = ("compiled", *(f"compiled_{number}" for number in range(2, 100)))
+    return next(name for name in names if name not in used)
+
+
+def _function_of(node: ast.AST) -> ast.Lambda | ast.FunctionDef | None:
+    """The lambda that an expression or an assignment compiles, or the decorated function."""
+    if isinstance(node, ast.FunctionDef):
+        return node
+    value = node.value if isinstance(node, ast.Assign) else node
+    first = value.args[0] if isinstance(value, ast.Call) and value.args else None
+    return first if isinstance(first, ast.Lambda) else None
+
+
+def _with_parameters(
+    code: Code, function: ast.Lambda | ast.FunctionDef, names: list[str], hows: dict[str, str]
+) -> list[Edit] | None:
+    """Edits that give a function parameters of these names; those that it captured as defaults lose the default."""
+    own = function.args
+    if own.vararg or own.kwonlyargs or own.kwarg or not own.args:
+        return None
+    defaults = dict(zip([one.arg for one in own.args[len(own.args) - len(own.defaults) :]], own.defaults))
+    if set(defaults) != {name for name in names if hows.get(name) == "default"}:
+        return None
+    edits = []
+    for argument in own.args:
+        if argument.arg in defaults:
+            span, default = code.span(argument), code.span(defaults[argument.arg])
+            edits.append(Edit(Span(span.end_line, span.end_column, default.end_line, default.end_column), ""))
+    last = code.span(own.args[-1])
+    new = "".join(f", {name}" for name in names if name not in defaults)
+    if new:
+        edits.append(Edit(Span(last.end_line, last.end_column, last.end_line, last.end_column), new))
+    return edits
+
+
+def _moved(making: Making, site: Site, inner: list[Edit], freed: set[str]) -> tuple[str, Code, list[Edit]] | None:
+    """The edits that move what makes the function before the outermost loop or function round it that gives it no names. `inner`
+    are edits inside what is moved, `freed` the names it needs no more."""
+    code, node, name = making
+    outside = _outermost(code, node, freed | {name})
+    if outside is None:
+        return None
+    place = _first_line(outside)
+    indent = code.lines[place - 1][: len(code.lines[place - 1]) - len(code.lines[place - 1].lstrip())]
+    where = "the loop" if isinstance(outside, (ast.For, ast.AsyncFor, ast.While)) else f"line {place}"
+    words = f"Make the compiled function once, before {where}."
+    if isinstance(node, ast.expr):
+        text = _segment(code, code.span(node), inner)
+        into = Edit(Span(place, 0, place, 0), f"{indent}{name} = {text}\n")
+        return words, code, [into, Edit(code.span(node), name)]
+    first, last = _first_line(node), node.end_lineno or node.lineno
+    if not _alone(code, node, first, last):
+        return None
+    text = _segment(code, Span(first, 0, last, len(code.lines[last - 1])), inner)
+    own = code.lines[first - 1][: len(code.lines[first - 1]) - len(code.lines[first - 1].lstrip())]
+    lines = [indent + line.removeprefix(own) if line.strip() else line for line in text.split("\n")]
+    return words, code, [Edit(Span(place, 0, place, 0), "\n".join(lines) + "\n"), Edit(Span(first, 0, last + 1, 0), "")]
+
+
+def _segment(code: Code, span: Span, inner: list[Edit]) -> str:
+    """A stretch of the code with edits made inside it."""
+    lines = code.text.splitlines()[span.line - 1 : span.end_line]
+    shifted = [
+        Edit(
+            Span(e.span.line - span.line + 1, e.span.column, e.span.end_line - span.line + 1, e.span.end_column), e.text
+        )
+        for e in inner
+    ]
+    end = Edit(Span(len(lines), span.end_column, len(lines), len(lines[-1])), "")
+    start = Edit(Span(1, 0, 1, span.column), "")
+    return applied("\n".join(lines), [*shifted, end, start])
+
+
+def _alone(code: Code, node: ast.stmt, first: int, last: int) -> bool:
+    """Whether a statement has its lines for itself, is not the last line of the text, and leaves something in its block."""
+    around = code.parents.get(node)
+    block = next(
+        (b for b in (getattr(around, n, None) for n in ("body", "orelse")) if isinstance(b, list) and node in b), []
+    )
+    head = code.lines[first - 1][: code.span(node).column] if first == node.lineno else ""
+    tail = code.lines[last - 1][code.span(node).end_column :].strip()
+    return len(block) > 1 and not head.strip() and (not tail or tail.startswith("#")) and last < len(code.lines)
+
+
+def _first_line(node: ast.stmt) -> int:
+    return min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
+
+
+def _outermost(code: Code, node: ast.AST, own: set[str]) -> ast.stmt | None:
+    """The statement to move before: of the outermost loop or function round a node which binds no name that the node reads."""
+    reads = {name for name in _loads(node) if name not in own}
+    found = None
+    for around in code.around(node):
+        if not isinstance(around, _LOOPS + _FUNCTIONS):
+            continue
+        if reads & _binds(around, node):
+            break
+        found = around
+    statement = code.statement_around(found) if found is not None else None
+    while statement is not None and isinstance(code.parents.get(statement), ast.ClassDef):
+        statement = code.statement_around(code.parents[statement])
+    return statement
+
+
+def _loads(node: ast.AST) -> set[str]:
+    """The names that a piece of code reads from around it."""
+    read = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    return read - {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)} - set(_stores(node, None))
+
+
+def _binds(around: ast.AST, without: ast.AST) -> set[str]:
+    return set(_stores(around, without))
+
+
+def _stores(node: ast.AST, without: ast.AST | None) -> Iterator[str]:
+    """The names that a piece of code gives values to, but for what stands in one part of it."""
+    todo = [node]
+    while todo:
+        one = todo.pop()
+        if one is without:
+            continue
+        if isinstance(one, ast.Name) and not isinstance(one.ctx, ast.Load):
+            yield one.id
+        elif isinstance(one, ast.arg):
+            yield one.arg
+        elif isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and one is not node:
+            yield one.name
+        elif isinstance(one, ast.alias):
+            yield (one.asname or one.name).split(".")[0]
+        todo += ast.iter_child_nodes(one)

@@ -1,0 +1,120 @@
+"""How a function object came to be: what tells one made anew from another function, and what it captured."""
+
+from __future__ import annotations
+
+import functools
+import types
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .signature import short_repr
+
+
+class Capture(NamedTuple):
+    """A value that a function reads from around it. `how`: "closure", "global", "default", "argument" (of a partial), "self".
+    `token` differs between values that print alike."""
+
+    name: str
+    how: str
+    text: str
+    token: int
+
+
+class Made(NamedTuple):
+    """A function object: `kind` ("function", "lambda", "nested function", "partial", "method", "object"), the qualified name of its
+    code, the names of the parameters that a call gives by position, the values it captured, and `object`, a weak reference to it
+    (None where there can be none)."""
+
+    kind: str
+    qualname: str
+    parameters: tuple[str, ...]
+    captures: tuple[Capture, ...]
+    object: Callable[[], Any] | None
+
+    @property
+    def alive(self) -> bool:
+        """Whether the function object is still there."""
+        return self.object is not None and self.object() is not None
+
+
+_PLAIN = (int, float, complex, str, bytes, type(None))
+_MOST = 32
+
+
+def made(fun: Any) -> Made:
+    """How `fun` came to be. Runs no code of the user's."""
+    found: list[Capture] = []
+    kind, met, given = "", set[int](), 0
+    owner = fun.__self__ if isinstance(fun, types.MethodType) else fun
+    while id(fun) not in met and len(met) < _MOST:  # functions may wrap each other
+        met.add(id(fun))
+        if isinstance(fun, functools.partial):
+            kind, given = kind or "partial", given + len(fun.args)
+            found += [_capture(f"argument {i}", "argument", value) for i, value in enumerate(fun.args)]
+            found += [_capture(name, "argument", value) for name, value in fun.keywords.items()]
+            fun = fun.func
+        elif isinstance(fun, types.MethodType):
+            kind, given = kind or "method", given + 1
+            found.append(_capture("self", "self", fun.__self__))
+            fun = fun.__func__
+        elif isinstance(getattr(fun, "__dict__", None), dict) and "__wrapped__" in fun.__dict__:
+            fun = fun.__dict__["__wrapped__"]
+    code = getattr(fun, "__code__", None)
+    if not isinstance(code, types.CodeType):
+        return Made(kind or "object", str(type(fun).__name__), (), tuple(found), _reference(owner))
+    found += _captured(fun, code)
+    kind = kind or ("lambda" if code.co_name == "<lambda>" else _nested(code))
+    parameters = code.co_varnames[given : code.co_argcount]
+    return Made(kind, code.co_qualname, parameters, tuple(found), _reference(owner))
+
+
+def _nested(code: types.CodeType) -> str:
+    return "nested function" if "<locals>" in code.co_qualname else "function"
+
+
+def _reference(fun: Any) -> Callable[[], Any] | None:
+    try:
+        return weakref.ref(fun)
+    except TypeError:
+        return None
+
+
+def _captured(fun: Any, code: types.CodeType) -> Iterator[Capture]:
+    for name, cell in zip(code.co_freevars, fun.__closure__ or ()):
+        try:
+            yield _capture(name, "closure", cell.cell_contents)
+        except ValueError:  # not given a value yet
+            continue
+    defaults = fun.__defaults__ or ()
+    names = code.co_varnames[: code.co_argcount]
+    given = [*zip(names[len(names) - len(defaults) :], defaults), *(fun.__kwdefaults__ or {}).items()]
+    for name, value in given:
+        yield _capture(name, "default", value)
+    around = fun.__globals__
+    for name in _names(code):
+        if name in around and not isinstance(around[name], (types.ModuleType, type, types.BuiltinFunctionType)):
+            yield _capture(name, "global", around[name])
+
+
+@functools.lru_cache(1024)
+def _names(code: types.CodeType) -> tuple[str, ...]:
+    """The names that code, and the code inside it, may read from its globals."""
+    inner = [name for part in code.co_consts if isinstance(part, types.CodeType) for name in _names(part)]
+    return tuple(dict.fromkeys([*code.co_names, *inner]))[:_MOST]
+
+
+def _capture(name: str, how: str, value: Any) -> Capture:
+    kind = type(value)
+    if kind in _PLAIN or kind is bool or (kind is tuple and all(type(part) in _PLAIN for part in value)):
+        return Capture(name, how, short_repr(value), hash((kind, value)))
+    if kind is np.ndarray:
+        return Capture(name, how, f"numpy {value.dtype}{list(value.shape)}", id(value))
+    short = getattr(getattr(value, "aval", None), "short", None)
+    if short is not None:
+        return Capture(name, how, str(short()), id(value))
+    if isinstance(value, types.FunctionType):
+        return Capture(name, how, f"function {value.__name__}", id(value))
+    return Capture(name, how, f"object of {kind.__name__}", id(value))

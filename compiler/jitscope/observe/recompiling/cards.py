@@ -1,0 +1,146 @@
+"""Groups as documents: a card for each function and cause."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from ..fixes import Edit, fix_document
+from ..ledger import Ledger, Row, ledger as session_ledger
+from ..positions import position_document
+from ..timing import quantity
+from .groups import Group, groups
+from .matrix import matrix_document
+from .remedies import Remedy, remedy
+from .sizes import sizes_of
+
+
+Document = dict[str, Any]
+MOST_SITES = 5
+
+
+class Edited(NamedTuple):
+    """The edits of one file that do what a remedy says, and the words for them; `lines` are the file's."""
+
+    text: str
+    file: str
+    lines: Sequence[str]
+    edits: Sequence[Edit]
+
+
+Editor = Callable[[Group], Edited | None]
+"""Makes edits of the user's code for a group; `advise.recompiling` has one."""
+
+
+def recompilations_document(
+    rows: Iterable[Row], title: str, ledger: Ledger | None = None, editor: Editor | None = None
+) -> Document:
+    """What was compiled or traced again among rows of the ledger: a card for each function and cause, those that cost most first."""
+    ledger = session_ledger() if ledger is None else ledger
+    cards = [card_document(group, ledger, editor) for group in groups(rows)]
+    return {"kind": "recompilations", "version": 1, "title": title, "cards": cards}
+
+
+def loud(rows: Iterable[Row]) -> list[Row]:
+    """The rows to tell of unasked: all but those that the user wanted so."""
+    return [row for row in rows if row.cause != "redefined"]
+
+
+def card_document(group: Group, ledger: Ledger, editor: Editor | None = None) -> Document:
+    """One group as a document (see docs/documents.md)."""
+    sites = group.sites()
+    return {
+        "function": group.function,
+        "cause": group.cause,
+        "compilations": group.compilations,
+        "retraces": group.retraces,
+        "because": because(group),
+        "seconds": quantity(group.seconds, "s", note="to trace, lower and compile again"),
+        "definition": position_document(group.rows[-1].position, ledger.cell_of),
+        "sites": [_site(position_document(at, ledger.cell_of), rows) for at, rows in list(sites.items())[:MOST_SITES]],
+        "sites_left": max(0, len(sites) - MOST_SITES),
+        "matrix": matrix_document(group),
+        "fix": _fix(group, ledger, editor),
+        "quiet": group.quiet,
+    }
+
+
+def _site(position: Document | None, rows: list[Row]) -> Document:
+    compiled = sum(row.what == "recompiled" for row in rows)
+    return {
+        "position": position,
+        "compilations": compiled,
+        "retraces": len(rows) - compiled,
+        "seconds": sum(row.spent for row in rows),
+    }
+
+
+def because(group: Group) -> str:
+    """Why, in one sentence without its full stop."""
+    if group.cause == "shape" and (found := sizes_of(group)):
+        more = f" ({len(found) - 1} more {'axis' if len(found) == 2 else 'axes'} as well)" if len(found) > 1 else ""
+        return f"{found[0].sentence}{more}"
+    first = group.rows[0]
+    if group.cause in ("function", "closure"):
+        return _made_anew(group)
+    said = " and ".join(difference.sentence() for difference in first.differences if difference.part == group.cause)
+    return said or first.because
+
+
+def _made_anew(group: Group) -> str:
+    last = group.rows[-1]
+    made = last.signature.made if last.signature else None
+    kind = made.kind if made else "function"
+    line = f" defined in line {last.position.line}" if last.position else ""
+    said = f"the {kind}{line} is made anew, and each object is traced by itself"
+    changes = [d for d in group.rows[0].differences if d.part == "closure"]
+    if not changes:
+        return f"{said}; it captured the same values" if made and made.captures else said
+    values = " and ".join(f"{d.path} changed: {d.before} → {d.after}" for d in changes)
+    return f"the {kind}{line} is made anew, and the captured {values}"
+
+
+def _fix(group: Group, ledger: Ledger, editor: Editor | None) -> Document | None:
+    found = remedy(group)
+    if found is None:
+        return None
+    edited = editor(group) if editor is not None and found.replay is not None else None
+    checked = proof(found)
+    if edited is None:
+        site = next(iter(group.sites()), None)
+        return fix_document(found.text, position=position_document(site, ledger.cell_of), checked=checked)
+    where = next((at for at in group.sites() if at.file == edited.file), None) or group.rows[-1].position
+    position = position_document(where, ledger.cell_of)
+    return fix_document(edited.text, edited.edits, position, edited.lines, checked)
+
+
+def proof(found: Remedy) -> str:
+    """How the fix was proved, or ""."""
+    return found.replay.sentence(duration(found.replay.seconds)) if found.replay else ""
+
+
+def duration(seconds: float) -> str:
+    """Seconds in words, as messages tell them."""
+    for unit, scale in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= scale:
+            return f"{seconds / scale:.3g} {unit}"
+    return f"{seconds / 1e-6:.3g} µs"
+
+
+def explanation(rows: Iterable[Row]) -> str:
+    """What was compiled or traced again, as a few lines of text: what budgets say when they are exceeded."""
+    said = []
+    for group in groups(rows):
+        lines = [f"{group.function}: {because(group)} ({counted(group)}, {duration(group.seconds)})"]
+        for at, own in list(group.sites().items())[:MOST_SITES]:
+            lines.append(f"  in line {at.line} of {at.function}, {len(own)} times: {at.text.strip()}")
+        if found := remedy(group):
+            lines += [f"  fix: {found.text}", *([f"  {proof(found)}"] if found.replay else [])]
+        said += lines
+    return "\n".join(said)
+
+
+def counted(group: Group) -> str:
+    """`3 recompilations and 2 retraces`."""
+    parts = [(group.compilations, "recompilation"), (group.retraces, "retrace")]
+    return " and ".join(f"{count:,} {noun}{'s' * (count != 1)}" for count, noun in parts if count)

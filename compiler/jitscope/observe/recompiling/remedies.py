@@ -1,0 +1,213 @@
+"""What to do about a cause of recompilations, in words, with the proof of it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ...backend.signature import Leaf
+from ...core.jaxpr import Jaxpr, Literal, subjaxprs
+from .groups import Group
+from .replay import Replay, change_for, common_dtype, replay
+from .sizes import sizes_of
+
+
+class Remedy(NamedTuple):
+    """Words for the user; `replay` is what the recorded calls become with it, None where they say nothing."""
+
+    text: str
+    replay: Replay | None
+
+
+def remedy(group: Group) -> Remedy | None:
+    """What to do about a group; None where the user wanted it so."""
+    if group.quiet:
+        return None
+    change = change_for(group)
+    counted = replay(group, change) if change and not _shapes_the_program(group) else None
+    return Remedy(_WORDS[group.cause](group), counted if counted and counted.after < counted.before else None)
+
+
+def _shapes_the_program(group: Group) -> bool:
+    """Whether a value makes the program another one than with its number alone changed: then it cannot be an argument."""
+    if group.cause not in ("static value", "closure"):
+        return False
+    programs = [row.jaxpr for row in group.history]
+    known = [program for program in programs if program is not None]
+    return not known or not all(same_but_for_numbers(known[0], other) for other in known[1:])
+
+
+def same_but_for_numbers(one: Jaxpr, other: Jaxpr) -> bool:
+    """Whether two programs differ in the values of their literals and constants alone."""
+    if len(one.eqns) != len(other.eqns) or [v.aval for v in one.invars] != [v.aval for v in other.invars]:
+        return False
+    if [v.aval for v in one.constvars] != [v.aval for v in other.constvars]:
+        return False
+    numbers: dict[object, object] = dict(zip([*one.invars, *one.constvars], [*other.invars, *other.constvars]))
+    alike = lambda a, b: isinstance(b, Literal) and a.aval == b.aval if isinstance(a, Literal) else numbers.get(a) is b
+    for a, b in zip(one.eqns, other.eqns):
+        if a.primitive is not b.primitive or len(a.invars) != len(b.invars) or not all(map(alike, a.invars, b.invars)):
+            return False
+        inner, others = [sub.jaxpr for _, sub in subjaxprs(a.params)], [sub.jaxpr for _, sub in subjaxprs(b.params)]
+        if len(inner) != len(others) or not all(map(same_but_for_numbers, inner, others)):
+            return False
+        if not inner and a.params != b.params:
+            return False
+        numbers.update(zip(a.outvars, b.outvars))
+    return len(one.outvars) == len(other.outvars) and all(map(alike, one.outvars, other.outvars))
+
+
+# Words ----------------------------------------------------------------------------------------------------------------
+
+
+def _names(group: Group) -> str:
+    paths = group.paths
+    return ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
+
+
+def _shape(group: Group) -> str:
+    found = sizes_of(group)
+    if not found:
+        return f"Give {_names(group)} the same number of axes in every call: reshape or broadcast before it."
+    one = found[0]
+    axes = " and ".join(f"axis {s.axis} of {s.path}" for s in found[:3])
+    mask = "and mask what was added, where the function sums over it"
+    if one.pattern == "last batch":
+        return f"Pad {axes} to {one.buckets[0]:,} in the last batch {mask}; or leave the last batch out."
+    if one.pattern == "two":
+        return f"Pad {axes} to {one.buckets[0]:,} {mask}; two programs are right where both shapes come often."
+    sizes = ", ".join(f"{size:,}" for size in one.buckets[:10]) + (", …" if len(one.buckets) > 10 else "")
+    return f"Pad {axes} to the next of {len(one.buckets)} sizes ({sizes}) {mask}."
+
+
+def _dtype(group: Group) -> str:
+    return f"Convert {_names(group)} to {common_dtype(group)} once, before the calls."
+
+
+def _weak_type(group: Group) -> str:
+    return (
+        f"Pass {_names(group)} as an array in every call (jnp.float32(1.0) for 1.0): Python numbers are weakly typed."
+    )
+
+
+def _static_value(group: Group) -> str:
+    if change_for(group) is None:
+        return f"Call with few values of {_names(group)}: each static value has a program of its own."
+    if _shapes_the_program(group):
+        return (
+            f"{_names(group)} decides what the program is (a size, a number of turns, a branch): call with few values, or make the "
+            "loop a lax.fori_loop and the branch a lax.cond, which take it as an array."
+        )
+    return f"{_names(group)} is only computed with: do not make it static, and one program serves all values."
+
+
+def _static_object(group: Group) -> str:
+    return (
+        f"Make the object given for {_names(group)} once, before the calls; or give its class __eq__ and __hash__ "
+        "(@dataclass(frozen=True) does), so that equal ones are found again."
+    )
+
+
+def _tree(group: Group) -> str:
+    counts = [
+        len([leaf for leaf in row.signature.leaves if _of(leaf, group)]) for row in group.history if row.signature
+    ]
+    if len(counts) > 2 and all(a < b for a, b in itertools.pairwise(counts)):
+        return (
+            f"{_names(group)} grows from {counts[0]:,} to {counts[-1]:,} arrays: make it one array of the final size "
+            "and set its rows with .at[i].set."
+        )
+    return f"Give {_names(group)} one structure: the same keys and containers in every call, zeros for what is missing."
+
+
+def _of(leaf: Leaf, group: Group) -> bool:
+    return any(leaf.path.startswith(path) for path in group.paths)
+
+
+def _none(group: Group) -> str:
+    return f"Pass an array that changes nothing in place of None for {_names(group)}: zeros to add, ones to multiply or mask."
+
+
+def _call_form(group: Group) -> str:
+    return "Write all calls one way: the same arguments by position, the same by name, and the same left out."
+
+
+def _kind(group: Group) -> str:
+    return f"Pass {_names(group)} as an array in every call, or as a static value in every call."
+
+
+def _function(group: Group) -> str:
+    return f"Make {_called(group)} once, before the calls: the program belongs to the function object."
+
+
+def _called(group: Group) -> str:
+    made = group.rows[-1].signature.made if group.rows[-1].signature else None
+    kind = made.kind if made else "function"
+    return {"lambda": "the compiled lambda", "partial": "the compiled partial"}.get(
+        kind, f"the compiled {group.function}"
+    )
+
+
+def _closure(group: Group) -> str:
+    if _shapes_the_program(group):
+        return (
+            f"{_names(group)} decides what the program is, so each value needs its own: keep one function for each value, made "
+            "once, or compute with the value alone and pass it as an argument."
+        )
+    return f"Pass {_names(group)} as an argument, and make {_called(group)} once: then one program serves all values."
+
+
+def _device(group: Group) -> str:
+    devices = sorted({row.signature.device for row in group.history if row.signature})
+    return f"Put the arguments on one device, once, with jax.device_put: they came from {' and '.join(devices)}."
+
+
+def _sharding(group: Group) -> str:
+    return f"Lay {_names(group)} out one way, once, before the calls."
+
+
+def _donation(group: Group) -> str:
+    return "Compile the function once, with one choice of donated arguments, and call that."
+
+
+def _option(group: Group) -> str:
+    if all(
+        path.startswith(("compiler option", "static arguments", "auto_static", "keep_unused")) for path in group.paths
+    ):
+        return "Compile the function once, with one set of options, and call that."
+    return f"Set {_names(group)} once, before the first call."
+
+
+def _x64(group: Group) -> str:
+    return "Set enable_x64 once, before the first call: jitscope.config.update('enable_x64', True)."
+
+
+def _cache(group: Group) -> str:
+    why = group.rows[-1].differences[0]
+    return {
+        "cleared": "Leave the caches: clear_caches() and clear_cache() forget all programs.",
+        "dropped": "Call with fewer kinds of arguments: the function remembers only the latest ones.",
+        "another trace": "Pass the captured values of the outer function as arguments.",
+    }.get(why.after, "Call the function once before the threads start.")
+
+
+_WORDS: dict[str, Callable[[Group], str]] = {
+    "shape": _shape,
+    "dtype": _dtype,
+    "weak type": _weak_type,
+    "static value": _static_value,
+    "static object": _static_object,
+    "tree structure": _tree,
+    "none": _none,
+    "call form": _call_form,
+    "kind": _kind,
+    "function": _function,
+    "closure": _closure,
+    "device": _device,
+    "sharding": _sharding,
+    "donation": _donation,
+    "option": _option,
+    "x64": _x64,
+    "cache": _cache,
+}

@@ -1,0 +1,246 @@
+"""Programs that are compiled or traced again, one for each kind of cause, and what they become.
+
+`#<-` marks the line that pays. UNIQUE is another number in each run, so that no program is known from elsewhere. What comes
+after `# fixed` is the program as the words of the fix say; where it is missing, the edits of the fix make it.
+"""
+
+HEADER = """\
+import functools
+import jitscope as jax
+import jitscope.numpy as jnp
+"""
+
+PROGRAMS: dict[str, tuple[str, str]] = {
+    "last batch": ("shape", """\
+f = jax.jit(lambda b: (b * UNIQUE).sum())
+x = jnp.ones(81)
+for start in range(0, 81, 32):
+    f(x[start : start + 32])  #<-
+# fixed
+f = jax.jit(lambda b: (b * UNIQUE).sum())
+x = jnp.ones(81)
+for start in range(0, 81, 32):
+    batch = x[start : start + 32]
+    f(jnp.pad(batch, (0, 32 - batch.shape[0])))
+"""),
+    "growing": ("shape", """\
+f = jax.jit(lambda b: (b * UNIQUE).sum())
+for n in range(1, 10):
+    f(jnp.ones(n))  #<-
+# fixed
+f = jax.jit(lambda b: (b * UNIQUE).sum())
+for n in range(1, 10):
+    f(jnp.pad(jnp.ones(n), (0, (1 << (n - 1).bit_length()) - n)))
+"""),
+    "ragged in two arguments": ("shape", """\
+f = jax.jit(lambda a, b: a * UNIQUE + b)
+for n in (5, 3, 9, 4, 7):
+    f(jnp.ones((2, n)), jnp.zeros(n))  #<-
+# fixed
+f = jax.jit(lambda a, b: a * UNIQUE + b)
+for n in (5, 3, 9, 4, 7):
+    more = (1 << (n - 1).bit_length()) - n
+    f(jnp.pad(jnp.ones((2, n)), ((0, 0), (0, more))), jnp.pad(jnp.zeros(n), (0, more)))
+"""),
+    "dtype": ("dtype", """\
+f = jax.jit(lambda x: x * UNIQUE)
+f(jnp.ones(3))
+f(jnp.array([1, 2, 3]))  #<-
+"""),
+    "weak type": ("weak type", """\
+f = jax.jit(lambda x: x * jnp.float32(UNIQUE))
+x = 1.0
+for _ in range(3):
+    x = f(x)  #<-
+"""),
+    "static number": ("static value", """\
+f = jax.jit(lambda x, lr: x * lr + UNIQUE, static_argnames="lr")
+for k in range(4):
+    f(jnp.ones(3), lr=0.1 * k)  #<-
+"""),
+    "static number of a decorated function": ("static value", """\
+@functools.partial(jax.jit, static_argnums=(1, 2))
+def scaled(x, by, power):
+    return (x * by + UNIQUE) ** power
+
+for by in (1.5, 2.5):
+    scaled(jnp.ones(3), by, 2)  #<-
+"""),
+    "static object": ("static object", """\
+class Config:
+    def __init__(self, n):
+        self.n = n
+
+f = jax.jit(lambda cfg, x: x * cfg.n + UNIQUE, static_argnums=0)
+for _ in range(3):
+    f(Config(3), jnp.ones(3))  #<-
+"""),
+    "growing list": ("tree structure", """\
+f = jax.jit(lambda t: sum(t) * UNIQUE)
+trajectory = []
+for i in range(4):
+    trajectory.append(jnp.ones(3))
+    f(trajectory)  #<-
+# fixed
+f = jax.jit(lambda t: t.sum(0) * UNIQUE)
+trajectory = jnp.zeros((4, 3))
+for i in range(4):
+    trajectory = trajectory.at[i].set(jnp.ones(3))
+    f(trajectory)
+"""),
+    "None against array": ("none", """\
+f = jax.jit(lambda x, mask: x * UNIQUE if mask is None else x * mask)
+f(jnp.ones(3), None)
+f(jnp.ones(3), jnp.ones(3))  #<-
+# fixed
+f = jax.jit(lambda x, mask: x * mask * UNIQUE)
+f(jnp.ones(3), jnp.ones(3))
+f(jnp.ones(3), jnp.ones(3))
+"""),
+    "call form": ("call form", """\
+def shifted(x, by):
+    return x * UNIQUE + by
+
+f = jax.jit(shifted)
+f(jnp.ones(3), jnp.ones(3))
+f(jnp.ones(3), by=jnp.ones(3))  #<-
+"""),
+    "lambda in a loop": ("function", """\
+for _ in range(4):
+    y = jax.jit(lambda x: x * UNIQUE)(jnp.ones(3))  #<-
+"""),
+    "jit in a loop": ("function", """\
+def step(x):
+    return x * UNIQUE
+
+for _ in range(4):
+    fast = jax.jit(functools.partial(step))
+    y = fast(jnp.ones(3))  #<-
+"""),
+    "nested def in a function": ("function", """\
+def norm(v):
+    @jax.jit
+    def inner(x):
+        return x * UNIQUE
+    return inner(v)  #<-
+
+for _ in range(4):
+    norm(jnp.ones(3))
+"""),
+    "factory": ("function", """\
+def make(k):
+    return jax.jit(lambda x: x * k + UNIQUE)
+
+for _ in range(4):
+    y = make(2.0)(jnp.ones(3))  #<-
+"""),
+    "captured number": ("closure", """\
+for k in range(4):
+    f = jax.jit(lambda x: x * k + UNIQUE)
+    y = f(jnp.ones(3))  #<-
+"""),
+    "captured number of a nested def": ("closure", """\
+def train(rates):
+    total = jnp.zeros(3)
+    for rate in rates:
+        @jax.jit
+        def step(x):
+            return x * rate + UNIQUE
+        total = step(total)  #<-
+    return total
+
+train([0.1, 0.2, 0.3])
+"""),
+    "captured default": ("closure", """\
+for k in range(4):
+    y = jax.jit(lambda x, k=k: x * k + UNIQUE)(jnp.ones(3))  #<-
+"""),
+    "donation": ("donation", """\
+def moved(x):
+    return x * UNIQUE
+
+jax.jit(moved)(jnp.ones(3))
+jax.jit(moved, donate_argnums=0)(jnp.ones(3))  #<-
+# fixed
+def moved(x):
+    return x * UNIQUE
+
+f = jax.jit(moved, donate_argnums=0)
+f(jnp.ones(3))
+f(jnp.ones(3))
+"""),
+    "precision": ("option", """\
+f = jax.jit(lambda x, y: x @ y * UNIQUE)
+x = jnp.ones((3, 3))
+f(x, x)
+with jax.default_matmul_precision("highest"):
+    f(x, x)  #<-
+# fixed
+f = jax.jit(lambda x, y: x @ y * UNIQUE)
+x = jnp.ones((3, 3))
+with jax.default_matmul_precision("highest"):
+    f(x, x)
+    f(x, x)
+"""),
+    "x64": ("x64", """\
+f = jax.jit(lambda x: x * UNIQUE)
+x = jnp.ones(3)
+f(x)
+with jax.enable_x64():
+    f(x)  #<-
+# fixed
+f = jax.jit(lambda x: x * UNIQUE)
+x = jnp.ones(3)
+with jax.enable_x64():
+    f(x)
+    f(x)
+"""),
+    "cleared caches": ("cache", """\
+f = jax.jit(lambda x: x * UNIQUE)
+f(jnp.ones(3))
+jax.clear_caches()
+f(jnp.ones(3))  #<-
+# fixed
+f = jax.jit(lambda x: x * UNIQUE)
+f(jnp.ones(3))
+f(jnp.ones(3))
+"""),
+}  # fmt: skip
+
+QUIET: dict[str, str] = {
+    "functions beside each other": """\
+def make(k):
+    return jax.jit(lambda x: x * k + UNIQUE)
+
+double, triple = make(2.0), make(3.0)
+for _ in range(3):
+    double(jnp.ones(3)), triple(jnp.ones(3))
+""",
+    "two classes": """\
+class First:
+    @functools.partial(jax.jit, static_argnums=0)
+    def forward(self, x):
+        return x * UNIQUE
+
+class Second:
+    @functools.partial(jax.jit, static_argnums=0)
+    def forward(self, x):
+        return x + UNIQUE
+
+first, second = First(), Second()
+for _ in range(3):
+    first.forward(jnp.ones(3)), second.forward(jnp.ones(3))
+""",
+    "the library's own functions": """\
+for n in range(2, 6):
+    x = jnp.ones(n) * UNIQUE
+    jnp.sum(x), jnp.linalg.norm(x), jax.nn.softmax(x), jnp.interp(x, x, x)
+    jax.grad(lambda x: (x**2).sum())(x)
+    jax.random.normal(jax.random.key(0), (n,))
+""",
+    "values alone": """\
+f = jax.jit(lambda x, n: x * n * UNIQUE, static_argnums=1)
+for i in range(4):
+    f(jnp.ones(3) * i, 2)
+""",
+}

@@ -1,0 +1,319 @@
+"""Recompilations: every part of the key has a cause that is read back with its line, and every fix is proved by running it."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import itertools
+import linecache
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import jitscope as jx
+import jitscope.numpy as jnp
+from jitscope import observe
+from jitscope.advise.diagnostic import Edit, Span, applied
+from jitscope.advise.recompiling import edited
+from jitscope.backend.dispatch import Configuration
+from jitscope.backend.signature import ANY_DEVICE, Leaf, Signature
+from jitscope.backend.tracing import TraceKey
+from jitscope.core.avals import ShapedArray
+from jitscope.core.config import Settings, override
+from jitscope.observe.differences import PARTS
+from jitscope.observe.ledger import Ledger
+from jitscope.observe.recompiling.groups import groups
+from jitscope.observe.recompiling.remedies import remedy
+from jitscope_widgets import validate
+from tests.compiler.recompiling_programs import HEADER, PROGRAMS, QUIET
+
+
+_numbers = itertools.count(1)
+
+
+def run(text: str) -> tuple[str, Ledger]:
+    """A program as a file of its own, run; what was compiled is nowhere else."""
+    text = text.replace("UNIQUE", f"{1 + next(_numbers) / 2048}")
+    file, ledger = f"<program {next(_numbers)}>", Ledger()
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    try:
+        exec(compile(text, file, "exec"), {"__name__": "program"})
+    finally:
+        ledger.close()
+    return text, ledger
+
+
+def parts_of(program: str) -> tuple[str, int, str]:
+    """The program that recompiles, the line that pays, and the fixed one, "" where edits make it."""
+    before, _, fixed = PROGRAMS[program][1].partition("# fixed\n")
+    (line,) = [at for at, text in enumerate((HEADER + before).splitlines(), 1) if "#<-" in text]
+    return HEADER + before, line, HEADER + fixed if fixed else ""
+
+
+def made(ledger: Ledger) -> int:
+    """How many programs were traced for calls."""
+    return sum(row.what in ("compiled", "recompiled", "reused") and not row.nested for row in ledger)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_cause_is_told_with_its_line_and_its_fix_holds(program: str) -> None:
+    before, line, fixed = parts_of(program)
+    text, ledger = run(before)
+    (group,) = groups(ledger)
+    assert group.cause == PROGRAMS[program][0]
+    assert [site.line for site in group.sites()] == [line]
+    found = remedy(group)
+    assert found is not None and found.replay is not None
+    assert found.replay.before == made(ledger) > found.replay.after
+    if not fixed:
+        edits = edited(group)
+        assert edits is not None
+        fixed = applied(text, [Edit(Span(*edit[:4]), edit[4]) for edit in edits.edits])
+        ast.parse(fixed)
+    assert made(run(fixed)[1]) == found.replay.after
+    document = observe.recompilations_document(ledger, program, ledger, edited)
+    validate(document)
+    (card,) = document["cards"]
+    assert (
+        f"{found.replay.before} " in card["fix"]["checked"]
+        and f" become {found.replay.after}, " in card["fix"]["checked"]
+    )
+
+
+def test_every_cause_but_those_of_several_devices_has_a_program() -> None:
+    causes = {cause for cause, _ in PROGRAMS.values()}
+    # "device": test_two_devices of tests/advise; "sharding": no array is on several devices yet; "kind": below.
+    assert set(PARTS) - causes == {"first", "redefined", "device", "sharding", "kind"}
+
+
+@pytest.mark.parametrize("program", QUIET)
+def test_what_nobody_would_call_a_recompilation(program: str) -> None:
+    _, ledger = run(HEADER + QUIET[program])
+    assert observe.recompilations_document(ledger, program, ledger)["cards"] == []
+    assert not any(row.what == "recompiled" for row in ledger)
+
+
+# Every part of the key -------------------------------------------------------------------------------------------------
+
+
+SETTINGS: dict[str, tuple[Any, str]] = {
+    "enable_x64": (True, "x64"),
+    "numpy_dtype_promotion": ("strict", "option"),
+    "numpy_rank_promotion": ("warn", "option"),
+    "default_matmul_precision": ("highest", "option"),
+    "default_device": (None, "option"),  # a device, which is there when the test runs
+    "default_prng_impl": ("rbg", "option"),
+    "random_seed_offset": (7, "option"),
+    "debug_key_reuse": (True, "option"),
+    "debug_nans": (True, "option"),
+    "debug_infs": (True, "option"),
+    "sharp_bits": (True, "option"),
+    "check_tracer_leaks": (True, "option"),
+    "enable_checks": (True, "option"),
+    "no_execution": (True, "option"),
+    "legacy_prng_key": ("warn", "option"),
+    "threefry_partitionable": (False, "option"),
+    "user_contexts": ((("mine", 3),), "option"),
+}
+NOT_TRACED = {"disable_jit"}
+"""With it nothing is traced."""
+
+
+def test_the_table_has_every_option_of_the_key() -> None:
+    assert {field.name for field in dataclasses.fields(Settings)} == SETTINGS.keys() | NOT_TRACED
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_an_option_of_the_key_is_read_back(name: str) -> None:
+    value, cause = SETTINGS[name]
+    found = read_back(lambda f, x: f(x), options={name: jx.devices()[0] if name == "default_device" else value})
+    assert found == (cause, name)
+
+
+X = np.ones(3, np.float32)
+
+
+class Node:
+    """A tree whose static data prints alike and is not equal."""
+
+    def __init__(self, x: Any, data: Any) -> None:
+        self.x, self.data = x, data
+
+
+class Silent:
+    def __repr__(self) -> str:
+        return "Silent()"
+
+
+jx.tree_util.register_pytree_node(Node, lambda n: ((n.x,), n.data), lambda data, c: Node(c[0], data))
+
+Mutation = tuple[Callable[..., Any], dict[str, Any], str, str]
+MUTATIONS: dict[str, Mutation] = {
+    # part of the key: (the second call, options of the second jit, cause, path)
+    "TraceKey.axes": (lambda f, x: jx.vmap(f, axis_name="i")(x[None]), {}, "option", "axis 'i'"),
+    "TraceKey.in_tree": (lambda f, x: f((x,)), {}, "tree structure", "x"),
+    "TraceKey.in_tree, static data": (lambda f, x: f(Node(x, Silent())), {}, "tree structure", "x"),
+    "TraceKey.avals: shape": (lambda f, x: f(x[:2]), {}, "shape", "x"),
+    "TraceKey.avals: dtype": (lambda f, x: f(x.astype(np.float16)), {}, "dtype", "x"),
+    "TraceKey.avals: weak_type": (lambda f, x: f(1.0), {}, "weak type", "x"),
+    "TraceKey.statics": (lambda f, x: f(x, 2), {}, "static value", "n"),
+    "TraceKey.statics, another object": (lambda f, x: f(x, Silent()), {}, "static object", "n"),
+    "Configuration.arguments: donated": (lambda f, x: f(x), {"donate_argnums": 0}, "donation", "donated arguments"),
+    "Configuration.arguments: static": (lambda f, x: f(x), {"static_argnums": ()}, "option", "static arguments"),
+    "Configuration.options": (
+        lambda f, x: f(x),
+        {"compiler_options": {"xla_cpu_enable_fast_math": False}},
+        "option",
+        "compiler option xla_cpu_enable_fast_math",
+    ),
+    "Configuration.auto_static": (lambda f, x: f(x), {"auto_static": True}, "option", "auto_static"),
+    "Configuration.keep_unused": (lambda f, x: f(x), {"keep_unused": True}, "option", "keep_unused"),
+}
+ELSEWHERE = {
+    "TraceKey.settings": "SETTINGS above",
+    "TraceKey.avals: sharding": "test_sharding_is_told",
+    "Configuration.device": "test_ledger.test_device, in a process with two devices",
+}
+
+
+def test_the_table_has_every_part_of_the_key() -> None:
+    parts = {part.partition(",")[0].partition(":")[0] for part in [*MUTATIONS, *ELSEWHERE]}
+    assert parts == {f"{kind.__name__}.{name}" for kind in (TraceKey, Configuration) for name in kind._fields}
+    avals = {part.partition(": ")[2] for part in [*MUTATIONS, *ELSEWHERE] if part.startswith("TraceKey.avals")}
+    assert avals - {""} == set(ShapedArray.__slots__) - {"__weakref__", "_short", "ndim"}
+
+
+def test_every_part_of_a_recorded_key_is_compared() -> None:
+    """A part that is added to the record must be told by `differences`, or be no part of the key."""
+    told = {"function", "leaves", "tree", "statics", "options", "x64", "device", "structure"}
+    assert set(Signature._fields) == told | {"cleared", "dropped", "made"}
+    assert set(Leaf._fields) == {"path", "shape", "dtype", "weak_type", "sharding"}
+
+
+def read_back(
+    second: Callable[..., Any],
+    jit: dict[str, Any] | None = None,
+    options: dict[str, Any] | None = None,
+    firsts: Any = ((X,),),
+) -> Any:
+    """Cause and path of what a second call is traced for; its line is the one that makes it."""
+    factor = 1 + next(_numbers) / 2048
+
+    def traced(x: Any, n: Any = 1) -> Any:
+        leaves = jx.tree_util.tree_leaves(x)
+        return sum(jnp.asarray(leaf) for leaf in leaves) * factor
+
+    ledger, base = Ledger(), {"static_argnums": 1}
+    first = jx.jit(traced, **base)
+    for value in firsts:
+        first.trace(*value)
+    with override.unchecked(**(options or {})):
+        compiled = jx.jit(traced, **{**base, **(jit or {})})
+        second(compiled.trace if options else compiled, X)
+    ledger.close()
+    row = [row for row in ledger.function_rows("traced") if not row.derived][-1]
+    assert row.call_site is not None and row.call_site.file == __file__
+    return row.cause, row.differences[0].path
+
+
+@pytest.mark.parametrize("part", MUTATIONS)
+def test_a_part_of_the_key_is_read_back(part: str) -> None:
+    second, options, cause, path = MUTATIONS[part]
+    firsts: Any = {
+        "static data": [(Node(X, Silent()),)],
+        "statics": [(X, 1), (X, Silent())],
+        "weak": [(np.float32(2),)],
+    }
+    chosen = next((values for word, values in firsts.items() if word in part), [(X,)])
+    assert read_back(second, options, firsts=chosen) == (cause, path)
+
+
+def test_sharding_is_told() -> None:
+    """No array is laid out over several devices yet; its aval has the place for it."""
+    leaves = [Leaf.of("x", ShapedArray((4,), np.float32, False, layout)) for layout in (None, "rows")]
+    old, new = (Signature(1, (leaf,), "*", (), (), False, ANY_DEVICE, 0, 0, 0, None) for leaf in leaves)  # pyright: ignore
+    (difference,) = observe.differences(old, new)
+    assert (difference.part, difference.path, difference.after) == ("sharding", "x", "rows")
+
+
+def test_static_in_one_call_and_an_array_in_the_other() -> None:
+    ledger = Ledger()
+    f = jx.jit(lambda x, mode: x * 1.0625, auto_static=True)
+    f(X, "fast"), f(X, 1.0)
+    ledger.close()
+    (group,) = groups(ledger)
+    assert (group.cause, group.paths) == ("kind", ["mode"])
+    g = jx.jit(lambda x, mask: x * 1.125 if mask is None else x * mask, auto_static=True)
+    ledger = Ledger()
+    g(X, None), g(X, X)
+    ledger.close()
+    (group,) = groups(ledger)
+    assert (group.cause, group.paths) == ("none", ["mask"])
+
+
+# Cards ----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_long_loop_is_one_small_card() -> None:
+    text = HEADER + "f = jax.jit(lambda x: x * UNIQUE)\nfor n in range(1, 41):\n    f(jnp.ones(n))\n"
+    _, ledger = run(text)
+    (card,) = observe.recompilations_document(ledger, "", ledger)["cards"]
+    assert (card["compilations"], card["because"]) == (39, "axis 0 of x grows from 1 to 40, 40 sizes")
+    matrix = card["matrix"]
+    assert [column["label"] for column in matrix["columns"]] == ["1", "2", "3", "38", "39", "40"]
+    assert (matrix["columns_left"], matrix["columns_left_after"]) == (34, 3)
+    assert matrix["rows"][0]["cells"] == [f"f32[{n}]" for n in (1, 2, 3, 38, 39, 40)]
+    lost = sum(row.spent for row in ledger if row.what == "recompiled")
+    assert card["seconds"]["value"] == pytest.approx(lost) and card["sites"][0]["seconds"] == pytest.approx(lost)
+
+
+def test_a_wide_key_keeps_what_changed() -> None:
+    _, ledger = run(
+        HEADER
+        + "f = jax.jit(lambda t: t['a19'] * UNIQUE)\nfor n in (2, 3):\n    f({f'a{i}': jnp.ones(n if i == 19 else 1) for i in range(20)})\n"
+    )
+    (card,) = observe.recompilations_document(ledger, "", ledger)["cards"]
+    assert card["matrix"]["rows"][0]["path"] == "t['a19']" and card["matrix"]["rows_left"] == 12
+
+
+def test_functions_are_told_apart_by_where_they_are_defined() -> None:
+    _, ledger = run(
+        HEADER
+        + """
+class First:
+    def forward(self, x):
+        return x * UNIQUE
+
+class Second:
+    def forward(self, x):
+        return x + UNIQUE
+
+for model in (First(), Second()):
+    for n in (2, 3):
+        jax.jit(model.forward)(jnp.ones(n))
+"""
+    )
+    found = groups(ledger)
+    assert len(found) == 2 and {group.rows[0].position.function for group in found if group.rows[0].position} == {
+        "First.forward", "Second.forward"}  # fmt: skip
+
+
+def test_four_functions_of_one_line_are_a_function_made_anew() -> None:
+    _, ledger = run(
+        HEADER + "fs = [jax.jit(lambda x, k=k: x * k + UNIQUE) for k in range(6)]\nfor f in fs:\n    f(jnp.ones(3))\n"
+    )
+    (group,) = groups(ledger)
+    assert (group.cause, group.paths, group.compilations) == ("closure", ["k"], 3)
+
+
+def test_looking_is_no_recompilation() -> None:
+    ledger = Ledger()
+    f = jx.jit(lambda x: x * 1.1875)
+    f(X)
+    with ledger.looking():
+        f.lower(np.ones(4, np.float32)).compile()
+    f(np.ones(5, np.float32))
+    ledger.close()
+    assert [(row.what, row.cause) for row in ledger] == [("compiled", ""), ("compiled", ""), ("recompiled", "shape")]
