@@ -65,7 +65,7 @@ def test_a_row_without_a_kernel_says_what_is_missing(show) -> None:
     view.element.locator("[role=tab][data-tab=graph]").click()
     expect(view.element.locator("[data-panel=graph]")).to_contain_text("left out of the saved notebook")
     view.element.locator("[role=tab][data-tab=recompiles]").click()
-    expect(view.element.locator(".jitscope-card")).to_contain_text("compilation 5")
+    expect(view.element.locator(".jitscope-card")).to_contain_text("5 recompilations")
 
 
 def test_what_was_left_out_comes_with_a_button(show) -> None:
