@@ -130,9 +130,10 @@ def test_the_side_panel_hears_of_compilations(kernel) -> None:
     assert [message["content"]["target_name"] for message in opened if message["content"]["target_name"] == "jitscope"]
     ours = {message["content"]["comm_id"] for message in opened if message["content"]["target_name"] == "jitscope"}
     sent = [message["content"]["data"] for message in kernel.comms if message["content"].get("comm_id") in ours]
-    assert all(data["type"] == "ledger" for data in sent)
-    validate(sent[-1]["document"])
-    assert "cell-a" in {row["cell_id"] for row in sent[-1]["document"]["rows"]}
+    for data in sent:
+        validate(data["document"])
+    listed = [data["document"]["rows"] for data in sent if data["type"] == "ledger"]
+    assert "cell-a" in {row["cell_id"] for row in listed[-1]}
 
 
 def test_a_page_that_connects_later_is_answered(kernel) -> None:
@@ -142,9 +143,11 @@ def test_a_page_that_connects_later_is_answered(kernel) -> None:
     client.shell_channel.send(message)
     kernel.comms.clear()
     kernel.drain()
-    (answer,) = [one["content"]["data"] for one in kernel.comms if one["content"].get("comm_id") == "page"]
-    validate(answer["document"])
-    assert answer["document"]["rows"]
+    answers = [one["content"]["data"] for one in kernel.comms if one["content"].get("comm_id") == "page"]
+    for answer in answers:
+        validate(answer["document"])
+    (listed,) = [answer["document"]["rows"] for answer in answers if answer["type"] == "ledger"]
+    assert listed
     client.shell_channel.send(client.session.msg("comm_close", {"comm_id": "page", "data": {}}))
 
 
