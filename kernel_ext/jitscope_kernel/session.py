@@ -177,15 +177,21 @@ class Session:
             return
         try:
             error = (result.error_in_exec or result.error_before_exec) if result is not None else None
-            if error is not None:
-                self.sharp_bits.failed(error)
-            self._report(running, error)
+            self._report(running, error, self._stopped(error))
             self._tell(running, error)
         finally:
             for outer in self._stack:
                 outer.since = self.ledger.mark()  # what was said here is not said again
             self._panel.flush()
             self._panel.look()
+
+    def _stopped(self, error: BaseException | None) -> Document | None:
+        """What was traced up to an error, if that stopped a trace."""
+        try:
+            return self.sharp_bits.failed(error, self.place_of) if error is not None else None
+        except Exception as problem:
+            output.say(f"jitscope: looking at the error failed ({problem!r}); the error is the cell's own.")
+            return None
 
     def _running(self, info: Any, place: Place) -> Running:
         known = frozenset(row.id for row in self.ledger if row.number or row.what == "reused")
@@ -259,7 +265,7 @@ class Session:
             watcher.set(None)
             running.end()
             self._stack.remove(running)
-            self._report(running, error)
+            self._report(running, error, self._stopped(error))
 
     # --- names of cells -----------------------------------------------------------------------------------------------
 
@@ -292,14 +298,19 @@ class Session:
     # --- what is shown ------------------------------------------------------------------------------------------------
 
     @output.guarded("the report on this cell")
-    def _report(self, running: Running, error: BaseException | None) -> None:
+    def _report(self, running: Running, error: BaseException | None, stopped: Document | None) -> None:
         if running.quiet:
             return
         assert running.live is not None
         if running.plans:
             document = self._document(running, error)
+            if stopped is not None and document["error"]:
+                document["error"]["stopped"] = stopped
             running.live.close(document, self._measurer(document), self._whole)
-        elif (document := self._recompilations(running))["cards"]:
+            return
+        if stopped is not None:
+            output.show(stopped)
+        if (document := self._recompilations(running))["cards"]:
             running.live.close(document)
 
     def _ledger_document(self) -> Document:

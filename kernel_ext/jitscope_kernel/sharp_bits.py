@@ -13,15 +13,19 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from jitscope import observe
-from jitscope.advise import CATALOGUE, WHY, Diagnostic, Span, heard, look, silencer, together
+from jitscope.advise import CATALOGUE, WHY, Diagnostic, Fix, Span, heard, look, silencer, together
 from jitscope.advise.program import of_cells, plain
+from jitscope.advise.repair import repaired
 from jitscope.advise.run.errors import explained
 from jitscope.advise.run.misses import missed
 from jitscope.advise.run.programs import of_program
 from jitscope.advise.watch import Watch
+from jitscope.core.source import Position, lines_of
+from jitscope.core.unfinished import unfinished
 
 
 Document = dict[str, Any]
+PlaceOf = Callable[[str], "tuple[str, str | None] | None"]
 _CELLS = 500
 _LONG = 0.1  # seconds
 
@@ -72,12 +76,32 @@ class SharpBits:
         self._errors = [one for one in self._errors if one.file != file]
         self._watched = [one for one in self._watched if one.file != file]
 
-    def failed(self, error: BaseException) -> None:
-        """A cell ended in an error."""
+    def failed(self, error: BaseException, place_of: PlaceOf) -> Document | None:
+        """A cell ended in an error. If it stopped a trace: the document of what was traced up to it, with rewrites that were
+        tried. What the error kept of the trace is let go."""
         one = explained(error)
         if one is not None:
             with self._lock:
                 self._errors.append(one)
+        traces = unfinished(error)
+        if not traces:
+            return None
+        try:
+            where = traces[0].where
+            fixes = repaired(error, one.id, where) if one is not None and where is not None else []
+            made = [self._fix(one, fix, where, place_of) for fix in fixes if one is not None and where is not None]
+            return observe.stopped_document(error, place_of, made)
+        finally:
+            del error.unfinished  # pyright: ignore[reportAttributeAccessIssue]
+
+    def _fix(self, one: Diagnostic, fix: Fix, where: Position, place_of: PlaceOf) -> Document:
+        """A fix as a document, its edits those of the cell's text."""
+        cell = next((cell for cell in self._cells.values() if cell.file == where.file), None)
+        if cell is not None:
+            return _item(cell, _in_text(replace(one, fix=fix), cell.text))["fix"]
+        edits = [(*_numbers(edit.span), edit.text) for edit in fix.edits]
+        position = observe.position_document(where, place_of)
+        return observe.fix_document(fix.text, edits, position, lines_of(where.file), fix.checked)
 
     def listen(self, on: bool) -> None:
         """Look at the runs of the cells to come, or stop that. Slow: programs are evaluated once more."""

@@ -17,6 +17,7 @@ from .html_style import CLASS, html_style
 from .panes import PANES, compilation_pieces
 from .plain import escape
 from .quantities import seconds
+from .stopped import stopped_pieces
 from .words import Document, plural
 
 
@@ -107,6 +108,8 @@ def _cell(cell: Document) -> Iterator[str | Part]:
         first, *more = words.error_words(cell["error"])
         rest = f"<pre>{''.join(f'<span>{escape(line)}{chr(10)}</span>' for line in more)}</pre>" if more else ""
         yield f'<p class="bad">✕ {escape(first)}</p>{rest}'
+        if stopped := cell["error"].get("stopped"):
+            yield from attempt_all("what was traced before the error", lambda: stopped_pieces(stopped))
     if not any(cell[field] for field in ("compilations", "reused", "note", "error")):
         yield f"<p>{escape(cell['cell'])}: nothing was compiled.</p>"
 

@@ -134,7 +134,7 @@ class Painter:
         )
         level = "jaxpr" if graph["level"] == "jaxpr" else "HLO"
         drawn = self._hulls(picture) + self._edges(picture) + self._shapes(picture) + self._stripes(picture)
-        drawn += self._words(picture) + self._types(picture) + below
+        drawn += self._marked(picture) + self._words(picture) + self._types(picture) + below
         return _sheet(
             width, height, f"{escape(graph['title'])}: {level} graph", escape(self._described()), drawn, styled
         )
@@ -233,6 +233,18 @@ class Painter:
     def _number(self, lines: str) -> str:
         return f'<tspan class="n" dx="6">{lines}</tspan>' if self.hover else f"\u00a0{lines}"
 
+    def _marked(self, picture: Picture) -> str:
+        """A thick border round what an error depends on, and another round where it is."""
+        drawn: dict[str, list[str]] = {}
+        for box in picture.boxes:
+            mark = self.scopes.nodes[box.ident].get("mark")
+            if mark and not box.open:
+                drawn.setdefault(mark, []).append(self._outline(box))
+        return "".join(
+            f'<path class="{_MARKS[mark][0]}" fill="none" stroke="{light(_MARKS[mark][1])}" stroke-width="2.5" d="{"".join(paths)}"/>'
+            for mark, paths in sorted(drawn.items())
+        )
+
     def _stripes(self, picture: Picture) -> str:
         by_hue: dict[tuple[int, bool], list[str]] = {}
         for box in picture.boxes:
@@ -288,6 +300,7 @@ def _line_numbers(numbers: set[int]) -> str:
     return shown if len(shown) <= 12 else f"{min(numbers)} … {max(numbers)}"
 
 
+_MARKS = {"path": ("m", "bar"), "stop": ("x", "bad")}
 _CLASSES = {"bg": "p", "box": "b", "hull": "h", "frame": "r", "library": "l"}
 _SMALL = f'fill="{light("dim")}" font-size="{SMALL_SIZE}"'
 _BROKEN = ' stroke-dasharray="3 2"'

@@ -14,6 +14,7 @@ from .palette import hue_of
 from .pass_html import passes
 from .plain import clean, clean_lines, escape
 from .quantities import amount, origin, seconds, show
+from .stopped import stopped_pieces
 from .svg import svg
 from .words import Document, plural
 
@@ -264,4 +265,5 @@ PANES: dict[str, Callable[[Document], Pieces]] = {
     "source": _source,
     "ledger": _ledger,
     "passes": passes,
+    "stopped": stopped_pieces,
 }

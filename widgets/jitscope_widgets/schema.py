@@ -131,6 +131,7 @@ FORMS: dict[str, Record] = {
         positions=Many("position"),
         transforms=Perhaps(Many(OneOf(("jvp", "transpose", "vmap")))),
         call=Perhaps(Maybe(WHOLE)),
+        mark=Perhaps(OneOf(("path", "stop"))),
         fused_into=Maybe(TEXT),
     ),
     "edge": Record({"from": TEXT, "to": TEXT, "type": TEXT, "bytes": WHOLE}),
@@ -240,6 +241,18 @@ FORMS: dict[str, Record] = {
         silence=Maybe("fix"),
     ),
     "diagnostics": _document("diagnostics", items=Many("diagnostic"), note=Perhaps(TEXT)),
+    "stopped": _document(
+        "stopped",
+        function=TEXT,
+        asked=TEXT,
+        graph="graph",
+        stop=TEXT,
+        steps=Many(
+            _record(kind=OneOf(("argument", "line", "stop")), text=TEXT, position=Maybe("position"), nodes=Many(TEXT))
+        ),
+        left_out=WHOLE,
+        fixes=Many("fix"),
+    ),
     "compilation": _document(
         "compilation",
         id=WHOLE,
@@ -264,7 +277,7 @@ FORMS: dict[str, Record] = {
         recompilations=Perhaps("recompilations"),
         reused=Many(_record(function=TEXT, calls=WHOLE)),
         left_alone=Many(_record(name=TEXT, reason=TEXT)),
-        error=Maybe(_record(type=TEXT, message=TEXT, position=Maybe("position"))),
+        error=Maybe(_record(type=TEXT, message=TEXT, position=Maybe("position"), stopped=Perhaps("stopped"))),
         note=TEXT,
     ),
     "pass": _record(
@@ -500,6 +513,14 @@ def _passes_rule(passes: Any, path: str) -> Iterator[str]:
                 yield f"{path}.{name}[{index}].state: one of the states after the first, {states} in all; found {item['state']}"
 
 
+def _stopped_rule(stopped: Any, path: str) -> Iterator[str]:
+    ids = {node["id"] for node in stopped["graph"]["nodes"]}
+    named = [stopped["stop"], *(node for step in stopped["steps"] for node in step["nodes"])]
+    for node in named:
+        if node not in ids:
+            yield f"{path}.steps: the graph has no node {node!r}"
+
+
 _RULES: dict[str, Callable[[Any, str], Iterator[str]]] = {
     "quantity": _quantity_rule,
     "position": _position_rule,
@@ -510,5 +531,6 @@ _RULES: dict[str, Callable[[Any, str], Iterator[str]]] = {
     "matrix": _matrix_rule,
     "compilation": _compilation_rule,
     "passes": _passes_rule,
+    "stopped": _stopped_rule,
     "row": _row_rule,
 }

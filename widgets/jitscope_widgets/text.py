@@ -10,6 +10,7 @@ from .grouping import in_full
 from .pass_text import passes
 from .plain import clean, clean_lines
 from .quantities import seconds, show
+from .stopped import stopped_text
 from .words import Document, plural
 from .wrap import table, wrap
 
@@ -58,6 +59,8 @@ def _cell(cell: Document, width: int, jaxpr: bool) -> list[str]:
         lines += _paragraph(cell["note"], width)
     if cell["error"]:
         lines += [part for line in words.error_words(cell["error"]) for part in wrap(line, width, "  ")]
+        stopped = cell["error"].get("stopped")
+        lines += stopped_text(stopped, width) if stopped else []
     return lines or [f"{clean(cell['cell'])}: nothing was compiled."]
 
 
@@ -232,4 +235,5 @@ _WRITERS: dict[str, Callable[[Document, int], list[str]]] = {
     "source": _source,
     "ledger": _ledger,
     "passes": passes,
+    "stopped": stopped_text,
 }

@@ -18,6 +18,7 @@ from ..core.jaxpr import DebugInfo
 from ..core.references import Reference
 from ..core.staging import returned_reference, trace_to_jaxpr
 from ..core.trace import running_line
+from ..core.unfinished import keep_numbers
 from .arguments import Arguments
 from .caches import Traced
 from .made import made
@@ -61,6 +62,8 @@ def traced_for(function: JitFunction, arguments: Arguments, avals: tuple[ShapedA
     caches = function._caches
     key = TraceKey(settings(), current_axes(), arguments.in_tree, avals, arguments.statics.key)
     traced = caches.traces.get(key)
+    if records.trying.get():
+        return _trace(function, arguments, avals, device)
     if traced is None:
         if notices.listeners:
             _tell_static_arrays(arguments.dynamic)
@@ -105,6 +108,8 @@ def _trace(function: JitFunction, arguments: Arguments, avals: tuple, device: An
     except Exception as error:
         failure = {"error": type(error).__name__, "message": short_repr(message_of(error)), **detail}
         records.emit(_record(function, "error", number, time.perf_counter() - start, failure, signature))
+        if device is not None:
+            keep_numbers(error, arguments.leaves)
         raise
     if notices.trace_listeners:
         args, kwargs = arguments.filled(avals)

@@ -109,11 +109,11 @@ def _truth(path: list[ast.AST]) -> Rewrite | None:
         match node:
             case ast.Call(func=ast.Name(id=name), args=args) if name in _OF_TRUTH and args:
                 return Rewrite(node, _OF_TRUTH[name](args))
-            case ast.If(test=test) if _within(path[0], test):
+            case ast.If(test=test) if node is path[0] or _within(path[0], test):
                 return _if(node, path)
             case ast.IfExp(test=test, body=body, orelse=orelse) if _within(path[0], test):
                 return Rewrite(node, f"jnp.where({condition(test)}, {ast.unparse(body)}, {ast.unparse(orelse)})")
-            case ast.While(test=test) if _within(path[0], test):
+            case ast.While(test=test) if node is path[0] or _within(path[0], test):
                 loop = f"lax.while_loop(lambda state: {condition(test)}, body, state)"
                 return Rewrite(node, f"{loop}, with what the loop changes in state", False)
             case ast.stmt():

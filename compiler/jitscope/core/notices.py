@@ -33,6 +33,8 @@ MOST_COPIED = 256 << 20
 
 def tell(sharp_bit: str, message: str, fix: str = "", where: Position | None = None) -> None:
     """Tell the listeners; `where` is the line that runs now, if it is not given."""
+    if records.trying.get():
+        return
     notice = Notice(sharp_bit, message, _place.get() or where or source.here(), fix)
     for listener in tuple(listeners):
         records.tell(listener, notice)

@@ -11,6 +11,7 @@ import itertools
 import sys
 import time
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any
 
 from .source import Position
@@ -72,8 +73,14 @@ def listen(listener: Callable[[Record], None]) -> Callable[[], None]:
     return stop
 
 
+trying: ContextVar[bool] = ContextVar("jitscope_trying", default=False)
+"""Whether code is traced to see if that works: nobody is told, and nothing is remembered."""
+
+
 def emit(record: Record) -> None:
     """Hand a record to the listeners. What a listener raises never reaches the user's call."""
+    if trying.get():
+        return
     for listener in tuple(_listeners):
         tell(listener, record)
 

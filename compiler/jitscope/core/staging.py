@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import source
+from . import source, unfinished
 from .avals import ShapedArray, aval_of, is_python_scalar, not_an_array, scalar_of_aval
 from .checking import check_jaxpr
 from .config import settings
@@ -203,6 +203,18 @@ def _describe_chain(chain: list[JaxprEqn], arguments: list[str]) -> str:
     return f"computed {shown}" + (f"\n    ({depends})" if depends else "")
 
 
+def keep(error: Exception, trace: JaxprTrace, fun: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray]) -> None:
+    """Keep what was recorded on the error that ends the trace."""
+
+    def of(x: Any) -> Var | None:
+        while isinstance(x, Tracer) and type(x) is not JaxprTracer:
+            x = x.held()
+        atom = x.atom if type(x) is JaxprTracer and x.tracing is trace else None
+        return atom if isinstance(atom, Var) else None
+
+    unfinished.keep(error, trace, fun, avals, of)
+
+
 def trace_to_jaxpr(
     fun: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray], debug: DebugInfo = NO_DEBUG
 ) -> ClosedJaxpr:
@@ -211,6 +223,9 @@ def trace_to_jaxpr(
     try:
         with using(trace), source.within(()):  # the equation that will hold the program says in which scopes it is
             closed = trace.close(fun(*[trace.argument(aval) for aval in avals]))
+    except Exception as error:
+        keep(error, trace, fun, avals)
+        raise
     finally:
         trace.ended = True
     options = settings()

@@ -105,7 +105,7 @@ class Tracer(Operators):
     aval: ShapedArray
     transient = True
     """Whether the value ends with a trace."""
-    refusal = "while tracing only shape and dtype are known"
+    refusal = "while a function is traced only shapes and dtypes are known, not values"
 
     @property
     def _trace(self) -> Trace:
@@ -142,33 +142,33 @@ class Tracer(Operators):
     def __bool__(self) -> bool:
         if self.aval.shape and self.aval.size != 1:
             raise ValueError(ambiguous_message(self))
-        return bool(self._concrete(TracerBoolConversionError, "whether it is true", _CHOOSE, "bool"))
+        return bool(self._concrete(TracerBoolConversionError, "whether this is true", _CHOOSE, "bool"))
 
     def __int__(self) -> int:
-        return int(self._concrete(ConcretizationTypeError, "its value as an int", _STATIC, "number"))
+        return int(self._concrete(ConcretizationTypeError, "this value as an int", _STATIC, "number"))
 
     def __float__(self) -> float:
-        return float(self._concrete(ConcretizationTypeError, "its value as a float", _STATIC, "number"))
+        return float(self._concrete(ConcretizationTypeError, "this value as a float", _STATIC, "number"))
 
     def __complex__(self) -> complex:
-        return complex(self._concrete(ConcretizationTypeError, "its value as a complex", _STATIC, "number"))
+        return complex(self._concrete(ConcretizationTypeError, "this value as a complex number", _STATIC, "number"))
 
     def __index__(self) -> int:
-        asked = "its value as a Python index"
+        asked = "this number itself (to count a loop, to index a list, as a size or an axis)"
         return self._concrete(TracerIntegerConversionError, asked, _STATIC, "index").__index__()
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         advice = "use the function of jitscope.numpy in place of numpy's"
-        raise TracerArrayConversionError(conversion_message(self, "its values as a NumPy array", advice, "array"))
+        raise TracerArrayConversionError(conversion_message(self, "the values of this array", advice, "array"))
 
     def item(self, *args: Any) -> Any:
-        return self._concrete(ConcretizationTypeError, "its value as a Python scalar", _STATIC, "number").item(*args)
+        return self._concrete(ConcretizationTypeError, "this value as a number", _STATIC, "number").item(*args)
 
     def tolist(self) -> Any:
-        return self._concrete(ConcretizationTypeError, "its values as a list", _STATIC, "number").tolist()
+        return self._concrete(ConcretizationTypeError, "these values as a list", _STATIC, "number").tolist()
 
     def tobytes(self, order: str = "C") -> Any:
-        return self._concrete(ConcretizationTypeError, "its values as bytes", _STATIC, "number").tobytes(order)
+        return self._concrete(ConcretizationTypeError, "these values as bytes", _STATIC, "number").tobytes(order)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         raise TypeError(immutable_message())
@@ -219,10 +219,9 @@ def conversion_message(tracer: Tracer, asked: str, advice: str, kind: str = "num
     root = _ARGUMENT.match(tracer.origin())
     if root:
         advice = advice.replace("static_argnames=...", f"static_argnames={root[1]!r}")
-    return (
-        f"Python asked {asked}, but {tracer.refusal}.{_underlined(where)}\n"
-        f"  the value is {tracer.description()}\n{what_to_do(where, kind, advice)}"
-    )
+    who = "NumPy" if kind == "array" else "Python"
+    first = f"{who} needs {'to know ' if kind == 'bool' else ''}{asked}, but {tracer.refusal}."
+    return f"{first}{_underlined(where)}\n{what_to_do(where, kind, advice, f'the value is {tracer.description()}')}"
 
 
 _ARGUMENT = re.compile(r"argument ([A-Za-z_]\w*)\b")
@@ -231,11 +230,9 @@ _ARGUMENT = re.compile(r"argument ([A-Za-z_]\w*)\b")
 def ambiguous_message(tracer: Tracer) -> str:
     """Why an array of several elements is neither true nor false, in which line, and what to write."""
     where = asking_line()
-    return (
-        f"the truth of {tracer.aval.short()} is ambiguous: it has {tracer.aval.size} elements.{_underlined(where)}\n"
-        f"  the value is {tracer.description()}\n"
-        + what_to_do(where, "bool", f".any() or .all() make one truth of many; {_CHOOSE}")
-    )
+    first = f"the truth of {tracer.aval.short()} is ambiguous: Python needs one truth, and there are {tracer.aval.size} elements."
+    advice = f".any() or .all() make one truth of many; {_CHOOSE}"
+    return f"{first}{_underlined(where)}\n{what_to_do(where, 'bool', advice, f'the value is {tracer.description()}')}"
 
 
 def line_and_advice(kind: str, advice: str) -> str:
@@ -250,10 +247,13 @@ def immutable_message() -> str:
     return "arrays cannot be changed in place." + line_and_advice("assignment", advice)
 
 
-def what_to_do(where: source.Position | None, kind: str, advice: str) -> str:
-    """The last line of a message: the code at `where` rewritten, if that can be done, and the general advice."""
+def what_to_do(where: source.Position | None, kind: str, advice: str, detail: str = "") -> str:
+    """The end of a message: the code at `where` rewritten, if that can be done, else the general advice; then details."""
     written = rewrite(where, kind)
-    return f"  what to do: write `{written}`. In general: {advice}" if written else f"  what to do: {advice}"
+    lines = [f"what to do: write `{written}`" if written else f"what to do: {advice}"]
+    lines += [detail] if detail else []
+    lines += [f"in general: {advice}"] if written else []
+    return "\n".join(f"  {line}" for line in lines)
 
 
 _LIBRARIES = re.compile(r"[/\\](?:numpy|scipy|pandas|matplotlib|logging)[/\\]")

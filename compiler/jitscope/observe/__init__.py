@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         loud as loud,
         recompilations_document as recompilations_document,
     )
+    from .stopped import stopped_document as stopped_document
     from .timing import measure_steady as measure_steady
 
 __getattr__, __dir__ = late(
@@ -41,6 +42,7 @@ __getattr__, __dir__ = late(
         ".graph": "jaxpr_graph",
         ".kernel_timing": "KernelTime kernel_times",
         ".recompiling.cards": "counted duration explanation loud recompilations_document",
+        ".stopped": "stopped_document",
         ".timing": "measure_steady",
     },
 )

@@ -47,13 +47,13 @@ class JVPTracer(Tracer):
         )
 
     def __float__(self) -> float:
-        return self._refuse("its value as a float")
+        return self._refuse("this value as a float")
 
     def __complex__(self) -> complex:
-        return self._refuse("its value as a complex")
+        return self._refuse("this value as a complex number")
 
     def tolist(self) -> Any:
-        return self._refuse("its values as a list")
+        return self._refuse("these values as a list")
 
     def origin(self) -> str:
         return self.primal.origin() if isinstance(self.primal, Tracer) else "a value being differentiated"

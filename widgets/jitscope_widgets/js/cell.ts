@@ -4,15 +4,18 @@ import { compilationsTable } from "./compilations";
 import { clear, h, plural } from "./dom";
 import { completed, partOf, type Part } from "./envelope";
 import { groups, headline, type Group } from "./headline";
+import type { GraphMemory } from "./graph/view";
 import { sentence, type View } from "./mount";
 import { Panes, type PanesMemory } from "./panes";
 import { cardsOfCell, positionLink } from "./recompiles";
+import { stoppedView } from "./stopped";
 
 interface CellMemory {
   open: boolean;
   name: string;
   id: number | null;
   panes?: PanesMemory;
+  stopped?: GraphMemory;
 }
 
 const SHOWN_LINES = 6;
@@ -39,7 +42,7 @@ class Store {
   }
 }
 
-function asides(doc: CellDoc, host: Host): HTMLElement[] {
+function asides(doc: CellDoc, host: Host, stopped: HTMLElement | undefined): HTMLElement[] {
   const found: HTMLElement[] = [];
   if (doc.error) {
     const { type, message, position } = doc.error;
@@ -53,6 +56,7 @@ function asides(doc: CellDoc, host: Host): HTMLElement[] {
           : null,
       ),
     );
+    if (stopped) found.push(stopped);
   }
   if (doc.note) found.push(h("p", { class: "jitscope-note" }, doc.note));
   if (doc.reused.length) {
@@ -83,6 +87,7 @@ export class CellView implements View {
   private readonly store: Store;
   private readonly state: CellMemory;
   private panes: Panes | null = null;
+  private readonly stopped: View | null = null;
   private shownAll = false;
   private readonly loaded = new Map<CompilationDoc, CompilationDoc>();
   private readonly fetched = new Set<CompilationDoc>();
@@ -97,7 +102,15 @@ export class CellView implements View {
     this.store = new Store(doc.cell_id ? `jitscope:${doc.cell_id}` : null);
     this.state = { open: false, name: this.groups[0]?.name ?? "", id: null, ...(memory ?? this.store.read()) };
     if (!this.groups.some((group) => group.name === this.state.name)) this.state.name = this.groups[0]?.name ?? "";
-    this.element = h("div", { class: "jitscope-cell" }, this.lines, this.body, ...cardsOfCell(doc.recompilations, host), ...asides(doc, host));
+    if (doc.error?.stopped) this.stopped = stoppedView(doc.error.stopped, host, this.state.stopped, root);
+    this.element = h(
+      "div",
+      { class: "jitscope-cell" },
+      this.lines,
+      this.body,
+      ...cardsOfCell(doc.recompilations, host),
+      ...asides(doc, host, this.stopped?.element),
+    );
     this.api = this.makeApi();
     this.draw();
   }
@@ -291,14 +304,17 @@ export class CellView implements View {
   }
 
   memory(): CellMemory {
-    return { ...this.state, panes: this.panes?.memory() ?? this.state.panes };
+    const stopped = (this.stopped?.memory?.() as GraphMemory | undefined) ?? this.state.stopped;
+    return { ...this.state, panes: this.panes?.memory() ?? this.state.panes, stopped };
   }
 
   themed(): void {
     this.panes?.themed();
+    this.stopped?.themed?.();
   }
 
   dispose(): void {
     this.panes?.dispose();
+    this.stopped?.dispose();
   }
 }

@@ -67,6 +67,7 @@ export interface GraphNode {
   positions: Position[];
   transforms?: ("jvp" | "transpose" | "vmap")[];
   call?: number | null;
+  mark?: "path" | "stop";
   fused_into: string | null;
 }
 
@@ -203,6 +204,18 @@ export interface DiagnosticsDoc {
   note?: string;
 }
 
+export interface StoppedDoc {
+  kind: "stopped";
+  version: 1;
+  function: string;
+  asked: string;
+  graph: GraphDoc;
+  stop: string;
+  steps: { kind: "argument" | "line" | "stop"; text: string; position: Position | null; nodes: string[] }[];
+  left_out: number;
+  fixes: Fix[];
+}
+
 export interface CompilationDoc {
   kind: "compilation";
   version: 1;
@@ -230,7 +243,7 @@ export interface CellDoc {
   recompilations?: RecompilationsDoc;
   reused: { function: string; calls: number }[];
   left_alone: { name: string; reason: string }[];
-  error: { type: string; message: string; position: Position | null } | null;
+  error: { type: string; message: string; position: Position | null; stopped?: StoppedDoc } | null;
   note: string;
 }
 
@@ -297,4 +310,4 @@ export interface LedgerDoc {
   recompilations?: RecompilationsDoc;
 }
 
-export type AnyDocument = SourceDoc | GraphDoc | FusionDoc | TimingDoc | RecompilationsDoc | DiagnosticsDoc | CompilationDoc | CellDoc | PassesDoc | LedgerDoc;
+export type AnyDocument = SourceDoc | GraphDoc | FusionDoc | TimingDoc | RecompilationsDoc | DiagnosticsDoc | StoppedDoc | CompilationDoc | CellDoc | PassesDoc | LedgerDoc;

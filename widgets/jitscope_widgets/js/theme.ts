@@ -70,6 +70,7 @@ const NAMES = [
   "strong-border",
   "accent",
   "accent-soft",
+  "error",
   "edge",
   "node",
   "small-node",

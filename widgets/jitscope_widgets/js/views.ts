@@ -7,6 +7,7 @@ import { passesView } from "./passes";
 import { recompilesView } from "./recompiles";
 import { diagnosticsView } from "./sharpbits";
 import { fusionAlone, graphView, sourceView } from "./single";
+import { stoppedView } from "./stopped";
 import { timingView } from "./timing";
 
 type Open = (document: any, host: Host, memory: any, root: HTMLElement) => View;
@@ -38,6 +39,7 @@ const VIEWS: Record<string, Open> = {
   passes: (doc, host, memory) => passesView(doc, host, memory),
   source: (doc) => sourceView(doc),
   diagnostics: (doc, host, memory) => diagnosticsView(doc, host, memory),
+  stopped: stoppedView,
 };
 
 export function openView(shown: AnyDocument, host: Host, memory: unknown, root: HTMLElement): View {

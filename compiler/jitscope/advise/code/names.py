@@ -23,10 +23,10 @@ class Names:
             case ast.Import(names=aliases):
                 for alias in aliases:
                     root = alias.name if alias.asname else alias.name.split(".")[0]
-                    self.table[alias.asname or root] = _canonical(root)
+                    self.table[alias.asname or root] = canonical(root)
             case ast.ImportFrom(module=str() as module, names=aliases, level=0):
                 for alias in aliases:
-                    self.table[alias.asname or alias.name] = _canonical(f"{module}.{alias.name}")
+                    self.table[alias.asname or alias.name] = canonical(f"{module}.{alias.name}")
 
     def forget(self, name: str) -> None:
         """A name that is assigned something else."""
@@ -44,7 +44,8 @@ class Names:
         return ".".join([root, *reversed(parts)]) if root else ""
 
 
-def _canonical(dotted: str) -> str:
+def canonical(dotted: str) -> str:
+    """The name with the library's own first part, whichever library it is."""
     root, _, rest = dotted.partition(".")
     root = _CANONICAL.get(root, root)
     return f"{root}.{rest}" if rest else root

@@ -117,7 +117,7 @@ def concrete_or_error(force: Callable[[Any], Any] | None, val: Any, context: str
     """`force(val)`. Raises ConcretizationTypeError for a tracer whose value is not known; `context` says what for."""
     known = val.known() if isinstance(val, Tracer) else val
     if known is None and isinstance(val, Tracer):
-        raise ConcretizationTypeError(conversion_message(val, "its value", context or "give it a value that is known"))
+        raise ConcretizationTypeError(conversion_message(val, "this value", context or "give it a value that is known"))
     return known if force is None else force(known)
 
 

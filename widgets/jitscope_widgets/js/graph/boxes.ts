@@ -6,8 +6,11 @@ import { fitText, meter, type Pen, type Style, type TextStyle } from "./pen";
 
 const LARGEST_SCALE = 1.6; // letters grow with the picture only so far
 
-export function outline({ marks, palette }: Scene, i: number, normal: string): { stroke: string; width: number } {
+export function outline({ layout, marks, palette }: Scene, i: number, normal: string): { stroke: string; width: number } {
   const { colours } = palette;
+  const { mark } = layout.model.node(i);
+  if (mark === "stop") return { stroke: colours.error, width: 2.5 };
+  if (mark === "path") return { stroke: colours.accent, width: 2 };
   if (marks.selected === i) return { stroke: colours.accent, width: 2.5 };
   if (marks.hits.has(i)) return { stroke: colours.hit, width: 2.5 };
   if (marks.related.has(i)) return { stroke: colours.accent, width: 2 };

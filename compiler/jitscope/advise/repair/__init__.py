@@ -1,0 +1,6 @@
+"""Rewrites of the user's own code for an error while tracing, each tried by tracing it before it is offered."""
+
+from .trying import repaired
+
+
+__all__ = ["repaired"]

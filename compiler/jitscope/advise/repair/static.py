@@ -1,0 +1,56 @@
+"""Making an argument static: at the decorator, at the call of `jit`, or in the line of the magic."""
+
+from __future__ import annotations
+
+import ast
+
+from ...core.source import Position
+from ..code.functions import Functions, Traced
+from ..code.text import Code
+from ..diagnostic import Edit, Span
+from .candidates import Candidate
+
+
+HELPED = ("flag-arg-traced", "loop-on-tracer", "traced-shape-arg", "traced-slice-bound", "host-call-on-tracer")
+"""The sharp bits that an argument with one value for each program does away with."""
+
+
+def as_static(code: Code, name: str, defined: Position) -> Candidate | None:
+    """The edit that makes the argument `name` static, of the compiled function defined there; None if it is not found."""
+    for traced in Functions(code).traced:
+        function = traced.function
+        lines = [function.lineno, *(d.lineno for d in getattr(function, "decorator_list", ()))]
+        if traced.by == "jit" and min(lines) == defined.line:
+            edit = _edit(code, traced, name)
+            words = f"Make {name} static: it is a Python value then, and each value has a program of its own."
+            return Candidate(words, (edit,)) if edit is not None else None
+    return _in_magic(code, name, defined)
+
+
+def _edit(code: Code, traced: Traced, name: str) -> Edit | None:
+    site = traced.site
+    if not isinstance(site, ast.Call):
+        span = code.span(site)
+        here = Span(span.end_line, span.end_column, span.end_line, span.end_column)
+        return None if site is traced.function else Edit(here, f"(static_argnames={name!r})".replace("'", '"'))
+    given = next((k.value for k in site.keywords if k.arg == "static_argnames"), None)
+    match given:
+        case None if not any(k.arg == "static_argnums" for k in site.keywords):
+            span = code.span(site)
+            end = Span(span.end_line, span.end_column - 1, span.end_line, span.end_column - 1)
+            return Edit(end, f', static_argnames="{name}"')
+        case ast.Constant(value=str(known)):
+            return Edit(code.span(given), f'("{known}", "{name}")')
+    return None
+
+
+def _in_magic(code: Code, name: str, defined: Position) -> Candidate | None:
+    """`%%jit --static f:name`: the line of the magic stands as a text where the cell was run."""
+    first = code.tree.body[0] if code.tree.body else None
+    match first:
+        case ast.Expr(value=ast.Constant(value=str() as line)) if line.startswith("%%jit") and "--static" not in line:
+            end = len(line.rstrip())
+            function = defined.function.rpartition(".")[2]
+            words = f"Make {name} static: it is a Python value then, and each value has a program of its own."
+            return Candidate(words, (Edit(Span(1, end, 1, end), f" --static {function}:{name}"),))
+    return None

@@ -1,0 +1,225 @@
+"""Trying a rewrite: the trace that failed is run once more with the rewritten code in the place of the user's.
+
+The functions of the file get the code of the rewritten text while that trace runs, so that helpers, methods and functions inside
+others are tried as they are called; nothing is compiled or run. Code that does something a second trace would repeat is not tried.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import gc
+import io
+import sys
+import threading
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+from ...core import advice, records, source
+from ...core.source import Position
+from ...core.staging import trace_to_jaxpr
+from ...core.unfinished import Unfinished, unfinished
+from ..code.names import Names, canonical
+from ..code.text import Code
+from ..diagnostic import Fix, applied
+from .acting import acts
+from .candidates import Candidate, candidates
+from .static import HELPED, as_static
+
+
+MOST = 3
+_TRIED = "It was traced with this change."
+_FURTHER = "It was traced with this change: the trace gets past this line, and stops later, in line {}."
+_UNTRIED = " (Not checked: a second trace would repeat what the code does besides computing.)"
+
+
+def repaired(error: BaseException, known: str, where: Position) -> list[Fix]:
+    """Up to three rewrites for an error that ended a trace in a line of the user's, `where`, at the sharp bit `known`. Those that
+    could be tried and failed are left out; `Fix.checked` tells how each was proved."""
+    traces = unfinished(error)
+    text = "".join(source.lines_of(where.file))
+    if not traces or not text:
+        return []
+    try:
+        path = advice.path_at(where)
+        functions = _functions(path, where)
+        given = functions[0].__globals__ if functions else {}
+        code = Code(text, where.file, known=_names(given))
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    found: list[Fix] = []
+    own = _own(code, path)
+    quiet = not _does_more(code, own, traces)
+    made = list(_static(known, code, traces[-1], quiet))
+    for one in candidates(known, code, own, given) if functions else ():
+        checked = _try(one, code, functions, traces[-1], where) if quiet else ""
+        if checked or not quiet:
+            found.append(Fix(one.text + ("" if quiet else _UNTRIED), one.edits, checked))
+    both = [*made, *found] if known in ("flag-arg-traced", "traced-shape-arg") else [*found, *made]
+    return both[:MOST]
+
+
+def _static(known: str, code: Code, trace: Unfinished, quiet: bool) -> Iterator[Fix]:
+    """The argument that the failing operation was given, as a static one."""
+    names, defined = trace.debug.arg_names, trace.debug.defined
+    if known not in HELPED or len(trace.guilty) != 1 or trace.guilty[0] not in trace.invars or defined is None:
+        return
+    at = trace.invars.index(trace.guilty[0])
+    if at not in trace.numbers or at >= len(names) or not names[at].isidentifier() or defined.file != code.file:
+        return
+    one = as_static(code, names[at], defined)
+    if one is None:
+        return
+
+    def fun(*others: Any) -> Any:
+        return trace.fun(*others[:at], trace.numbers[at], *others[at:])
+
+    try:
+        if quiet:
+            with _silence():
+                trace_to_jaxpr(fun, [aval for i, aval in enumerate(trace.avals) if i != at], trace.debug)
+    except Exception:
+        return
+    yield Fix(one.text, one.edits, _TRIED) if quiet else Fix(one.text + _UNTRIED, one.edits)
+
+
+def _names(given: Mapping[str, Any]) -> Names:
+    """What the names mean that other cells and files imported."""
+    known: dict[str, str] = {}
+    for name, value in given.items():
+        if isinstance(value, ModuleType):
+            known[name] = canonical(value.__name__)
+        elif str(getattr(value, "__module__", "")).startswith("jitscope.api"):
+            known[name] = f"jax.{getattr(value, '__name__', name)}"
+        elif value is functools.partial:
+            known[name] = "functools.partial"
+    return Names(known)
+
+
+def _own(code: Code, path: list[ast.AST]) -> list[ast.AST]:
+    """The same nodes in the tree of `code`, which knows their parents."""
+    if not path:
+        return []
+    first = path[0]
+    wanted = (type(first), *(getattr(first, name, None) for name in _PLACE))
+    for node in ast.walk(code.tree):
+        if (type(node), *(getattr(node, name, None) for name in _PLACE)) == wanted:
+            return [node, *code.around(node)]
+    return []
+
+
+_PLACE = ("lineno", "col_offset", "end_lineno", "end_col_offset")
+
+
+# --- the functions whose code is rewritten ------------------------------------------------------------------------------------
+
+
+def _functions(path: list[ast.AST], where: Position) -> list[FunctionType]:
+    """The live functions whose code holds the line: the one it stands in, and those around it."""
+    lines = {_first_line(n) for n in path if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)}
+    return [
+        x
+        for x in gc.get_objects()
+        if type(x) is FunctionType
+        and x.__code__.co_filename == where.file
+        and x.__code__.co_name != "<module>"
+        and x.__code__.co_firstlineno in lines
+        and _holds(x.__code__, where.line)
+    ]
+
+
+def _first_line(node: Any) -> int:
+    return min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+
+
+def _holds(code: CodeType, line: int) -> bool:
+    own = any(start is not None and start == line for _, _, start in code.co_lines())
+    return own or any(isinstance(c, CodeType) and _holds(c, line) for c in code.co_consts)
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            yield one
+            yield from _codes(one)
+
+
+@contextmanager
+def _rewritten(functions: Sequence[FunctionType], text: str, file: str) -> Iterator[bool]:
+    """The functions with their code in another text of the file; whether all of them could have it."""
+    whole = compile(text, file, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+    new = {(one.co_qualname, one.co_firstlineno): one for one in _codes(whole)}
+    before = [(function, function.__code__) for function in functions]
+    try:
+        for function, old in before:
+            code = new.get((old.co_qualname, old.co_firstlineno))
+            if code is None or code.co_freevars != old.co_freevars:
+                yield False
+                return
+            function.__code__ = code
+        yield True
+    finally:
+        for function, old in before:
+            function.__code__ = old
+
+
+# --- trying ---------------------------------------------------------------------------------------------------------------------
+
+
+def _try(one: Candidate, code: Code, functions: Sequence[FunctionType], trace: Unfinished, where: Position) -> str:
+    """How the rewrite was proved, "" if it failed."""
+    text = applied(code.text, one.edits)
+    try:
+        with _rewritten(functions, text, code.file) as able, _silence():
+            if not able:
+                return ""
+            trace_to_jaxpr(trace.fun, trace.avals, trace.debug)
+            return _TRIED
+    except Exception as error:
+        return _later(error, one, where)
+
+
+def _later(error: Exception, one: Candidate, where: Position) -> str:
+    """Whether the trace went on beyond the rewritten lines before it failed."""
+    lines = [line for frame, line in _frames(error) if frame == where.file]
+    edit = one.edits[0]
+    grown = edit.text.count("\n") - (edit.span.end_line - edit.span.line)
+    last = edit.span.end_line + grown
+    return _FURTHER.format(lines[-1] - grown) if lines and lines[-1] > last else ""
+
+
+def _frames(error: BaseException) -> Iterator[tuple[str, int]]:
+    traceback = error.__traceback__
+    while traceback is not None:
+        yield traceback.tb_frame.f_code.co_filename, traceback.tb_lineno
+        traceback = traceback.tb_next
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Nobody is told of what is traced, nothing of it is kept, and what it prints goes nowhere."""
+    token = records.trying.set(True)
+    try:
+        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        records.trying.reset(token)
+
+
+def _does_more(code: Code, path: list[ast.AST], traces: Sequence[Unfinished]) -> bool:
+    """Whether the code does something besides computing that a second trace would repeat, or other threads run it now."""
+    if any(eqn.effects for trace in traces for eqn in trace.eqns):
+        return True
+    if acts(code, path, [trace.debug.defined for trace in traces if trace.debug.defined is not None]):
+        return True
+    own = threading.get_ident()
+    for number, frame in sys._current_frames().items():
+        while number != own and frame is not None:
+            if frame.f_code.co_filename == code.file:
+                return True
+            frame = frame.f_back
+    return False

@@ -1,0 +1,167 @@
+"""What a trace had recorded when an error ended it: kept on the exception, and gone with it.
+
+Nothing is kept while traces succeed. Of the values that the failing operation was given only the variables are kept, no arrays and
+no frames.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from types import FrameType
+from typing import Any, NamedTuple
+
+from . import source
+from .advice import path_at
+from .jaxpr import JaxprEqn, Var
+from .source import Position
+
+
+MOST, LAST = 3_000, 1_000
+"""Equations up to which all are kept; of more, those that lead to the error, and so many that were recorded last."""
+
+
+class Unfinished(NamedTuple):
+    """A trace that an error ended. `guilty` are the variables that the failing operation was given, `where` the user's line that
+    failed. `fun` and `avals` are those of `staging.trace_to_jaxpr`, to try again; `left_out` counts equations that are not kept."""
+
+    invars: list[Var]
+    constvars: list[Var]
+    eqns: list[JaxprEqn]
+    guilty: list[Var]
+    where: Position | None
+    debug: Any
+    fun: Callable[..., Any]
+    avals: Sequence[Any]
+    left_out: int
+    reads: list[Any]
+    """What the trace took from traces around it; emptied once those have looked."""
+    in_library: bool
+    """Whether an operation of the library raised the error, and not the user's code."""
+    numbers: dict[int, Any] = {}
+    """The values of the arguments that are single booleans and integers, by their place."""
+
+
+def unfinished(error: BaseException) -> list[Unfinished]:
+    """The traces that an error ended, the innermost first."""
+    return getattr(error, "unfinished", [])
+
+
+def keep(
+    error: BaseException, trace: Any, fun: Callable[..., Any], avals: Sequence[Any], of: Callable[[Any], Any]
+) -> None:
+    """Keep a trace on the error that ends it; `of` gives the variable of this trace that stands for a value, or None."""
+    with suppress(Exception):  # an error on its way must not become another
+        inner = unfinished(error)
+        frames = _inside(error)
+        guilty, where = _guilty(frames, of)
+        guilty += [v for x in (inner[-1].reads if inner else ()) if (v := of(x)) is not None]
+        if inner:
+            inner[-1].reads.clear()
+        needed = list(dict.fromkeys(guilty))
+        eqns = _kept(trace.eqns, needed)
+        captured = list(trace.constants.values())
+        one = Unfinished(
+            list(trace.invars), [v for v, _ in captured], eqns, needed, where, trace.debug, fun, avals,
+            len(trace.eqns) - len(eqns), [x for _, x in captured if hasattr(x, "tracing")],
+            inner[0].in_library if inner else _is_ours(error, frames),
+        )  # fmt: skip
+        error.unfinished = [*inner, one]  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def keep_numbers(error: BaseException, leaves: Sequence[Any]) -> None:
+    """Keep the values of booleans and integers that the outermost trace was called with."""
+    traces = unfinished(error)
+    if traces:
+        with suppress(Exception):
+            traces[-1] = traces[-1]._replace(
+                numbers={i: x if isinstance(x, int) else x.item() for i, x in enumerate(leaves) if _is_count(x)}
+            )
+
+
+def _is_count(x: Any) -> bool:
+    return isinstance(x, int) or (getattr(x, "shape", None) == () and getattr(x.dtype, "kind", "") in ("b", "i", "u"))
+
+
+def _kept(eqns: list[JaxprEqn], needed: list[Var]) -> list[JaxprEqn]:
+    if len(eqns) <= MOST:
+        return list(eqns)
+    wanted, kept = set(needed), []
+    for i in range(len(eqns) - 1, -1, -1):
+        if i >= len(eqns) - LAST or not wanted.isdisjoint(eqns[i].outvars):
+            kept.append(eqns[i])
+            wanted.update(v for v in eqns[i].invars if isinstance(v, Var))
+    return kept[::-1]
+
+
+# --- which values the failing operation was given ---------------------------------------------------------------------------------
+
+
+Frames = list[tuple[FrameType, int]]
+"""Frames with the instruction that runs, the innermost first."""
+
+
+def _inside(error: BaseException) -> Frames:
+    """The frames from the innermost to the outermost of the user's function: without those that called it to trace it."""
+    frames: Frames = []
+    traceback = error.__traceback__
+    while traceback is not None:
+        frames.append((traceback.tb_frame, traceback.tb_lasti))
+        traceback = traceback.tb_next
+    while frames and _is_internal(frames[0][0]):
+        del frames[0]
+    return frames[::-1]
+
+
+def _is_ours(error: BaseException, frames: Frames) -> bool:
+    """Whether the library raised an error. (Where it left a transformation, the library's frames were taken out.)"""
+    return type(error).__module__.startswith("jitscope.") or (bool(frames) and _is_internal(frames[0][0]))
+
+
+def _is_internal(frame: FrameType) -> bool:
+    return source.is_internal(frame.f_code.co_filename)
+
+
+def _guilty(frames: Frames, of: Callable[[Any], Any]) -> tuple[list[Var], Position | None]:
+    """The variables of a trace that the innermost call with some of them was given, and the user's line around it."""
+    for at, (frame, lasti) in enumerate(frames):
+        values = _arguments(frame) if _is_internal(frame) else _named(frame, lasti)
+        found = [v for x in values if (v := of(x)) is not None]
+        if found:
+            return found, _user(frames[at:])
+    return [], _user(frames)
+
+
+def _user(frames: list[tuple[FrameType, int]]) -> Position | None:
+    return next(
+        (source.position_in(f.f_code, lasti) for f, lasti in frames if not source.is_internal(f.f_code.co_filename)),
+        None,
+    )
+
+
+def _arguments(frame: FrameType) -> Iterator[Any]:
+    code = frame.f_code
+    count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)
+    local = frame.f_locals
+    for name in code.co_varnames[:count]:
+        yield from _parts(local.get(name))
+
+
+def _named(frame: FrameType, lasti: int) -> Iterator[Any]:
+    """The values of the names in the expression that failed in a function of the user's."""
+    path = path_at(source.position_in(frame.f_code, lasti))
+    local = frame.f_locals
+    for node in ast.walk(path[0]) if path else ():
+        if isinstance(node, ast.Name):
+            yield from _parts(local.get(node.id))
+
+
+def _parts(x: Any, depth: int = 2) -> Iterator[Any]:
+    if isinstance(x, (tuple, list)) and depth and len(x) < 1000:
+        for part in x:
+            yield from _parts(part, depth - 1)
+    elif isinstance(x, dict) and depth and len(x) < 1000:
+        yield from _parts(list(x.values()), depth)
+    elif x is not None:
+        yield x

@@ -1,0 +1,228 @@
+"""Rewrites for errors while tracing: made of the user's code, tried by tracing, and equal to what Python computes."""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import jitscope
+import jitscope.lax
+import jitscope.numpy
+from jitscope import observe
+from jitscope.advise.diagnostic import Fix, applied
+from jitscope.advise.repair import repaired
+from jitscope.advise.run.errors import explained
+from jitscope.core.unfinished import unfinished
+from jitscope_widgets import schema
+
+
+NAMES = {"jax": jitscope, "jnp": jitscope.numpy, "lax": jitscope.lax, "np": np}
+_numbers = itertools.count()
+
+
+def run(text: str, **scope: Any) -> tuple[dict[str, Any], Exception | None]:
+    """Run a program under a file name of its own; its names, and the error that ended it."""
+    file = f"<repair {next(_numbers)}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    names = {**NAMES, **scope, "__name__": "program"}
+    try:
+        exec(compile(text, file, "exec"), names)
+    except Exception as error:
+        return names, error
+    return names, None
+
+
+def fixes_of(error: Exception | None) -> list[Fix]:
+    assert error is not None
+    told, where = explained(error), unfinished(error)[0].where
+    assert told is not None and where is not None
+    return repaired(error, told.id, where)
+
+
+# --- programs that were generated: Python's `if` and loops on numbers against the rewritten program under jit -----------------------
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> str:
+    """A function `f(x, y)` with a branch or a loop on the values of its arguments."""
+    expression = st.sampled_from(["x + y", "x * 2 - y", "-x", "y - 1.5", "x * y + 0.25", "abs(x)"])
+    test = st.sampled_from(["x > y", "x + y < 1", "0 < x < 2", "x > 0 and y > 0", "not x > y", "x > 1 or y < 0"])
+    a, b, c, d = (draw(expression) for _ in range(4))
+    lines = draw(
+        st.sampled_from(
+            [
+                [f"if {draw(test)}:", f"    z = {a}", "else:", f"    z = {b}", "return z * 2"],
+                [f"if {draw(test)}:", f"    return {a}", f"return {b}"],
+                [
+                    f"if {draw(test)}:",
+                    f"    u = {a}",
+                    f"    v = {b}",
+                    "else:",
+                    f"    v = {c}",
+                    f"    u = {d}",
+                    "return u - v",
+                ],
+                [f"z = {a}", f"if {draw(test)}:", f"    z = z + {b}", "    y = y + 1", "return z + y"],
+                [f"if {draw(test)}:", f"    w = {a}", "    return w + 1", "else:", f"    w = {b}", "    return w - 1"],
+                ["n = 0.0", "while x < 4:", "    x = x * 2 + 3", "    n += 1.0", "return x + n"],
+                [f"z = {a}", "for i in range(k):", "    z = z + i * y", "return z"],
+                [f"return {a} if {draw(test)} else {b}"],
+            ]
+        )
+    )
+    return "def f(x, y, k):\n" + "".join(f"    {line}\n" for line in lines)
+
+
+@settings(max_examples=30)
+@given(programs(), st.tuples(*[st.floats(-3, 3, width=32)] * 2), st.integers(0, 4))
+def test_rewritten_programs_compute_what_python_computes(text: str, values: tuple[float, float], k: int) -> None:
+    names, error = run(text)
+    assert error is None
+    expected = names["f"](*map(np.float32, values), k)
+    call = "out = jax.jit(f)(jnp.float32(x), jnp.float32(y), k)\n"
+    _, error = run(text + call, x=values[0], y=values[1], k=k)
+    found = fixes_of(error)
+    assert found and all(fix.checked for fix in found), text
+    for fix in found:
+        fixed = applied(text + call, fix.edits)
+        names, error = run(fixed, x=values[0], y=values[1], k=k)
+        assert error is None, (fixed, error)
+        np.testing.assert_allclose(np.asarray(names["out"]), expected, rtol=1e-5, atol=1e-5, err_msg=fixed)
+
+
+# --- kinds of rewrites ---------------------------------------------------------------------------------------------------------------
+
+KINDS = {
+    "a static flag": ("@jax.jit\ndef f(x, train):\n    if train:\n        x = x * 2\n    return x\nf(1.0, True)\n", "static_argnames=\"train\""),
+    "a static size": ("def f(x, n):\n    return x + jnp.zeros(n)\njax.jit(f)(1.0, 3)\n", "jax.jit(f, static_argnames=\"n\")"),
+    "numpy": ("@jax.jit\ndef f(x):\n    return np.sin(x).sum()\nf(jnp.ones(3))\n", "jnp.sin(x)"),
+    "a mask": ("@jax.jit\ndef f(x):\n    return x[x > 0].sum()\nf(jnp.ones(3))\n", "jnp.where(x > 0, x, 0).sum()"),
+    "a window": ("@jax.jit\ndef f(x, i):\n    return x[i:i + 2]\nf(jnp.ones(4), 1)\n", "lax.dynamic_slice_in_dim(x, i, 2)"),
+    "an element": ("@jax.jit\ndef f(x):\n    x[0] = 1.0\n    return x\nf(jnp.ones(4))\n", "x = x.at[0].set(1.0)"),
+    "how many": ("@jax.jit\ndef f(x):\n    return jnp.nonzero(x)[0]\nf(jnp.ones(4))\n", "jnp.nonzero(x, size=x.size, fill_value=0)"),
+    "a method": (
+        "class M:\n    def __call__(self, x):\n        return self.h(x)\n    def h(self, x):\n        return x if x > 0 else -x\n"
+        "m = M()\njax.jit(m)(1.0)\n",
+        "jnp.where(x > 0, x, -x)",
+    ),
+    "a function inside": (
+        "def make():\n    def inner(x):\n        if x > 0:\n            x = x + 1\n        return x\n    return inner\njax.jit(make())(1.0)\n",
+        "x = jnp.where(x > 0, x + 1, x)",
+    ),
+    "the body of a scan": (
+        "def body(c, x):\n    if x > c:\n        c = x\n    return c, c\njax.jit(lambda xs: lax.scan(body, 0.0, xs))(jnp.ones(3))\n",
+        "c = jnp.where(x > c, x, c)",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_each_kind_is_offered_and_runs(name: str) -> None:
+    text, wanted = KINDS[name]
+    _, error = run(text)
+    found = fixes_of(error)
+    fixed = [applied(text, fix.edits) for fix in found if fix.checked]
+    assert any(wanted in one for one in fixed), fixed
+    for one in fixed:
+        assert run(one)[1] is None, one
+    again = run(text)[1]  # the user's functions are what they were
+    assert type(again) is type(error)
+
+
+def test_what_fails_is_not_offered() -> None:
+    text = "@jax.jit\ndef f(x):\n    if x > 0:\n        y = jnp.ones(2)\n    else:\n        y = jnp.ones(3)\n    return y\nf(1.0)\n"
+    assert fixes_of(run(text)[1]) == []
+
+
+def test_a_later_error_is_said() -> None:
+    text = "@jax.jit\ndef f(x):\n    y = x if x > 0 else -x\n    return float(y)\nf(1.0)\n"
+    (fix,) = fixes_of(run(text)[1])
+    assert "line 4" in fix.checked
+
+
+@pytest.mark.parametrize("line", ["seen.append(1)", "send(x)", "global n; n = 1"])
+def test_code_that_does_more_than_compute_is_not_run_again(line: str) -> None:
+    told: list[Any] = []
+    text = f"seen = []\n@jax.jit\ndef f(x):\n    {line}\n    return x if x > 0 else -x\nf(1.0)\n"
+    names, error = run(text, send=told.append)
+    found = fixes_of(error)
+    assert found and not any(fix.checked for fix in found) and "Not checked" in found[0].text
+    assert len(told) + len(names["seen"]) <= 1
+
+
+def test_trying_leaves_no_trace_of_itself() -> None:
+    """Neither a record, nor a program in a cache: the call after it fails as the first one did."""
+    text = "@jax.jit\ndef g(x):\n    return x if x > 0 else -x\n\n@jax.jit\ndef f(x):\n    return g(x) + 1\nf(1.0)\n"
+    names, error = run(text)
+    records: list[Any] = []
+    stop = observe.ledger().listen(records.append)
+    try:
+        assert fixes_of(error)
+    finally:
+        stop()
+    assert records == []
+    for call in (names["f"], names["g"]):
+        with pytest.raises(jitscope.errors.TracerBoolConversionError):
+            call(1.0)
+
+
+# --- the document ----------------------------------------------------------------------------------------------------------------------
+
+
+def documents() -> Iterator[dict[str, Any]]:
+    for text, _ in KINDS.values():
+        document = observe.stopped_document(run(text)[1])  # pyright: ignore[reportArgumentType]
+        assert document is not None
+        yield document
+
+
+def test_documents_have_their_form_and_end_where_it_stopped() -> None:
+    for document in documents():
+        schema.validate(document)
+        nodes = {node["id"]: node for node in document["graph"]["nodes"]}
+        assert nodes[document["stop"]]["mark"] == "stop" and document["steps"][-1]["kind"] == "stop"
+        marked = {name for name, node in nodes.items() if node.get("mark") == "path"}
+        assert marked and {node for step in document["steps"][:-1] for node in step["nodes"]} <= marked
+
+
+def test_the_way_leads_from_the_guilty_arguments_alone() -> None:
+    text = "@jax.jit\ndef f(a, b, c):\n    u = b * 2\n    v = a + 1\n    w = v * c\n    if w > 0:\n        return u\n    return w\nf(1.0, 2.0, 3.0)\n"
+    document = observe.stopped_document(run(text)[1])  # pyright: ignore[reportArgumentType]
+    assert document is not None
+    told = [(step["kind"], step["text"], step["position"] and step["position"]["line"]) for step in document["steps"]]
+    assert told == [
+        ("argument", "a: f32[]", None),
+        ("argument", "c: f32[]", None),
+        ("line", "v = a + 1", 4),
+        ("line", "w = v * c", 5),
+        ("stop", "if w > 0", 6),
+    ]
+    assert any(node["label"] == "mul" and "mark" not in node for node in document["graph"]["nodes"])
+
+
+@pytest.mark.parametrize("raised", ["raise ValueError('mine')", "undefined", "{}[0]"])
+def test_errors_of_the_users_own_have_no_document(raised: str) -> None:
+    error = run(f"@jax.jit\ndef f(x):\n    y = x * 2\n    {raised}\n    return y\nf(1.0)\n")[1]
+    assert error is not None and observe.stopped_document(error) is None
+
+
+def test_what_was_recorded_is_gone_with_the_error() -> None:
+    names, error = run(
+        "big = jnp.ones(1000)\n@jax.jit\ndef f(x):\n    y = big * x\n    return x if y.sum() > 0 else y\nf(1.0)\n"
+    )
+    array = weakref.ref(names["big"])
+    kept = unfinished(error)  # pyright: ignore[reportArgumentType]
+    assert kept[0].eqns
+    names.clear()
+    del error, kept, names
+    import gc
+
+    gc.collect()
+    assert array() is None
