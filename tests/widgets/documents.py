@@ -434,11 +434,51 @@ def passes() -> Document:
     }
 
 
+def stopped() -> Document:
+    """The trace of the layer, stopped at an `if`."""
+    whole = copy.deepcopy(layer_compilation()["graph"])
+    first = next(node for node in whole["nodes"] if node["kind"] == "equation")
+    last = {
+        **copy.deepcopy(first),
+        "id": "stop",
+        "label": "✕ if z > 0",
+        "types": [],
+        "bytes": 0,
+        "text": "",
+        "mark": "stop",
+    }
+    first["mark"] = "path"
+    whole["nodes"].append(last)
+    edit = {"line": 3, "column": 4, "end_line": 3, "end_column": 9, "text": "jnp.where(z > 0, z, 0)"}
+    fix = {
+        "text": "Choose elements.",
+        "edits": [edit],
+        "checked": "It was traced with this change.",
+        "position": position(3, 4, 9),
+    }
+    steps = [
+        {"kind": "argument", "text": "z: f32[3]", "position": None, "nodes": [first["id"]]},
+        {"kind": "line", "text": "z = x @ w", "position": position(2, 4, 9), "nodes": [first["id"]]},
+        {"kind": "stop", "text": "if z > 0", "position": position(3, 4, 9), "nodes": ["stop"]},
+    ]
+    return {
+        "kind": "stopped",
+        "version": 1,
+        "function": "layer",
+        "asked": "if z > 0",
+        "graph": whole,
+        "stop": "stop",
+        "steps": steps,
+        "left_out": 2,
+        "fixes": [fix],
+    }
+
+
 def every_kind() -> list[Document]:
     """One good document of each kind."""
     compilation = layer_compilation()
     parts = [compilation[name] for name in ("source", "graph", "fusion", "timing", "recompilations")]
-    return copy.deepcopy([layer_cell(), compilation, *parts, diagnostics(), ledger(), passes()])
+    return copy.deepcopy([layer_cell(), compilation, *parts, diagnostics(), stopped(), ledger(), passes()])
 
 
 # --- a long program -----------------------------------------------------------------------------------------------------
