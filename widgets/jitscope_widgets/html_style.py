@@ -56,8 +56,6 @@ _RULES = (
         " .card.bad": "color:inherit;border-color:var(--bad)",
         " pre ins": "text-decoration:underline wavy var(--call);text-underline-offset:3px",
         " .bad pre ins": "text-decoration-color:var(--bad)",
-        " .way": "flex:1 1 260px;margin:0;padding:4px 0 4px 30px;line-height:1.7;min-width:0",
-        " .way .bad code": "color:var(--bad);font-weight:600",
         " .bar": "display:inline-block;height:10px;background:var(--bar);vertical-align:middle;min-width:1px",
         " td.wide": "width:220px",
         " td.nw": "white-space:nowrap",

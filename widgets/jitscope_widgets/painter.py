@@ -241,7 +241,7 @@ class Painter:
             if mark and not box.open:
                 drawn.setdefault(mark, []).append(self._outline(box))
         return "".join(
-            f'<path class="{_MARKS[mark][0]}" fill="none" stroke="{light(_MARKS[mark][1])}" stroke-width="2.5" d="{"".join(paths)}"/>'
+            f'<path fill="none" stroke="{light(_MARKS[mark])}" style="stroke:var(--{_MARKS[mark]})" stroke-width="2.5" d="{"".join(paths)}"/>'
             for mark, paths in sorted(drawn.items())
         )
 
@@ -300,7 +300,7 @@ def _line_numbers(numbers: set[int]) -> str:
     return shown if len(shown) <= 12 else f"{min(numbers)} … {max(numbers)}"
 
 
-_MARKS = {"path": ("m", "bar"), "stop": ("x", "bad")}
+_MARKS = {"path": "bar", "stop": "bad"}
 _CLASSES = {"bg": "p", "box": "b", "hull": "h", "frame": "r", "library": "l"}
 _SMALL = f'fill="{light("dim")}" font-size="{SMALL_SIZE}"'
 _BROKEN = ' stroke-dasharray="3 2"'

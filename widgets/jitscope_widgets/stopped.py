@@ -49,7 +49,7 @@ def stopped_pieces(document: Document) -> list[str | Part]:
 
     forms = [lambda limit=limit: picture(limit) for limit in _BOXES]
     pieces: list[str | Part] = [
-        f'<p><b>{escape(headline(document))}</b> The way to it:</p><div class="two"><ol class="way">{steps}</ol>',
+        f'<p><b>{escape(headline(document))}</b> The way to it:</p><div class="two"><ol style="flex:1 1 260px">{steps}</ol>',
         part("the graph of what was traced", *forms),
         "</div>",
     ]

@@ -16,8 +16,6 @@ _RULES = {
     " .l": "fill:var(--library);stroke:var(--edge)",
     " .e": "stroke:var(--edge)",
     " .a": "fill:var(--edge)",
-    " .m": "stroke:var(--bar)",
-    " .x": "stroke:var(--bad)",
     " .w": "fill:var(--fg)",
     " .s": "fill:var(--dim);font-size:11px",
     " .n": "fill:var(--dim);font-size:11px",
