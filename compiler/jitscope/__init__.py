@@ -26,7 +26,7 @@ __getattr__, __dir__ = _late(
     {
         ".api.environment": "__version__ print_environment_info",
         ".sharding": ". NamedSharding P reshard",
-        "jitscope_kernel": "load_ipython_extension unload_ipython_extension inspect",  # the only door that leads up
+        "jitscope_kernel": "load_ipython_extension unload_ipython_extension find_nan inspect",  # the only door that leads up
     }
     | {
         f".{room}": "."

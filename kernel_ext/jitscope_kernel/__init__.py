@@ -1,10 +1,11 @@
-"""jitscope in the notebook: `%%jit` and the other magics, the session behind them, and `inspect`."""
+"""jitscope in the notebook: `%%jit` and the other magics, the session behind them, `inspect` and `find_nan`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from .inspection import Inspection as Inspection, inspect as inspect
+from .nans import NanHunt as NanHunt, find_nan as find_nan
 
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from IPython.core.magic_arguments import MagicArgumentParser, argument, magic_ar
 from traitlets import List, Unicode
 
 from . import expressions, inspection, output, request as requests
+from .nans import NanHunt
 
 
 if TYPE_CHECKING:
@@ -154,6 +155,27 @@ class JitscopeMagics(Magics):
             call = found[1]
             seen = inspection.Inspection(call.function, call.args, call.kwargs).measure()
             output.show(seen.timing.document)
+
+    @magic_arguments()
+    @argument(
+        "--callbacks", action="store_true", help="Also if the function calls Python: that runs again, several times."
+    )
+    @EXPRESSION
+    @HELP
+    @no_var_expand
+    @needs_local_scope
+    @line_magic
+    def nans(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
+        """Show where the first NaN of a call comes from: operation, line, iteration, numbers, cause, and a fix that was checked.
+
+        %nans loss(params, x)             of the result
+        %nans jx.grad(loss)(params, x)    of the gradient: the backward pass is searched, too
+
+        The call runs again, compiled with flags; without a NaN, the first infinity is looked for.
+        """
+        if found := self._call(self.nans, line, local_ns):
+            options, call = found
+            output.show(NanHunt(call.function, call.args, call.kwargs, "--callbacks" in options).document)
 
     @magic_arguments()
     @argument("function", nargs="?", help="Only this function.")

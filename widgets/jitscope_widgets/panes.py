@@ -8,6 +8,7 @@ from . import code, recompiles, sharp_bits, words
 from .budget import Part
 from .diff_html import diff
 from .guard import Pieces, attempt_all, part, said
+from .nan_hunt import hunt_html
 from .origins import placed
 from .painter import Hues, line_hues
 from .palette import hue_of
@@ -262,6 +263,7 @@ PANES: dict[str, Callable[[Document], Pieces]] = {
     "timing": _timing,
     "recompilations": _cards,
     "diagnostics": sharp_bits.pieces,
+    "nan-hunt": lambda document: [hunt_html(document)],
     "source": _source,
     "ledger": _ledger,
     "passes": passes,

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from . import recompiles, sharp_bits, words
 from .changes import Group, fold, groups
 from .grouping import in_full
+from .nan_hunt import hunt_text
 from .pass_text import passes
 from .plain import clean, clean_lines
 from .quantities import seconds, show
@@ -232,6 +233,7 @@ _WRITERS: dict[str, Callable[[Document, int], list[str]]] = {
     "timing": _timing,
     "recompilations": _recompilations,
     "diagnostics": sharp_bits.text_lines,
+    "nan-hunt": hunt_text,
     "source": _source,
     "ledger": _ledger,
     "passes": passes,

@@ -14,13 +14,13 @@ import numpy as np
 
 from .. import tree
 from ..backend.array import Array, device_for, one_device, placed, to_array
-from ..core import dtypes, notices, source
+from ..core import config, dtypes, notices, source
 from ..core.avals import ShapedArray, aval_of, tangent_aval
 from ..core.folding import fold
 from ..core.hashing import structural_hash
-from ..core.jaxpr import ClosedJaxpr, Jaxpr
+from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr
 from ..core.references import Reference, ReferenceAval
-from ..core.staging import eval_jaxpr
+from ..core.staging import eval_jaxpr, trace_to_jaxpr
 from ..core.trace import Tracer, evaluating
 from ..core.zeros import UndefinedPrimal, Zero, is_zero
 from ..ops.linear import instantiate
@@ -172,7 +172,7 @@ class Pullback(LinearFunction):
         jaxpr = program.jaxpr
         if not all(wanted):
             jaxpr = reduced(jaxpr, [w for w, m in zip(wanted, program.nonzero_in) if m])
-        found = iter(backward_pass(jaxpr, self.residuals, args, cts_out))
+        found = iter(self._backward(jaxpr, args, cts_out))
         cts = [next(found) if m else Zero(tangent_aval(a)) for m, a in zip(program.nonzero_in, program.in_avals)]
         if notices.listeners and any(wanted) and all(is_zero(ct) for ct, w in zip(cts, wanted) if w):
             notices.tell(
@@ -184,6 +184,26 @@ class Pullback(LinearFunction):
                 source.user_position(program.stopped),
             )
         return [instantiate(ct) if w else None for ct, w in zip(cts, wanted)]
+
+    def _backward(self, jaxpr: Jaxpr, args: list[Any], cts: list[Any]) -> list[Any]:
+        """The cotangents of the linear arguments. Outside of jit, where runs are looked at, it is shown as one program."""
+        values = [*self.residuals, *[ct for ct in cts if not is_zero(ct)]]
+        if not (notices.run_listeners and evaluating() and config.settings().sharp_bits) or any(
+            isinstance(x, (Tracer, Reference)) for x in values
+        ):
+            return backward_pass(jaxpr, self.residuals, args, cts)
+
+        def backward(*values: Any) -> list[Any]:
+            given = iter(values[len(self.residuals) :])
+            each = [ct if is_zero(ct) else next(given) for ct in cts]
+            return [instantiate(x) for x in backward_pass(jaxpr, values[: len(self.residuals)], args, each)]
+
+        with config.override(sharp_bits=False):
+            found = backward_pass(jaxpr, self.residuals, args, cts)
+            closed = trace_to_jaxpr(backward, [aval_of(x) for x in values], DebugInfo(self.program.name))
+            outs = [instantiate(x) for x in found]
+        notices.tell_run(closed, self.program.name, [to_array(x) for x in values], outs)
+        return found
 
 
 class Pushforward(LinearFunction):

@@ -48,7 +48,7 @@ def types() -> str:
 
 
 def _name(form: str) -> str:
-    return f"{form.capitalize()}Doc" if form in KINDS else _NAMES.get(form, form.capitalize())
+    return f"{form.title().replace('-', '')}Doc" if form in KINDS else _NAMES.get(form, form.capitalize())
 
 
 def _interface(name: str, form: Record) -> str:

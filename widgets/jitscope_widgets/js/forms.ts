@@ -216,6 +216,48 @@ export interface StoppedDoc {
   fixes: Fix[];
 }
 
+export interface Numbers {
+  name: string;
+  type: string;
+  text: string;
+  smallest: number | null;
+  largest: number | null;
+  nans: number;
+  infinities: number;
+  size: number;
+  index: number[] | null;
+  element: string;
+}
+
+export interface Step {
+  path: string;
+  primitive: string;
+  position: Position | null;
+  transforms: ("jvp" | "transpose" | "vmap")[];
+  iterations: { number: number; count: number | null; position: Position | null }[];
+}
+
+export interface NanHuntDoc {
+  kind: "nan-hunt";
+  version: 1;
+  title: string;
+  what: "NaN" | "infinity";
+  found: boolean;
+  sentence: string;
+  cause: string;
+  sharp_bit: string;
+  operation: Step | null;
+  where: Position | null;
+  values: Numbers[];
+  infinity: { step: Step; values: Numbers[] } | null;
+  given: Numbers[];
+  route: Step[];
+  left_out: number;
+  differs: string;
+  seconds: Quantity;
+  fixes: Fix[];
+}
+
 export interface CompilationDoc {
   kind: "compilation";
   version: 1;
@@ -310,4 +352,4 @@ export interface LedgerDoc {
   recompilations?: RecompilationsDoc;
 }
 
-export type AnyDocument = SourceDoc | GraphDoc | FusionDoc | TimingDoc | RecompilationsDoc | DiagnosticsDoc | StoppedDoc | CompilationDoc | CellDoc | PassesDoc | LedgerDoc;
+export type AnyDocument = SourceDoc | GraphDoc | FusionDoc | TimingDoc | RecompilationsDoc | DiagnosticsDoc | StoppedDoc | NanHuntDoc | CompilationDoc | CellDoc | PassesDoc | LedgerDoc;

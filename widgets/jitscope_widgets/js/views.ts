@@ -8,6 +8,7 @@ import { recompilesView } from "./recompiles";
 import { diagnosticsView } from "./sharpbits";
 import { fusionAlone, graphView, sourceView } from "./single";
 import { stoppedView } from "./stopped";
+import { nanHuntView } from "./nanhunt";
 import { timingView } from "./timing";
 
 type Open = (document: any, host: Host, memory: any, root: HTMLElement) => View;
@@ -40,6 +41,7 @@ const VIEWS: Record<string, Open> = {
   source: (doc) => sourceView(doc),
   diagnostics: (doc, host, memory) => diagnosticsView(doc, host, memory),
   stopped: stoppedView,
+  "nan-hunt": (doc, host) => nanHuntView(doc, host),
 };
 
 export function openView(shown: AnyDocument, host: Host, memory: unknown, root: HTMLElement): View {

@@ -1,26 +1,25 @@
 """What the values of a run show: the first NaN, integers that wrapped, indices out of bounds.
 
-A program is evaluated again, equation by equation, on copies of its arguments. Loops are entered for their first iterations;
+NaNs are hunted in compiled programs (`nans`); for the others a program is evaluated again, equation by equation, on copies of its arguments. Loops are entered for their first iterations;
 programs that call Python are not run again.
 """
 
 from __future__ import annotations
 
-import ast
 import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ...backend.array import Array, to_array
-from ...backend.hunt import HasCallbacks, find_first
+from ...backend.array import to_array
 from ...control.callbacks import calls_python
-from ...core import advice, config, dtypes, notices, source
+from ...core import config, dtypes, notices, source
 from ...core.jaxpr import ClosedJaxpr, JaxprEqn, Literal, walk
 from ...core.staging import literal_value
 from ...core.trace import evaluation, using
 from ...xla import tracebacks
+from .nans import tell_nans
 
 
 MOST_EQUATIONS, MOST_ITERATIONS = 5_000, 100
@@ -33,131 +32,10 @@ def look_at_run(closed: ClosedJaxpr, name: str, args: list[Any], outs: list[Any]
     if closed.effects or calls_python(closed.jaxpr):
         return
     with config.override(sharp_bits=False, debug_nans=False, debug_infs=False, debug_key_reuse=False):
-        if any(_has_nan(x) for x in outs) and not any(_has_nan(x) for x in args):
-            _tell_nan(closed, args)
-        elif any(_has_inf(x) for x in outs) and not any(_has_inf(x) for x in args):
-            _tell_infinite_derivative(closed, args)
-        elif any(_has_inf(x) for x in args) and "transpose" in source.transforms_of(source.capture()):
-            _tell_singular_step(name, args)
+        tell_nans(closed, name, args, outs)
         if _worth_checking(closed):
             with using(evaluation()):
                 _Values().run(closed, [to_array(x) for x in args])
-
-
-# --- NaN ----------------------------------------------------------------------------------------------------------------------
-
-
-def _numbers(x: Any) -> np.ndarray | None:
-    """The floats of an array, in a dtype NumPy's tests know; None for others."""
-    if not isinstance(x, Array) or not dtypes.is_inexact(x.aval.dtype):
-        return None
-    values = np.asarray(x)
-    return values if values.dtype.kind in "fc" else values.astype(np.float32)
-
-
-def _has_nan(x: Any) -> bool:
-    values = _numbers(x)
-    return values is not None and bool(np.isnan(values).any())
-
-
-def _has_inf(x: Any) -> bool:
-    values = _numbers(x)
-    return values is not None and bool(np.isinf(values).any())
-
-
-def _tell_nan(closed: ClosedJaxpr, args: list[Any]) -> None:
-    try:
-        finding = find_first(closed, args)
-    except HasCallbacks:
-        return
-    if finding is None or finding.position is None or finding.primitive in _FILLING:
-        return
-    shown = " and ".join(_shown(x) for x in finding.operands[:2])
-    loop = f", in iteration {finding.iterations[-1].number}" if finding.iterations else ""
-    if not _is_derivative(closed):
-        message = f"the first NaN appears here: {finding.primitive} of {shown}{loop}."
-        fix = "Keep the operands where the operation has a value: jnp.where(ok, x, 1.0) before it, or subtract the maximum before exp."
-        notices.tell("silent-nan", message, fix, finding.position)
-    elif _is_masked(closed, finding.path, finding.position):
-        message = f"the derivative is NaN here though the value is not: {finding.primitive} of {shown}{loop}, zero times infinity."
-        fix = (
-            "Make the input of the branch that is not taken harmless, too: safe = jnp.where(ok, x, 1.0); "
-            "jnp.where(ok, f(safe), other)."
-        )
-        notices.tell("where-grad-nan", message, fix, finding.position)
-    else:
-        _tell_singular(finding.primitive, shown, finding.position)
-
-
-_FILLING = {"gather"}
-"""Operations that give NaN on purpose, for indices out of bounds."""
-
-
-def _is_derivative(closed: ClosedJaxpr) -> bool:
-    """Whether a program has a backward pass, or is a part of one."""
-    here = source.transforms_of(source.capture())
-    return "transpose" in here or any(
-        "transpose" in source.transforms_of(eqn.traceback) for _, eqn in walk(closed.jaxpr)
-    )
-
-
-def _is_masked(closed: ClosedJaxpr, path: str, where: source.Position) -> bool:
-    """Whether the cotangent that met the infinity was zero because a `where` did not choose this branch: a transposed select
-    gave it, or the code stands inside of one."""
-    eqn = next((eqn for at, eqn in walk(closed.jaxpr) if at == path), None)
-    makers = {v: eqn for eqn in closed.eqns for v in eqn.outvars}
-    todo = [v for v in eqn.invars if not isinstance(v, Literal)] if eqn is not None else []
-    seen = set()
-    while todo:
-        maker = makers.get(todo.pop())
-        if maker is None or id(maker) in seen or "transpose" not in source.transforms_of(maker.traceback):
-            continue
-        seen.add(id(maker))
-        if maker.primitive.name == "select_n":
-            return True
-        todo += [v for v in maker.invars if not isinstance(v, Literal)]
-    return _inside_where(where)
-
-
-def _inside_where(where: source.Position) -> bool:
-    try:
-        path = advice.path_at(where)
-    except (SyntaxError, ValueError, RecursionError):
-        return False
-    return any(
-        isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("where", "select", "cond")
-        for node in path
-    )
-
-
-def _tell_singular(primitive: str, shown: str, where: source.Position) -> None:
-    message = f"the derivative is not finite here: {primitive} of {shown}."
-    fix = (
-        "Stay away from the point: sqrt(x + 1e-12), or jnp.where with a harmless value; for norm(x)**2, jnp.sum(x**2)."
-    )
-    notices.tell("grad-singular-point", message, fix, where)
-
-
-def _tell_infinite_derivative(closed: ClosedJaxpr, args: list[Any]) -> None:
-    try:
-        finding = find_first(closed, args, np.isinf) if _is_derivative(closed) else None
-    except HasCallbacks:
-        return
-    if finding is not None and finding.position is not None:
-        shown = " and ".join(_shown(x) for x in finding.operands[:2])
-        _tell_singular(finding.primitive, shown, finding.position)
-
-
-def _tell_singular_step(name: str, args: list[Any]) -> None:
-    """A single operation of a backward pass that runs outside of jit gets an infinity."""
-    where = source.here()
-    if where is not None:
-        shown = " and ".join(_shown(np.asarray(x)) for x in args[:2] if _numbers(x) is not None)
-        _tell_singular(name, shown, where)
-
-
-def _shown(x: np.ndarray) -> str:
-    return f"{x.item():.4g}" if x.size == 1 and x.dtype.kind in "fiu" else f"{x.dtype}{list(x.shape)}"
 
 
 # --- integers and indices -------------------------------------------------------------------------------------------------------

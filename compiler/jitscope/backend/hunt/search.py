@@ -168,7 +168,8 @@ class Hunt:
 
     `again` are the results with a bad element as the program with flags computed them: where they are not those of the compiled
     program, that one computes in another order or precision. `given` are the captured values and arguments that were bad already,
-    and reach the result; `finding` what made the first bad value of good ones. Raises HasCallbacks for a program with effects or
+    and reach the result; `finding` what made the first bad value of good ones. `thorough`: the program with flags is run although the
+    compiled one gave nothing bad. Raises HasCallbacks for a program with effects or
     callbacks, unless `callbacks`: then they run again, several times.
     """
 
@@ -179,14 +180,15 @@ class Hunt:
         test: Test = nans,
         callbacks: bool = False,
         results: Sequence[Any] | None = None,
+        thorough: bool = False,
     ):
         if not callbacks and (closed.effects or calls_python(closed.jaxpr)):
             raise HasCallbacks
         start = time.perf_counter()
-        self.test, self.whole = test, Frame(closed, [to_array(x) for x in args])
+        self.closed, self.test, self.whole = closed, test, Frame(closed, [to_array(x) for x in args])
         self.results = list(run(closed, args) if results is None else results)
         self.search, self.given, self.origin = Search(test), list[Given](), None
-        bad = self.bad_results()
+        bad = self.bad_results() or (range(len(self.results)) if thorough else [])
         outs = _variables(self.whole.flat.closed.jaxpr.outvars[i] for i in bad)
         self.again = self.whole.look_through(outs, test, outs) if outs else []
         reached = self.search.walk(self.whole, [v for v in dict.fromkeys(outs) if self.whole.is_bad(v, test)])

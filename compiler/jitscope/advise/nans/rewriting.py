@@ -1,0 +1,265 @@
+"""Fixes of a NaN: the user's own expression with a guard in it, offered only when the function was run with it and has no NaN then."""
+
+from __future__ import annotations
+
+import ast
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import CodeType, FunctionType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ...backend.array import to_array
+from ...backend.hunt.programs import run
+from ...core import advice, source
+from ...core.axes import current_axes, use_axes
+from ...core.jaxpr import ClosedJaxpr
+from ...core.source import Position
+from ..diagnostic import Edit, Span, applied
+from . import causes
+
+
+if TYPE_CHECKING:
+    from .report import Report
+
+
+class Checked(NamedTuple):
+    """A fix that was run: what it does, its edits, where they are, and how it was proved."""
+
+    text: str
+    edits: tuple[Edit, ...]
+    position: Position
+    checked: str
+
+
+def checked_fixes(report: Report) -> list[Checked]:
+    """The fixes that keep the results as they were, but for the NaN. The simplest that works is enough."""
+    if not report.nan and not report.derivative:
+        return []  # the infinity may be meant
+    for text, edit, position in _proposals(report):
+        proof = _proof(report, position, (edit,))
+        if proof:
+            return [Checked(text, (edit,), position, proof)]
+    return []
+
+
+Proposal = tuple[str, Edit, Position]
+
+
+def _proposals(report: Report) -> Iterator[Proposal]:
+    for finding in (report.source, report.finding, report.infinity):
+        position = finding.position if finding else None
+        if position is None:
+            continue
+        try:
+            path = advice.path_at(position)
+        except (SyntaxError, ValueError, RecursionError):
+            continue
+        guarded = _guarded(path[0]) if path else None
+        if guarded is not None:
+            yield from _guards(report, path, guarded, position)
+
+
+def _guarded(node: ast.AST) -> ast.expr | None:
+    """The part of an expression that must not have the value at which it is bad: the argument, the divisor, the base."""
+    match node:
+        case ast.Call(args=[ast.expr() as first, *_]):
+            return first
+        case ast.BinOp(op=ast.Div(), right=right):
+            return right
+        case ast.BinOp(op=ast.Pow(), left=left):
+            return left
+    return None
+
+
+def _guards(report: Report, path: list[ast.AST], part: ast.expr, position: Position) -> Iterator[Proposal]:
+    file = position.file
+    node, text = path[0], ast.unparse(part)
+    jnp = _numpy(path)
+    if report.where is not None:
+        mask = _mask(report.where)
+        if mask is not None:
+            condition, taken = mask
+            chosen = f"{text}, 1.0" if taken(node) else f"1.0, {text}"
+            words = "Make what the branch that is not taken computes harmless, too: a second where inside."
+            yield words, _edit(part, f"{jnp}.where({condition}, {chosen})", file), position
+            if taken(node) is _either:
+                yield words, _edit(part, f"{jnp}.where({condition}, 1.0, {text})", file), position
+        return
+    name = ast.unparse(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else ""
+    if report.derivative or report.infinity is None or name not in ("exp", "exp2"):
+        if name == "norm" and isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
+            yield (
+                "Keep the square root away from 0.",
+                _edit(node, f"{jnp}.sqrt({jnp}.sum({_inner(part)} ** 2) + 1e-12)", file),
+                position,
+            )
+        elif report.derivative and name in ("sqrt", "rsqrt"):
+            yield "Keep the square root away from 0.", _edit(part, f"{text} + 1e-12", file), position
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+            yield (
+                "Divide by 1 where the divisor is 0.",
+                _edit(part, f"{jnp}.where({_inner(part)} == 0, 1, {text})", file),
+                position,
+            )
+        elif name in ("log", "log2", "log10") and not report.derivative and _is_product(report):
+            words = "Take the logarithm of 1 where the number is 0: it is multiplied with 0."
+            yield words, _edit(part, f"{jnp}.where({_inner(part)} > 0, {text}, 1.0)", file), position
+    else:
+        inner = _inner(part)
+        words = "Subtract the maximum before exp: the quotient is the same, and nothing overflows."
+        yield words, _edit(part, f"{inner} - {jnp}.max({text}, axis=-1, keepdims=True)", file), position
+
+
+def _is_product(report: Report) -> bool:
+    return report.finding is not None and report.finding.primitive == "mul"
+
+
+def _inner(node: ast.expr) -> str:
+    text = ast.unparse(node)
+    return text if isinstance(node, (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.Constant)) else f"({text})"
+
+
+def _numpy(path: Sequence[ast.AST]) -> str:
+    """What the code calls jitscope.numpy."""
+    for node in ast.walk(path[-1]):
+        if (
+            isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and node.attr in ("where", "log", "sqrt", "exp", "sum")
+        ):
+            return node.value.id
+    return "jnp"
+
+
+def _either(_: ast.AST) -> bool:
+    return True
+
+
+def _mask(where: Position) -> tuple[str, Any] | None:
+    """The condition of a `where`, and what tells whether an expression is in what it takes where that holds. (An expression that
+    is in neither was given a name before: both are tried.)"""
+    try:
+        path = advice.path_at(where)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    call = next((n for n in path if isinstance(n, ast.Call) and len(n.args) == 3), None)
+    if call is None or ast.unparse(call.func).rpartition(".")[2] != "where":
+        return None
+    second = {(n.lineno, n.col_offset, n.end_col_offset) for n in ast.walk(call.args[2]) if isinstance(n, ast.expr)}
+    first = {(n.lineno, n.col_offset, n.end_col_offset) for n in ast.walk(call.args[1]) if isinstance(n, ast.expr)}
+
+    def taken(node: Any) -> bool:
+        return (node.lineno, node.col_offset, node.end_col_offset) not in second
+
+    names = [n.id for n in ast.walk(call.args[1]) if isinstance(n, ast.Name)]
+    return ast.unparse(call.args[0]), taken if first or names else _either
+
+
+def _edit(node: Any, text: str, file: str) -> Edit:
+    """The expression becomes the text. (Python counts columns in bytes.)"""
+
+    def column(line: int, offset: int) -> int:
+        return len(source.line_of(file, line).encode()[:offset].decode())
+
+    start, end = column(node.lineno, node.col_offset), column(node.end_lineno, node.end_col_offset)
+    return Edit(Span(node.lineno, start, node.end_lineno, end), text)
+
+
+# Proofs --------------------------------------------------------------------------------------------------------------------------
+
+
+def _proof(report: Report, position: Position, edits: tuple[Edit, ...]) -> str:
+    """How the fix was proved, or ""."""
+    assert report.retrace is not None
+    hunt = report.hunt
+    try:
+        with _edited(position.file, edits) as changed, use_axes((*current_axes(), (object(), 1))):
+            closed = report.retrace() if changed else None
+        if closed is None or [a.shape for a in closed.out_avals] != [np.shape(x) for x in hunt.results]:
+            return ""
+        results = [np.asarray(x) for x in run(closed, hunt.whole.args)]
+    except Exception:  # code of the user's that was changed: whatever it raises, this is no fix
+        return ""
+    before = [np.asarray(to_array(x)) for x in hunt.results]
+    if any(causes.bad(x).any() for x in results if causes.wide(x).dtype.kind in "fc"):
+        return ""
+    if not all(_kept(a, b) for a, b in zip(before, results)):
+        return ""
+    values = [_value_of(program, hunt.whole.args, report.where) for program in (hunt.closed, closed)]
+    if values[0] is not None and values[1] is not None and not _kept(values[0], values[1]):
+        return ""
+    finite = sum(int((~causes.bad(x)).sum()) for x in before if causes.wide(x).dtype.kind in "fc")
+    numbers = (
+        "the finite number of the result is" if finite == 1 else f"the {finite:,} finite numbers of the result are"
+    )
+    same = f", {numbers} as before" if finite else ""
+    same += ", the value of the where is the same" if values[0] is not None and values[1] is not None else ""
+    return f"Run with these arguments: the {report.what.removeprefix('an ')} is gone{same}."
+
+
+def _value_of(closed: ClosedJaxpr, args: Sequence[Any], where: Position | None) -> np.ndarray | None:
+    """What the `where` at a line gives, if the program has it at its top."""
+    found = [
+        eqn.outvars[0]
+        for eqn in closed.eqns
+        if where is not None
+        and eqn.primitive.name == "select_n"
+        and "transpose" not in source.transforms_of(eqn.traceback)
+        and (at := source.user_position(eqn.traceback)) is not None
+        and (at.file, at.line) == (where.file, where.line)
+    ]
+    return (
+        np.asarray(run(closed.map_jaxpr(lambda jaxpr: jaxpr.replace(outvars=[found[-1]])), args)[0]) if found else None
+    )
+
+
+def _kept(before: np.ndarray, after: np.ndarray) -> bool:
+    a, b = causes.wide(before), causes.wide(after)
+    if a.dtype.kind not in "fc":
+        return np.array_equal(a, b)
+    finite = np.isfinite(a)
+    return np.allclose(a[finite], b[finite], rtol=1e-4, atol=1e-5)
+
+
+@contextmanager
+def _edited(file: str, edits: tuple[Edit, ...]) -> Iterator[bool]:
+    """The functions of a file as they would be with the edits, as long as it is open; gives whether there are any."""
+    old = "".join(source.lines_of(file))
+    lines = {n for edit in edits for n in range(edit.span.line, edit.span.end_line + 1)}
+    pairs = list(_changed(compile(old, file, "exec"), compile(applied(old, edits), file, "exec"), lines))
+    swapped: list[tuple[FunctionType, CodeType]] = []
+    wanted = {(a.co_qualname, a.co_firstlineno): b for a, b in pairs}
+    functions = [f for f in gc.get_objects() if isinstance(f, FunctionType) and f.__code__.co_filename == file]
+    try:
+        for function in functions:
+            new = wanted.get((function.__code__.co_qualname, function.__code__.co_firstlineno))
+            if new is not None and new.co_freevars == function.__code__.co_freevars:
+                swapped.append((function, function.__code__))
+                function.__code__ = new
+        yield bool(swapped)
+    finally:
+        for function, code in swapped:
+            function.__code__ = code
+
+
+def _changed(old: CodeType, new: CodeType, lines: set[int]) -> Iterator[tuple[CodeType, CodeType]]:
+    """The code of functions before and after, outer ones first, if an edit is in their lines."""
+    for a, b in zip(_inner_codes(old), _inner_codes(new)):
+        own = {line for _, _, line in a.co_lines() if line}
+        inside = {line for code in _all_codes(a) for _, _, line in code.co_lines() if line}
+        if own & lines or inside & lines:
+            yield a, b
+            yield from _changed(a, b, lines)
+
+
+def _inner_codes(code: CodeType) -> list[CodeType]:
+    return [c for c in code.co_consts if isinstance(c, CodeType)]
+
+
+def _all_codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for inner in _inner_codes(code):
+        yield from _all_codes(inner)

@@ -1,0 +1,47 @@
+"""What the results of a run show: the first NaN, and derivatives that are not finite."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...backend.hunt import HasCallbacks
+from ...core import notices
+from ...core.jaxpr import ClosedJaxpr
+from ..nans import Report, hunt
+
+
+_FILLING = {"gather"}
+"""Operations that give NaN on purpose, for indices out of bounds."""
+_FIXES = {
+    "silent-nan": "Keep the operands where the operation has a value: jnp.where(ok, x, 1.0) before it, or subtract the maximum before exp.",
+    "where-grad-nan": "Make the input of the branch that is not taken harmless, too: safe = jnp.where(ok, x, 1.0); "
+    "jnp.where(ok, f(safe), other).",
+    "grad-singular-point": "Stay away from the point: sqrt(x + 1e-12), or jnp.where with a harmless value; for norm(x)**2, jnp.sum(x**2).",
+}
+
+
+def tell_nans(closed: ClosedJaxpr, name: str, args: list[Any], outs: list[Any]) -> None:
+    """Tell of the first NaN in the results of a run, or of the first infinity in a derivative."""
+    try:
+        report = hunt(closed, args, name, results=outs)
+    except HasCallbacks:
+        return
+    finding, cause = report.finding, report.source
+    if finding is None or cause is None or finding.primitive in _FILLING or not (report.nan or report.derivative):
+        return
+    if cause.position is not None:
+        notices.tell(report.sharp_bit, told(report), _FIXES[report.sharp_bit], cause.position)
+
+
+def told(report: Report) -> str:
+    """The message of the diagnostic."""
+    finding = report.finding
+    turn = f", in iteration {finding.iterations[-1].number}" if finding and finding.iterations else ""
+    if report.sharp_bit == "silent-nan":
+        return f"the first NaN appears here{turn}: {report.why}."
+    if report.where is None:
+        return f"the derivative is not finite here{turn}: {report.why}."
+    return (
+        f"the derivative is {report.what} here{turn} though the value is not: the where in line {report.where.line} does not take "
+        f"this value, but its derivative is computed: {report.why}."
+    )

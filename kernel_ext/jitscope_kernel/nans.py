@@ -1,0 +1,90 @@
+"""`jitscope.find_nan(f)(x)`: where the first NaN of a call comes from, as an object that shows itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import jitscope
+from jitscope import observe
+from jitscope.advise import nans
+from jitscope.backend.dispatch import JitFunction
+from jitscope.backend.hunt import HasCallbacks
+from jitscope.backend.tracing import Arguments
+
+from .inspection import Shown
+
+
+class NanHunt(Shown):
+    """What was found. Arguments are not donated; the function's Python code is traced, not run with values."""
+
+    def __init__(
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], callbacks: bool = False
+    ):
+        python = getattr(function, "_fun", function)
+        name = getattr(python, "__name__", type(python).__name__)
+        jitted = function if isinstance(function, JitFunction) else jitscope.jit(function, auto_static=True)
+        leaves = Arguments(jitted._spec, args, kwargs, jitted._auto).leaves
+
+        def trace() -> Any:
+            return jitted.trace(*args, **kwargs).jaxpr
+
+        try:
+            self.report = nans.hunt(trace(), leaves, name, callbacks, retrace=trace)
+        except HasCallbacks:
+            raise ValueError(
+                f"{name} calls Python functions or has effects, and the hunt would run them again, several times"
+                "\n  what to do: find_nan(f, callbacks=True), or %nans --callbacks f(x)"
+            ) from None
+        super().__init__(nans.hunt_document(self.report, observe.ledger().cell_of))
+
+    @property
+    def found(self) -> bool:
+        """Whether there is a NaN or an infinity in the results."""
+        return self.report.found
+
+    @property
+    def primitive(self) -> str | None:
+        """The operation that made the first one."""
+        return self.report.finding.primitive if self.report.finding else None
+
+    @property
+    def line(self) -> int | None:
+        """The line of the user's code in which it was written."""
+        where = self.report.finding.position if self.report.finding else None
+        return where.line if where else None
+
+    @property
+    def inputs(self) -> tuple[np.ndarray, ...]:
+        """The operands it was given, in that iteration."""
+        return self.report.finding.operands if self.report.finding else ()
+
+    @property
+    def outputs(self) -> tuple[np.ndarray, ...]:
+        """Its results."""
+        return self.report.finding.results if self.report.finding else ()
+
+    @property
+    def index(self) -> tuple[int, ...] | None:
+        """The index of the first bad element of its result."""
+        bad = [~np.isfinite(nans.wide(x)) for x in self.outputs]
+        return tuple(int(i) for i in np.argwhere(bad[0])[0]) if bad and bad[0].any() else None
+
+    @property
+    def iterations(self) -> tuple[int, ...]:
+        """The iterations of the loops around it, outer ones first, from 0."""
+        return tuple(one.number for one in self.report.finding.iterations) if self.report.finding else ()
+
+
+def find_nan(function: Callable[..., Any], *, callbacks: bool = False) -> Callable[..., NanHunt]:
+    """`find_nan(f)(x)` says where the first NaN in the results of `f(x)` comes from (if there is none: the first infinity).
+
+    Raises ValueError for functions with callbacks or effects unless `callbacks`: they are run again, several times.
+    """
+
+    def hunt(*args: Any, **kwargs: Any) -> NanHunt:
+        return NanHunt(function, args, kwargs, callbacks)
+
+    return hunt
