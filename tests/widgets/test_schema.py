@@ -124,7 +124,7 @@ def _section(name: str) -> str:
 @pytest.mark.parametrize("kind", [*KINDS, "position"])
 def test_the_table_mirrors_the_documentation(kind: str) -> None:
     blocks = re.findall(r"```\n(.*?)```", _section("Position" if kind == "position" else kind), re.DOTALL)
-    said = {word for block in blocks for word in re.findall(r'"([a-z0-9_ ]+)"', block)}
+    said = {word for block in blocks for word in re.findall(r'"([A-Za-z0-9_ -]+)"', block)}
     assert said == _words(FORMS[kind])
 
 

@@ -103,7 +103,7 @@ export function nanHuntView(doc: NanHuntDoc, host: Host): View {
     ...doc.fixes.map(fixView),
     route(doc, host),
     doc.differs ? h("p", {}, "▲ ", doc.differs) : null,
-    h("p", { class: "jitscope-muted" }, `The hunt took ${quantity(doc.seconds)}: `, doc.seconds.note, "."),
+    h("p", { class: "jitscope-muted" }, `The hunt took ${quantity(doc.seconds)}.`),
   );
   return { element, dispose() {} };
 }
