@@ -11,8 +11,10 @@ import jitscope
 from jitscope import observe
 from jitscope.advise import nans
 from jitscope.backend.dispatch import JitFunction
-from jitscope.backend.hunt import HasCallbacks
+from jitscope.backend.hunt import HasCallbacks, nans as no_nans
 from jitscope.backend.tracing import Arguments
+from jitscope.backend.watching import is_bad
+from jitscope.core import config, notices
 
 from .inspection import Shown
 
@@ -76,6 +78,33 @@ class NanHunt(Shown):
     def iterations(self) -> tuple[int, ...]:
         """The iterations of the loops around it, outer ones first, from 0."""
         return tuple(one.number for one in self.report.finding.iterations) if self.report.finding else ()
+
+
+class NanWatch:
+    """Looks at the results of what a cell runs, and keeps the first run that gave a NaN, with its arguments."""
+
+    def __init__(self) -> None:
+        self._first: tuple[Any, list[Any], str, list[Any]] | None = None
+        self._option = config.override(sharp_bits=True)
+        self._option.__enter__()
+        notices.run_listeners.append(self._ran)
+
+    def _ran(self, closed: Any, name: str, args: list[Any], outs: list[Any]) -> None:
+        bad = any(is_bad(x, no_nans) for x in outs)
+        if bad and self._first is None and not any(is_bad(x, no_nans) for x in args):
+            self._first = closed, args, name, outs
+
+    def close(self) -> dict[str, Any] | None:
+        """Stop, and hunt; the document, or None where no run gave a NaN of arguments without one."""
+        notices.run_listeners.remove(self._ran)
+        self._option.__exit__(None, None, None)
+        if self._first is None:
+            return None
+        closed, args, name, outs = self._first
+        try:
+            return nans.hunt_document(nans.hunt(closed, args, name, results=outs), observe.ledger().cell_of)
+        except HasCallbacks:
+            return None
 
 
 def find_nan(function: Callable[..., Any], *, callbacks: bool = False) -> Callable[..., NanHunt]:

@@ -19,6 +19,7 @@ class Request:
     donate: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     quiet: bool = False
     max_compiles: int | None = None
+    nans: bool = False
     help: bool = False
 
 
@@ -37,6 +38,7 @@ def read(parser: MagicArgumentParser, line: str) -> Request:
         donate=_by_function(found.donate, "--donate"),
         quiet=found.quiet,
         max_compiles=_natural(found.max_compiles),
+        nans=found.nans,
         help=found.help,
     )
 

@@ -31,6 +31,7 @@ from . import output, tracebacks
 from .cell import TextStep, TreeStep, execute
 from .live import Live
 from .magics import JitscopeMagics, parser_of
+from .nans import NanWatch
 from .output import Document
 from .panel import Panel
 from .request import Request
@@ -60,6 +61,7 @@ class Running:
     quiet: bool = False
     live: Live | None = None
     budget: limit_compilations | None = None
+    nans: NanWatch | None = None
 
     def end(self) -> None:
         """What held while it ran holds no more."""
@@ -235,6 +237,8 @@ class Session:
             running.quiet |= request.quiet
             if request.max_compiles is not None and running.budget is None:
                 running.budget = limit_compilations(request.max_compiles).__enter__()
+            if request.nans and running.nans is None:
+                running.nans = NanWatch()
 
     def run(self, line: str, cell: str) -> Any:
         """Run a `%%jit` cell inside what runs now; the value of its last expression."""
@@ -299,8 +303,13 @@ class Session:
 
     @output.guarded("the report on this cell")
     def _report(self, running: Running, error: BaseException | None, stopped: Document | None) -> None:
-        if running.quiet:
-            return
+        hunt = running.nans.close() if running.nans is not None else None
+        if not running.quiet:
+            self._show(running, error, stopped)
+        if hunt is not None:
+            output.show(hunt)
+
+    def _show(self, running: Running, error: BaseException | None, stopped: Document | None) -> None:
         assert running.live is not None
         if running.plans:
             document = self._document(running, error)

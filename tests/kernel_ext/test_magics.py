@@ -218,3 +218,22 @@ def test_the_twins_of_ledger_and_recompiles(layer) -> None:
     layer.cell("layer(x, w); layer(jnp.ones((5, 3)), w);")
     assert inspection.recompiles(layer.names["layer"]).document == inspection.recompiles("layer").document
     assert "layer" in repr(inspection.ledger())
+
+
+# --- NaNs -------------------------------------------------------------------------------------------------------------
+
+
+def test_nans_of_a_call(layer) -> None:
+    ran = layer.cell("def made(x):\n    return jnp.log(x).sum()\n%nans made(jnp.array([-1.0, 1.0]))")
+    assert ran.document["kind"] == "nan-hunt" and ran.document["operation"]["primitive"] == "log"
+    assert "no NaN" in layer.cell("%nans jnp.sin(jnp.float32(1))").document["sentence"]
+
+
+def test_a_cell_looks_for_nans_where_it_is_asked_to(layer) -> None:
+    ran = layer.cell(
+        "%%jit --nans\ndef root(x):\n    return jnp.sqrt(x)\nroot(jnp.array([-1.0, 1.0]))\nroot(jnp.array([1.0]))"
+    )
+    cell, hunt = ran.documents
+    assert (cell["kind"], hunt["kind"]) == ("cell", "nan-hunt") and hunt["operation"]["position"]["line"] == 3
+    ran = layer.cell("%%jit --nans\ndef root(x):\n    return jnp.sqrt(x)\nroot(jnp.array([1.0]))")
+    assert [one["kind"] for one in ran.documents] == ["cell"]
