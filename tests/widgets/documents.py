@@ -480,9 +480,7 @@ def every_kind() -> list[Document]:
     """One good document of each kind."""
     compilation = layer_compilation()
     parts = [compilation[name] for name in ("source", "graph", "fusion", "timing", "recompilations")]
-    return copy.deepcopy(
-        [layer_cell(), compilation, *parts, diagnostics(), stopped(), nan_hunt(), ledger(), passes()]
-    )
+    return copy.deepcopy([layer_cell(), compilation, *parts, diagnostics(), stopped(), nan_hunt(), ledger(), passes()])
 
 
 # --- a long program -----------------------------------------------------------------------------------------------------
