@@ -327,7 +327,9 @@ def test_all_operations_of_the_library_are_known():
     for name in dir(jx):
         getattr(jx, name)
     modules = [module for name, module in list(sys.modules.items()) if name.split(".")[0] == "jitscope"]
-    written = {id(x): x.name for m in modules for x in list(vars(m).values()) if isinstance(x, Primitive)}
+    everything = [x for m in modules for x in list(vars(m).values()) if isinstance(x, Primitive)]
+    # one without rules is a mark in a graph: no program has it
+    written = {id(x): x.name for x in everything if type(x).abstract is not Primitive.abstract}
     library = {id(x) for x in known.library_primitives()}
     assert {"sin", "scan", "cond", "dot_general", "jit", "sort"} <= set(written.values())
     assert [name for i, name in written.items() if i not in library] == []
