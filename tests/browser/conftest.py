@@ -92,8 +92,12 @@ def _is_elsewhere(url: str) -> bool:
 
 
 def _is_notebooks(error) -> bool:
-    """Notebook 7 starts with an error of its own, about the settings of a plug-in."""
-    return "/static/notebook/" in (error.stack or "") and "jitscope" not in error.stack
+    """Notebook 7 starts with an error of its own, about the settings of a plug-in; a kernel that restarts leaves requests of
+    JupyterLab's without an answer."""
+    stack = error.stack or ""
+    return "jitscope" not in stack and (
+        "/static/notebook/" in stack or error.message.startswith("Canceled future for ")
+    )
 
 
 def _is_ours(message) -> bool:

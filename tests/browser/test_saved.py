@@ -72,7 +72,7 @@ def test_what_was_left_out_comes_with_a_button(show) -> None:
     document = made.long_program(600)
     small = pack(document, 12_000)
     assert small.remarks
-    view = show(small.text, {"0": pack_compilation(document)})
+    view = show(small.text, {"0": pack_compilation(document["compilations"][0])})
     view.headline().click()
     button = view.element.get_by_role("button", name="Get it from the kernel")
     button.click()

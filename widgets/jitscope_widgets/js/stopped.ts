@@ -17,6 +17,7 @@ export function stoppedView(doc: StoppedDoc, host: Host, memory: GraphMemory | u
   const way = doc.graph.nodes.filter(({ mark }) => mark).map(({ id }) => id);
   let graph: GraphView | null = null;
   const mark = (id: string | null) => graph?.mark(id, way);
+  const api: Record<string, unknown> = {};
   const opened = openGraph(
     doc.graph,
     {
@@ -30,6 +31,7 @@ export function stoppedView(doc: StoppedDoc, host: Host, memory: GraphMemory | u
     },
     (made) => {
       graph = made;
+      api.graph = made.api;
       made.element.style.setProperty("--height", `${Math.min(made.wishedHeight(), TALLEST)}px`);
       mark(null);
     },
@@ -67,7 +69,7 @@ export function stoppedView(doc: StoppedDoc, host: Host, memory: GraphMemory | u
   );
   return {
     element,
-    api: { graph: () => graph?.api ?? null },
+    api,
     memory: () => graph?.memory() ?? memory,
     themed: () => graph?.themed(),
     dispose: () => opened.dispose(),
