@@ -92,12 +92,11 @@ def _is_elsewhere(url: str) -> bool:
 
 
 def _is_notebooks(error) -> bool:
-    """Notebook 7 starts with an error of its own, about the settings of a plug-in; a kernel that restarts leaves requests of
-    JupyterLab's without an answer."""
+    """Notebook 7 starts with an error of its own, about the settings of a plug-in. JupyterLab asks for a subshell for each comm that
+    an extension opens, and leaves that request without an answer when the kernel restarts."""
     stack = error.stack or ""
-    return "jitscope" not in stack and (
-        "/static/notebook/" in stack or error.message.startswith("Canceled future for ")
-    )
+    of_a_comm = "Canceled future for create_subshell_request" in str(error)
+    return of_a_comm or ("/static/notebook/" in stack and "jitscope" not in stack)
 
 
 def _is_ours(message) -> bool:
