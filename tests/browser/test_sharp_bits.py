@@ -163,6 +163,7 @@ def test_the_panel_lists_them_and_leads_to_the_line(bits, root):
     tab.click()
     cards = panel.locator(".jitscope-bits > .jitscope-bit")
     expect(cards).to_have_count(2)
+    assert panel.evaluate("panel => panel.scrollWidth <= panel.clientWidth"), "nothing of it lies beside the panel"
     bits.book.screenshot("sharp-bits-panel")
     assert_readable(panel)
     assert axe(bits.page, root, "#jitscope-panel") == []
