@@ -37,7 +37,7 @@ def code(step: Document) -> str:
 def facts(array: Document) -> str:
     """What there is to say of an array beside its elements."""
     said = []
-    if array["smallest"] is not None and array["size"] > 1:
+    if None not in (array["smallest"], array["largest"]) and array["size"] > 1:
         said.append(f"finite from {array['smallest']:.6g} to {array['largest']:.6g}")
     said += [f"{array['nans']:,} of {array['size']:,} NaN"] if array["nans"] else []
     said += [f"{array['infinities']:,} of {array['size']:,} infinite"] if array["infinities"] else []
