@@ -106,11 +106,10 @@ class JitscopeMagics(Magics):
     @line_magic
     def hlo(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
         """Show the compiled program of a call as text: the HLO after XLA's passes. The function is traced, not run."""
-        found = self._call(self.hlo, line, local_ns)
+        found = self._inspected(self.hlo, line, local_ns)
         if found is None:
             return
-        options, call = found
-        seen = inspection.Inspection(call.function, call.args, call.kwargs)
+        options, seen = found
         if "--stablehlo" in options:
             output.show_text(seen.stablehlo)
         else:
@@ -124,9 +123,8 @@ class JitscopeMagics(Magics):
     @line_magic
     def fusion(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
         """Show what XLA fused in the program of a call, before and after. The function is traced, not run."""
-        if found := self._call(self.fusion, line, local_ns):
-            call = found[1]
-            output.show(inspection.Inspection(call.function, call.args, call.kwargs).fusion.document)
+        if found := self._inspected(self.fusion, line, local_ns):
+            output.show(found[1].fusion.document)
 
     @magic_arguments()
     @EXPRESSION
@@ -137,9 +135,8 @@ class JitscopeMagics(Magics):
     def passes(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
         """Show what each of XLA's passes did to the program of a call. It is compiled twice more for that; the function is traced,
         not run."""
-        if found := self._call(self.passes, line, local_ns):
-            call = found[1]
-            output.show(inspection.Inspection(call.function, call.args, call.kwargs).passes.document)
+        if found := self._inspected(self.passes, line, local_ns):
+            output.show(found[1].passes.document)
 
     @magic_arguments()
     @EXPRESSION
@@ -152,10 +149,8 @@ class JitscopeMagics(Magics):
 
         The program is run many times, on random arguments of the same shapes; the function's Python code is only traced.
         """
-        if found := self._call(self.timejit, line, local_ns):
-            call = found[1]
-            seen = inspection.Inspection(call.function, call.args, call.kwargs).measure()
-            output.show(seen.timing.document)
+        if found := self._inspected(self.timejit, line, local_ns):
+            output.show(found[1].measure().timing.document)
 
     @magic_arguments()
     @argument(
@@ -230,6 +225,16 @@ class JitscopeMagics(Magics):
         if options.help:
             return _help(self.ledger)
         output.show(inspection.ledger().document)
+
+    def _inspected(
+        self, magic: Any, line: str, local_ns: dict[str, Any] | None
+    ) -> tuple[set[str], inspection.Inspection] | None:
+        """The options and the inspected call in a magic's line; None when it only asked for help."""
+        found = self._call(magic, line, local_ns)
+        if found is None:
+            return None
+        options, call = found
+        return options, inspection.Inspection(call.function, call.args, call.kwargs)
 
     def _call(self, magic: Any, line: str, local_ns: dict[str, Any] | None) -> tuple[set[str], expressions.Call] | None:
         """The options and the call in a magic's line; None when it only asked for help."""

@@ -69,5 +69,6 @@ const FORMAT = new Intl.NumberFormat("en");
 export const grouped = (count: number): string => FORMAT.format(count);
 
 export function plural(count: number, word: string): string {
-  return `${grouped(count)} ${word}${count === 1 ? "" : "s"}`;
+  const ending = count === 1 ? "" : /(x|ss)$/.test(word) ? "es" : "s";
+  return `${grouped(count)} ${word}${ending}`;
 }

@@ -90,7 +90,7 @@ class PassesView {
 
   private headline(): string {
     const [first, last] = [this.doc.states[0], this.doc.states[this.doc.states.length - 1]];
-    const head = `${plural(this.doc.passes.length, "pass").replace("passs", "passes")} ran, ${grouped(this.passes.size)} of them changed the program`;
+    const head = `${plural(this.doc.passes.length, "pass")} ran, ${grouped(this.passes.size)} of them changed the program`;
     return first && last ? `${head}: ${plural(first.operations, "operation")} → ${plural(last.kernels, "kernel")}` : head;
   }
 

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import ast
-import gc
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,7 +14,9 @@ from ...core import advice, source
 from ...core.axes import current_axes, use_axes
 from ...core.jaxpr import ClosedJaxpr
 from ...core.source import Position
-from ..diagnostic import Edit, Span, applied
+from ..code.text import Code
+from ..code.trial import holding, rewritten, runs_elsewhere
+from ..diagnostic import Edit, applied
 from . import causes
 
 
@@ -55,11 +54,12 @@ def _proposals(report: Report) -> Iterator[Proposal]:
             continue
         try:
             path = advice.path_at(position)
+            code = Code("".join(source.lines_of(position.file)), position.file)
         except (SyntaxError, ValueError, RecursionError):
             continue
         guarded = _guarded(path[0]) if path else None
         if guarded is not None:
-            yield from _guards(report, path, guarded, position)
+            yield from _guards(report, code, path, guarded, position)
 
 
 def _guarded(node: ast.AST) -> ast.expr | None:
@@ -74,8 +74,7 @@ def _guarded(node: ast.AST) -> ast.expr | None:
     return None
 
 
-def _guards(report: Report, path: list[ast.AST], part: ast.expr, position: Position) -> Iterator[Proposal]:
-    file = position.file
+def _guards(report: Report, code: Code, path: list[ast.AST], part: ast.expr, position: Position) -> Iterator[Proposal]:
     node, text = path[0], ast.unparse(part)
     jnp = _numpy(path)
     if report.where is not None:
@@ -84,33 +83,33 @@ def _guards(report: Report, path: list[ast.AST], part: ast.expr, position: Posit
             condition, taken = mask
             chosen = f"{text}, 1.0" if taken(node) else f"1.0, {text}"
             words = "Make what the branch that is not taken computes harmless, too: a second where inside."
-            yield words, _edit(part, f"{jnp}.where({condition}, {chosen})", file), position
+            yield words, Edit(code.span(part), f"{jnp}.where({condition}, {chosen})"), position
             if taken(node) is _either:
-                yield words, _edit(part, f"{jnp}.where({condition}, 1.0, {text})", file), position
+                yield words, Edit(code.span(part), f"{jnp}.where({condition}, 1.0, {text})"), position
         return
     name = ast.unparse(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else ""
     if report.derivative or report.infinity is None or name not in ("exp", "exp2"):
         if name == "norm" and isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
             yield (
                 "Keep the square root away from 0.",
-                _edit(node, f"{jnp}.sqrt({jnp}.sum({_inner(part)} ** 2) + 1e-12)", file),
+                Edit(code.span(node), f"{jnp}.sqrt({jnp}.sum({_inner(part)} ** 2) + 1e-12)"),
                 position,
             )
         elif report.derivative and name in ("sqrt", "rsqrt"):
-            yield "Keep the square root away from 0.", _edit(part, f"{text} + 1e-12", file), position
+            yield "Keep the square root away from 0.", Edit(code.span(part), f"{text} + 1e-12"), position
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
             yield (
                 "Divide by 1 where the divisor is 0.",
-                _edit(part, f"{jnp}.where({_inner(part)} == 0, 1, {text})", file),
+                Edit(code.span(part), f"{jnp}.where({_inner(part)} == 0, 1, {text})"),
                 position,
             )
         elif name in ("log", "log2", "log10") and not report.derivative and _is_product(report):
             words = "Take the logarithm of 1 where the number is 0: it is multiplied with 0."
-            yield words, _edit(part, f"{jnp}.where({_inner(part)} > 0, {text}, 1.0)", file), position
+            yield words, Edit(code.span(part), f"{jnp}.where({_inner(part)} > 0, {text}, 1.0)"), position
     else:
         inner = _inner(part)
         words = "Subtract the maximum before exp: the quotient is the same, and nothing overflows."
-        yield words, _edit(part, f"{inner} - {jnp}.max({text}, axis=-1, keepdims=True)", file), position
+        yield words, Edit(code.span(part), f"{inner} - {jnp}.max({text}, axis=-1, keepdims=True)"), position
 
 
 def _is_product(report: Report) -> bool:
@@ -158,16 +157,6 @@ def _mask(where: Position) -> tuple[str, Any] | None:
     return ast.unparse(call.args[0]), taken if first or names else _either
 
 
-def _edit(node: Any, text: str, file: str) -> Edit:
-    """The expression becomes the text. (Python counts columns in bytes.)"""
-
-    def column(line: int, offset: int) -> int:
-        return len(source.line_of(file, line).encode()[:offset].decode())
-
-    start, end = column(node.lineno, node.col_offset), column(node.end_lineno, node.end_col_offset)
-    return Edit(Span(node.lineno, start, node.end_lineno, end), text)
-
-
 # Proofs --------------------------------------------------------------------------------------------------------------------------
 
 
@@ -175,8 +164,13 @@ def _proof(report: Report, position: Position, edits: tuple[Edit, ...]) -> str:
     """How the fix was proved, or ""."""
     assert report.retrace is not None
     hunt = report.hunt
+    if runs_elsewhere(position.file):
+        return ""
     try:
-        with _edited(position.file, edits) as changed, use_axes((*current_axes(), (object(), 1))):
+        functions = holding(advice.path_at(position), position)
+        text = applied("".join(source.lines_of(position.file)), edits)
+        fresh = (*current_axes(), (object(), 1))  # no trace from before is found again
+        with rewritten(functions, text, position.file) as changed, use_axes(fresh):
             closed = report.retrace() if changed else None
         if closed is None or [a.shape for a in closed.out_avals] != [np.shape(x) for x in hunt.results]:
             return ""
@@ -222,44 +216,3 @@ def _kept(before: np.ndarray, after: np.ndarray) -> bool:
         return np.array_equal(a, b)
     finite = np.isfinite(a)
     return np.allclose(a[finite], b[finite], rtol=1e-4, atol=1e-5)
-
-
-@contextmanager
-def _edited(file: str, edits: tuple[Edit, ...]) -> Iterator[bool]:
-    """The functions of a file as they would be with the edits, as long as it is open; gives whether there are any."""
-    old = "".join(source.lines_of(file))
-    lines = {n for edit in edits for n in range(edit.span.line, edit.span.end_line + 1)}
-    pairs = list(_changed(compile(old, file, "exec"), compile(applied(old, edits), file, "exec"), lines))
-    swapped: list[tuple[FunctionType, CodeType]] = []
-    wanted = {(a.co_qualname, a.co_firstlineno): b for a, b in pairs}
-    functions = [f for f in gc.get_objects() if isinstance(f, FunctionType) and f.__code__.co_filename == file]
-    try:
-        for function in functions:
-            new = wanted.get((function.__code__.co_qualname, function.__code__.co_firstlineno))
-            if new is not None and new.co_freevars == function.__code__.co_freevars:
-                swapped.append((function, function.__code__))
-                function.__code__ = new
-        yield bool(swapped)
-    finally:
-        for function, code in swapped:
-            function.__code__ = code
-
-
-def _changed(old: CodeType, new: CodeType, lines: set[int]) -> Iterator[tuple[CodeType, CodeType]]:
-    """The code of functions before and after, outer ones first, if an edit is in their lines."""
-    for a, b in zip(_inner_codes(old), _inner_codes(new)):
-        own = {line for _, _, line in a.co_lines() if line}
-        inside = {line for code in _all_codes(a) for _, _, line in code.co_lines() if line}
-        if own & lines or inside & lines:
-            yield a, b
-            yield from _changed(a, b, lines)
-
-
-def _inner_codes(code: CodeType) -> list[CodeType]:
-    return [c for c in code.co_consts if isinstance(c, CodeType)]
-
-
-def _all_codes(code: CodeType) -> Iterator[CodeType]:
-    yield code
-    for inner in _inner_codes(code):
-        yield from _all_codes(inner)

@@ -8,22 +8,17 @@ from __future__ import annotations
 
 import ast
 import functools
-import gc
-import io
-import sys
-import threading
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from types import CodeType, FunctionType, ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
-from ...core import advice, records, source
+from ...core import advice, source
 from ...core.source import Position
 from ...core.staging import trace_to_jaxpr
 from ...core.unfinished import Unfinished, unfinished
 from ..code.names import Names, canonical
 from ..code.text import Code
+from ..code.trial import holding, rewritten, runs_elsewhere, silence
 from ..diagnostic import Fix, applied
 from .acting import acts
 from .candidates import Candidate, candidates
@@ -45,7 +40,7 @@ def repaired(error: BaseException, known: str, where: Position) -> list[Fix]:
         return []
     try:
         path = advice.path_at(where)
-        functions = _functions(path, where)
+        functions = holding(path, where)
         given = functions[0].__globals__ if functions else {}
         code = Code(text, where.file, known=_names(given))
     except (SyntaxError, ValueError, RecursionError):
@@ -79,7 +74,7 @@ def _static(known: str, code: Code, trace: Unfinished, quiet: bool) -> Iterator[
 
     try:
         if quiet:
-            with _silence():
+            with silence():
                 trace_to_jaxpr(fun, [aval for i, aval in enumerate(trace.avals) if i != at], trace.debug)
     except Exception:
         return
@@ -114,58 +109,6 @@ def _own(code: Code, path: list[ast.AST]) -> list[ast.AST]:
 _PLACE = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 
 
-# --- the functions whose code is rewritten ------------------------------------------------------------------------------------
-
-
-def _functions(path: list[ast.AST], where: Position) -> list[FunctionType]:
-    """The live functions whose code holds the line: the one it stands in, and those around it."""
-    lines = {_first_line(n) for n in path if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)}
-    return [
-        x
-        for x in gc.get_objects()
-        if type(x) is FunctionType
-        and x.__code__.co_filename == where.file
-        and x.__code__.co_name != "<module>"
-        and x.__code__.co_firstlineno in lines
-        and _holds(x.__code__, where.line)
-    ]
-
-
-def _first_line(node: Any) -> int:
-    return min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
-
-
-def _holds(code: CodeType, line: int) -> bool:
-    own = any(start is not None and start == line for _, _, start in code.co_lines())
-    return own or any(isinstance(c, CodeType) and _holds(c, line) for c in code.co_consts)
-
-
-def _codes(code: CodeType) -> Iterator[CodeType]:
-    for one in code.co_consts:
-        if isinstance(one, CodeType):
-            yield one
-            yield from _codes(one)
-
-
-@contextmanager
-def _rewritten(functions: Sequence[FunctionType], text: str, file: str) -> Iterator[bool]:
-    """The functions with their code in another text of the file; whether all of them could have it."""
-    whole = compile(text, file, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
-    new = {(one.co_qualname, one.co_firstlineno): one for one in _codes(whole)}
-    before = [(function, function.__code__) for function in functions]
-    try:
-        for function, old in before:
-            code = new.get((old.co_qualname, old.co_firstlineno))
-            if code is None or code.co_freevars != old.co_freevars:
-                yield False
-                return
-            function.__code__ = code
-        yield True
-    finally:
-        for function, old in before:
-            function.__code__ = old
-
-
 # --- trying ---------------------------------------------------------------------------------------------------------------------
 
 
@@ -173,7 +116,7 @@ def _try(one: Candidate, code: Code, functions: Sequence[FunctionType], trace: U
     """How the rewrite was proved, "" if it failed."""
     text = applied(code.text, one.edits)
     try:
-        with _rewritten(functions, text, code.file) as able, _silence():
+        with rewritten(functions, text, code.file) as able:
             if not able:
                 return ""
             trace_to_jaxpr(trace.fun, trace.avals, trace.debug)
@@ -198,28 +141,9 @@ def _frames(error: BaseException) -> Iterator[tuple[str, int]]:
         traceback = traceback.tb_next
 
 
-@contextmanager
-def _silence() -> Iterator[None]:
-    """Nobody is told of what is traced, nothing of it is kept, and what it prints goes nowhere."""
-    token = records.trying.set(True)
-    try:
-        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        records.trying.reset(token)
-
-
 def _does_more(code: Code, path: list[ast.AST], traces: Sequence[Unfinished]) -> bool:
     """Whether the code does something besides computing that a second trace would repeat, or other threads run it now."""
     if any(eqn.effects for trace in traces for eqn in trace.eqns):
         return True
-    if acts(code, path, [trace.debug.defined for trace in traces if trace.debug.defined is not None]):
-        return True
-    own = threading.get_ident()
-    for number, frame in sys._current_frames().items():
-        while number != own and frame is not None:
-            if frame.f_code.co_filename == code.file:
-                return True
-            frame = frame.f_back
-    return False
+    defined = [trace.debug.defined for trace in traces if trace.debug.defined is not None]
+    return acts(code, path, defined) or runs_elsewhere(code.file)

@@ -9,7 +9,7 @@ from jitscope.xla.dumps import Source, Told, compiled_again
 
 from ..ledger import Ledger, Row, ledger as session_ledger
 from ..positions import positions_of
-from .document import ROWS, passes_document
+from .document import passes_document
 
 
 __all__ = ["passes_document", "passes_of", "told_of"]
@@ -24,9 +24,9 @@ def told_of(row: Row) -> Told:
     return compiled_again(Source(entry.lowered, entry.executable, entry.overrides))
 
 
-def passes_of(row: Row, ledger: Ledger | None = None, rows: int | None = ROWS) -> dict[str, Any]:
+def passes_of(row: Row, ledger: Ledger | None = None) -> dict[str, Any]:
     """The passes document of a row's program; see `passes_document`. Raises LookupError as `told_of` does."""
     told = told_of(row)
     ledger = session_ledger() if ledger is None else ledger
     positions = positions_of(row.jaxpr, ledger.cell_of) if row.jaxpr else {}
-    return passes_document(told, row.function, positions, rows)
+    return passes_document(told, row.function, positions)

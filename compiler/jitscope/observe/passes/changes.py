@@ -63,7 +63,9 @@ def changes_between(old: State, new: State) -> list[Change]:
         elif len(before) == len(after) == 1:
             dropped.add(id(before[0]))
             there = before[0].where_before == after[0].where_after
-            pairs[id(after[0])] = _joined("rewired" if there else "moved", before[0], after[0])
+            alike = _does(before[0].one) == _does(after[0].one)
+            kind = "moved" if not there else "rewired" if alike else "changed"
+            pairs[id(after[0])] = _joined(kind, before[0], after[0])
     return [pairs.get(id(change), change) for change in found if id(change) not in dropped]
 
 

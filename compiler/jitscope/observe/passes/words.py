@@ -2,7 +2,6 @@
 
 PASSES = {
     "algsimp": "simplifies arithmetic: x·1, broadcasts of broadcasts, a transpose of a transpose",
-    "after_layout_assignment": "works on programs whose layouts are chosen",
     "batch-dot-simplification": "drops axes of size 1 from batched matrix products",
     "batched_gather_scatter_normalizer": "writes gathers and scatters without batch dimensions",
     "batchnorm_expander": "writes batch normalisation as plain arithmetic",

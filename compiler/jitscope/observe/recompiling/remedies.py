@@ -96,7 +96,7 @@ def _static_value(group: Group) -> str:
         return f"Call with few values of {_names(group)}: each static value has a program of its own."
     if _shapes_the_program(group):
         return (
-            f"{_names(group)} decides what the program is (a size, a number of turns, a branch): call with few values, or make the "
+            f"{_names(group)} decides what the program is (a size, a number of iterations, a branch): call with few values, or make the "
             "loop a lax.fori_loop and the branch a lax.cond, which take it as an array."
         )
     return f"{_names(group)} is only computed with: do not make it static, and one program serves all values."
