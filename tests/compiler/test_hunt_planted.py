@@ -36,18 +36,18 @@ def looped(kind, length, body, x):
     return lax.while_loop(lambda s: s[1] < length, lambda s: (body(s[0], s[1]), s[1] + 1), (x, 0))[0]
 
 
-def build(layers, where, turns, depth=0):
+def build(layers, where, iterations, depth=0):
     """A function of (x, still in the planned iterations?) with the plant inside of all layers."""
     if not layers:
         return planted
     (kind, length, masked), rest = layers[0], layers[1:]
-    inner = build(rest, where, turns, depth + 1)
+    inner = build(rest, where, iterations, depth + 1)
 
     def run(x, here):
         x = harmless(x) if masked else x * 0.5
         if kind in ("scan", "reversed", "fori", "while"):
-            turn = turns[depth] % length
-            return looped(kind, length, lambda c, i: inner(c, here & (i == turn)) + 0.1, x)
+            iteration = iterations[depth] % length
+            return looped(kind, length, lambda c, i: inner(c, here & (i == iteration)) + 0.1, x)
         if kind == "cond":
             return lax.cond(here, lambda x: inner(x, here), lambda x: harmless(x), x)
         if kind == "jit":
@@ -59,8 +59,8 @@ def build(layers, where, turns, depth=0):
 
 @settings(max_examples=10, deadline=None)
 @given(LAYERS, st.lists(st.integers(0, 5), min_size=4, max_size=4))
-def test_the_operation_and_its_iterations_are_found(layers, turns):
-    function = build(layers, "log", turns)
+def test_the_operation_and_its_iterations_are_found(layers, iterations):
+    function = build(layers, "log", iterations)
 
     def f(x):
         return harmless(function(x, x[0] > 0)).sum()
@@ -68,7 +68,9 @@ def test_the_operation_and_its_iterations_are_found(layers, turns):
     x = jnp.asarray(np.array([0.5, -0.25, 0.75], np.float32))
     found = hunt.find_first(jx.make_jaxpr(f)(x), [x])
     assert found is not None and found.primitive == "log"
-    expected = [turns[i] % n for i, (kind, n, _) in enumerate(layers) if kind in ("scan", "reversed", "fori", "while")]
+    expected = [
+        iterations[i] % n for i, (kind, n, _) in enumerate(layers) if kind in ("scan", "reversed", "fori", "while")
+    ]
     assert [one.number for one in found.iterations] == expected
     assert np.isnan(found.results[0]).all() and (found.operands[0] < 0).all()
     assert found.steps[-1].path.count("/") == 0 and found.steps[-1].primitive == "reduce_sum"

@@ -36,12 +36,12 @@ def tell_nans(closed: ClosedJaxpr, name: str, args: list[Any], outs: list[Any]) 
 def told(report: Report) -> str:
     """The message of the diagnostic."""
     finding = report.finding
-    turn = f", in iteration {finding.iterations[-1].number}" if finding and finding.iterations else ""
+    iteration = f", in iteration {finding.iterations[-1].number}" if finding and finding.iterations else ""
     if report.sharp_bit == "silent-nan":
-        return f"the first NaN appears here{turn}: {report.why}."
+        return f"the first NaN appears here{iteration}: {report.why}."
     if report.where is None:
-        return f"the derivative is not finite here{turn}: {report.why}."
+        return f"the derivative is not finite here{iteration}: {report.why}."
     return (
-        f"the derivative is {report.what} here{turn} though the value is not: the where in line {report.where.line} does not take "
+        f"the derivative is {report.what} here{iteration} though the value is not: the where in line {report.where.line} does not take "
         f"this value, but its derivative is computed: {report.why}."
     )

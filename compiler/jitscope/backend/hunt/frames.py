@@ -35,7 +35,7 @@ class Frame:
         prefix: str = "",
         order: tuple[int, ...] = (),
         iterations: tuple[Iteration, ...] = (),
-        owner: Branch | Turn | None = None,
+        owner: Branch | LoopIteration | None = None,
     ):
         self.flat, self.args = flat(closed), list(args)
         self.prefix, self.order, self.iterations, self.owner = prefix, order, iterations, owner
@@ -148,7 +148,7 @@ class Branch:
         return self.eqn.invars[place + 1]
 
 
-class Turn:
+class LoopIteration:
     """One iteration of a loop. `since` tells of each part of the carry at its start since when it is bad, by test."""
 
     def __init__(self, loop: Loop, number: int, carry: Sequence[Any]):
@@ -178,7 +178,7 @@ class Loop:
     def __init__(self, frame: Frame, index: int, eqn: JaxprEqn):
         self.frame, self.index, self.eqn = frame, index, eqn
         self.operands = frame.values(eqn.invars)
-        self.turns: dict[int, Turn] = {}
+        self.entered: dict[int, LoopIteration] = {}
         self._runs = Recent(8)
 
     def until(self, stop: int, test: Test) -> tuple[int, list[Any], dict[int, int], int]:
@@ -192,10 +192,10 @@ class Loop:
             return self._runs.keep((stop, test), found)
         return self._runs[stop, test]
 
-    def turn(self, number: int, test: Test) -> Turn:
-        if number not in self.turns:
-            self.turns[number] = Turn(self, number, self.until(number, test)[1])
-        return self.turns[number]
+    def iteration(self, number: int, test: Test) -> LoopIteration:
+        if number not in self.entered:
+            self.entered[number] = LoopIteration(self, number, self.until(number, test)[1])
+        return self.entered[number]
 
     def arguments(self, number: int, carry: Sequence[Any]) -> list[Any]:
         """Those of the body in an iteration."""

@@ -12,7 +12,7 @@ from ...core.jaxpr import Atom, ClosedJaxpr, Literal, Var
 from ..array import to_array
 from ..watching import WHAT, Test, is_bad, nans
 from .finding import Finding, Given, Step, message
-from .frames import Branch, Frame, Loop, Turn
+from .frames import Branch, Frame, Loop, LoopIteration
 from .programs import CLEAN, FROM_THE_START, run
 
 
@@ -41,7 +41,7 @@ class Search:
         self.origins: list[Origin] = []
         self.wanted: dict[Frame, set[Var]] = {}
         self.read_by: dict[tuple[Frame, Var], int] = {}
-        self.seen: set[tuple[Turn, Var]] = set()
+        self.seen: set[tuple[LoopIteration, Var]] = set()
         self.entered = 0
 
     def from_within(self, frame: Frame, wanted: Iterable[Var]) -> list[Var]:
@@ -97,16 +97,16 @@ class Search:
             elif since != CLEAN:
                 starts.setdefault(since, []).append(out)
         for number in sorted(starts)[:MOST_TURNS]:
-            turn = loop.turn(number, self.test)
-            reached += self.in_turn(turn, _results(turn.inner, loop.eqn.outvars, starts[number]))
+            iteration = loop.iteration(number, self.test)
+            reached += self.in_iteration(iteration, _results(iteration.inner, loop.eqn.outvars, starts[number]))
         return reached
 
-    def in_turn(self, turn: Turn, wanted: list[Var]) -> list[Var]:
-        fresh = [v for v in wanted if (turn, v) not in self.seen]
-        self.seen.update((turn, v) for v in fresh)
-        return self.out_of(turn, self.walk(turn.inner, fresh)) if fresh else []
+    def in_iteration(self, iteration: LoopIteration, wanted: list[Var]) -> list[Var]:
+        fresh = [v for v in wanted if (iteration, v) not in self.seen]
+        self.seen.update((iteration, v) for v in fresh)
+        return self.out_of(iteration, self.walk(iteration.inner, fresh)) if fresh else []
 
-    def out_of(self, owner: Branch | Turn, reached: list[Var]) -> list[Var]:
+    def out_of(self, owner: Branch | LoopIteration, reached: list[Var]) -> list[Var]:
         """From inputs of an inner program to operands of the equation that runs it, by way of earlier iterations."""
         inputs = owner.inner.flat.inputs
         places = [inputs.index(v) - len(owner.inner.flat.closed.consts) for v in reached]
@@ -118,20 +118,20 @@ class Search:
                 found += self.carried(owner, place - owner.loop.first)
         return found
 
-    def carried(self, turn: Turn, k: int) -> list[Var]:
+    def carried(self, iteration: LoopIteration, k: int) -> list[Var]:
         """A part of the carry was bad when an iteration began: from where it had that."""
-        loop = turn.loop
-        _, _, since, together = loop.until(turn.number, self.test)
+        loop = iteration.loop
+        _, _, since, together = loop.until(iteration.number, self.test)
         if since.get(k, CLEAN) == FROM_THE_START:
             return _variables([loop.initial(k)])
         many = sum(other.loop is loop for other, _ in self.seen) > MOST_TURNS
         number = together if many and together >= 0 else since.get(k, CLEAN)
         if number < 0:
             return []
-        earlier = loop.turn(number, self.test)
+        earlier = loop.iteration(number, self.test)
         outs = earlier.inner.flat.closed.jaxpr.outvars
         chosen = [v for j, v in enumerate(outs) if (j in since if many else j == k)]
-        return self.in_turn(earlier, [v for v in _variables(chosen) if earlier.inner.is_bad(v, self.test)])
+        return self.in_iteration(earlier, [v for v in _variables(chosen) if earlier.inner.is_bad(v, self.test)])
 
     def steps(self, origin: Origin) -> list[Step]:
         """The equations that carried the bad value from its origin to the result, loops by their own."""
