@@ -189,7 +189,7 @@ def _proof(report: Report, position: Position, edits: tuple[Edit, ...]) -> str:
     numbers = (
         "the finite number of the result is" if finite == 1 else f"the {finite:,} finite numbers of the result are"
     )
-    same = f", {numbers} as before" if finite else ""
+    same = f", {numbers} as before to four digits" if finite else ""
     same += ", the value of the where is the same" if values[0] is not None and values[1] is not None else ""
     return f"Run with these arguments: the {report.what.removeprefix('an ')} is gone{same}."
 
@@ -211,8 +211,10 @@ def _value_of(closed: ClosedJaxpr, args: Sequence[Any], where: Position | None) 
 
 
 def _kept(before: np.ndarray, after: np.ndarray) -> bool:
+    """Whether what was finite is the same to four digits, of numbers far below the largest fewer."""
     a, b = causes.wide(before), causes.wide(after)
     if a.dtype.kind not in "fc":
         return np.array_equal(a, b)
     finite = np.isfinite(a)
-    return np.allclose(a[finite], b[finite], rtol=1e-4, atol=1e-5)
+    largest = float(np.abs(a[finite]).max(initial=0.0))
+    return np.allclose(a[finite], b[finite], rtol=1e-4, atol=1e-6 * largest)

@@ -133,7 +133,8 @@ def explanation(rows: Iterable[Row]) -> str:
     for group in groups(rows):
         lines = [f"{group.function}: {because(group)} ({counted(group)}, {duration(group.seconds)})"]
         for at, own in list(group.sites().items())[:MOST_SITES]:
-            lines.append(f"  in line {at.line} of {at.function}, {len(own)} times: {at.text.strip()}")
+            often = "once" if len(own) == 1 else f"{len(own):,} times"
+            lines.append(f"  in line {at.line} of {at.function}, {often}: {at.text.strip()}")
         if found := remedy(group):
             lines += [f"  fix: {found.text}", *([f"  {proof(found)}"] if found.replay else [])]
         said += lines
