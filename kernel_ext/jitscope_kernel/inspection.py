@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from jitscope.advise.recompiling import edited
 from jitscope.backend.arguments import Arguments
 from jitscope.backend.given import Given
 from jitscope.core import records
-from jitscope.observe.passes import passes_of
+from jitscope_widgets.answers import SILENT, Answers
 
 
 Document = dict[str, Any]
@@ -30,9 +29,9 @@ class Program(str):
 class Shown:
     """A document that shows itself: as a view in a notebook, as text elsewhere."""
 
-    def __init__(self, document: Document, on_measure: Callable[[int], Document] | None = None) -> None:
+    def __init__(self, document: Document, answers: Answers = SILENT) -> None:
         self.document = document
-        self._on_measure = on_measure
+        self._answers = answers
 
     def save(self, path: str | Path) -> Path:
         """Write the view as a file and give its path; the ending says what: .html (a page that needs nothing else), .svg, .png,
@@ -40,7 +39,7 @@ class Shown:
         return jitscope_widgets.write(self.document, path)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        return jitscope_widgets.display_bundle(self.document, self._on_measure)
+        return jitscope_widgets.display_bundle(self.document, self._answers)
 
     def __repr__(self) -> str:
         return jitscope_widgets.text(self.document)
@@ -65,7 +64,11 @@ class Inspection(Shown):
             self._lowered = self._traced.lower()
             self._compiled = self._lowered.compile()
         self._row = self._filed()
-        super().__init__(observe.compilation_document(self._row), self._measured)
+        answers = Answers(
+            measure=lambda _: self._measured(),
+            instrument=lambda _, name, options: observe.look(self._row, name, self._given, **options),
+        )
+        super().__init__(observe.compilation_document(self._row), answers)
 
     def _filed(self) -> observe.Row:
         """The ledger's row. A program that never ran is made known to it."""
@@ -123,10 +126,17 @@ class Inspection(Shown):
         """What runs one after the other, each with the operations in it."""
         return self.document["fusion"]["kernels"]
 
-    @cached_property
+    @property
     def passes(self) -> Shown:
         """What each of XLA's passes did. The program is compiled twice more for it, and not run."""
-        return Shown(passes_of(self._row))
+        return Shown(self._look("passes"))
+
+    def _look(self, instrument: str) -> Document:
+        """What an instrument says; asked once, and shown with the rest from then on."""
+        found = self.document.setdefault("instruments", {})
+        if instrument not in found:
+            found[instrument] = observe.look(self._row, instrument, self._given)
+        return found[instrument]
 
     @property
     def timing(self) -> Shown:
@@ -140,11 +150,11 @@ class Inspection(Shown):
 
     def measure(self) -> Inspection:
         """Run the program again and again, on the arguments it was made for while they are there, and keep the median time."""
-        self.document = self._measured(self._row.id)
+        self.document = {**self._measured(), "instruments": self.document.get("instruments", {})}
         return self
 
-    def _measured(self, row: int) -> Document:
-        return observe.measured(row, given=self._given)
+    def _measured(self) -> Document:
+        return observe.measured(self._row.id, given=self._given)
 
 
 def inspect(function: Callable[..., Any]) -> Callable[..., Inspection]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from jitscope_widgets.answers import SILENT, Answers
+
 from . import output
 from .output import Document
 
@@ -38,12 +40,7 @@ class Live:
             self._place = output.Place()
         self._place.show_still(document)
 
-    def close(
-        self,
-        document: Document,
-        on_measure: Callable[[int], Document] | None = None,
-        on_whole: Callable[[int], Document] | None = None,
-    ) -> None:
+    def close(self, document: Document, answers: Answers = SILENT) -> None:
         """Show the last document, in the place of what was shown before."""
         show = output.show if self._place is None else self._place.show
-        show(document, on_measure, on_whole)
+        show(document, answers)

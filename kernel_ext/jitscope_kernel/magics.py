@@ -57,6 +57,14 @@ class JitscopeMagics(Magics):
         help="Fail when a function is compiled more than N times while the cell runs, and say why.",
     )
     @argument("--quiet", action="store_true", help="Show nothing below the cell.")
+    @argument(
+        "--with",
+        action="append",
+        default=[],
+        dest="instruments",
+        metavar="INSTRUMENT[,INSTRUMENT]",
+        help="Show what these instruments say of each program as well, such as passes. It costs what they cost.",
+    )
     @argument("--nans", action="store_true", help="If a result has a NaN, show where the first one comes from.")
     @HELP
     @no_var_expand

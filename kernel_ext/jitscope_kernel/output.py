@@ -10,6 +10,7 @@ from typing import Any, ParamSpec
 from IPython.display import display, update_display
 
 import jitscope_widgets
+from jitscope_widgets.answers import SILENT, Answers
 
 
 Document = dict[str, Any]
@@ -33,13 +34,9 @@ def guarded(what: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
 
 
 @guarded("showing what was compiled")
-def show(
-    document: Document,
-    on_measure: Callable[[int], Document] | None = None,
-    on_whole: Callable[[int], Document] | None = None,
-) -> None:
+def show(document: Document, answers: Answers = SILENT) -> None:
     """One output: a live view where there is a front end, static HTML in saved notebooks, text everywhere else."""
-    display(jitscope_widgets.display_bundle(document, on_measure, on_whole), raw=True)
+    display(jitscope_widgets.display_bundle(document, answers), raw=True)
 
 
 class Place:
@@ -53,14 +50,9 @@ class Place:
         self._put({"text/html": jitscope_widgets.html(document), "text/plain": jitscope_widgets.text(document)})
 
     @guarded("showing what was compiled")
-    def show(
-        self,
-        document: Document,
-        on_measure: Callable[[int], Document] | None = None,
-        on_whole: Callable[[int], Document] | None = None,
-    ) -> None:
+    def show(self, document: Document, answers: Answers = SILENT) -> None:
         """A document as `show` shows it."""
-        self._put(jitscope_widgets.display_bundle(document, on_measure, on_whole))
+        self._put(jitscope_widgets.display_bundle(document, answers))
 
     def _put(self, bundle: dict[str, Any]) -> None:
         if self._display_id:

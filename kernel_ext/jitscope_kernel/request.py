@@ -8,6 +8,8 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
 
+from jitscope import observe
+
 
 @dataclasses.dataclass(frozen=True)
 class Request:
@@ -20,6 +22,7 @@ class Request:
     quiet: bool = False
     max_compiles: int | None = None
     nans: bool = False
+    instruments: tuple[str, ...] = ()
     help: bool = False
 
 
@@ -39,6 +42,7 @@ def read(parser: MagicArgumentParser, line: str) -> Request:
         quiet=found.quiet,
         max_compiles=_natural(found.max_compiles),
         nans=found.nans,
+        instruments=_instruments(found.instruments),
         help=found.help,
     )
 
@@ -47,6 +51,14 @@ def _natural(number: int | None) -> int | None:
     if number is not None and number < 0:
         raise UsageError(f"%%jit: --max-compiles takes a number from 0, not {number}")
     return number
+
+
+def _instruments(texts: list[str]) -> tuple[str, ...]:
+    names = dict.fromkeys(name.strip() for text in texts for name in text.split(","))
+    for name in names:
+        if name not in observe.INSTRUMENTS:
+            raise UsageError(f"%%jit: --with takes {', '.join(observe.INSTRUMENTS)}, not {name!r}")
+    return tuple(names)
 
 
 def _by_function(texts: list[str], option: str) -> dict[str, tuple[str, ...]]:

@@ -26,6 +26,7 @@ from jitscope.core import source
 from jitscope.core.staging import watcher
 from jitscope.observe.recompiling.groups import again
 from jitscope.testing import limit_compilations
+from jitscope_widgets.answers import Answers
 
 from . import output, tracebacks
 from .cell import TextStep, TreeStep, execute
@@ -62,6 +63,7 @@ class Running:
     live: Live | None = None
     budget: limit_compilations | None = None
     nans: NanWatch | None = None
+    instruments: tuple[str, ...] = ()
 
     def end(self) -> None:
         """What held while it ran holds no more."""
@@ -235,6 +237,7 @@ class Session:
             running = self._stack[-1]
             running.plans.append(plan)
             running.quiet |= request.quiet
+            running.instruments = tuple(dict.fromkeys((*running.instruments, *request.instruments)))
             if request.max_compiles is not None and running.budget is None:
                 running.budget = limit_compilations(request.max_compiles).__enter__()
             if request.nans and running.nans is None:
@@ -313,14 +316,27 @@ class Session:
         assert running.live is not None
         if running.plans:
             document = self._document(running, error)
+            for compilation in document["compilations"]:
+                self._look(compilation, running.instruments)
             if stopped is not None and document["error"]:
                 document["error"]["stopped"] = stopped
-            running.live.close(document, self._measurer(document), self._whole)
+            running.live.close(document, self._answers())
             return
         if stopped is not None:
             output.show(stopped)
         if (document := self._recompilations(running))["cards"]:
             running.live.close(document)
+
+    def _look(self, compilation: Document, instruments: tuple[str, ...]) -> None:
+        """Put what instruments say of a program into its document."""
+        found = {}
+        for name in instruments:
+            try:
+                found[name] = observe.look(self.ledger.row(compilation["id"]), name)
+            except Exception as problem:
+                output.say(f"jitscope: {name} of {compilation['function']} cannot be shown: {message_of(problem)}")
+        if instruments:
+            compilation["instruments"] = found
 
     def _ledger_document(self) -> Document:
         again = observe.recompilations_document(self.ledger, "Recompilations in this session", self.ledger, edited)
@@ -357,24 +373,13 @@ class Session:
         position = observe.position_document(_where(error.__traceback__, self.place_of), self.place_of)
         return {"type": type(error).__name__, "message": message_of(error).partition("\n")[0], "position": position}
 
-    def _whole(self, program: int) -> Document:
-        """A compilation with all its programs."""
-        row = self.ledger.rows.get(program)
-        if row is None:
-            raise LookupError(f"the ledger no longer holds program {program}: run the cell again")
-        return observe.compilation_document(row, self.ledger)
-
-    def _measurer(self, document: Document) -> Callable[[int], Document]:
-        """Answers the button: the cell's document with one program's steady time measured."""
-        compilations: list[Document] = document["compilations"]
-
-        def measure(program: int) -> Document:
-            nonlocal compilations
-            again = observe.measured(program, self.ledger)
-            compilations = [again if one["id"] == program else one for one in compilations]
-            return document | {"compilations": compilations}  # the document on show must not change under its view
-
-        return measure
+    def _answers(self) -> Answers:
+        """What a live view of a cell asks of the ledger."""
+        return Answers(
+            measure=lambda program: observe.measured(program, self.ledger),
+            whole=lambda program: observe.compilation_document(self.ledger.row(program), self.ledger),
+            instrument=lambda program, name, options: observe.look(self.ledger.row(program), name, **options),
+        )
 
 
 def _why_nothing(running: Running, document: Document, failed: list[str]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from jitscope_widgets.answers import Answers
 from jitscope_widgets.widget import View as Widget
 from tests.browser.audit import assert_readable, axe_findings
 from tests.browser.notebook import SCREENSHOTS
@@ -46,8 +47,14 @@ class Kernel:
     def __init__(self, document: dict[str, Any]) -> None:
         self.sent: list[dict[str, Any]] = []
         self.asked: list[str] = []
-        self.widget = Widget(document, on_measure=lambda _: document)
+        self.instruments: dict[str, Any] = {}
+        self.widget = Widget(document, Answers(lambda _: document["compilations"][0], instrument=self.look))
         self.widget.send = lambda content, buffers=None: self.sent.append(content)
+
+    def look(self, program: int, name: str, options: object) -> dict[str, Any]:
+        if name not in self.instruments:
+            raise LookupError("the program is no longer kept")
+        return self.instruments[name]
 
     def answer(self, content: dict[str, Any]) -> list[dict[str, Any]]:
         self.sent = []
@@ -72,6 +79,28 @@ def test_a_page_with_anywidget_alone_shows_the_view(page: Page) -> None:
     assert kernel.asked == ["view-code?", "document?", "measure"]
     page.evaluate("() => cleanUp()")
     assert page.evaluate("() => touched") == []
+
+
+def test_an_instrument_is_asked_for_by_a_button(page: Page) -> None:
+    kernel = Kernel(documents.cell(documents.layer_compilation()))
+    page.set_content(PAGE)
+    page.expose_function("toKernel", kernel.answer)
+    page.evaluate(RENDER, [kernel.widget._esm, {"changes": 0}])
+    expect(page.locator("#here .jitscope-headline").first).to_be_visible()
+    view = View(page.locator("#here .jitscope"))
+    view.open("stages")
+    assert_readable(view.element)
+    button = view.element.get_by_role("button", name="Show passes")
+    button.click()
+    expect(view.element.get_by_text("the program is no longer kept")).to_be_visible()
+    kernel.instruments["passes"] = documents.passes()
+    button.click()
+    expect(view.element.get_by_role("slider", name="Pass")).to_be_visible()
+    assert_readable(view.element)
+    view.open("timing")
+    view.open("stages")
+    expect(view.element.get_by_role("slider", name="Pass")).to_be_visible()
+    assert kernel.asked[-2:] == ["instrument", "instrument"]
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import jitscope as jx
 from jitscope import observe
 from jitscope.observe import documents
 from jitscope_widgets import envelope
+from jitscope_widgets.answers import Answers
 from jitscope_widgets.lighter import lacks_programs
 from jitscope_widgets.schema import validate
 from jitscope_widgets.widget import View
@@ -23,5 +24,5 @@ def test_programs_of_a_very_large_function_are_made_when_asked_for(monkeypatch):
     assert light["headline"] == whole["headline"] and light["fusion"]["after"]["nodes"] == []
     assert [k["name"] for k in light["fusion"]["kernels"]] == [k["name"] for k in whole["fusion"]["kernels"]]
     assert lacks_programs(light) and not lacks_programs(whole)
-    view = View(light, on_whole=lambda program: whole if program == row.id else {})
+    view = View(light, Answers(whole=lambda program: whole if program == row.id else {}))
     assert envelope._read(view._part(0))["fusion"] == whole["fusion"]

@@ -270,13 +270,24 @@ def test_the_button_measures(shell) -> None:
     ran = shell.cell(f"%%jit\n{CALL}double(jnp.ones(3));")
     found = session.of(shell.ip)
     assert found is not None
-    measure = found._measurer(ran.document)
+    measure = found._answers().measure
+    assert measure is not None
     again = measure(ran.document["compilations"][0]["id"])
     validate(again)
-    assert again["kind"] == "cell"
-    assert again["compilations"][0]["timing"]["steady"]["median"]["value"] > 0
+    assert again["kind"] == "compilation"
+    assert again["timing"]["steady"]["median"]["value"] > 0
     with pytest.raises(LookupError):
         measure(10**9)
+
+
+def test_instruments_are_asked_with_the_cell(shell) -> None:
+    ran = shell.cell(f"%%jit --with passes\n{CALL}double(jnp.ones(3));")
+    validate(ran.document)
+    (compilation,) = ran.document["compilations"]
+    assert compilation["instruments"]["passes"]["kind"] == "passes"
+    assert "XLA's passes of double" in ran.shown[-1]["text/plain"]
+    ran = shell.cell(f"%%jit --with passes,magic\n{CALL}double(jnp.ones(3));")
+    assert "--with takes passes" in ran.error and "'magic'" in ran.error
 
 
 def test_names_from_users_are_text(shell) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,9 @@ import pytest
 
 import jitscope_widgets
 from jitscope_widgets import View, bundle, display_bundle, envelope, static_files, view_problem, widget
+from jitscope_widgets.answers import Answers
 from jitscope_widgets.envelope import unpack
+from jitscope_widgets.schema import validate
 from tests.widgets import documents as made
 
 
@@ -132,12 +134,13 @@ def test_measuring_shows_the_new_document(sent: list[Any]) -> None:
 
     def measure(ident: int) -> dict[str, Any]:
         asked.append(ident)
-        return made.cell(note="measured")
+        return {**made.layer_compilation(), "headline": "measured"}
 
-    view = View(made.layer_cell(), measure)
-    _say(view, {"type": "measure", "id": 2})
-    assert asked == [2]
-    assert view.document["note"] == "measured"
+    view = View(made.layer_cell(), Answers(measure=measure))
+    known = view.document["compilations"][0]["id"]
+    _say(view, {"type": "measure", "id": known})
+    assert asked == [known]
+    assert view.document["compilations"][0]["headline"] == "measured"
     assert view.changes == 1
     assert [message["type"] for message in sent] == ["document"]
     assert unpack(sent[0]["data"]) == view.document
@@ -188,7 +191,7 @@ def _is_stopped(_: int) -> dict[str, Any]:
     ],
 )
 def test_a_failed_measurement_is_a_sentence(measure: Any, ident: object, said: str, sent: list[Any]) -> None:
-    view = View(made.layer_cell(), measure)
+    view = View(made.layer_cell(), Answers(measure=measure))
     _say(view, {"type": "measure", "id": ident})
     assert sent == [{"type": "measure-failed", "id": ident, "message": said}]
     assert view.document == made.layer_cell()
@@ -225,3 +228,58 @@ def test_the_views_know_nothing_of_the_compiler() -> None:
     for path in Path(jitscope_widgets.__file__).parent.glob("*.py"):
         code = path.read_text(encoding="utf-8")
         assert "import jitscope\n" not in code and "from jitscope" not in code, path.name
+
+
+def asked(view: View, **message: object) -> dict[str, Any]:
+    sent: list[dict[str, Any]] = []
+    view.send = lambda content, buffers=None: sent.append(content)
+    view._receive(None, {"type": "instrument", "token": "t", "options": {}, **message})
+    (answer,) = sent
+    assert (answer["type"], answer["token"]) == ("instrument", "t")
+    return answer
+
+
+def test_an_instrument_is_asked_and_kept_with_the_document() -> None:
+    calls: list[tuple] = []
+
+    def instrument(program: int, name: str, options: Mapping[str, object]) -> dict[str, Any]:
+        calls.append((program, name, dict(options)))
+        return made.passes()
+
+    cell = made.layer_cell()
+    known = cell["compilations"][0]["id"]
+    view = View(cell, Answers(instrument=instrument))
+    assert unpack(asked(view, id=known, name="passes")["data"]) == made.passes()
+    assert unpack(asked(view, id=known, name="passes", options={"more": 2})["data"]) == made.passes()
+    assert calls == [(known, "passes", {}), (known, "passes", {"more": 2})]
+    validate(view.document)
+    assert view.document["compilations"][0]["instruments"] == {"passes": made.passes()}
+    assert "instruments" not in cell["compilations"][0]  # what was given stays as it was
+    assert unpack(view.packed.text) == view.document
+
+
+def test_an_instrument_that_cannot_look_says_why() -> None:
+    def instrument(program: int, name: str, options: Mapping[str, object]) -> dict[str, Any]:
+        raise LookupError("the program is no longer kept")
+
+    cell = made.layer_cell()
+    view = View(cell, Answers(instrument=instrument))
+    known = cell["compilations"][0]["id"]
+    assert asked(view, id=known, name="passes")["message"] == "the program is no longer kept"
+    assert "no compilation 10" in asked(view, id=10**9, name="passes")["message"]
+    assert "whole number" in asked(view, id="1", name="passes")["message"]
+    assert "no kernel" in asked(View(cell), id=known, name="passes")["message"]
+    assert view.document == cell
+
+
+def test_a_measured_compilation_keeps_what_instruments_found() -> None:
+    cell = made.layer_cell()
+    known = cell["compilations"][0]
+    known["instruments"] = {"passes": made.passes()}
+    again = {**made.layer_compilation(), "headline": "measured"}
+    view = View(cell, Answers(measure=lambda _: again))
+    view.send = lambda content, buffers=None: None
+    view._receive(None, {"type": "measure", "id": known["id"]})
+    (shown,) = view.document["compilations"]
+    assert shown["headline"] == "measured"
+    assert set(shown["instruments"]) == {"passes"}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from . import words
+from .answers import SILENT, Answers
 from .envelope import Packed
 from .html import html
 from .plain import escape
@@ -17,17 +18,14 @@ from .text import text
 from .words import Document
 
 
-Measure = Callable[[int], Document]
 _LONGEST_TEXT = 30_000
 
 
-def display_bundle(
-    document: Document, on_measure: Measure | None = None, on_whole: Measure | None = None
-) -> dict[str, Any]:
+def display_bundle(document: Document, answers: Answers = SILENT) -> dict[str, Any]:
     """The MIME bundle to display for `document`; making it never raises.
 
-    In a kernel it holds a live view, which asks `on_measure` with the id of a compilation for a document with its steady
-    time in it, and `on_whole` for that compilation with the programs that `document` lacks. Everywhere it holds static HTML (`text/html`) and the text twin (`text/plain`).
+    In a kernel it holds a live view, which asks `answers` for what costs time. Everywhere it holds static HTML (`text/html`) and
+    the text twin (`text/plain`).
     """
     with _not_collecting():
         problem = view_problem()
@@ -36,7 +34,7 @@ def display_bundle(
         try:
             from .widget import View
 
-            return View(document, on_measure, on_whole).bundle()
+            return View(document, answers).bundle()
         except Exception as error:
             return static_bundle(document, words.failed("this document as a live widget", error))
 

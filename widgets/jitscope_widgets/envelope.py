@@ -16,7 +16,7 @@ from typing import Any
 
 from .compact import compact, expand
 from .grouping import in_full
-from .lighter import HEAVY, brief, forms
+from .lighter import HEAVY, WITHOUT_HLO, brief, forms
 from .words import Document, plural
 
 
@@ -97,7 +97,8 @@ def _parted(document: Document, compilations: list[Any], room: int | None, key: 
     kept = set(range(len(compilations))) if room is None else in_full(compilations)
     parts = [_Part(at, one) for at, one in enumerate(compilations) if at in kept and _has_parts(one)]
     for part in parts if room is not None else ():
-        part.form = 2 if part.compilation.get("fusion") and _nodes(part.compilation) > _MANY_NODES else 0
+        if part.compilation.get("fusion") and _nodes(part.compilation) > _MANY_NODES:
+            part.form = len(forms(part.compilation)) + WITHOUT_HLO
     rows = [at for at, one in enumerate(compilations) if at not in kept and _has_parts(one)]
     while True:
         first = _piece(_outside(document, compilations, parts, rows, key))
@@ -110,7 +111,7 @@ def _parted(document: Document, compilations: list[Any], room: int | None, key: 
 
 
 def _has_parts(compilation: Any) -> bool:
-    return isinstance(compilation, dict) and all(name in compilation for name in HEAVY)
+    return isinstance(compilation, dict) and all(name in compilation for name in HEAVY if name != "instruments")
 
 
 def _nodes(compilation: Document) -> int:
@@ -121,7 +122,7 @@ def _nodes(compilation: Document) -> int:
 
 
 def _held(compilation: Document) -> dict[str, Any]:
-    return {name: compilation[name] for name in HEAVY}
+    return {name: compilation[name] for name in HEAVY if name in compilation}
 
 
 def _outside(

@@ -10,7 +10,8 @@ from .words import Document
 
 GONE = "Left out of the saved output to keep it small."
 _GONE_TITLE = GONE.rstrip(".").lower()
-HEAVY = ("source", "jaxpr", "graph", "fusion")  # of a compilation: what a view loads when it is opened
+HEAVY = ("source", "jaxpr", "graph", "fusion", "instruments")  # of a compilation: what a view loads when it is opened
+WITHOUT_HLO = -2  # where among the forms of a compilation the one without the HLO programs stands
 
 
 class Form(NamedTuple):
@@ -22,7 +23,19 @@ class Form(NamedTuple):
 
 def forms(document: Document) -> tuple[Form, ...]:
     """The forms of a compilation, of a graph or of a fusion that hold less and less, the whole one first."""
-    return _FORMS.get(document.get("kind", ""), _FORMS[""])
+    found = _FORMS.get(document.get("kind", ""), _FORMS[""])
+    return _less_instruments(found) if document.get("instruments") else found
+
+
+def _less_instruments(found: tuple[Form, ...]) -> tuple[Form, ...]:
+    """What instruments found can be found again: all lighter forms do without it."""
+
+    def bare(make: Callable[[Document], Document]) -> Callable[[Document], Document]:
+        return lambda document: make({**document, "instruments": {}})
+
+    without = "what its instruments found"
+    lighter = (Form(bare(form.make), f"{without}, {form.without}") for form in found[1:])
+    return (found[0], Form(bare(found[0].make), without), *lighter)
 
 
 def lacks_programs(compilation: Document) -> bool:

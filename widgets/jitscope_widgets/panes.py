@@ -48,6 +48,8 @@ def compilation_pieces(compilation: Document) -> Iterator[str | Part]:
         yield from _pane("Fusion", told, lambda: _fusion(compilation["fusion"], compilation["graph"], hues, here))
     total = show(compilation["timing"]["total"])
     yield from _pane("Timing", total, lambda: [*_timing(compilation["timing"]), _cost(compilation["cost"])])
+    for name, found in compilation.get("instruments", {}).items():
+        yield from _pane(words.instrument_title(name), "", lambda name=name, found=found: PANES[name](found))
     label = f"Recompiles ({count})" if count else "Recompiles"
     yield from _pane(label, "" if count else "none", lambda: _cards(compilation["recompilations"]))
     yield from _pane("Jaxpr", "", lambda: [_program("the jaxpr", clean_lines(compilation["jaxpr"]))])

@@ -1,7 +1,7 @@
 """What a document may hold, as one table that mirrors docs/documents.md, and `validate`, which checks a document by it.
 
 A form is one of: a scalar (`TEXT`, `WHOLE`, `NUMBER`, `FLAG`), `OneOf` some words, `Maybe` a form, `Many` of a form,
-`Table` from text to a form, `Record` of named fields, or the name of a record in `FORMS`.
+`Table` from text to a form, `Record` of named fields, a document of a `Kind`, or the name of a record in `FORMS`.
 """
 
 from __future__ import annotations
@@ -67,7 +67,14 @@ class Record:
     fields: Mapping[str, Form]
 
 
-Form: TypeAlias = Scalar | OneOf | Maybe | Perhaps | Many | Table | Record | str
+@dataclass(frozen=True)
+class Kind:
+    """A document of one of some kinds."""
+
+    kinds: tuple[str, ...]
+
+
+Form: TypeAlias = Scalar | OneOf | Maybe | Perhaps | Many | Table | Record | Kind | str
 
 
 def _is_whole(value: object) -> bool:
@@ -91,6 +98,9 @@ def _record(**fields: Form) -> Record:
 def _document(kind: str, **fields: Form) -> Record:
     return _record(kind=OneOf((kind,)), version=OneOf((1,)), **fields)
 
+
+INSTRUMENTS = ("passes",)
+"""The kinds of documents that an instrument makes of one compilation, on demand; its name is the kind."""
 
 _PASS_KINDS = ("removed", "added", "changed", "rewired", "fused", "moved")
 
@@ -306,6 +316,7 @@ FORMS: dict[str, Record] = {
         timing="timing",
         recompilations="recompilations",
         cost=_record(flops="quantity", bytes="quantity", memory="quantity"),
+        instruments=Perhaps(Table(Kind(INSTRUMENTS))),
     ),
     "cell": _document(
         "cell",
@@ -412,8 +423,18 @@ def _problems(form: Form, value: Any, path: str, name: str = "") -> Iterator[str
             yield from _list_problems(form, value, path)
         case Table():
             yield from _table_problems(form, value, path)
+        case Kind():
+            yield from _kind_problems(form, value, path)
         case Record():
             yield from _record_problems(form, value, path, name)
+
+
+def _kind_problems(form: Kind, value: Any, path: str) -> Iterator[str]:
+    kind = value.get("kind") if isinstance(value, dict) else None
+    if kind in form.kinds:
+        yield from _problems(FORMS[kind], value, path, kind)
+    else:
+        yield f"{path}: expected a document of kind {' or '.join(map(repr, form.kinds))}, found {_found(value)}"
 
 
 def _list_problems(form: Many, value: Any, path: str) -> Iterator[str]:
@@ -530,6 +551,9 @@ def _matrix_rule(matrix: Any, path: str) -> Iterator[str]:
 
 
 def _compilation_rule(compilation: Any, path: str) -> Iterator[str]:
+    for name, document in compilation.get("instruments", {}).items():
+        if document["kind"] != name:
+            yield f"{path}.instruments[{name!r}]: the name of an instrument is the kind of its document, {document['kind']!r}"
     ids = {node["id"] for node in compilation["graph"]["nodes"]}
     marks = compilation["source"]["marks"] if compilation["source"] else []
     for index, mark in enumerate(marks):

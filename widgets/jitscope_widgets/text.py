@@ -75,6 +75,12 @@ def _compilation(compilation: Document, width: int, jaxpr: bool, cards: bool = T
         lines += [f"  and {plural(more, 'more kernel')}"] if more > 0 else []
     for card in compilation["recompilations"]["cards"] if cards else ():
         lines += [f"  {line}" for line in recompiles.card_text(card, width - 2)]
+    for name, found in compilation.get("instruments", {}).items():
+        lines += [
+            "",
+            f"{words.instrument_title(name)} of {clean(compilation['function'])}",
+            *_WRITERS[name](found, width),
+        ]
     if jaxpr:
         lines += ["", *(part for line in clean_lines(compilation["jaxpr"]) for part in _code(line, width))]
     return lines

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import anywidget
 import traitlets
 
 from . import words
-from .bundle import Measure, in_kernel, static_bundle
-from .envelope import Packed, pack_compilation
+from .answers import SILENT, Answers
+from .bundle import in_kernel, static_bundle
+from .envelope import Packed, pack, pack_compilation
 from .html import carried
 from .lighter import lacks_programs
 from .page import page
@@ -30,11 +32,8 @@ class View(anywidget.AnyWidget):
     _esm = traitlets.Unicode().tag(sync=True)
     changes = traitlets.Int(0).tag(sync=True)
 
-    def __init__(
-        self, document: Document, on_measure: Measure | None = None, on_whole: Measure | None = None, **traits: Any
-    ):
-        self.on_measure = on_measure
-        self.on_whole = on_whole
+    def __init__(self, document: Document, answers: Answers = SILENT, **traits: Any):
+        self.answers = answers
         self._document: dict[str, Any] = dict(document)
         self._packed: Packed | None = None
         super().__init__(**traits)
@@ -51,9 +50,31 @@ class View(anywidget.AnyWidget):
 
     @document.setter
     def document(self, document: Document) -> None:
+        self._change(document)
+        self._send_document()
+
+    def _change(self, document: Document) -> None:
         self._document, self._packed = dict(document), None
         self.changes += 1
-        self._send_document()
+
+    @property
+    def _compilations(self) -> list[Document]:
+        return [self._document] if self._document.get("kind") == "compilation" else self._document["compilations"]
+
+    def _with(self, compilation: Document) -> Document:
+        """The document with a newer form of one of its compilations; what is on show does not change under its view."""
+        if self._document.get("kind") == "compilation":
+            return compilation
+        newer = [compilation if one["id"] == compilation["id"] else one for one in self._compilations]
+        return {**self._document, "compilations": newer}
+
+    def _compilation(self, ident: object) -> Document:
+        if not isinstance(ident, int):
+            raise TypeError(f"the id of a compilation is a whole number, not {ident!r}")
+        for one in self._compilations:
+            if one["id"] == ident:
+                return one
+        raise LookupError(f"this view has no compilation {ident}")
 
     @property
     def packed(self) -> Packed:
@@ -89,8 +110,10 @@ class View(anywidget.AnyWidget):
             )
 
     def _part(self, at: int) -> str:
-        one = self._document if self._document.get("kind") == "compilation" else self._document["compilations"][at]
-        return pack_compilation(self.on_whole(one["id"]) if self.on_whole and lacks_programs(one) else one)
+        one = self._compilations[at]
+        if self.answers.whole and lacks_programs(one):
+            one = {**self.answers.whole(one["id"]), "instruments": one.get("instruments", {})}
+        return pack_compilation(one)
 
     def _send_page(self) -> None:
         try:
@@ -113,16 +136,18 @@ class View(anywidget.AnyWidget):
                 self._send_page()
             elif message.get("type") == "measure":
                 self._measure(message.get("id"))
+            elif message.get("type") == "instrument":
+                self._look(message)
         except OSError:
             self.send({"type": "view-code", "code": "", "message": view_problem()})
 
     def _measure(self, ident: object) -> None:
         try:
-            if self.on_measure is None:
+            if self.answers.measure is None:
                 raise RuntimeError("this view has no kernel that could run the function")
-            if not isinstance(ident, int):
-                raise TypeError(f"the id of a compilation is a whole number, not {ident!r}")
-            self.document = self.on_measure(ident)
+            known = self._compilation(ident)
+            again = self.answers.measure(known["id"])
+            self.document = self._with({**again, "instruments": known.get("instruments", {})})
         except KeyboardInterrupt:
             self._not_measured(ident, "Measuring was stopped.")
         except Exception as error:
@@ -130,3 +155,23 @@ class View(anywidget.AnyWidget):
 
     def _not_measured(self, ident: object, sentence: str) -> None:
         self.send({"type": "measure-failed", "id": ident, "message": sentence})
+
+    def _look(self, message: Mapping[str, Any]) -> None:
+        """Answer with the document of an instrument; one that was asked for without options belongs to the document from then on."""
+        asked = {"type": "instrument", "token": message.get("token")}
+        try:
+            found = self._looked(message.get("id"), str(message.get("name")), message.get("options") or {})
+            self.send({**asked, "data": pack(found).text})
+        except KeyboardInterrupt:
+            self.send({**asked, "data": "", "message": "It was stopped."})
+        except Exception as error:
+            self.send({**asked, "data": "", "message": words.clean(str(error)) or type(error).__name__})
+
+    def _looked(self, ident: object, name: str, options: Mapping[str, Any]) -> Document:
+        if self.answers.instrument is None:
+            raise RuntimeError("this view has no kernel that could look at the program")
+        known = self._compilation(ident)
+        found = self.answers.instrument(known["id"], name, options)
+        if not options:
+            self._change(self._with({**known, "instruments": {**known.get("instruments", {}), name: found}}))
+        return found

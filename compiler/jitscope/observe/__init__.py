@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     )
     from .fusion import fusion_document as fusion_document
     from .graph import jaxpr_graph as jaxpr_graph
+    from .instruments import INSTRUMENTS as INSTRUMENTS, look as look
     from .kernel_timing import KernelTime as KernelTime, kernel_times as kernel_times
     from .recompiling.cards import (
         counted as counted,
@@ -40,6 +41,7 @@ __getattr__, __dir__ = late(
         ".documents": "cell_document compilation_document ledger_document measured signature_text",
         ".fusion": "fusion_document",
         ".graph": "jaxpr_graph",
+        ".instruments": "INSTRUMENTS look",
         ".kernel_timing": "KernelTime kernel_times",
         ".recompiling.cards": "counted duration explanation loud recompilations_document",
         ".stopped": "stopped_document",

@@ -231,8 +231,6 @@ def measured(row_id: int, ledger: Ledger | None = None, given: Given | None = No
     """Measure the steady time of a row's program, on arguments `given` or those of its call, and give its compilation document
     anew. Raises LookupError."""
     ledger = session_ledger() if ledger is None else ledger
-    row = ledger.rows.get(row_id)
-    if row is None:
-        raise LookupError(f"the ledger no longer holds program {row_id}")
+    row = ledger.row(row_id)
     measure_steady(row, given)
     return compilation_document(row, ledger)

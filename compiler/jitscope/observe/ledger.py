@@ -215,6 +215,13 @@ class Ledger:
                 calls[row.function] += more
         return dict(calls)
 
+    def row(self, number: int) -> Row:
+        """The row of a program. Raises LookupError where it is no longer there."""
+        found = self.rows.get(number)
+        if found is None:
+            raise LookupError(f"the ledger no longer holds program {number}: run the cell again")
+        return found
+
     def function_rows(self, function: str | None) -> list[Row]:
         """The rows of a function by name (all for None)."""
         return [row for row in self if function is None or row.function == function]

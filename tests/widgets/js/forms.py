@@ -12,6 +12,7 @@ from jitscope_widgets.schema import (
     TEXT,
     WHOLE,
     Form,
+    Kind,
     Many,
     Maybe,
     OneOf,
@@ -73,12 +74,20 @@ def _type(form: Form) -> str:
         case Many():
             inner = _type(form.form)
             return f"({inner})[]" if " | " in inner and not inner.startswith("{") else f"{inner}[]"
+        case Table(Kind(kinds)):
+            return "{ " + "; ".join(f"{_key(kind)}?: {_name(kind)}" for kind in kinds) + " }"
         case Table():
             return f"Record<string, {_type(form.form)}>"
         case Record():
             return "{ " + "; ".join(_field(*item) for item in form.fields.items()) + " }"
+        case Kind():
+            return " | ".join(map(_name, form.kinds))
         case Perhaps():
             raise TypeError("only a field may be missing")
+
+
+def _key(name: str) -> str:
+    return name if name.isidentifier() else f'"{name}"'
 
 
 if __name__ == "__main__":

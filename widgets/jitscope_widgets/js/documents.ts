@@ -1,7 +1,10 @@
 // The documents of docs/documents.md, as types. Views read nothing else.
-import type { GraphNode, Position } from "./forms";
+import type { CompilationDoc, GraphNode, Position } from "./forms";
 
 export type * from "./forms";
+
+/** The documents of a compilation that are made on demand, by name. */
+export type Instruments = NonNullable<CompilationDoc["instruments"]>;
 
 export type NodeKind = GraphNode["kind"];
 
@@ -11,6 +14,8 @@ export interface Host {
   measure?(id: number): void | Promise<void>;
   /** All that the compilation at a place of the document holds, from a live kernel, packed. */
   fetch?(at: number): Promise<string>;
+  /** What an instrument says of a compilation, from a live kernel, packed; with options, a further document of it. */
+  instrument?(id: number, name: string, options: Record<string, unknown>): Promise<string>;
   /** The document as a page of HTML that needs nothing else. */
   page?(): Promise<string>;
   /** Show the place in the notebook. */

@@ -274,6 +274,7 @@ export interface CompilationDoc {
   timing: TimingDoc;
   recompilations: RecompilationsDoc;
   cost: { flops: Quantity; bytes: Quantity; memory: Quantity };
+  instruments?: { passes?: PassesDoc };
 }
 
 export interface CellDoc {

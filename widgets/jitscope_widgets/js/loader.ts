@@ -90,6 +90,20 @@ function fetchPart(model: Model, at: number): Promise<string> {
   return answer;
 }
 
+let tokens = 0;
+
+/** Ask the kernel what an instrument says of a compilation; it may compile, and run, for long. */
+function look(model: Model, id: number, name: string, options: Record<string, unknown>): Promise<string> {
+  const token = `${Date.now()}-${++tokens}`;
+  const answer = wait(model, 1800000, (m) => {
+    if (m?.type !== "instrument" || m.token !== token) return undefined;
+    if (!m.data) throw new Error(m.message || "the kernel found nothing");
+    return String(m.data);
+  });
+  model.send({ type: "instrument", id, name, options, token });
+  return answer;
+}
+
 /** Ask the kernel for a page of HTML with the document and the view code. */
 function fetchPage(model: Model): Promise<string> {
   const answer = wait(model, 60000, (m) => {
@@ -115,6 +129,7 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
     measure: (id: number) => measure(model, id),
     fetch: (at: number) => fetchPart(model, at),
     page: () => fetchPage(model),
+    instrument: (id: number, name: string, options: Record<string, unknown>) => look(model, id, name, options),
   };
   const sorry = (why: unknown) => {
     el.textContent = `jitscope cannot show this view here: ${String(why).replace(/\.$/, "")}.`;

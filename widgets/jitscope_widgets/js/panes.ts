@@ -6,6 +6,7 @@ import { fusionView, type FusionMemory } from "./fusion";
 import { GraphPane, type GraphPaneMemory } from "./graphpane";
 import { Help } from "./help";
 import { iconButton } from "./icons";
+import { InstrumentPane, type InstrumentName } from "./instruments";
 import { Links, Selection } from "./links";
 import { SearchBox } from "./searchbox";
 import type { View } from "./mount";
@@ -17,6 +18,7 @@ export interface PanesMemory {
   tab: string;
   graph?: GraphPaneMemory;
   fusion?: FusionMemory;
+  instruments?: Partial<Record<InstrumentName, unknown>>;
 }
 
 export interface PanesOptions {
@@ -37,6 +39,7 @@ export class Panes {
   readonly tabs: Tabs;
   pane: GraphPane | null = null;
   private fusion: View | null = null;
+  private readonly instruments = new Map<InstrumentName, InstrumentPane>();
   private readonly help: Help;
   private readonly searchBox: SearchBox;
 
@@ -70,6 +73,7 @@ export class Panes {
     return [
       { id: "graph", title: "Graph", make: () => this.makeGraph() },
       { id: "fusion", title: "Fusion", make: () => this.makeFusion() },
+      { id: "stages", title: "Stages", make: () => this.makeStages() },
       { id: "timing", title: "Timing", make: () => timingView(compilation.timing, host, compilation).element },
       {
         id: "recompiles",
@@ -118,6 +122,18 @@ export class Panes {
     return this.fusion.element;
   }
 
+  private makeStages(): HTMLElement {
+    return h("div", { class: "jitscope-stages" }, this.makeInstrument("passes"));
+  }
+
+  private makeInstrument(name: InstrumentName): HTMLElement {
+    const { compilation, host, root, memory } = this.options;
+    const { links, selection } = this;
+    const pane = new InstrumentPane(name, { compilation, links, selection, host, root, memory: memory?.instruments?.[name] });
+    this.instruments.set(name, pane);
+    return pane.element;
+  }
+
   private tools(): HTMLElement[] {
     const { compilation, exported, host, root } = this.options;
     const full = iconButton("full", "full screen");
@@ -155,16 +171,19 @@ export class Panes {
       tab: this.tabs.current(),
       graph: this.pane?.memory() ?? this.options.memory?.graph,
       fusion: (this.fusion?.memory?.() as FusionMemory) ?? this.options.memory?.fusion,
+      instruments: { ...this.options.memory?.instruments, ...Object.fromEntries([...this.instruments].map(([name, pane]) => [name, pane.memory()])) },
     };
   }
 
   themed(): void {
     this.pane?.themed();
     this.fusion?.themed?.();
+    for (const pane of this.instruments.values()) pane.themed();
   }
 
   dispose(): void {
     this.pane?.dispose();
     this.fusion?.dispose();
+    for (const pane of this.instruments.values()) pane.dispose();
   }
 }

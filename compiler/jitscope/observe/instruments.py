@@ -1,0 +1,35 @@
+"""The instruments: documents about one program that cost more than looking at records, made when somebody asks for them.
+
+An instrument is a function of a row and of arguments to run the program on (None: those of the call that the row tells of, while
+they are there), with options of its own. It raises LookupError, ValueError or RuntimeError, with a sentence, where there is nothing
+to show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from ..backend.given import Given
+from .ledger import Row
+
+
+Document = dict[str, Any]
+
+_WHERE = {
+    "passes": ".passes",
+}
+"""Each instrument by name, which is the kind of its document, and the room whose `instrument` is the function. They are loaded when
+asked for."""
+
+INSTRUMENTS = tuple(_WHERE)
+
+
+def look(row: Row, name: str, given: Given | None = None, **options: Any) -> Document:
+    """What an instrument says of a row's program. Raises ValueError for an unknown instrument or option, and what the instrument
+    raises."""
+    if name not in _WHERE:
+        raise ValueError(f"there is no instrument {name!r}; there are {', '.join(INSTRUMENTS)}")
+    instrument: Callable[..., Document] = import_module(_WHERE[name], __package__).instrument
+    return instrument(row, given, **options)

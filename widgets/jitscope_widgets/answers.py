@@ -1,0 +1,25 @@
+"""What a live view may ask of whoever made its document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .words import Document
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Each function takes the id of a compilation first, and raises an error whose text is a sentence for the user.
+
+    measure: the compilation's document anew, with its steady time; whole: the same with the programs that the document on show
+    lacks; instrument: by name and options, the document of an instrument (docs/documents.md).
+    """
+
+    measure: Callable[[int], Document] | None = None
+    whole: Callable[[int], Document] | None = None
+    instrument: Callable[[int, str, Mapping[str, Any]], Document] | None = None
+
+
+SILENT = Answers()

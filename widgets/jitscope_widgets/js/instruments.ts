@@ -1,0 +1,116 @@
+// Instruments: costly documents about one compilation, made when somebody asks for them. This is the frame round their views.
+import type { CompilationDoc, Host, Instruments } from "./documents";
+import { clear, h } from "./dom";
+import { decode } from "./envelope";
+import type { Links, Selection } from "./links";
+import { sentence, type View } from "./mount";
+import { passesView } from "./passes";
+
+/** What the view of an instrument has round it. */
+export interface Surroundings {
+  compilation: CompilationDoc;
+  links: Links;
+  selection: Selection;
+  host: Host;
+  root: HTMLElement;
+  /** What an earlier view of this instrument remembered. */
+  memory?: any;
+  /** Asks the kernel for a further document of this instrument; null where there is no kernel to ask. */
+  ask: ((options: Record<string, unknown>) => Promise<any>) | null;
+}
+
+interface Instrument<Name extends keyof Instruments> {
+  title: string;
+  /** A sentence on what it shows, and one on what it costs. */
+  shows: string;
+  costs: string;
+  view(doc: NonNullable<Instruments[Name]>, around: Surroundings): View;
+}
+
+export type InstrumentName = keyof Instruments;
+
+const TABLE: { [Name in InstrumentName]-?: Instrument<Name> } = {
+  passes: {
+    title: "Passes",
+    shows: "What each of XLA's passes did to the program, step by step, and what became of each line.",
+    costs: "The program is compiled twice more; it is not run.",
+    view: (doc, { host, memory }) => passesView(doc, host, memory),
+  },
+};
+
+/** One instrument of one compilation: what it found, or a button that has it look. */
+export class InstrumentPane implements View {
+  readonly element = h("div", { class: "jitscope-instrument" });
+  private view: View | null = null;
+  private readonly instrument: Instrument<any>;
+
+  constructor(
+    private readonly name: InstrumentName,
+    private readonly around: Omit<Surroundings, "ask">,
+  ) {
+    this.instrument = TABLE[name];
+    this.element.dataset.instrument = name;
+    this.draw();
+  }
+
+  private draw(): void {
+    this.view?.dispose();
+    this.view = null;
+    const found = this.around.compilation.instruments?.[this.name];
+    clear(this.element);
+    if (!found) return void this.element.append(this.offer());
+    const { host } = this.around;
+    const ask = host.instrument ? (options: Record<string, unknown>) => this.ask(options) : null;
+    this.view = this.instrument.view(found, { ...this.around, ask });
+    this.element.append(this.view.element);
+  }
+
+  private ask(options: Record<string, unknown>): Promise<any> {
+    const { compilation, host } = this.around;
+    return host.instrument!(compilation.id, this.name, options).then(decode);
+  }
+
+  private offer(): HTMLElement {
+    const { shows, costs, title } = this.instrument;
+    const about = h("p", { class: "jitscope-sentence" }, shows);
+    const price = h("p", { class: "jitscope-muted" }, costs);
+    if (!this.around.host.instrument)
+      return h("div", {}, about, h("p", { class: "jitscope-muted" }, "It was not asked for while there was a kernel. Run the cell again to see it."));
+    const answer = h("span", { class: "jitscope-muted", role: "status", "aria-live": "polite" });
+    const button = h("button", { type: "button", class: "jitscope-button", "data-run": this.name }, `Show ${title.toLowerCase()}`);
+    button.addEventListener("click", () => void this.run(button, answer));
+    return h("div", {}, about, price, h("p", { class: "jitscope-measure" }, button, answer));
+  }
+
+  private async run(button: HTMLButtonElement, answer: HTMLElement): Promise<void> {
+    const start = performance.now();
+    const tell = () => (answer.textContent = `looking… ${Math.round((performance.now() - start) / 1000)} s`);
+    button.disabled = true;
+    tell();
+    const clock = setInterval(tell, 1000);
+    try {
+      const { compilation } = this.around;
+      const found = await this.ask({});
+      compilation.instruments = { ...compilation.instruments, [this.name]: found };
+      this.draw();
+      this.element.querySelector<HTMLElement>("button, [tabindex='0'], input")?.focus();
+    } catch (error) {
+      answer.textContent = sentence(error);
+      button.disabled = false;
+    } finally {
+      clearInterval(clock);
+    }
+  }
+
+  memory(): unknown {
+    return this.view?.memory?.();
+  }
+
+  themed(): void {
+    this.view?.themed?.();
+  }
+
+  dispose(): void {
+    this.view?.dispose();
+  }
+}
