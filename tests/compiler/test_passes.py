@@ -198,3 +198,88 @@ def test_the_document_has_its_form_and_nothing_is_run():
     assert document["states"][0]["sentence"] == ""
     for (_, old), (_, new) in pairwise(changed(document)):
         assert old is not new
+
+
+def operands_in(dump, computation, name):
+    """The names that an instruction of a dump reads."""
+    rest = dump[computation][name][1]
+    return re.findall(r"%([\w.\-]+)", rest[: rest.index(")")])
+
+
+def place_in(node):
+    """(whether it is there after the pass, computation, name) of a node."""
+    of, name = node["id"].removeprefix("before: ").rsplit("/", 1)
+    return not node["id"].startswith("before: "), of, name
+
+
+@pytest.mark.parametrize("name", ["log_softmax_gradient", "dense", "counted_loop", "lstm", "resnet"])
+def test_the_graph_of_a_step_stands_in_xlas_dumps(name):
+    told = known(name)[1]
+    document = passes_document(told, name, {})
+    written, at, seen = dumps(told), 0, set()
+    whole = {re.sub(r"[^\w.\-]", "_", one["name"]) for one in document["passes"]}
+    for name, state in changed(document):
+        spelled = re.sub(r"[^\w.\-]", "_", name)
+        at = first = next(n for n in range(at + 1, len(written)) if written[n][0] == spelled)
+        while written[at + 1 : at + 2] and written[at + 1][0] == spelled:
+            at += 1
+        last = max(n for n in range(first) if n == 0 or written[n][0] in whole)  # the others are steps within passes
+        seen |= graph_holds(state, written[last][1], written[at][1])
+        marked = sum("mark" in node for node in state["graph"]["nodes"])
+        assert marked + state["graph_left_out"] == len(state["rows"]) + state["left_out"]
+    assert {"removed", "added", "edge", "gone"} <= seen
+
+
+def graph_holds(state, old, new):
+    """What was there before a pass, and is now, is what its graph says."""
+    seen, nodes = set(), {node["id"]: node for node in state["graph"]["nodes"]}
+    for node in nodes.values():
+        if node["kind"] == "scope":
+            continue
+        now, of, name = place_in(node)
+        assert name in (new if now else old)[of]
+        if node.get("mark") == "removed":
+            assert not now and name not in new.get(of, {})
+        if node.get("mark") == "added":
+            assert now and name not in old.get(of, {})
+        seen.add(node.get("mark"))
+    for edge in state["graph"]["edges"]:
+        (now, of, name), (there, into, reader) = place_in(nodes[edge["from"]]), place_in(nodes[edge["to"]])
+        if of == into and not edge.get("gone"):
+            assert now and there and name in operands_in(new, into, reader)
+            seen.add("edge")
+        elif of == into and edge.get("gone") and reader in old.get(into, {}):
+            renamed = nodes[edge["from"]].get("mark") in ("fused", "moved", "changed", "rewired")
+            assert name in operands_in(old, into, reader) or renamed
+            assert not (now and there and name in operands_in(new, into, reader))
+            seen.add("gone")
+    return seen
+
+
+def test_merged_operations_stand_in_the_graph_beside_what_is_kept():
+    graph = dict(changed(passes_of(row_of(*small()))))["cse"]["graph"]
+    marks = {node["id"]: node.get("mark") for node in graph["nodes"]}
+    (gone,) = [name for name, mark in marks.items() if mark == "removed"]
+    (reader,) = [name for name, mark in marks.items() if mark == "rewired"]
+    flows = {(edge["from"], edge["to"]): edge.get("gone", False) for edge in graph["edges"]}
+    assert flows[gone, reader]
+    kept = [source for source, to in flows if to == reader and source != gone]
+    assert [next(n["paths"] for n in graph["nodes"] if n["id"] == name) for name in kept] == [["e0"]]
+
+
+def test_what_moved_out_of_a_loop_stands_outside_of_it_in_the_graph():
+    def looping(x, w):
+        return lax.scan(lambda carry, _: (jnp.tanh(carry + (w @ w).sum()), carry.sum()), x, None, length=50)
+
+    document = passes_of(row_of(looping, np.ones((300, 40), np.float32), np.ones((30, 30), np.float32)))
+    graph = dict(changed(document))["while-loop-invariant-code-motion"]["graph"]
+    moved = [node for node in graph["nodes"] if node.get("mark") == "moved"]
+    assert [(node["label"], node["scope"]) for node in moved] == [("dot", None), ("reduce", None)]
+
+
+def test_every_change_is_told_by_its_equations_though_its_line_is_left_out():
+    told = known("lstm")[1]
+    whole = passes_document(told, "lstm", {}, rows=None)["states"]
+    for short, state in zip(passes_document(told, "lstm", {}, rows=3)["states"], whole, strict=True):
+        paths = {path for row in short["rows"] for path in row["paths"]} | set(short["also"])
+        assert paths == {path for row in state["rows"] for path in row["paths"]}

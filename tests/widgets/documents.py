@@ -4,62 +4,11 @@ from __future__ import annotations
 
 import copy
 import random
-from collections.abc import Sequence
 from typing import Any
 
 from tests.widgets.nan_documents import nan_hunt
-
-
-Document = dict[str, Any]
-
-CODE = [
-    "def layer(x, w, b):",
-    "    z = x @ w + b",
-    "    return 1.05 * jnp.where(",
-    "        z > 0, z, 1.67 * (jnp.exp(z) - 1))",
-]
-
-
-def quantity(value: float | None, unit: str = "s", origin: str = "measured", note: str = "") -> Document:
-    return {"value": value, "unit": unit, "origin": "unknown" if value is None else origin, "note": note}
-
-
-def position(line: int, column: int = 4, end_column: int = 20, text: str = "", cell: str | None = "In [3]") -> Document:
-    return {
-        "file": "cell-3",
-        "cell": cell,
-        "line": line,
-        "end_line": line,
-        "column": column,
-        "end_column": end_column,
-        "function": "layer",
-        "text": text or (CODE[line - 1] if line <= len(CODE) else ""),
-    }
-
-
-def node(ident: str, kind: str = "equation", label: str = "", **fields: Any) -> Document:
-    whole = {
-        "id": ident,
-        "kind": kind,
-        "label": label or ident,
-        "scope": None,
-        "types": ["f32[64,7]"],
-        "bytes": 1792,
-        "text": "",
-        "params": {},
-        "paths": [],
-        "positions": [],
-        "fused_into": None,
-    }
-    return whole | fields
-
-
-def edge(source: str, target: str, kind: str = "f32[64,7]", size: int = 1792) -> Document:
-    return {"from": source, "to": target, "type": kind, "bytes": size}
-
-
-def graph(nodes: list[Document], edges: list[Document], level: str = "jaxpr", title: str = "layer") -> Document:
-    return {"kind": "graph", "version": 1, "level": level, "title": title, "nodes": nodes, "edges": edges}
+from tests.widgets.parts import CODE, Document, edge, graph, node, position, quantity
+from tests.widgets.pass_documents import passes
 
 
 def timing(run: float | None = 0.00021) -> Document:
@@ -384,56 +333,6 @@ def diagnostics() -> Document:
     }
     bare = {"severity": "info", "position": None, "fix": None, "evidence": []}
     return {"kind": "diagnostics", "version": 1, "items": [item, item | bare]}
-
-
-def passes() -> Document:
-    def run(name: str, state: int | None = None, **fields: Any) -> Document:
-        whole = {"name": name, "does": "", "pipelines": ["simplification"], "round": 1, "rounds": 1}
-        return whole | {"seconds": quantity(2e-5), "state": state} | fields
-
-    def state(
-        operations: int, kernels: int, sentence: str = "", rows: Sequence[Document] = (), left_out: int = 0
-    ) -> Document:
-        kinds = ("removed", "added", "changed", "rewired", "fused", "moved")
-        counts = {kind: sum(row["kind"] == kind for row in rows) for kind in kinds}
-        sizes = {"flops": quantity(81920, "flop", "modelled"), "bytes": quantity(8192, "B", "modelled")}
-        return {"operations": operations, "kernels": kernels, **sizes, "counts": counts, "sentence": sentence,
-                "rows": list(rows), "left_out": left_out}  # fmt: skip
-
-    def row(kind: str, before: str | None, after: str | None, opcode: str, *paths: str) -> Document:
-        places = {"from": "main" if before else None, "to": "fused_computation" if after else None}
-        return {"kind": kind, "before": before, "after": after, **places, "opcode": opcode, "paths": list(paths)}
-
-    merged = row("removed", "e4.1 = f32[64,7] exponential(x.1)", None, "exponential", "e4")
-    rewired = row("rewired", "e5 = f32[64,7] negate(e4.1)", "e5 = f32[64,7] negate(e3.1)", "negate", "e5")
-    fused = row("fused", "e3.1 = f32[64,7] exponential(x.1)", "e3.2 = f32[64,7] exponential(p.0)", "exponential", "e3")
-    return {
-        "kind": "passes",
-        "version": 1,
-        "title": "layer",
-        "stages": [
-            {"name": name, "does": f"stage {name}", "seconds": quantity(took)}
-            for name, took in (("passes", 0.002), ("kernels", 0.02), ("machine code", 0.06), ("rest", 0.004))
-        ],
-        "passes": [
-            run("algsimp", does="simplifies arithmetic"),
-            run("cse", 1, does="keeps one of several operations that give the same value"),
-            run("dce", round=2, rounds=3),
-            run("fusion", 2, seconds=quantity(None)),
-            run("copy-insertion"),
-        ],
-        "states": [
-            state(5, 5),
-            state(4, 4, "1 operation removed, 1 given other operands", [merged, rewired]),
-            state(4, 2, "2 operations fused", [fused], left_out=1),
-        ],
-        "fates": [
-            {"path": "e4", "state": 1, "what": "merged", "into": ["e3"]},
-            {"path": "e3", "state": 2, "what": "fused", "into": ["exp_fusion"]},
-        ],
-        "positions": {"e3": position(3), "e4": position(4), "e5": position(4)},
-        "cost": quantity(0.2, note="compiled twice more"),
-    }
 
 
 def stopped() -> Document:

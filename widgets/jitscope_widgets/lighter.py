@@ -22,7 +22,7 @@ class Form(NamedTuple):
 
 
 def forms(document: Document) -> tuple[Form, ...]:
-    """The forms of a compilation, of a graph or of a fusion that hold less and less, the whole one first."""
+    """The forms of a compilation, of a graph, of a fusion or of passes that hold less and less, the whole one first."""
     found = _FORMS.get(document.get("kind", ""), _FORMS[""])
     return _less_instruments(found) if document.get("instruments") else found
 
@@ -83,6 +83,20 @@ def _bare_graph(graph: Document) -> Document:
     return {**graph, "title": f"{graph['title']} ({_GONE_TITLE})", "nodes": [], "edges": []}
 
 
+def _without_steps(passes: Document) -> Document:
+    return {**passes, "states": [{**state, "graph": None} for state in passes["states"]]}
+
+
+def _few_rows(passes: Document) -> Document:
+    def state(one: Document) -> Document:
+        rows, rest = one["rows"][:_FEW_ROWS], one["rows"][_FEW_ROWS:]
+        also = {*one["also"], *(path for row in rest for path in row["paths"])}
+        return {**one, "rows": rows, "left_out": one["left_out"] + len(rest), "also": sorted(also), "graph": None}
+
+    return {**passes, "states": [state(one) for one in passes["states"]]}
+
+
+_FEW_ROWS = 40
 _WHOLE = Form(lambda document: document, "")
 _FORMS = {
     "": (_WHOLE,),
@@ -98,4 +112,9 @@ _FORMS = {
         Form(_bare_fusion, "the HLO programs"),
     ),
     "graph": (_WHOLE, Form(_bare_graph, "the graph")),
+    "passes": (
+        _WHOLE,
+        Form(_without_steps, "the graphs of the passes"),
+        Form(_few_rows, "the graphs of the passes and most of the changed lines"),
+    ),
 }

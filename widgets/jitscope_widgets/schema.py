@@ -6,11 +6,12 @@ A form is one of: a scalar (`TEXT`, `WHOLE`, `NUMBER`, `FLAG`), `OneOf` some wor
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
+
+from .schema_rules import RULES, found
 
 
 class DocumentError(ValueError):
@@ -141,10 +142,10 @@ FORMS: dict[str, Record] = {
         positions=Many("position"),
         transforms=Perhaps(Many(OneOf(("jvp", "transpose", "vmap")))),
         call=Perhaps(Maybe(WHOLE)),
-        mark=Perhaps(OneOf(("path", "stop"))),
+        mark=Perhaps(OneOf(("path", "stop", *_PASS_KINDS))),
         fused_into=Maybe(TEXT),
     ),
-    "edge": Record({"from": TEXT, "to": TEXT, "type": TEXT, "bytes": WHOLE}),
+    "edge": Record({"from": TEXT, "to": TEXT, "type": TEXT, "bytes": WHOLE, "gone": Perhaps(FLAG)}),
     "graph": _document("graph", level=OneOf(("jaxpr", "hlo")), title=TEXT, nodes=Many("node"), edges=Many("edge")),
     "member": _record(name=TEXT, opcode=TEXT, type=TEXT, paths=Many(TEXT)),
     "kernel": _record(
@@ -358,6 +359,9 @@ FORMS: dict[str, Record] = {
         sentence=TEXT,
         rows=Many("pass row"),
         left_out=WHOLE,
+        also=Many(TEXT),
+        graph=Maybe("graph"),
+        graph_left_out=WHOLE,
     ),
     "passes": _document(
         "passes",
@@ -396,10 +400,10 @@ KINDS = tuple(name for name, form in FORMS.items() if "version" in form.fields)
 def validate(document: object) -> None:
     """Raise `DocumentError` with the path of the first wrong field unless `document` is as docs/documents.md says."""
     if not isinstance(document, dict):
-        raise DocumentError(f"a document is a dict, not {_found(document)}")
+        raise DocumentError(f"a document is a dict, not {found(document)}")
     kind = document.get("kind")
     if kind not in KINDS:
-        raise DocumentError(f"kind: expected one of {', '.join(KINDS)}; found {_found(kind)}")
+        raise DocumentError(f"kind: expected one of {', '.join(KINDS)}; found {found(kind)}")
     for problem in _problems(FORMS[kind], document, kind, kind):
         raise DocumentError(problem)
 
@@ -410,10 +414,10 @@ def _problems(form: Form, value: Any, path: str, name: str = "") -> Iterator[str
             yield from _problems(FORMS[form], value, path, form)
         case Scalar():
             if not form.fits(value):
-                yield f"{path}: expected {form.name}, found {_found(value)}"
+                yield f"{path}: expected {form.name}, found {found(value)}"
         case OneOf():
             if isinstance(value, bool) or not isinstance(value, str | int) or value not in form.options:
-                yield f"{path}: expected {' or '.join(map(repr, form.options))}, found {_found(value)}"
+                yield f"{path}: expected {' or '.join(map(repr, form.options))}, found {found(value)}"
         case Perhaps():
             yield from _problems(form.form, value, path)
         case Maybe():
@@ -434,12 +438,12 @@ def _kind_problems(form: Kind, value: Any, path: str) -> Iterator[str]:
     if kind in form.kinds:
         yield from _problems(FORMS[kind], value, path, kind)
     else:
-        yield f"{path}: expected a document of kind {' or '.join(map(repr, form.kinds))}, found {_found(value)}"
+        yield f"{path}: expected a document of kind {' or '.join(map(repr, form.kinds))}, found {found(value)}"
 
 
 def _list_problems(form: Many, value: Any, path: str) -> Iterator[str]:
     if not isinstance(value, list):
-        yield f"{path}: expected a list, found {_found(value)}"
+        yield f"{path}: expected a list, found {found(value)}"
         return
     for index, item in enumerate(value):
         yield from _problems(form.form, item, f"{path}[{index}]")
@@ -447,7 +451,7 @@ def _list_problems(form: Many, value: Any, path: str) -> Iterator[str]:
 
 def _table_problems(form: Table, value: Any, path: str) -> Iterator[str]:
     if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
-        yield f"{path}: expected a dict with texts as keys, found {_found(value)}"
+        yield f"{path}: expected a dict with texts as keys, found {found(value)}"
         return
     for key, item in value.items():
         yield from _problems(form.form, item, f"{path}[{key!r}]")
@@ -455,7 +459,7 @@ def _table_problems(form: Table, value: Any, path: str) -> Iterator[str]:
 
 def _record_problems(form: Record, value: Any, path: str, name: str) -> Iterator[str]:
     if not isinstance(value, dict):
-        yield f"{path}: expected a dict, found {_found(value)}"
+        yield f"{path}: expected a dict, found {found(value)}"
         return
     for missing in (f for f, inner in form.fields.items() if f not in value and not isinstance(inner, Perhaps)):
         yield f"{path}: the field {missing!r} is missing"
@@ -464,135 +468,4 @@ def _record_problems(form: Record, value: Any, path: str, name: str) -> Iterator
     for field, inner in form.fields.items():
         if field in value:
             yield from _problems(inner, value[field], f"{path}.{field}")
-    yield from _RULES.get(name, lambda *_: ())(value, path)
-
-
-def _found(value: object) -> str:
-    shown = repr(value)
-    return f"{type(value).__name__} {shown if len(shown) <= 60 else shown[:60] + '…'}"
-
-
-# --- what a form alone cannot say -------------------------------------------------------------------------------------
-
-
-def _quantity_rule(value: Any, path: str) -> Iterator[str]:
-    if (value["value"] is None) != (value["origin"] == "unknown"):
-        yield f"{path}: the value is None exactly when the origin is 'unknown'; found {_found(value)}"
-
-
-def _position_rule(value: Any, path: str) -> Iterator[str]:
-    if value["line"] < 1 or value["column"] < 0:
-        yield f"{path}: lines count from 1 and columns from 0; found line {value['line']}, column {value['column']}"
-
-
-def _edit_rule(value: Any, path: str) -> Iterator[str]:
-    start, end = (value["line"], value["column"]), (value["end_line"], value["end_column"])
-    if value["line"] < 1 or value["column"] < 0 or end < start:
-        yield f"{path}: an edit goes forward, lines from 1, columns from 0; found {start} to {end}"
-
-
-def _fix_rule(value: Any, path: str) -> Iterator[str]:
-    starts = sorted((edit["line"], edit["column"], edit["end_line"], edit["end_column"]) for edit in value["edits"])
-    if any(after[:2] < before[2:] for before, after in itertools.pairwise(starts)):
-        yield f"{path}.edits: edits do not overlap"
-    lines = max((edit["end_line"] for edit in value["edits"]), default=0) - starts[0][0] + 1 if starts else 0
-    if "before" in value and len(value["before"]) != lines:
-        yield f"{path}.before: the lines from the first edit to the last, {lines}; found {len(value['before'])}"
-
-
-def _graph_rule(graph: Any, path: str) -> Iterator[str]:
-    ids: dict[str, int] = {}
-    for index, node in enumerate(graph["nodes"]):
-        if node["id"] in ids:
-            yield f"{path}.nodes[{index}].id: {node['id']!r} is already the id of nodes[{ids[node['id']]}]"
-        ids[node["id"]] = index
-    scopes = {node["id"]: node["scope"] for node in graph["nodes"]}
-    for index, node in enumerate(graph["nodes"]):
-        if node["scope"] is not None and node["scope"] not in ids:
-            yield f"{path}.nodes[{index}].scope: no node has the id {node['scope']!r}"
-        elif _contains_itself(node["id"], scopes):
-            yield f"{path}.nodes[{index}].scope: the node {node['id']!r} would contain itself"
-    for index, edge in enumerate(graph["edges"]):
-        for end in ("from", "to"):
-            if edge[end] not in ids:
-                yield f"{path}.edges[{index}].{end}: no node has the id {edge[end]!r}"
-
-
-def _contains_itself(node: str, scopes: Mapping[str, str | None]) -> bool:
-    seen = {node}
-    outer = scopes.get(node)
-    while outer is not None and outer not in seen:
-        seen.add(outer)
-        outer = scopes.get(outer)
-    return outer == node
-
-
-def _source_rule(source: Any, path: str) -> Iterator[str]:
-    functions, calls = len(source["functions"]), source["calls"]
-    for index, call in enumerate(calls):
-        if not 0 <= call["function"] < functions:
-            yield f"{path}.calls[{index}].function: there is no function {call['function']}"
-        if (call["parent"] is None) != (index == 0) or not -1 < (call["parent"] or 0) < max(index, 1):
-            yield f"{path}.calls[{index}].parent: an earlier call, None for the first alone; found {call['parent']}"
-        if (call["line"] is None) != (call["parent"] is None):
-            yield f"{path}.calls[{index}].line: a line, None for the first call alone; found {call['line']}"
-    for index, mark in enumerate(source["marks"]):
-        if not 0 <= mark["call"] < len(calls):
-            yield f"{path}.marks[{index}].call: there is no call {mark['call']}"
-
-
-def _matrix_rule(matrix: Any, path: str) -> Iterator[str]:
-    columns = len(matrix["columns"])
-    for index, row in enumerate(matrix["rows"]):
-        if len(row["cells"]) != columns or len(row["changed"]) != columns:
-            yield f"{path}.rows[{index}]: a cell and a mark for each of {columns} columns"
-    if not 0 <= matrix["columns_left_after"] <= columns:
-        yield f"{path}.columns_left_after: a number of columns, at most {columns}"
-
-
-def _compilation_rule(compilation: Any, path: str) -> Iterator[str]:
-    for name, document in compilation.get("instruments", {}).items():
-        if document["kind"] != name:
-            yield f"{path}.instruments[{name!r}]: the name of an instrument is the kind of its document, {document['kind']!r}"
-    ids = {node["id"] for node in compilation["graph"]["nodes"]}
-    marks = compilation["source"]["marks"] if compilation["source"] else []
-    for index, mark in enumerate(marks):
-        for node in mark["nodes"]:
-            if node not in ids:
-                yield f"{path}.source.marks[{index}].nodes: the graph has no node {node!r}"
-
-
-def _row_rule(row: Any, path: str) -> Iterator[str]:
-    if row["left"] is None and row["right"] is None:
-        yield f"{path}: a row has a line on the left, on the right or on both sides"
-
-
-def _passes_rule(passes: Any, path: str) -> Iterator[str]:
-    states = len(passes["states"])
-    for name in ("passes", "fates"):
-        for index, item in enumerate(passes[name]):
-            if item["state"] is not None and not 0 < item["state"] < states:
-                yield f"{path}.{name}[{index}].state: one of the states after the first, {states} in all; found {item['state']}"
-
-
-def _stopped_rule(stopped: Any, path: str) -> Iterator[str]:
-    ids = {node["id"] for node in stopped["graph"]["nodes"]}
-    named = [stopped["stop"], *(node for step in stopped["steps"] for node in step["nodes"])]
-    for node in named:
-        if node not in ids:
-            yield f"{path}.steps: the graph has no node {node!r}"
-
-
-_RULES: dict[str, Callable[[Any, str], Iterator[str]]] = {
-    "quantity": _quantity_rule,
-    "position": _position_rule,
-    "edit": _edit_rule,
-    "fix": _fix_rule,
-    "graph": _graph_rule,
-    "source": _source_rule,
-    "matrix": _matrix_rule,
-    "compilation": _compilation_rule,
-    "passes": _passes_rule,
-    "stopped": _stopped_rule,
-    "row": _row_rule,
-}
+    yield from RULES.get(name, lambda *_: ())(value, path)

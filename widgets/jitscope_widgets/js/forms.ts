@@ -67,7 +67,7 @@ export interface GraphNode {
   positions: Position[];
   transforms?: ("jvp" | "transpose" | "vmap")[];
   call?: number | null;
-  mark?: "path" | "stop";
+  mark?: "path" | "stop" | "removed" | "added" | "changed" | "rewired" | "fused" | "moved";
   fused_into: string | null;
 }
 
@@ -76,6 +76,7 @@ export interface GraphEdge {
   to: string;
   type: string;
   bytes: number;
+  gone?: boolean;
 }
 
 export interface GraphDoc {
@@ -319,6 +320,9 @@ export interface PassState {
   sentence: string;
   rows: PassRow[];
   left_out: number;
+  also: string[];
+  graph: GraphDoc | null;
+  graph_left_out: number;
 }
 
 export interface PassesDoc {

@@ -138,7 +138,7 @@ def paired(old: State, new: State) -> list[tuple[Computation | None, Computation
 
 def _in(left: Computation | None, right: Computation | None, old: State, new: State) -> list[Change]:
     """What changed in one computation."""
-    same = _same(left, right) if left and right else {}
+    same = same_in(left, right) if left and right else {}
     kept = {id(i) for i in same.values()}
     found: list[Change] = []
     if left is not None:
@@ -157,7 +157,7 @@ def _in(left: Computation | None, right: Computation | None, old: State, new: St
     return found
 
 
-def _same(left: Computation, right: Computation) -> dict[int, Instruction]:
+def same_in(left: Computation, right: Computation) -> dict[int, Instruction]:
     """The instructions of a computation (by `id`) that were there before, with what they were: those of the same name, or, where the
     computation is a copy whose instructions have new names, those that stem from the same equation and look alike."""
     names = {i.name: i for i in left.instructions}

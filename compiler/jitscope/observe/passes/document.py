@@ -14,6 +14,7 @@ from ..timing import quantity
 from .changes import Change, Kind, changes_between, counts_of
 from .fates import Fate, fates_of
 from .phases import stages_of
+from .pictures import picture
 from .running import Pass, run_of
 from .states import State, shown, states_of
 from .words import of_pass
@@ -36,7 +37,7 @@ def passes_document(told: Told, title: str, positions: Mapping[str, Document], r
     of_state = {number: place for place, number in enumerate(kept)}
     numbers = {id(one): number for number, one in enumerate(left, 1)}
     fates = fates_of([states[n] for n in kept], [between[n - 1] for n in kept[1:]])
-    told_states = [_state(states[n], between[n - 1] if n else (), rows) for n in kept]
+    told_states = [_state(states[n], states[n - 1] if n else None, between[n - 1] if n else (), rows) for n in kept]
     paths = {path for state in told_states for row in state["rows"] for path in row["paths"]}
     return {
         "kind": "passes",
@@ -67,10 +68,12 @@ def _pass(one: Pass, state: int | None) -> Document:
     }
 
 
-def _state(state: State, changes: Sequence[Change], rows: int | None) -> Document:
+def _state(state: State, before: State | None, changes: Sequence[Change], rows: int | None) -> Document:
     counts = counts_of(changes)
     told = sorted((change for change in changes if change.computes), key=lambda change: change.kind == "rewired")
     shown_rows = told if rows is None else told[:rows]
+    shown_paths = {path for change in shown_rows for path in change.paths}
+    graph, left_out = picture(before, state, told) if before is not None else (None, 0)
     cost = hlo_module.cost_analysis(hlo_module.from_text(state.text))
     note = "XLA's estimate; the body of a loop counts once"
     return {
@@ -82,6 +85,9 @@ def _state(state: State, changes: Sequence[Change], rows: int | None) -> Documen
         "sentence": _sentence(counts),
         "rows": [_row(change) for change in shown_rows],
         "left_out": len(told) - len(shown_rows),
+        "also": sorted({path for change in told[len(shown_rows) :] for path in change.paths} - shown_paths),
+        "graph": graph,
+        "graph_left_out": left_out,
     }
 
 

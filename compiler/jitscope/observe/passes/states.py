@@ -36,6 +36,11 @@ class State:
         return {body: kernel(body) for body in inside}
 
     @cached_property
+    def callers(self) -> dict[str, tuple[Computation, Instruction]]:
+        """For each computation that is called, who calls it (the last of several) and where that stands."""
+        return {name: (c, i) for c, i in self.instructions() if i.called for name in i.calls}
+
+    @cached_property
     def _prefixes(self) -> dict[str, tuple[str, ...]]:
         """What stands in front of the paths in computations that are functions of the program's, not yet put in their callers'
         place: the paths of the calls."""

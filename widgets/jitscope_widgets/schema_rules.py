@@ -1,0 +1,136 @@
+"""What documents must hold beyond their form: one rule a kind of record, each giving the path and the sentence of what is wrong."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+
+def found(value: object) -> str:
+    """What was found, for messages."""
+    shown = repr(value)
+    return f"{type(value).__name__} {shown if len(shown) <= 60 else shown[:60] + '…'}"
+
+
+def _quantity_rule(value: Any, path: str) -> Iterator[str]:
+    if (value["value"] is None) != (value["origin"] == "unknown"):
+        yield f"{path}: the value is None exactly when the origin is 'unknown'; found {found(value)}"
+
+
+def _position_rule(value: Any, path: str) -> Iterator[str]:
+    if value["line"] < 1 or value["column"] < 0:
+        yield f"{path}: lines count from 1 and columns from 0; found line {value['line']}, column {value['column']}"
+
+
+def _edit_rule(value: Any, path: str) -> Iterator[str]:
+    start, end = (value["line"], value["column"]), (value["end_line"], value["end_column"])
+    if value["line"] < 1 or value["column"] < 0 or end < start:
+        yield f"{path}: an edit goes forward, lines from 1, columns from 0; found {start} to {end}"
+
+
+def _fix_rule(value: Any, path: str) -> Iterator[str]:
+    starts = sorted((edit["line"], edit["column"], edit["end_line"], edit["end_column"]) for edit in value["edits"])
+    if any(after[:2] < before[2:] for before, after in itertools.pairwise(starts)):
+        yield f"{path}.edits: edits do not overlap"
+    lines = max((edit["end_line"] for edit in value["edits"]), default=0) - starts[0][0] + 1 if starts else 0
+    if "before" in value and len(value["before"]) != lines:
+        yield f"{path}.before: the lines from the first edit to the last, {lines}; found {len(value['before'])}"
+
+
+def _graph_rule(graph: Any, path: str) -> Iterator[str]:
+    ids: dict[str, int] = {}
+    for index, node in enumerate(graph["nodes"]):
+        if node["id"] in ids:
+            yield f"{path}.nodes[{index}].id: {node['id']!r} is already the id of nodes[{ids[node['id']]}]"
+        ids[node["id"]] = index
+    scopes = {node["id"]: node["scope"] for node in graph["nodes"]}
+    for index, node in enumerate(graph["nodes"]):
+        if node["scope"] is not None and node["scope"] not in ids:
+            yield f"{path}.nodes[{index}].scope: no node has the id {node['scope']!r}"
+        elif _contains_itself(node["id"], scopes):
+            yield f"{path}.nodes[{index}].scope: the node {node['id']!r} would contain itself"
+    for index, edge in enumerate(graph["edges"]):
+        for end in ("from", "to"):
+            if edge[end] not in ids:
+                yield f"{path}.edges[{index}].{end}: no node has the id {edge[end]!r}"
+
+
+def _contains_itself(node: str, scopes: Mapping[str, str | None]) -> bool:
+    seen = {node}
+    outer = scopes.get(node)
+    while outer is not None and outer not in seen:
+        seen.add(outer)
+        outer = scopes.get(outer)
+    return outer == node
+
+
+def _source_rule(source: Any, path: str) -> Iterator[str]:
+    functions, calls = len(source["functions"]), source["calls"]
+    for index, call in enumerate(calls):
+        if not 0 <= call["function"] < functions:
+            yield f"{path}.calls[{index}].function: there is no function {call['function']}"
+        if (call["parent"] is None) != (index == 0) or not -1 < (call["parent"] or 0) < max(index, 1):
+            yield f"{path}.calls[{index}].parent: an earlier call, None for the first alone; found {call['parent']}"
+        if (call["line"] is None) != (call["parent"] is None):
+            yield f"{path}.calls[{index}].line: a line, None for the first call alone; found {call['line']}"
+    for index, mark in enumerate(source["marks"]):
+        if not 0 <= mark["call"] < len(calls):
+            yield f"{path}.marks[{index}].call: there is no call {mark['call']}"
+
+
+def _matrix_rule(matrix: Any, path: str) -> Iterator[str]:
+    columns = len(matrix["columns"])
+    for index, row in enumerate(matrix["rows"]):
+        if len(row["cells"]) != columns or len(row["changed"]) != columns:
+            yield f"{path}.rows[{index}]: a cell and a mark for each of {columns} columns"
+    if not 0 <= matrix["columns_left_after"] <= columns:
+        yield f"{path}.columns_left_after: a number of columns, at most {columns}"
+
+
+def _compilation_rule(compilation: Any, path: str) -> Iterator[str]:
+    for name, document in compilation.get("instruments", {}).items():
+        if document["kind"] != name:
+            yield f"{path}.instruments[{name!r}]: the name of an instrument is the kind of its document, {document['kind']!r}"
+    ids = {node["id"] for node in compilation["graph"]["nodes"]}
+    marks = compilation["source"]["marks"] if compilation["source"] else []
+    for index, mark in enumerate(marks):
+        for node in mark["nodes"]:
+            if node not in ids:
+                yield f"{path}.source.marks[{index}].nodes: the graph has no node {node!r}"
+
+
+def _row_rule(row: Any, path: str) -> Iterator[str]:
+    if row["left"] is None and row["right"] is None:
+        yield f"{path}: a row has a line on the left, on the right or on both sides"
+
+
+def _passes_rule(passes: Any, path: str) -> Iterator[str]:
+    states = len(passes["states"])
+    for name in ("passes", "fates"):
+        for index, item in enumerate(passes[name]):
+            if item["state"] is not None and not 0 < item["state"] < states:
+                yield f"{path}.{name}[{index}].state: one of the states after the first, {states} in all; found {item['state']}"
+
+
+def _stopped_rule(stopped: Any, path: str) -> Iterator[str]:
+    ids = {node["id"] for node in stopped["graph"]["nodes"]}
+    named = [stopped["stop"], *(node for step in stopped["steps"] for node in step["nodes"])]
+    for node in named:
+        if node not in ids:
+            yield f"{path}.steps: the graph has no node {node!r}"
+
+
+RULES: dict[str, Callable[[Any, str], Iterator[str]]] = {
+    "quantity": _quantity_rule,
+    "position": _position_rule,
+    "edit": _edit_rule,
+    "fix": _fix_rule,
+    "graph": _graph_rule,
+    "source": _source_rule,
+    "matrix": _matrix_rule,
+    "compilation": _compilation_rule,
+    "passes": _passes_rule,
+    "stopped": _stopped_rule,
+    "row": _row_rule,
+}
