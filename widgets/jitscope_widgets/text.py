@@ -76,6 +76,8 @@ def _compilation(compilation: Document, width: int, jaxpr: bool, cards: bool = T
     for card in compilation["recompilations"]["cards"] if cards else ():
         lines += [f"  {line}" for line in recompiles.card_text(card, width - 2)]
     for name, found in compilation.get("instruments", {}).items():
+        if name not in _WRITERS:
+            continue  # of a later version
         lines += [
             "",
             f"{words.instrument_title(name)} of {clean(compilation['function'])}",
