@@ -1,4 +1,4 @@
-"""Options that keep XLA from giving wrong results.
+"""Options that keep XLA from giving wrong results, or from ending the process (`long_chains`).
 
 XLA on the CPU (jaxlib 0.10.2) merges reductions and elementwise operations of some 10,000 elements into library kernels; two
 logarithms whose operands differ by a constant factor become one there: sum(log(x) + log(2 x)) gives 2 sum(log(x)). The same
@@ -23,7 +23,8 @@ from ..core.jaxpr import Atom, Jaxpr, JaxprEqn, Literal, subjaxprs
 from ..core.primitive import Primitive
 from ..ops import elementwise as ew
 from ..special.primitive import Special
-from ..xla.cpu_tuning import LIBRARY_FOR_PRODUCTS_ALONE
+from ..xla.cpu_tuning import LIBRARY_FOR_PRODUCTS_ALONE, LONG_CHAINS
+from .long_chains import may_be_too_long
 
 
 _KINDS: dict[Primitive, tuple[str, ...]] = {
@@ -44,6 +45,11 @@ _UNKNOWN = ("call_exported",)
 
 def guards(jaxpr: Jaxpr) -> dict[str, Any]:
     """XLA flags for a program."""
+    chains = LONG_CHAINS.value if LONG_CHAINS.holds() and may_be_too_long(jaxpr) else {}
+    return {**chains, **_logarithms(jaxpr)}
+
+
+def _logarithms(jaxpr: Jaxpr) -> dict[str, Any]:
     if not LIBRARY_FOR_PRODUCTS_ALONE.holds():
         return {}
     counts: dict[Jaxpr, Counter[str]] = {}

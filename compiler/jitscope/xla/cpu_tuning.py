@@ -62,6 +62,14 @@ LIBRARY_FOR_PRODUCTS_ALONE = Tuning(
     {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_DOT,LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT"},
     jaxlibs=(),
 )
+LONG_CHAINS = Tuning(
+    "XLA's newest emitter goes from a kernel's result to its operands by recursion, on a stack of a fixed size: a chain of some 21,000 "
+    "operations ends the process. A program that may have one so long is compiled without it (as all were before there was it).",
+    "30,000 sines of a number one after the other: tests/compiler/test_long_chains.py; a cumulative sum takes 1.25 of the time without",
+    "those programs compile without it",
+    {"xla_cpu_disable_tiled_emitter": "true"},
+    jaxlibs=(),
+)
 ROW_BLOCKS = Tuning(
     "A vector times a tall matrix is summed in parts of rows that stay near the core: XLA goes through it column by column, some at a "
     "time, and fetches it from far away each time. Only where the number of rows has a divisor among these: cutting off a rest (of "

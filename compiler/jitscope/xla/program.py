@@ -11,7 +11,7 @@ import numpy as np
 
 from . import forks, mlir
 from .callbacks import NUMBER, Runner, answer, calls_python
-from .cpu_tuning import SMALL_LOOPS
+from .cpu_tuning import LONG_CHAINS, SMALL_LOOPS
 from .devices import aval_of, default_device, get_client, sharding_of
 from .errors import XlaError, translate
 from .garbage import collect, due
@@ -37,12 +37,15 @@ def compile_options(
     Raises TypeError for an override that is not bool, int, float or str. An unknown name or a value that does not fit
     is found by XLA, so it raises ValueError (naming it) when the program is compiled.
     """
-    options = xc.CompileOptions.ParseFromString(default_options())
+    overrides = overrides or {}
+    extra = b"".join(_backend_option(name, str(overrides[name])) for name in _EXTRA if name in overrides)
+    options = xc.CompileOptions.ParseFromString(default_options() + extra)
     build = options.executable_build_options
     options.num_replicas = build.num_replicas = num_replicas
     options.num_partitions = build.num_partitions = num_partitions
-    if overrides:
-        options.env_option_overrides = [_checked(name, value) for name, value in overrides.items()]
+    named = [_checked(name, value) for name, value in overrides.items() if name not in _EXTRA]
+    if named:
+        options.env_option_overrides = named
     return options
 
 
@@ -57,6 +60,9 @@ def default_options() -> bytes:
     given = xc.CompileOptions().SerializeAsString()
     name, limit = SMALL_LOOPS.value
     return given if name.encode() in given or not SMALL_LOOPS.holds() else given + _backend_option(name, str(limit))
+
+
+_EXTRA = tuple(LONG_CHAINS.value)  # flags that XLA takes as options of the backend alone
 
 
 def _backend_option(name: str, value: str) -> bytes:

@@ -1,0 +1,65 @@
+"""Programs with very long chains of operations compile: XLA's recursion over them once ended the process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import jitscope as jx
+import jitscope.numpy as jnp
+from jitscope import lax
+from jitscope.backend.guards import guards
+from jitscope.backend.long_chains import MOST, may_be_too_long
+from jitscope.xla.cpu_tuning import LONG_CHAINS
+
+
+def chain(length: int, operation=jnp.sin):
+    def f(x):
+        for _ in range(length):
+            x = operation(x)
+        return x
+
+    return f
+
+
+@pytest.mark.parametrize("shape", ["()", "(64,)"])
+def test_a_chain_of_operations_longer_than_the_stack_compiles(shape: str) -> None:
+    program = f"""
+import math
+import jitscope as jx, jitscope.numpy as jnp
+def f(x):
+    for _ in range(30_000):
+        x = jnp.sin(x)
+    return x
+expected = 1.0
+for _ in range(30_000):
+    expected = math.sin(expected)
+found = float(jx.jit(f)(jnp.ones({shape})).min())
+assert abs(found - expected) < 1e-4 * expected, (found, expected)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def jaxpr_of(f):
+    return jx.make_jaxpr(f)(1.0).jaxpr
+
+
+def test_what_counts_is_the_chain_and_not_the_size() -> None:
+    assert not may_be_too_long(jaxpr_of(chain(MOST // 4)))
+    assert may_be_too_long(jaxpr_of(chain(MOST // 4 + 1)))
+    assert not may_be_too_long(jaxpr_of(lambda x: [jnp.sin(x + i) for i in range(MOST)]))
+    assert guards(jaxpr_of(chain(MOST // 4 + 1))) == LONG_CHAINS.value
+    assert not guards(jaxpr_of(chain(100)))
+
+
+def test_inner_jaxprs_count_each_time_and_series_as_many() -> None:
+    inner = jx.jit(chain(100))
+    assert may_be_too_long(jaxpr_of(chain(50, inner)))
+    assert not may_be_too_long(jaxpr_of(chain(10, inner)))
+    assert may_be_too_long(jaxpr_of(chain(300, lax.lgamma)))
+    assert not may_be_too_long(jaxpr_of(lambda x: lax.fori_loop(0, 100_000, lambda i, x: jnp.sin(x), x)))
+    both = lambda x: lax.cond(x > 0, chain(MOST // 4), jnp.sin, x)
+    assert may_be_too_long(jaxpr_of(lambda x: jnp.sin(both(x))))
