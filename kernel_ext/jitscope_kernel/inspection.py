@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,29 @@ class Shown:
 
     def __repr__(self) -> str:
         return jitscope_widgets.text(self.document)
+
+
+class Memory(Shown, Mapping[str, int]):
+    """What a program needs, in bytes, by what for; shows itself as its buffers over the schedule, which are looked for then."""
+
+    def __init__(self, bytes: Mapping[str, int], look: Callable[[], Document]) -> None:
+        self._bytes = dict(bytes)
+        self._look = look
+        self._answers = SILENT
+
+    @property
+    def document(self) -> Document:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The memory document."""
+        return self._look()
+
+    def __getitem__(self, what: str) -> int:
+        return self._bytes[what]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._bytes)
+
+    def __len__(self) -> int:
+        return len(self._bytes)
 
 
 class Graph(Shown):
@@ -144,9 +167,10 @@ class Inspection(Shown):
         return Shown(self.document["timing"])
 
     @property
-    def memory(self) -> dict[str, int]:
-        """Bytes of arguments, results, temporaries and code, as XLA planned them."""
-        return self._compiled.memory_analysis()
+    def memory(self) -> Memory:
+        """Bytes of arguments, results, temporaries and code, as XLA planned them; shows itself as the view of the buffers over the
+        schedule, for which the program is compiled once more, and not run."""
+        return Memory(self._compiled.memory_analysis(), lambda: self._look("memory"))
 
     def measure(self) -> Inspection:
         """Run the program again and again, on the arguments it was made for while they are there, and keep the median time."""

@@ -152,6 +152,18 @@ class JitscopeMagics(Magics):
     @no_var_expand
     @needs_local_scope
     @line_magic
+    def memory(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
+        """Show the memory of the program of a call over its schedule: every buffer with its line, the peak and what is alive then. It
+        is compiled once more for that; the function is traced, not run."""
+        if found := self._inspected(self.memory, line, local_ns):
+            output.show(found[1].memory.document)
+
+    @magic_arguments()
+    @EXPRESSION
+    @HELP
+    @no_var_expand
+    @needs_local_scope
+    @line_magic
     def timejit(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
         """Show how long a call takes to trace, lower and compile, and how long its program runs.
 

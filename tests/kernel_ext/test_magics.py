@@ -171,6 +171,11 @@ def test_an_expression_becomes_a_function_of_its_arrays() -> None:
         expressions.read("n + 1", names)
 
 
+def test_memory(layer, shell) -> None:
+    shown = shell.cell("%memory layer(x, w)").shown[-1]["text/plain"]
+    assert shown.startswith("Memory of layer: At most") and "In use at the peak" in shown
+
+
 # --- inspect ----------------------------------------------------------------------------------------------------------
 
 
@@ -183,7 +188,9 @@ def test_inspect(layer, tmp_path: Path) -> None:
     assert len(seen.kernels) == len(seen.document["fusion"]["kernels"]) > 0
     assert "trace" in repr(seen.timing)
     assert repr(seen).startswith("layer(x: f32[8,3], w: f32[3,2]")
-    assert seen.memory["argument"] > 0
+    assert seen.memory["argument"] > 0 and dict(seen.memory) == seen._compiled.memory_analysis()
+    assert seen.memory.document is seen.memory.document is seen.document["instruments"]["memory"]
+    assert repr(seen.memory).startswith("Memory of layer: At most")
     assert {"text/html", "text/plain"} <= set(seen._repr_mimebundle_())
     page = seen.save(tmp_path / "seen.html").read_text()
     assert "data-jitscope-document" in page

@@ -6,6 +6,7 @@ import copy
 import random
 from typing import Any
 
+from tests.widgets.memory_documents import memory
 from tests.widgets.nan_documents import nan_hunt
 from tests.widgets.parts import CODE, Document, edge, graph, node, position, quantity
 from tests.widgets.pass_documents import passes
@@ -379,7 +380,9 @@ def every_kind() -> list[Document]:
     """One good document of each kind."""
     compilation = layer_compilation()
     parts = [compilation[name] for name in ("source", "graph", "fusion", "timing", "recompilations")]
-    return copy.deepcopy([layer_cell(), compilation, *parts, diagnostics(), stopped(), nan_hunt(), ledger(), passes()])
+    return copy.deepcopy(
+        [layer_cell(), compilation, *parts, diagnostics(), stopped(), nan_hunt(), ledger(), passes(), memory()]
+    )
 
 
 # --- a long program -----------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from . import code, recompiles, sharp_bits, words
 from .budget import Part
 from .diff_html import diff
 from .guard import Pieces, attempt_all, part, said
+from .memory_html import memory
 from .nan_hunt import hunt_html
 from .origins import placed
 from .painter import Hues, line_hues
@@ -269,5 +270,6 @@ PANES: dict[str, Callable[[Document], Pieces]] = {
     "source": _source,
     "ledger": _ledger,
     "passes": passes,
+    "memory": memory,
     "stopped": stopped_pieces,
 }

@@ -100,9 +100,10 @@ def _document(kind: str, **fields: Form) -> Record:
     return _record(kind=OneOf((kind,)), version=OneOf((1,)), **fields)
 
 
-INSTRUMENTS = ("passes",)
+INSTRUMENTS = ("passes", "memory")
 """The kinds of documents that an instrument makes of one compilation, on demand; its name is the kind."""
 
+_MEMORY = ("argument", "constant", "result", "temporary")
 _PASS_KINDS = ("removed", "added", "changed", "rewired", "fused", "moved")
 
 FORMS: dict[str, Record] = {
@@ -372,6 +373,56 @@ FORMS: dict[str, Record] = {
         fates=Many(
             _record(path=TEXT, state=WHOLE, what=OneOf(("fused", "library", "merged", "gone")), into=Many(TEXT))
         ),
+        positions=Table("position"),
+        cost="quantity",
+    ),
+    "buffer": _record(
+        label=TEXT,
+        kind=OneOf(_MEMORY),
+        bytes=WHOLE,
+        offset=WHOLE,
+        allocation=WHOLE,
+        born=WHOLE,
+        dies=WHOLE,
+        type=TEXT,
+        instruction=TEXT,
+        values=WHOLE,
+        argument=Maybe(WHOLE),
+        kernel=Maybe(TEXT),
+        path=Maybe(TEXT),
+        paths=Many(TEXT),
+    ),
+    "memory change": _record(
+        id=TEXT,
+        text=TEXT,
+        what=OneOf(("donation", "checkpoint")),
+        edits=Many("edit"),
+        position=Maybe("position"),
+        tried=Maybe(_record(peak=WHOLE, reserved=WHOLE, temporary=WHOLE, aliased=WHOLE, seconds="quantity", note=TEXT)),
+    ),
+    "memory": _document(
+        "memory",
+        title=TEXT,
+        sentence=TEXT,
+        length=WHOLE,
+        peak=_record(
+            position=WHOLE,
+            bytes=WHOLE,
+            instruction=TEXT,
+            kernel=Maybe(TEXT),
+            paths=Many(TEXT),
+            kinds=_record(**dict.fromkeys(_MEMORY, WHOLE)),
+            buffers=Many(WHOLE),
+            count=WHOLE,
+        ),
+        reserved=_record(**dict.fromkeys((*_MEMORY, "aliased", "total"), "quantity")),
+        curve=_record(positions=Many(WHOLE), instructions=Many(TEXT), **dict.fromkeys(_MEMORY, Many(WHOLE))),
+        scopes=Many(
+            _record(instruction=TEXT, text=TEXT, iterations=Maybe(WHOLE), start=WHOLE, end=WHOLE, paths=Many(TEXT))
+        ),
+        buffers=Many("buffer"),
+        left_out=_record(buffers=WHOLE, bytes=WHOLE),
+        changes=Many("memory change"),
         positions=Table("position"),
         cost="quantity",
     ),

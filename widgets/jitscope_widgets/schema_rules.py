@@ -105,6 +105,18 @@ def _row_rule(row: Any, path: str) -> Iterator[str]:
         yield f"{path}: a row has a line on the left, on the right or on both sides"
 
 
+def _memory_rule(memory: Any, path: str) -> Iterator[str]:
+    count, length = len(memory["buffers"]), memory["length"]
+    for index, number in enumerate(memory["peak"]["buffers"]):
+        if not 0 <= number < count:
+            yield f"{path}.peak.buffers[{index}]: one of {count} buffers; found {number}"
+    for index, buffer in enumerate(memory["buffers"]):
+        if not 0 <= buffer["born"] <= buffer["dies"] < length:
+            yield f"{path}.buffers[{index}]: lives within the {length} steps; found {buffer['born']} to {buffer['dies']}"
+    if len({len(of) for of in memory["curve"].values()}) != 1:
+        yield f"{path}.curve: all lists are of the same length"
+
+
 def _passes_rule(passes: Any, path: str) -> Iterator[str]:
     states = len(passes["states"])
     for name in ("passes", "fates"):
@@ -131,6 +143,7 @@ RULES: dict[str, Callable[[Any, str], Iterator[str]]] = {
     "matrix": _matrix_rule,
     "compilation": _compilation_rule,
     "passes": _passes_rule,
+    "memory": _memory_rule,
     "stopped": _stopped_rule,
     "row": _row_rule,
 }

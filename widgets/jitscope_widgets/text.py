@@ -7,6 +7,7 @@ from collections.abc import Callable
 from . import recompiles, sharp_bits, words
 from .changes import Group, fold, groups
 from .grouping import in_full
+from .memory_text import memory
 from .nan_hunt import hunt_text
 from .pass_text import passes
 from .plain import clean, clean_lines
@@ -245,5 +246,6 @@ _WRITERS: dict[str, Callable[[Document, int], list[str]]] = {
     "source": _source,
     "ledger": _ledger,
     "passes": passes,
+    "memory": memory,
     "stopped": stopped_text,
 }

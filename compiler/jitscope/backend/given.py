@@ -44,6 +44,11 @@ class Takes:
         self._kept, self._donated = list(program.kept), list(program.donated)
         self._hidden = [weakref.ref(buf) for buf in program.hidden]
 
+    @property
+    def arguments(self) -> tuple[int, list[int]]:
+        """How many captured arrays come first, and which of the call's arguments follow."""
+        return len(self._hidden), list(self._kept)
+
     def buffers(self, arrays: Sequence[Array]) -> list[Any] | None:
         """What its executable runs on, for a call with these arguments; of what it would take over, copies. None where an array
         that it captured is gone."""

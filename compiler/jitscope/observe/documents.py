@@ -148,14 +148,13 @@ def _cost(row: Row, after: Sequence[Computation]) -> Document:
     return {
         "flops": quantity(work.flops, "flop", "modelled", note),
         "bytes": quantity(work.bytes, "B", "modelled", moved),
-        "memory": quantity(
-            _known(memory.get("peak")), "B", "modelled", "arguments, results and temporaries, as XLA planned them"
-        ),
+        "memory": quantity(_needed(memory), "B", "modelled", "arguments, results and temporaries, as XLA planned them"),
     }
 
 
-def _known(value: int | None) -> float | None:
-    return None if value is None else float(value)
+def _needed(memory: dict[str, int]) -> float | None:
+    """The bytes that a run needs. (What XLA calls the peak leaves out the temporaries on a CPU.)"""
+    return float(memory["argument"] + memory["output"] - memory["alias"] + memory["temp"]) if memory else None
 
 
 def _cell(row: Row, ledger: Ledger) -> tuple[str | None, str | None]:

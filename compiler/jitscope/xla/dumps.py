@@ -57,10 +57,22 @@ def compiled_again(source: Source) -> Told:
     recording something else."""
     start = time.perf_counter()
     phases = profiler.phases(source.compile)
-    with tempfile.TemporaryDirectory(prefix="jitscope-") as folder:
-        source.compile(xla_dump_to=folder, xla_dump_hlo_pass_re=".*", xla_dump_hlo_as_text=True)
-        files = tuple(_file(path) for path in sorted(Path(folder).iterdir()) if path.is_file())
+    files = _written(source, xla_dump_hlo_pass_re=".*")
     return Told(source.executable.hlo_modules()[0].name, files, tuple(phases), time.perf_counter() - start)
+
+
+def compiled_once_more(source: Source) -> Told:
+    """Compile a program once for what XLA tells of the result: the optimised program, its buffers, its kernels; neither the states
+    between the passes nor how long they took. Raises XlaError."""
+    start = time.perf_counter()
+    files = _written(source)
+    return Told(source.executable.hlo_modules()[0].name, files, (), time.perf_counter() - start)
+
+
+def _written(source: Source, **options: str) -> tuple[Written, ...]:
+    with tempfile.TemporaryDirectory(prefix="jitscope-") as folder:
+        source.compile(xla_dump_to=folder, xla_dump_hlo_as_text=True, **options)
+        return tuple(_file(path) for path in sorted(Path(folder).iterdir()) if path.is_file())
 
 
 _NAME = re.compile(r"module_\d+\.(?P<module>.*?)\.(?:(?P<number>\d{4})\.)?(?P<rest>[^/]+)")

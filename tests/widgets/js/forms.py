@@ -38,6 +38,8 @@ _NAMES = {
     "pass": "PassRun",
     "pass row": "PassRow",
     "state": "PassState",
+    "buffer": "MemoryBuffer",
+    "memory change": "MemoryChange",
 }
 
 

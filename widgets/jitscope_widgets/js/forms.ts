@@ -275,7 +275,7 @@ export interface CompilationDoc {
   timing: TimingDoc;
   recompilations: RecompilationsDoc;
   cost: { flops: Quantity; bytes: Quantity; memory: Quantity };
-  instruments?: { passes?: PassesDoc };
+  instruments?: { passes?: PassesDoc; memory?: MemoryDoc };
 }
 
 export interface CellDoc {
@@ -337,6 +337,49 @@ export interface PassesDoc {
   cost: Quantity;
 }
 
+export interface MemoryBuffer {
+  label: string;
+  kind: "argument" | "constant" | "result" | "temporary";
+  bytes: number;
+  offset: number;
+  allocation: number;
+  born: number;
+  dies: number;
+  type: string;
+  instruction: string;
+  values: number;
+  argument: number | null;
+  kernel: string | null;
+  path: string | null;
+  paths: string[];
+}
+
+export interface MemoryChange {
+  id: string;
+  text: string;
+  what: "donation" | "checkpoint";
+  edits: Edit[];
+  position: Position | null;
+  tried: { peak: number; reserved: number; temporary: number; aliased: number; seconds: Quantity; note: string } | null;
+}
+
+export interface MemoryDoc {
+  kind: "memory";
+  version: 1;
+  title: string;
+  sentence: string;
+  length: number;
+  peak: { position: number; bytes: number; instruction: string; kernel: string | null; paths: string[]; kinds: { argument: number; constant: number; result: number; temporary: number }; buffers: number[]; count: number };
+  reserved: { argument: Quantity; constant: Quantity; result: Quantity; temporary: Quantity; aliased: Quantity; total: Quantity };
+  curve: { positions: number[]; instructions: string[]; argument: number[]; constant: number[]; result: number[]; temporary: number[] };
+  scopes: { instruction: string; text: string; iterations: number | null; start: number; end: number; paths: string[] }[];
+  buffers: MemoryBuffer[];
+  left_out: { buffers: number; bytes: number };
+  changes: MemoryChange[];
+  positions: Record<string, Position>;
+  cost: Quantity;
+}
+
 export interface LedgerRow {
   id: number;
   function: string;
@@ -357,4 +400,4 @@ export interface LedgerDoc {
   recompilations?: RecompilationsDoc;
 }
 
-export type AnyDocument = SourceDoc | GraphDoc | FusionDoc | TimingDoc | RecompilationsDoc | DiagnosticsDoc | StoppedDoc | NanHuntDoc | CompilationDoc | CellDoc | PassesDoc | LedgerDoc;
+export type AnyDocument = SourceDoc | GraphDoc | FusionDoc | TimingDoc | RecompilationsDoc | DiagnosticsDoc | StoppedDoc | NanHuntDoc | CompilationDoc | CellDoc | PassesDoc | MemoryDoc | LedgerDoc;

@@ -1,0 +1,57 @@
+"""The memory of a program over its schedule: `plan` (what XLA's dumps say), `lifetimes` (buffers, and the bytes in use), `document`
+(all of it as plain data)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jitscope.xla import hlo_module
+from jitscope.xla.dumps import Source, Told, compiled_once_more
+
+from ..graph import result_names
+from ..hlo_flow import Flow, flow_of
+from ..hlo_origins import with_origins
+from ..ledger import Ledger, Row, ledger as session_ledger
+from ..positions import positions_of
+from .document import Names, memory_document
+from .plan import plan_of
+
+
+__all__ = ["instrument", "memory_of", "plan_of", "told_of"]
+
+
+def told_of(row: Row) -> Told:
+    """What XLA tells of the buffers of a row's program when it is compiled once more; nothing is run. Raises LookupError where the
+    program is no longer there."""
+    entry = row.entry
+    if entry is None:
+        raise LookupError(f"the program of {row.function} is no longer kept; call the function again")
+    return compiled_once_more(Source(entry.lowered, entry.executable, entry.overrides))
+
+
+def memory_of(row: Row, ledger: Ledger | None = None) -> dict[str, Any]:
+    """The memory document of a row's program; see `memory_document`. Raises LookupError as `told_of` does."""
+    told = told_of(row)
+    entry = row.entry
+    ledger = session_ledger() if ledger is None else ledger
+    after = hlo_module.computations(hlo_module.optimized(entry.executable))
+    positions = positions_of(row.jaxpr, ledger.cell_of) if row.jaxpr else {}
+    before = flow_of(hlo_module.computations(hlo_module.unoptimized(entry.lowered)), optimized=False)
+    flow: Flow = with_origins(before, flow_of(after, optimized=True))
+    stats = entry.executable.memory_stats()
+    return memory_document(plan_of(told), after, flow, positions, row.function, _names(row), stats, told.seconds)
+
+
+def instrument(row: Row, given: object = None) -> dict[str, Any]:
+    """The memory document, as an instrument; nothing is run."""
+    return memory_of(row)
+
+
+def _names(row: Row) -> Names:
+    """What the program's own arguments are called: captured arrays first, then those of the call that it reads."""
+    names = row.jaxpr.debug.arg_names if row.jaxpr else ()
+    takes, count = row.takes, len(row.entry.argument_avals)
+    hidden, kept = takes.arguments if takes is not None else (0, list(range(count)))
+    arguments: list[tuple[int | None, str]] = [(None, f"captured array {i}") for i in range(hidden)]
+    arguments += [(i, names[i] if i < len(names) else f"argument {i}") for i in kept]
+    return Names(arguments, result_names(row.jaxpr) if row.jaxpr else ())

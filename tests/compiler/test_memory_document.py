@@ -1,0 +1,248 @@
+"""The memory document against XLA's own dumps, which are read here by other means, and against what the executable says."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+import jitscope as jx
+import jitscope.numpy as jnp
+from jitscope import lax, observe
+from jitscope.observe.memory import memory_of, told_of
+from jitscope.observe.memory.lifetimes import buffers_of, curve_of
+from jitscope.observe.memory.plan import plan_of
+from jitscope.xla import hlo_module
+from jitscope_widgets.schema import validate
+
+
+CONSTANT = np.linspace(0, 1, 10_000, dtype=np.float32).reshape(100, 100)
+
+
+def scanned(x):
+    def step(carry, _):
+        return jnp.sin(carry @ carry), carry.sum()
+
+    return lax.scan(step, x, None, length=5)
+
+
+def branched(x):
+    return lax.cond(x.sum() > 0, lambda x: x @ x @ x, lambda x: x + 1, x)
+
+
+def captured(x):
+    return x @ CONSTANT + x.sum()
+
+
+def aliased(x):
+    return x, x + 1, x.T
+
+
+def donating(x, y):
+    return x * 2 + y, y.sum()
+
+
+def saving(x):
+    def step(carry, x):
+        return jnp.tanh(carry * x), carry
+
+    return jnp.sum(lax.scan(step, x[0], x)[0])
+
+
+SQUARE = np.ones((64, 64), np.float32)
+SMALL = {
+    "scan": (scanned, (SQUARE,), ()),
+    "cond": (branched, (SQUARE,), ()),
+    "constant": (captured, (np.ones((64, 100), np.float32),), ()),
+    "alias": (aliased, (np.ones((64, 32), np.float32),), ()),
+    "donation": (donating, (SQUARE, SQUARE), (0,)),
+    "gradient of a scan": (jx.grad(saving), (np.ones((50, 300), np.float32),), ()),
+}
+LARGE = ("transformer", "lstm", "resnet", "unrolled")
+
+
+@functools.cache
+def known(name):
+    """(row, what XLA told)."""
+    if name in SMALL:
+        fun, args, donate = SMALL[name]
+    else:
+        module = import_module(f"tests.programs.{name}")
+        fun, args, donate = module.program, module.arguments(), ()
+    jitted = jx.jit(fun, donate_argnums=donate)
+    jx.block_until_ready(jitted(*(jnp.array(x) if isinstance(x, np.ndarray) else x for x in args)))
+    row = next(r for r in reversed(list(observe.ledger())) if r.entry is not None and not r.nested)
+    return row, told_of(row)
+
+
+def dump(told, ending):
+    return next(file.text for file in told.files if file.name.endswith(ending))
+
+
+def values(told):
+    """[(allocation, name, size, offset, born, dies)] of those with a place in the schedule, from the dumps."""
+    ranges = {
+        name: (int(born), int(dies))
+        for name, born, dies in re.findall(r"^ +(\S+\}):(\d+)-(\d+)$", dump(told, "live-range.txt"), re.M)
+    }
+    found = []
+    for number, block in enumerate(dump(told, "buffer-assignment.txt").split("\nallocation "), -1):
+        for name, size, offset in re.findall(r"value: <\d+ (.+?) @0> \(size=(\d+),offset=(\d+)\)", block):
+            name = name.removesuffix(" (phi)")
+            name = name if name.endswith("}") else name + "{}"
+            if name in ranges:
+                found.append((number, name, int(size), int(offset), *ranges[name]))
+    return found
+
+
+@pytest.mark.parametrize("name", [*SMALL, *LARGE])
+def test_totals_are_those_of_the_executable_and_of_the_dump(name):
+    row, told = known(name)
+    plan, stats = plan_of(told), row.entry.executable.memory_stats()
+    assert plan.total("argument") == stats["argument"]
+    assert plan.total("result") == stats["output"] - stats["alias"]
+    assert plan.total("temporary") == stats["temp"]
+    assert sum(a.size for a in plan.allocations if a.aliased) == stats["alias"]
+    total = int(re.search(r"Total bytes used: (\d+)", dump(told, "assignment-values.txt"))[1])
+    assert sum(a.size for a in plan.allocations) == total
+    header = re.findall(r"^allocation \d+: size (\d+)", dump(told, "buffer-assignment.txt"), re.M)
+    assert [a.size for a in plan.allocations] == [int(size) for size in header]
+
+
+@pytest.mark.parametrize("name", [*SMALL, *LARGE])
+def test_what_is_alive_is_what_the_dump_says(name):
+    row, told = known(name)
+    plan = plan_of(told)
+    at, total = plan.peak
+    listed = re.search(r"Live ranges at (\d+) \(peak\):\n((?:    .*\n)+)", dump(told, "live-range.txt"))
+    assert int(listed[1]) == at
+    of_dump = {n: int(b) for n, b in re.findall(r"    (\S+): (\d+) bytes \(cumul", listed[2])}
+    alive = {
+        f"{v.instruction}{{{v.index}}}": v.size
+        for a in plan.allocations
+        for v in a.values
+        if v.born is not None and v.born <= at <= v.dies
+    }
+    assert alive == of_dump and sum(alive.values()) == total
+    names = {
+        i.name for c in hlo_module.computations(hlo_module.optimized(row.entry.executable)) for i in c.instructions
+    }
+    assert set(plan.schedule) <= names
+
+
+@pytest.mark.parametrize("name", [*SMALL, *LARGE])
+def test_the_bytes_in_use_are_those_that_values_alive_cover(name):
+    told = known(name)[1]
+    plan = plan_of(told)
+    curve = curve_of(plan, buffers_of(plan))
+    alive = values(told)
+    sizes = [a.size for a in plan.allocations]
+    for number in range(0, len(curve.positions), max(1, len(curve.positions) // 60)):
+        at, covered = curve.positions[number], {}
+        for allocation, _, size, offset, born, dies in alive:
+            if born <= at <= dies:
+                covered.setdefault(allocation, np.zeros(sizes[allocation], bool))[offset : offset + size] = True
+        assert curve.at(number) == sum(int(bytes.sum()) for bytes in covered.values())
+    highest = curve.at(curve.peak())
+    assert highest == max(map(curve.at, range(len(curve.positions))))
+    assert highest <= sum(a.size for a in plan.allocations if a.kind != "thread")
+
+
+@pytest.mark.parametrize("name", [*SMALL, *LARGE])
+def test_buffers_that_are_alive_together_do_not_lie_on_each_other(name):
+    """But for those of which one takes the place of the other, by the instruction that reads it last."""
+    buffers = buffers_of(plan_of(known(name)[1]))
+    for i, one in enumerate(buffers):
+        for other in buffers[i + 1 :]:
+            if other.born > one.dies or one.allocation.number != other.allocation.number:
+                continue
+            apart = one.offset + one.size <= other.offset or other.offset + other.size <= one.offset
+            assert apart or other.born == one.dies
+
+
+@pytest.mark.parametrize("name", [*SMALL, *LARGE])
+def test_the_document_says_the_same(name):
+    row = known(name)[0]
+    document = memory_of(row)
+    validate(document)
+    peak, stats = document["peak"], row.entry.executable.memory_stats()
+    assert peak["bytes"] == sum(peak["kinds"].values())
+    reserved = {kind: one["value"] for kind, one in document["reserved"].items()}
+    assert (
+        reserved["total"] == stats["argument"] + stats["output"] - stats["alias"] + stats["temp"] + reserved["constant"]
+    )
+    assert peak["bytes"] <= reserved["total"]
+    told_buffers = [document["buffers"][n] for n in peak["buffers"]]
+    assert all(b["born"] <= peak["position"] <= b["dies"] for b in told_buffers)
+    assert [b["bytes"] for b in told_buffers] == sorted((b["bytes"] for b in told_buffers), reverse=True)
+    assert document["cost"]["value"] > 0
+    assert len(json.dumps(document)) < 200_000
+    need = observe.compilation_document(row)["cost"]["memory"]["value"]
+    assert need == reserved["total"] - reserved["constant"]
+
+
+def test_arguments_and_results_have_the_names_of_the_call():
+    document = memory_of(known("transformer")[0])
+    arguments = {b["label"]: b for b in document["buffers"] if b["kind"] == "argument"}
+    assert arguments["params['layers'][0]['up']"]["type"] == "f32[32,128]"
+    assert {b["label"] for b in document["buffers"] if b["kind"] == "result"} >= {"result['layers'][0]['up']"}
+
+
+def test_a_result_knows_its_line():
+    document = memory_of(known("transformer")[0])
+    row = known("transformer")[0]
+    largest = document["buffers"][document["peak"]["buffers"][0]]
+    assert largest["bytes"] == max(b["bytes"] for b in document["buffers"])
+    # the gradient of a weight is a product of matrices, written where the weight is used
+    text = document["positions"][largest["path"]]["text"]
+    name = re.search(r"\['(\w+)'\]$", largest["label"])[1]
+    assert f'layer["{name}"]' in text
+    number = int(largest["path"].removeprefix("e"))
+    assert row.jaxpr.eqns[number].primitive.name in ("dot_general", "transpose")
+
+
+def test_a_loop_is_a_stretch_of_the_schedule_and_what_it_hands_on_one_buffer():
+    row, told = known("scan")
+    document = memory_of(row)
+    body = next(s for s in document["scopes"] if s["text"].startswith("body"))
+    assert body["iterations"] == 5 and body["paths"] == ["e0"]
+    inside = plan_of(told).schedule[body["start"] : body["end"] + 1]
+    loop = next(
+        i
+        for c in hlo_module.computations(hlo_module.optimized(row.entry.executable))
+        for i in c.instructions
+        if i.opcode == "while"
+    )
+    assert loop.name == body["instruction"] and plan_of(told).schedule[body["end"] + 1] == loop.name
+    assert any("dot" in name or "ynn" in name for name in inside)
+    carry = [
+        b for b in document["buffers"] if b["born"] < body["start"] and b["dies"] > body["end"] and b["values"] > 1
+    ]
+    assert [b["label"] for b in carry if b["type"] == "f32[5]"] == ["result[1]"]
+
+
+def test_what_iterations_store_for_the_gradient_has_the_line_that_computes_it():
+    document = memory_of(known("gradient of a scan")[0])
+    stored = [b for b in document["buffers"] if "stored" in b["label"] or "stores" in b["label"]]
+    assert stored and all(b["bytes"] == 50 * 300 * 4 for b in stored if b["type"] == "f32[50,300]")
+    lines = {document["positions"][b["path"]]["text"].strip() for b in stored}
+    assert "return jnp.tanh(carry * x), carry" in lines
+
+
+def test_a_donated_argument_is_taken_over():
+    document = memory_of(known("donation")[0])
+    assert document["reserved"]["aliased"]["value"] == SQUARE.nbytes
+    taken = next(b for b in document["buffers"] if "in the memory of" in b["label"])
+    assert taken["label"] == "result[0], in the memory of x" and taken["kind"] == "argument"
+
+
+def test_a_program_that_is_gone_is_an_error():
+    class Gone:
+        entry, function = None, "f"
+
+    with pytest.raises(LookupError, match="no longer kept"):
+        memory_of(Gone())  # pyright: ignore
