@@ -25,7 +25,7 @@ __getattr__, __dir__ = _late(
     globals(),
     {
         ".api.environment": "__version__ print_environment_info",
-        ".sharding": ". NamedSharding P reshard",
+        ".sharding": ". NamedSharding P set_mesh",
         "jitscope_kernel": "load_ipython_extension unload_ipython_extension find_nan inspect",  # the only door that leads up
     }
     | {

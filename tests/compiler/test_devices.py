@@ -135,9 +135,9 @@ def test_where_an_array_is() -> None:
     assert x.device == CPU and x.devices() == {CPU} and x.platform() == "cpu" and x.to_device(CPU) is x
     assert x.sharding is jnp.ones(1).sharding and x.is_fully_addressable and x.is_fully_replicated
     assert x.nbytes == 6 and x.on_device_size_in_bytes() == 3 and x.addressable_data(0) is x
-    for ask in (lambda: x.addressable_shards, lambda: x.global_shards):
-        with pytest.raises(NotImplementedError, match="later release"):
-            ask()
+    for (shard,) in (x.addressable_shards, x.global_shards):
+        assert shard.device == CPU and shard.index == (slice(None),) * 2 and shard.replica_id == 0
+        np.testing.assert_array_equal(np.asarray(shard.data), np.ones((2, 3)))
     with pytest.raises(IndexError):
         x.addressable_data(1)
 

@@ -11,9 +11,12 @@ from .. import tree
 from ..backend.array import Array, stays, to_array, unshared
 from ..backend.guarding import guard, unguarded
 from ..backend.placement import device_of_request, moved
+from ..backend.spreading import moved_to
 from ..core import config, dtypes
+from ..core.shardings import NamedSharding
 from ..core.trace import Tracer
 from ..xla import client
+from ..xla.resharding import on
 
 
 __all__ = ["Device", "block_until_ready", "device_get", "device_put", "devices", "live_arrays"]
@@ -23,10 +26,10 @@ Device = client.Device
 
 
 def devices(backend: str | None = None) -> list[Any]:
-    """The devices of this process (see the option num_cpu_devices). Raises RuntimeError for a backend that is not there."""
+    """The devices of all processes (see the option num_cpu_devices). Raises RuntimeError for a backend that is not there."""
     if backend not in (None, "cpu"):
         raise RuntimeError(f"there is no backend {backend!r}: this release runs on 'cpu'")
-    return list(client.cpu_devices())
+    return list(client.all_devices())
 
 
 def device_put(
@@ -34,7 +37,7 @@ def device_put(
 ) -> Any:
     """A tree with its arrays on a device. NumPy arrays and numbers become arrays there.
 
-    `device` is a device, the sharding of an array, None (stay, or the default device), or a tree of those that is a prefix
+    `device` is a device, a sharding, a PartitionSpec (for the mesh in force), None (stay, or the default device), or a tree of those that is a prefix
     of `x`. An array that is there already is given back itself, unless `may_alias` is False. `donate` frees the arrays that
     were copied. `src` is where the values are, which is known anyway. Differentiable, and under vmap it moves all rows.
 
@@ -72,15 +75,27 @@ def _moved(leaf: Any, device: Any, free: bool, may_alias: bool | None) -> Any:
     array = to_array(leaf)
     if array is not leaf:
         array = Array(unshared(array.buf), array.aval)
-    home = array.device
+    home = array.place
+    if isinstance(device, NamedSharding):
+        new = moved_to(array, device)
+        if may_alias is False and new.buf is array.buf:
+            new = stays(Array(client.copy_to_device(array.buf, home), array.aval))
+        return _freed(array, new, free and array is leaf)
     if (device is None or home == device) and (may_alias is not False or array is not leaf):
         return array if device is None else stays(array)
-    new = Array(client.copy_to_device(array.buf, device or home), array.aval)
+    if device is None or device == home:
+        new = Array(client.copy_to_device(array.buf, home), array.aval)
+    else:
+        new = Array(on(array.buf, device), array.aval.update(sharding=None))
     if device is not None:
         stays(new)
-    if free and array is leaf:
+    return _freed(array, new, free and array is leaf)
+
+
+def _freed(old: Array, new: Array, free: bool) -> Array:
+    if free and new.buf is not old.buf:
         client.block_until_ready([new.buf])
-        array.delete()
+        old.delete()
     return new
 
 

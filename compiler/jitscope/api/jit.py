@@ -10,13 +10,13 @@ from .. import tree
 from ..backend.caches import clear_traces
 from ..backend.compile import clear_executables
 from ..backend.dispatch import JitFunction
+from ..backend.spread_calls import Shardings
 from ..backend.static import StaticSpec
 from ..control.bodies import clear_bodies
 from ..eager import operations  # noqa: F401  (puts the evaluating trace in place)
 from ..eager.running import clear_programs
 from ..xla import client, mappings
 from ._flat import check_callable
-from .many_devices import later
 from .processes import check_backend
 
 
@@ -52,8 +52,9 @@ def jit(
 
     `keep_unused`: the program takes the arguments that nobody reads, too. `device` or `backend`: where it runs.
     `inline`: called inside another traced function, its equations become that function's own instead of one call.
-    `compiler_options` are XLA flags by name. `in_shardings` and `out_shardings` are for several devices, which a later
-    release brings: they raise NotImplementedError. `auto_static`: text, None, callables, types and enums passed directly
+    `compiler_options` are XLA flags by name. `in_shardings` and `out_shardings` say how arguments by position and results lie on
+    devices: a sharding, a PartitionSpec for the mesh in force, None (arguments lie as they are, for results XLA chooses), or a
+    tree of those that is a prefix. `auto_static`: text, None, callables, types and enums passed directly
     are static, and a call without any array or number runs as Python.
 
     The result has `trace`, `lower`, `eval_shape`, `clear_cache`, and the Python function as `__wrapped__`; as an attribute
@@ -83,12 +84,14 @@ def jit(
             auto_static=auto_static,
         )
     check_callable(fun, "jit")
-    if tree.leaves((in_shardings, out_shardings)):  # None, and trees of None, say nothing
-        raise later("jit's in_shardings and out_shardings")
     spec = StaticSpec(fun, static_argnums, static_argnames, donate_argnums, donate_argnames)
     options = tuple(sorted((compiler_options or {}).items()))
     where = _device(device, backend)
-    return JitFunction(fun, spec, options, where, auto_static, bool(keep_unused), bool(inline))
+    shardings = None
+    if tree.leaves((in_shardings, out_shardings)):  # None, and trees of None, say nothing
+        ins = tuple(in_shardings) if isinstance(in_shardings, list) else in_shardings
+        shardings = Shardings(ins, out_shardings)
+    return JitFunction(fun, spec, options, where, auto_static, bool(keep_unused), bool(inline), shardings)
 
 
 def _device(device: Any, backend: str | None) -> Any:

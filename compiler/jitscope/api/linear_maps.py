@@ -64,7 +64,7 @@ def _tangent_of(primal: Any, tangent: Any, path: Path) -> Any:
     device = None
     if not one_device() and evaluating():
         value = primal.known() if isinstance(primal, Tracer) else primal
-        device = value.device if isinstance(value, Array) else None
+        device = value.place if isinstance(value, Array) else None
     t = check_tangent(tangent, aval, path, device)
     if is_zero(t) or aval_of(t).weak_type == aval.weak_type:
         return t

@@ -1,57 +1,223 @@
-"""What needs several devices: it comes in a later release, and says so."""
+"""Several devices: meshes of them, and arrays made of what each of them has."""
 
 from __future__ import annotations
 
-import functools
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 
-__all__ = ["make_mesh", "pmap", "shard_map"]
+from .. import tree
+from ..backend.array import Array, to_array
+from ..backend.constraint import constrained, resharded
+from ..backend.spreading import layout_for, moved_to, put_pieces_of, requested, typed
+from ..core.avals import ShapedArray, physical
+from ..core.dtypes import canonicalize
+from ..core.meshes import AxisType, Mesh
+from ..core.shardings import NamedSharding, PartitionSpec, Sharding, SingleDeviceSharding
+from ..xla import client, spread
+from .devices import devices as all_devices
+
+
+__all__ = ["device_put_replicated", "device_put_sharded", "make_array_from_callback", "make_array_from_process_local_data",
+           "make_array_from_single_device_arrays", "make_mesh", "reshard", "with_sharding_constraint"]  # fmt: skip
 
 
 def later(what: str) -> NotImplementedError:
-    return NotImplementedError(
-        f"{what}: computations over several devices come in a later release. On one device jit compiles whole programs, and "
-        "vmap(..., axis_name=...) has the collectives (lax.psum, …)"
+    return NotImplementedError(f"{what} comes in a later release")
+
+
+def make_mesh(
+    axis_shapes: Sequence[int], axis_names: Sequence[Any], axis_types: Any = None, *, devices: Any = None
+) -> Mesh:
+    """A mesh of the first devices there are (or of `devices`): `make_mesh((4, 2), ("data", "model"))`.
+
+    Its axes are Explicit (types say how arrays lie) unless `axis_types` says otherwise; `Mesh(...)` has Auto ones. Raises
+    ValueError where there are too few devices.
+    """
+    try:
+        sizes = tuple(int(n) for n in axis_shapes)
+    except (TypeError, ValueError):
+        raise ValueError(f"axis_shapes of make_mesh is a sequence of ints, not {axis_shapes!r}") from None
+    names = (axis_names,) if isinstance(axis_names, str) else tuple(axis_names)
+    given = list(all_devices() if devices is None else devices)
+    count = math.prod(sizes)
+    if count > len(given):
+        raise ValueError(
+            f"a mesh of shape {sizes} needs {count} devices, and there are {len(given)}: see the option num_cpu_devices"
+        )
+    types = (AxisType.Explicit,) * len(names) if axis_types is None else axis_types
+    grid = np.empty(count, object)
+    grid[:] = given[:count]
+    return Mesh(grid.reshape(sizes), names, types)
+
+
+def with_sharding_constraint(x: Any, shardings: Any) -> Any:
+    """A tree whose arrays the compiler lays out as `shardings` say (a sharding, a PartitionSpec for the mesh in force, or a tree
+    of those that is a prefix of `x`); outside of compiled functions they are moved. Differentiable.
+
+    Raises RuntimeError for a PartitionSpec without a mesh in force, ValueError for shapes that do not fit.
+    """
+    return _each(constrained, "with_sharding_constraint", x, shardings)
+
+
+def reshard(xs: Any, out_shardings: Any) -> Any:
+    """A tree of arrays in other layouts, which their types say (Explicit axes). Raises as `with_sharding_constraint`."""
+    return _each(resharded, "reshard", xs, out_shardings)
+
+
+def _each(move: Callable[..., Any], name: str, x: Any, shardings: Any) -> Any:
+    leaves, treedef = tree.flatten(x)
+    flat = [_sharding(name, s) for s in tree.broadcast_prefix(shardings, treedef, f"{name}: the shardings")]
+    return treedef.unflatten([leaf if s is None else move(leaf, s) for leaf, s in zip(leaves, flat)])
+
+
+def _sharding(name: str, given: Any) -> Any:
+    s = requested(given)
+    if client.is_device(s):
+        s = SingleDeviceSharding(s)
+    if isinstance(s, SingleDeviceSharding):
+        mesh = np.empty(1, object)
+        mesh[:] = [s._device]
+        return NamedSharding(Mesh(mesh, ("device",)), PartitionSpec())
+    if s is not None and not isinstance(s, NamedSharding):
+        raise ValueError(f"{name} takes shardings, PartitionSpecs, or trees of those, not {given!r}")
+    return s
+
+
+# Arrays made of parts ------------------------------------------------------------------------------------------------
+
+
+def _whole(name: str, shape: Any, sharding: Any) -> tuple[tuple[int, ...], Any]:
+    sharding = requested(sharding)
+    if not isinstance(sharding, Sharding):
+        raise TypeError(f"{name} takes a sharding, not {type(sharding).__name__}")
+    return tuple(int(n) for n in shape), sharding
+
+
+def make_array_from_callback(
+    shape: Any, sharding: Any, data_callback: Callable[[Any], Any], dtype: Any = None
+) -> Array:
+    """An array of `shape` in a layout, whose parts `data_callback(index)` gives: `index` are slices of the whole. It is asked
+    once for each different part on this process's devices. `dtype` is what they give, if left out.
+
+    Raises ValueError for parts of other shapes.
+    """
+    shape, sharding = _whole("make_array_from_callback", shape, sharding)
+    known: dict[Any, np.ndarray] = {}
+    parts: list[np.ndarray] = []
+    expected = sharding.shard_shape(shape)
+    for index in sharding.addressable_devices_indices_map(shape).values():
+        key = tuple((s.start, s.stop) for s in index)
+        if key not in known:
+            known[key] = value = np.asarray(data_callback(index))
+            if value.shape != expected:
+                raise ValueError(f"data_callback gave an array of shape {value.shape} for {index}, not {expected}")
+        parts.append(known[key])
+    kind = canonicalize(np.dtype(dtype) if dtype is not None else parts[0].dtype)
+    aval = ShapedArray(shape, kind)
+    values = [np.asarray(p, kind) for p in parts]
+    return Array(put_pieces_of(layout_for(sharding, aval), aval, values), typed(aval, sharding))
+
+
+def make_array_from_single_device_arrays(
+    shape: Any, sharding: Any, arrays: Sequence[Any], *, dtype: Any = None
+) -> Array:
+    """An array of `shape` made of arrays that are on one device each, all of this process's devices in the layout; no copy.
+
+    Raises ValueError for parts of wrong shapes, on wrong devices, or too few.
+    """
+    shape, sharding = _whole("make_array_from_single_device_arrays", shape, sharding)
+    given = list(map(to_array, arrays))
+    if not given:
+        raise ValueError("make_array_from_single_device_arrays: this process needs at least one array")
+    aval = ShapedArray(shape, given[0].aval.dtype, given[0].aval.weak_type)
+    at = layout_for(sharding, aval)
+    part = sharding.shard_shape(shape)
+    by_device = {a.place: a for a in given}
+    mine = at._device.local if isinstance(at, spread.Layout) else [at._device]
+    if set(by_device) != set(mine) or len(given) != len(mine):
+        raise ValueError(
+            f"make_array_from_single_device_arrays needs one array on each of {mine}, and got some on {[a.place for a in given]}"
+        )
+    for a in given:
+        if a.shape != part or a.aval.dtype != aval.dtype:
+            raise ValueError(
+                f"a part is {a.aval.short()}; {sharding} of shape {shape} needs parts of shape {part}, all of one dtype"
+            )
+    if not isinstance(at, spread.Layout):
+        return moved_to(given[0], sharding)
+    bufs = [by_device[d].buf for d in mine]
+    below = physical(aval)
+    return Array(spread.assembled(below.shape, below.dtype, at, bufs), typed(aval, sharding))
+
+
+def make_array_from_process_local_data(sharding: Any, local_data: Any, global_shape: Any = None) -> Any:
+    """A tree of arrays of which each process gives its own part: `local_data`, the rows (or other block) that its devices hold.
+
+    `global_shape` is the whole's; left out, or None for an axis, it follows from the layout. Raises ValueError for data that is
+    neither the whole nor this process's block.
+    """
+    return tree.map(lambda x: _from_local(sharding, np.asarray(x), global_shape), local_data)
+
+
+def _from_local(sharding: Any, local: np.ndarray, global_shape: Any) -> Array:
+    _, sharding = _whole("make_array_from_process_local_data", (), sharding)
+    given = (None,) * local.ndim if global_shape is None else tuple(global_shape)
+    shape = tuple(
+        n * _processes(sharding, i, local.ndim) if g is None else g for i, (n, g) in enumerate(zip(local.shape, given))
     )
+    indices = sharding.addressable_devices_indices_map(shape)
+    begins, ends = [], []
+    for i, n in enumerate(shape):
+        spans = [s[i].indices(n) for s in indices.values()]
+        begins.append(min(s[0] for s in spans))
+        ends.append(max(s[1] for s in spans))
+    block = tuple(e - b for b, e in zip(begins, ends))
+    if local.shape not in (block, shape):
+        raise ValueError(f"this process holds a block of shape {block} of {shape}; the data has shape {local.shape}")
+    shift = begins if local.shape == block else [0] * len(shape)
+
+    def part(index: Any) -> np.ndarray:
+        own = [s.indices(n) for s, n in zip(index, shape)]
+        return local[tuple(slice(a - b, e - b) for (a, e, _), b in zip(own, shift))]
+
+    return make_array_from_callback(shape, sharding, part, local.dtype)
 
 
-def make_mesh(axis_shapes: Any, axis_names: Any, axis_types: Any = None, *, devices: Any = None) -> Any:
-    """A mesh of devices. Raises NotImplementedError: it comes in a later release."""
-    raise later("make_mesh")
+def _processes(sharding: Any, axis: int, ndim: int) -> int:
+    """How many different blocks the processes hold along an axis."""
+    count = sharding.factors(ndim)[axis] if isinstance(sharding, NamedSharding) else 1
+    if count == 1:
+        return 1
+    sizes = tuple(sharding.factors(ndim))
+    mine = {s[axis].indices(sizes[axis])[0] for s in sharding.addressable_devices_indices_map(sizes).values()}
+    return count // len(mine)
 
 
-def pmap(
-    fun: Any,
-    axis_name: Any = None,
-    *,
-    in_axes: Any = 0,
-    out_axes: Any = 0,
-    static_broadcasted_argnums: Any = (),
-    devices: Any = None,
-    backend: str | None = None,
-    axis_size: int | None = None,
-    donate_argnums: Any = (),
-) -> Any:
-    """`fun` mapped over devices. It comes in a later release: calling what this gives raises NotImplementedError, but code
-    that only makes such functions runs."""
+def device_put_sharded(shards: Sequence[Any], devices: Sequence[Any]) -> Any:
+    """Trees, one for each device, as one tree of arrays with a new first axis that lies along the devices. Raises ValueError for
+    another number of them."""
+    if len(shards) != len(devices):
+        raise ValueError(
+            f"device_put_sharded needs one value for each device: there are {len(shards)} and {len(devices)}"
+        )
+    sharding = _along(devices)
 
-    @functools.wraps(fun)
-    def mapped(*_: Any, **__: Any) -> Any:
-        raise later("pmap")
+    def together(*values: Any) -> Array:
+        stacked = np.stack([np.asarray(v) for v in values])
+        return moved_to(stacked, sharding)
 
-    return mapped
+    return tree.map(together, *shards)
 
 
-def shard_map(
-    f: Any = None,
-    /,
-    *,
-    out_specs: Any,
-    in_specs: Any = None,
-    mesh: Any = None,
-    axis_names: Any = frozenset(),
-    check_vma: bool = True,
-) -> Any:
-    """`f` run on each device's shard. Raises NotImplementedError: it comes in a later release."""
-    raise later("shard_map")
+def device_put_replicated(x: Any, devices: Sequence[Any]) -> Any:
+    """A tree with its arrays repeated along a new first axis that lies along the devices."""
+    return device_put_sharded([x] * len(devices), devices)
+
+
+def _along(devices: Sequence[Any]) -> NamedSharding:
+    grid = np.empty(len(devices), object)
+    grid[:] = list(devices)
+    return NamedSharding(Mesh(grid, ("_device_put_sharded",)), PartitionSpec("_device_put_sharded"))

@@ -17,8 +17,10 @@ from ..core.dtypes import canonicalize
 from ..core.errors import DeletedArrayError
 from ..core.operators import Operators
 from ..core.references import Reference
+from ..core.shardings import NamedSharding, PartitionSpec, Sharding, SingleDeviceSharding
 from ..core.trace import Tracer, immutable_message
 from ..xla import client
+from ..xla.resharding import on
 from .guarding import guard
 
 
@@ -60,7 +62,7 @@ class Array(Operators):
             raise BufferError(f"the array is in the host's memory (1, 0), not on device {dl_device}")
         if isinstance(self.aval.dtype, dtypes.ExtendedDType):
             raise BufferError(f"{self.aval.short()} holds keys, which have no DLPack form: use random.key_data(keys)")
-        return client.to_dlpack(client.copy_to_device(self.buf, self.device) if copy else self.buf, stream)
+        return client.to_dlpack(client.copy_to_device(self.buf, self.place) if copy else self.buf, stream)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)
@@ -153,13 +155,19 @@ class Array(Operators):
         return physical(self.aval).bytes
 
     @property
-    def device(self) -> Any:
-        """The device that has it."""
+    def place(self) -> Any:
+        """Where programs on it run: its device, or the group that it is spread over."""
         return client.device_of(self.buf)
 
+    @property
+    def device(self) -> Any:
+        """The device that has it; of an array on several, its sharding."""
+        place = self.place
+        return place if client.is_device(place) else self.sharding
+
     def devices(self) -> set:
-        """The devices that have it: one."""
-        return {self.device}
+        """The devices that have it."""
+        return self.sharding.device_set
 
     def to_device(self, device: Any, *, stream: Any = None) -> Array:
         """The array on another device; itself if it is there. Raises NotImplementedError for `stream`."""
@@ -169,29 +177,46 @@ class Array(Operators):
 
     def platform(self) -> str:
         """The kind of its device: "cpu"."""
-        return self.device.platform
+        return self.place.platform
 
     @property
-    def sharding(self) -> Any:
-        """How it is laid out over devices: on one, which `device_put` accepts in the device's place."""
-        return client.sharding_of(self.device)
-
-    is_fully_addressable = is_fully_replicated = True
-    committed = False
+    def sharding(self) -> Sharding:
+        """How it is laid out over devices: a NamedSharding, or a SingleDeviceSharding."""
+        return sharding_of(self.buf)
 
     @property
-    def addressable_shards(self) -> Any:
-        raise NotImplementedError(
-            "addressable_shards: arrays over several devices come in a later release; this one is whole"
-        )
+    def is_fully_addressable(self) -> bool:
+        """Whether all of its devices are of this process."""
+        return self.sharding.is_fully_addressable
 
-    global_shards = addressable_shards
+    @property
+    def is_fully_replicated(self) -> bool:
+        """Whether each of its devices has all of it."""
+        return self.sharding.is_fully_replicated
+
+    @property
+    def committed(self) -> bool:
+        """Whether it stays where it is: the user put it there, or it is spread over several devices."""
+        return is_put(self.buf) or client.is_spread(self.buf)
+
+    _committed = committed
+
+    @property
+    def addressable_shards(self) -> list[Shard]:
+        """Its parts on the devices of this process."""
+        return [s for s in shards_of(self) if s.data is not None]
+
+    @property
+    def global_shards(self) -> list[Shard]:
+        """Its parts on all devices; those of other processes have no `data`."""
+        return shards_of(self)
 
     def addressable_data(self, index: int) -> Array:
-        """Its part on device `index`: all of it on the only one, 0."""
-        if index != 0:
-            raise IndexError(f"the array is on one device; there is no part {index}")
-        return self
+        """Its part on this process's device number `index`. Raises IndexError."""
+        shards = self.addressable_shards
+        if not 0 <= index < len(shards):
+            raise IndexError(f"the array is on {len(shards)} devices of this process; there is no part {index}")
+        return self if len(shards) == 1 and self.is_fully_addressable else shards[index].data
 
     def on_device_size_in_bytes(self) -> int:
         """Size in memory, in bytes; elements of 4 bits take half a byte."""
@@ -222,7 +247,7 @@ class Array(Operators):
         return client.pointer(self.buf)
 
     def __copy__(self) -> Array:
-        return Array(client.copy_to_device(self.buf, self.device), self.aval)
+        return Array(client.copy_to_device(self.buf, self.place), self.aval)
 
     def __deepcopy__(self, memo: Any) -> Array:
         make, values = self.__reduce__()
@@ -398,9 +423,66 @@ def common_device(bufs: Sequence[Any]) -> Any:
     return devices.pop()
 
 
+def is_put(buf: Any) -> bool:
+    """Whether the user put the array where it is."""
+    return id(buf) in _put
+
+
 def placed(x: Any, device: Any) -> Array:
-    """Any value as an array on `device`."""
+    """Any value as an array on `device`, or on the devices of a group."""
     array = to_array(x)
-    if config.guarding and array.device != device:
-        guard("device_to_device", lambda: f"{array.aval.short()} from {array.device} to {device}")
-    return array if array.device == device else Array(client.copy_to_device(array.buf, device), array.aval)
+    if array.place is device or array.place == device:
+        return array
+    if config.guarding:
+        guard("device_to_device", lambda: f"{array.aval.short()} from {array.place} to {device}")
+    return Array(on(array.buf, device), array.aval if array.aval.sharding is None else array.aval.update(sharding=None))
+
+
+# Parts ---------------------------------------------------------------------------------------------------------------
+
+
+def sharding_of(buf: Any) -> Sharding:
+    """What a user knows the layout of a buffer by."""
+    at = buf._sharding
+    if at.said is not None:
+        return at.said
+    if client.is_spread(buf):
+        return NamedSharding(at._device.mesh, PartitionSpec())
+    return SingleDeviceSharding(at._device)
+
+
+class Shard:
+    """The part of an array that one device has: `index`, the slices of the whole that it is; `replica_id`, its number among
+    the equal parts; `data`, an array on the device (None on those of other processes)."""
+
+    __slots__ = ("data", "device", "index", "replica_id")
+
+    def __init__(self, device: Any, index: tuple[slice, ...], replica_id: int, data: Any):
+        self.device, self.index, self.replica_id, self.data = device, index, replica_id, data
+
+    def __repr__(self) -> str:
+        data = "" if self.data is None else f", data={self.data}"
+        index = tuple(slice(s.start, s.stop, None) for s in self.index)
+        return f"Shard(device={self.device!r}, index={index}, replica_id={self.replica_id}{data})"
+
+
+def shards_of(array: Array) -> list[Shard]:
+    """The parts of an array, in the order of its devices. Raises DeletedArrayError."""
+    if array.is_deleted():
+        raise DeletedArrayError("the array was deleted")
+    if not client.is_spread(array.buf):
+        return [Shard(array.place, (slice(None),) * array.aval.ndim, 0, Array(array.buf, array.aval))]
+    layout, aval = array.buf._sharding, array.aval
+    indices = client.index_map(layout, physical(aval).shape)
+    mine = dict(zip(layout._device.local, client.pieces(array.buf)))
+    seen: dict[Any, int] = {}
+    found = []
+    for device, index in zip(layout._device.devices, indices):
+        index = index[: aval.ndim]
+        part = tuple((s.start, s.stop) for s in index)
+        seen[part] = seen.get(part, -1) + 1
+        buf = mine.get(device)
+        shape = tuple(len(range(*s.indices(n))) for s, n in zip(index, aval.shape))
+        data = None if buf is None else Array(buf, ShapedArray(shape, aval.dtype, aval.weak_type))
+        found.append(Shard(device, index, seen[part], data))
+    return found

@@ -82,6 +82,15 @@ class Ready:
         return self.out_tree.unflatten(list(map(self.make, outs, program.out_avals)))
 
 
+class SpreadReady(Ready):
+    """The same for a program over several devices: arguments that lie otherwise than it takes them are moved first."""
+
+    __slots__ = ()
+
+    def run(self, bufs: Sequence[Any]) -> Any:
+        return super().run(self.program.placed(bufs))  # pyright: ignore[reportAttributeAccessIssue]
+
+
 class CheckedReady(Ready):
     """With `debug_key_reuse`, a look at the keys of each call; with `debug_nans`, at its results: `checked` runs `ready` so."""
 

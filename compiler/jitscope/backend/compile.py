@@ -25,6 +25,8 @@ from ..xla import client, donations, mappings, mlir
 from ..xla.callbacks import answer, calls_python
 from ..xla.garbage import collect, due
 from ..xla.program import Executable, RuntimeFailure, compile_options, translate
+from ..xla.resharding import in_layout
+from ..xla.spread import Spread
 from .array import Array, one_device, placed, result_of, to_array
 from .disk import programs as disk
 from .donating import owned, usable, warn_unusable
@@ -110,6 +112,23 @@ class Program:
             self.tell_donated([given[i] for i in self.donated])
         make = result_of if self.gives_float0 else Array
         return [make(buf, aval) for buf, aval in zip(outs, self.out_avals)]
+
+
+class SpreadProgram(Program):
+    """A program over several devices. Arguments that lie otherwise than it takes them are moved."""
+
+    __slots__ = ("spread",)
+
+    def placed(self, bufs: Sequence[Any]) -> list[Any]:
+        """The buffers of all arguments as the program takes them."""
+        found = list(bufs)
+        for at, i in zip(self.spread.ins[len(self.hidden) :], self.kept):
+            if found[i]._sharding is not at:
+                found[i] = in_layout(found[i], at)
+        return found
+
+    def run(self, bufs: Sequence[Any]) -> list[Array]:
+        return super().run(self.placed(bufs))
 
 
 def _donation(debug: DebugInfo, argument: int, handle: Any) -> donations.Story:
@@ -217,10 +236,13 @@ def compile_jaxpr(
             f"{closed.jaxpr.debug.name} was traced for symbolic dimensions, {', '.join(a.short() for a in closed.in_avals)}: it can "
             "be exported (jitscope.export), not compiled, before its sizes are known"
         )
-    check_placement(closed, device)
+    place = device.group if type(device) is Spread else device
+    check_placement(closed, place)
     kept = _kept_arguments(closed, keep_unused)
     donated = _donated(closed, donated, kept, tell=lowered is None)
-    lifted, hidden, embedded = _split_constants(closed, device, kept)
+    lifted, hidden, embedded = _split_constants(closed, place, kept)
+    if type(device) is Spread:
+        device = device._replace(ins=(*[buf._sharding for buf in hidden], *[device.ins[i] for i in kept]))
     key = structural_hash(lifted, embedded)
     lifted = ClosedJaxpr(lifted.jaxpr, embedded)
     taken = tuple(len(hidden) + kept.index(i) for i in donated)
@@ -237,7 +259,11 @@ def compile_jaxpr(
         with _lock:
             _entries[where] = entry
         _watch_mappings()
-    return Program(entry, hidden, kept, len(closed.in_avals), closed.out_avals, reused, donated, closed.jaxpr.debug)
+    kind = SpreadProgram if type(device) is Spread else Program
+    program = kind(entry, hidden, kept, len(closed.in_avals), closed.out_avals, reused, donated, closed.jaxpr.debug)
+    if isinstance(program, SpreadProgram):
+        program.spread = device
+    return program
 
 
 _built = 0
@@ -260,17 +286,25 @@ def _watch_mappings() -> None:
 
 
 def lower_closed(
-    closed: ClosedJaxpr, donated: Sequence[int] = (), keep_unused: bool = False, debug_info: bool = False
+    closed: ClosedJaxpr,
+    donated: Sequence[int] = (),
+    keep_unused: bool = False,
+    debug_info: bool = False,
+    device: Any = None,
 ) -> bytes:
     """The MLIR bytecode of a jaxpr's program, as `compile_jaxpr` would compile it; with `debug_info`, locations say besides the
     paths of equations their named scopes and where they were written."""
     closed = purified(closed)[0]
     kept = _kept_arguments(closed, keep_unused or not all(is_static(a.shape) for a in closed.in_avals))
-    lifted, hidden, embedded = _split_constants(closed, None, kept)
+    spread = _spread(device)
+    lifted, hidden, embedded = _split_constants(closed, spread and spread.group, kept)
+    if spread is not None:
+        spread = spread._replace(ins=(*[buf._sharding for buf in hidden], *[spread.ins[i] for i in kept]))
     taken = tuple(len(hidden) + kept.index(i) for i in _donated(closed, donated, kept, tell=not debug_info))
     program, name = ClosedJaxpr(lifted.jaxpr, embedded), closed.jaxpr.debug.name
     describe = _described if debug_info else None
-    return mlir.to_bytecode(lower_jaxpr(program, name, taken, describe, solution=_solution(lifted.jaxpr, len(hidden))))
+    solution = _solution(lifted.jaxpr, len(hidden))
+    return mlir.to_bytecode(lower_jaxpr(program, name, taken, describe, solution=solution, spread=spread))
 
 
 def _solution(jaxpr: Jaxpr, hidden: int) -> Solution | None:
@@ -353,7 +387,7 @@ def _build(
         return _Entry(executable, stored.unpack_lowered(), key, number, lifted.in_avals, overrides, bytecode)
     start = time.perf_counter()
     if lowered is None:
-        lowered = mlir.to_bytecode(lower_jaxpr(lifted, lifted.jaxpr.debug.name, donated))
+        lowered = mlir.to_bytecode(lower_jaxpr(lifted, lifted.jaxpr.debug.name, donated, spread=_spread(device)))
     middle = time.perf_counter()
     executable = Executable.compile(
         lowered,
@@ -361,6 +395,7 @@ def _build(
         device,
         compile_options(overrides=overrides),
         (answer,) if calls_python(lowered) else (),
+        donated,
     )
     end = time.perf_counter()
     if note is not None:
@@ -370,6 +405,10 @@ def _build(
     if isinstance(place, disk.Wanted):
         disk.keep(place, lifted.jaxpr.debug.name, executable, lowered, end - start)
     return _Entry(executable, lowered, key, number, lifted.in_avals, overrides, len(lowered))
+
+
+def _spread(device: Any) -> Spread | None:
+    return device if type(device) is Spread else None
 
 
 def _compile_step(note: records.Record, seconds: float, answer_of_disk: disk.Answer | None) -> records.Record:

@@ -27,16 +27,19 @@ from ..core.avals import aval_of
 from ..core.config import scoped, settings
 from ..core.errors import stepped_on
 from ..core.folding import fold
+from ..core.meshes import mesh_in_force
 from ..core.staging import eval_jaxpr, recording
 from ..core.trace import Tracer, _current, current_trace, evaluating, running_line
 from ..xla import client
 from .arguments import Arguments
 from .array import Array, array_from_numpy, device_for, one_device, placed, to_array
-from .caches import CheckedReady, Ready, Traced, caches_of
+from .caches import CheckedReady, Ready, SpreadReady, Traced, caches_of
 from .call_key import call_key
-from .compile import Options, Program, compile_jaxpr
+from .compile import Options, Program, SpreadProgram, compile_jaxpr
 from .given import Given
 from .memory import RefReady, Taken
+from .spread_calls import Shardings, layouts_text
+from .spreading import spread_for
 from .stages import trace_stage
 from .static import StaticSpec
 from .tracing import traced_for
@@ -51,6 +54,7 @@ class Configuration(NamedTuple):
     device: Any
     auto_static: bool
     keep_unused: bool
+    shardings: Any = None
 
 
 class JitFunction:
@@ -65,14 +69,17 @@ class JitFunction:
         auto_static: bool = False,
         keep_unused: bool = False,
         inline: bool = False,
+        shardings: Shardings | None = None,
     ):
         functools.update_wrapper(self, fun)
         self.__wrapped__ = fun
         self._fun, self._spec, self._options, self._device, self._auto = fun, spec, options, device, auto_static
         self._keep_unused, self._inline = keep_unused, inline
         self._name = getattr(fun, "__name__", None) or getattr(getattr(fun, "func", None), "__name__", "<unnamed>")
-        self._caches = caches_of(fun, Configuration(spec.key, options, device, auto_static, keep_unused))
-        self._one_device = one_device()
+        self._shardings = shardings
+        asked = shardings and shardings.key
+        self._caches = caches_of(fun, Configuration(spec.key, options, device, auto_static, keep_unused, asked))
+        self._one_device = one_device() and shardings is None
         self._all_dynamic = not spec.statics
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -127,7 +134,7 @@ class JitFunction:
             return self._fun(*args, **kwargs)
         if not evaluating() or any(isinstance(x, Tracer) for x in leaves):
             return self._nested(arguments)
-        device = None if self._one_device else self._device or device_for(leaves)
+        device = None if self._one_device else self._device or self._place(leaves)
         arrays = self._arrays(arguments, device)
         key, bufs = self._key(arguments, arrays, device)
         ready = self._caches.calls.get(key)
@@ -135,21 +142,29 @@ class JitFunction:
             out, ready = self._first(key, bufs, arguments, arrays, device)
         else:
             out = ready.run(bufs)
-        if written is not None and written != key:
+        if written is not None and written != key and self._one_device:
             places = arguments.places()
             ready = ready if places == list(range(len(bufs))) else ready.reordered(places)
             self._caches.remember(self._caches.calls, written, ready)
         return out
+
+    def _place(self, leaves: Any) -> Any:
+        wanted = None if self._shardings is None else self._shardings.place()
+        return device_for(leaves) if wanted is None else wanted
 
     def _key(self, arguments: Arguments, arrays: list[Array], device: Any) -> tuple[tuple, list[Any]]:
         """The key of a call whose arguments by name come in order, and its buffers as the program takes them."""
         args, kwargs = arguments.filled(arrays)
         found = call_key(self._spec, self._auto, tuple(args), dict(sorted(kwargs.items())))
         assert found is not None  # all of them are arrays
-        return (found[0] if device is None else (device, *found[0])), found[1]
+        if device is None:
+            return found
+        return (device, mesh_in_force(), *[buf._sharding for buf in found[1]], *found[0]), found[1]
 
     def _arrays(self, arguments: Arguments, device: Any) -> list[Any]:
         try:
+            if self._shardings is not None:
+                return self._shardings.arguments(arguments, device)
             return [
                 x
                 if type(x) is Ref or (type(x) is Array and device is None)
@@ -180,7 +195,8 @@ class JitFunction:
     ) -> tuple[Any, Ready]:
         """Trace, compile and run: the result, and the program, filed under its key."""
         device = device or client.default_device()
-        traced = traced_for(self, arguments, tuple([a.aval for a in arrays]), device)
+        avals = tuple([a.aval for a in arrays])
+        traced = traced_for(self, arguments, avals, device, layouts_text(arrays))
         note = records.Record(
             "", self._name, traced.number, position=traced.closed.jaxpr.debug.defined, call_site=source.here()
         )
@@ -189,6 +205,7 @@ class JitFunction:
             taken = Taken(closed)
             closed, donated = taken.closed, taken.donated(donated)
             device = device if self._one_device else device_for([*arrays, *taken.captured])
+        device = device if self._one_device else self._spread(traced, closed, arrays, device)
         program = compile_jaxpr(
             closed,
             self._options,
@@ -212,8 +229,15 @@ class JitFunction:
         records.emit(note.step_of("run", time.perf_counter() - start, {}, payload))
         return out, ready
 
+    def _spread(self, traced: Traced, closed: Any, arrays: list[Array], device: Any) -> Any:
+        """The device, or how the program is spread over several."""
+        outs = () if self._shardings is None else self._shardings.results(traced)
+        found = [to_array(a) for a in arrays]
+        return spread_for(closed, [a.buf._sharding for a in found], device, outs, [a.committed for a in found])
+
     def _ready(self, program: Program, traced: Traced) -> Ready:
-        ready = Ready(program, traced.out_tree)
+        kind = SpreadReady if isinstance(program, SpreadProgram) else Ready
+        ready = kind(program, traced.out_tree)
         run = watched(traced.closed, self._name, ready.run, in_library=False)
         return ready if run == ready.run else CheckedReady(ready, run)
 
@@ -221,6 +245,8 @@ class JitFunction:
         """The call inside a trace, or with tracers: one equation, or with `inline` those of the function."""
         leaves = arguments.leaves
         try:
+            if self._shardings is not None:
+                leaves = self._shardings.constrained(arguments)
             avals = tuple([aval_of(x) for x in leaves])
         except TypeError as error:
             raise self._bad_argument(arguments, error) from None
@@ -229,6 +255,8 @@ class JitFunction:
             outs = eval_jaxpr(traced.closed.jaxpr, traced.closed.consts, *leaves)
         else:
             outs = call(traced.closed, leaves, self._name)
+        if self._shardings is not None:
+            outs = self._shardings.constrained_results(traced, outs)
         return traced.out_tree.unflatten(outs)
 
     # What JAX's jitted functions offer beside being called

@@ -57,7 +57,7 @@ class Takes:
             return None
         bufs = [a.buf for a in arrays]
         for i in self._donated:
-            bufs[i] = client.copy_to_device(bufs[i], arrays[i].device)
+            bufs[i] = client.copy_to_device(bufs[i], arrays[i].place)
         return [*hidden, *[bufs[i] for i in self._kept]]
 
 

@@ -22,6 +22,7 @@ from ..symbolic.dimension import is_static, is_symbolic_dim
 from ..symbolic.solving import Solution
 from ..xla import mlir, portable
 from .foreign import ForeignCalls
+from .mesh_names import Meshes
 from .patterns import Patterns
 from .run_number import NUMBER, RunNumber, call_python
 from .sizes import SIZE, Sizes, variables_in_main
@@ -52,6 +53,7 @@ class Module:
         self.variables: tuple[str, ...] = ()
         self.sizes: list[dict[str, Any]] = []
         self.polymorphic = self.refines = False
+        self.meshes = Meshes(self)
 
     @property
     def run(self) -> RunNumber:
@@ -81,7 +83,13 @@ class Module:
         return candidate
 
     def build(
-        self, jaxpr: Jaxpr, name: str, visibility: str, consts: Sequence[np.ndarray] = (), donated: Sequence[int] = ()
+        self,
+        jaxpr: Jaxpr,
+        name: str,
+        visibility: str,
+        consts: Sequence[np.ndarray] = (),
+        donated: Sequence[int] = (),
+        spread: Any = None,
     ) -> tuple[Any, RunNumber]:
         """A function of the jaxpr's invars, `consts` being the values of its constvars; results may take the memory of the arguments `donated`."""
         params, extra = jaxpr.invars, len(self.variables)
@@ -91,6 +99,8 @@ class Module:
             function = self.mlir.func.FuncOp(name, function_type, visibility=visibility)
         if donated:
             self._mark_donated(function, donated, len(params))
+        if spread is not None:
+            self.meshes.mark(function, spread, jaxpr)
         block = function.add_entry_block([mlir.location(n) for n in [*self.variables, *_argument_names(jaxpr)]])
         run = RunNumber(block)
         self.runs.append(run)
@@ -288,6 +298,10 @@ class LoweringContext(ForeignCalls, Patterns):
         return isinstance(self.ir.RankedTensorType(x.type).element_type, self.ir.ComplexType)
 
     # Types and constants
+
+    def rank(self, value: Any) -> int:
+        """The number of axes of an MLIR value."""
+        return self.ir.RankedTensorType(value.type).rank
 
     def type(self, aval: ShapedArray) -> Any:
         """The MLIR tensor type of an aval (of the array below, for keys)."""
@@ -490,17 +504,20 @@ def lower_jaxpr(
     describe: Callable[[JaxprEqn], mlir.Described] | None = None,
     solution: Solution | None = None,
     platforms: Sequence[str] = ("cpu",),
+    spread: Any = None,
 ) -> Any:
     """The module of a program whose arguments are its invars; small captured constants are written into it. Symbolic
     dimensions need their `solution` from the arguments' shapes. `describe` gives what the location of an equation says besides
-    its path: a name, and a file with a range (see `xla.mlir.location`)."""
+    its path: a name, and a file with a range (see `xla.mlir.location`). `spread`: the layouts of a program over several devices
+    (`xla.spread.Spread`)."""
     context = mlir.context()
     with context, mlir.location():
         module = Module(name, platforms)
+        module.meshes.group = None if spread is None else spread.group
         module.describe = describe
         if solution is not None or len(platforms) > 1:
             module.build_polymorphic(closed.jaxpr, solution, closed.consts)
             module.module.operation.attributes["jax.uses_shape_polymorphism"] = module.ir.BoolAttr.get(True)
             return module.module
-        module.build(closed.jaxpr, "main", "public", closed.consts, donated)
+        module.build(closed.jaxpr, "main", "public", closed.consts, donated, spread)
         return portable.refined(module.module) if module.refines else module.module

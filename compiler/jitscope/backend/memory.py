@@ -46,7 +46,7 @@ class Memory(Held):
         """The buffer for a program; one that `changes` it may take the memory."""
         old = self.read()
         if changes and self.shared:
-            self.renew(Array(client.copy_to_device(old.buf, old.device), old.aval))
+            self.renew(Array(client.copy_to_device(old.buf, old.place), old.aval))
         return self.value.buf
 
     def renew(self, value: Array) -> None:
@@ -60,7 +60,7 @@ class Memory(Held):
 
 def _beside(old: Array, x: Any) -> Array:
     """A value as an array where the old one is."""
-    return to_array(x) if one_device() else placed(x, old.device)
+    return to_array(x) if one_device() else placed(x, old.place)
 
 
 def memory_of(x: Any) -> Ref:
@@ -76,7 +76,7 @@ _MAX_PROGRAMS = 4096
 
 def _program(old: Array, parts: Parts, arrays: Sequence[Array], add: bool) -> Program:
     """The program (value, new, operands of the index) → new value, in the memory of the old."""
-    device = None if one_device() else old.device
+    device = None if one_device() else old.place
     key = (old.aval, parts, add, *[x.aval for x in arrays], settings(), device)
     program = _programs.get(key)
     if program is None:

@@ -7,10 +7,13 @@ from typing import Any
 from ..core.effects import no_effects
 from ..core.jaxpr import ClosedJaxpr, walk
 from ..core.primitive import FunctionCall
+from ..core.shardings import NamedSharding, SingleDeviceSharding
 from ..core.trace import Tracer
 from ..core.zeros import is_zero
 from ..xla import client
 from .array import Array, one_device, placed
+from .constraint import resharded
+from .spreading import moved_to, requested
 
 
 class DevicePut(FunctionCall):
@@ -21,7 +24,7 @@ class DevicePut(FunctionCall):
 
     def evaluate(self, args, /, *, device, source):
         (x,) = args
-        return [placed(x, device)]
+        return [moved_to(x, device) if isinstance(device, NamedSharding) else placed(x, device)]
 
     def stage(self, trace, args, /, **params):
         return trace.record(self, args, params)
@@ -54,9 +57,11 @@ device_put_p = DevicePut("device_put")
 
 
 def moved(x: Any, device: Any) -> Any:
-    """A traced value on `device`."""
+    """A traced value on `device`, or in a layout."""
+    if isinstance(device, NamedSharding):
+        return resharded(x, device)
     known = x.known() if isinstance(x, Tracer) else x
-    source = known.device if isinstance(known, Array) else None
+    source = known.place if isinstance(known, Array) else None
     return device_put_p.bind(x, device=device, source=source)[0]
 
 
@@ -74,13 +79,13 @@ def check_placement(closed: ClosedJaxpr, device: Any) -> None:
 
 
 def device_of_request(x: Any) -> Any:
-    """The device that a user means: None, one of the runtime's, or an array's `sharding`. Raises ValueError for others."""
-    if x is None or client.is_device(x):
+    """The device or sharding that a user means: None, one of the runtime's devices, a sharding, a PartitionSpec for the mesh in
+    force. Raises ValueError for others."""
+    x = requested(x)
+    if x is None or client.is_device(x) or isinstance(x, NamedSharding):
         return x
-    found = client.device_of_sharding(x)
-    if found is None:
+    if not isinstance(x, SingleDeviceSharding):
         raise ValueError(
-            f"device_put takes None, a device (one of jitscope.devices()), the sharding of an array on one device, or a "
-            f"tree of those; it got {x!r}"
+            f"device_put takes None, a device (one of jitscope.devices()), a sharding, or a tree of those; it got {x!r}"
         )
-    return found
+    return x._device

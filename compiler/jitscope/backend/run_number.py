@@ -59,6 +59,9 @@ class RunNumber:
         function.attributes["function_type"] = ir.TypeAttr.get(kind)
         if "arg_attrs" in function.attributes:
             function.arg_attrs = ir.ArrayAttr.get([*function.arg_attrs, ir.DictAttr.get({})])
+        if self.given and "res_attrs" in function.attributes:
+            results = [*function.attributes["res_attrs"], ir.DictAttr.get({})]
+            function.attributes["res_attrs"] = ir.ArrayAttr.get(results)
 
 
 class _First:
@@ -82,6 +85,9 @@ def call_python(ctx: Any, callback: Any, values: Sequence[Any]) -> list[Any]:
         {"index": _First},
         side_effect=threaded,
     )
+    meshes = ctx.module.meshes
+    if meshes.group is not None and not meshes.manual and outs:
+        outs[0].owner.attributes["sdy.sharding"] = meshes.on_first(len(outs))
     if threaded:
         run.now = outs.pop(0)
     return [ctx.convert(v, w.dtype, a.dtype) for v, w, a in zip(outs, wide_out, ctx.avals_out)]

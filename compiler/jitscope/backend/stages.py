@@ -19,14 +19,17 @@ from ..core.avals import ShapedArray, aval_of
 from ..core.dtypes import ExtendedDType, canonicalize
 from ..core.folding import fold
 from ..core.jaxpr import ClosedJaxpr
+from ..core.shardings import NamedSharding, PartitionSpec, SingleDeviceSharding
 from ..core.trace import Tracer
 from ..symbolic.dimension import Dim
 from ..xla import mlir
-from ..xla.client import sharding_of
+from ..xla.spread import Spread
 from .arguments import Arguments
-from .array import Array, device_for, placed
+from .array import Array, device_for, one_device, placed
 from .compile import Program, compile_jaxpr, lower_closed
 from .memory import Taken
+from .spread_calls import layouts_text
+from .spreading import layout_for, spread_for, typed
 from .tracing import traced_for
 from .watching import watched
 
@@ -80,6 +83,7 @@ class ShapeDtypeStruct:
     def aval(self) -> Any:
         """What an array (or a reference) like this is while tracing: its dtype is the canonical one."""
         inner = ShapedArray(self.shape, canonicalize(self.dtype), self.weak_type)
+        inner = inner if self.sharding is None else typed(inner, self.sharding)
         return AbstractRef(inner.strong()) if self.is_ref else inner
 
     @property
@@ -163,9 +167,23 @@ def trace_stage(function: JitFunction, args: tuple, kwargs: dict[str, Any]) -> T
     arguments = Arguments(function._spec, args, kwargs, function._auto)
     named = zip(arguments.leaves, arguments.names())
     avals = tuple([aval_like(x, f"argument {name} of {function._name}") for x, name in named])
-    device = function._device or device_for(arguments.leaves)
-    traced = traced_for(function, arguments, avals, device)
+    device = function._device or function._place(arguments.leaves)
+    traced = traced_for(function, arguments, avals, device, layouts_text(arguments.leaves))
+    if not (one_device() and function._shardings is None):
+        device = _spread(function, arguments, avals, traced, device)
     return TracedStage(function, traced, arguments.in_tree, device, arguments.donated(), arguments.statics)
+
+
+def _spread(function: JitFunction, arguments: Arguments, avals: Sequence[Any], traced: Traced, device: Any) -> Any:
+    """The device, or how the program is spread over several."""
+    shardings, leaves = function._shardings, arguments.leaves
+    asked = [None] * len(leaves) if shardings is None else shardings.wanted(arguments)
+    layouts = []
+    for leaf, aval, wanted in zip(leaves, avals, asked):
+        said = wanted or (leaf.sharding if isinstance(leaf, ShapeDtypeStruct) else None)
+        known = leaf.buf._sharding if type(leaf) is Array else None
+        layouts.append(known if said is None else layout_for(said, aval))
+    return spread_for(traced.closed, layouts, device, () if shardings is None else shardings.results(traced))
 
 
 class _Stage:
@@ -262,13 +280,13 @@ class LoweredStage(_Stage):
     def _described(self) -> bytes:
         """The bytecode with named scopes and places; programs that are run have paths alone, so that moving a cell compiles nothing."""
         stage = self._stage
-        return lower_closed(*stage._pure, stage._function._keep_unused, debug_info=True)
+        return lower_closed(*stage._pure, stage._function._keep_unused, debug_info=True, device=stage._device)
 
     def bytecode(self) -> bytes:
         """The module as MLIR bytecode."""
         if self._bytecode is None:
             start, stage = time.perf_counter(), self._stage
-            self._bytecode = lower_closed(*stage._pure, stage._function._keep_unused)
+            self._bytecode = lower_closed(*stage._pure, stage._function._keep_unused, device=stage._device)
             records.emit(stage.note().step_of("lower", time.perf_counter() - start))
         return self._bytecode
 
@@ -307,13 +325,15 @@ class LoweredStage(_Stage):
         """Compile (or find the program of the same structure).
 
         `compiler_options` are XLA flags by name, beside those given to jit; unknown ones raise ValueError.
-        `device_assignment` is None or one device to compile for; several raise NotImplementedError.
+        `device_assignment` is None or one device to compile for; several raise NotImplementedError (shardings name them).
         """
         stage, function = self._stage, self._stage._function
         traced, device = stage._traced, stage._device
         if device_assignment is not None:
             if len(device_assignment) != 1:
-                raise NotImplementedError("programs for several devices come in a later release")
+                raise NotImplementedError(
+                    "device_assignment is one device: layouts of arguments and results say several"
+                )
             device = device_assignment[0]
         options = tuple(sorted({**dict(function._options), **(compiler_options or {})}.items()))
         closed, donated = stage._pure
@@ -369,9 +389,10 @@ class CompiledStage(_Stage):
             raise TypeError(
                 f"{name} is compiled, it cannot be traced or transformed any more: call the function it was made from"
             )
-        if any(type(x) is Array for x in leaves) and device_for(leaves) != self._device:
-            raise TypeError(f"{name} was compiled for {self._device}; its arguments are on {device_for(leaves)}")
-        arrays = [x if type(x) is Ref else placed(x, self._device) for x in leaves]
+        place = self._device.group if type(self._device) is Spread else self._device
+        if place is self._device and any(type(x) is Array for x in leaves) and device_for(leaves) != place:
+            raise TypeError(f"{name} was compiled for {place}; its arguments are on {device_for(leaves)}")
+        arrays = [x if type(x) is Ref else placed(x, place) for x in leaves]
         for array, aval, path in zip(arrays, stage.jaxpr.in_avals, stage.jaxpr.jaxpr.debug.arg_names):
             same = (array.aval.shape, array.aval.dtype) == (aval.shape, aval.dtype)
             if not same or (type(array) is Ref) != isinstance(aval, AbstractRef):
@@ -416,13 +437,23 @@ class CompiledStage(_Stage):
 
     @property
     def input_shardings(self) -> Any:
-        """Where each argument is expected, in their structure: on the device it was compiled for."""
-        return self.in_tree.unflatten([sharding_of(self._device)] * self.in_tree.num_leaves)
+        """How each argument is laid out, in their structure."""
+        device, count = self._device, self.in_tree.num_leaves
+        if type(device) is not Spread:
+            return self.in_tree.unflatten([SingleDeviceSharding(device)] * count)
+        return self.in_tree.unflatten([_said(at, device) for at in device.ins])
 
     @property
     def output_shardings(self) -> Any:
-        """Where each result is, in their structure."""
-        return self.out_tree.unflatten([sharding_of(self._device)] * self.out_tree.num_leaves)
+        """How each result is laid out, in their structure."""
+        device = self._device
+        if type(device) is not Spread:
+            return self.out_tree.unflatten([SingleDeviceSharding(device)] * self.out_tree.num_leaves)
+        return self.out_tree.unflatten([_said(at, device) for at in self._program.executable.layouts])
 
     def __repr__(self) -> str:
         return f"Compiled({self.fun_name})"
+
+
+def _said(at: Any, spread: Spread) -> Any:
+    return NamedSharding(spread.mesh, PartitionSpec()) if at.said is None else at.said

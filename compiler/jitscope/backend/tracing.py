@@ -15,6 +15,7 @@ from ..core.axes import current_axes
 from ..core.config import Settings, settings, value_of
 from ..core.errors import stepped_on
 from ..core.jaxpr import DebugInfo
+from ..core.meshes import mesh_in_force
 from ..core.references import Reference
 from ..core.staging import returned_reference, trace_to_jaxpr
 from ..core.trace import running_line
@@ -56,38 +57,61 @@ class TraceKey(NamedTuple):
     statics: tuple
 
 
-def traced_for(function: JitFunction, arguments: Arguments, avals: tuple[ShapedArray, ...], device: Any) -> Traced:
+def traced_for(
+    function: JitFunction,
+    arguments: Arguments,
+    avals: tuple[ShapedArray, ...],
+    device: Any,
+    layouts: tuple[str, ...] = (),
+) -> Traced:
     """The jaxpr of a jitted function for arguments of these avals; from its cache unless it captured tracers of an outer
-    trace. `device` is where it will run, None inside another trace."""
+    trace. `device` is where it will run, None inside another trace; `layouts` say how arguments lie on several devices."""
     caches = function._caches
-    key = TraceKey(settings(), current_axes(), arguments.in_tree, avals, arguments.statics.key)
+    key = TraceKey(
+        settings(),
+        current_axes() if (mesh := mesh_in_force()) is None else (*current_axes(), mesh),
+        arguments.in_tree,
+        avals,
+        arguments.statics.key,
+    )
     traced = caches.traces.get(key)
     if records.trying.get():
-        return _trace(function, arguments, avals, device)
+        return _trace(function, arguments, avals, device, layouts)
     if traced is None:
         if notices.listeners:
             _tell_static_arrays(arguments.dynamic)
-        traced = _trace(function, arguments, avals, device)
+        traced = _trace(function, arguments, avals, device, layouts)
         if not any(getattr(c, "transient", False) for c in traced.closed.consts):
             caches.remember(caches.traces, key, traced)
-    elif device is not None and traced.signature.device != str(device):
-        traced = _known(function, traced, device)
+    elif device is not None and (
+        traced.signature.device != str(device)
+        or (layouts and layouts != tuple(x.sharding for x in traced.signature.leaves))
+    ):
+        traced = _known(function, traced, device, layouts)
         caches.remember(caches.traces, key, traced)
     return traced
 
 
-def _known(function: JitFunction, traced: Traced, device: Any) -> Traced:
+def _laid_out(leaves: Sequence[Leaf], layouts: Sequence[str]) -> tuple[Leaf, ...]:
+    return tuple(leaf._replace(sharding=said) for leaf, said in zip(leaves, layouts)) if layouts else tuple(leaves)
+
+
+def _known(function: JitFunction, traced: Traced, device: Any, layouts: tuple[str, ...] = ()) -> Traced:
     """A known trace on its way to another device than before (or to its first one): a program of its own."""
-    signature = traced.signature._replace(device=str(device))
+    leaves = _laid_out(traced.signature.leaves, layouts)
+    signature = traced.signature._replace(device=str(device), leaves=leaves)
     traced = Traced(traced.closed, traced.out_tree, signature, records.new_program())
     detail = {"nested": False, "known": True}
     records.emit(_record(function, "trace", traced.number, 0.0, detail, traced))
     return traced
 
 
-def _trace(function: JitFunction, arguments: Arguments, avals: tuple, device: Any) -> Traced:
+def _trace(
+    function: JitFunction, arguments: Arguments, avals: tuple, device: Any, layouts: tuple[str, ...] = ()
+) -> Traced:
     names = tuple(arguments.names())
     signature = _signature(function, arguments, names, avals, device)
+    signature = signature._replace(leaves=_laid_out(signature.leaves, layouts))
     number, start = records.new_program(), time.perf_counter()
     if value_of("no_tracing"):
         _refuse(function, signature, number, nested=device is None)

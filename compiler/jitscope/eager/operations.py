@@ -9,6 +9,7 @@ from typing import Any
 from ..backend.array import Array, device_for, one_device, placed, to_array
 from ..backend.compile import compile_jaxpr
 from ..backend.memory import memory_of
+from ..backend.spreading import spread_for
 from ..backend.watching import Run, is_key, watched
 from ..control.call import jit_p
 from ..control.refs import new_ref_p
@@ -16,6 +17,7 @@ from ..core import records, source
 from ..core.avals import ShapedArray
 from ..core.config import settings
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var, subjaxprs
+from ..core.meshes import mesh_in_force
 from ..core.primitive import HigherOrder, Primitive
 from ..core.trace import Trace, Tracer, install_evaluation, leaked
 from ..ops.indexing import dynamic_slice_p, dynamic_update_slice_p
@@ -107,16 +109,19 @@ def _run_inner(inner: ClosedJaxpr, primitive: Primitive, args: tuple, params: di
     device = None if one_device() else device_for(args)
     arrays = [_array(x) if device is None else placed(_array(x), device) for x in args]
     avals = [a.aval for a in arrays]
-    key = (primitive, settings(), device, *avals, *params.items())
+    layouts = () if device is None else (mesh_in_force(), *[a.buf._sharding for a in arrays])
+    key = (primitive, settings(), device, *layouts, *avals, *params.items())
     run = inner.derived.get(key)
     if run is None:
         closed = params["jaxpr"] if primitive is jit_p else _one_equation(primitive, avals, params)
         name = params.get("name", primitive.name)
-        run = inner.derived[key] = watched(closed, name, _recorded_program(closed, name, device).run)
+        run = inner.derived[key] = watched(closed, name, _recorded_program(closed, name, device, arrays).run)
     return run([a.buf for a in arrays])
 
 
-def _recorded_program(closed: ClosedJaxpr, name: str, device: Any) -> Any:
+def _recorded_program(closed: ClosedJaxpr, name: str, device: Any, arrays: Sequence[Array]) -> Any:
+    if device is not None:
+        device = spread_for(closed, [a.buf._sharding for a in arrays], device, (), [a.committed for a in arrays])
     number = records.new_program()
     position, call_site = closed.jaxpr.debug.defined, source.here()
     records.emit(records.Record("derive", name, number, 0.0, position, call_site, payload=closed))

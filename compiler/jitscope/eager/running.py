@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import tree
-from ..backend.array import Array, common_device
+from ..backend.array import Array, common_device, one_device
 from ..backend.compile import Program, compile_jaxpr, relief
+from ..backend.spreading import spread_for
 from ..backend.watching import Run, watched
 from ..core.avals import ShapedArray
 from ..core.config import settings
@@ -24,6 +25,7 @@ from ..xla.cpu_tuning import NEWER_EMITTER_FOR, OLDER_EMITTER
 from ..xla.errors import XlaError
 from ..xla.garbage import collect, due
 from ..xla.program import RuntimeFailure
+from ..xla.resharding import on
 
 
 _MAX_PROGRAMS = 4096
@@ -68,6 +70,8 @@ def runner(closed: ClosedJaxpr, finish: Callable[[list[Array]], Any] | None = No
 
 def _runner(closed: ClosedJaxpr, finish: Callable[[list[Array]], Any] | None) -> Run:
     """The usual program, of one result, does in one frame what `Program.run` does."""
+    if not one_device():
+        return _by_place(closed, finish)
     program = _compiled(closed, settings().default_device)
     if finish is not None:
         return lambda bufs: finish(_run(closed, program, bufs))
@@ -89,17 +93,31 @@ def _runner(closed: ClosedJaxpr, finish: Callable[[list[Array]], Any] | None) ->
 
 
 def _run(closed: ClosedJaxpr, program: Program, bufs: Sequence[Any]) -> list[Array]:
-    """Run where the arrays are: on another device than the first, by a program for that one."""
     try:
         return program.run(bufs)
     except XlaError:
         device = common_device(bufs) if bufs else program.executable.device
         if device == program.executable.device and all(client.device_of(buf) == device for buf in bufs):
             raise
-    key = ("on device", device)
+    return _there(closed, bufs, device)
+
+
+def _by_place(closed: ClosedJaxpr, finish: Callable[[list[Array]], Any] | None) -> Run:
+    """Where there are several devices: each call runs where its arrays are, by a program for their layouts."""
+    home = settings().default_device
+
+    def run(bufs: Sequence[Any]) -> Any:
+        outs = _there(closed, bufs, common_device(bufs) if bufs else home or client.default_device())
+        return outs[0] if finish is None else finish(outs)
+
+    return run
+
+
+def _there(closed: ClosedJaxpr, bufs: Sequence[Any], device: Any) -> list[Array]:
+    there = [on(buf, device) for buf in bufs]
+    key = ("on device", device, *[buf._sharding for buf in there])
     if key not in closed.derived:
-        closed.derived[key] = _compiled(closed, device)
-    there = [buf if client.device_of(buf) == device else client.copy_to_device(buf, device) for buf in bufs]
+        closed.derived[key] = _compiled(closed, spread_for(closed, [buf._sharding for buf in there], device))
     return closed.derived[key].run(there)
 
 

@@ -51,7 +51,7 @@ _late, _known = _late_names(
         ".convolution_shapes": "conv_general_permutations conv_general_shape_tuple conv_shape_tuple conv_transpose_shape_tuple",
         ".reducing": "reduce reduce_window reduce_window_shape_tuple",
         ".ragged": "RaggedDotDimensionNumbers ragged_dot ragged_dot_general",
-        ".many_devices": "pcast precv psend ragged_all_to_all with_sharding_constraint",
+        "..api.many_devices": "with_sharding_constraint",
     },
 )
 

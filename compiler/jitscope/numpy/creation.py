@@ -182,9 +182,9 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
             f"from_dlpack: an object with __dlpack__ and __dlpack_device__ is needed, not {type(x).__name__}"
         )
     if isinstance(x, Array):
-        if copy is False and device is not None and device != x.device:
+        if copy is False and device is not None and device != x.place:
             raise ValueError(
-                f"from_dlpack: the array is on {x.device}; on {device} it is a copy, which copy=False forbids"
+                f"from_dlpack: the array is on {x.place}; on {device} it is a copy, which copy=False forbids"
             )
         return on_device(x if copy is False else array(x, copy=True), device)
     if copy is False:
@@ -281,7 +281,7 @@ def full_like(
     aval = checked("full_like", a)[1] if not hasattr(a, "shape") or hasattr(a, "aval") else a
     sizes = tuple(aval.shape) if shape is None else shape_of("full_like", shape)
     if device is None and type(a) is Array and not one_device():
-        device = a.device
+        device = a.place
     if dtype is None and getattr(aval, "weak_type", False):
         return on_device(_spread(checked("full_like", fill_value)[0], sizes, aval.dtype, True), device)
     return full(sizes, fill_value, canonicalize(aval.dtype) if dtype is None else dtype, device=device)

@@ -147,7 +147,7 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
 
 def on_device(x: Any, device: Any) -> Any:
     """`x` on a device; None leaves it where it is."""
-    if device is None or isinstance(x, Tracer) or x.device == device:
+    if device is None or isinstance(x, Tracer) or x.place == device:
         return x
     return Array(client.copy_to_device(x.buf, device), x.aval)
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from . import devices, dlpack, forks
+from . import devices, dlpack, forks, spread
 from .devices import Aval, Device, aval_of, sharding_of
 from .dtypes import PACKED, SUPPORTED, acceptable
-from .errors import deleted, translate
+from .errors import XlaError, deleted, translate
 from .runtime import RuntimeFailure, _jax, xc
 
 
@@ -113,6 +113,8 @@ def pointer(buf: Buffer) -> int:
     Raises DeletedBufferError, XlaError for a failed computation, TypeError for dtypes that are packed on the device.
     """
     block_until_ready([buf])
+    if spread.is_spread(buf):
+        raise TypeError("the contents are on several devices: ask its addressable_shards")
     if buf.aval.dtype in PACKED:
         raise TypeError(f"buffers of dtype {buf.aval.dtype} have no address for their elements")
     return dlpack.address(capsule(buf))
@@ -121,19 +123,26 @@ def pointer(buf: Buffer) -> int:
 def nbytes(buf: Buffer) -> int:
     """The bytes the contents take on the device (packed dtypes: as packed). Raises DeletedBufferError."""
     _check_alive(buf)
+    if spread.is_spread(buf):
+        return sum(map(nbytes, spread.pieces(buf)))
     bits = PACKED.get(buf.aval.dtype)
     return buf.on_device_size_in_bytes() if bits is None else -(-math.prod(buf.aval.shape) * bits // 8)
 
 
-def device_of(buf: Buffer) -> Device:
-    """The device of a buffer that is on a single one."""
+def device_of(buf: Buffer) -> Any:
+    """The device of a buffer, or the group that it is spread over."""
     return buf._sharding._device
 
 
 @forks.guard
 def copy_to_device(buf: Buffer, device: Device) -> Buffer:
-    """A copy of the buffer on `device`. Raises DeletedBufferError."""
+    """A copy of the buffer on `device`; in its own layout where that is the group it is spread over. Raises
+    DeletedBufferError."""
     _check_alive(buf)
+    if spread.is_spread(buf):
+        if buf._sharding._device is not device:
+            raise XlaError("a buffer on several devices is moved by resharding")
+        return spread.relaid(buf, buf._sharding)
     copies = xc.batched_copy_array_to_devices_with_sharding(
         [buf], [xc.DeviceList((device,))], [sharding_of(device)], [xc.ArrayCopySemantics.ALWAYS_COPY]
     )

@@ -21,6 +21,7 @@ import numpy as np
 from .buffers import block_until_ready, put
 from .errors import XlaError
 from .runtime import RuntimeFailure
+from .spread import Spread, put_pieces, replicated
 
 
 TARGET = "xla_ffi_python_cpu_callback"
@@ -98,7 +99,7 @@ class Runner:
     def __call__(self, bufs: Sequence[Any]) -> "_Ended":
         block_until_ready(list(bufs))
         run = _Run()
-        number = put(np.asarray(run.number, np.int32), self.device)
+        number = _put_number(run.number, self.device)
         _runs[run.number] = run
         try:
             outs, failure = self._to_the_end([*bufs, number])
@@ -121,6 +122,13 @@ class Runner:
         except XlaError as failure:
             return [], failure
         return outs, None
+
+
+def _put_number(number: int, device: Any) -> Any:
+    value = np.asarray(number, np.int32)
+    if type(device) is not Spread:
+        return put(value, device)
+    return put_pieces((), value.dtype, replicated(device.group), [value] * len(device.group.local))
 
 
 class _Ended:

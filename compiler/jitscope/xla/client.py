@@ -4,3 +4,4 @@ from .buffers import *
 from .devices import *
 from .errors import *
 from .reading import *
+from .spread import *

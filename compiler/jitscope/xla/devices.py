@@ -11,8 +11,22 @@ from . import forks
 from .runtime import _jax, xc
 
 
-__all__ = ["Aval", "Device", "SingleDevice", "aval_of", "cpu_devices", "default_device", "device_count", "device_named",
-           "device_of_sharding", "get_client", "is_device", "set_device_count", "sharding_of"]  # fmt: skip
+__all__ = [
+    "Aval",
+    "Device",
+    "SingleDevice",
+    "all_devices",
+    "aval_of",
+    "cpu_devices",
+    "default_device",
+    "device_count",
+    "device_named",
+    "device_of_sharding",
+    "get_client",
+    "is_device",
+    "set_device_count",
+    "sharding_of",
+]  # fmt: skip
 
 Device = _jax.Device
 """The class of devices."""
@@ -48,6 +62,7 @@ class SingleDevice(xc.SingleDeviceSharding):
     """All of an array on one device; get it from `sharding_of`."""
 
     memory_kind = None
+    said: Any = None  # what a user knows it by, if that is not the device
 
     def _to_xla_hlo_sharding(self, ndim: int):
         return _REPLICATED
@@ -184,6 +199,19 @@ def placement(device: Device) -> "tuple[SingleDevice, list[Device]]":
 def sharding_of(device: Device) -> SingleDevice:
     """The sharding of arrays that are on `device` alone, one object per device."""
     return placement(device)[0]
+
+
+@cache
+def named_placement(device: Device, said: Any) -> SingleDevice:
+    """As `sharding_of`, of arrays that a user laid out by another name, over a mesh of one device."""
+    made = SingleDevice(device)
+    made.said = said
+    return made
+
+
+def all_devices() -> list[Device]:
+    """The devices of all processes."""
+    return get_client().devices()
 
 
 def live_arrays() -> list[Any]:

@@ -16,6 +16,7 @@ from .devices import aval_of, default_device, get_client, sharding_of
 from .errors import XlaError, translate
 from .garbage import collect, due
 from .runtime import RuntimeFailure, xc
+from .spread import Guarded, Spread, replicated, result_handler
 
 
 __all__ = ["Executable", "RuntimeFailure", "XlaError", "compile_options", "handler_of", "translate"]
@@ -95,29 +96,52 @@ def handler_of(shape: tuple[int, ...], dtype: np.dtype, device: Any) -> Any:
 
 
 class Executable:
-    """A compiled program for one device.
+    """A compiled program for one device, or spread over several (`spread.Spread` in the device's place).
 
     `raw_execute(bufs)` followed by `.consume_with_handlers(handlers)`, after `if due(): collect()` (see `garbage`), is
     the whole of `run`, for callers that inline it. They must read `raw_execute` from this object at each call (a forked child replaces it), or pass the Python
     function that holds it to `forks.guard`. It raises `RuntimeFailure`, which `translate(error, bufs)` makes readable.
     jaxlib compares arguments by byte size only: shapes, dtypes and devices are the caller's to check.
 
-    outputs: ((shape, dtype), …); device; callbacks: those the program calls by index. `calls_python`: it calls functions
+    outputs: ((shape, dtype), …); device; callbacks: those the program calls by index; `layouts` of the results, over
+    several devices. `calls_python`: it calls functions
     of the user's, through `callbacks.answer`.
     """
 
-    __slots__ = ("__weakref__", "callbacks", "calls_python", "device", "handlers", "outputs", "raw", "raw_execute")
+    __slots__ = (
+        "__weakref__",
+        "callbacks",
+        "calls_python",
+        "device",
+        "handlers",
+        "layouts",
+        "outputs",
+        "raw",
+        "raw_execute",
+    )
 
-    def __init__(self, raw: Any, outputs: Sequence[Output], device: Any, callbacks: Sequence[Callable] = ()):
+    def __init__(
+        self,
+        raw: Any,
+        outputs: Sequence[Output],
+        device: Any,
+        callbacks: Sequence[Callable] = (),
+        donated: Sequence[int] = (),
+    ):
         self.raw = raw
         self.outputs = tuple((tuple(shape), np.dtype(dtype)) for shape, dtype in outputs)
         self.device = device
         self.callbacks = tuple(callbacks)
         self.raw_execute = raw.execute_sharded
-        self.handlers = [handler_of(shape, dtype, device) for shape, dtype in self.outputs]
+        self.layouts = _layouts(raw, self.outputs, device)
+        self.handlers = _handlers(self.outputs, self.layouts, device)
         self.calls_python = self.callbacks == (answer,)
         if self.calls_python:
-            self.raw_execute = Runner(raw, self.handlers, handler_of(*NUMBER, device), device)
+            spread = type(device) is Spread
+            number = result_handler(*NUMBER, replicated(device.group)) if spread else handler_of(*NUMBER, device)
+            self.raw_execute = Runner(raw, self.handlers, number, device)
+        if type(device) is Spread:
+            self.raw_execute = Guarded(self.raw_execute, donated)
         _live.add(self)
 
     @classmethod
@@ -128,6 +152,7 @@ class Executable:
         device: Any = None,
         options: Any = None,
         callbacks: Sequence[Callable] = (),
+        donated: Sequence[int] = (),
     ) -> "Executable":
         """Compile an MLIR module, StableHLO text (str) or bytecode (bytes); the last two load no MLIR bindings.
 
@@ -138,12 +163,17 @@ class Executable:
         Raises XlaError, ValueError for a bad XLA option, ForkedProcessError.
         """
         device = default_device() if device is None else device
-        options = _for_device(compile_options() if options is None else options, device)
-        return cls(_load(module, device, options, callbacks), outputs, device, callbacks)
+        options = _for_device(compile_options() if options is None else options, device, len(callbacks))
+        return cls(_load(module, device, options, callbacks), outputs, device, callbacks, donated)
 
     @classmethod
     def deserialize(
-        cls, data: bytes, outputs: Sequence[Output], device: Any = None, callbacks: Sequence[Callable] = ()
+        cls,
+        data: bytes,
+        outputs: Sequence[Output],
+        device: Any = None,
+        callbacks: Sequence[Callable] = (),
+        donated: Sequence[int] = (),
     ) -> "Executable":
         """The program that `serialize` wrote, on the machine and with the jaxlib it was written with.
 
@@ -153,10 +183,10 @@ class Executable:
         payload = _payload(data, len(callbacks))
         options = _for_device(compile_options(), device)
         try:
-            raw = get_client().deserialize_executable(payload, xc.DeviceList((device,)), options, list(callbacks))
+            raw = get_client().deserialize_executable(payload, _devices(device), options, list(callbacks))
         except RuntimeFailure as error:
             raise translate(error) from None
-        return cls(raw, outputs, device, callbacks)
+        return cls(raw, outputs, device, callbacks, donated)
 
     def run(self, bufs: Sequence[Any]) -> list[Any]:
         """The program's results as buffers, perhaps still being computed. Raises XlaError, DeletedBufferError."""
@@ -195,12 +225,44 @@ class Executable:
         return _MAGIC + len(self.callbacks).to_bytes(4, "little") + self.raw.serialize()
 
 
-def _for_device(options: Any, device: Any) -> Any:
+def _for_device(options: Any, device: Any, called: int = 0) -> Any:
     """Without an assignment a program compiled for another device than the first refuses that device's buffers."""
     build = options.executable_build_options
+    if type(device) is Spread:
+        count = len(device.group.devices)
+        options.num_partitions = build.num_partitions = count
+        build.use_spmd_partitioning, build.use_shardy_partitioner = True, device.shardy
+        ids = np.array([[d.id for d in device.group.devices]])
+        build.device_assignment = options.device_assignment = xc.DeviceAssignment.create(ids)
+        build.allow_spmd_sharding_propagation_to_output = [*[x is None for x in device.outs], *[False] * called] or [
+            False
+        ]
+        return options
     if build.num_replicas == build.num_partitions == 1:
         build.device_assignment = options.device_assignment = _assignment(device.id)
     return options
+
+
+def _devices(device: Any) -> Any:
+    return device.group.device_list if type(device) is Spread else xc.DeviceList((device,))
+
+
+def _layouts(raw: Any, outputs: Sequence[Output], device: Any) -> list[Any]:
+    """How the results of a program over several devices lie."""
+    layouts = list(device.outs) if type(device) is Spread else []
+    if None in layouts:
+        chosen = raw.get_output_shardings()
+        for i, (shape, _) in enumerate(outputs):
+            if layouts[i] is None:
+                layouts[i] = device.choose(chosen[i], shape, device.group, device.mesh)
+    return layouts
+
+
+def _handlers(outputs: Sequence[Output], layouts: Sequence[Any], device: Any) -> list[Any]:
+    """What makes buffers of the results."""
+    if type(device) is not Spread:
+        return [handler_of(shape, dtype, device) for shape, dtype in outputs]
+    return [result_handler(shape, dtype, at) for (shape, dtype), at in zip(outputs, layouts)]
 
 
 @cache
@@ -213,7 +275,7 @@ def _load(module: Any, device: Any, options: Any, callbacks: Sequence[Callable])
     try:
         if isinstance(module, str | bytes):
             return _to_the_end(lambda: _load_text(client, module, device, options, callbacks))
-        return _to_the_end(lambda: client.compile_and_load(module, xc.DeviceList((device,)), options, list(callbacks)))
+        return _to_the_end(lambda: client.compile_and_load(module, _devices(device), options, list(callbacks)))
     except RuntimeFailure as error:
         raise _option_error(error) or translate(error) from None
 
@@ -254,8 +316,8 @@ def _load_text(client: Any, module: str | bytes, device: Any, options: Any, call
         if not callbacks:
             raise ValueError("the program calls Python but no callbacks were given")
         with _one_at_a_time:  # two threads that compile such modules can crash
-            return client.compile_and_load(mlir.parse(module), xc.DeviceList((device,)), options, list(callbacks))
-    return client.compile_and_load(module, [device], options)
+            return client.compile_and_load(mlir.parse(module), _devices(device), options, list(callbacks))
+    return client.compile_and_load(module, list(device.group.devices) if type(device) is Spread else [device], options)
 
 
 def _option_error(error: BaseException) -> ValueError | None:

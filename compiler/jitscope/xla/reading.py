@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import dlpack, forks
+from . import dlpack, forks, spread
 from .buffers import Buffer, block_until_ready, capsule, is_ready
 from .dtypes import PACKED, PLAIN
 from .errors import XlaError
@@ -43,6 +43,8 @@ forks.guard(to_numpy, instead=_to_numpy_in_child)
 
 def _read_otherwise(buf: Buffer, dtype: np.dtype) -> np.ndarray:
     block_until_ready([buf])
+    if spread.is_spread(buf):
+        return _gathered(buf, dtype)
     shape = buf.aval.shape
     if dtype in PLAIN:
         raise XlaError("the buffer could not be read")
@@ -51,6 +53,29 @@ def _read_otherwise(buf: Buffer, dtype: np.dtype) -> np.ndarray:
     if dtype in PACKED:
         return _read_only(to_numpy(widened(buf, dtype)).astype(dtype))
     return np.asarray(_Memory(capsule(buf), f"<u{dtype.itemsize}", shape)).view(dtype)
+
+
+def _gathered(buf: Buffer, dtype: np.dtype) -> np.ndarray:
+    """The contents of a buffer on several devices, put together."""
+    layout, parts = buf._sharding, spread.pieces(buf)
+    shape = buf.aval.shape
+    if parts and parts[0].aval.shape == shape:
+        return to_numpy(parts[0], dtype)
+    group = layout._device
+    if len(group.local) < len(group.devices):
+        raise XlaError(
+            f"{len(group.devices) - len(group.local)} of the {len(group.devices)} devices that hold the array belong to other "
+            "processes, so that its values are not all here. What to do: read its addressable_shards, or gather it with "
+            "multihost_utils.process_allgather"
+        )
+    whole = np.empty(shape, dtype)
+    done = set()
+    for index, part in zip(spread.index_map(layout, shape), parts):
+        begin = tuple(s.start for s in index)
+        if begin not in done:
+            done.add(begin)
+            whole[index] = to_numpy(part, dtype)
+    return _read_only(whole)
 
 
 class _Memory:

@@ -1,0 +1,90 @@
+"""Meshes and layouts as a module says them (Shardy's `sdy` dialect)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ..core.avals import physical
+from ..core.jaxpr import Jaxpr
+from ..core.meshes import ordered
+from ..core.shardings import UNCONSTRAINED, PartitionSpec, names_of
+
+
+class Meshes:
+    """The meshes of a module. `group`: the devices that the program is spread over; None on one device, where layouts say
+    nothing. `manual`: the axes over which the code at hand is one device's."""
+
+    def __init__(self, module: Any):
+        self.module = module
+        self.group: Any = None
+        self.manual: tuple[Any, ...] = ()
+        self._names: dict[Any, str] = {}
+
+    def name(self, mesh: Any) -> str:
+        """The symbol of a mesh, which is defined at its first use."""
+        key = mesh.shape_tuple
+        if key not in self._names:
+            name = self._names[key] = f"mesh{len(self._names) or ''}"
+            axes = ", ".join(f'"{axis}"={size}' for axis, size in key)
+            ir = self.module.ir
+            self.module.taken.add(name)
+            with ir.InsertionPoint.at_block_begin(self.module.module.body):
+                self.module.mlir.sdy.MeshOp(name, ir.Attribute.parse(f"#sdy.mesh<[{axes}]>"))
+        return self._names[key]
+
+    def sharding(self, mesh: Any, spec: PartitionSpec, ndim: int, open_axes: Iterable[int] = ()) -> Any:
+        """The attribute of a layout. Axes that the spec leaves unconstrained, and `open_axes`, may be cut by the compiler."""
+        return self.module.ir.Attribute.parse(f"#sdy.sharding{self.text(mesh, spec, ndim, open_axes)}")
+
+    def text(self, mesh: Any, spec: PartitionSpec, ndim: int, open_axes: Iterable[int] = ()) -> str:
+        entries = [*spec.partitions, *[None] * (ndim - len(spec))]
+        return f"<@{self.name(mesh)}, [{', '.join(_axis(e, e is UNCONSTRAINED or i in set(open_axes)) for i, e in enumerate(entries))}]>"
+
+    def many(self, pairs: Sequence[tuple[Any, PartitionSpec, int]]) -> Any:
+        """The attribute of several layouts."""
+        said = ", ".join(self.text(mesh, spec, ndim) for mesh, spec, ndim in pairs)
+        return self.module.ir.Attribute.parse(f"#sdy.sharding_per_value<[{said}]>")
+
+    def on_first(self, results: int) -> Any:
+        """The attribute of an operation that runs on the first device alone."""
+        ir, name = self.module.ir, "maximal_mesh_0"
+        if name not in self.module.taken:
+            self.module.taken.add(name)
+            with ir.InsertionPoint.at_block_begin(self.module.module.body):
+                self.module.mlir.sdy.MeshOp(name, ir.Attribute.parse("#sdy.mesh<[], device_ids=[0]>"))
+        return ir.Attribute.parse(f"#sdy.sharding_per_value<[{', '.join([f'<@{name}, []>'] * results)}]>")
+
+    def axes(self, mesh: Any, names: Iterable[Any]) -> Any:
+        """The attribute of manual axes."""
+        said = ", ".join(f'"{name}"' for name in ordered(mesh, names))
+        return self.module.ir.Attribute.parse(f"#sdy<manual_axes{{{said}}}>")
+
+    def mark(self, function: Any, spread: Any, jaxpr: Jaxpr) -> None:
+        """Say on a function how its arguments and results lie."""
+        ir = self.module.ir
+        for attribute, layouts, values in (
+            ("arg_attrs", spread.ins, jaxpr.invars),
+            ("res_attrs", spread.outs, jaxpr.outvars),
+        ):
+            known = list(function.attributes[attribute]) if attribute in function.attributes else []
+            known += [ir.DictAttr.get({})] * (len(values) - len(known))
+            said = []
+            for old, at, value in zip(known, layouts, values):
+                fields = {name.name: name.attr for name in old}
+                if at is not None:
+                    fields |= self._said(at, physical(value.aval).ndim, spread.mesh)
+                said.append(ir.DictAttr.get(fields))
+            function.attributes[attribute] = ir.ArrayAttr.get(said)
+
+    def _said(self, at: Any, ndim: int, mesh: Any) -> dict[str, Any]:
+        mesh, spec = (mesh, PartitionSpec()) if at.said is None else (at.said.mesh, at.said.spec)
+        found = {"sdy.sharding": self.sharding(mesh, spec, ndim)}
+        if at.kind not in (None, "device"):
+            found["mhlo.memory_kind"] = self.module.ir.StringAttr.get(at.kind)
+        return found
+
+
+def _axis(entry: Any, is_open: bool) -> str:
+    names = [f'"{name}"' for name in names_of(entry)]
+    return "{" + ", ".join(names + ["?"] * is_open) + "}"

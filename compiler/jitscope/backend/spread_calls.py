@@ -1,0 +1,102 @@
+"""What `jit` was told of layouts: `in_shardings` and `out_shardings`, for the arguments of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from .. import tree
+from ..core.shardings import NamedSharding, PartitionSpec, Sharding, SingleDeviceSharding
+from ..xla import client
+from .array import Array, is_put, placed, sharding_of, to_array
+from .constraint import constrained
+from .spreading import moved_to, place_of, requested
+
+
+if TYPE_CHECKING:
+    from .arguments import Arguments
+    from .caches import Traced
+
+
+class Shardings:
+    """`ins` and `outs` as they were given: a sharding, a spec for the mesh in force, None (nothing is said), or a tree of
+    those that is a prefix of the arguments (the result)."""
+
+    def __init__(self, ins: Any, outs: Any):
+        self.ins, self.outs = ins, outs
+        leaves = [*tree.leaves(ins), *tree.leaves(outs)]
+        for x in leaves:
+            if not isinstance(x, (Sharding, PartitionSpec)) and not client.is_device(x):
+                raise ValueError(
+                    f"in_shardings and out_shardings are shardings, PartitionSpecs, None, or trees of those, not {x!r}"
+                )
+        self.key = (tuple(leaves), str(tree.structure(ins)), str(tree.structure(outs)))
+        self._leaves = leaves
+
+    def place(self) -> Any:
+        """Where programs with these layouts run; None where that is not said."""
+        for x in map(requested, self._leaves):
+            if isinstance(x, NamedSharding):
+                return place_of(x.mesh)
+            if isinstance(x, SingleDeviceSharding):
+                return x._device
+        return None
+
+    def wanted(self, arguments: Arguments) -> list[Any]:
+        """The layouts of the arguments; None where nothing is said."""
+        args, kwargs = arguments.dynamic
+        if kwargs and tree.leaves(self.ins):
+            raise ValueError("jit with in_shardings takes no arguments by name: pass them by position")
+        given = self.ins
+        if isinstance(given, (tuple, list)) and arguments.statics.positions:
+            given = (
+                tuple(x for i, x in enumerate(given) if i not in arguments.statics.positions)
+                if len(given) > len(args)
+                else given
+            )
+        flat = tree.broadcast_prefix(given, tree.structure(args), "in_shardings")
+        return [*map(_asked, flat), *[None] * (len(arguments.leaves) - len(flat))]
+
+    def arguments(self, arguments: Arguments, place: Any) -> list[Array]:
+        """The arguments as arrays where they are asked for. Raises ValueError for those that the user put elsewhere."""
+        found = []
+        for name, x, sharding in zip(arguments.names(), arguments.leaves, self.wanted(arguments)):
+            array = to_array(x)
+            if sharding is None:
+                found.append(array if array.place is place or not client.is_device(place) else placed(array, place))
+                continue
+            stays = client.is_spread(array.buf) or is_put(array.buf)
+            if stays and not sharding.is_equivalent_to(sharding_of(array.buf), array.ndim):
+                raise ValueError(
+                    f"argument {name} lies otherwise than in_shardings says: {sharding_of(array.buf)}, not {sharding}. What to do: "
+                    "move it with device_put(x, sharding), or leave the place in in_shardings None"
+                )
+            found.append(moved_to(array, sharding))
+        return found
+
+    def results(self, traced: Traced) -> list[Any]:
+        """The layouts of the results; None where XLA chooses."""
+        return list(map(_asked, tree.broadcast_prefix(self.outs, traced.out_tree, "out_shardings")))
+
+    def constrained(self, arguments: Arguments) -> list[Any]:
+        """The arguments of a call inside a trace, laid out as asked."""
+        return [x if s is None else constrained(x, s) for x, s in zip(arguments.leaves, self.wanted(arguments))]
+
+    def constrained_results(self, traced: Traced, outs: Sequence[Any]) -> list[Any]:
+        return [x if s is None else constrained(x, s) for x, s in zip(outs, self.results(traced))]
+
+
+def _asked(x: Any) -> Any:
+    x = requested(x)
+    return SingleDeviceSharding(x) if client.is_device(x) else x
+
+
+def layouts_text(arrays: Sequence[Any]) -> tuple[str, ...]:
+    """How arrays lie on several devices, in words; empty if none of them does."""
+    bufs = [getattr(a, "buf", None) for a in arrays]
+    if not any(buf is not None and client.is_spread(buf) for buf in bufs):
+        return ()
+    return tuple(
+        f"{sharding_of(buf).spec} of {sharding_of(buf).mesh}" if buf is not None and client.is_spread(buf) else ""  # pyright: ignore
+        for buf in bufs
+    )

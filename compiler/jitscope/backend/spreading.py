@@ -1,0 +1,203 @@
+"""Arrays over several devices: their layouts, moving them from one to another, and where a program runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.avals import ShapedArray, physical
+from ..core.jaxpr import ClosedJaxpr, walk
+from ..core.meshes import AbstractMesh, Mesh, current_mesh
+from ..core.shardings import (
+    NamedSharding,
+    PartitionSpec,
+    SingleDeviceSharding,
+    explicit_part,
+    names_of,
+)
+from ..xla import client, spread
+from ..xla.resharding import in_layout
+from ..xla.spread import Group, Layout, Spread
+from .array import Array, stays, to_array
+
+
+# Layouts -------------------------------------------------------------------------------------------------------------
+
+
+def place_of(mesh: Any) -> Any:
+    """Where the programs of a mesh run: a group, or its only device."""
+    devices = tuple(mesh.devices.flat)
+    if len(devices) == 1:
+        return devices[0]
+    group = spread.group_of(devices)
+    group.mesh = group.mesh or mesh
+    return group
+
+
+def layout_for(sharding: Any, aval: ShapedArray) -> Any:
+    """What the runtime knows a layout by, for arrays of an aval. Raises ValueError for shapes that do not fit."""
+    if isinstance(sharding, SingleDeviceSharding):
+        return client.sharding_of(sharding._device)
+    ndim = physical(aval).ndim
+    sharding.check(aval.shape)
+    found = sharding._layouts.get(ndim)
+    if found is None:
+        found = sharding._layouts[ndim] = _made(sharding, ndim)
+    return found
+
+
+def _made(sharding: NamedSharding, ndim: int) -> Any:
+    mesh = sharding.mesh
+    if isinstance(mesh, AbstractMesh):
+        raise ValueError(f"{sharding} says no devices: give a NamedSharding of a Mesh")
+    place = place_of(mesh)
+    if not isinstance(place, Group):
+        return client.named_placement(place, sharding)
+    if sharding.spec.unreduced:
+        raise NotImplementedError(f"arrays whose sums are still to be taken ({sharding.spec}) cannot leave a program")
+    number = {name: i for i, name in enumerate(mesh.axis_names)}
+    axes = [tuple(number[name] for name in names_of(entry)) for entry in sharding.spec.partitions]
+    axes += [()] * (ndim - len(axes))
+    return spread.layout(place, mesh.axis_sizes, axes, sharding, sharding._memory_kind)
+
+
+def chosen(proto: Any, shape: tuple[int, ...], group: Group, mesh: Any) -> Layout:
+    """The layout that XLA chose for a result, by the names of the mesh."""
+    found, sizes = spread.tiles(proto), mesh.axis_sizes
+    axes: list[tuple[int, ...]] = [()] * len(shape)
+    if found is not None:
+        dims, numbers = found
+        places = np.empty((numbers.size, len(dims)), int)
+        for place, number in np.ndenumerate(numbers):
+            places[int(number)] = place
+        grid = places.reshape(*sizes, len(dims))
+        for i in range(len(shape)):
+            steps = [
+                (int(grid[(*[0] * a, 1, *[0] * (len(sizes) - a - 1))][i]), a) for a, n in enumerate(sizes) if n > 1
+            ]
+            axes[i] = tuple(a for step, a in sorted(steps, key=lambda s: -s[0]) if step)
+    names = [tuple(mesh.axis_names[a] for a in entry) for entry in axes]
+    while names and not names[-1]:
+        names.pop()
+    made = spread.layout(group, sizes, axes, NamedSharding(mesh, PartitionSpec(*names)))
+    return made if found is None or _same(made, found) else _unnamed(group, found)
+
+
+def _same(made: Layout, wanted: tuple[tuple[int, ...], np.ndarray]) -> bool:
+    one = spread.tiles(made.hlo.to_proto())
+    # Copies of a part may be numbered in any order.
+    return one is not None and one[0] == wanted[0] and bool((np.sort(one[1], -1) == np.sort(wanted[1], -1)).all())
+
+
+def _unnamed(group: Group, found: tuple[tuple[int, ...], np.ndarray]) -> Layout:
+    """A layout that the mesh has no names for, by a mesh of its own."""
+    dims, numbers = found
+    devices = np.array(group.devices, dtype=object)[numbers.ravel()].reshape(dims)
+    names = tuple(f"part{i}" for i in range(len(dims) - 1))
+    said = NamedSharding(
+        Mesh(devices, (*names, "copy")), PartitionSpec(*[n if d > 1 else None for n, d in zip(names, dims)])
+    )
+    return spread.layout_of_tiles(group, dims, numbers, said)
+
+
+def typed(aval: ShapedArray, sharding: Any) -> ShapedArray:
+    """The aval of an array in that layout: types say what lies along Explicit axes."""
+    part = explicit_part(sharding, aval.ndim) if isinstance(sharding, NamedSharding) else None
+    return aval if aval.sharding is part else aval.update(sharding=part)
+
+
+def requested(x: Any) -> Any:
+    """The sharding that a user means, or the device: None, a device, a sharding, or a spec for the mesh in force. Raises
+    ValueError for others."""
+    if isinstance(x, PartitionSpec):
+        mesh = current_mesh()
+        if mesh is None:
+            raise RuntimeError(
+                f"a PartitionSpec ({x}) needs a mesh in force: use jitscope.set_mesh(mesh), or give a NamedSharding(mesh, spec)"
+            )
+        return NamedSharding(mesh, x)
+    return x
+
+
+# Moving --------------------------------------------------------------------------------------------------------------
+
+
+def moved_to(x: Any, sharding: Any) -> Array:
+    """Any value as an array in a layout, which the user asks for."""
+    array = to_array(x)
+    at = layout_for(sharding, array.aval)
+    aval = typed(array.aval, sharding)
+    if array.buf._sharding is at:
+        return array if aval is array.aval else Array(array.buf, aval)
+    return stays(Array(in_layout(array.buf, at), aval))
+
+
+def put_pieces_of(at: Any, aval: ShapedArray, values: Sequence[np.ndarray]) -> Any:
+    """A buffer in a layout, of the values that each of this process's devices is to have."""
+    if isinstance(at, Layout):
+        return spread.put_pieces(aval.shape, aval.dtype, at, values)
+    return in_layout(client.put(values[0], at._device), at)
+
+
+# Programs ------------------------------------------------------------------------------------------------------------
+
+
+def meshes_of(closed: ClosedJaxpr) -> Iterator[Any]:
+    """The meshes of devices that a program's equations name."""
+    for _, eqn in walk(closed.jaxpr):
+        for value in eqn.params.values():
+            mesh = value.mesh if isinstance(value, NamedSharding) else value
+            if isinstance(mesh, Mesh) and not mesh.empty:
+                yield mesh
+
+
+def mesh_of_program(closed: ClosedJaxpr) -> Mesh | None:
+    """The mesh of several devices that a program names, if there is one."""
+    if "mesh" not in closed.derived:
+        closed.derived["mesh"] = next((m for m in meshes_of(closed) if m.size > 1), None)
+    return closed.derived["mesh"]
+
+
+def spread_for(
+    closed: ClosedJaxpr, layouts: Sequence[Any], device: Any, outs: Sequence[Any] = (), fixed: Sequence[bool] = ()
+) -> Any:
+    """Where a program runs: the device, or, where an argument (`layouts`: as the runtime says it; None anywhere), a result
+    (`outs`: shardings or None) or an equation asks for several, how it is spread over them. Raises ValueError where some are on
+    other devices; of arguments on one device, those that are `fixed`."""
+    wanted = [s.mesh for s in outs if isinstance(s, NamedSharding) and s.mesh.size > 1]
+    given = [_mesh_of(at) for at in layouts if isinstance(at, Layout)]
+    mesh = next(iter([*wanted, *given]), None) or mesh_of_program(closed)
+    if mesh is None and not isinstance(device, Group):
+        return device
+    mesh = mesh or device.mesh
+    group = place_of(mesh)
+    _check_devices(closed, layouts, fixed, [*wanted, *meshes_of(closed)], group)
+    ins = tuple(at if at is not None and at._device is group else spread.replicated(group) for at in layouts)
+    results = outs or [None] * len(closed.out_avals)
+    return Spread(group, ins, tuple(None if s is None else layout_for(s, a) for s, a in zip(results, closed.out_avals)), mesh, chosen)  # fmt: skip
+
+
+def _mesh_of(at: Layout) -> Any:
+    mesh = at.said and at.said.mesh
+    return mesh if mesh is not None and place_of(mesh) is at._device else at._device.mesh
+
+
+def _check_devices(
+    closed: ClosedJaxpr, layouts: Sequence[Any], fixed: Sequence[bool], meshes: Sequence[Any], group: Group
+) -> None:
+    name = closed.jaxpr.debug.name
+    for mesh in meshes:
+        if mesh.size > 1 and place_of(mesh) is not group:
+            raise ValueError(
+                f"incompatible devices: {name} names the mesh {mesh} of the devices {mesh.device_ids.ravel().tolist()}, and runs "
+                f"on {group}"
+            )
+    names = closed.jaxpr.debug.arg_names
+    for i, at in enumerate(layouts):
+        if at is not None and at._device is not group and (isinstance(at, Layout) or (i < len(fixed) and fixed[i])):
+            raise ValueError(
+                f"incompatible devices: argument {names[i] if i < len(names) else i} of {name} is on {at._device}, and the program "
+                f"runs on {group}: move it there with device_put"
+            )

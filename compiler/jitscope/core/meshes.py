@@ -1,0 +1,362 @@
+"""Meshes: devices in a grid whose axes have names, or the grid alone; and which of them is in force."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections import OrderedDict
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from ..xla.devices import all_devices
+
+
+class AxisType(enum.Enum):
+    """Who decides how arrays lie along a mesh axis: the compiler (Auto), the types of the values (Explicit), or the function
+    itself, which sees one device's part (Manual)."""
+
+    Auto = enum.auto()
+    Explicit = enum.auto()
+    Manual = enum.auto()
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class AbstractDevice(NamedTuple):
+    """What is known of devices that are not there."""
+
+    device_kind: str
+    num_cores: int | None
+    platform: str
+
+    def _words(self) -> str:
+        return f"device_kind={self.device_kind}, num_cores={self.num_cores}, platform={self.platform}"
+
+    def __repr__(self) -> str:
+        return f"AbstractDevice({self._words()})"
+
+
+def _axis_types(names: tuple, types: Any, what: str) -> tuple[AxisType, ...]:
+    types = (AxisType.Auto,) * len(names) if types is None else types
+    types = tuple(types) if isinstance(types, (tuple, list)) else (types,)
+    if not all(isinstance(t, AxisType) for t in types):
+        raise TypeError(f"axis_types of {what} must be members of jitscope.sharding.AxisType, not {types}")
+    if len(types) != len(names):
+        raise ValueError(f"{what}: there are {len(names)} axes {names} and {len(types)} axis_types {types}")
+    return types
+
+
+class _Grid:
+    """What meshes of devices and abstract ones have in common. Equal meshes are one object."""
+
+    axis_names: tuple[Hashable, ...]
+    axis_sizes: tuple[int, ...]
+    axis_types: tuple[AxisType, ...]
+
+    @property
+    def size(self) -> int:
+        """The number of devices; 0 of the empty mesh."""
+        return math.prod(self.axis_sizes) if self.axis_names else 0
+
+    @property
+    def empty(self) -> bool:
+        return self.size == 0
+
+    @property
+    def shape_tuple(self) -> tuple[tuple[Hashable, int], ...]:
+        return tuple(zip(self.axis_names, self.axis_sizes))
+
+    @property
+    def shape(self) -> OrderedDict[Hashable, int]:
+        """The size of each axis, by name."""
+        return OrderedDict(self.shape_tuple)
+
+    def _of_type(self, kind: AxisType) -> tuple[Hashable, ...]:
+        return tuple(name for name, t in zip(self.axis_names, self.axis_types) if t is kind)
+
+    @property
+    def auto_axes(self) -> tuple[Hashable, ...]:
+        return self._of_type(AxisType.Auto)
+
+    @property
+    def explicit_axes(self) -> tuple[Hashable, ...]:
+        return self._of_type(AxisType.Explicit)
+
+    @property
+    def manual_axes(self) -> tuple[Hashable, ...]:
+        return self._of_type(AxisType.Manual)
+
+    @property
+    def are_all_axes_auto(self) -> bool:
+        return all(t is AxisType.Auto for t in self.axis_types)
+
+    @property
+    def are_all_axes_explicit(self) -> bool:
+        return all(t is AxisType.Explicit for t in self.axis_types)
+
+    @property
+    def are_all_axes_manual(self) -> bool:
+        return all(t is AxisType.Manual for t in self.axis_types)
+
+    def _axes_text(self) -> str:
+        return ", ".join(f"'{name}': {size}" for name, size in self.shape_tuple)
+
+
+_meshes: WeakValueDictionary[Any, Any] = WeakValueDictionary()
+
+
+class Mesh(_Grid):
+    """Devices in a grid with named axes: `Mesh(devices, ("data", "model"))`, where `devices` is an array of as many axes.
+
+    `axis_types`: an `AxisType` for each (Auto if left out). Raises ValueError for names that do not fit.
+    """
+
+    devices: np.ndarray
+
+    def __new__(cls, devices: Any, axis_names: Any, axis_types: Any = None) -> Mesh:
+        devices = devices if isinstance(devices, np.ndarray) else np.array(devices)
+        names = (axis_names,) if isinstance(axis_names, str) else tuple(axis_names)
+        if any(name is None for name in names):
+            raise ValueError(f"the axes of a mesh need names, not None: {names}")
+        if devices.ndim != len(names):
+            raise ValueError(
+                f"a mesh has a name for each axis of its devices: there are {devices.ndim} axes and {len(names)} names {names}"
+            )
+        if len(set(names)) != len(names):
+            raise ValueError(f"two axes of a mesh have one name: {names}")
+        types = _axis_types(names, axis_types, "Mesh")
+        key = (tuple(devices.flat), devices.shape, names, types)
+        found = _meshes.get(key)
+        if found is None:
+            made = object.__new__(cls)
+            made.devices = np.array(devices, dtype=object, copy=True)
+            made.devices.flags.writeable = False
+            made.axis_names, made.axis_sizes, made.axis_types = names, devices.shape, types
+            found = _meshes.setdefault(key, made)
+        return found
+
+    def __reduce__(self) -> Any:
+        return _with_ids, (self.device_ids, self.axis_names, self.axis_types)
+
+    def update(self, devices: Any = None, axis_names: Any = None, axis_types: Any = None) -> Mesh:
+        """A mesh with some parts changed."""
+        given = (devices, axis_names, axis_types)
+        return Mesh(*[old if new is None else new for new, old in zip(given, (self.devices, self.axis_names, self.axis_types))])  # fmt: skip
+
+    @property
+    def device_ids(self) -> np.ndarray:
+        """The ids of the devices, in the same grid."""
+        return np.array([d.id for d in self.devices.flat], int).reshape(self.devices.shape)
+
+    @property
+    def is_multi_process(self) -> bool:
+        return len({d.process_index for d in self.devices.flat}) > 1
+
+    @property
+    def local_devices(self) -> list[Any]:
+        """Those of this process."""
+        return [d for d in self.devices.flat if d.process_index == d.client.process_index()]
+
+    @property
+    def local_mesh(self) -> Mesh:
+        """The part of the grid that this process has. Raises ValueError where that is no grid."""
+        if self.empty or not self.is_multi_process:
+            return self
+        mine = np.vectorize(lambda d: d.process_index == d.client.process_index(), otypes=[bool])(self.devices)
+        places = np.nonzero(mine)
+        block = tuple(slice(int(p.min()), int(p.max()) + 1) for p in places)
+        if not mine[block].all():
+            raise ValueError("the devices of this process are no block of the mesh")
+        return Mesh(self.devices[block], self.axis_names, self.axis_types)
+
+    @property
+    def abstract_mesh(self) -> AbstractMesh:
+        """The grid without its devices."""
+        if self.empty:
+            return EMPTY
+        d = self.devices.flat[0]
+        return AbstractMesh(
+            self.axis_sizes,
+            self.axis_names,
+            self.axis_types,
+            abstract_device=AbstractDevice(d.device_kind, None, d.platform),
+        )
+
+    def __enter__(self) -> Mesh:
+        self._entered = [*getattr(self, "_entered", ()), set_mesh(self)]
+        return self
+
+    def __exit__(self, *problem: Any) -> None:
+        self._entered.pop().__exit__(*problem)
+
+    def __str__(self) -> str:
+        return "Mesh()" if self.empty else f"Mesh({self._axes_text()}, axis_types={self.axis_types})"
+
+    def __repr__(self) -> str:
+        if self.empty:
+            return "Mesh(axis_sizes=(), axis_names=())"
+        return f"Mesh(axis_sizes={self.axis_sizes}, axis_names={self.axis_names}, axis_types={self.axis_types})"
+
+
+def _with_ids(ids: np.ndarray, names: Any, types: Any) -> Mesh:
+    known = {d.id: d for d in all_devices()}
+    return Mesh(np.array([known[i] for i in ids.flat], dtype=object).reshape(ids.shape), names, types)
+
+
+class AbstractMesh(_Grid):
+    """The sizes and names of a mesh's axes, without devices."""
+
+    abstract_device: AbstractDevice | None
+
+    def __new__(
+        cls,
+        axis_sizes: Sequence[int] = (),
+        axis_names: Any = (),
+        axis_types: Any = None,
+        *,
+        abstract_device: Any = None,
+    ) -> AbstractMesh:
+        names = (axis_names,) if isinstance(axis_names, str) else tuple(axis_names)
+        sizes = tuple(axis_sizes)
+        if len(names) != len(sizes):
+            raise ValueError(f"an AbstractMesh has a name for each axis: there are sizes {sizes} and names {names}")
+        types = _axis_types(names, axis_types, "AbstractMesh")
+        key = (sizes, names, types, abstract_device)
+        found = _meshes.get(key)
+        if found is None:
+            made = object.__new__(cls)
+            made.axis_names, made.axis_sizes, made.axis_types, made.abstract_device = (
+                names,
+                sizes,
+                types,
+                abstract_device,
+            )
+            found = _meshes.setdefault(key, made)
+        return found
+
+    def __reduce__(self) -> Any:
+        return _abstract, (self.axis_sizes, self.axis_names, self.axis_types, self.abstract_device)
+
+    def update(
+        self, axis_sizes: Any = None, axis_names: Any = None, axis_types: Any = None, **changes: Any
+    ) -> AbstractMesh:
+        """A mesh with some parts changed."""
+        given = (axis_sizes, axis_names, axis_types)
+        old = (self.axis_sizes, self.axis_names, self.axis_types)
+        parts = [b if a is None else a for a, b in zip(given, old)]
+        return AbstractMesh(*parts, abstract_device=changes.get("abstract_device", self.abstract_device))
+
+    def update_axis_types(self, name_to_type: dict[Hashable, AxisType]) -> AbstractMesh:
+        """A mesh whose axes of these names have other types."""
+        return self.update(axis_types=tuple(name_to_type.get(n, t) for n, t in zip(self.axis_names, self.axis_types)))
+
+    @property
+    def abstract_mesh(self) -> AbstractMesh:
+        return self
+
+    def _none(self) -> Any:
+        raise ValueError("an AbstractMesh has no devices")
+
+    devices = device_ids = local_devices = local_mesh = is_multi_process = property(_none)  # pyright: ignore
+
+    def __repr__(self) -> str:
+        device = "" if self.abstract_device is None else f", {self.abstract_device._words()}"
+        return f"AbstractMesh({self._axes_text() or '()'}, axis_types={self.axis_types}{device})"
+
+
+def _abstract(sizes: Any, names: Any, types: Any, device: Any) -> AbstractMesh:
+    return AbstractMesh(sizes, names, types, abstract_device=device)
+
+
+EMPTY = AbstractMesh()
+EMPTY_MESH = Mesh(np.empty((), object), ())
+
+
+# Which mesh is in force ----------------------------------------------------------------------------------------------
+
+_concrete: ContextVar[Mesh | None] = ContextVar("jitscope_mesh", default=None)
+_abstract_mesh: ContextVar[AbstractMesh | None] = ContextVar("jitscope_abstract_mesh", default=None)
+
+
+def current_mesh() -> Mesh | None:
+    """The mesh of devices that `set_mesh` put in force."""
+    return _concrete.get()
+
+
+def get_mesh() -> Mesh:
+    """The mesh of devices in force; empty where there is none."""
+    return _concrete.get() or EMPTY_MESH
+
+
+def mesh_in_force() -> Any:
+    """What of meshes belongs to the key of a trace: None where none is in force."""
+    mesh, grid = _concrete.get(), _abstract_mesh.get()
+    return None if mesh is None and grid is None else (mesh, grid)
+
+
+def get_abstract_mesh() -> AbstractMesh:
+    """The mesh in force, without its devices; empty where there is none."""
+    return _abstract_mesh.get() or EMPTY
+
+
+class set_mesh:
+    """Put a mesh of devices in force, from now on, or with `with` inside the block. None: no mesh. Raises ValueError for
+    anything else, and for a mesh with Manual axes."""
+
+    def __init__(self, mesh: Mesh | None):
+        if mesh is not None and not isinstance(mesh, Mesh):
+            raise ValueError(f"set_mesh takes a jitscope.sharding.Mesh or None, not {type(mesh).__name__}")
+        if mesh is not None and mesh.manual_axes:
+            raise ValueError(f"{mesh} has Manual axes: inside shard_map alone axes are manual")
+        self._before = _concrete.get(), _abstract_mesh.get()
+        mesh = None if mesh is None or mesh.empty else mesh
+        _concrete.set(mesh)
+        _abstract_mesh.set(mesh and mesh.abstract_mesh)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: Any) -> None:
+        mesh, grid = self._before
+        _concrete.set(mesh)
+        _abstract_mesh.set(grid)
+
+
+class use_abstract_mesh:
+    """Context manager: an `AbstractMesh` in force inside the block."""
+
+    def __init__(self, mesh: AbstractMesh):
+        if not isinstance(mesh, AbstractMesh):
+            raise ValueError(f"use_abstract_mesh takes a jitscope.sharding.AbstractMesh, not {type(mesh).__name__}")
+        self.mesh = mesh
+
+    def __enter__(self) -> AbstractMesh:
+        self._token = _abstract_mesh.set(self.mesh)
+        return self.mesh
+
+    def __exit__(self, *_: Any) -> None:
+        _abstract_mesh.reset(self._token)
+
+
+@contextmanager
+def meshes_in_force(state: Any) -> Iterator[None]:
+    """What `mesh_in_force` gave, in force again inside the block."""
+    mesh, grid = state or (None, None)
+    tokens = _concrete.set(mesh), _abstract_mesh.set(grid)
+    try:
+        yield
+    finally:
+        _concrete.reset(tokens[0])
+        _abstract_mesh.reset(tokens[1])
+
+
+def ordered(mesh: Any, names: Iterable[Hashable]) -> tuple[Hashable, ...]:
+    """Names of mesh axes in the order of the mesh."""
+    names = set(names)
+    return tuple(name for name in mesh.axis_names if name in names)

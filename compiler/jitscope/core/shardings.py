@@ -1,0 +1,416 @@
+"""Shardings: how an array is laid out over devices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from ..xla.devices import all_devices
+from .meshes import AbstractMesh, AxisType, Mesh
+
+
+class _Unconstrained:
+    def __repr__(self) -> str:
+        return "UNCONSTRAINED"
+
+    def __reduce__(self) -> Any:
+        return _unconstrained, ()
+
+
+UNCONSTRAINED = _Unconstrained()
+
+
+def _unconstrained() -> _Unconstrained:
+    return UNCONSTRAINED
+
+
+def _entry(part: Any) -> Any:
+    """One axis of a spec in its shortest form: a name, a tuple of several names, or None."""
+    if isinstance(part, list):
+        part = tuple(part)
+    if isinstance(part, tuple):
+        return None if not part else part[0] if len(part) == 1 else part
+    return part
+
+
+_specs: WeakValueDictionary[Any, PartitionSpec] = WeakValueDictionary()
+
+
+class PartitionSpec:
+    """Which mesh axes each axis of an array is spread over: a name, a tuple of names, or None. Axes that are not mentioned are
+    whole. `unreduced`: mesh axes over which sums are still to be taken; `reduced`: those over which they were. Equal ones are
+    one object.
+
+    Raises ValueError for an axis that is both spread and unreduced or reduced.
+    """
+
+    UNCONSTRAINED = UNCONSTRAINED
+    partitions: tuple[Any, ...]
+    unreduced: frozenset
+    reduced: frozenset
+
+    def __new__(cls, *partitions: Any, unreduced: Any = frozenset(), reduced: Any = frozenset()) -> PartitionSpec:
+        for name, given in (("unreduced", unreduced), ("reduced", reduced)):
+            if not isinstance(given, (set, frozenset)):
+                raise TypeError(f"{name} of a PartitionSpec is a set of mesh axes, not {type(given).__name__}")
+        parts, unreduced, reduced = tuple(map(_entry, partitions)), frozenset(unreduced), frozenset(reduced)
+        key = (parts, unreduced, reduced)
+        found = _specs.get(key)
+        if found is None:
+            _check_sums(parts, unreduced, reduced)
+            made = object.__new__(cls)
+            made.partitions, made.unreduced, made.reduced = key
+            found = _specs.setdefault(key, made)
+        return found
+
+    def __init_subclass__(cls, **_: Any) -> None:
+        raise TypeError("PartitionSpec has no subclasses")
+
+    def __reduce__(self) -> Any:
+        return _spec, (self.partitions, self.unreduced, self.reduced)
+
+    def __repr__(self) -> str:
+        sums = [f"{name}={set(given)!r}" for name in ("unreduced", "reduced") if (given := getattr(self, name))]
+        if not sums:
+            return f"P({repr(self.partitions)[1:-1]})"
+        return f"P({', '.join([*map(repr, self.partitions), *sums])})"
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.partitions)
+
+    def __getitem__(self, i: Any) -> Any:
+        return self.partitions[i]
+
+    def __len__(self) -> int:
+        return len(self.partitions)
+
+    def __add__(self, other: Any) -> PartitionSpec:
+        if isinstance(other, PartitionSpec):
+            sums = {"unreduced": self.unreduced | other.unreduced, "reduced": self.reduced | other.reduced}
+            return PartitionSpec(*self.partitions, *other.partitions, **sums)
+        return PartitionSpec(*self.partitions, *other) if isinstance(other, tuple) else NotImplemented
+
+    def __radd__(self, other: Any) -> PartitionSpec:
+        return PartitionSpec(*other, *self.partitions) if isinstance(other, tuple) else NotImplemented
+
+    def index(self, value: Any) -> int:
+        return self.partitions.index(_entry(value))
+
+    def count(self, value: Any) -> int:
+        return self.partitions.count(_entry(value))
+
+    def update(self, partitions: Any = None, unreduced: Any = None, reduced: Any = None) -> PartitionSpec:
+        """A spec with some parts changed."""
+        return PartitionSpec(
+            *(self.partitions if partitions is None else partitions),
+            unreduced=self.unreduced if unreduced is None else unreduced,
+            reduced=self.reduced if reduced is None else reduced,
+        )
+
+
+def _spec(partitions: tuple, unreduced: frozenset, reduced: frozenset) -> PartitionSpec:
+    return PartitionSpec(*partitions, unreduced=unreduced, reduced=reduced)
+
+
+def _check_sums(parts: tuple, unreduced: frozenset, reduced: frozenset) -> None:
+    used = {name for part in parts for name in names_of(part)}
+    if unreduced & reduced:
+        raise ValueError(f"a PartitionSpec cannot be both unreduced and reduced over {set(unreduced & reduced)}")
+    for word, given in (("unreduced", unreduced), ("reduced", reduced)):
+        if None in given:
+            raise ValueError(f"{word} names mesh axes, None is none")
+        if used & given:
+            raise ValueError(f"a PartitionSpec cannot be spread over and {word} over {set(used & given)}: {parts}")
+
+
+P = PartitionSpec
+
+
+def names_of(entry: Any) -> tuple[Any, ...]:
+    """The mesh axes that one entry of a spec names."""
+    if entry is None or entry is UNCONSTRAINED:
+        return ()
+    return entry if isinstance(entry, tuple) else (entry,)
+
+
+def mentioned(spec: PartitionSpec) -> frozenset:
+    """All mesh axes that a spec spreads over."""
+    return frozenset(name for entry in spec.partitions for name in names_of(entry))
+
+
+class DuplicateSpecError(ValueError):
+    """A spec that names one mesh axis twice."""
+
+
+class IndivisibleError(ValueError):
+    """A size that the devices along its axis do not divide."""
+
+
+class Sharding:
+    """Base of layouts over devices."""
+
+    @property
+    def device_set(self) -> set[Any]:
+        raise NotImplementedError
+
+    def devices_indices_map(self, global_shape: Any) -> dict[Any, tuple[slice, ...]]:
+        """For each device, which part of an array of that shape it has."""
+        raise NotImplementedError
+
+    def shard_shape(self, global_shape: Any) -> tuple[int, ...]:
+        """The shape of each device's part. Raises IndivisibleError."""
+        raise NotImplementedError
+
+    @property
+    def addressable_devices(self) -> set[Any]:
+        """The devices of this process."""
+        return {d for d in self.device_set if d.process_index == d.client.process_index()}
+
+    def addressable_devices_indices_map(self, global_shape: Any) -> dict[Any, tuple[slice, ...]]:
+        """`devices_indices_map`, of the devices of this process."""
+        mine = self.addressable_devices
+        return {d: index for d, index in self.devices_indices_map(global_shape).items() if d in mine}
+
+    @property
+    def num_devices(self) -> int:
+        return len(self.device_set)
+
+    @property
+    def is_fully_addressable(self) -> bool:
+        """Whether all its devices are of this process."""
+        return len(self.addressable_devices) == len(self.device_set)
+
+    @property
+    def is_fully_replicated(self) -> bool:
+        """Whether each device has all of the array."""
+        return False
+
+    def is_equivalent_to(self, other: Any, ndim: int) -> bool:
+        """Whether both lay out arrays of `ndim` axes in the same way."""
+        shape = (math.lcm(self.num_devices, other.num_devices),) * ndim
+        return self.devices_indices_map(shape) == other.devices_indices_map(shape)
+
+
+_shardings: WeakValueDictionary[Any, NamedSharding] = WeakValueDictionary()
+
+
+class NamedSharding(Sharding):
+    """A layout by names of mesh axes: `NamedSharding(mesh, P("data", None))`. Equal ones are one object.
+
+    Raises ValueError for axes that the mesh does not have, and for a spec that names one twice (DuplicateSpecError).
+    """
+
+    mesh: Any
+    spec: PartitionSpec
+
+    def __new__(cls, mesh: Any, spec: Any, *, memory_kind: str | None = None, **_: Any) -> NamedSharding:
+        spec = PartitionSpec() if spec is None else spec
+        if not isinstance(spec, PartitionSpec):
+            raise TypeError(f"the spec of a NamedSharding is a PartitionSpec, not {type(spec).__name__}: {spec!r}")
+        if not isinstance(mesh, (Mesh, AbstractMesh)):
+            raise TypeError(f"the mesh of a NamedSharding is a Mesh or an AbstractMesh, not {type(mesh).__name__}")
+        key = (mesh, spec, memory_kind)
+        found = _shardings.get(key)
+        if found is None:
+            _check_names(mesh, spec)
+            made = object.__new__(cls)
+            made.mesh, made.spec, made._memory_kind = key
+            made._layouts = {}
+            found = _shardings.setdefault(key, made)
+        return found
+
+    def _key(self) -> Any:
+        return self.mesh, self.spec, self._memory_kind
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (type(other) is NamedSharding and self._key() == other._key())
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __reduce__(self) -> Any:
+        return _named, (self.mesh, self.spec, self._memory_kind)
+
+    @property
+    def memory_kind(self) -> str | None:
+        """The kind of memory: what was asked for, else the devices' own ("device")."""
+        return self._memory_kind or (None if isinstance(self.mesh, AbstractMesh) else "device")
+
+    def with_memory_kind(self, kind: str) -> NamedSharding:
+        """The same layout in another kind of memory."""
+        return NamedSharding(self.mesh, self.spec, memory_kind=kind)
+
+    def with_spec(self, spec: Any) -> NamedSharding:
+        """Another layout over the same mesh."""
+        return NamedSharding(self.mesh, spec if isinstance(spec, PartitionSpec) else PartitionSpec(*spec), memory_kind=self._memory_kind)  # fmt: skip
+
+    update = with_spec
+
+    @property
+    def abstract(self) -> NamedSharding:
+        """The same without devices."""
+        return NamedSharding(self.mesh.abstract_mesh, self.spec)
+
+    @property
+    def device_set(self) -> set[Any]:
+        return set(self.mesh.devices.flat)
+
+    @property
+    def _device_assignment(self) -> tuple[Any, ...]:
+        return tuple(self.mesh.devices.flat)
+
+    def factors(self, ndim: int) -> list[int]:
+        """Into how many parts each axis is cut."""
+        sizes = self.mesh.shape
+        found = [math.prod(sizes[name] for name in names_of(entry)) for entry in self.spec.partitions]
+        return found + [1] * (ndim - len(found))
+
+    def check(self, shape: tuple[int, ...]) -> None:
+        """Raises ValueError for an array of fewer axes than the spec has, IndivisibleError for sizes that the devices do not
+        divide."""
+        if len(shape) < len(self.spec):
+            raise ValueError(
+                f"{self} is for arrays of at least {len(self.spec)} axes, and this one has the shape {shape}"
+                + ("; for scalars the spec is P()" if not shape else "")
+            )
+        for axis, (size, parts) in enumerate(zip(shape, self.factors(len(shape)))):
+            if size % parts:
+                raise IndivisibleError(
+                    f"{self} cuts axis {axis} into {parts} parts, which do not divide its size {size} evenly (the shape is {shape})"
+                )
+
+    def shard_shape(self, global_shape: Any) -> tuple[int, ...]:
+        shape = tuple(global_shape)
+        self.check(shape)
+        return tuple(n // parts for n, parts in zip(shape, self.factors(len(shape))))
+
+    def devices_indices_map(self, global_shape: Any) -> dict[Any, tuple[slice, ...]]:
+        shape = tuple(global_shape)
+        self.check(shape)
+        found: dict[Any, tuple[slice, ...]] = {}
+        sizes = self.mesh.shape
+        for place in np.ndindex(*self.mesh.axis_sizes):
+            at = dict(zip(self.mesh.axis_names, place))
+            index = []
+            for axis, n in enumerate(shape):
+                names = names_of(self.spec.partitions[axis]) if axis < len(self.spec) else ()
+                parts, number = 1, 0
+                for name in names:
+                    parts, number = parts * sizes[name], number * sizes[name] + at[name]
+                index.append(slice(None) if parts == 1 else slice(number * (n // parts), (number + 1) * (n // parts)))
+            found[self.mesh.devices[place]] = tuple(index)
+        return found
+
+    @property
+    def is_fully_replicated(self) -> bool:
+        return all(n == 1 for n in self.factors(0))
+
+    def is_equivalent_to(self, other: Any, ndim: int) -> bool:
+        if self is other:
+            return True
+        if isinstance(other, NamedSharding) and self.mesh is other.mesh:
+            return _normal(self.spec, self.mesh) == _normal(other.spec, other.mesh)
+        return super().is_equivalent_to(other, ndim)
+
+    def __repr__(self) -> str:
+        kind = "" if self.memory_kind is None else f", memory_kind={self.memory_kind}"
+        return f"NamedSharding(mesh={self.mesh}, spec={self.spec}{kind})"
+
+
+def _named(mesh: Any, spec: PartitionSpec, kind: str | None) -> NamedSharding:
+    return NamedSharding(mesh, spec, memory_kind=kind)
+
+
+def _check_names(mesh: Any, spec: PartitionSpec) -> None:
+    seen: set[Any] = set()
+    for name in [n for entry in spec.partitions for n in names_of(entry)] + [*spec.unreduced, *spec.reduced]:
+        if name not in mesh.axis_names:
+            raise ValueError(f"{spec} names the axis {name!r}, which the mesh does not have: {mesh.axis_names}")
+        if name in seen:
+            raise DuplicateSpecError(
+                f"{spec} names the mesh axis {name!r} twice: it can cut one axis of an array alone"
+            )
+        seen.add(name)
+
+
+def _normal(spec: PartitionSpec, mesh: Any) -> tuple[Any, ...]:
+    """A spec without what changes nothing: trailing whole axes, mesh axes of size one."""
+    sizes = mesh.shape
+    entries = [tuple(n for n in names_of(entry) if sizes[n] > 1) for entry in spec.partitions]
+    while entries and not entries[-1]:
+        entries.pop()
+    return (*entries, spec.unreduced)
+
+
+def explicit_part(sharding: NamedSharding, ndim: int) -> NamedSharding | None:
+    """What the type of an array says of its layout: the Explicit axes of the mesh; None where there are none."""
+    mesh = sharding.mesh
+    if AxisType.Explicit not in mesh.axis_types:
+        return None
+    shown = frozenset(mesh.explicit_axes)
+    entries = [tuple(n for n in names_of(e) if n in shown) for e in sharding.spec.partitions]
+    entries += [()] * (ndim - len(entries))
+    return NamedSharding(mesh.abstract_mesh, PartitionSpec(*entries))
+
+
+_single: WeakValueDictionary[Any, SingleDeviceSharding] = WeakValueDictionary()
+
+
+class SingleDeviceSharding(Sharding):
+    """All of an array on one device. Equal ones are one object."""
+
+    _device: Any
+
+    def __new__(cls, device: Any, *, memory_kind: str | None = None) -> SingleDeviceSharding:
+        key = (device, memory_kind)
+        found = _single.get(key)
+        if found is None:
+            made = object.__new__(cls)
+            made._device, made._memory_kind = key
+            found = _single.setdefault(key, made)
+        return found
+
+    def __reduce__(self) -> Any:
+        return _on_device, (self._device.id, self._memory_kind)
+
+    @property
+    def memory_kind(self) -> str:
+        return self._memory_kind or "device"
+
+    def with_memory_kind(self, kind: str) -> SingleDeviceSharding:
+        """The same device, another kind of memory."""
+        return SingleDeviceSharding(self._device, memory_kind=kind)
+
+    @property
+    def device_set(self) -> set[Any]:
+        return {self._device}
+
+    @property
+    def _device_assignment(self) -> tuple[Any, ...]:
+        return (self._device,)
+
+    def devices_indices_map(self, global_shape: Any) -> dict[Any, tuple[slice, ...]]:
+        return {self._device: (slice(None),) * len(tuple(global_shape))}
+
+    def shard_shape(self, global_shape: Any) -> tuple[int, ...]:
+        return tuple(global_shape)
+
+    @property
+    def is_fully_replicated(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        return f"SingleDeviceSharding(device={self._device!r}, memory_kind={self.memory_kind})"
+
+
+def _on_device(number: int, kind: str | None) -> SingleDeviceSharding:
+    return SingleDeviceSharding({d.id: d for d in all_devices()}[number], memory_kind=kind)
+
+
+def make_single_device_sharding(device: Any, *, memory_kind: str | None = None) -> SingleDeviceSharding:
+    """The layout of arrays that are on one device."""
+    return SingleDeviceSharding(device, memory_kind=memory_kind)

@@ -1,0 +1,53 @@
+"""Programs over eight devices of one process, beside what JAX 0.10.2 gave (`recorded.json`)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.many_devices.cases import CASES
+
+
+RECORDED = json.loads((Path(__file__).parent / "recorded.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def ours() -> dict[str, Any]:
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "tests.many_devices.run", "jitscope"],
+        capture_output=True, text=True, timeout=600, cwd=Path(__file__).parents[2],
+    )  # fmt: skip
+    assert run.returncode == 0, run.stdout + run.stderr
+    return json.loads(run.stdout)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_as_in_jax(ours: dict[str, Any], name: str) -> None:
+    assert "raised" not in RECORDED[name], RECORDED[name]
+    assert not (isinstance(ours[name], dict) and "raised" in ours[name]), ours[name]["raised"]
+    compare(ours[name], RECORDED[name], name)
+
+
+def compare(found: Any, wanted: Any, where: str) -> None:
+    assert type(found) is type(wanted), (where, found, wanted)
+    if isinstance(wanted, dict) and set(wanted) == {"dtype", "values"}:
+        assert found["dtype"] == wanted["dtype"], where
+        one, other = np.asarray(found["values"]), np.asarray(wanted["values"])
+        assert one.shape == other.shape, (where, one.shape, other.shape)
+        np.testing.assert_allclose(one, other, rtol=2e-5, atol=1e-5, err_msg=where)
+    elif isinstance(wanted, dict):
+        assert found.keys() == wanted.keys(), where
+        for key in wanted:
+            compare(found[key], wanted[key], f"{where}.{key}")
+    elif isinstance(wanted, list):
+        assert len(found) == len(wanted), (where, found, wanted)
+        for i, (a, b) in enumerate(zip(found, wanted)):
+            compare(a, b, f"{where}[{i}]")
+    else:
+        assert found == wanted, (where, found, wanted)
