@@ -249,7 +249,7 @@ class AbstractMesh(_Grid):
         """A mesh with some parts changed."""
         given = (axis_sizes, axis_names, axis_types)
         old = (self.axis_sizes, self.axis_names, self.axis_types)
-        parts = [b if a is None else a for a, b in zip(given, old)]
+        parts: list[Any] = [b if a is None else a for a, b in zip(given, old)]
         return AbstractMesh(*parts, abstract_device=changes.get("abstract_device", self.abstract_device))
 
     def update_axis_types(self, name_to_type: dict[Hashable, AxisType]) -> AbstractMesh:

@@ -70,6 +70,12 @@ class PartitionSpec:
     def __init_subclass__(cls, **_: Any) -> None:
         raise TypeError("PartitionSpec has no subclasses")
 
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return hash((self.partitions, self.unreduced, self.reduced))
+
     def __reduce__(self) -> Any:
         return _spec, (self.partitions, self.unreduced, self.reduced)
 
@@ -206,6 +212,8 @@ class NamedSharding(Sharding):
 
     mesh: Any
     spec: PartitionSpec
+    _memory_kind: str | None
+    _layouts: dict[int, Any]
 
     def __new__(cls, mesh: Any, spec: Any, *, memory_kind: str | None = None, **_: Any) -> NamedSharding:
         spec = PartitionSpec() if spec is None else spec
@@ -364,6 +372,7 @@ class SingleDeviceSharding(Sharding):
     """All of an array on one device. Equal ones are one object."""
 
     _device: Any
+    _memory_kind: str | None
 
     def __new__(cls, device: Any, *, memory_kind: str | None = None) -> SingleDeviceSharding:
         key = (device, memory_kind)

@@ -23,7 +23,7 @@ __all__ = [
     "device_named",
     "device_of_sharding",
     "get_client",
-    "is_device",
+    "is_device", "named_placement",
     "set_device_count",
     "sharding_of",
 ]  # fmt: skip

@@ -253,7 +253,7 @@ def _layouts(raw: Any, outputs: Sequence[Output], device: Any) -> list[Any]:
     if None in layouts:
         chosen = raw.get_output_shardings()
         for i, (shape, _) in enumerate(outputs):
-            if layouts[i] is None:
+            if layouts[i] is None and device.choose is not None:
                 layouts[i] = device.choose(chosen[i], shape, device.group, device.mesh)
     return layouts
 
