@@ -20,7 +20,7 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export npm_config_update_notifier := false
 
 .DELETE_ON_ERROR:
-.PHONY: help demo lab docs test test-all lint types test-python test-front chromium test-browser front wheel oaks bench format node clean distclean
+.PHONY: help demo lab docs test test-all test-jax lint types test-python test-front chromium test-browser front wheel oaks bench format node clean distclean
 
 help:
 	@echo 'make demo     run $(TOUR) and leave build/tour.html, to be looked at without a kernel or network'
@@ -28,6 +28,7 @@ help:
 	@echo 'make docs     leave a site of documentation, API and executed lessons in build/docs/html, to be opened from the disk'
 	@echo 'make test     all tests: lint, types, Python, TypeScript, browser (JITSCOPE_SKIP_BROWSER=1 leaves the last out)'
 	@echo 'make test-all the Python and browser tests with every generated program and every sample; SHARD=2/6: one of six parts'
+	@echo 'make test-jax how jax is watched, in an environment with jax and libraries written for it'
 	@echo 'make front    build the front end           make wheel    build dist/*.whl and dist/*.tar.gz'
 	@echo 'make bench    measure against jax           make format   let ruff rewrite what it can, and docs/coverage.md'
 	@echo 'make oaks     fetch the counts that examples/programs/pln.py fits (others are made up if they are not there)'
@@ -84,6 +85,10 @@ test-all: $(INSTALLED) front chromium
 	-@$(MAKE) --no-print-directory .venv-libraries/.installed
 	$(PY) -m pytest --ignore=tests/browser -n $(JOBS) --dist worksteal $(if $(SHARD),--shard $(SHARD))
 	@test -n "$(JITSCOPE_SKIP_BROWSER)" || $(PY) -m pytest tests/browser $(if $(SHARD),--shard $(SHARD))
+
+# jax is watched in an environment of its own: the tests of everything else run where it is not installed.
+test-jax: .venv-watch/.installed
+	JITSCOPE_COMPILATION_CACHE=0 .venv-watch/bin/python -m pytest tests/jaxwatch
 
 # Chromium is brought before anything slow starts, so that a machine which cannot have it says so at once.
 chromium: $(INSTALLED)
@@ -145,6 +150,12 @@ node: | $(PY)
 	@.venv-jax/bin/python -m pip --disable-pip-version-check -qq install "$$(sed -n 's/.*"\(jaxlib==[0-9.]*\)".*/\1/p' pyproject.toml | sed s/jaxlib/jax/)" optax autograd
 	@touch $@
 
+.venv-watch/.installed: pyproject.toml | front
+	@echo 'Installing jax and libraries written for it into .venv-watch …'
+	@$(PYTHON) -m venv .venv-watch
+	@.venv-watch/bin/python -m pip --disable-pip-version-check -qq install --editable '.[test-jax]'
+	@touch $@
+
 # Libraries written for JAX live in an environment without it; what else they need is that of .venv.
 LIBRARIES := .venv-libraries/.installed
 $(LIBRARIES): tests/libraries/requirements.txt | $(PY)
@@ -161,4 +172,4 @@ clean:
 	find . -name node_modules -prune -o -name '.venv*' -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
 distclean: clean
-	rm -rf .venv .venv-jax .venv-libraries node_modules
+	rm -rf .venv .venv-jax .venv-libraries .venv-watch node_modules

@@ -27,6 +27,7 @@ LAYERS = [
     "backend",
     "eager",
     "observe",
+    "jaxwatch",
     "api",
     "monitoring",
     "profiler",

@@ -283,3 +283,11 @@ def test_every_change_is_told_by_its_equations_though_its_line_is_left_out():
     for short, state in zip(passes_document(told, "lstm", {}, rows=3)["states"], whole, strict=True):
         paths = {path for row in short["rows"] for path in row["paths"]} | set(short["also"])
         assert paths == {path for row in state["rows"] for path in row["paths"]}
+
+
+def test_a_loop_with_two_programs_inside_has_its_passes():
+    f = jx.jit(lambda x: lax.while_loop(lambda c: c < 5, lambda c: c + jnp.exp(c), x))
+    f(1.0)
+    document = passes_of(list(observe.ledger())[-1])
+    validate(document)
+    assert "body_jaxpr/e0" in str(document)

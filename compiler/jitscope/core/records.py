@@ -25,7 +25,8 @@ class Record:
     """One step. `seconds` is its duration, `program` ties the steps of one compilation together.
 
     `step`: "trace", "derive" (a program made by a transformation outside jit), "lower", "compile", "run" (the first
-    one), "reuse" (a known program was found for a new trace), "program" (the compiled program is there), "error".
+    one), "reuse" (a known program was found for a new trace), "program" (the compiled program is there), "foreign" (that of another
+    library), "error".
     """
 
     step: str

@@ -7,6 +7,7 @@ import functools
 import linecache
 import os
 import sys
+from collections.abc import Callable
 from contextvars import ContextVar
 from operator import itemgetter
 from types import CodeType
@@ -58,10 +59,19 @@ def told(where: Position | None, before: str, after: str = "") -> str:
     return f"{before}line {where.line} of {where.function}: {where.text.strip()}{after}" if where else ""
 
 
-def add_internal(path: str) -> None:
-    """Count a file, or the files below a folder, as the library's own: positions point at the caller of such code."""
-    _INTERNAL.append(os.path.abspath(path) + (os.sep if os.path.isdir(path) else ""))
+def add_internal(path: str) -> Callable[[], None]:
+    """Count a file, or the files below a folder, as the library's own: positions point at the caller of such code. Gives the
+    function that ends it."""
+    prefix = os.path.abspath(path) + (os.sep if os.path.isdir(path) else "")
+    _INTERNAL.append(prefix)
     is_internal.cache_clear()
+
+    def end() -> None:
+        if prefix in _INTERNAL:
+            _INTERNAL.remove(prefix)
+        is_internal.cache_clear()
+
+    return end
 
 
 @functools.lru_cache(4096)

@@ -55,9 +55,12 @@ class CallTree:
         if defined is not None:
             self._call(None, None, Function(defined.file, defined.line, defined.function))
             if jaxpr is not None:
-                self._walk(jaxpr, "", None, ())
+                self._walk(jaxpr, "", None, (), None)
 
-    def _walk(self, jaxpr: Jaxpr, prefix: str, around: int | None, holder: Stack) -> None:
+    def _walk(
+        self, jaxpr: Jaxpr, prefix: str, around: int | None, holder: Stack, place: tuple[int, int] | None
+    ) -> None:
+        """`place` is that of the equation that holds the program: those without a stack are there, too."""
         known: dict[int, int | None] = {}
         for i, eqn in enumerate(jaxpr.eqns):
             path = f"{prefix}e{i}"
@@ -65,10 +68,11 @@ class CallTree:
             if id(stack) not in known:
                 known[id(stack)] = self._find(stack, jaxpr, around, holder) if stack else None
             call = known[id(stack)]
-            if call is not None and frame is not None:
-                self._note(path, eqn, (call, self._line(frame)))
+            own = (call, self._line(frame)) if call is not None and frame is not None else None if stack else place
+            if own is not None:
+                self._note(path, eqn, own)
             if eqn.params:
-                self._inside(eqn, path, call if call is not None else around, stack)
+                self._inside(eqn, path, call if call is not None else around, stack or holder, own)
 
     def _note(self, path: str, eqn: JaxprEqn, place: tuple[int, int]) -> None:
         self.of[path] = place
@@ -84,9 +88,9 @@ class CallTree:
             line = self._lines[frame] = frame.position.line
         return line
 
-    def _inside(self, eqn: JaxprEqn, path: str, call: int | None, stack: Stack) -> None:
+    def _inside(self, eqn: JaxprEqn, path: str, call: int | None, stack: Stack, place: tuple[int, int] | None) -> None:
         for segment, sub in subjaxprs(eqn.params):
-            self._walk(sub.jaxpr, subpath(path, segment), call, stack)
+            self._walk(sub.jaxpr, subpath(path, segment), call, stack, place)
 
     def _find(self, stack: Stack, jaxpr: Jaxpr, around: int | None, holder: Stack) -> int | None:
         """The call in which an equation with this stack was written; `around` and `holder` are of the equation that holds its

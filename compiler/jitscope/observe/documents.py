@@ -10,6 +10,7 @@ from ..backend.given import Given
 from ..core.collector import paused_collector
 from ..core.printing import Names, format_jaxpr
 from ..xla import hlo_module
+from ..xla.errors import XlaError
 from ..xla.hlo_module import Computation
 from .calls import CallTree
 from .cost import Work, work_of
@@ -130,9 +131,19 @@ def _fusion(
         return None
     if not whole:
         return kernels_document(after, positions, row.function, row.shares)
-    before = hlo_module.computations(hlo_module.unoptimized(entry.lowered))
     names = result_names(row.jaxpr) if row.jaxpr else ()
-    return fusion_document(before, after, positions, row.function, names, Origins(graph), row.shares)
+    found = fusion_document(_before(entry), after, positions, row.function, names, Origins(graph), row.shares)
+    if row.library and entry.origins:
+        found["summary"]["sentence"] += f"; {entry.origins}"
+    return found
+
+
+def _before(entry: Any) -> Sequence[Computation]:
+    """The program as XLA was given it; nothing where that cannot be read as HLO (a program of another library for many devices)."""
+    try:
+        return hlo_module.computations(hlo_module.unoptimized(entry.lowered))
+    except XlaError:
+        return ()
 
 
 def _cost(row: Row, after: Sequence[Computation]) -> Document:

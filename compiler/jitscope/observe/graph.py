@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..control.cond import cond_p
-from ..control.scan import scan_p
-from ..control.while_loop import while_p
 from ..core.avals import ShapedArray
 from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, subjaxprs, subpath
 from ..core.printing import Names, atom_text, binder_text, shown_params
@@ -89,7 +86,7 @@ class _Builder:
     def _equation(self, eqn: JaxprEqn, path: str, scope: str | None) -> None:
         inner, params = subjaxprs(eqn.params), shown_params(eqn)
         label = str(eqn.params.get("name") or eqn.primitive.name) if inner else eqn.primitive.name
-        if eqn.primitive is scan_p:
+        if eqn.primitive.name == "scan":
             label = f"{label} × {eqn.params['length']}"
         avals = [v.aval for v in eqn.outvars]
         self._node(
@@ -122,9 +119,9 @@ class _Builder:
                 self._edge(atom, path)
 
     def _part_label(self, eqn: JaxprEqn, segment: str, i: int) -> str:
-        if eqn.primitive is while_p:
+        if eqn.primitive.name == "while":
             return {"cond_jaxpr": "condition", "body_jaxpr": "body"}[segment]
-        if eqn.primitive is not cond_p:
+        if eqn.primitive.name != "cond":
             return segment
         index = eqn.invars[0]
         chosen = self.producers.get(index) if isinstance(index, Var) else None
@@ -209,9 +206,9 @@ class _Builder:
 
 def _operands(eqn: JaxprEqn, segment: str) -> Sequence[Atom] | None:
     """The operands that become the arguments of one of several inner jaxprs; None: that is not known."""
-    if eqn.primitive is cond_p:
+    if eqn.primitive.name == "cond":
         return eqn.invars[1:]
-    if eqn.primitive is while_p:
+    if eqn.primitive.name == "while":
         first, second = eqn.params["cond_nconsts"], eqn.params["body_nconsts"]
         carry = eqn.invars[first + second :]
         of_body = segment == "body_jaxpr"

@@ -185,6 +185,8 @@ class _Walk:
         if i.opcode in _PLUMBING:
             return ()
         own = paths_in(i.op_name)
+        if not own and i.opcode != "constant":
+            return prefix  # of what a call does, some may have no name of its own
         return unique(f"{outer}/{path}" for outer in prefix for path in own) if prefix else own
 
     def _operation(self, i: Instruction, operands: list[_Value], place: _Place) -> _Value:

@@ -44,6 +44,7 @@ class Row:
     `what`: "compiled", "recompiled" (the function had a program before), "reused" (a known program served),
     "traced" (inside another function, or for looking at), "failed". `seconds`: duration of each step in seconds.
     `disk`: what the cache on disk said when it was compiled. `run`: how often the cell that defines the function had been run.
+    `library`: whose program it is where it is not jitscope's own, such as "jax".
     """
 
     id: int
@@ -75,6 +76,7 @@ class Row:
     _tally: Any = None
     takes: Takes | None = None
     given: Given | None = None
+    library: str = ""
 
     @property
     def jaxpr(self) -> Jaxpr | None:
@@ -251,6 +253,7 @@ class Ledger:
             record.program, record.function, record.position, record.call_site, at=record.at, cell=self.place_now()
         )
         row.run = self.run_of(row.position.file) if row.position else 0
+        row.library = record.detail.get("library", "")
         self.rows[row.id] = row
         while len(self.rows) > MAX_ROWS:
             self._forget(self.rows.popitem(last=False)[1])
@@ -290,7 +293,7 @@ class Ledger:
         if nearest is None or self._looking.get():
             return
         against: Row = nearest[0]
-        row.against, row.differences = against, nearest[1] or [_forgotten(against, row.signature)]
+        row.against, row.differences = against, nearest[1] or [_forgotten(against, row.signature, row.library)]
         if row.cause in ("function", "closure") and (said := _redefined(against, row)):
             row.differences = [Difference("redefined", "function", *said), *row.differences[1:]]
 
@@ -330,11 +333,18 @@ class Ledger:
         program, row.given = record.payload
         row.takes, row._entry = Takes(program), weakref.ref(program.entry)
 
+    def _foreign(self, row: Row, record: Record) -> None:
+        """A program that another library compiled; whoever watches that library keeps it."""
+        row.seconds.pop("foreign", None)
+        program, row.given = record.payload
+        row.takes, row._tally, row._entry = program.takes, program.tally, weakref.ref(program.entry)
+
     def _error(self, row: Row, record: Record) -> None:
-        row.what = "failed"
+        row.what, untold = "failed", row.signature is None
         row.signature, row.nested = record.payload, record.detail["nested"]
         row.error = (record.detail["error"], record.detail["message"])
-        self._explain(row)
+        if untold:
+            self._explain(row)
 
     def _attach(self, row: Row, record: Record) -> None:
         _, ready, row.given = record.payload
@@ -405,9 +415,17 @@ def _redefined(old: Row, new: Row) -> tuple[str, str, str] | None:
     return before, after, "the cell that defines it was run again"
 
 
-def _forgotten(old: Row, new: Signature) -> Difference:
+def _forgotten(old: Row, new: Signature, library: str) -> Difference:
     """Why a trace with an equal key could not serve."""
     assert old.signature is not None
+    if library:
+        return Difference(
+            "cache",
+            "cache",
+            "known",
+            "traced again",
+            f"nothing that is known of the key changed: {library} had dropped the program, or its key holds something that is not seen",
+        )
     if old.captures:
         return Difference(
             "cache",

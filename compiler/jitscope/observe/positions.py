@@ -42,14 +42,17 @@ def sendable(text: str) -> str:
 
 
 def positions_of(jaxpr: Jaxpr, cell_of: CellOf = no_cell, stacks: Stacks | None = None) -> dict[str, dict[str, Any]]:
-    """The position of each equation that has one, by path; with the named scopes it is in, if there are any. Equations of one
-    place have the same document."""
+    """The position of each equation that has one, by path, that of an equation without one inside another being the other's; with
+    the named scopes it is in, if there are any. Equations of one place have the same document."""
     found: dict[str, dict[str, Any]] = {}
     stacks, known = stacks or Stacks(), dict[Any, dict[str, Any] | None]()
+    inherited: dict[str, Any] = {}
     for path, eqn, names in _walk(jaxpr, "", ()):
-        frame = stacks.innermost(eqn.traceback)
+        frame = stacks.innermost(eqn.traceback) or inherited.get(path.rpartition("/e")[0])
         if frame is None:
             continue
+        if eqn.params:
+            inherited.update((subpath(path, segment)[:-1], frame) for segment, _ in subjaxprs(eqn.params))
         key = (frame, names)
         if key not in known:
             document = position_document(frame.position, cell_of)

@@ -92,4 +92,4 @@ def _merged(old: State, new: State, changes: Sequence[Change]) -> dict[str, tupl
 
 
 def _order(path: str) -> list[int]:
-    return [int("".join(filter(str.isdigit, step))) for step in path.split("/")]
+    return [int("".join(filter(str.isdigit, step)) or 0) for step in path.split("/")]

@@ -1,0 +1,220 @@
+"""What is known of jax beyond its documented interface: names of local variables, of classes, of a hook. No other file has any.
+
+Nothing here imports jax: it is found in `sys.modules` after the user has imported it. On a version that lacks a name, what needs
+it is not shown, and `capabilities` says so.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from types import FrameType, ModuleType
+from typing import Any, NamedTuple
+
+
+STAGES = {
+    "/jax/core/compile/jaxpr_trace_duration": "trace",
+    "/jax/core/compile/jaxpr_to_mlir_module_duration": "lower",
+    "/jax/core/compile/backend_compile_duration": "compile",
+}
+HIT, MISS = "/jax/compilation_cache/cache_hits", "/jax/compilation_cache/cache_misses"
+RETRIEVED, SAVED = (
+    "/jax/compilation_cache/cache_retrieval_time_sec",
+    "/jax/compilation_cache/compile_time_saved_sec",
+)
+
+_SENDER = 24
+"""So many frames above an event's listener, at most, is what the stage works on."""
+
+
+def jax() -> ModuleType | None:
+    """jax, once it is imported wholly."""
+    module = sys.modules.get("jax")
+    return module if module is not None and hasattr(module, "jit") and hasattr(module, "monitoring") else None
+
+
+def module(name: str) -> Any:
+    """A loaded module by its full name, or None."""
+    return sys.modules.get(name)
+
+
+def folder() -> str:
+    """jax's folder, with a separator at the end."""
+    found = jax()
+    return os.path.dirname(os.path.abspath(found.__file__ or "")) + os.sep if found else ""
+
+
+# --- frames ------------------------------------------------------------------------------------------------------------
+
+
+def _above(frame: FrameType | None, most: int) -> Iterator[FrameType]:
+    while frame is not None and most:
+        yield frame
+        frame, most = frame.f_back, most - 1
+
+
+def local(frame: FrameType | None, name: str, most: int = _SENDER) -> Any:
+    """The value of the nearest frame's local variable of that name; None where there is none."""
+    return next((f.f_locals[name] for f in _above(frame, most) if name in f.f_locals), None)
+
+
+class Entered(NamedTuple):
+    """A call of a jitted function that is being traced: the function, what jit was told, the arguments."""
+
+    fun: Any
+    info: Any
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+
+def entered(frame: FrameType | None) -> Entered | None:
+    """The call whose trace sent an event."""
+    for f in _above(frame, _SENDER):
+        found = f.f_locals
+        if {"fun", "args", "kwargs"} <= found.keys() and ("ji" in found or "jit_info" in found):
+            info = found["ji"] if "ji" in found else found["jit_info"]
+            return Entered(found["fun"], info, tuple(found["args"]), dict(found["kwargs"]))
+    return None
+
+
+def raised(frame: FrameType | None) -> BaseException | None:
+    """The error with which a stage ended, seen from the listener of its end."""
+    for f in _above(frame, 6):
+        if f.f_code.co_name == "__exit__" and "exc_type" in f.f_locals:
+            return next((v for name in ("exc_value", "exc_val") if (v := f.f_locals.get(name)) is not None), None)
+    return None
+
+
+class Compiled(NamedTuple):
+    """What a compilation worked on and gave."""
+
+    module: Any
+    executable: Any
+    backend: Any
+    devices: Any
+    options: Any
+    callbacks: Any
+    kept: Any
+
+
+def compiled(frame: FrameType | None) -> Compiled | None:
+    """What the compilation that sent an event left; None where it failed."""
+    executable = local(frame, "xla_executable")
+    if executable is None:
+        return None
+    names = ("computation", "backend", "da", "compile_options", "host_callbacks", "kept_var_idx")
+    module, backend, devices, options, callbacks, kept = (local(frame, name) for name in names)
+    return Compiled(module, executable, backend, devices, options, callbacks, kept)
+
+
+# --- jaxprs ------------------------------------------------------------------------------------------------------------
+
+
+def scoped(info: Any, name: str) -> Any:
+    """An equation's source information with one more named scope, outside of all others."""
+    util = module("jax._src.source_info_util")
+    return info.replace(name_stack=util.NameStack((util.Scope(name), *info.name_stack.stack)))
+
+
+def scopes(info: Any) -> tuple[list[str], list[str]]:
+    """The named scopes and the transformations in an equation's source information, outermost first."""
+    transform = module("jax._src.source_info_util").Transform
+    stack = info.name_stack.stack
+    return [s.name for s in stack if type(s) is not transform], [s.name for s in stack if type(s) is transform]
+
+
+def buffer_of(array: Any) -> Any:
+    """The array that a program is given for an array; for random keys, that of their words."""
+    return getattr(array, "_base_array", array)
+
+
+# --- calls -------------------------------------------------------------------------------------------------------------
+
+
+class Hook:
+    """Tells of each call of a jitted function in this thread that jax answers from its caches, while it is on. jax has one
+    such hook, and `debug_nans` has it where that is on: then it is left alone."""
+
+    def __init__(self, told: Callable[[Any], None]):
+        self._told = told
+        self._state: Any = None
+
+    def on(self) -> bool:
+        """Whether it could be put on."""
+        state = getattr(module("jax._src.api"), "_post_hook_state", None)
+        if state is None or state.value is not None:
+            return False
+
+        def hook(fun: Any, args: Any, kwargs: Any, out: Any) -> None:
+            self._told(fun)
+
+        state.set_local(hook)
+        self._hook, self._state = hook, state
+        return True
+
+    def off(self) -> None:
+        state, self._state = self._state, None
+        if state is not None and state.value is self._hook:
+            unset = getattr(module("jax._src.config").config_ext, "unset", None)
+            state.set_local(unset if unset is not None else None)
+
+
+# --- what there is -------------------------------------------------------------------------------------------------------
+
+
+class Missing(NamedTuple):
+    """A name that this jax lacks, and what is not shown because of it."""
+
+    name: str
+    consequence: str
+
+
+def capabilities() -> list[Missing]:
+    """What is not shown on the jax that is loaded, and why; nothing on those that are verified (docs/watching-jax.md)."""
+    found = []
+    monitoring = getattr(jax(), "monitoring", None)
+    for name, consequence in _NEEDED.items():
+        where, _, attribute = name.rpartition(".")
+        owner = monitoring if where == "jax.monitoring" else module(where)
+        if not hasattr(owner, attribute):
+            found.append(Missing(name, consequence))
+    return found
+
+
+_NEEDED = {
+    "jax.monitoring.register_event_duration_secs_listener": "nothing of jax is shown",
+    "jax.monitoring.unregister_event_duration_listener": "the listeners stay, and do nothing, after %unload_ext",
+    "jax.monitoring.register_scalar_listener": "kernels have no origins: equations cannot be marked",
+    "jax._src.source_info_util.Scope": "kernels have no origins: equations cannot be marked",
+    "jax._src.source_info_util.NameStack": "kernels have no origins: equations cannot be marked",
+    "jax._src.source_info_util.Transform": "equations of derivatives are not told from others",
+    "jax._src.monitoring.get_event_duration_listeners": "listeners that somebody removed are not put back",
+    "jax._src.api._post_hook_state": "calls of functions that are compiled already are not counted",
+}
+
+
+def can_mark() -> bool:
+    return not any("marked" in missing.consequence for missing in capabilities())
+
+
+def listening(listener: Callable[..., None]) -> bool:
+    """Whether a duration listener is still registered; taken for granted where jax does not say."""
+    ask = getattr(module("jax._src.monitoring"), "get_event_duration_listeners", None)
+    return ask is None or any(one is listener or one == listener for one in ask())
+
+
+# --- tracers in errors -----------------------------------------------------------------------------------------------------
+
+
+def trace_of(tracer: Any) -> Any:
+    """What a tracer's trace has recorded: an object with equations, or None."""
+    return getattr(getattr(tracer, "_trace", None), "frame", None)
+
+
+def equations(frame: Any) -> list[Any]:
+    """The equations that a trace has recorded so far."""
+    if hasattr(frame, "get_eqns"):
+        return list(frame.get_eqns())
+    found = getattr(frame, "tracing_eqns", None) or getattr(frame, "eqns", ())
+    return [eqn for one in found if (eqn := one() if callable(one) else one) is not None]

@@ -1,0 +1,186 @@
+"""What jax compiled, as the ledger and the views take programs: an entry with an executable, in place of the compiler's own."""
+
+from __future__ import annotations
+
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..backend.caches import Tally
+from ..core.avals import is_python_scalar, physical
+from ..core.jaxpr import Jaxpr, walk
+from ..xla import hlo_module
+from . import lineage, private
+from .lineage import Lineage
+from .private import Compiled
+from .translating import Translation
+
+
+MOST_KEPT = 64
+"""So many programs are kept for looking at them, the latest."""
+
+
+class Executable:
+    """A compiled program of jax's. Names in its modules are paths of equations."""
+
+    callbacks = ()
+
+    def __init__(self, compiled: Compiled, lineage_of: Lineage, jaxpr: Jaxpr):
+        self._raw, self._lineage = compiled.executable, lineage_of
+        self.outputs = [(a.shape, a.dtype) for a in (physical(v.aval) for v in jaxpr.outvars)]
+        self.devices = len(compiled.devices) if compiled.devices is not None else 1
+        self.calls_python = bool(compiled.callbacks) or calls_python(jaxpr)
+        self.device = None
+
+    @cached_property
+    def _modules(self) -> list[Any]:
+        module = self._raw.hlo_modules()[0]
+        source = hlo_module.text(module, metadata=True, layouts=True, backend_config=True, large_constants=True)
+        return [hlo_module.from_text(lineage.optimised(source, self._lineage))]
+
+    def hlo_modules(self) -> list[Any]:
+        """The optimised HLO module."""
+        return self._modules
+
+    def memory_stats(self) -> dict[str, int]:
+        """Bytes the program needs, as XLA planned them: argument, output, temp, alias, code, peak."""
+        try:
+            stats = self._raw.get_compiled_memory_stats()
+        except Exception:
+            return {}
+        parts = [stats.argument_size_in_bytes, stats.output_size_in_bytes, stats.temp_size_in_bytes]
+        return {
+            "argument": parts[0],
+            "output": parts[1],
+            "temp": parts[2],
+            "alias": stats.alias_size_in_bytes,
+            "code": stats.generated_code_size_in_bytes,
+            "peak": getattr(stats, "peak_memory_in_bytes", 0) or sum(parts) - stats.alias_size_in_bytes,
+        }
+
+    def run(self, arrays: Sequence[Any]) -> list[Any]:
+        """The program's results on arrays of jax's, one device."""
+        outs = self._raw.execute_sharded(list(arrays)).disassemble_into_single_device_arrays()
+        return [shards[0] for shards in outs]
+
+
+class Entry:
+    """A program of jax's with its modules before and after optimisation. `origins` says, where it is so, why nothing is known of
+    where kernels stem from."""
+
+    library = "jax"
+
+    def __init__(self, compiled: Compiled, translation: Translation, loaded: bool):
+        self._module, self._loaded = compiled.module, loaded
+        self._kept = None if compiled.kept is None else sorted(compiled.kept)
+        self.lineage = Lineage(translation)
+        self.executable = Executable(compiled, self.lineage, translation.jaxpr)
+        self.argument_avals = [v.aval for v in translation.jaxpr.invars]
+        self.overrides: dict[str, Any] = {}
+
+    @cached_property
+    def lowered(self) -> bytes:
+        """The MLIR module that XLA was given, as text, with paths for names."""
+        source = self._module.operation.get_asm(enable_debug_info=True, large_elements_limit=None)
+        return lineage.lowered(source, self.lineage).encode()
+
+    @property
+    def origins(self) -> str:
+        self.executable.hlo_modules()
+        if self._loaded and self.lineage.foreign:
+            return (
+                "jax loaded this program from its persistent cache, where another process had put it: which equations its kernels "
+                "stem from is not known"
+            )
+        return ""
+
+    def stand_ins(self) -> list[Any]:
+        """Arrays of random numbers for what it takes. Raises LookupError where it takes others than arrays of numbers, or it is
+        not known what it takes."""
+        if self._kept is None or self.executable.devices > 1:
+            raise LookupError("the arguments of its call are gone, and what the program takes of others is not known")
+        return [_random(self.argument_avals[i]) for i in self._kept]
+
+
+def _random(aval: Any) -> Any:
+    if not isinstance(aval.dtype, np.dtype):
+        raise LookupError("it takes random keys, and the arguments of its call are gone")
+    rng = np.random.default_rng(0)
+    inexact = np.issubdtype(aval.dtype, np.inexact) or aval.dtype.kind == "V"
+    values = rng.uniform(0.1, 1.0, aval.shape) if inexact else rng.integers(0, 2, aval.shape)
+    return private.module("jax").device_put(np.asarray(values).astype(aval.dtype))
+
+
+class Given:
+    """The leaves of a call's arguments: arrays weakly, numbers as they are."""
+
+    def __init__(self, leaves: Sequence[Any]):
+        self._leaves = [_held(x) for x in leaves]
+
+    def arrays(self) -> list[Any] | None:
+        """The arguments as arrays of jax's; None where one is gone, or was donated since."""
+        leaves = [leaf() for leaf in self._leaves]
+        if any(x is None or (hasattr(x, "is_deleted") and x.is_deleted()) for x in leaves):
+            return None
+        try:
+            return [private.module("jax.numpy").asarray(x) for x in leaves]
+        except Exception:
+            return None
+
+
+def _held(leaf: Any) -> Callable[[], Any]:
+    if is_python_scalar(leaf) or isinstance(leaf, np.generic):
+        return lambda: leaf
+    try:
+        return weakref.ref(leaf)
+    except TypeError:
+        return lambda: None
+
+
+class Takes:
+    """What a program takes of its call's arguments. `kept` are their numbers, None where that is not known."""
+
+    def __init__(self, kept: Sequence[int] | None, donated: Sequence[int], avals: Sequence[Any]):
+        self._kept, self._donated, self._avals = kept, list(donated), list(avals)
+
+    def buffers(self, arrays: Sequence[Any]) -> list[Any] | None:
+        """What its executable runs on; of what it would take over, copies. None where the arguments are not those of its call."""
+        if self._kept is None or [tuple(a.shape) for a in arrays] != [a.shape for a in self._avals]:
+            return None
+        bufs = [a.copy() if i in self._donated else a for i, a in enumerate(arrays)]
+        return [private.buffer_of(bufs[i]) for i in self._kept]
+
+
+class Program:
+    """A compiled program for the ledger."""
+
+    library = "jax"
+
+    def __init__(self, entry: Entry, takes: Takes, tally: Tally):
+        self.entry, self.takes, self.tally = entry, takes, tally
+
+
+_kept: OrderedDict[int, Entry] = OrderedDict()
+
+
+def keep(number: int, entry: Entry) -> None:
+    """Keep a program, under its number in the ledger, until `MOST_KEPT` others came."""
+    _kept[number] = entry
+    while len(_kept) > MOST_KEPT:
+        _kept.popitem(last=False)
+
+
+def drop_all() -> None:
+    _kept.clear()
+
+
+_PYTHON = ("callback", "debug_print")
+
+
+def calls_python(jaxpr: Jaxpr) -> bool:
+    """Whether a program calls Python."""
+    return any(part in eqn.primitive.name for _, eqn in walk(jaxpr) for part in _PYTHON)

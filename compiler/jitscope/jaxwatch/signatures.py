@@ -1,0 +1,220 @@
+"""The key of a call of `jax.jit`, as the ledger compares keys: arguments by path, static values, structure, options, configuration,
+function object, device."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import itertools
+import types
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from ..backend.made import Made, made
+from ..backend.signature import Leaf, Signature, Static, short_repr
+from . import private
+from .private import Entered
+from .translating import aval_of, one_line
+
+
+_numbers = itertools.count(1)
+_known: dict[int, tuple[Callable[[], Any], int]] = {}
+
+
+def number_of(fun: Any) -> int:
+    """A number for a function object, the same as long as it lives."""
+    found = _known.get(id(fun))
+    if found is not None and found[0]() is fun:
+        return found[1]
+    number, key = next(_numbers), id(fun)
+    try:
+        _known[key] = (weakref.ref(fun, lambda _: _known.pop(key, None)), number)
+    except TypeError:
+        pass
+    return number
+
+
+class Call:
+    """What is kept of a call: its signature and, weakly, the arrays it was given."""
+
+    def __init__(self, entered: Entered):
+        tree = private.module("jax.tree_util")
+        fun, info = entered.fun, entered.info
+        self.function = fun_name(fun)
+        self.made = made(fun)
+        args, kwargs, statics = _parted(entered)
+        with_paths, structure = tree.tree_flatten_with_path((args, kwargs))
+        names = _parameters(fun, len(entered.args))
+        self.leaves = [leaf for _, leaf in with_paths]
+        shown = [_leaf(_path(path, names, tree), leaf) for path, leaf in with_paths]
+        text = str(structure)
+        self.signature = Signature(
+            number_of(fun),
+            tuple(leaf for leaf, _ in shown),
+            text,
+            tuple(Static.of(name, value) for name, value in statics if _can_be_hashed(value)),
+            (*_configuration(), *_options(info)),
+            bool(private.module("jax").config.jax_enable_x64),
+            _device([device for _, device in shown]),
+            _structure(structure, text),
+            0,
+            0,
+            Made(*self.made),
+        )
+
+
+def _can_be_hashed(value: Any) -> bool:
+    try:
+        hash(value)
+    except Exception:
+        return False
+    return True
+
+
+def _structure(structure: Any, text: str) -> int:
+    """A number that tells structures apart that print alike: static data of nodes."""
+    if "CustomNode" not in text:
+        return 0
+    try:
+        return hash(structure)
+    except Exception:
+        return 0
+
+
+def fun_name(fun: Any) -> str:
+    """What a function is called: its own name, or that of what it wraps."""
+    return str(getattr(fun, "__name__", None) or getattr(python_function(fun), "__name__", None) or type(fun).__name__)
+
+
+def python_function(fun: Any) -> Any:
+    """The Python function inside of wrappers, partials and methods."""
+    met: set[int] = set()
+    while id(fun) not in met:
+        met.add(id(fun))
+        inner = getattr(fun, "__dict__", {}).get("__wrapped__") if not isinstance(fun, type) else None
+        if isinstance(fun, types.MethodType):
+            fun = fun.__func__
+        elif inner is not None:
+            fun = inner
+        elif isinstance(fun, functools.partial):
+            fun = fun.func
+        elif not isinstance(fun, types.FunctionType) and hasattr(type(fun), "__wrapped__"):
+            fun = fun.__wrapped__
+    return fun
+
+
+def _parted(entered: Entered) -> tuple[list[Any], dict[str, Any], list[tuple[str, Any]]]:
+    """Arguments by position (None where static), by name, and the static ones by name."""
+    numbers, named = set(entered.info.static_argnums or ()), set(entered.info.static_argnames or ())
+    count = len(entered.args)
+    numbers = {n + count if n < 0 else n for n in numbers}
+    names = _parameters(entered.fun, count)
+    statics = [(names[i], value) for i, value in enumerate(entered.args) if i in numbers]
+    statics += [(name, value) for name, value in entered.kwargs.items() if name in named]
+    args = [None if i in numbers else value for i, value in enumerate(entered.args)]
+    return args, {name: v for name, v in entered.kwargs.items() if name not in named}, statics
+
+
+def _parameters(fun: Any, count: int) -> list[str]:
+    """What the arguments given by position are called."""
+    try:
+        parameters = list(inspect.signature(fun).parameters.values())
+    except (TypeError, ValueError, RecursionError):
+        parameters = []
+    names: list[str] = []
+    for parameter in parameters:
+        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+            names.append(parameter.name)
+        elif parameter.kind is parameter.VAR_POSITIONAL:
+            names += [f"{parameter.name}[{i}]" for i in range(max(count - len(names), 0))]
+    return [*names, *(f"argument {i}" for i in range(len(names), count))]
+
+
+def _path(path: tuple[Any, ...], names: list[str], tree: Any) -> str:
+    """`params['w']`: the parameter and the way inside it."""
+    which, key, *rest = path
+    root = str(getattr(key, "idx", getattr(key, "key", key)))
+    if getattr(which, "idx", 0) == 0:
+        root = names[int(root)]
+    return root + tree.keystr(tuple(rest))
+
+
+def _leaf(path: str, value: Any) -> tuple[Leaf, str]:
+    """A leaf of the arguments and, where it is committed to one, its device."""
+    sharding, device = _placed(value)
+    try:
+        aval: Any = private.module("jax").typeof(value)
+    except Exception:
+        return Leaf(path, (), one_line(type(value).__name__), False), device
+    found = aval_of(aval)
+    try:
+        leaf = Leaf.of(path, found)
+    except Exception:
+        leaf = Leaf(path, (), found.short(), False)
+    return (leaf._replace(sharding=sharding) if sharding else leaf), device
+
+
+def _placed(value: Any) -> tuple[str, str]:
+    if not getattr(value, "_committed", False):
+        return "", ""
+    try:
+        devices = value.devices()
+        return ("", str(next(iter(devices)))) if len(devices) == 1 else (one_line(value.sharding), "")
+    except Exception:
+        return "", ""
+
+
+def _device(devices: list[str]) -> str:
+    found = sorted(set(filter(None, devices)))
+    if found:
+        return ", ".join(found)
+    default = private.module("jax").config.jax_default_device
+    return str(default) if default is not None else "the default device"
+
+
+_OF_JIT = (
+    ("donated arguments", ("donate_argnums", "donate_argnames")),
+    ("static arguments", ("static_argnums", "static_argnames")),
+    ("keep_unused", ("keep_unused",)),
+    ("inline", ("inline",)),
+    ("backend", ("backend",)),
+    ("in_shardings", ("in_shardings_leaves",)),
+    ("out_shardings", ("out_shardings_leaves",)),
+    ("compiler options", ("compiler_options_kvs",)),
+)
+
+
+def _options(info: Any) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (name, ", ".join(one_line(getattr(info, attribute, "")) for attribute in attributes))
+        for name, attributes in _OF_JIT
+    )
+
+
+_SILENT = (
+    "jax_log",
+    "jax_explain",
+    "jax_traceback",
+    "jax_persistent_cache",
+    "jax_compilation_cache",
+    "jax_enable_compilation",
+)
+_last: tuple[tuple[str, str], ...] = ()
+
+
+def _configuration() -> tuple[tuple[str, str], ...]:
+    """jax's options that programs depend on, as (name, repr); equal ones are one object."""
+    global _last
+    config = private.module("jax").config
+    found = []
+    for name in getattr(config, "values", {}):
+        if not name.startswith(_SILENT) and name != "jax_enable_x64":
+            try:
+                read = getattr(config, "_read", None)
+                found.append((name, short_repr(read(name) if read is not None else config.values[name])))
+            except Exception:
+                continue
+    if tuple(found) != _last:
+        _last = tuple(found)
+    return _last

@@ -1,0 +1,261 @@
+"""jax's jaxprs as ours: the same equations in the same order, so that whatever makes documents of ours takes them.
+
+A translated program is to be looked at, not to be run: its primitives have names and no rules, and of its parameters those that
+may hold values or code of the user's are kept as text.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes
+from ..core.avals import AbstractValue, ShapedArray
+from ..core.effects import no_effects
+from ..core.jaxpr import Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var
+from ..core.primitive import Primitive
+from ..core.source import Position, Written, is_internal
+from ..observe.stacks import is_installed
+from . import marks, private
+from .walking import held
+
+
+class Foreign(Primitive):
+    """An operation of jax's, known by its name."""
+
+    def shown_params(self, params: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in sorted(params.items()) if not _says_nothing(name, value)}
+
+
+_primitives: dict[str, Foreign] = {}
+
+
+def primitive(name: str) -> Foreign:
+    """The one object for an operation of this name."""
+    return _primitives.setdefault(name, Foreign(name)) if name not in _primitives else _primitives[name]
+
+
+_PLUMBING = frozenset(
+    ("in_shardings", "out_shardings", "in_layouts", "out_layouts", "donated_invars", "ctx_mesh", "keep_unused", "inline",
+     "compiler_options_kvs", "resource_env", "_split_transpose")
+)  # fmt: skip
+
+
+def _says_nothing(name: str, value: Any) -> bool:
+    return value is None or name in _PLUMBING
+
+
+class OtherAval(AbstractValue):
+    """What is no array of ours (a token, a reference, an array of sizes without values): its text alone is known."""
+
+    __slots__ = ("_text",)
+    shape: tuple[int, ...] = ()
+    ndim = 0
+    bytes = 0
+    weak_type = False
+    sharding = None
+    dtype = dtypes.float0
+
+    def __init__(self, text: str):
+        self._text = text
+
+    def short(self) -> str:
+        return self._text
+
+    brief = __str__ = __repr__ = short
+
+
+class OtherDType(dtypes.ExtendedDType):
+    """An extended dtype of jax's, such as that of random keys."""
+
+    def __init__(self, name: str, physical: Any, element_shape: tuple[int, ...]):
+        self.name, self.physical, self.element_shape = name, physical, element_shape
+        self.itemsize = int(np.prod(element_shape, dtype=int)) * physical.itemsize
+
+
+_others: dict[str, OtherAval] = {}
+_extended: dict[tuple[Any, ...], OtherDType] = {}
+
+
+def aval_of(aval: Any) -> Any:
+    """An aval of jax's as ours."""
+    try:
+        shape, dtype = tuple(aval.shape), _dtype(aval.dtype)
+        if all(type(n) is int for n in shape) and "Ref" not in type(aval).__name__:
+            return ShapedArray(shape, dtype, bool(getattr(aval, "weak_type", False)))
+    except (AttributeError, TypeError, MemoryError):
+        pass
+    text = one_line(aval)
+    return _others.setdefault(text, OtherAval(text))
+
+
+def _dtype(dtype: Any) -> Any:
+    if isinstance(dtype, np.dtype):
+        return dtype
+    name = getattr(dtype, "name", None)
+    if name is None or not hasattr(dtype, "_rules"):
+        return np.dtype(dtype)
+    shape = tuple(getattr(getattr(dtype, "_impl", None), "key_shape", ()))
+    key = (name, shape)
+    if key not in _extended:
+        _extended[key] = OtherDType(name, np.dtype(np.uint32), shape)
+    return _extended[key]
+
+
+_LONGEST = 120
+
+
+def one_line(value: Any) -> str:
+    """A value as one line of text; that of a value which cannot say it says so."""
+    try:
+        text = " ".join(str(value).split())
+    except Exception as error:
+        text = f"<{type(value).__name__} whose text raises {type(error).__name__}>"
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+class Translation:
+    """A program of jax's in our form. `numbers` are the marks its equations had while it was lowered (none: it had none); `number_of`
+    gives the mark of a translated equation by its identity, while `jaxpr` is there."""
+
+    def __init__(self, jaxpr: Any, numbers: dict[int, int] | None = None):
+        self.numbers = numbers or {}
+        self.number_of: dict[int, int] = {}
+        self._known: dict[int, tuple[Any, Jaxpr]] = {}
+        self._users: dict[int, tuple[Any, bool]] = {}
+        self.jaxpr = self._program(jaxpr, top=True)
+
+    def _program(self, jaxpr: Any, top: bool = False) -> Jaxpr:
+        if id(jaxpr) in self._known:
+            return self._known[id(jaxpr)][1]
+        variables: dict[int, Var] = {}
+
+        def define(var: Any) -> Var:
+            found = variables[id(var)] = Var(aval_of(var.aval))
+            return found
+
+        baked: list[Var] = []
+
+        def read(atom: Any) -> Atom:
+            if not hasattr(atom, "val"):
+                return variables[id(atom)] if id(atom) in variables else define(atom)
+            literal = _literal(atom)
+            if literal is None:
+                baked.append(define(atom))
+                return baked[-1]
+            return literal
+
+        constants, arguments = [define(v) for v in jaxpr.constvars], [define(v) for v in jaxpr.invars]
+        eqns = [self._equation(eqn, read, define, top) for eqn in jaxpr.eqns]
+        results = [read(a) for a in jaxpr.outvars]
+        translated = Jaxpr([*constants, *baked], arguments, results, eqns, no_effects, debug_of(jaxpr))
+        self._known[id(jaxpr)] = (jaxpr, translated)
+        return translated
+
+    def _equation(self, eqn: Any, read: Any, define: Any, top: bool) -> JaxprEqn:
+        params = {name: self._param(value) for name, value in eqn.params.items()}
+        operands = [read(a) for a in eqn.invars]
+        found = JaxprEqn(
+            operands,
+            [define(v) for v in eqn.outvars],
+            primitive(eqn.primitive.name),
+            params,
+            no_effects,
+            self._written(marks.original(eqn), top),
+        )
+        if id(eqn) in self.numbers:
+            self.number_of[id(found)] = self.numbers[id(eqn)]
+        return found
+
+    def _written(self, info: Any, top: bool) -> Any:
+        """Where an equation was written. One of an inner program that stems from installed libraries alone has no place of its own:
+        it is where the operation is that holds it."""
+        handle = info.traceback
+        if handle is not None and not top and not self._is_users(handle):
+            handle = None
+        names, transforms = private.scopes(info)
+        names = tuple(name for name in names if not marks.MARK.fullmatch(name))
+        if not names and not transforms:
+            return handle
+        made = tuple(t for t in ("jvp", "transpose", "vmap") if t in transforms)
+        return Written((handle, names, made))
+
+    def _is_users(self, handle: Any) -> bool:
+        if id(handle) not in self._users:
+            files = [code.co_filename for code in handle.raw_frames()[0]]
+            self._users[id(handle)] = (handle, any(not is_internal(f) and not is_installed(f) for f in files))
+        return self._users[id(handle)][1]
+
+    def _param(self, value: Any) -> Any:
+        found = [(jaxpr, closed) for jaxpr, closed in held(value)]
+        if not found:
+            return plain(value)
+        programs = [ClosedJaxpr(self._program(jaxpr)) for jaxpr, _ in found]
+        return programs[0] if not isinstance(value, (tuple, list)) else tuple(programs)
+
+
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
+
+
+def plain(value: Any) -> Any:
+    """A parameter without the user's values and code: simple ones as they are, others as text."""
+    if type(value) in _PLAIN or isinstance(value, enum.Enum):
+        return value
+    if type(value) is tuple:
+        return tuple(plain(part) for part in value)
+    if isinstance(value, np.dtype):
+        return value
+    if isinstance(value, type) and issubclass(value, np.generic):
+        return np.dtype(value)
+    if callable(value) and hasattr(value, "__qualname__"):
+        return Text(value.__qualname__)
+    return Text(one_line(value))
+
+
+class Text(str):
+    """A parameter as text, without quotes where it stands in a tuple."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _literal(atom: Any) -> Literal | None:
+    """A scalar; None for what is larger."""
+    try:
+        value = np.asarray(atom.val)
+    except Exception:
+        return None
+    return Literal(value[()], aval_of(atom.aval)) if value.ndim == 0 and value.dtype != object else None
+
+
+_DEFINED = re.compile(r"(?P<name>.*) at (?P<file>.+):(?P<line>\d+)$")
+
+
+def debug_of(jaxpr: Any) -> DebugInfo:
+    """What jax calls the parts of a program."""
+    info = getattr(jaxpr, "debug_info", None)
+    if info is None:
+        return DebugInfo()
+    said = str(getattr(info, "func_src_info", "") or "")
+    where = _DEFINED.match(said)
+    name = (where["name"] if where else said.split(" ")[0]).rpartition(".")[2] or "<unnamed>"
+    defined = None
+    if where is not None and not is_internal(where["file"]):
+        line = int(where["line"])
+        defined = Position(where["file"], line, line, 0, 0, name)
+    arguments = _names(getattr(info, "arg_names", None), len(jaxpr.invars), "")
+    results = _names(getattr(info, "result_paths", None), len(jaxpr.outvars), "result")
+    return DebugInfo(name, arguments, results, defined)
+
+
+def _names(names: Any, count: int, whole: str) -> tuple[str, ...]:
+    if not isinstance(names, (tuple, list)) or len(names) != count:
+        return ()
+    found: Sequence[str] = [str(name or whole) for name in names]
+    return tuple(found) if all(found) else ()

@@ -1,0 +1,30 @@
+"""The inner jaxprs of jax's equations, whatever container of parameters holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+
+def is_jaxpr(value: Any) -> bool:
+    return hasattr(value, "eqns") and hasattr(value, "invars") and hasattr(value, "outvars")
+
+
+def is_closed(value: Any) -> bool:
+    return hasattr(value, "consts") and is_jaxpr(getattr(value, "jaxpr", None))
+
+
+def held(value: Any) -> Iterator[tuple[Any, Any]]:
+    """The jaxprs in a parameter, each with the closed jaxpr that it is of, or None."""
+    if is_closed(value):
+        yield value.jaxpr, value
+    elif is_jaxpr(value):
+        yield value, None
+    elif isinstance(value, (tuple, list)):
+        for part in value:
+            yield from held(part)
+
+
+def inner_jaxprs(params: dict[str, Any]) -> list[tuple[str, Any, Any]]:
+    """The inner jaxprs of an equation with these parameters: (name of the parameter, jaxpr, closed jaxpr or None)."""
+    return [(name, jaxpr, closed) for name, value in params.items() for jaxpr, closed in held(value)]

@@ -1,0 +1,377 @@
+"""Listens to jax, and writes what it traces, lowers and compiles into the ledger.
+
+jax sends an event when a stage starts and when it ends, in the thread of the call, below its stack: what the stage works on stands
+in the frames above the listener. A fault of ours ends here; the user's call never sees it.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+import types
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, NamedTuple
+
+from ..backend.caches import Tally, Traced
+from ..backend.disk.answer import Answer
+from ..backend.signature import message_of, short_repr
+from ..core import records, source
+from ..core.jaxpr import ClosedJaxpr
+from ..core.records import Record
+from ..core.source import Position
+from ..observe.stacks import is_installed
+from . import marks, private, programs
+from .marks import Marking
+from .signatures import Call, python_function
+from .translating import Translation, debug_of
+
+
+class Small(NamedTuple):
+    """A small program that jax compiled for an operation outside of jit: its name, seconds to make it, when, and from which line."""
+
+    name: str
+    seconds: float
+    at: float
+    call_site: Position | None
+
+
+class _Trace(NamedTuple):
+    """A trace that ended: of which call, in how many seconds, and what it gave, to know it again when it is lowered."""
+
+    call: Call
+    seconds: float
+    sign: tuple[Any, ...]
+    position: Position | None
+    call_site: Position | None
+
+
+class _Lowered(NamedTuple):
+    """A program that was lowered and waits for its compilation. `record` begins its steps."""
+
+    record: Record | None
+    translation: Translation | None
+    trace: _Trace | None
+    seconds: float
+    small: str
+    donated: tuple[int, ...]
+    at: float
+
+
+class _Local(threading.local):
+    def __init__(self) -> None:
+        self.markings: list[Marking | None] = []
+        self.lowered: _Lowered | None = None
+        self.cache: dict[str, float] = {}
+        self.off = 0
+
+
+_MOST_TRACES, _MOST_FAULTS, _MOST_SMALL = 256, 20, 10_000
+
+
+class Watcher:
+    """Watches jax from `attach` to `detach`. `marking`: equations are marked while jax lowers them, so that kernels have origins.
+    `faults` are the last errors of ours; `spent` the seconds that watching took."""
+
+    def __init__(self, marking: bool = True) -> None:
+        self.marking = marking
+        self.faults: deque[str] = deque(maxlen=_MOST_FAULTS)
+        self.small: deque[Small] = deque(maxlen=_MOST_SMALL)
+        self.spent = 0.0
+        self.attached = False
+        self._local = _Local()
+        self._traces: OrderedDict[tuple[Any, ...], _Trace] = OrderedDict()
+        self._tallies: dict[int, Tally] = {}
+        self._undo: list[Callable[[], Any]] = []
+        self._lock = threading.Lock()
+        self._lowering = 0
+
+    # --- beginning and end --------------------------------------------------------------------------------------------
+
+    def attach(self) -> None:
+        """Begin, once jax is imported. Raises LookupError where it is not."""
+        if self.attached:
+            return
+        if private.jax() is None:
+            raise LookupError("jax is not imported")
+        self._undo.append(source.add_internal(private.folder()))
+        self.attached = True
+        self._register()
+
+    def _register(self) -> None:
+        monitoring: Any = getattr(private.jax(), "monitoring", None)
+        for add, remove, listener in (
+            ("register_scalar_listener", "unregister_scalar_listener", self._on_start),
+            ("register_event_duration_secs_listener", "unregister_event_duration_listener", self._on_end),
+            ("register_event_listener", "unregister_event_listener", self._on_event),
+        ):
+            if hasattr(monitoring, add):
+                getattr(monitoring, add)(listener)
+                unregister = getattr(monitoring, remove, None)
+                if unregister is not None:
+                    self._undo.append(lambda unregister=unregister, listener=listener: unregister(listener))
+
+    def detach(self) -> None:
+        """Leave nothing behind: no listener, no mark, no program."""
+        self.attached = False
+        while self._undo:
+            try:
+                self._undo.pop()()
+            except Exception:  # somebody removed the listener already
+                continue
+        marks.sweep()
+        self._traces.clear()
+        self._tallies.clear()
+        programs.drop_all()
+
+    def mend(self) -> None:
+        """Put back listeners that somebody's `clear_event_listeners()` removed, and take away marks that no end took away: for
+        a moment when nothing is compiled, between two cells."""
+        if not self.attached or private.jax() is None:
+            return
+        if not private.listening(self._on_end):
+            undo, self._undo = self._undo, self._undo[:1]
+            for one in undo[1:]:
+                self._guarded(one)
+            self._register()
+        with self._lock:
+            idle = self._lowering == 0
+        if idle or not private.listening(self._on_end):
+            marks.sweep()
+        self._local.markings.clear()
+
+    def _guarded(self, work: Callable[[], Any]) -> Any:
+        try:
+            return work()
+        except Exception as error:
+            self.faults.append(short_repr(error))
+            return None
+
+    # --- listeners ----------------------------------------------------------------------------------------------------
+
+    def _on_start(self, event: str, value: Any = None, **told: Any) -> None:
+        stage = private.STAGES.get(event)
+        if stage is None or stage == "trace" or not self.attached:
+            return
+        begun = time.perf_counter()
+        if stage == "compile":
+            self._local.cache.clear()
+        else:
+            self._local.markings.append(self._guarded(lambda: self._mark(sys._getframe(2))))
+        self.spent += time.perf_counter() - begun
+
+    def _mark(self, frame: FrameType) -> Marking | None:
+        closed = private.local(frame, "closed_jaxpr")
+        if closed is None or not self.marking or not private.can_mark():
+            return None
+        with self._lock:
+            self._lowering += 1
+        try:
+            return marks.put(closed.jaxpr)
+        except BaseException:
+            with self._lock:
+                self._lowering -= 1
+            raise
+
+    def _unmark(self) -> Marking | None:
+        marking = self._local.markings.pop() if self._local.markings else None
+        if marking is not None:
+            marks.take(marking)
+            with self._lock:
+                self._lowering -= 1
+        return marking
+
+    def _on_event(self, event: str, **told: Any) -> None:
+        if event in (private.HIT, private.MISS):
+            self._local.cache[event] = 1.0
+
+    def _on_end(self, event: str, seconds: float, **told: Any) -> None:
+        stage = private.STAGES.get(event)
+        if stage is None:
+            if event in (private.RETRIEVED, private.SAVED):
+                self._local.cache[event] = seconds
+            return
+        if not self.attached:
+            return
+        begun = time.perf_counter()
+        frame, name = sys._getframe(1), str(told.get("fun_name", ""))
+        work = {"trace": self._traced, "lower": self._was_lowered, "compile": self._was_compiled}[stage]
+        self._guarded(lambda: work(frame, seconds, name))
+        self.spent += time.perf_counter() - begun
+
+    # --- stages -------------------------------------------------------------------------------------------------------
+
+    def _traced(self, frame: FrameType, seconds: float, name: str) -> None:
+        entered = private.entered(frame)
+        if entered is None or _is_small(entered.fun) or self._inside(frame):
+            return
+        call = Call(entered)
+        position, call_site = _defined(entered.fun), _user(frame)
+        error = private.raised(frame)
+        if error is not None:
+            detail = {"error": type(error).__name__, "message": short_repr(message_of(error)), "nested": False}
+            number = records.new_program()
+            self._emit(Record("error", call.function, number, seconds, position, call_site, detail, call.signature))
+            return
+        jaxpr = private.local(frame, "jaxpr")
+        sign = _sign(getattr(jaxpr, "jaxpr", jaxpr))
+        if sign:
+            self._traces[_identity(sign)] = _Trace(call, seconds, sign, position, call_site)
+            while len(self._traces) > _MOST_TRACES:
+                self._traces.popitem(last=False)
+
+    def _inside(self, frame: FrameType) -> bool:
+        """Whether this is a trace within another: some versions of jax tell of those, too."""
+        first = private.entered(frame)
+        above: FrameType | None = frame
+        count = 0
+        while above is not None:
+            found = above.f_locals
+            if "fun" in found and "kwargs" in found and ("ji" in found or "jit_info" in found):
+                count += found["fun"] is not (first.fun if first else None)
+            above = above.f_back
+        return count > 0
+
+    def _was_lowered(self, frame: FrameType, seconds: float, name: str) -> None:
+        marking = self._unmark()
+        closed = private.local(frame, "closed_jaxpr")
+        self._local.lowered = None
+        if closed is None:
+            return
+        trace = self._traces.get(_identity(_sign(closed.jaxpr)))
+        site = _user(frame)
+        if trace is None and _belongs_to_jax(closed.jaxpr):
+            self._local.lowered = _Lowered(None, None, None, seconds, _plain(name), (), time.time())
+            return
+        translation = Translation(closed.jaxpr, marking.numbers if marking else None)
+        donated = tuple(i for i, given in enumerate(private.local(frame, "donated_invars") or ()) if given)
+        number = records.new_program()
+        if trace is None:  # a transformation of a jitted function, outside jit
+            debug = debug_of(closed.jaxpr)
+            traced = Traced(ClosedJaxpr(translation.jaxpr), None, None, number)  # pyright: ignore[reportArgumentType]
+            begin = Record("derive", _plain(name), number, 0.0, debug.defined, site, {}, traced.closed)
+        else:
+            traced = Traced(ClosedJaxpr(translation.jaxpr), None, trace.call.signature, number)
+            site = trace.call_site or site
+            begin = Record(
+                "trace", trace.call.function, number, trace.seconds, trace.position, site, {"nested": False}, traced
+            )
+        error = private.raised(frame)
+        self._emit(begin)
+        if error is not None:
+            self._failed(begin, trace, seconds, error)
+            return
+        self._emit(begin.step_of("lower", seconds))
+        self._local.lowered = _Lowered(begin, translation, trace, seconds, "", donated, time.time())
+
+    def _was_compiled(self, frame: FrameType, seconds: float, name: str) -> None:
+        lowered, self._local.lowered = self._local.lowered, None
+        if lowered is None:
+            return
+        if lowered.record is None or lowered.translation is None:
+            self.small.append(Small(lowered.small, lowered.seconds + seconds, lowered.at, _user(frame)))
+            return
+        begin, compiled, cache = lowered.record, private.compiled(frame), dict(self._local.cache)
+        if compiled is None:
+            error = private.raised(frame) or RuntimeError("the compilation failed")
+            self._failed(begin, lowered.trace, seconds, error)
+            return
+        answer = None
+        if private.HIT in cache:
+            answer = Answer(True, max(0.0, cache.get(private.SAVED, 0.0) + cache.get(private.RETRIEVED, 0.0)))
+        self._emit(begin.step_of("compile", seconds, {"disk": answer}))
+        entry = programs.Entry(compiled, lowered.translation, answer is not None)
+        programs.keep(begin.program, entry)
+        kept = None if compiled.kept is None else sorted(compiled.kept)
+        takes = programs.Takes(kept, lowered.donated, entry.argument_avals)
+        given = programs.Given(lowered.trace.call.leaves) if lowered.trace else None
+        program = programs.Program(entry, takes, Tally())
+        self._emit(begin.step_of("foreign", 0.0, payload=(program, given)))
+
+    def _failed(self, begin: Record, trace: _Trace | None, seconds: float, error: BaseException) -> None:
+        if trace is not None:
+            detail = {"error": type(error).__name__, "message": short_repr(message_of(error)), "nested": False}
+            self._emit(begin.step_of("error", seconds, detail, trace.call.signature))
+
+    def _emit(self, record: Record) -> None:
+        record.detail["library"] = "jax"
+        records.emit(record)
+
+
+def _plain(name: str) -> str:
+    """`f` of `jit(f)`."""
+    return name[name.index("(") + 1 : -1] if "(" in name and name.endswith(")") else name
+
+
+def _sign(jaxpr: Any) -> tuple[Any, ...]:
+    """What tells a program's jaxpr from others, though jax copies it between its stages: variables that it defines."""
+    if jaxpr is None:
+        return ()
+    found = [*jaxpr.invars[:1], *[v for eqn in jaxpr.eqns[:1] for v in eqn.outvars[:1]]]
+    last = [v for eqn in jaxpr.eqns[-1:] for v in eqn.outvars[:1]]
+    return (*found, *last)
+
+
+def _identity(sign: tuple[Any, ...]) -> tuple[int, ...]:
+    return tuple(map(id, sign))
+
+
+def _is_small(fun: Any) -> bool:
+    """Whether a function is jax's own: an operation outside of jit."""
+    if getattr(fun, "_apply_primitive", False):
+        return True
+    code = getattr(python_function(fun), "__code__", None)
+    return (
+        isinstance(fun, types.FunctionType)
+        and code is not None
+        and code.co_filename.startswith(private.folder() or "\0")
+    )
+
+
+def _belongs_to_jax(jaxpr: Any) -> bool:
+    said = str(getattr(getattr(jaxpr, "debug_info", None), "func_src_info", "") or "")
+    return private.folder() in said or " at " not in said
+
+
+def _defined(fun: Any) -> Position | None:
+    return source.position_of_function(python_function(fun))
+
+
+def _user(frame: FrameType | None) -> Position | None:
+    """The user's line that runs: outside of jax and, where there is such a frame, of installed libraries."""
+    installed = None
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not source.is_internal(file):
+            if not is_installed(file):
+                return source.position_in(frame.f_code, frame.f_lasti)
+            installed = installed or source.position_in(frame.f_code, frame.f_lasti)
+        frame = frame.f_back
+    return installed
+
+
+_watcher: Watcher | None = None
+
+
+def attach(marking: bool = True) -> Watcher:
+    """The watcher of this process, made and begun if there is none. Raises LookupError where jax is not imported."""
+    global _watcher
+    if _watcher is None:
+        _watcher = Watcher(marking)
+    _watcher.attach()
+    return _watcher
+
+
+def detach() -> None:
+    """End watching; nothing is left of it."""
+    global _watcher
+    watcher, _watcher = _watcher, None
+    if watcher is not None:
+        watcher.detach()
+
+
+def current() -> Watcher | None:
+    """The watcher of this process, if there is one."""
+    return _watcher

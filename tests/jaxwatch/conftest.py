@@ -1,0 +1,33 @@
+"""These tests need jax, and libraries written for it: `make test-jax` runs them in an environment of their own. Where jax is not
+installed nothing here is collected."""
+
+import importlib.util
+import os
+
+
+if importlib.util.find_spec("jax") is None:
+    collect_ignore_glob = ["test_*.py"]
+else:
+    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=4"
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+
+    import pytest
+
+    from jitscope import jaxwatch, observe
+
+    @pytest.fixture
+    def watcher():
+        """jax, watched; no fault of the watcher is allowed."""
+        import jax
+
+        jax.clear_caches()
+        watching = jaxwatch.attach()
+        yield watching
+        jaxwatch.detach()
+        assert not watching.faults, list(watching.faults)
+
+    @pytest.fixture
+    def rows(watcher):
+        """The ledger's rows since the test began."""
+        since = observe.ledger().mark()
+        return lambda: observe.ledger().since(since)

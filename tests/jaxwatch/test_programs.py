@@ -1,0 +1,110 @@
+"""Programs give the same, and compile as often, whether jax is watched or not; what is shown of them is true."""
+
+import re
+from collections import Counter
+
+import jax
+import numpy as np
+import pytest
+
+from jitscope import jaxwatch, observe
+from jitscope.core import source
+from jitscope.core.jaxpr import walk
+from jitscope.jaxwatch import marks
+from jitscope.xla import hlo_module
+from tests.jaxwatch.programs import PROGRAMS
+
+
+COMPILED = "/jax/core/compile/backend_compile_duration"
+
+
+def run(program):
+    """What a program gives, and how often it compiled what."""
+    compiled = Counter()
+
+    def listener(event, seconds, **told):
+        if event == COMPILED:
+            compiled[told["fun_name"]] += 1
+
+    jax.clear_caches()
+    jax.monitoring.register_event_duration_secs_listener(listener)
+    try:
+        return [np.asarray(x) for x in jax.tree.leaves(program())], compiled
+    finally:
+        jax.monitoring.unregister_event_duration_listener(listener)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_a_program_is_the_same_and_shown_truly(program):
+    jaxwatch.detach()
+    alone, without = run(program)
+    mark = observe.ledger().mark()
+    watcher = jaxwatch.attach()
+    try:
+        watched, compiled = run(program)
+        assert compiled == without
+        assert [x.dtype for x in watched] == [x.dtype for x in alone]
+        assert [x.tobytes() for x in watched] == [x.tobytes() for x in alone]
+        rows = observe.ledger().since(mark)
+        assert len(rows) + len(watcher.small) == sum(without.values())
+        assert not marks.sweep()
+        for row in rows:
+            check_links(row)
+            document = observe.compilation_document(row)
+            assert document["graph"]["nodes"]
+            assert document["fusion"]["kernels"] or not row.equations
+        assert not watcher.faults, list(watcher.faults)
+    finally:
+        jaxwatch.detach()
+
+
+def check_links(row):
+    """Paths in the optimised program against the numbers in XLA's own text, and lines against the places that jax itself writes
+    into it."""
+    entry, eqns = row.entry, dict(walk(row.jaxpr))
+    number_of = {path: entry.lineage._of[id(eqn)] for path, eqn in eqns.items()}
+    raw = entry.executable._raw.hlo_modules()[0]
+    told = {
+        i.name: i.op_name
+        for c in hlo_module.parse(hlo_module.text(raw, metadata=True, backend_config=True))
+        for i in c.instructions
+    }
+    lines = lines_of(hlo_module.text(raw, metadata=True))
+    positions = observe.positions_of(row.jaxpr)
+    linked = 0
+    for computation in hlo_module.computations(entry.executable.hlo_modules()[0]):
+        for i in computation.instructions:
+            for path in filter(None, (i.op_name or "").split(";")):
+                path = path.removesuffix("/op")
+                assert path in eqns
+                numbers = {int(n) for _, n in marks.MARK.findall(told[i.name])}
+                assert number_of[path] in numbers
+                linked += 1
+                if not source.user_frames(eqns[path].traceback):
+                    continue  # jax gives what its own functions do the place of their first caller
+                place, ours = lines.get(i.name), positions.get(path)
+                if place and ours and ";" not in told[i.name] and place[0] == ours["file"] == __file_of_programs__:
+                    assert place[1] <= ours["line"] <= place[2], (i.name, path, place, ours)
+    assert linked or not row.equations or row.equations < 3
+
+
+__file_of_programs__ = PROGRAMS[0].__code__.co_filename
+
+
+def lines_of(text):
+    """By instruction, the file and lines that jax says it stems from, from the tables at the head of the module's text."""
+    tables = {}
+    for name in ("FileNames", "FileLocations", "StackFrames"):
+        block = re.search(rf"(?m)^{name}\n((?:\d+ .*\n)*)", text)
+        tables[name] = dict(line.split(" ", 1) for line in block[1].splitlines()) if block else {}
+    found = {}
+    for line in text.splitlines():
+        name, frame = re.match(r"\s+(?:ROOT )?%?([\w.\-]+) = ", line), re.search(r"stack_frame_id=(\d+)", line)
+        if name and frame and frame[1] in tables["StackFrames"]:
+            location = re.search(r"file_location_id=(\d+)", tables["StackFrames"][frame[1]])
+            place = tables["FileLocations"].get(location[1], "") if location else ""
+            numbers = {k: int(v) for k, v in re.findall(r"(\w+)=(\d+)", place)}
+            if "file_name_id" in numbers:
+                file = tables["FileNames"][str(numbers["file_name_id"])].strip('"')
+                found[name[1]] = (file, numbers["line"], numbers.get("end_line", numbers["line"]))
+    return found
