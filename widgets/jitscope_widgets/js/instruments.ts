@@ -3,6 +3,7 @@ import type { CompilationDoc, Host, Instruments } from "./documents";
 import { clear, h } from "./dom";
 import { decode } from "./envelope";
 import type { Links, Selection } from "./links";
+import { memoryView } from "./memory";
 import { sentence, type View } from "./mount";
 import { passesView } from "./passes";
 
@@ -35,6 +36,12 @@ const TABLE: { [Name in InstrumentName]-?: Instrument<Name> } = {
     shows: "What each of XLA's passes did to the program, step by step, and what became of each line.",
     costs: "The program is compiled twice more; it is not run.",
     view: (doc, { host, memory }) => passesView(doc, host, memory),
+  },
+  memory: {
+    title: "Memory",
+    shows: "Every buffer of the compiled program over its schedule: what is in use at each step, the peak, and the line of each buffer.",
+    costs: "The program is compiled once more; it is not run.",
+    view: (doc, around) => memoryView(doc, around),
   },
 };
 

@@ -75,6 +75,7 @@ export class Panes {
       { id: "fusion", title: "Fusion", make: () => this.makeFusion() },
       { id: "stages", title: "Stages", make: () => this.makeStages() },
       { id: "timing", title: "Timing", make: () => timingView(compilation.timing, host, compilation).element },
+      { id: "memory", title: "Memory", make: () => this.makeInstrument("memory") },
       {
         id: "recompiles",
         title: "Recompiles",

@@ -2,6 +2,7 @@
 import { CellView } from "./cell";
 import type { AnyDocument, CellDoc, CompilationDoc, Host } from "./documents";
 import { ledgerView } from "./ledger";
+import { memoryAlone } from "./memory";
 import type { View } from "./mount";
 import { passesView } from "./passes";
 import { recompilesView } from "./recompiles";
@@ -38,6 +39,7 @@ const VIEWS: Record<string, Open> = {
   recompilations: (doc, host, memory) => recompilesView(doc, host, memory),
   ledger: (doc, host, memory) => ledgerView(doc, host, memory),
   passes: (doc, host, memory) => passesView(doc, host, memory),
+  memory: (doc, host, memory) => memoryAlone(doc, host, memory),
   source: (doc) => sourceView(doc),
   diagnostics: (doc, host, memory) => diagnosticsView(doc, host, memory),
   stopped: stoppedView,
