@@ -89,6 +89,7 @@ def test_an_instrument_is_asked_for_by_a_button(page: Page) -> None:
     expect(page.locator("#here .jitscope-headline").first).to_be_visible()
     view = View(page.locator("#here .jitscope"))
     view.open("stages")
+    view.stage("passes")
     assert_readable(view.element)
     button = view.element.get_by_role("button", name="Show passes")
     button.click()

@@ -103,5 +103,8 @@ def test_passes_are_stepped_through_by_keyboard_and_followed_from_a_line(pages: 
     assert heading.inner_text() == "fusion"
     rows.get_by_role("button", name="line 3").click()
     assert "Only line 3: 1 of 1 change kept" in view.element.inner_text()
+    assert "line 3: 1 equation fused by fusion; 1 pass changed something of it" in view.element.inner_text()
     view.element.get_by_role("button", name="Show all").click()
     assert view.element.get_by_role("button", name="Show all").count() == 0
+    view.element.get_by_role("button", name="Clear").click()
+    assert "changed something of it" not in view.element.inner_text()

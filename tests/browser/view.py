@@ -37,6 +37,10 @@ class View:
         if tab == "graph":
             self.settle()
 
+    def stage(self, name: str) -> None:
+        """One of the stages of the open tab Stages: "trace", "passes", …"""
+        self.element.locator(f".jitscope-stages > .jitscope-choice input[value={name}]").check()
+
     # --- the graph ----------------------------------------------------------------------------------------------------
 
     def nodes(self, *kinds: str) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ import { decode } from "./envelope";
 import type { Links, Selection } from "./links";
 import { memoryView } from "./memory";
 import { sentence, type View } from "./mount";
-import { passesView } from "./passes";
+import { passesPane } from "./passes";
 
 /** What the view of an instrument has round it. */
 export interface Surroundings {
@@ -35,7 +35,7 @@ const TABLE: { [Name in InstrumentName]-?: Instrument<Name> } = {
     title: "Passes",
     shows: "What each of XLA's passes did to the program, step by step, and what became of each line.",
     costs: "The program is compiled twice more; it is not run.",
-    view: (doc, { host, memory }) => passesView(doc, host, memory),
+    view: (doc, { host, root, links, selection, memory }) => passesPane({ doc, host, root, links, selection, memory }),
   },
   memory: {
     title: "Memory",

@@ -9,6 +9,7 @@ import { iconButton } from "./icons";
 import { InstrumentPane, type InstrumentName } from "./instruments";
 import { Links, Selection } from "./links";
 import { SearchBox } from "./searchbox";
+import { stagesPane, type StagesMemory } from "./stages";
 import type { View } from "./mount";
 import { recompilationCount, recompilesView } from "./recompiles";
 import { tabs, type Tab, type Tabs } from "./tabs";
@@ -18,6 +19,7 @@ export interface PanesMemory {
   tab: string;
   graph?: GraphPaneMemory;
   fusion?: FusionMemory;
+  stages?: StagesMemory;
   instruments?: Partial<Record<InstrumentName, unknown>>;
 }
 
@@ -39,6 +41,7 @@ export class Panes {
   readonly tabs: Tabs;
   pane: GraphPane | null = null;
   private fusion: View | null = null;
+  private stages: View | null = null;
   private readonly instruments = new Map<InstrumentName, InstrumentPane>();
   private readonly help: Help;
   private readonly searchBox: SearchBox;
@@ -124,7 +127,16 @@ export class Panes {
   }
 
   private makeStages(): HTMLElement {
-    return h("div", { class: "jitscope-stages" }, this.makeInstrument("passes"));
+    const { links, selection } = this;
+    const { compilation, memory } = this.options;
+    this.stages = stagesPane({
+      compilation,
+      links,
+      selection,
+      memory: memory?.stages,
+      instrument: (name) => this.makeInstrument(name),
+    });
+    return this.stages.element;
   }
 
   private makeInstrument(name: InstrumentName): HTMLElement {
@@ -172,6 +184,7 @@ export class Panes {
       tab: this.tabs.current(),
       graph: this.pane?.memory() ?? this.options.memory?.graph,
       fusion: (this.fusion?.memory?.() as FusionMemory) ?? this.options.memory?.fusion,
+      stages: (this.stages?.memory?.() as StagesMemory) ?? this.options.memory?.stages,
       instruments: { ...this.options.memory?.instruments, ...Object.fromEntries([...this.instruments].map(([name, pane]) => [name, pane.memory()])) },
     };
   }
@@ -185,6 +198,7 @@ export class Panes {
   dispose(): void {
     this.pane?.dispose();
     this.fusion?.dispose();
+    this.stages?.dispose();
     for (const pane of this.instruments.values()) pane.dispose();
   }
 }

@@ -1,24 +1,25 @@
 // XLA's passes over a program, stepped through: what ran, what each pass changed, what became of each line.
-import type { Host, PassesDoc, PassRow, PassRun, PassState, Position } from "./documents";
-import { clear, grouped, h, plural, s } from "./dom";
-import { place } from "./graph/tooltip";
-import { hlo } from "./highlight";
+import type { GraphDoc, GraphNode, Host, PassesDoc, PassRun, PassState, Position } from "./documents";
+import { clear, grouped, h, plural } from "./dom";
+import { Help } from "./help";
+import { Links, Selection, type Selected } from "./links";
 import type { View } from "./mount";
 import { origin, quantity } from "./numbers";
-
-const SIGNS: Record<PassRow["kind"], [string, string]> = {
-  removed: ["−", "removed"],
-  added: ["+", "added"],
-  changed: ["≠", "changed"],
-  rewired: ["↺", "reads other operands"],
-  fused: ["⊂", "went into a kernel"],
-  moved: ["→", "moved"],
-};
-const BLOCK = 200; // rows made at once
+import { passChart, type Chart } from "./passchart";
+import { PassLinks, type Told } from "./passlinks";
+import { lineButton, StepGraph, stepRows, type StepOptions } from "./passstep";
 
 export interface PassesMemory {
   at: number;
-  line: string | null;
+}
+
+export interface PassesOptions {
+  doc: PassesDoc;
+  host: Host;
+  root: HTMLElement;
+  links: Links;
+  selection: Selection;
+  memory?: PassesMemory;
 }
 
 /** The passes that left each state; the first state has none. */
@@ -30,33 +31,31 @@ export function passName(one: PassRun): string {
   return one.rounds < 2 ? one.name : `${one.name}, round ${one.round} of ${one.rounds}`;
 }
 
-/** How the lines of a program are called: by number alone where all of it was written in one cell or file. */
-function namesOfLines(positions: Record<string, Position>): (position: Position) => string {
-  const homes = new Set(Object.values(positions).map((position) => position.file));
-  return (position) => (homes.size < 2 ? `line ${position.line}` : place({ ...position, end_line: position.line, end_column: 0, column: 0 }));
-}
-
-class PassesView {
+class PassesView implements View {
   readonly element: HTMLElement;
+  private readonly doc: PassesDoc;
   private readonly passes: Map<number, PassRun>;
+  private readonly told: PassLinks;
   private readonly slider: HTMLInputElement;
   private readonly step = h("div", { class: "jitscope-pass-step", "aria-live": "polite" });
+  private readonly chosen = h("div", { class: "jitscope-pass-chosen", role: "status" });
   private readonly list: HTMLElement;
-  private readonly bars: SVGElement[] = [];
-  private readonly lineOf: (position: Position) => string;
+  private readonly chart: Chart;
+  private readonly stepOptions: StepOptions;
+  private graph: StepGraph | null = null;
+  private rows: HTMLElement | null = null;
   private at: number;
-  private line: string | null;
 
-  constructor(
-    private readonly doc: PassesDoc,
-    private readonly host: Host,
-    memory: PassesMemory | undefined,
-  ) {
+  constructor(private readonly options: PassesOptions) {
+    const { doc, root, links, selection, memory } = options;
+    this.doc = doc;
     this.passes = passOf(doc);
-    this.lineOf = namesOfLines(doc.positions);
+    this.told = new PassLinks(doc, (at) => this.nameOf(at));
     const last = doc.states.length - 1;
     this.at = Math.min(memory?.at ?? Math.min(1, last), last);
-    this.line = memory?.line ?? null;
+    const pickLine = (line: string, position: Position) => this.pickLine(line, position);
+    const lineOf = (position: Position) => this.told.lineOf(position);
+    this.stepOptions = { doc, links, selection, root, lineOf, pickLine, help: () => new Help(root).show() };
     this.slider = h("input", {
       type: "range",
       min: 0,
@@ -66,6 +65,7 @@ class PassesView {
       class: "jitscope-pass-slider",
       oninput: () => this.show(Number(this.slider.value)),
     });
+    this.chart = passChart(doc, (at) => this.nameOf(at), (at) => this.show(at));
     this.list = this.passList();
     this.element = h(
       "div",
@@ -73,6 +73,7 @@ class PassesView {
       h("p", { class: "jitscope-sentence" }, this.headline()),
       this.stages(),
       this.controls(),
+      this.chosen,
       h("div", { class: "jitscope-pass-columns" }, this.list, this.step),
       this.fates(),
       h(
@@ -82,10 +83,19 @@ class PassesView {
       ),
     );
     this.show(this.at);
+    selection.onChange((selected) => this.selected(selected));
   }
 
   memory(): PassesMemory {
-    return { at: this.at, line: this.line };
+    return { at: this.at };
+  }
+
+  themed(): void {
+    this.graph?.themed();
+  }
+
+  dispose(): void {
+    this.graph?.dispose();
   }
 
   private headline(): string {
@@ -108,7 +118,7 @@ class PassesView {
       "div",
       { class: "jitscope-pass-controls" },
       button(-1, "‹", "The pass before"),
-      h("div", { class: "jitscope-pass-track" }, this.chart(), this.slider),
+      h("div", { class: "jitscope-pass-track" }, this.chart.element, this.slider),
       button(1, "›", "The next pass"),
       h(
         "p",
@@ -119,27 +129,6 @@ class PassesView {
         " kernels they would run as",
       ),
     );
-  }
-
-  /** Operations and kernels of each state as bars; the slider below has a place for each. */
-  private chart(): SVGElement {
-    const { states } = this.doc;
-    const most = Math.max(1, ...states.map((state) => state.operations));
-    const svg = s("svg", { viewBox: `0 0 ${states.length} 40`, preserveAspectRatio: "none", class: "jitscope-pass-chart", "aria-hidden": "true" });
-    states.forEach((state, at) => {
-      const [all, run] = [(38 * state.operations) / most, (38 * Math.min(state.kernels, state.operations)) / most];
-      const bar = s(
-        "g",
-        { "data-at": at, onclick: () => this.show(at) },
-        s("title", {}, `${this.nameOf(at)}: ${plural(state.operations, "operation")}, ${plural(state.kernels, "kernel")}`),
-        s("rect", { x: at, y: 0, width: 1, height: 40, class: "jitscope-pass-hit" }),
-        s("rect", { x: at + 0.08, y: 40 - all, width: 0.84, height: all, class: "jitscope-pass-operations" }),
-        s("rect", { x: at + 0.08, y: 40 - run, width: 0.84, height: run, class: "jitscope-pass-kernels" }),
-      );
-      this.bars.push(bar);
-      svg.append(bar);
-    });
-    return svg;
   }
 
   private nameOf(at: number): string {
@@ -170,6 +159,7 @@ class PassesView {
         h("strong", {}, passName(one)),
         " ",
         h("span", { class: "jitscope-muted" }, quantity(one.seconds)),
+        h("span", { class: "jitscope-pass-touches", hidden: true }, "changed the selection"),
       );
       list.append(h("li", {}, button));
     }
@@ -181,15 +171,21 @@ class PassesView {
     this.at = Math.max(0, Math.min(at, this.doc.states.length - 1));
     this.slider.value = String(this.at);
     this.slider.setAttribute("aria-valuetext", this.nameOf(this.at));
-    this.bars.forEach((bar, index) => bar.toggleAttribute("data-current", index === this.at));
-    for (const button of this.list.querySelectorAll<HTMLElement>("button[data-at]")) {
+    this.chart.show(this.at);
+    for (const button of this.buttons()) {
       const current = Number(button.dataset.at) === this.at;
       if (current) button.setAttribute("aria-current", "step");
       else button.removeAttribute("aria-current");
     }
     const state = this.doc.states[this.at];
+    this.graph?.dispose();
+    this.graph = this.rows = null;
     clear(this.step);
     if (state) this.step.append(...this.shown(state));
+  }
+
+  private buttons(): Iterable<HTMLElement> {
+    return this.list.querySelectorAll<HTMLElement>("button[data-at]");
   }
 
   private shown(state: PassState): HTMLElement[] {
@@ -203,98 +199,74 @@ class PassesView {
       h("p", { class: "jitscope-pass-sentence" }, one ? `${state.sentence}.` : "The program as it was lowered."),
       h("p", { class: "jitscope-muted", title: `${origin(state.flops)}` }, `${one ? "After it" : "It has"}: ${facts}.`),
     );
-    return [head, this.rows(state)];
+    this.graph = state.graph?.nodes.length ? new StepGraph(state, state.graph, this.stepOptions) : null;
+    this.rows = this.makeRows(state);
+    return this.graph ? [head, this.graph.element, this.rows] : [head, this.rows];
   }
 
-  private rows(state: PassState): HTMLElement {
-    const rows = this.line === null ? state.rows : state.rows.filter((row) => row.paths.some((path) => this.isOf(path, this.line!)));
-    const table = h("div", { class: "jitscope-pass-rows", tabindex: 0, role: "region", "aria-label": "What it changed" });
-    const more = h("button", { type: "button", class: "jitscope-button" });
-    let made = 0;
-    const add = () => {
-      table.append(...rows.slice(made, made + BLOCK).map((row) => this.row(row)));
-      made += BLOCK;
-      if (made < rows.length) {
-        more.textContent = `${grouped(rows.length - made)} more`;
-        table.append(more);
-      } else more.remove();
-    };
-    more.addEventListener("click", add);
-    if (this.line !== null) table.append(this.filter(rows.length, state.rows.length));
-    add();
-    if (state.left_out) table.append(h("p", { class: "jitscope-muted" }, `${plural(state.left_out, "more change")} of this pass: not kept in this document.`));
-    return table;
+  private makeRows(state: PassState): HTMLElement {
+    const { paths } = this.options.selection.current;
+    return stepRows(state, this.stepOptions, paths, paths.size ? this.told.called(paths) : "");
   }
 
-  private filter(shown: number, all: number): HTMLElement {
-    const drop = () => ((this.line = null), this.show(this.at));
-    return h(
-      "p",
-      { class: "jitscope-pass-filter" },
-      `Only ${this.line}: ${shown} of ${plural(all, "change")} kept. `,
-      h("button", { type: "button", class: "jitscope-link", onclick: drop }, "Show all"),
-    );
+  /** Something was picked, here or in another pane: the passes that changed it, what became of it, and its lines. */
+  private selected({ paths }: Selected): void {
+    const found = this.told.statesFor(paths);
+    this.chart.mark(found);
+    for (const button of this.buttons()) {
+      const touched = found.has(Number(button.dataset.at));
+      button.toggleAttribute("data-related", touched);
+      button.querySelector<HTMLElement>(".jitscope-pass-touches")!.hidden = !touched;
+    }
+    this.graph?.mark();
+    if (!this.rows?.contains(document.activeElement)) this.renewRows(); // else the row that was picked stays under the fingers
+    this.tell(paths, found);
   }
 
-  private isOf(path: string, line: string): boolean {
-    const position = this.doc.positions[path];
-    return position !== undefined && this.lineOf(position) === line;
+  private renewRows(): void {
+    const state = this.doc.states[this.at];
+    if (!state || !this.rows) return;
+    const rows = this.makeRows(state);
+    this.rows.replaceWith(rows);
+    this.rows = rows;
   }
 
-  private row(row: PassRow): HTMLElement {
-    const [sign, word] = SIGNS[row.kind];
-    const both = row.before !== null && row.after !== null && (row.kind === "changed" || row.kind === "rewired");
-    const lines = [];
-    if (both) lines.push(h("code", { class: "jitscope-pass-was" }, hlo(row.before!)));
-    lines.push(h("code", {}, hlo(row.after ?? row.before ?? "")));
-    const went = row.kind === "fused" || row.kind === "moved" ? `${row.from} → ${row.to}` : "";
-    const found = [...new Set(row.paths.flatMap((path) => (this.doc.positions[path] ? [path] : [])))];
-    const position = found.length ? this.doc.positions[found[0]!]! : null;
-    return h(
-      "div",
-      { class: "jitscope-pass-row", "data-kind": row.kind },
-      h("span", { class: "jitscope-pass-sign", title: word, role: "img", "aria-label": word }, sign),
-      h("div", {}, ...lines, went ? h("span", { class: "jitscope-muted" }, went) : null),
-      position ? this.lineButton(this.lineOf(position), position) : h("span", {}),
-    );
+  private tell(paths: Set<string>, touched: Set<number>): void {
+    clear(this.chosen);
+    if (!paths.size) return;
+    const fates = this.told.fatesOf(paths);
+    const clearAll = h("button", { type: "button", class: "jitscope-link", onclick: () => this.options.selection.clear() }, "Clear");
+    const what = fates.length
+      ? fates.flatMap((one, at) => [at ? "; " : " ", this.fateButton(one)])
+      : [touched.size ? " no pass fused it, merged it or took it away" : " no pass changed it"];
+    const passes = touched.size ? `; ${touched.size === 1 ? "1 pass" : `${touched.size} passes`} changed something of it, marked below. ` : ". ";
+    this.chosen.append(h("strong", {}, `${this.told.called(paths)}:`), ...what, passes, clearAll);
   }
 
-  private lineButton(line: string, position: Position): HTMLElement {
-    const pick = () => {
-      this.line = line;
-      this.host.goto?.(position);
-      this.show(this.at);
-    };
-    return h("button", { type: "button", class: "jitscope-link", title: `Only what stems from ${line}`, onclick: pick }, line);
+  private fateButton({ words, count, state }: Told): HTMLElement {
+    return h("button", { type: "button", class: "jitscope-link", onclick: () => this.show(state) }, `${plural(count, "equation")} ${words}`);
+  }
+
+  private pickLine(line: string, position: Position): void {
+    const { links, selection, host } = this.options;
+    const inside = this.rows?.contains(document.activeElement);
+    selection.set(links.fromPaths(this.told.pathsOfLine(line)));
+    host.goto?.(position);
+    if (!inside) return;
+    this.renewRows();
+    this.rows?.querySelector("button")?.focus();
   }
 
   /** Each line of the source with the passes in which its operations were fused, merged or lost. */
   private fates(): HTMLElement | null {
-    const lines = new Map<string, { position: Position; told: Map<string, { count: number; state: number }> }>();
-    for (const fate of this.doc.fates) {
-      const position = this.doc.positions[fate.path];
-      if (!position) continue;
-      const line = this.lineOf(position);
-      const known = lines.get(line) ?? { position, told: new Map() };
-      lines.set(line, known);
-      const words = `${WHAT[fate.what]} by ${this.nameOf(fate.state)}`;
-      const entry = known.told.get(words) ?? { count: 0, state: fate.state };
-      known.told.set(words, { ...entry, count: entry.count + 1 });
-    }
-    if (!lines.size) return null;
-    const rows = [...lines].map(([line, { position, told }]) =>
+    const lines = this.told.lines();
+    if (!lines.length) return null;
+    const rows = lines.map(({ line, position, told }) =>
       h(
         "tr",
         {},
-        h("th", { scope: "row" }, this.lineButton(line, position), " ", h("code", {}, position.text.trim())),
-        h(
-          "td",
-          {},
-          ...[...told].flatMap(([words, { count, state }], at) => [
-            at ? h("br") : null,
-            h("button", { type: "button", class: "jitscope-link", onclick: () => this.show(state) }, `${plural(count, "equation")} ${words}`),
-          ]),
-        ),
+        h("th", { scope: "row" }, lineButton(line, position, (name, place) => this.pickLine(name, place)), " ", h("code", {}, position.text.trim())),
+        h("td", {}, ...told.flatMap((one, at) => [at ? h("br") : null, this.fateButton(one)])),
       ),
     );
     return h(
@@ -306,14 +278,30 @@ class PassesView {
   }
 }
 
-const WHAT = {
-  fused: "fused",
-  library: "handed to a library",
-  merged: "merged with equal ones",
-  gone: "removed or rewritten",
-};
+/** The passes of one compilation, with the selection that its panes share. */
+export function passesPane(options: PassesOptions): View {
+  return new PassesView(options);
+}
 
-export function passesView(doc: PassesDoc, host: Host, memory: PassesMemory | undefined): View {
-  const view = new PassesView(doc, host, memory);
-  return { element: view.element, memory: () => view.memory(), dispose() {} };
+/** The equations that a document of passes names, as far as links need them. */
+function equations(doc: PassesDoc): GraphDoc {
+  const nodes = Object.entries(doc.positions).map(([path, position]): GraphNode => ({
+    id: path,
+    kind: "equation",
+    label: path,
+    scope: null,
+    types: [],
+    bytes: 0,
+    text: "",
+    params: {},
+    paths: [path],
+    positions: [position],
+    fused_into: null,
+  }));
+  return { kind: "graph", version: 1, level: "jaxpr", title: doc.title, nodes, edges: [] };
+}
+
+/** A document of passes by itself. */
+export function passesView(doc: PassesDoc, host: Host, memory: PassesMemory | undefined, root: HTMLElement): View {
+  return passesPane({ doc, host, root, memory, links: new Links(null, equations(doc)), selection: new Selection() });
 }

@@ -80,6 +80,9 @@ const NAMES = [
   "library",
   "hit",
   "focus",
+  "before",
+  "after",
+  "before-strong",
 ] as const;
 export type ColourName = (typeof NAMES)[number];
 

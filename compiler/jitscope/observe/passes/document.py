@@ -39,6 +39,9 @@ def passes_document(told: Told, title: str, positions: Mapping[str, Document], r
     fates = fates_of([states[n] for n in kept], [between[n - 1] for n in kept[1:]])
     told_states = [_state(states[n], states[n - 1] if n else None, between[n - 1] if n else (), rows) for n in kept]
     paths = {path for state in told_states for row in state["rows"] for path in row["paths"]}
+    paths.update(
+        path for state in told_states if state["graph"] for node in state["graph"]["nodes"] for path in node["paths"]
+    )
     return {
         "kind": "passes",
         "version": 1,

@@ -166,7 +166,8 @@ class _Picture:
 
     def _edge(self, link: Link, gone: bool) -> Document:
         kind = self._instruction(link[0]).type
-        edge = {"from": _ident(link[0]), "to": _ident(link[1]), "type": kind, "bytes": bytes_of(kind)}
+        types = ", ".join(types_in(kind))
+        edge = {"from": _ident(link[0]), "to": _ident(link[1]), "type": types, "bytes": bytes_of(kind)}
         return edge | ({"gone": True} if gone else {})
 
 

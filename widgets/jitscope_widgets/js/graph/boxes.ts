@@ -1,4 +1,5 @@
 // The boxes: one node each. A closed scope is a box too, and so is an open one that is too far away to look into.
+import { changeOf } from "./changes";
 import { SMALLEST_TEXT, type Scene } from "./draw";
 import type { Rect } from "./layout";
 import { isBold, lookOf, STRIPE, type Look } from "./looks";
@@ -29,7 +30,9 @@ export const isFaint = ({ marks }: Scene, i: number): boolean => marks.traced !=
 export function drawBox(scene: Scene, pen: Pen, i: number, rect: Rect, behind: string): boolean {
   const { layout, palette, marks, camera } = scene;
   const look = lookOf(layout.model, i);
-  const { fill: plain, border } = fillOf(scene, look);
+  const { fill: usual, border } = fillOf(scene, look);
+  const change = changeOf(layout.model.node(i));
+  const plain = change ? palette.colours[change.fill] : usual;
   const faint = isFaint(scene, i);
   const marked = marks.related.has(i) || marks.selected === i;
   const fill = faint ? behind : marked ? palette.colours["accent-soft"] : plain;
@@ -41,10 +44,10 @@ export function drawBox(scene: Scene, pen: Pen, i: number, rect: Rect, behind: s
   return rect.h >= SMALLEST_TEXT + 3 && drawLabel(scene, pen, i, look, rect, fill);
 }
 
-/** Folds, and what differentiation made, have a dashed border. */
+/** Folds, what differentiation made and what is gone have a dashed border. */
 function dashOf({ shape, sign }: Look, k: number): number[] | undefined {
   if (shape === "fold") return [5, 4];
-  return sign.startsWith("↩") && k > 0.3 ? [6, 2] : undefined;
+  return (sign.startsWith("↩") || sign.startsWith("−")) && k > 0.3 ? [6, 2] : undefined;
 }
 
 function fillOf({ palette: { colours } }: Scene, { shape }: Look): { fill: string; border: string } {

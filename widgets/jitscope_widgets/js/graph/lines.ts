@@ -39,7 +39,8 @@ export function drawLines(scene: Scene, pen: Pen, ground: Ground): void {
       if (right < 0 || left > view.w || stroke.y2 < 0 || stroke.y1 > view.h) continue;
       const line = chains.lines[chains.segments[i]!.line]!;
       const width = Math.max(0.5, edgeWidth(line.bytes) * Math.min(1, camera.k * 1.2));
-      bundle(isMarked(scene, ground.scope, i) ? marked : plain, width, line.turned, stroke);
+      const dashed = line.turned || isGone(scene, ground.scope, i);
+      bundle(isMarked(scene, ground.scope, i) ? marked : plain, width, dashed, stroke);
     }
   const alpha = motion ? motion.t : 1;
   const draw = (bundles: Bundles, stroke: string, more: number) => {
@@ -50,14 +51,24 @@ export function drawLines(scene: Scene, pen: Pen, ground: Ground): void {
   draw(marked, palette.colours.accent, 0.75);
 }
 
-/** A piece of a line belongs to all ends that it leads to. */
-function isMarked({ marks, layout }: Scene, scope: number, segment: number): boolean {
-  if (!marks.edges.size) return false;
+function isMarked(scene: Scene, scope: number, segment: number): boolean {
+  const { marks } = scene;
+  return marks.edges.size > 0 && edgesOf(scene, scope, segment).some((e) => marks.edges.has(e));
+}
+
+/** Does no value flow there any more? */
+function isGone(scene: Scene, scope: number, segment: number): boolean {
+  const { model } = scene.layout;
+  return model.hasGone && edgesOf(scene, scope, segment).every((e) => model.document.edges[e]!.gone);
+}
+
+/** The edges of the document that a piece of a line is of: it belongs to all ends that it leads to. */
+function edgesOf({ layout }: Scene, scope: number, segment: number): number[] {
   const { chains, level } = layout.structure(scope);
   const { line, end, down } = chains.segments[segment]!;
   const { ends } = chains.lines[line]!;
   const reached = end >= 0 ? [ends[end]!] : ends.filter(({ to }) => chains.rank[to]! > chains.rank[down]!);
-  return reached.some(({ edge }) => level.edges[edge]!.edges.some((e) => marks.edges.has(e)));
+  return reached.flatMap(({ edge }) => level.edges[edge]!.edges);
 }
 
 /** Ends of lines that are too long to be drawn. */

@@ -1,6 +1,7 @@
 // How each kind of node looks and how big it is: the table looks.json, which the still pictures read too.
 import table from "../../looks.json";
 import { plural } from "../dom";
+import { changeOf } from "./changes";
 import type { Model } from "./model";
 import type { ShownNode } from "./hulls";
 import { meter } from "./pen";
@@ -40,8 +41,10 @@ export function insideText(model: Model, i: number): string {
   return node.kind === "fold" && node.text ? `${inside}: ${node.text}` : inside;
 }
 
-/** How derivatives are told from what was written, whatever the colours. */
+/** How derivatives are told from what was written, and what a pass did, whatever the colours. */
 function signOf(node: ShownNode): string {
+  const change = changeOf(node);
+  if (change) return `${change.sign} `;
   if (node.transforms?.includes("transpose") || /\(backward\)/.test(node.label)) return "↩ ";
   return node.transforms?.includes("jvp") ? "∂ " : "";
 }

@@ -44,7 +44,11 @@ export class Model {
     return model;
   }
 
+  /** Whether values flowed along some edges that no longer do. */
+  readonly hasGone: boolean;
+
   private constructor(readonly document: GraphDoc) {
+    this.hasGone = document.edges.some(({ gone }) => gone);
     const nodes = withHulls(document.nodes);
     this.nodes = nodes === document.nodes ? [...nodes] : nodes;
     this.from = new Int32Array(document.edges.length);

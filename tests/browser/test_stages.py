@@ -1,0 +1,141 @@
+"""The stages of a program in Chromium: its trace replayed, its passes with the graph of each step, and the one selection of all panes."""
+
+import functools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+import jitscope as jx
+import jitscope.numpy as jnp
+from jitscope import lax, observe
+from jitscope.observe.instruments import look
+from tests.browser.audit import assert_readable
+from tests.browser.test_pages import Pages
+from tests.browser.view import View
+
+
+def layer(x, w):
+    z = x @ w
+    again = jnp.exp(x)[::-1] + jnp.exp(x)
+    return 1.05 * jnp.where(z > 0, z, 1.67 * (jnp.exp(z) - 1)), again
+
+
+def looping(x, w):
+    return lax.scan(lambda carry, _: (jnp.tanh(carry + (w @ w).sum()), carry.sum()), x, None, length=50)
+
+
+@functools.cache
+def document_of(fun: Any, *shapes: tuple[int, ...]) -> dict[str, Any]:
+    """The compilation document of a program, with what its passes did."""
+    jx.block_until_ready(jx.jit(fun)(*(np.ones(shape, np.float32) for shape in shapes)))
+    rows = reversed(list(observe.ledger()))
+    row = next(row for row in rows if row.function == fun.__name__ and row.entry is not None)
+    return {**observe.compilation_document(row), "instruments": {"passes": look(row, "passes")}}
+
+
+def line_of(fun: Any, text: str) -> int:
+    code = Path(__file__).read_text().split(f"def {fun.__name__}(")[0].count("\n")
+    lines = Path(__file__).read_text().splitlines()
+    return next(number for number, line in enumerate(lines[code:], code + 1) if text in line)
+
+
+@pytest.fixture
+def pages(page: Page, root: Path) -> Pages:
+    return Pages(page, (root / "widgets/jitscope_widgets/static/view.iife.js").read_text())
+
+
+def stage(view: View, name: str) -> None:
+    view.open("stages")
+    view.stage(name.lower())
+
+
+def test_the_trace_is_replayed_by_keyboard_and_lights_the_lines(pages: Pages) -> None:
+    document = document_of(layer, (64, 20), (20, 7))
+    view = pages.show(document)
+    stage(view, "Trace")
+    slider = view.element.get_by_role("slider", name="Step of the trace")
+    said = view.element.locator(".jitscope-replay-said")
+    shown = view.element.locator(".jitscope-replay-list li")
+    assert "took in 2 values" in view.element.inner_text()
+    slider.focus()
+    for _ in range(2):
+        view.page.keyboard.press("ArrowRight")
+    first = document["graph"]["nodes"][2]
+    assert first["id"] == "e0" and f"{first['label']} is recorded" in said.inner_text()
+    assert shown.count() == 3
+    lit = view.element.locator(".jitscope-stages .jitscope-line[aria-selected=true]")
+    assert f"line {line_of(layer, 'x @ w')}:" in lit.inner_text()
+    view.page.keyboard.press("End")
+    equations = [node for node in document["graph"]["nodes"] if node["kind"] == "equation"]
+    recorded = view.element.locator(".jitscope-replay-list li:not([data-kind=input])")
+    assert [one.get_attribute("data-node") for one in recorded.all()] == [node["id"] for node in equations]
+
+
+def test_the_trace_goes_into_a_loop_and_says_so(pages: Pages) -> None:
+    view = pages.show(document_of(looping, (30, 4), (3, 3)))
+    stage(view, "Trace")
+    view.element.get_by_role("slider", name="Step of the trace").focus()
+    view.page.keyboard.press("End")
+    steps = view.element.locator(".jitscope-replay-list li:not([data-kind=input])").all()
+    ways = [(one.get_attribute("data-kind"), one.get_attribute("data-node")) for one in steps]
+    scan = ways[0][1]
+    assert ways[0][0] == "enter" and ways[-1] == ("equation", scan)
+    assert all(name.startswith(f"{scan}/") for _, name in ways[1:-1])
+    steps[0].click()
+    assert "the inner jaxpr of scan × 50 begins" in view.element.locator(".jitscope-replay-said").inner_text()
+
+
+def test_a_line_finds_its_passes_and_an_operation_of_a_pass_its_line(pages: Pages) -> None:
+    view = pages.show(document_of(layer, (64, 20), (20, 7)))
+    view.open("graph")
+    merged = line_of(layer, "[::-1]")
+    view.element.locator(f".jitscope-graphpane .jitscope-line[data-line$='{merged}']").click()
+    stage(view, "Passes")
+    chosen = view.element.locator(".jitscope-pass-chosen")
+    assert chosen.inner_text().startswith(f"line {merged}:")
+    chosen.get_by_role("button", name="1 equation merged with equal ones by cse").click()
+    assert view.element.locator(".jitscope-pass-step h4").inner_text() == "cse"
+    marked = view.element.locator(".jitscope-pass-list button[data-related] strong")
+    assert {"cse", "fusion"} <= set(marked.all_inner_texts())
+    view.element.get_by_role("button", name="Clear").click()
+    assert chosen.inner_text() == "" and marked.count() == 0
+    # from an operation of the last pass that fused, by keyboard, to its line
+    view.element.locator(".jitscope-pass-list button", has_text="fusion").first.click()
+    row = view.element.locator(".jitscope-pass-row[data-kind=fused]").first
+    line = row.get_by_role("button").inner_text()
+    row.focus()
+    view.page.keyboard.press("Enter")
+    assert chosen.inner_text().startswith(f"{line}:")
+    assert f"{line.removeprefix('line ')}" in {str(n % 1_000_000) for n in view.selection()["lines"]}
+
+
+def test_the_graph_of_a_step_shows_what_changed(pages: Pages) -> None:
+    document = document_of(layer, (64, 20), (20, 7))
+    view = pages.show(document)
+    stage(view, "Passes")
+    view.element.locator(".jitscope-pass-list button", has_text="cse").first.click()
+    figure = view.element.locator(".jitscope-pass-graph")
+    assert "− removed" in figure.inner_text() and "dashed: how values flowed before" in figure.inner_text()
+    state = next(p["state"] for p in document["instruments"]["passes"]["passes"] if p["name"] == "cse")
+    nodes = document["instruments"]["passes"]["states"][state]["graph"]["nodes"]
+    tree = figure.get_by_role("tree")
+    expect(tree).to_be_visible()
+    tree.focus()
+    view.page.keyboard.press("ArrowDown")
+    assert view.element.locator(".jitscope-pass-chosen").inner_text() != ""
+    assert {node.get("mark") for node in nodes} >= {"removed", "rewired", None}
+
+
+@pytest.mark.parametrize("width", [480, 1200])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_the_stages_can_be_read(pages: Pages, dark: bool, width: int) -> None:
+    view = pages.show(document_of(layer, (64, 20), (20, 7)), dark=dark, width=width)
+    for name in ("Trace", "Passes"):
+        stage(view, name)
+        assert_readable(view.element)
+    view.element.locator(".jitscope-pass-list button", has_text="fusion").first.click()
+    assert_readable(view.element)
+    assert view.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
