@@ -18,7 +18,7 @@ import ast
 import asyncio
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from IPython.core.displayhook import DisplayHook
@@ -28,7 +28,9 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic_arguments import MagicArgumentParser
 
 from . import request as requests
+from .jax_cells import LEFT_ALONE
 from .request import Request
+from .uses import JAX, JITSCOPE, written_for
 from .wrapping import Plan, Refused, wrap
 
 
@@ -61,11 +63,16 @@ class TextStep:
 class TreeStep(ast.NodeTransformer):
     """Among IPython's AST transformers: wraps the functions of a cell that the text step marked.
 
-    `found` is called with the plan and the request of each such cell, before it runs.
+    `found` is called with the plan and the request of each such cell, before it runs; `names` gives the user's names.
     """
 
-    def __init__(self, parser: MagicArgumentParser, found: Callable[[Plan, Request], None]) -> None:
-        self._parser, self._found = parser, found
+    def __init__(
+        self,
+        parser: MagicArgumentParser,
+        found: Callable[[Plan, Request], None],
+        names: Callable[[], Mapping[str, Any]] = dict,
+    ) -> None:
+        self._parser, self._found, self._names = parser, found, names
 
     def visit(self, node: Any) -> Any:
         """Never raises: IPython would drop the step."""
@@ -74,12 +81,20 @@ class TreeStep(ast.NodeTransformer):
                 node.body = rest
                 try:
                     request = _read(self._parser, line)
-                    self._found(wrap(node, request), request)
+                    self._found(wrap(node, request, self._reason_in(node)), request)
                 except (UsageError, Refused) as error:
                     node.body = [_refusal(str(error))]
                 except Exception as error:
                     node.body = [_refusal(f"jitscope failed to look at this cell: {error!r}")]
         return node
+
+    def _reason_in(self, cell: ast.Module) -> Callable[[ast.stmt], str]:
+        """Functions written for jax are left alone: wrapping them would break what jax's libraries do."""
+        names = self._names()
+        of_cell = written_for(cell, names, cell)
+        if of_cell == JITSCOPE:
+            return lambda node: LEFT_ALONE if written_for(node, names, cell) == JAX else ""
+        return lambda node: LEFT_ALONE if of_cell == JAX else ""
 
 
 def _read(parser: MagicArgumentParser, first: str) -> Request:

@@ -9,9 +9,10 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, needs_local_scope, no_var_expand
 from IPython.core.magic_arguments import MagicArgumentParser, argument, magic_arguments
-from traitlets import List, Unicode
+from traitlets import Enum, List, Unicode
 
 from . import expressions, inspection, output, request as requests
+from .jax_cells import SETTINGS
 from .nans import NanHunt
 
 
@@ -27,6 +28,11 @@ EXPRESSION = argument("expression", nargs="*", help="A call such as f(x), or an 
 class JitscopeMagics(Magics):
     """The magics of one session."""
 
+    watch = Enum(
+        SETTINGS,
+        "marked",
+        help="Of which cells it is shown what jax compiled: 'all', those 'marked' with %%jit (others that compiled have one line), or 'none'.",
+    ).tag(config=True)
     ignore = List(Unicode(), help="Ids of sharp bits that are left out, such as 'key-reuse'.").tag(config=True)
 
     def __init__(self, shell: InteractiveShell, session: Session) -> None:

@@ -18,7 +18,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.terminal.interactiveshell import TerminalInteractiveShell
 
 import jitscope_widgets
-from jitscope import observe
+from jitscope import jaxwatch, observe
 from jitscope.advise import CATALOGUE
 from jitscope.advise.recompiling import edited
 from jitscope.backend.signature import message_of
@@ -28,8 +28,9 @@ from jitscope.observe.recompiling.groups import again
 from jitscope.testing import limit_compilations
 from jitscope_widgets.answers import Answers
 
-from . import output, tracebacks
+from . import jax_cells, output, tracebacks
 from .cell import TextStep, TreeStep, execute
+from .jax_cells import AfterImports, JaxCells
 from .live import Live
 from .magics import JitscopeMagics, parser_of
 from .nans import NanWatch
@@ -58,6 +59,9 @@ class Running:
     place: Place
     since: observe.Mark
     compiled: frozenset[int]  # programs there were before
+    began: float = dataclasses.field(default_factory=jax_cells.now)
+    calls: jaxwatch.Calls | None = None
+    called: dict[str, int] = dataclasses.field(default_factory=dict)
     plans: list[Plan] = dataclasses.field(default_factory=list)
     quiet: bool = False
     live: Live | None = None
@@ -69,6 +73,8 @@ class Running:
         """What held while it ran holds no more."""
         if self.budget is not None:
             self.budget.__exit__()
+        if self.calls is not None:
+            self.called, self.calls = self.calls.end(), None
 
 
 class Session:
@@ -80,7 +86,9 @@ class Session:
         self.magics = JitscopeMagics(shell, self)
         parser = parser_of(JitscopeMagics.jit)
         self._text_step = TextStep(shell, parser, self.magics.jit)
-        self._tree_step = TreeStep(parser, self._found)
+        self._tree_step = TreeStep(parser, self._found, lambda: shell.user_ns)
+        self._after_imports = AfterImports()
+        self._jax = JaxCells(lambda: self.magics.watch)
         self._places: OrderedDict[str, Place] = OrderedDict()
         self._runs: Counter[str] = Counter()  # how often the code of a cell was run
         self._compiled: set[str] = set()  # names of functions that %%jit compiled
@@ -98,6 +106,10 @@ class Session:
         self._undo.append(lambda: _remove(shell.input_transformers_cleanup, self._text_step))
         shell.ast_transformers.insert(0, self._tree_step)
         self._undo.append(lambda: _remove(shell.ast_transformers, self._tree_step))
+        shell.ast_transformers.append(self._after_imports)
+        self._undo.append(lambda: _remove(shell.ast_transformers, self._after_imports))
+        self._undo.append(jax_cells.begin(self._jax))
+        self.magics.observe(lambda _change: self._jax.look(), "watch")
         for event, callback in (("pre_run_cell", self._before_cell), ("post_run_cell", self._after_cell)):
             shell.events.register(event, callback)
             self._undo.append(lambda event=event, callback=callback: shell.events.unregister(event, callback))
@@ -169,6 +181,7 @@ class Session:
         self.sharp_bits.ran(*place, file, info.raw_cell)
         self._panel.ran(place[1], info.raw_cell)
         self._runs[file] += 1
+        self._jax.look()
         self._stack.append(self._running(info, place))
         del self._stack[:-_DEEPEST]
         watcher.set(Watch(self.label))
@@ -236,6 +249,8 @@ class Session:
         if self._stack:
             running = self._stack[-1]
             running.plans.append(plan)
+            if running.calls is None and self._jax.wanted and (calls := jaxwatch.Calls()).begin():
+                running.calls = calls
             running.quiet |= request.quiet
             running.instruments = tuple(dict.fromkeys((*running.instruments, *request.instruments)))
             if request.max_compiles is not None and running.budget is None:
@@ -322,10 +337,16 @@ class Session:
                 document["error"]["stopped"] = stopped
             running.live.close(document, self._answers())
             return
+        rows = self.ledger.since(running.since)
+        if self.magics.watch == "all" and any(row.library and row.number for row in rows):
+            running.live.close(self._document(running, error), self._answers())
+            return
         if stopped is not None:
             output.show(stopped)
         if (document := self._recompilations(running))["cards"]:
             running.live.close(document)
+        if self._jax.wanted and (line := jax_cells.in_words(rows, jax_cells.small_since(running.began))):
+            output.show_text(line)
 
     def _look(self, compilation: Document, instruments: tuple[str, ...]) -> None:
         """Put what instruments say of a program into its document."""
@@ -362,9 +383,12 @@ class Session:
             ledger=self.ledger,
             editor=edited,
         )
+        document["reused"] += [{"function": name, "calls": calls} for name, calls in running.called.items()]
+        notes = [jax_cells.folded(jax_cells.small_since(running.began))] if self._jax.wanted else []
         if not document["compilations"]:
             failed = [row.function for row in self.ledger.since(running.since) if row.what == "failed"]
-            document["note"] = _why_nothing(running, document, failed)
+            notes.insert(0, _why_nothing(running, document, failed))
+        document["note"] = " ".join(filter(None, notes))
         return document
 
     def _error(self, error: BaseException | None) -> Document | None:
@@ -392,6 +416,8 @@ def _why_nothing(running: Running, document: Document, failed: list[str]) -> str
         return "Nothing had to be compiled: the programs were there already."
     if compiled:
         return f"Nothing was compiled yet: {names} will be when first called with arrays."
+    if any(one["reason"] == jax_cells.LEFT_ALONE for one in document["left_alone"]):
+        return "Nothing was compiled yet: jax will compile what is jitted when it is first called."
     if document["left_alone"]:
         return "Nothing was compiled: every definition in this cell stays Python."
     return "Nothing was compiled: this cell defines no function and calls no compiled one."

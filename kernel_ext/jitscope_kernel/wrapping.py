@@ -14,6 +14,7 @@ from typing import Any
 
 import jitscope
 
+from .jax_cells import LEFT_ALONE
 from .request import Request
 
 
@@ -127,9 +128,18 @@ def _parameters(function: Function) -> list[str]:
 # --- deciding ---------------------------------------------------------------------------------------------------------
 
 
-def plan(tree: ast.Module, request: Request) -> Plan:
+Reason = Callable[[ast.stmt], str]
+"""Why a function is left alone whatever is asked for, or ""."""
+
+
+def plan(tree: ast.Module, request: Request, reason_of: Reason = lambda _: "") -> Plan:
     """What `request` makes of the cell. Raises Refused when it names what is not there or cannot be compiled."""
-    definitions = survey(tree)
+    definitions = [
+        dataclasses.replace(one, reason=reason_of(one.node) or one.reason)
+        if isinstance(one.node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        else one
+        for one in survey(tree)
+    ]
     _check_names(request, definitions)
     compiled: list[Definition] = []
     left_alone: list[Definition] = []
@@ -165,7 +175,11 @@ def _check_names(request: Request, definitions: list[Definition]) -> None:
 
 
 def _spoken(reason: str) -> str:
-    return "a function that takes no arguments" if reason == "takes no arguments" else reason
+    spoken = {
+        "takes no arguments": "a function that takes no arguments",
+        LEFT_ALONE: "written for jax, which jitscope only watches",
+    }
+    return spoken.get(reason, reason)
 
 
 def _there_is(names: list[str]) -> str:
@@ -198,9 +212,9 @@ def _problem(function: ast.stmt, parameter: str) -> str:
 # --- wrapping ---------------------------------------------------------------------------------------------------------
 
 
-def wrap(tree: ast.Module, request: Request) -> Plan:
+def wrap(tree: ast.Module, request: Request, reason_of: Reason = lambda _: "") -> Plan:
     """Put the decorator on every function that `request` wants compiled. Raises Refused."""
-    decided = plan(tree, request)
+    decided = plan(tree, request, reason_of)
     for definition in decided.compiled:
         function = definition.node
         assert isinstance(function, ast.FunctionDef)

@@ -198,7 +198,7 @@ FORMS: dict[str, Record] = {
     ),
     "site": _record(position=Maybe("position"), compilations=WHOLE, retraces=WHOLE, seconds=NUMBER),
     "matrix": _record(
-        columns=Many(_record(label=TEXT, what=OneOf(("compiled", "reused")), calls=WHOLE)),
+        columns=Many(_record(label=TEXT, what=OneOf(("compiled", "reused")), calls=Maybe(WHOLE))),
         rows=Many(_record(path=TEXT, cells=Many(TEXT), changed=Many(FLAG))),
         columns_left=WHOLE,
         columns_left_after=WHOLE,
@@ -436,7 +436,7 @@ FORMS: dict[str, Record] = {
         because=TEXT,
         seconds=_record(trace=NUMBER, lower=NUMBER, compile=NUMBER),
         equations=WHOLE,
-        calls=WHOLE,
+        calls=Maybe(WHOLE),
     ),
     "ledger": _document(
         "ledger",

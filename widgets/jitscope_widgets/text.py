@@ -220,7 +220,7 @@ def _ledger(ledger: Document, width: int) -> list[str]:
         lines += wrap(
             f"{row['id']:>4}  {row['what']}{place}: {clean(row['signature'] or row['function'])}", width, " " * 10
         )
-        counts = f"{plural(row['equations'], 'equation')}, {plural(row['calls'], 'call')}"
+        counts = f"{plural(row['equations'], 'equation')}, {'calls not counted' if row['calls'] is None else plural(row['calls'], 'call')}"
         lines += wrap(f"      {counts}, {spent}", width, " " * 10)
         if row["because"]:
             lines += wrap(f"      {clean(row['because'])}", width, " " * 10)

@@ -31,7 +31,15 @@ _SENDER = 24
 def jax() -> ModuleType | None:
     """jax, once it is imported wholly."""
     module = sys.modules.get("jax")
-    return module if module is not None and hasattr(module, "jit") and hasattr(module, "monitoring") else None
+    whole = (
+        module is not None and module.__name__ == "jax" and hasattr(module, "jit") and "jax.monitoring" in sys.modules
+    )
+    return module if whole else None
+
+
+def there() -> bool:
+    """Whether jax is imported; not where that is another name of jitscope."""
+    return jax() is not None
 
 
 def module(name: str) -> Any:

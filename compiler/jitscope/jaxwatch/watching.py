@@ -205,7 +205,7 @@ class Watcher:
 
     def _traced(self, frame: FrameType, seconds: float, name: str) -> None:
         entered = private.entered(frame)
-        if entered is None or _is_small(entered.fun) or self._inside(frame):
+        if entered is None or is_small(entered.fun) or self._inside(frame):
             return
         call = Call(entered)
         position, call_site = _defined(entered.fun), _user(frame)
@@ -318,7 +318,7 @@ def _identity(sign: tuple[Any, ...]) -> tuple[int, ...]:
     return tuple(map(id, sign))
 
 
-def _is_small(fun: Any) -> bool:
+def is_small(fun: Any) -> bool:
     """Whether a function is jax's own: an operation outside of jit."""
     if getattr(fun, "_apply_primitive", False):
         return True

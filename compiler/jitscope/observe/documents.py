@@ -233,7 +233,7 @@ def _ledger_row(row: Row, ledger: Ledger) -> Document:
         "because": row.because,
         "seconds": {step: row.seconds.get(step, 0.0) for step in ("trace", "lower", "compile")},
         "equations": row.equations,
-        "calls": row.calls,
+        "calls": None if row.library else row.calls,
     }
 
 

@@ -156,7 +156,7 @@ export interface Site {
 }
 
 export interface Matrix {
-  columns: { label: string; what: "compiled" | "reused"; calls: number }[];
+  columns: { label: string; what: "compiled" | "reused"; calls: number | null }[];
   rows: { path: string; cells: string[]; changed: boolean[] }[];
   columns_left: number;
   columns_left_after: number;
@@ -390,7 +390,7 @@ export interface LedgerRow {
   because: string;
   seconds: { trace: number; lower: number; compile: number };
   equations: number;
-  calls: number;
+  calls: number | null;
 }
 
 export interface LedgerDoc {

@@ -63,7 +63,7 @@ function matrixTable(matrix: Matrix, name: string): HTMLElement | null {
     matrix.columns_left ? [...cells.slice(0, at), gap(), ...cells.slice(at)] : cells;
   const heads = matrix.columns.map(({ label, what, calls }) => {
     const how = what === "reused" ? "traced again, the program was known" : "compiled";
-    return h("th", { scope: "col", title: `${how}; ${plural(calls, "call")}` }, label);
+    return h("th", { scope: "col", title: `${how}; ${calls === null ? "calls not counted" : plural(calls, "call")}` }, label);
   });
   const gapHead = () => h("th", { scope: "col" }, "…");
   const gap = () => h("td", { class: "jitscope-muted" }, `${grouped(matrix.columns_left)} more`);

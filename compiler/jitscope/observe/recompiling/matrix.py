@@ -51,7 +51,11 @@ def _columns(count: int) -> tuple[list[int], int]:
 
 
 def _column(row: Row, at: int) -> Document:
-    return {"label": str(at + 1), "what": "reused" if row.what == "reused" else "compiled", "calls": row.calls}
+    return {
+        "label": str(at + 1),
+        "what": "reused" if row.what == "reused" else "compiled",
+        "calls": None if row.library else row.calls,
+    }
 
 
 def _parts(row: Row, group: Group) -> dict[str, str]:

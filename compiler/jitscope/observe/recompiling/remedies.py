@@ -180,7 +180,9 @@ def _option(group: Group) -> str:
 
 
 def _x64(group: Group) -> str:
-    return "Set enable_x64 once, before the first call: jitscope.config.update('enable_x64', True)."
+    of_jax = group.rows[-1].library == "jax"
+    call = "jax.config.update('jax_enable_x64', True)" if of_jax else "jitscope.config.update('enable_x64', True)"
+    return f"Set enable_x64 once, before the first call: {call}."
 
 
 def _cache(group: Group) -> str:

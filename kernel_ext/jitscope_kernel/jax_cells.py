@@ -1,0 +1,137 @@
+"""jax in the cells of one shell: it is watched from its import on, and what it did is told in words where no view is shown."""
+
+from __future__ import annotations
+
+import ast
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from jitscope import jaxwatch, observe
+from jitscope.jaxwatch import Small
+
+from . import output
+
+
+SETTINGS = ("all", "marked", "none")
+_LONG = 0.5
+"""Seconds of small programs from which on they are told of where nothing else was compiled."""
+LEFT_ALONE = "uses jax; jitscope only watches"
+
+
+class JaxCells:
+    """Watches jax for one shell. `setting` says for which cells: all of them, those marked with `%%jit`, or none."""
+
+    def __init__(self, setting: Callable[[], str]) -> None:
+        self._setting = setting
+        self._told = False
+
+    @property
+    def wanted(self) -> bool:
+        return self._setting() != "none"
+
+    def look(self) -> None:
+        """jax may have been imported: watch it from now on. Raises nothing."""
+        try:
+            if not self.wanted:
+                jaxwatch.detach()
+            elif jaxwatch.there():
+                jaxwatch.attach().mend()
+                self._tell_missing()
+        except Exception as error:
+            output.say(f"jitscope cannot watch jax: {error!r}")
+
+    def _tell_missing(self) -> None:
+        missing = jaxwatch.capabilities()
+        if missing and not self._told:
+            consequences = "; ".join(dict.fromkeys(one.consequence for one in missing))
+            output.say(f"jitscope does not know this version of jax wholly: {consequences}.")
+        self._told = True
+
+    def close(self) -> None:
+        jaxwatch.detach()
+
+
+def now() -> float:
+    """A moment, to ask what was compiled after it."""
+    return time.time()
+
+
+def small_since(moment: float) -> list[Small]:
+    """The small programs for operations outside of jit that were compiled since then."""
+    watcher = jaxwatch.current()
+    return [one for one in list(watcher.small) if one.at >= moment] if watcher is not None else []
+
+
+def folded(small: Sequence[Small]) -> str:
+    """`jax compiled 14 small programs for operations outside jit, in 0.42 s.`"""
+    if not small:
+        return ""
+    what = "1 small program for an operation" if len(small) == 1 else f"{len(small):,} small programs for operations"
+    return f"jax compiled {what} outside jit, in {observe.duration(sum(one.seconds for one in small))}."
+
+
+def in_words(rows: Sequence[observe.Row], small: Sequence[Small]) -> str:
+    """One line on what a cell had jax compile; "" where that is nothing to speak of."""
+    made = [row for row in rows if row.library and row.what in ("compiled", "recompiled")]
+    seconds = sum(one.seconds for one in small)
+    if not made and seconds < _LONG:
+        return ""
+    parts = []
+    if made:
+        counts = Counter(row.function for row in made)
+        names = [f"{name} ({count} times)" if count > 1 else name for name, count in counts.items()]
+        shown = f"{', '.join(names[:3])} and {len(names) - 3} more" if len(names) > 4 else " and ".join(names)
+        parts.append(f"{shown} in {observe.duration(sum(row.spent for row in made))}")
+    if small:
+        parts.append(f"{len(small):,} small program{'s' * (len(small) > 1)} outside jit in {observe.duration(seconds)}")
+    return f"jax compiled {' and '.join(parts)}. %%jit as the cell's first line shows {'them' if len(made) != 1 else 'it'}."
+
+
+class AfterImports(ast.NodeTransformer):
+    """After each import at the top of a cell: look whether jax is there, so that what the rest of the cell does is seen."""
+
+    def visit(self, node: Any) -> Any:
+        if isinstance(node, ast.Module) and not jaxwatch.there():
+            body: list[ast.stmt] = []
+            for statement in node.body:
+                body.append(statement)
+                if (
+                    isinstance(statement, (ast.Import, ast.ImportFrom))
+                    and getattr(statement, "module", "") != "__future__"
+                ):
+                    body.append(_look_at(statement))
+            node.body = body
+        return node
+
+
+def _look_at(statement: ast.stmt) -> ast.stmt:
+    module = __name__.rpartition(".")[2]
+    (look,) = ast.parse(f"__import__({__name__!r}).{module}.jax_may_be_there()").body
+    for node in ast.walk(look):
+        if isinstance(node, (ast.expr, ast.stmt)):
+            ast.copy_location(node, statement)
+    return look
+
+
+_cells: list[JaxCells] = []
+
+
+def jax_may_be_there() -> None:
+    """Called after imports in cells."""
+    for cells in _cells:
+        cells.look()
+
+
+def begin(cells: JaxCells) -> Callable[[], None]:
+    """Look after imports from now on; gives the function that ends it."""
+    _cells.append(cells)
+
+    def end() -> None:
+        if cells in _cells:
+            _cells.remove(cells)
+        if not _cells:
+            cells.close()
+
+    return end

@@ -1,0 +1,118 @@
+"""Whether a cell is written for jax or for jitscope, found out from what its names stand for. Nothing is run."""
+
+from __future__ import annotations
+
+import ast
+import sys
+import types
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+
+JAX, JITSCOPE = "jax", "jitscope"
+_FOR_JAX = frozenset(
+    ("jax", "jaxlib", "flax", "equinox", "optax", "numpyro", "haiku", "chex", "diffrax", "blackjax", "distrax", "orbax", "lineax",
+     "optimistix", "jaxopt", "penzai", "jraph")
+)  # fmt: skip
+_MOST = 400  # functions that are followed
+
+
+def written_for(node: ast.AST, names: Mapping[str, Any], cell: ast.Module) -> str:
+    """The library that code of a cell is written for: "jax", "jitscope" or "" where nothing tells. `names` are the user's. A cell
+    that names neither is for jax where the user's names have jax and not jitscope."""
+    found = _Uses(names, cell).of(node)
+    if JITSCOPE in found:
+        return JITSCOPE
+    if JAX in found:
+        return JAX
+    known = {
+        library for value in list(names.values()) if isinstance(value, types.ModuleType) for library in _own(value)
+    }
+    return JAX if JAX in known and JITSCOPE not in known else ""
+
+
+class _Uses:
+    """The libraries that code uses, by itself and through the functions that it names."""
+
+    def __init__(self, names: Mapping[str, Any], cell: ast.Module):
+        self.names = names
+        self.here: dict[str, list[ast.AST]] = {}
+        self.imported: dict[str, set[str]] = {}
+        self.met: set[int] = set()
+        for statement in ast.walk(cell):
+            if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                self.here.setdefault(statement.name, []).append(statement)
+            elif isinstance(statement, ast.Import):
+                for alias in statement.names:
+                    name = alias.asname or alias.name.partition(".")[0]
+                    self.imported.setdefault(name, set()).update(_library(alias.name))
+            elif isinstance(statement, ast.ImportFrom):
+                for alias in statement.names:
+                    self.imported.setdefault(alias.asname or alias.name, set()).update(_library(statement.module or ""))
+
+    def of(self, node: ast.AST) -> set[str]:
+        if id(node) in self.met:
+            return set()
+        self.met.add(id(node))
+        found: set[str] = set()
+        for name in {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}:
+            if name in self.imported:
+                found |= self.imported[name]
+            elif name in self.here:
+                found.update(*(self.of(definition) for definition in self.here[name]))
+            elif name in self.names:
+                found |= self.of_value(self.names[name])
+        return found
+
+    def of_value(self, value: Any) -> set[str]:
+        own = _own(value)
+        if own or isinstance(value, types.ModuleType):
+            return own
+        function = _function(value)
+        if function is None or id(function.__code__) in self.met or len(self.met) > _MOST:
+            return set()
+        self.met.add(id(function.__code__))
+        around = function.__globals__
+        return set().union(*(self.of_value(around[name]) for name in _names(function.__code__) if name in around))
+
+
+def _function(value: Any) -> types.FunctionType | None:
+    for _ in range(8):
+        if isinstance(value, types.FunctionType):
+            return value
+        inner = getattr(value, "__dict__", {}).get("__wrapped__") if not isinstance(value, type) else None
+        value = inner if inner is not None else getattr(value, "__func__", None)
+    return None
+
+
+def _names(code: types.CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for part in code.co_consts:
+        if isinstance(part, types.CodeType):
+            yield from _names(part)
+
+
+def _own(value: Any) -> set[str]:
+    """The library that a value belongs to: by its module, or that of its class or of the classes above."""
+    if isinstance(value, types.ModuleType):
+        return _library(value.__name__)
+    kinds: Iterable[Any] = value.__mro__ if isinstance(value, type) else (value, *type(value).__mro__)
+    found: set[str] = set()
+    for kind in kinds:
+        module = getattr(kind, "__module__", None)
+        if isinstance(module, str) and not isinstance(kind, types.FunctionType):
+            found |= _library(module)
+    if isinstance(value, types.FunctionType) and isinstance(value.__module__, str):
+        found |= _library(value.__module__)
+    return found
+
+
+def _library(module: str) -> set[str]:
+    top = module.partition(".")[0]
+    if top in (JITSCOPE, "jitscope_kernel"):
+        return {JITSCOPE}
+    if top in _FOR_JAX:
+        real = sys.modules.get("jax")
+        # with examples/alias.py, jax is another name of jitscope
+        return {JITSCOPE} if real is not None and real.__name__.partition(".")[0] == JITSCOPE else {JAX}
+    return set()

@@ -1,0 +1,135 @@
+"""jax in the cells of a shell: what is shown, and that the cell does what it does without the extension."""
+
+import sys
+
+import jax
+import pytest
+
+from jitscope import jaxwatch
+from jitscope_widgets import validate
+from tests.kernel_ext.conftest import bare_shell, shell  # noqa: F401
+
+
+SETUP = "import functools\nimport jax, jax.numpy as jnp, numpy as np\nfrom jax import lax\nx = jnp.ones((3, 3))"
+
+
+@pytest.fixture
+def cells(bare_shell):  # noqa: F811
+    jax.clear_caches()
+    assert not bare_shell.cell("%load_ext jitscope").error
+    assert not bare_shell.cell(SETUP).error
+    watcher = jaxwatch.current()
+    yield bare_shell
+    assert not watcher.faults, list(watcher.faults)
+
+
+def test_what_jax_compiled_is_shown_under_a_marked_cell(cells):
+    ran = cells.cell("%%jit\n@jax.jit\ndef f(v):\n    return jnp.cos(v @ v) + 1\nf(x)\nf(x)\nf(x)")
+    assert not ran.error
+    document = ran.document
+    validate(document)
+    assert ran.functions == ["f"]
+    (compilation,) = document["compilations"]
+    lines = {p["line"] for n in compilation["graph"]["nodes"] for p in n["positions"]}
+    assert lines == {4} and compilation["graph"]["nodes"][1]["positions"][0]["cell"] == "In [3]"
+    assert document["reused"] == [{"function": "f", "calls": 2}]
+    assert {(one["name"], one["reason"]) for one in document["left_alone"]} == {
+        ("f", "uses jax; jitscope only watches")
+    }
+    (timing,) = [compilation["timing"]]
+    assert [stage["name"] for stage in timing["stages"]] == ["trace", "lower", "compile"]
+
+
+def test_small_programs_are_one_line_with_their_number(cells):
+    ran = cells.cell("%%jit\n(x * 3 + 1).sum()")
+    document = ran.document
+    count = len(document["note"]) and int(document["note"].split("jax compiled ")[1].split(" ")[0])
+    assert count >= 3 and document["compilations"] == []
+    assert "outside jit" in document["note"]
+
+
+def test_other_cells_have_a_line(cells):
+    ran = cells.cell("g = jax.jit(lambda v: jnp.sin(v) * 2)\ng(x)")
+    assert not ran.documents
+    (text,) = ran.texts
+    assert text.startswith("jax compiled <lambda> in ")
+    assert not cells.cell("g(x)").texts
+
+
+def test_the_setting_says_which_cells(cells):
+    cells.cell("%config JitscopeMagics.watch = 'all'")
+    assert cells.cell("jax.jit(lambda v: v * 5 - x.sum())(x)").functions == ["<lambda>"]
+    cells.cell("%config JitscopeMagics.watch = 'none'")
+    assert jaxwatch.current() is None
+    assert not cells.cell("jax.jit(lambda v: v * 6)(x)").shown
+    assert cells.cell("%%jit\njax.jit(lambda v: v * 7)(x)").document["compilations"] == []
+    cells.cell("%config JitscopeMagics.watch = 'marked'")
+    assert jaxwatch.current().attached
+
+
+def test_an_import_in_the_cell_itself_is_enough(bare_shell):  # noqa: F811
+    bare_shell.cell("%load_ext jitscope")
+    ran = bare_shell.cell("%%jit\nimport jax\nimport jax.numpy as jnp\njax.jit(lambda v: v / 3)(jnp.ones(2))")
+    assert ran.functions == ["<lambda>"] and not ran.error
+
+
+BREAKS_WHEN_WRAPPED = {
+    "a branch on a value": "def h(v):\n    return v if v > 0 else -v\nh(2.0)",
+    "an int as a shape": "def h(n):\n    return jnp.zeros(n)\nh(3).shape",
+    "a string": "def h(v, kind):\n    return v.sum(), kind\nh(x, 'relu')",
+    "numpy inside": "def h(v):\n    return np.sin(np.asarray(v)).shape\nh(x)",
+    "a generator's result": "def h(v):\n    return [float(a) for a in v[0]]\nh(x)",
+    "jax arrays alone": "def h(v):\n    return v * 2\ntype(h(x)).__name__",
+    "state": (
+        "from flax import nnx\nmodel = nnx.Linear(2, 2, rngs=nnx.Rngs(0))\n"
+        "def h(m, v):\n    m.bias[...] = v\n    return m(v)\nh(model, jnp.ones(2))\nmodel.bias[...].tolist()"
+    ),
+    "an equinox module": (
+        "import equinox as eqx\nmlp = eqx.nn.MLP(3, 2, 4, 1, key=jax.random.key(0))\n"
+        "def h(m, v):\n    return jax.vmap(m)(v)\nh(mlp, x).shape"
+    ),
+}
+
+
+@pytest.mark.parametrize("code", BREAKS_WHEN_WRAPPED.values(), ids=BREAKS_WHEN_WRAPPED)
+def test_a_marked_cell_of_jax_code_is_the_cell_without_the_mark(cells, code):
+    plain = cells.cell(code)
+    marked = cells.cell(f"%%jit\n{code}")
+    assert not plain.error and not marked.error, marked.traceback
+    assert repr(marked.result) == repr(plain.result)
+
+
+def test_jitscopes_own_cells_are_compiled_as_ever(cells):
+    ran = cells.cell("%%jit\nimport jitscope.numpy as jn\ndef own(v):\n    return jn.sin(v) + 1\nown(jn.ones(3))")
+    assert ran.functions == ["own"]
+
+
+def test_a_recompilation_has_its_card(cells):
+    cells.cell("@jax.jit\ndef step(v):\n    return v * 2")
+    ran = cells.cell("for n in (3, 4, 5):\n    step(np.ones(n, np.float32))")
+    card = ran.documents[-1]["cards"][0]
+    assert card["cause"] == "shape" and card["function"] == "step"
+    assert "step: axis 0 of v grows from 3 to 5" in "".join(cells.cell("%recompiles step").texts)
+
+
+def test_nothing_is_left_after_unloading(cells):
+    from jax._src import monitoring
+
+    cells.cell("%%jit\njax.jit(lambda v: v - 1)(x)")
+    assert monitoring.get_event_duration_listeners()
+    steps = list(cells.ip.ast_transformers)
+    cells.cell("%unload_ext jitscope")
+    asked = (
+        monitoring.get_event_duration_listeners, monitoring.get_scalar_listeners, monitoring.get_event_listeners,
+        monitoring.get_event_time_span_listeners,
+    )  # fmt: skip
+    assert not any(ask() for ask in asked)
+    assert jaxwatch.current() is None and len(cells.ip.ast_transformers) < len(steps)
+    assert jax._src.api._post_hook_state.value is None
+    assert "jax" in sys.modules
+
+
+def test_an_error_in_a_cell_is_the_cells_own(cells):
+    ran = cells.cell("%%jit\n@jax.jit\ndef f(v):\n    return v if v.sum() > 0 else -v\nf(x)")
+    assert ran.error.startswith("TracerBoolConversionError")
+    assert ran.document["error"]["position"]["line"] == 4
