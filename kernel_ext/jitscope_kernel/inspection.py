@@ -154,6 +154,11 @@ class Inspection(Shown):
         """What each of XLA's passes did. The program is compiled twice more for it, and not run."""
         return Shown(self._look("passes"))
 
+    @property
+    def profile(self) -> Shown:
+        """What each kernel and each line takes, and what bounds it. The program runs for about two seconds."""
+        return Shown(self._look("profile"))
+
     def _look(self, instrument: str) -> Document:
         """What an instrument says; asked once, and shown with the rest from then on."""
         found = self.document.setdefault("instruments", {})

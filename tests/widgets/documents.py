@@ -10,6 +10,7 @@ from tests.widgets.memory_documents import memory
 from tests.widgets.nan_documents import nan_hunt
 from tests.widgets.parts import CODE, Document, edge, graph, node, position, quantity
 from tests.widgets.pass_documents import passes
+from tests.widgets.profile_documents import profile
 
 
 def timing(run: float | None = 0.00021) -> Document:
@@ -381,7 +382,18 @@ def every_kind() -> list[Document]:
     compilation = layer_compilation()
     parts = [compilation[name] for name in ("source", "graph", "fusion", "timing", "recompilations")]
     return copy.deepcopy(
-        [layer_cell(), compilation, *parts, diagnostics(), stopped(), nan_hunt(), ledger(), passes(), memory()]
+        [
+            layer_cell(),
+            compilation,
+            *parts,
+            diagnostics(),
+            stopped(),
+            nan_hunt(),
+            ledger(),
+            passes(),
+            memory(),
+            profile(),
+        ]
     )
 
 

@@ -15,6 +15,7 @@ from .painter import Hues, line_hues
 from .palette import hue_of
 from .pass_html import passes
 from .plain import clean, clean_lines, escape
+from .profile_html import profile
 from .quantities import amount, origin, seconds, show
 from .stopped import stopped_pieces
 from .svg import svg
@@ -271,5 +272,6 @@ PANES: dict[str, Callable[[Document], Pieces]] = {
     "ledger": _ledger,
     "passes": passes,
     "memory": memory,
+    "profile": profile,
     "stopped": stopped_pieces,
 }

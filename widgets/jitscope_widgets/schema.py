@@ -6,11 +6,27 @@ A form is one of: a scalar (`TEXT`, `WHOLE`, `NUMBER`, `FLAG`), `OneOf` some wor
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from collections.abc import Iterator
+from typing import Any
 
+from .measured_schema import MEASURED
+from .schema_parts import (
+    FLAG,
+    NUMBER,
+    TEXT,
+    WHOLE,
+    Form,
+    Kind,
+    Many,
+    Maybe,
+    OneOf,
+    Perhaps,
+    Record,
+    Scalar as Scalar,
+    Table,
+    document as _document,
+    record as _record,
+)
 from .schema_rules import RULES, found
 
 
@@ -18,89 +34,7 @@ class DocumentError(ValueError):
     """A document that does not have the form its kind asks for; the message starts with the path of the wrong field."""
 
 
-@dataclass(frozen=True)
-class Scalar:
-    """A plain value, told by a test."""
-
-    name: str
-    fits: Callable[[object], bool]
-
-
-@dataclass(frozen=True)
-class OneOf:
-    """One of some words (or, for versions, numbers)."""
-
-    options: tuple[str | int, ...]
-
-
-@dataclass(frozen=True)
-class Maybe:
-    """A value of a form, or None."""
-
-    form: Form
-
-
-@dataclass(frozen=True)
-class Perhaps:
-    """A value of a form; the field may be missing."""
-
-    form: Form
-
-
-@dataclass(frozen=True)
-class Many:
-    """A list of values of one form."""
-
-    form: Form
-
-
-@dataclass(frozen=True)
-class Table:
-    """A dict from text to values of one form."""
-
-    form: Form
-
-
-@dataclass(frozen=True)
-class Record:
-    """A dict with exactly these fields (those that are `Perhaps` may be missing)."""
-
-    fields: Mapping[str, Form]
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A document of one of some kinds."""
-
-    kinds: tuple[str, ...]
-
-
-Form: TypeAlias = Scalar | OneOf | Maybe | Perhaps | Many | Table | Record | Kind | str
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_number(value: object) -> bool:
-    return _is_whole(value) or (isinstance(value, float) and math.isfinite(value))
-
-
-TEXT = Scalar("a text", lambda value: isinstance(value, str))
-WHOLE = Scalar("a whole number", _is_whole)
-NUMBER = Scalar("a finite number", _is_number)
-FLAG = Scalar("True or False", lambda value: isinstance(value, bool))
-
-
-def _record(**fields: Form) -> Record:
-    return Record({name.rstrip("_"): form for name, form in fields.items()})
-
-
-def _document(kind: str, **fields: Form) -> Record:
-    return _record(kind=OneOf((kind,)), version=OneOf((1,)), **fields)
-
-
-INSTRUMENTS = ("passes", "memory")
+INSTRUMENTS = ("passes", "memory", "profile")
 """The kinds of documents that an instrument makes of one compilation, on demand; its name is the kind."""
 
 _MEMORY = ("argument", "constant", "result", "temporary")
@@ -426,6 +360,7 @@ FORMS: dict[str, Record] = {
         positions=Table("position"),
         cost="quantity",
     ),
+    **MEASURED,
     "ledger row": _record(
         id=WHOLE,
         function=TEXT,

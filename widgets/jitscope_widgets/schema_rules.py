@@ -125,6 +125,14 @@ def _passes_rule(passes: Any, path: str) -> Iterator[str]:
                 yield f"{path}.{name}[{index}].state: one of the states after the first, {states} in all; found {item['state']}"
 
 
+def _profile_rule(profile: Any, path: str) -> Iterator[str]:
+    lines = len(profile["lines"])
+    for index, kernel in enumerate(profile["kernels"]):
+        for line in kernel["lines"]:
+            if not 0 <= line < lines:
+                yield f"{path}.kernels[{index}].lines: there is no line {line}"
+
+
 def _stopped_rule(stopped: Any, path: str) -> Iterator[str]:
     ids = {node["id"] for node in stopped["graph"]["nodes"]}
     named = [stopped["stop"], *(node for step in stopped["steps"] for node in step["nodes"])]
@@ -143,6 +151,7 @@ RULES: dict[str, Callable[[Any, str], Iterator[str]]] = {
     "matrix": _matrix_rule,
     "compilation": _compilation_rule,
     "passes": _passes_rule,
+    "profile": _profile_rule,
     "memory": _memory_rule,
     "stopped": _stopped_rule,
     "row": _row_rule,

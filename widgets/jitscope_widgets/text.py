@@ -11,6 +11,7 @@ from .memory_text import memory
 from .nan_hunt import hunt_text
 from .pass_text import passes
 from .plain import clean, clean_lines
+from .profile_text import profile
 from .quantities import seconds, show
 from .stopped import stopped_text
 from .words import Document, plural
@@ -246,6 +247,7 @@ _WRITERS: dict[str, Callable[[Document, int], list[str]]] = {
     "source": _source,
     "ledger": _ledger,
     "passes": passes,
+    "profile": profile,
     "memory": memory,
     "stopped": stopped_text,
 }

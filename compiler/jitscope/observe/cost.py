@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from ..xla import hlo_module
 from ..xla.hlo_module import Computation, Instruction
+from ..xla.hlo_pieces import Pieces
 
 
 class Work(NamedTuple):
@@ -29,7 +30,7 @@ class Work(NamedTuple):
 def work_of(module: Any, computations: Sequence[Computation] | None = None) -> Work:
     """The work of one run of an optimised HLO module, whose `computations` may be known already. Of a conditional, that of its
     dearest branch."""
-    return _Costs(module, hlo_module.computations(module) if computations is None else computations).total()
+    return Costs(module, hlo_module.computations(module) if computations is None else computations).total()
 
 
 def depends_on_values(module: Any) -> bool:
@@ -62,7 +63,9 @@ def trips(loop: Instruction) -> int | None:
     return int(found.group(1)) if found else None
 
 
-class _Costs:
+class Costs:
+    """The work of an optimised module and of its parts. Raises nothing: what is not known is None in the figures."""
+
     def __init__(self, module: Any, computations: Sequence[Computation]):
         self.module = module
         self.computations = {c.name: c for c in computations}
@@ -73,11 +76,29 @@ class _Costs:
         self.routines: list[str] = []
 
     @functools.cached_property
-    def text(self) -> str:
-        return hlo_module.text(self.module, layouts=True, backend_config=True)
+    def pieces(self) -> Pieces:
+        return Pieces(hlo_module.text(self.module, layouts=True, backend_config=True))
 
     def total(self) -> Work:
-        found = self.of(self.entry)
+        return self._known(self.of(self.entry))
+
+    def instruction(self, i: Instruction) -> Work:
+        """The work of one run of an instruction with all that it calls: of a loop, that of all its iterations."""
+        self.known, self.loops, self.routines = {}, [], []
+        if i.opcode == "while":
+            called, n = dict(i.called), trips(i)
+            if n is None:
+                self.loops.append(i.name)
+            return self._known(
+                _NOTHING.plus(self.of(called["body"]), n or 0).plus(self.of(called["condition"]), (n or 0) + 1)
+            )
+        if i.opcode == "call":
+            return self._known(self.of(i.calls[0]))
+        if i.opcode == "conditional":
+            return self._known(_most([self.of(name) for name in i.calls]))
+        return self._known(_as_sum(hlo_module.cost_analysis(self.pieces.instruction(i.name))).plus(self._more(i)))
+
+    def _known(self, found: _Sum) -> Work:
         routines = ", ".join(dict.fromkeys(self.routines))
         if self.loops:
             return Work(None, None, "how many iterations a loop of it makes depends on the data")
@@ -96,7 +117,7 @@ class _Costs:
     def _once(self, name: str) -> _Sum:
         """XLA's figure for a computation."""
         if name not in self.xla:
-            self.xla[name] = _as_sum(hlo_module.cost_analysis(hlo_module.with_entry(self.text, name)))
+            self.xla[name] = _as_sum(hlo_module.cost_analysis(self.pieces.computation(name)))
         return self.xla[name]
 
     def _more(self, i: Instruction) -> _Sum:

@@ -132,13 +132,13 @@ def _fusion(
     if not whole:
         return kernels_document(after, positions, row.function, row.shares)
     names = result_names(row.jaxpr) if row.jaxpr else ()
-    found = fusion_document(_before(entry), after, positions, row.function, names, Origins(graph), row.shares)
+    found = fusion_document(before_of(entry), after, positions, row.function, names, Origins(graph), row.shares)
     if row.library and entry.origins:
         found["summary"]["sentence"] += f"; {entry.origins}"
     return found
 
 
-def _before(entry: Any) -> Sequence[Computation]:
+def before_of(entry: Any) -> Sequence[Computation]:
     """The program as XLA was given it; nothing where that cannot be read as HLO (a program of another library for many devices)."""
     try:
         return hlo_module.computations(hlo_module.unoptimized(entry.lowered))

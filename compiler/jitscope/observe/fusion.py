@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
 from jitscope.xla.hlo_module import Computation
@@ -41,7 +41,7 @@ def fusion_document(
     old = flow_of(before, optimized=False) if before else Flow([], [])
     new = with_origins(old, flow_of(after, optimized=True))
     lineage = Lineage(old, new)
-    made = _Kernels(new, positions, shares or {})
+    made = Kernels(new, positions, shares or {})
     kernels = made.all()
     return {
         "kind": "fusion",
@@ -63,7 +63,7 @@ def kernels_document(
 ) -> Document:
     """The fusion document of a very large program, without the programs: its kernels and what is said of them."""
     old, new = Flow([], []), flow_of(after, optimized=True)
-    made = _Kernels(new, positions, shares or {})
+    made = Kernels(new, positions, shares or {})
     kernels = made.all()
     return {
         "kind": "fusion",
@@ -82,7 +82,7 @@ def _left_out(title: str) -> Document:
     return {"kind": "graph", "version": 1, "level": "hlo", "title": title, "nodes": [], "edges": []}
 
 
-class _Kernels:
+class Kernels:
     """The kernels of an optimised program in the order they run, each loop before the kernels that it repeats."""
 
     def __init__(self, flow: Flow, positions: Mapping[str, Document], shares: Mapping[str, float]):
@@ -125,11 +125,18 @@ class _Kernels:
         return [] if op.scope is None else [op.scope, *self._outwards(self.ops[op.scope])]
 
     def _share(self, op: Op) -> float | None:
-        """A small loop is run in one piece, as the call that holds it."""
+        return self.shares.get(self.recorded_as(op.id, self.shares))
+
+    def recorded_as(self, name: str, recorded: Container[str]) -> str:
+        """The name under which the profiler records a kernel: a small loop is run in one piece, as the call that holds it."""
+        op = self.ops[name]
         call = self.ops.get(op.scope or "")
-        if op.opcode == "while" and call is not None and call.opcode == "call" and op.id not in self.shares:
-            return self.shares.get(call.id)
-        return self.shares.get(op.id)
+        whole = op.opcode == "while" and call is not None and call.opcode == "call" and name not in recorded
+        return call.id if call is not None and whole else name
+
+    def loop_of(self, name: str) -> str | None:
+        """The innermost loop that repeats a kernel."""
+        return next((outer for outer in self._outwards(self.ops[name]) if self.ops[outer].opcode == "while"), None)
 
     def runs(self, name: str) -> int | None:
         """How often a kernel runs if all branches are taken; None in loops of unknown length."""

@@ -10,8 +10,8 @@ from .mlir import to_bytecode
 from .runtime import RuntimeFailure, _hlo, _jax
 
 
-__all__ = ["Computation", "Instruction", "computation", "computations", "cost_analysis", "from_text", "optimized", "parse", "text",
-           "unoptimized", "with_entry"]  # fmt: skip
+__all__ = ["Computation", "Instruction", "computation", "computations", "cost_analysis", "from_text", "header_of", "optimized", "parse",
+           "text", "unoptimized"]  # fmt: skip
 
 _HEADER = re.compile(r"^(ENTRY )?%?([^\s(]+) \(.*\{$|^(ENTRY )?%?([^\s(]+) \{$")
 _NAME = re.compile(r"^(ROOT )?%?([^\s=]+) = ")
@@ -120,28 +120,10 @@ def cost_analysis(module: Any) -> dict[str, float]:
     return {key: float(value) for key, value in _jax.hlo_module_cost_analysis(get_client(), module).items()}
 
 
-def with_entry(source: str, name: str) -> Any:
-    """The module of one computation of a module's text, with all that it calls. Raises ValueError where there is no such
-    computation."""
-    blocks: dict[str, list[str]] = {}
-    block: list[str] | None = None
-    for line in source.splitlines():
-        header = _HEADER.match(line.strip()) if block is None else None
-        if header is not None:
-            block = blocks[header.group(2) or header.group(4)] = []
-        if block is not None:
-            block.append(line)
-            block = None if line.startswith("}") else block
-    if name not in blocks:
-        raise ValueError(f"the module has no computation {name}")
-    called = {c.name: [n for i in c.instructions for n in i.calls] for c in parse(source)}
-    kept = [name]
-    for each in kept:
-        kept += [n for n in called[each] if n not in kept]
-    entry = blocks.pop(name)
-    others = [lines for n, lines in blocks.items() if n in kept]  # callees stand before their callers
-    entry[0] = "ENTRY " + entry[0].removeprefix("ENTRY ")
-    return from_text("\n\n".join(["HloModule part", *map("\n".join, [*others, entry])]))
+def header_of(line: str) -> str | None:
+    """The name of the computation that begins with a line of a module's text; None where none does."""
+    found = _HEADER.match(line.strip())
+    return (found.group(2) or found.group(4)) if found else None
 
 
 def computations(module: Any) -> tuple[Computation, ...]:

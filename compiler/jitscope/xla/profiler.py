@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gzip
 import threading
-from collections.abc import Callable
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -38,8 +39,36 @@ def record(work: Callable[[], object]) -> list[Event]:
 
     There can be one recording in a process at a time. Raises RuntimeError where another is under way.
     """
-    found = [_event(event) for _, event in _recorded(work)]
-    return sorted((event for event in found if event is not None), key=lambda event: event.start)
+    return _events(_recorded(work))
+
+
+class Run(NamedTuple):
+    """One call that was recorded: when it began, what it took in seconds, and the instructions that ran in it."""
+
+    start: float
+    seconds: float
+    events: tuple[Event, ...]
+
+
+_MARK = "jitscope runs"
+
+
+def record_runs(prepare: Callable[[], Any], run: Callable[[Any], object], times: int) -> list[Run]:
+    """`run(prepare())` so many times, each a recording of its own; what `prepare` does is in none. `run` must wait for what it
+    starts. Raises as `record`."""
+    native_mark = native().TraceMe
+
+    def work() -> None:
+        for _ in range(times):
+            prepared = prepare()
+            with native_mark(_MARK):
+                run(prepared)
+
+    recorded = _recorded(work)
+    marks = sorted((e.start_ns * 1e-9, e.duration_ns * 1e-9) for _, e in recorded if e.name == _MARK)
+    events = _events(recorded)
+    starts = [event.start for event in events]
+    return [Run(a, s, tuple(events[bisect_left(starts, a) : bisect_left(starts, a + s)])) for a, s in marks]
 
 
 def phases(work: Callable[[], object]) -> list[Phase]:
@@ -72,14 +101,22 @@ def _phase(thread: str, event: Any) -> Phase:
     return Phase(thread, event.name, event.start_ns * 1e-9, event.duration_ns * 1e-9, dict(event.stats).get("module"))
 
 
-def _event(event: object) -> Event | None:
-    name = event.name  # pyright: ignore[reportAttributeAccessIssue]
-    if name.startswith("end: "):
+def _events(recorded: Sequence[tuple[str, Any]]) -> list[Event]:
+    """The instructions that ran. One that works with several threads ends when the last of them does: XLA records that by itself,
+    with the number of its beginning."""
+    ends = {dict(each.stats).get("_c"): each.start_ns for _, each in recorded if each.name.startswith("end: ")}
+    found = [event for _, each in recorded if (event := _event(each, ends)) is not None]
+    return sorted(found, key=lambda event: event.start)
+
+
+def _event(event: Any, ends: Mapping[Any, float]) -> Event | None:
+    if event.name.startswith("end: "):
         return None
-    stats = dict(event.stats)  # pyright: ignore[reportAttributeAccessIssue]
+    stats = dict(event.stats)
     if "hlo_op" not in stats:
         return None
-    start, length = event.start_ns, event.duration_ns  # pyright: ignore[reportAttributeAccessIssue]
+    start = event.start_ns
+    length = max(event.duration_ns, ends.get(stats.get("_p"), 0.0) - start)
     return Event(str(stats.get("hlo_module", "")), str(stats["hlo_op"]), start * 1e-9, length * 1e-9)
 
 

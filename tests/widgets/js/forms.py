@@ -40,6 +40,7 @@ _NAMES = {
     "state": "PassState",
     "buffer": "MemoryBuffer",
     "memory change": "MemoryChange",
+    "timed kernel": "TimedKernel",
 }
 
 

@@ -275,7 +275,7 @@ export interface CompilationDoc {
   timing: TimingDoc;
   recompilations: RecompilationsDoc;
   cost: { flops: Quantity; bytes: Quantity; memory: Quantity };
-  instruments?: { passes?: PassesDoc; memory?: MemoryDoc };
+  instruments?: { passes?: PassesDoc; memory?: MemoryDoc; profile?: ProfileDoc };
 }
 
 export interface CellDoc {
@@ -380,6 +380,63 @@ export interface MemoryDoc {
   cost: Quantity;
 }
 
+export interface Bounds {
+  least: number;
+  most: number;
+}
+
+export interface TimedKernel {
+  name: string;
+  called: string;
+  kind: "fusion" | "library" | "loop" | "copy" | "other";
+  opcode: string;
+  operations: number;
+  type: string;
+  loop: string | null;
+  runs: number;
+  median: number;
+  low: number;
+  high: number;
+  total: number;
+  share: number | null;
+  flops: number | null;
+  bytes: number | null;
+  needs: number | null;
+  bound: "memory" | "arithmetic" | "overhead" | "unknown" | null;
+  why: string;
+  lines: number[];
+}
+
+export interface Machine {
+  measured: string;
+  seconds: Quantity;
+  bandwidth: { bytes: number; rate: Quantity }[];
+  fresh: Quantity;
+  peaks: { dtype: string; rate: Quantity }[];
+}
+
+export interface ProfileDoc {
+  kind: "profile";
+  version: 1;
+  title: string;
+  on: string;
+  runs: number;
+  wall: Quantity;
+  low: Quantity;
+  high: Quantity;
+  recorded: Quantity;
+  busy: Quantity;
+  together: Quantity;
+  between: Quantity;
+  kernels: TimedKernel[];
+  lines: { position: Position; own: Bounds | null; whole: Bounds }[];
+  scopes: { name: string; least: number; most: number }[];
+  machine: Machine;
+  times: string;
+  work: string;
+  cost: Quantity;
+}
+
 export interface LedgerRow {
   id: number;
   function: string;
@@ -400,4 +457,4 @@ export interface LedgerDoc {
   recompilations?: RecompilationsDoc;
 }
 
-export type AnyDocument = SourceDoc | GraphDoc | FusionDoc | TimingDoc | RecompilationsDoc | DiagnosticsDoc | StoppedDoc | NanHuntDoc | CompilationDoc | CellDoc | PassesDoc | MemoryDoc | LedgerDoc;
+export type AnyDocument = SourceDoc | GraphDoc | FusionDoc | TimingDoc | RecompilationsDoc | DiagnosticsDoc | StoppedDoc | NanHuntDoc | CompilationDoc | CellDoc | PassesDoc | MemoryDoc | ProfileDoc | LedgerDoc;

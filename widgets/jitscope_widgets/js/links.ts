@@ -105,7 +105,12 @@ export class Links implements Lines {
     return this.pathsOfLines.get(line) ?? new Set();
   }
 
-  private place({ file, line }: Position): number | null {
+  /** The line of a position, see `LINES`; null where the program has no code there. */
+  placeOf(position: Pick<Position, "file" | "line">): number | null {
+    return this.place(position);
+  }
+
+  private place({ file, line }: Pick<Position, "file" | "line">): number | null {
     let lines = this.places.get(file);
     if (!lines) this.places.set(file, (lines = new Map()));
     let place = lines.get(line);

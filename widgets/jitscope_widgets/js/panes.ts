@@ -79,6 +79,7 @@ export class Panes {
       { id: "stages", title: "Stages", make: () => this.makeStages() },
       { id: "timing", title: "Timing", make: () => timingView(compilation.timing, host, compilation).element },
       { id: "memory", title: "Memory", make: () => this.makeInstrument("memory") },
+      { id: "timing", title: "Timing", make: () => this.makeTiming() },
       {
         id: "recompiles",
         title: "Recompiles",
@@ -137,6 +138,13 @@ export class Panes {
       instrument: (name) => this.makeInstrument(name),
     });
     return this.stages.element;
+  }
+
+  private makeTiming(): HTMLElement {
+    const { compilation, host } = this.options;
+    const { element } = timingView(compilation.timing, host, compilation);
+    element.append(h("h3", {}, "Time per kernel"), this.makeInstrument("profile"));
+    return element;
   }
 
   private makeInstrument(name: InstrumentName): HTMLElement {

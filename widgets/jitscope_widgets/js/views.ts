@@ -5,6 +5,7 @@ import { ledgerView } from "./ledger";
 import { memoryAlone } from "./memory";
 import type { View } from "./mount";
 import { passesView } from "./passes";
+import { profileView } from "./profile";
 import { recompilesView } from "./recompiles";
 import { diagnosticsView } from "./sharpbits";
 import { fusionAlone, graphView, sourceView } from "./single";
@@ -40,6 +41,7 @@ const VIEWS: Record<string, Open> = {
   ledger: (doc, host, memory) => ledgerView(doc, host, memory),
   memory: (doc, host, memory) => memoryAlone(doc, host, memory),
   passes: passesView,
+  profile: (doc) => profileView(doc),
   source: (doc) => sourceView(doc),
   diagnostics: (doc, host, memory) => diagnosticsView(doc, host, memory),
   stopped: stoppedView,

@@ -1,0 +1,55 @@
+"""Several calls of a program, with and without the profiler."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from jitscope.xla import profiler
+from jitscope.xla.hlo_module import Computation
+
+from ..rerunning import Rerun
+from .spans import Recording, recording_of
+
+
+MOST = 40
+"""Recorded calls at most."""
+_EVENTS = 200_000  # that are read; each takes some microseconds
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The recording, the seconds of calls that were not recorded, and those that all of it took."""
+
+    recording: Recording
+    plain: np.ndarray
+    seconds: float
+
+    @property
+    def wall(self) -> float:
+        """Seconds of a call without the profiler: the median."""
+        return float(np.median(self.plain))
+
+
+def take(rerun: Rerun, computations: Sequence[Computation], limit: float) -> Taken:
+    """Call a program again and again for about `limit` seconds (at least twice): half of the calls recorded, half of the others before
+    them and half after. Raises RuntimeError while something else is recorded."""
+    start = time.perf_counter()
+    rerun.timed()
+    once = rerun.timed()
+    (first,) = profiler.record_runs(rerun.prepared, rerun.run, 1)
+    spent = time.perf_counter() - start
+    room = max(0.0, limit - spent)
+    most = min(MOST, _EVENTS // max(len(first.events), 1))
+    calls = int(np.clip(0.3 * room / max(once, 1e-6), 0, most))
+    plain = [once, *_plain(rerun, calls // 2)]
+    runs = profiler.record_runs(rerun.prepared, rerun.run, calls) if calls else [first]
+    plain += _plain(rerun, calls - calls // 2)
+    return Taken(recording_of(runs, computations), np.asarray(plain), time.perf_counter() - start)
+
+
+def _plain(rerun: Rerun, times: int) -> list[float]:
+    return [rerun.timed() for _ in range(times)]

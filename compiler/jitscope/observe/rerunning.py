@@ -1,0 +1,87 @@
+"""Running a row's program once more, on the arguments of its call or on stand-ins: what may be run again, and how one run is timed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..backend.array import Array, array_from_numpy
+from ..backend.given import Given
+from ..core import dtypes
+from ..core.avals import ShapedArray, physical
+from ..xla import client, hlo_module
+from .cost import depends_on_values
+from .ledger import Row
+
+
+class Rerun(NamedTuple):
+    """What it takes to run a program again: its entry in the cache, what makes the buffers of one run, and what these are in words."""
+
+    entry: Any
+    make: Callable[[], list[Any]]
+    on: str
+
+    def prepared(self) -> list[Any]:
+        """The buffers of one run, all there; of what the program takes over, copies."""
+        bufs = self.make()
+        client.block_until_ready(bufs)
+        return bufs
+
+    def run(self, bufs: list[Any]) -> list[Any]:
+        """One run, to its end: the results as buffers."""
+        outs = self.entry.executable.run(bufs)
+        client.block_until_ready(outs)
+        return outs
+
+    def timed(self) -> float:
+        """The seconds of one run."""
+        bufs = self.prepared()
+        start = time.perf_counter()
+        self.run(bufs)
+        return time.perf_counter() - start
+
+
+def rerun_of(row: Row, given: Given | None = None) -> Rerun:
+    """How to run the row's program again: on the arguments `given`, by default those of the row's first call, while they are still
+    there; what the program takes over is copied for each run. Else on random numbers of the same shapes, but only a program whose
+    work does not depend on values.
+
+    Raises LookupError when the program is no longer there, when it calls Python functions of the user's (those are not run unless
+    asked for), and when it depends on values that are gone.
+    """
+    entry = row.entry
+    if entry is None or row.jaxpr is None:
+        raise LookupError(f"the program of {row.function} is no longer kept: call the function again")
+    if entry.executable.calls_python:
+        raise LookupError(
+            f"{row.function} calls Python functions, which may have effects: it is not run again to be measured"
+        )
+    return Rerun(entry, *_arguments(row, given or row.given))
+
+
+def _arguments(row: Row, given: Given | None) -> tuple[Callable[[], list[Any]], str]:
+    """What makes the buffers of one run, and what they are in words. Raises LookupError where there are none to be had."""
+    takes, arrays = row.takes, given.arrays() if given is not None else None
+    if takes is not None and arrays is not None and takes.buffers(arrays) is not None:
+        return lambda: takes.buffers(arrays) or [], "the arguments of the call"
+    if depends_on_values(hlo_module.optimized(row.entry.executable)):
+        raise LookupError(
+            f"how long {row.function} takes depends on the values it gets, and the arguments of its call are gone: keep them in "
+            "variables, call it once more, and measure then"
+        )
+    made = "stand-ins, random numbers of the same shapes: the arguments of the call are gone"
+    if row.library:
+        return row.entry.stand_ins, made
+    avals = row.entry.argument_avals
+    return lambda: [_random(aval).buf for aval in avals], made
+
+
+def _random(aval: ShapedArray) -> Array:
+    aval = physical(aval)
+    rng = np.random.default_rng(0)
+    if dtypes.is_inexact(aval.dtype):
+        return array_from_numpy(rng.uniform(0.1, 1.0, aval.shape).astype(aval.dtype))
+    return array_from_numpy(rng.integers(0, 2, aval.shape).astype(aval.dtype))

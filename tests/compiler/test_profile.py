@@ -1,0 +1,230 @@
+"""Profiles: kernel times add up to the program's, lines get bounds, and the roofline's figures are those of an independent measurement."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+import jitscope as jx
+import jitscope.numpy as jnp
+from jitscope import lax, observe
+from jitscope.observe.cost import Costs, work_of
+from jitscope.observe.fusion import Kernels
+from jitscope.observe.hlo_flow import flow_of
+from jitscope.observe.profiling.bounds import bounds_of
+from jitscope.observe.profiling.peaks import Bandwidth, peaks_of
+from jitscope.xla import client, hlo_module, profiler
+from jitscope_widgets.schema import validate
+from tests.programs import lstm, transformer
+
+
+def profile(function, *args, **options):
+    jx.block_until_ready(jx.jit(function)(*args))
+    row = next(row for row in reversed(list(observe.ledger())) if row.entry is not None and not row.nested)
+    document = observe.look(row, "profile", **options)
+    validate(document)
+    return document
+
+
+@pytest.fixture(scope="module")
+def of_transformer():
+    args = transformer.arguments()
+    return profile(transformer.program, *args)
+
+
+def value(document, name):
+    return document[name]["value"]
+
+
+def alone(document):
+    return [kernel for kernel in document["kernels"] if kernel["share"] is not None]
+
+
+def test_kernels_add_up_to_the_recorded_call(of_transformer):
+    document = of_transformer
+    busy, together, between, recorded = (value(document, name) for name in ("busy", "together", "between", "recorded"))
+    assert sum(kernel["total"] for kernel in alone(document)) == pytest.approx(busy, rel=1e-3)
+    assert busy - together + between == pytest.approx(recorded)
+    assert 0 <= together <= busy and between > 0
+    assert sum(kernel["share"] for kernel in alone(document)) == pytest.approx(1, abs=1e-2)
+    assert value(document, "low") <= value(document, "wall") <= value(document, "high")
+
+
+def test_each_recorded_kernel_is_one_of_the_fusion_document(of_transformer):
+    row = list(observe.ledger())[-1]
+    kernels = observe.compilation_document(row)["fusion"]["kernels"]
+    by_name = {kernel["name"]: kernel for kernel in kernels}
+    assert {kernel["name"] for kernel in of_transformer["kernels"]} <= set(by_name)
+    for kernel in alone(of_transformer):
+        assert by_name[kernel["name"]]["share"] == pytest.approx(kernel["share"], rel=1e-3)
+        lines = {position["line"] for position in by_name[kernel["name"]]["positions"]}
+        assert {of_transformer["lines"][at]["position"]["line"] for at in kernel["lines"]} <= lines
+
+
+def test_lines_have_the_bounds_of_their_kernels(of_transformer):
+    """The oracle: for each line, the kernels that list it alone, and those that list it at all."""
+    for at, line in enumerate(of_transformer["lines"]):
+        if line["own"] is None:
+            continue
+        has = [kernel for kernel in alone(of_transformer) if at in kernel["lines"]]
+        most = sum(kernel["share"] for kernel in has)
+        assert line["own"]["most"] == pytest.approx(most, rel=2e-3, abs=1e-6)
+        assert line["own"]["least"] <= sum(k["share"] for k in has if k["lines"] == [at]) + 1e-3
+        assert line["own"]["least"] <= line["own"]["most"] <= line["whole"]["most"] + 1e-3
+
+
+def test_the_slowest_line_of_the_transformer_is_a_product(of_transformer):
+    own = max((line for line in of_transformer["lines"] if line["own"]), key=lambda line: line["own"]["most"])
+    assert "@" in own["position"]["text"]
+
+
+def test_bounds_of_paths():
+    owners = {"e0": ["a"], "e1": ["b"], "e1/e0": ["c"]}
+    kernels = [(0.5, ["e0"]), (0.3, ["e0", "e1/e0"]), (0.2, ["e1/e0/e4"]), (0.1, []), (0.4, ["e9"])]
+    assert bounds_of(kernels, owners) == {"a": (0.5, 0.8), "b": (0.2, 0.5), "c": (0.2, 0.5)}
+    assert bounds_of(kernels, owners, innermost=True) == {"a": (0.5, 0.8), "c": (0.2, 0.5)}
+
+
+def test_loops_and_what_is_inside():
+    document = profile(lstm.program, *lstm.arguments())
+    loops = [kernel for kernel in document["kernels"] if kernel["kind"] == "loop"]
+    assert loops and all(loop["share"] is None and loop["bound"] is None for loop in loops)
+    for loop in loops:
+        inside = [kernel for kernel in document["kernels"] if kernel["loop"] == loop["name"]]
+        assert inside and {kernel["runs"] for kernel in inside} <= {40.0, 41.0}
+        assert sum(kernel["total"] for kernel in inside) <= 1.2 * loop["total"]
+
+
+def test_the_work_of_kernels_adds_up_to_that_of_the_program():
+    module = hlo_module.optimized(jx.jit(lstm.program).lower(*lstm.arguments()).compile().runtime_executable())
+    computations = hlo_module.computations(module)
+    costs, kernels = Costs(module, computations), Kernels(flow_of(computations, True), {}, {})
+    instructions = {i.name: i for c in computations for i in c.instructions}
+    found = [
+        (costs.instruction(instructions[kernel["name"]]), kernels.runs(kernel["name"]))
+        for kernel in kernels.all()
+        if kernel["kind"] != "loop"
+    ]
+    whole = work_of(module, computations)
+    assert sum(work.flops * runs for work, runs in found) == pytest.approx(whole.flops, rel=1e-3)
+    assert sum(work.bytes * runs for work, runs in found) == pytest.approx(whole.bytes, rel=0.01)
+
+
+def test_scopes_have_bounds():
+    def f(x):
+        with jx.named_scope("outer"):
+            y = x @ x
+            with jx.named_scope("inner"):
+                return y @ x
+
+    document = profile(f, np.ones((300, 300), np.float32))
+    scopes = {scope["name"]: scope for scope in document["scopes"]}
+    assert scopes["outer"]["least"] == pytest.approx(1, abs=0.02)
+    assert 0.1 < scopes["outer/inner"]["most"] < 0.9
+
+
+# --- what is not run --------------------------------------------------------------------------------------------------
+
+
+def test_what_calls_python_is_refused_with_a_sentence():
+    def f(x):
+        jx.debug.callback(lambda y: None, x)
+        return x + 1
+
+    with pytest.raises(LookupError, match="not run again"):
+        profile(f, np.ones(3, np.float32))
+
+
+def test_arguments_are_held_weakly():
+    f = jx.jit(lambda x: lax.while_loop(lambda c: c.sum() < 100, lambda c: c + 1, x))
+    jx.block_until_ready(f(jnp.ones(3)))
+    with pytest.raises(LookupError, match="arguments of its call are gone"):
+        observe.look(list(observe.ledger())[-1], "profile")
+
+
+def test_donated_arguments_are_copied():
+    f = jx.jit(lambda x: x * 2, donate_argnums=0)
+    x, kept = jnp.ones(1000), jnp.ones(1000)
+    jx.block_until_ready(f(x))
+    inspected = jx.inspect(f)(kept)
+    assert inspected.profile.document["kernels"]
+    assert not kept.is_deleted() and float(kept.sum()) == 1000
+
+
+def test_one_recording_at_a_time_is_said():
+    jx.block_until_ready(jx.jit(jnp.sin)(jnp.ones(3)))
+    row = list(observe.ledger())[-1]
+    peaks_of(row.entry.executable.device)
+    with pytest.raises(RuntimeError, match="one recording at a time"):
+        profiler.record(lambda: observe.look(row, "profile"))
+
+
+def test_the_limit_holds():
+    x = np.ones((1000, 1000), np.float32)
+    peaks_of(client.default_device()).flops("f32")
+    profile(lambda x: x @ x, x, limit=0.0)
+    start = time.process_time()
+    assert profile(lambda x: x @ x, x, limit=0.0)["runs"] == 1
+    assert time.process_time() - start < 20  # as a guard against running on and on
+
+
+# --- the roofline -----------------------------------------------------------------------------------------------------
+
+FACTOR = 6.0
+"""Two measurements of one machine, which others use meanwhile, by different code and numbers of threads."""
+
+
+def best(work, times=10):
+    seconds = []
+    for _ in range(times):
+        start = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+def test_bandwidth_is_that_of_a_copy_by_numpy():
+    bandwidth = peaks_of(client.default_device()).bandwidth
+    x = np.ones(1 << 21, np.float32)
+    y = np.zeros_like(x)
+    rate = 2 * x.nbytes / best(lambda: np.copyto(y, x))
+    assert rate / FACTOR < bandwidth.at(2 * x.nbytes) < rate * FACTOR
+
+
+def test_the_peak_is_that_of_a_product_by_numpy():
+    peak = peaks_of(client.default_device()).flops("f32")
+    x = np.ones((1024, 1024), np.float32)
+    rate = 2 * 1024**3 / best(lambda: x @ x)
+    assert rate / FACTOR < peak < rate * FACTOR
+
+
+def test_rates_between_sizes():
+    bandwidth = Bandwidth((100, 10_000), (4.0, 1.0))
+    assert [bandwidth.at(size) for size in (1, 100, 1000, 10_000, 1e9)] == pytest.approx([4, 4, 2, 1, 1])
+
+
+def slowest(document):
+    return max(alone(document), key=lambda kernel: kernel["total"])
+
+
+def test_a_copy_is_bound_by_memory():
+    kernel = slowest(profile(lambda x: x + 1, np.ones(1 << 21, np.float32)))
+    assert kernel["bound"] == "memory" and kernel["bytes"] == pytest.approx(2 * 4 * (1 << 21), rel=0.01)
+
+
+def test_a_large_product_is_bound_by_arithmetic():
+    kernel = slowest(profile(lambda x: x @ x, np.ones((1500, 1500), np.float32)))
+    assert kernel["bound"] == "arithmetic" and kernel["flops"] == pytest.approx(2 * 1500**3, rel=0.01)
+
+
+def test_ten_elements_are_overhead():
+    kernels = alone(profile(lambda x: jnp.sin(x) + 1, np.ones(10, np.float32)))
+    assert {kernel["bound"] for kernel in kernels} == {"overhead"}
+
+
+def test_what_the_model_does_not_know_is_unknown():
+    kernels = profile(jnp.linalg.svd, np.eye(40, dtype=np.float32))["kernels"]
+    (call,) = [kernel for kernel in kernels if kernel["opcode"] == "custom-call"]
+    assert call["bound"] == "unknown" and call["flops"] is None and "gesdd" in call["why"]

@@ -1,0 +1,75 @@
+"""A profile to test the views with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.widgets.parts import Document, position, quantity
+
+
+def profile() -> Document:
+    """What the kernels of the layer took: one product, one fusion, and a loop with a copy in it."""
+
+    def kernel(called: str, kind: str, share: float | None, lines: list[int], **fields: Any) -> Document:
+        whole = {"name": called.replace(" ", "."), "called": called, "kind": kind, "opcode": kind, "operations": 1, "type": "f32[64,7]",
+                 "loop": None, "runs": 1.0, "median": 2e-5, "low": 1.9e-5, "high": 2.4e-5, "total": 2e-5, "share": share,
+                 "flops": 17920.0, "bytes": 8192.0, "needs": 4e-6, "bound": "memory", "why": "", "lines": lines}  # fmt: skip
+        return whole | fields
+
+    timed = [
+        kernel("kernel 1", "library", 0.7, [0], opcode="dot", bound="arithmetic", median=7e-5, total=7e-5, needs=6e-5),
+        kernel("kernel 2", "fusion", 0.2, [1, 2], operations=13, opcode="fusion"),
+        kernel("loop 1", "loop", None, [], opcode="while", bound=None, needs=None, flops=None, bytes=None, total=1e-5),
+        kernel(
+            "kernel 3",
+            "copy",
+            0.1,
+            [],
+            opcode="copy",
+            loop="loop.1",
+            runs=10.0,
+            median=1e-6,
+            total=1e-5,
+            bound="overhead",
+            needs=1e-8,
+        ),
+        kernel(
+            "kernel 4", "other", 0.0, [], opcode="custom-call", bound="unknown", needs=None, flops=None, why="no model"
+        ),
+    ]
+    lines = [
+        {"position": position(2), "own": {"least": 0.7, "most": 0.7}, "whole": {"least": 0.7, "most": 0.7}},
+        {"position": position(3), "own": {"least": 0.0, "most": 0.2}, "whole": {"least": 0.1, "most": 0.2}},
+        {"position": position(4), "own": {"least": 0.0, "most": 0.2}, "whole": {"least": 0.0, "most": 0.2}},
+        {"position": position(1), "own": None, "whole": {"least": 0.9, "most": 1.0}},
+    ]
+    took = {
+        "wall": 1e-4,
+        "low": 9e-5,
+        "high": 1.3e-4,
+        "recorded": 1.2e-4,
+        "busy": 1e-4,
+        "together": 0.0,
+        "between": 2e-5,
+    }
+    return {
+        "kind": "profile",
+        "version": 1,
+        "title": "layer",
+        "on": "the arguments of the call",
+        "runs": 40,
+        **{name: quantity(value, note=name) for name, value in took.items()},
+        "kernels": timed,
+        "lines": lines,
+        "scopes": [{"name": "layer/attention", "least": 0.1, "most": 0.3}],
+        "machine": {
+            "measured": "2026-01-02T03:04:05+00:00",
+            "seconds": quantity(0.9),
+            "bandwidth": [{"bytes": 1 << n, "rate": quantity(2e11 / n, "B/s")} for n in (18, 21, 24, 27)],
+            "fresh": quantity(3e9, "B/s"),
+            "peaks": [{"dtype": "f32", "rate": quantity(2e11, "flop/s")}],
+        },
+        "times": "single runs",
+        "work": "of one run",
+        "cost": quantity(2.1, note="wall time of this profile"),
+    }

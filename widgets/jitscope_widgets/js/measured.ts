@@ -1,0 +1,34 @@
+// What was measured of kernels and lines, in words and bars that several views share.
+import type { Bounds, TimedKernel } from "./documents";
+import { h } from "./dom";
+import { percent } from "./numbers";
+
+export const BOUNDS: Record<NonNullable<TimedKernel["bound"]>, [string, string]> = {
+  memory: ["■", "moving its bytes at the machine's bandwidth explains most of what explains its time"],
+  arithmetic: ["▲", "its operations at the machine's peak explain most of what explains its time"],
+  overhead: ["●", "neither moving its bytes nor computing explains a tenth of its time"],
+  unknown: ["?", "what it moves or computes is not known"],
+};
+
+/** "41 %", "9–12 %", "≤ 3 %". */
+export function shareText({ least, most }: Bounds): string {
+  const [low, high] = [percent(least), percent(most)];
+  if (low === high) return high;
+  return least < 0.0005 ? `≤ ${high}` : `${low.replace(/ %$/, "")}–${high}`;
+}
+
+/** A full bar up to the least, a hatched one from there to the most. */
+export function shareBar({ least, most }: Bounds, whole: number): HTMLElement {
+  const style = { "--least": `${(100 * least) / (whole || 1)}%`, "--most": `${(100 * most) / (whole || 1)}%` };
+  return h("span", { class: "jitscope-share-bar", style, "aria-hidden": "true" });
+}
+
+/** The part of a kernel's time that its bytes or operations explain at the machine's rates. */
+export function explained({ needs, median }: TimedKernel): number | null {
+  return needs === null || !median ? null : Math.min(1, needs / median);
+}
+
+export function whatOf(kernel: TimedKernel): string {
+  if (kernel.kind === "fusion") return `fusion of ${kernel.operations}`;
+  return kernel.kind === "library" ? `${kernel.opcode} (library call)` : kernel.opcode;
+}

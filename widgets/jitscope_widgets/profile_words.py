@@ -1,0 +1,159 @@
+"""What a profile says, in words that all its views share."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .plain import clean
+from .quantities import amount, number, percent, seconds, show
+from .words import Document, home, lines as lines_of, plural
+
+
+BOUNDS = {
+    "memory": "moving its bytes at the machine's bandwidth explains most",
+    "arithmetic": "its operations at the machine's peak explain most",
+    "overhead": "neither explains a tenth of its time",
+    "unknown": "what it moves or computes is not known",
+}
+LEGEND = (
+    "Bound by memory or arithmetic: moving a kernel's bytes, or its operations, at this machine's measured rates would take the larger "
+    "part of what explains its time. Overhead: neither explains a tenth of it."
+)
+
+
+class Line(NamedTuple):
+    """A line with its bounds of the kernels' time, and whether what it calls is counted."""
+
+    position: Document
+    least: float
+    most: float
+
+
+def sentences(profile: Document) -> list[str]:
+    """What a call takes, how that is made up, which line is the slowest, what bounds the kernels."""
+    found = [slowest(profile), _call(profile), _recorded(profile), bounds(profile)]
+    return [sentence for sentence in found if sentence]
+
+
+def _call(profile: Document) -> str:
+    spread = f" (from {show(profile['low'])} to {show(profile['high'])})"
+    return f"A call takes {show(profile['wall'])}{spread}, on {clean(profile['on'])}."
+
+
+def _recorded(profile: Document) -> str:
+    kernels = sum(kernel["share"] is not None for kernel in profile["kernels"])
+    together = amount(profile["together"]) or 0.0
+    at_once = f", {show(profile['together'])} of that at the same time as others" if together > 1e-6 else ""
+    text = (
+        f"While it was recorded it took {show(profile['recorded'])}: {show(profile['busy'])} in {plural(kernels, 'kernel')}{at_once}, "
+        f"{show(profile['between'])} between kernels and for dispatch."
+    )
+    cost, runs = recording_cost(profile), sum(k["runs"] for k in profile["kernels"] if k["share"] is not None)
+    if cost is None or runs <= 0:
+        return text
+    each = f", some {seconds(cost / runs)} for each run of a kernel: short ones look longer than they are"
+    return f"{text} So recording costs {seconds(cost)} a call{each}."
+
+
+def recording_cost(profile: Document) -> float | None:
+    """Seconds that recording added to a call; None where it made no difference."""
+    wall, recorded = amount(profile["wall"]), amount(profile["recorded"])
+    if wall is None or recorded is None or recorded < 1.05 * wall:
+        return None
+    return recorded - wall
+
+
+def slowest(profile: Document) -> str:
+    """`The slowest line is line 3 of layer: 41 % of the kernels' time.`"""
+    own = own_lines(profile)
+    if not own:
+        return ""
+    line = own[0]
+    text = clean(line.position["text"].strip())
+    return f"The slowest line takes {share(line.least, line.most)} of the kernels' time: {place(line.position)}: {text}"
+
+
+def own_lines(profile: Document) -> list[Line]:
+    """The lines in which equations were written, those that take most at first."""
+    found = [Line(each["position"], **each["own"]) for each in profile["lines"] if each["own"]]
+    return sorted(found, key=lambda line: (-(line.least + line.most), line.position["line"]))
+
+
+def share(least: float, most: float) -> str:
+    """`41 %`, `9 % to 12 %`, `at most 3 %`."""
+    low, high = percent(least), percent(most)
+    if low == high:
+        return high
+    return f"at most {high}" if least < 0.0005 else f"{low} to {high}"
+
+
+def place(position: Document) -> str:
+    """`In [3], line 2`."""
+    return f"{home(position)}, line {position['line']}"
+
+
+def bounds(profile: Document) -> str:
+    """`By what bounds them: memory 60 %, overhead 40 % of the kernels' time.`"""
+    found: dict[str, float] = {}
+    for kernel in profile["kernels"]:
+        if kernel["share"] is not None and kernel["bound"]:
+            found[kernel["bound"]] = found.get(kernel["bound"], 0.0) + kernel["share"]
+    parts = [f"{bound} {percent(part)}" for bound, part in sorted(found.items(), key=lambda item: -item[1])]
+    return f"What bounds the kernels, by their time: {', '.join(parts)}." if parts else ""
+
+
+def bound(kernel: Document) -> str:
+    """`memory, 61 % of it`: what bounds a kernel, and how much of its time that explains."""
+    part = explained(kernel)
+    if kernel["bound"] is None:
+        return ""
+    return kernel["bound"] if part is None else f"{kernel['bound']} ({percent(part)})"
+
+
+def explained(kernel: Document) -> float | None:
+    """The part of a kernel's time that its bytes or operations explain at the machine's rates."""
+    return None if kernel["needs"] is None or not kernel["median"] else min(1.0, kernel["needs"] / kernel["median"])
+
+
+def what(kernel: Document) -> str:
+    """`fusion of 13`, `dot`."""
+    return f"fusion of {kernel['operations']}" if kernel["kind"] == "fusion" else clean(kernel["opcode"])
+
+
+def timed(kernel: Document) -> str:
+    """`40 × 2.75 µs`, the median of its runs."""
+    runs = kernel["runs"]
+    times = "" if runs == 1 else f"{runs:,.3g} × "
+    return f"{times}{seconds(kernel['median'])}"
+
+
+def spread(kernel: Document) -> str:
+    """`2.1 µs to 3.4 µs`."""
+    return f"{seconds(kernel['low'])} to {seconds(kernel['high'])}"
+
+
+def modelled(value: float | None, unit: str) -> str:
+    """`≈ 8.19 kB`, `?`."""
+    return "?" if value is None else f"≈ {number(value, unit)}"
+
+
+def lines(profile: Document, kernel: Document, here: str) -> str:
+    """The lines that a kernel stems from."""
+    known = profile["lines"]
+    return lines_of([known[at]["position"] for at in kernel["lines"] if 0 <= at < len(known)], here)
+
+
+def here_of(profile: Document) -> str:
+    """The one cell or file of all lines, "" where there are several."""
+    homes = {home(line["position"]) for line in profile["lines"]}
+    return homes.pop() if len(homes) == 1 else ""
+
+
+def machine(profile: Document) -> str:
+    """What the machine can do, and when that was measured."""
+    found = profile["machine"]
+    rates = ", ".join(f"{show(one['rate'])} for {number(one['bytes'], 'B')}" for one in found["bandwidth"])
+    peaks = ", ".join(f"{show(one['rate'])} in {clean(one['dtype'])}" for one in found["peaks"])
+    computes = f"; it computes {peaks}" if peaks else ""
+    fresh = f"; memory for large results is handed out at {show(found['fresh'])}" if found["fresh"]["value"] else ""
+    return f"This machine moves {rates}{fresh}{computes} (measured {clean(found['measured'])}, in {show(found['seconds'])})."
