@@ -14,6 +14,7 @@ from jitscope.backend.arguments import Arguments
 from jitscope.backend.given import Given
 from jitscope.core import records
 from jitscope_widgets.answers import SILENT, Answers
+from jitscope_widgets.attached import attached
 
 
 Document = dict[str, Any]
@@ -161,10 +162,10 @@ class Inspection(Shown):
 
     def _look(self, instrument: str) -> Document:
         """What an instrument says; asked once, and shown with the rest from then on."""
-        found = self.document.setdefault("instruments", {})
-        if instrument not in found:
-            found[instrument] = observe.look(self._row, instrument, self._given)
-        return found[instrument]
+        if instrument not in self.document.get("instruments", {}):
+            found = observe.look(self._row, instrument, self._given)
+            self.document = attached(self.document, instrument, found)
+        return self.document["instruments"][instrument]
 
     @property
     def timing(self) -> Shown:

@@ -71,6 +71,13 @@ class JitscopeMagics(Magics):
         metavar="INSTRUMENT[,INSTRUMENT]",
         help="Show what these instruments say of each program as well, such as passes. It costs what they cost.",
     )
+    @argument(
+        "--profile",
+        action="append_const",
+        const="profile",
+        dest="instruments",
+        help="The same as --with profile: run each program again for about two seconds, and show what its kernels and lines take.",
+    )
     @argument("--nans", action="store_true", help="If a result has a NaN, show where the first one comes from.")
     @HELP
     @no_var_expand
@@ -163,6 +170,21 @@ class JitscopeMagics(Magics):
         is compiled once more for that; the function is traced, not run."""
         if found := self._inspected(self.memory, line, local_ns):
             output.show(found[1].memory.document)
+
+    @magic_arguments()
+    @EXPRESSION
+    @HELP
+    @no_var_expand
+    @needs_local_scope
+    @line_magic
+    def profile(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
+        """Show what each kernel and each line of a call's program takes, and whether memory, arithmetic or overhead bounds it.
+
+        The program runs again for about two seconds on these arguments, half of the time under XLA's profiler; the first time, a
+        second more to measure this machine. The function's Python code is only traced.
+        """
+        if found := self._inspected(self.profile, line, local_ns):
+            output.show(found[1].profile.document)
 
     @magic_arguments()
     @EXPRESSION

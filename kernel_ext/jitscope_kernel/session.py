@@ -27,6 +27,7 @@ from jitscope.core.staging import watcher
 from jitscope.observe.recompiling.groups import again
 from jitscope.testing import limit_compilations
 from jitscope_widgets.answers import Answers
+from jitscope_widgets.attached import attached
 
 from . import jax_cells, output, tracebacks
 from .cell import TextStep, TreeStep, execute
@@ -331,8 +332,7 @@ class Session:
         assert running.live is not None
         if running.plans:
             document = self._document(running, error)
-            for compilation in document["compilations"]:
-                self._look(compilation, running.instruments)
+            document["compilations"] = [self._look(one, running.instruments) for one in document["compilations"]]
             if stopped is not None and document["error"]:
                 document["error"]["stopped"] = stopped
             running.live.close(document, self._answers())
@@ -348,16 +348,16 @@ class Session:
         if self._jax.wanted and (line := jax_cells.in_words(rows, jax_cells.small_since(running.began))):
             output.show_text(line)
 
-    def _look(self, compilation: Document, instruments: tuple[str, ...]) -> None:
-        """Put what instruments say of a program into its document."""
-        found = {}
+    def _look(self, compilation: Document, instruments: tuple[str, ...]) -> Document:
+        """The document of a program with what instruments say of it."""
+        if instruments:
+            compilation["instruments"] = {}
         for name in instruments:
             try:
-                found[name] = observe.look(self.ledger.row(compilation["id"]), name)
+                compilation = attached(compilation, name, observe.look(self.ledger.row(compilation["id"]), name))
             except Exception as problem:
                 output.say(f"jitscope: {name} of {compilation['function']} cannot be shown: {message_of(problem)}")
-        if instruments:
-            compilation["instruments"] = found
+        return compilation
 
     def _ledger_document(self) -> Document:
         again = observe.recompilations_document(self.ledger, "Recompilations in this session", self.ledger, edited)

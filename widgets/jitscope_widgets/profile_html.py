@@ -43,7 +43,9 @@ def _line(line: told.Line) -> str:
 
 def _bar(least: float, most: float) -> str:
     """A full bar up to the least, a faint one from there to the most."""
-    faint = f'<span class="bar faint" style="width:{100 * (most - least):.1f}%"></span>' if most - least > 5e-4 else ""
+    faint = (
+        f'<span class="bar" style="opacity:.4;width:{100 * (most - least):.1f}%"></span>' if most - least > 5e-4 else ""
+    )
     full = f'<span class="bar" style="width:{100 * least:.1f}%"></span>' if least > 5e-4 else ""
     return full + faint
 

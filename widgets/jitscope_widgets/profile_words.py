@@ -111,8 +111,8 @@ def bound(kernel: Document) -> str:
 
 
 def explained(kernel: Document) -> float | None:
-    """The part of a kernel's time that its bytes or operations explain at the machine's rates."""
-    return None if kernel["needs"] is None or not kernel["median"] else min(1.0, kernel["needs"] / kernel["median"])
+    """The part of the time of a kernel's fast runs that its bytes or operations explain at the machine's rates."""
+    return None if kernel["needs"] is None or not kernel["low"] else min(1.0, kernel["needs"] / kernel["low"])
 
 
 def what(kernel: Document) -> str:

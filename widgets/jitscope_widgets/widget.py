@@ -10,6 +10,7 @@ import traitlets
 
 from . import words
 from .answers import SILENT, Answers
+from .attached import attached
 from .bundle import in_kernel, static_bundle
 from .envelope import Packed, pack, pack_compilation
 from .html import carried
@@ -173,5 +174,5 @@ class View(anywidget.AnyWidget):
         known = self._compilation(ident)
         found = self.answers.instrument(known["id"], name, options)
         if not options:
-            self._change(self._with({**known, "instruments": {**known.get("instruments", {}), name: found}}))
+            self._change(self._with(attached(known, name, found)))
         return found

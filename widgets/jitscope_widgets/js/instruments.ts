@@ -45,6 +45,7 @@ const TABLE: { [Name in InstrumentName]-?: Instrument<Name> } = {
     shows: "Every buffer of the compiled program over its schedule: what is in use at each step, the peak, and the line of each buffer.",
     costs: "The program is compiled once more; it is not run.",
     view: (doc, around) => memoryView(doc, around),
+  },
   profile: {
     title: "Time per kernel",
     button: "Profile kernels",

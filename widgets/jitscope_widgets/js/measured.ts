@@ -23,9 +23,9 @@ export function shareBar({ least, most }: Bounds, whole: number): HTMLElement {
   return h("span", { class: "jitscope-share-bar", style, "aria-hidden": "true" });
 }
 
-/** The part of a kernel's time that its bytes or operations explain at the machine's rates. */
-export function explained({ needs, median }: TimedKernel): number | null {
-  return needs === null || !median ? null : Math.min(1, needs / median);
+/** The part of the time of a kernel's fast runs that its bytes or operations explain at the machine's rates. */
+export function explained({ needs, low }: TimedKernel): number | null {
+  return needs === null || !low ? null : Math.min(1, needs / low);
 }
 
 export function whatOf(kernel: TimedKernel): string {

@@ -134,7 +134,7 @@ class _Profile:
         instruction = self.instructions[kernel["name"]]
         work = costs.instruction(instruction)
         low, median, high = np.percentile(span.seconds, (10, 50, 90))
-        verdict = verdict_of(float(median), work, bytes_of(instruction.type), element_of(instruction.type), self.peaks)
+        verdict = verdict_of(float(low), work, bytes_of(instruction.type), element_of(instruction.type), self.peaks)
         return {
             "name": kernel["name"],
             "called": called,

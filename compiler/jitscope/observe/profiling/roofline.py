@@ -25,7 +25,7 @@ class Verdict(NamedTuple):
 
 
 def verdict_of(seconds: float, work: Work, result: float, element: str, peaks: Peaks) -> Verdict:
-    """What bounds a kernel that took some seconds in one run, of that work, so many bytes of result and that element type."""
+    """What bounds a kernel that takes some seconds in one run that nothing disturbs, of that work, so many bytes of result and that element type."""
     if work.bytes is None or work.flops is None:
         return Verdict("unknown", None, work.why)
     moving = peaks.moving(work.bytes, result)

@@ -1,0 +1,49 @@
+"""Profiles asked for in cells: `%%jit --profile`, `%profile`, the button."""
+
+from jitscope_widgets import validate
+from jitscope_widgets.attached import attached
+
+
+CALL = "def double(x):\n    y = jnp.sin(x)\n    return y @ y\n\n"
+
+
+def test_the_document_of_the_cell_has_the_profile(shell) -> None:
+    ran = shell.cell(f"%%jit --profile\n{CALL}x = jnp.ones((200, 200))\ndouble(x);")
+    validate(ran.document)
+    (compilation,) = ran.document["compilations"]
+    profile = compilation["instruments"]["profile"]
+    shares = {kernel["name"]: kernel["share"] for kernel in profile["kernels"]}
+    assert shares and shares == {kernel["name"]: kernel["share"] for kernel in compilation["fusion"]["kernels"]}
+    assert profile["lines"][0]["position"]["cell"] == compilation["source"]["functions"][0]["cell"]
+    assert "The slowest line takes" in ran.shown[-1]["text/plain"]
+    assert "The slowest line takes" in ran.shown[-1]["text/html"]
+
+
+def test_what_cannot_run_again_is_a_sentence(shell) -> None:
+    code = "def told(x):\n    jx.debug.callback(lambda y: None, x)\n    return x + 1\n"
+    ran = shell.cell(f"%%jit --profile\nimport jitscope as jx\n{code}told(jnp.ones(3));")
+    assert "profile of told cannot be shown" in ran.stderr and "not run again" in ran.stderr and not ran.error
+
+
+def test_the_magic_shows_a_profile(shell) -> None:
+    shell.cell("x = jnp.ones((100, 100))")
+    ran = shell.cell("%profile (lambda x: x @ x)(x)")
+    assert ran.document["kind"] == "profile" and ran.document["on"] == "the arguments of the call"
+
+
+def test_inspect_keeps_the_profile_it_took(shell) -> None:
+    shell.cell(
+        f"from jitscope import inspect\n{CALL}seen = inspect(double)(jnp.ones((50, 50)))\nfirst = seen.profile.document"
+    )
+    seen = shell.ip.user_ns["seen"]
+    assert seen.profile.document is shell.ip.user_ns["first"]
+    assert all(kernel["share"] is not None for kernel in seen.kernels)
+
+
+def test_what_is_attached_leaves_the_older_document_as_it_was(shell) -> None:
+    shell.cell(f"from jitscope import inspect\n{CALL}seen = inspect(double)(jnp.ones((50, 50)))")
+    seen = shell.ip.user_ns["seen"]
+    before = seen.document
+    newer = attached(before, "profile", seen.profile.document)
+    assert all(kernel["share"] is None for kernel in before["fusion"]["kernels"])
+    assert all(kernel["share"] is not None for kernel in newer["fusion"]["kernels"])
