@@ -20,7 +20,7 @@ Document = dict[str, Any]
 _WHERE = {
     "passes": ".passes",
     "memory": ".memory",
-    "profile": ".profiling",
+    "profile": ".profiling.document",
 }
 """Each instrument by name, which is the kind of its document, and the room whose `instrument` is the function. They are loaded when
 asked for."""

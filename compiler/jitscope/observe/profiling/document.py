@@ -57,6 +57,7 @@ def profile_of(row: Row, given: Given | None = None, *, limit: float = 2.0, ledg
     return document | {"on": rerun.on, "cost": quantity(time.perf_counter() - start, "s", note=_COST)}
 
 
+instrument = profile_of
 _COST = "wall time of this profile: compiling nothing, running the program, reading the recording, measuring the machine if that was the first"
 
 
