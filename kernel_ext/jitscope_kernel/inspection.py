@@ -13,6 +13,7 @@ from jitscope.advise.recompiling import edited
 from jitscope.backend.arguments import Arguments
 from jitscope.backend.given import Given
 from jitscope.core import records
+from jitscope.observe.boundaries import why_not_fused
 from jitscope_widgets.answers import SILENT, Answers
 from jitscope_widgets.attached import attached
 
@@ -144,6 +145,11 @@ class Inspection(Shown):
     def fusion(self) -> Shown:
         """The program before and after fusion, side by side."""
         return Shown(self.document["fusion"])
+
+    def why_not_fused(self, first: int, second: int) -> Program:
+        """What stands between the kernels of two lines (their numbers in the file or cell): the kind of boundary, as far as it can be
+        seen; XLA's compiler for the CPU keeps no record of reasons. Raises LookupError for a line that no kernel stems from."""
+        return Program(why_not_fused(self.document, first, second))
 
     @property
     def kernels(self) -> list[Document]:

@@ -136,6 +136,10 @@ def _fusion(fusion: Document, program: Document, hues: Hues, here: str) -> Piece
         for side in ("after", "before")
     )
     pieces: Pieces = [said(fusion["summary"]["sentence"]), _kernels(fusion["kernels"], here)]
+    if fusion.get("boundaries"):
+        pieces += ["<details><summary>Why kernels are not one</summary>", said(_NO_RECORDS)]
+        forms = [lambda most=most: "<br>".join(map(escape, words.boundary_lines(fusion, most))) for most in (200, 30)]
+        pieces += [part("what stands between kernels", *forms, worth=0.4), "</details>"]
     if fusion["rows"]:
         forms = (lambda: diff(fusion["rows"]), lambda: diff(fusion["rows"], brief=True))
         pieces.append(part("the comparison", *(forms if len(fusion["rows"]) <= _MOST_LINES else ())))
@@ -145,6 +149,9 @@ def _fusion(fusion: Document, program: Document, hues: Hues, here: str) -> Piece
         pieces.append("<details><summary>Before fusion</summary>")
         pieces += [_picture("the graph before fusion", before, hues, (150,), worth=0.5), "</details>"]
     return pieces
+
+
+_NO_RECORDS = "What can be seen between two kernels, none of it proved to be the cause: XLA's compiler for the CPU keeps no record of reasons."
 
 
 def _kernels(kernels: list[Document], here: str) -> Part:

@@ -38,6 +38,18 @@ INSTRUMENTS = ("passes", "memory", "profile")
 """The kinds of documents that an instrument makes of one compilation, on demand; its name is the kind."""
 
 _MEMORY = ("argument", "constant", "result", "temporary")
+_BOUNDARIES = (
+    "library",
+    "copy",
+    "reduction",
+    "broadcast",
+    "result",
+    "several users",
+    "concatenation",
+    "loop",
+    "branch",
+    "call",
+)
 _PASS_KINDS = ("removed", "added", "changed", "rewired", "fused", "moved")
 
 FORMS: dict[str, Record] = {
@@ -83,6 +95,7 @@ FORMS: dict[str, Record] = {
     "edge": Record({"from": TEXT, "to": TEXT, "type": TEXT, "bytes": WHOLE, "gone": Perhaps(FLAG)}),
     "graph": _document("graph", level=OneOf(("jaxpr", "hlo")), title=TEXT, nodes=Many("node"), edges=Many("edge")),
     "member": _record(name=TEXT, opcode=TEXT, type=TEXT, paths=Many(TEXT)),
+    "boundary": Record({"from": TEXT, "to": TEXT, "observed": Many(_record(kind=OneOf(_BOUNDARIES), text=TEXT))}),
     "kernel": _record(
         name=TEXT,
         kind=OneOf(("fusion", "library", "loop", "copy", "other")),
@@ -108,6 +121,7 @@ FORMS: dict[str, Record] = {
         before="graph",
         after="graph",
         kernels=Many("kernel"),
+        boundaries=Perhaps(Many("boundary")),
         rows=Many("row"),
         summary=_record(
             before=WHOLE,

@@ -159,6 +159,8 @@ def _fusion(fusion: Document, width: int) -> list[str]:
     summary = fusion["summary"]
     lines = wrap(f"{clean(fusion['title'])}: {clean(summary['sentence'])}", width, "  ")
     lines += _kernels(fusion["kernels"], width, "")
+    for line in words.boundary_lines(fusion, _MOST_KERNELS):
+        lines += wrap(f"  {line}", width, "    ")
     if fusion["rows"]:
         lines += ["", "  before (-) and after (+):"]
     for group in groups(fusion["rows"]):

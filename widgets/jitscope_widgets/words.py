@@ -101,6 +101,18 @@ def kernel_names(kernels: Sequence[Document]) -> list[str]:
     return names
 
 
+def boundary_lines(fusion: Document, most: int) -> list[str]:
+    """What can be seen between kernels of which one reads what the other gives; the first ones."""
+    named = dict(zip((kernel["name"] for kernel in fusion["kernels"]), kernel_names(fusion["kernels"])))
+    lines = []
+    for one in fusion.get("boundaries", ())[:most]:
+        seen = "; ".join(clean(seen["text"]) for seen in one["observed"]) or "nothing that can be seen in the program"
+        source, target = (named.get(one[end], clean(one[end])) for end in ("from", "to"))
+        lines.append(f"Between {source} and {target}, which reads it: {seen}.")
+    more = len(fusion.get("boundaries", ())) - len(lines)
+    return [*lines, *([f"and {more:,} more"] if more > 0 else [])]
+
+
 def kernel_words(kernel: Document) -> str:
     """`fusion of 13`, or the opcode of a kernel with one operation."""
     if kernel["kind"] == "fusion":

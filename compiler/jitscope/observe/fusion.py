@@ -7,6 +7,7 @@ from typing import Any
 
 from jitscope.xla.hlo_module import Computation
 
+from .boundaries import boundaries_of
 from .cost import trips
 from .groups.kernels import Origins
 from .hlo import bytes_of, graph_of, positions_of, text_of
@@ -51,6 +52,7 @@ def fusion_document(
         "after": graph_of(new, after, f"{title}, after optimisation", {}, {}, results, origins),
         "kernels": kernels,
         "rows": rows_of(old, new, lineage),
+        "boundaries": boundaries_of(new),
         "summary": _summary(old, new, kernels, lineage, made.runs),
     }
 
@@ -73,6 +75,7 @@ def kernels_document(
         "after": _left_out(f"{title}, after optimisation"),
         "kernels": kernels,
         "rows": [],
+        "boundaries": boundaries_of(new),
         "summary": _summary(old, new, kernels, Lineage(old, Flow([], [])), made.runs),
     }
 

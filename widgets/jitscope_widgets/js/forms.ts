@@ -95,6 +95,12 @@ export interface Member {
   paths: string[];
 }
 
+export interface Boundary {
+  from: string;
+  to: string;
+  observed: { kind: "library" | "copy" | "reduction" | "broadcast" | "result" | "several users" | "concatenation" | "loop" | "branch" | "call"; text: string }[];
+}
+
 export interface Kernel {
   name: string;
   kind: "fusion" | "library" | "loop" | "copy" | "other";
@@ -129,6 +135,7 @@ export interface FusionDoc {
   before: GraphDoc;
   after: GraphDoc;
   kernels: Kernel[];
+  boundaries?: Boundary[];
   rows: DiffRow[];
   summary: { before: number; after: number; kernels: number; fusions: number; library: number; sentence: string; unknown?: { kernels: number; bytes: number | null; time: number | null } };
 }

@@ -105,7 +105,7 @@ export function fusionView({ doc, links, selection, root, memory, help }: Fusion
       ? h("p", { class: "jitscope-empty" }, "Nothing was fused: every kernel is one operation or a library call.")
       : null,
     h("h3", {}, "Kernels"),
-    kernelList(doc.kernels, links, selection),
+    kernelList(doc.kernels, links, selection, doc.boundaries),
     h(
       "div",
       { class: "jitscope-section" },

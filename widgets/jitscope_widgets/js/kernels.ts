@@ -1,6 +1,6 @@
 // The kernels of the compiled program, with the operations that each of them took in.
 import { lineNumber } from "./calls";
-import type { Kernel } from "./documents";
+import type { Boundary, Kernel } from "./documents";
 import { h, plural } from "./dom";
 import { swatch } from "./hue";
 import { hlo } from "./highlight";
@@ -16,6 +16,7 @@ const KINDS: Record<Kernel["kind"], [string, string]> = {
 };
 
 const FIRST = 12; // kernels shown at first
+const MOST_BOUNDARIES = 20; // of one kernel
 const AT_ONCE = 300; // kernels made before anyone asks
 
 export function what(kernel: Kernel): string {
@@ -73,8 +74,30 @@ export function kernelNames(kernels: Kernel[]): string[] {
   });
 }
 
-function kernelElement(kernel: Kernel, name: string, links: Links, selection: Selection): HTMLElement {
+/** What stands between this kernel and those that read it or that it reads. */
+function boundaryList(kernel: Kernel, boundaries: Boundary[], named: Map<string, string>, selection: Selection): HTMLElement | null {
+  const own = boundaries.filter(({ from, to }) => named.has(from) && named.has(to) && (from === kernel.name || to === kernel.name));
+  if (!own.length) return null;
+  const items = own.slice(0, MOST_BOUNDARIES).map(({ from, to, observed }) => {
+    const other = from === kernel.name ? to : from;
+    const pick = () => selection.set({ ...selection.current, kernels: new Set([kernel.name, other]) });
+    const seen = observed.map(({ text }) => text).join("; ") || "nothing that can be seen in the program";
+    const way = from === kernel.name ? "which reads it" : "which it reads";
+    return h("li", {}, h("button", { type: "button", class: "jitscope-link", onclick: pick }, named.get(other)!), `, ${way}: ${seen}`);
+  });
+  const more = own.length - items.length;
+  return h(
+    "details",
+    { class: "jitscope-boundaries" },
+    h("summary", {}, `Not fused with ${plural(own.length, "neighbour")}`),
+    h("p", { class: "jitscope-muted" }, "What can be seen between them, first and second in the order of the data. XLA's compiler for the CPU keeps no record of its reasons."),
+    h("ul", {}, ...items, more ? h("li", { class: "jitscope-muted" }, `and ${more} more`) : null),
+  );
+}
+
+function kernelElement(kernel: Kernel, name: string, links: Links, selection: Selection, neighbours: () => HTMLElement | null): HTMLElement {
   const [sign] = KINDS[kernel.kind] ?? KINDS.other;
+  const place = h("div", {});
   const summary = h(
     "summary",
     {},
@@ -102,6 +125,7 @@ function kernelElement(kernel: Kernel, name: string, links: Links, selection: Se
         ` · ${plural(kernel.members.length, "operation")}`,
       ),
       kernel.members.length ? memberList(kernel, links, selection) : null,
+      place,
       kernel.text
         ? h(
             "pre",
@@ -111,12 +135,13 @@ function kernelElement(kernel: Kernel, name: string, links: Links, selection: Se
         : null,
     ),
   );
+  element.addEventListener("toggle", () => element.open && !place.hasChildNodes() && place.append(neighbours() ?? ""), { once: true });
   summary.addEventListener("click", () => selection.set(links.fromKernel(kernel)));
   selection.onChange(({ kernels }) => element.toggleAttribute("data-related", kernels.has(kernel.name)));
   return element;
 }
 
-export function kernelList(kernels: Kernel[], links: Links, selection: Selection): HTMLElement {
+export function kernelList(kernels: Kernel[], links: Links, selection: Selection, boundaries: Boundary[] = []): HTMLElement {
   if (!kernels.length)
     return h(
       "p",
@@ -124,8 +149,12 @@ export function kernelList(kernels: Kernel[], links: Links, selection: Selection
       "This program needs no kernel: its results are its arguments or constants.",
     );
   const names = kernelNames(kernels);
+  const named = new Map(kernels.map(({ name }, i) => [name, names[i]!]));
   const make = (from: number, to: number) =>
-    kernels.slice(from, to).map((kernel, i) => kernelElement(kernel, names[from + i]!, links, selection));
+    kernels.slice(from, to).map((kernel, i) => {
+      const neighbours = () => boundaryList(kernel, boundaries, named, selection);
+      return kernelElement(kernel, names[from + i]!, links, selection, neighbours);
+    });
   const list = h("div", { class: "jitscope-kernels" }, ...make(0, kernels.length > FIRST + 3 ? FIRST : kernels.length));
   if (kernels.length > FIRST + 3) list.append(...rest(kernels.length, make));
   return list;
