@@ -14,13 +14,14 @@ FRONT_SOURCES := $(shell find labextension widgets package.json tsconfig*.json \
 	\( -path labextension/dist -o -path labextension/lib -o -path '*/static' -o -name __pycache__ \) -prune -o \
 	-type f ! -name '*.py' -print 2>/dev/null)
 TOUR := examples/tour.ipynb
+JAXLIBS ?= 0.8.0 0.9.2 0.10.2
 
 # A machine without Node.js gets it into the virtual environment, so that comes first on the path.
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export npm_config_update_notifier := false
 
 .DELETE_ON_ERROR:
-.PHONY: help demo lab docs test test-all test-jax lint types test-python test-front chromium test-browser front wheel oaks bench format node clean distclean
+.PHONY: help demo lab docs test test-all test-jax test-versions lint types test-python test-front chromium test-browser front wheel oaks bench format node clean distclean
 
 help:
 	@echo 'make demo     run $(TOUR) and leave build/tour.html, to be looked at without a kernel or network'
@@ -29,6 +30,7 @@ help:
 	@echo 'make test     all tests: lint, types, Python, TypeScript, browser (JITSCOPE_SKIP_BROWSER=1 leaves the last out)'
 	@echo 'make test-all the Python and browser tests with every generated program and every sample; SHARD=2/6: one of six parts'
 	@echo 'make test-jax how jax is watched, in an environment with jax and libraries written for it'
+	@echo 'make test-versions  the tests that depend on jaxlib with each of $(JAXLIBS), each in an environment of its own'
 	@echo 'make front    build the front end           make wheel    build dist/*.whl and dist/*.tar.gz'
 	@echo 'make bench    measure against jax           make format   let ruff rewrite what it can, and docs/coverage.md'
 	@echo 'make oaks     fetch the counts that examples/programs/pln.py fits (others are made up if they are not there)'
@@ -89,6 +91,12 @@ test-all: $(INSTALLED) front chromium
 # jax is watched in an environment of its own: the tests of everything else run where it is not installed.
 test-jax: .venv-watch/.installed
 	JITSCOPE_COMPILATION_CACHE=0 .venv-watch/bin/python -m pytest tests/jaxwatch
+
+# The oldest release of jaxlib that is supported, one between, the newest: docs/versions.md. All are run, and a failure told at the end.
+test-versions: $(JAXLIBS:%=.venv-jaxlib-%/.installed)
+	@failed=; for version in $(JAXLIBS); do echo "jaxlib $$version"; \
+	  PYTHONPATH=compiler:kernel_ext:widgets .venv-jaxlib-$$version/bin/python -m pytest tests/compiler -m jaxlib -q -n $(JOBS) --dist worksteal \
+	  || failed="$$failed $$version"; done; test -z "$$failed" || { echo "failed with jaxlib$$failed" >&2; exit 1; }
 
 # Chromium is brought before anything slow starts, so that a machine which cannot have it says so at once.
 chromium: $(INSTALLED)
@@ -156,6 +164,14 @@ node: | $(PY)
 	@.venv-watch/bin/python -m pip --disable-pip-version-check -qq install --editable '.[test-jax]'
 	@touch $@
 
+# One release of jaxlib each, with what the compiler and its tests need.
+VERSIONS_NEED := 'numpy>=2' 'ml_dtypes>=0.5' 'scipy>=1.13' opt_einsum 'ipython>=8.20' 'anywidget>=0.11,<0.12' hypothesis 'pytest>=8.3' pytest-timeout pytest-xdist
+.venv-jaxlib-%/.installed: pyproject.toml | $(PY)
+	@echo 'Installing jaxlib $* into .venv-jaxlib-$* …'
+	@rm -rf .venv-jaxlib-$* && $(PYTHON) -m venv .venv-jaxlib-$*
+	@.venv-jaxlib-$*/bin/python -m pip --disable-pip-version-check -qq install jaxlib==$* $(VERSIONS_NEED)
+	@touch $@
+
 # Libraries written for JAX live in an environment without it; what else they need is that of .venv.
 LIBRARIES := .venv-libraries/.installed
 $(LIBRARIES): tests/libraries/requirements.txt | $(PY)
@@ -172,4 +188,4 @@ clean:
 	find . -name node_modules -prune -o -name '.venv*' -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
 distclean: clean
-	rm -rf .venv .venv-jax .venv-libraries .venv-watch node_modules
+	rm -rf .venv .venv-jax .venv-jaxlib-* .venv-libraries .venv-watch node_modules

@@ -337,7 +337,7 @@ def flatten_one_level_with_keys(tree: Any) -> tuple[Iterable[tuple[Any, Any]], H
 
 def is_tree_node(typ: type) -> bool:
     """Whether values of the type are nodes (containers, namedtuples, registered classes) and not leaves."""
-    return _registry.is_node(typ) or (issubclass(typ, tuple) and hasattr(typ, "_fields"))
+    return pytrees.is_node(_registry, typ) or (issubclass(typ, tuple) and hasattr(typ, "_fields"))
 
 
 def all_leaves(iterable: Iterable[Any], is_leaf: IsLeaf = None) -> bool:

@@ -1,7 +1,8 @@
 """The programs of `cases/`: small ones that step on a sharp bit, and look-alikes that do not.
 
-A file has cells, `# %% trigger` and `# %% clean`; `raises` after it says that the program ends in an error, `run` that the sharp bit
-shows when it runs, `for id` which sharp bit a clean program looks like. The lines on which a diagnostic is due end in `#<- id`.
+A file has cells, `# %% trigger` and `# %% clean`; `raises` after it says that the program ends in an error, `run`
+that the sharp bit shows when it runs. The lines on which a
+diagnostic is due end in `#<- id`.
 """
 
 from __future__ import annotations
@@ -21,14 +22,13 @@ CASES = Path(__file__).parent / "cases"
 
 
 class Program(NamedTuple):
-    """`wanted` are the (id, line) that are due; `late` says that a look alone cannot tell; `like` is the id it looks like."""
+    """`wanted` are the (id, line) that are due; `late` says that a look alone cannot tell."""
 
     name: str
     text: str
     wanted: frozenset[tuple[str, int]]
     raises: bool
     late: bool
-    like: str = ""
 
 
 def programs() -> list[Program]:
@@ -37,12 +37,10 @@ def programs() -> list[Program]:
 
 
 def _in_file(file: Path) -> list[Program]:
-    parts = re.split(
-        r"^# %% (trigger|clean)((?: raises)?(?: run)?)(?: for (\S+))?\n", file.read_text(), flags=re.MULTILINE
-    )[1:]
+    parts = re.split(r"^# %% (trigger|clean)((?: raises)?(?: run)?)\n", file.read_text(), flags=re.MULTILINE)[1:]
     found = []
-    for i in range(0, len(parts), 4):
-        kind, raises, like, body = parts[i : i + 4]
+    for i in range(0, len(parts), 3):
+        kind, raises, body = parts[i : i + 3]
         lines = (HEADER + body).splitlines()
         wanted = {
             (id, number)
@@ -53,8 +51,6 @@ def _in_file(file: Path) -> list[Program]:
         assert bool(wanted) == (kind == "trigger"), (file, body)
         text = "\n".join(line.partition("  #<-")[0] for line in lines) + "\n"
         found.append(
-            Program(
-                f"{file.stem}-{kind}-{i // 4}", text, frozenset(wanted), "raises" in raises, "run" in raises, like or ""
-            )
+            Program(f"{file.stem}-{kind}-{i // 3}", text, frozenset(wanted), "raises" in raises, "run" in raises)
         )
     return found

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import runpy
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -136,20 +134,3 @@ def test_a_program_that_ends_early_is_told_up_to_there(ending: str, tmp_path: Pa
 def test_every_id_of_a_program_is_in_the_catalogue() -> None:
     assert {id for program in programs() for id, _ in program.wanted} <= set(CATALOGUE)
     assert len(CATALOGUE) == 50
-
-
-def test_each_id_has_triggers_and_look_alikes() -> None:
-    triggers = Counter(id for program in programs() for id in {id for id, _ in program.wanted})
-    alike = Counter(program.like for program in programs() if not program.wanted)
-    assert {id for id in CATALOGUE if triggers[id] < 2} == {
-        "numpy-alias-race",
-        "recompile-device",
-    }  # tests of their own
-    assert not [id for id in CATALOGUE if alike[id] < 2]
-
-
-@pytest.mark.parametrize("program", [p for p in programs() if p.like], ids=lambda p: p.name)
-def test_a_look_alike_runs(program: Program, tmp_path: Path) -> None:
-    file = tmp_path / "program.py"
-    file.write_text(program.text)
-    runpy.run_path(str(file), run_name="__main__")

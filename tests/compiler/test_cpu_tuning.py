@@ -14,6 +14,7 @@ from benchmarks import cpu_tuning as benchmark
 from jitscope import random
 from jitscope.xla import cpu_tuning
 from jitscope.xla.cpu_tuning import Tuning
+from tests.compiler.jaxlibs import guarded, tuned
 
 
 ENTRIES = {name: entry for name, entry in vars(cpu_tuning).items() if isinstance(entry, Tuning)}
@@ -27,6 +28,7 @@ def test_each_entry_is_measured() -> None:
         assert entry.why and entry.remove and re.search(r"\d", entry.measured)
 
 
+@tuned
 @pytest.mark.parametrize("name", benchmark.PROGRAMS)
 def test_results_are_the_same_without(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     function, args = benchmark.PROGRAMS[name]
@@ -40,6 +42,7 @@ def test_results_are_the_same_without(name: str, monkeypatch: pytest.MonkeyPatch
     jx.clear_caches()
 
 
+@tuned
 @pytest.mark.parametrize("name", SPEEDS)
 def test_other_jaxlibs_and_platforms_get_plain_programs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     entry = ENTRIES[name]
@@ -48,11 +51,13 @@ def test_other_jaxlibs_and_platforms_get_plain_programs(name: str, monkeypatch: 
     assert not entry.holds("cpu")
 
 
+@guarded
 def test_wrong_results_are_kept_away_with_every_jaxlib(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpu_tuning, "JAXLIB", "0.99")
     assert cpu_tuning.LIBRARY_FOR_PRODUCTS_ALONE.holds()
 
 
+@tuned
 def test_a_program_for_another_platform_sorts_floats_as_they_are() -> None:
     sort = jx.jit(lambda x: jnp.sort(x))
     x = np.zeros(1000, np.float32)

@@ -468,7 +468,11 @@ def test_the_command_shows_explains_and_clears(folder, capsys, monkeypatch):
     environment.program_parts.cache_clear()
     assert cli.main(["cache", "explain", "layer"]) == 0
     out = capsys.readouterr().out
-    assert "here: another one" in out and "not used here: another cpu" in out and "jaxlib    0.10.2\n" in out
+    assert (
+        "here: another one" in out
+        and "not used here: another cpu" in out
+        and f"jaxlib    {environment.compiler_version()}\n" in out
+    )
     assert cli.main(["cache", "explain", "nobody"]) == 0
     assert capsys.readouterr().out == "No program of nobody is kept.\n"
     assert cli.main(["cache", "clear"]) == 0

@@ -10,6 +10,7 @@ from jitscope.observe.fusion import fusion_document
 from jitscope.observe.hlo import bytes_of, hlo_graph, text_of, types_in
 from jitscope.observe.hlo_flow import flow_of, paths_in
 from jitscope.xla import hlo_module, mlir
+from jitscope.xla.cpu_tuning import LIBRARY_FOR_PRODUCTS_ALONE
 from jitscope.xla.program import Executable
 
 
@@ -312,7 +313,10 @@ def test_a_reshape_that_costs_nothing_is_no_kernel():
     program = compiled(REDUCE)
     (row,) = [r for r in program.document["rows"] if r["left"] and "reshape" in r["left"]["text"]]
     assert "bitcast" in row["right"]["text"] and row["caption"].startswith("costs nothing")
-    assert [k["kind"] for k in program.document["kernels"]] == ["library", "copy"]
+    sums = (
+        ["library", "copy"] if LIBRARY_FOR_PRODUCTS_ALONE.holds() else ["other", "copy", "other"]
+    )  # jaxlib before 0.10
+    assert [k["kind"] for k in program.document["kernels"]] == sums
     assert "simplified away" not in program.document["summary"]["sentence"]
 
 
@@ -371,7 +375,7 @@ def test_an_operation_that_became_many_kernels_is_in_none():
     (row,) = [r for r in program.document["rows"] if r["left"] and r["left"]["name"] == cholesky["id"]]
     assert re.fullmatch(r"became \d+ kernels", row["caption"]) and row["right"] is None
     (sort,) = [n for n in program.nodes("after").values() if n["label"] == "sort"]
-    assert sort["params"]["applies"] == "compare" and sort["types"] == ["f32[4,4]", "s32[4,4]"]
+    assert sort["params"]["applies"] in ("compare", "fusion") and sort["types"] == ["f32[4,4]", "s32[4,4]"]
 
 
 def test_a_function_called_twice_is_shown_twice():

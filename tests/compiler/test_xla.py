@@ -51,7 +51,7 @@ def in_new_process(code: str, **env: str) -> str:
 
 def test_installed_jaxlib_has_all_we_use():
     assert versions.missing() == []
-    assert versions.is_verified(), f"jaxlib {versions.JAXLIB} is installed, {versions.VERIFIED} was verified"
+    assert versions.is_verified(), f"jaxlib {versions.JAXLIB} is installed: docs/versions.md says which were verified"
 
 
 def test_client_imports_no_mlir_and_no_scipy():
@@ -288,6 +288,9 @@ def test_serialized_programs():
         Executable.deserialize(exe.serialize()[:-500], exe.outputs)
 
 
+@pytest.mark.skipif(
+    versions.JAXLIB in ("0.8.0", "0.8.1"), reason="jaxlib 0.8.0 and 0.8.1 read no program back that calls Python"
+)
 def test_callbacks_and_their_number():
     exe = compiled(CALLBACK, callbacks=[lambda x: (x + 1,)])
     assert client.to_numpy(exe.run([client.put(np.ones(4, F32))])[0]).tolist() == [2] * 4
@@ -388,6 +391,7 @@ def test_text_with_and_without_locations():
 # HLO text
 
 
+@pytest.mark.skipif(not hasattr(versions.hlo, "HloInstruction"), reason="this jaxlib has no objects for instructions")
 def test_parsed_instructions_agree_with_xlas_own_objects():
     module = hlo_module.optimized(compiled())
     parsed = {c.name: c for c in hlo_module.computations(module)}

@@ -1,7 +1,7 @@
-"""What silences diagnostics: comments, and code that says that it means what it does.
+"""Comments that silence diagnostics.
 
 `# jitscope: ok key-reuse` silences an id in its line, without an id all of them; a comment on a line of its own does so for the
-whole file. `mode=` in an index or an update says what becomes of an index out of bounds.
+whole file.
 """
 
 from __future__ import annotations
@@ -14,25 +14,17 @@ from .diagnostic import Diagnostic, Edit, Span
 
 
 _COMMENT = re.compile(r"#\s*jitscope:\s*ok(?:\s+([\w\s,-]+))?")
-_MODE = re.compile(r"\bmode\s*=")
 _EVERYWHERE = 0
 
 
 def heard(found: list[Diagnostic], text: str) -> list[Diagnostic]:
-    """The diagnostics of a program that nothing in its text silences."""
-    silenced, lines = _silenced(text), text.split("\n")
+    """The diagnostics of a program that no comment in its text silences."""
+    silenced = _silenced(text)
     return [
         one
         for one in found
         if not {one.id, "*"} & (silenced.get(_EVERYWHERE, set()) | silenced.get(one.span.line, set()))
-        and not _is_meant(one, lines)
     ]
-
-
-def _is_meant(one: Diagnostic, lines: list[str]) -> bool:
-    """Whether the code of a diagnostic says that it means this."""
-    span = one.span
-    return one.id == "oob-index" and any(_MODE.search(line) for line in lines[span.line - 1 : span.end_line])
 
 
 def _silenced(text: str) -> dict[int, set[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -15,6 +16,7 @@ from ..core.avals import ShapedArray, aval_of, from_protocol, is_python_scalar, 
 from ..core.config import settings
 from ..core.dtypes import canonicalize
 from ..core.errors import DeletedArrayError
+from ..core.jax_values import asked_by_jax, jax_kind
 from ..core.operators import Operators
 from ..core.references import Reference
 from ..core.shardings import NamedSharding, PartitionSpec, Sharding, SingleDeviceSharding
@@ -114,6 +116,13 @@ class Array(Operators):
             return (self.__getitem__(i) for i in range(self.aval.shape[0]))
         weak = self.aval.weak_type
         return (array_from_numpy(np.asarray(row), weak) for row in np.asarray(self))
+
+    @property
+    def __jax_array__(self) -> Any:
+        """For functions of JAX that take objects with an array inside: what makes a copy of it as an array of JAX."""
+        if asked_by_jax(sys._getframe(1)) is None:
+            raise AttributeError("__jax_array__ is for JAX")
+        return lambda: sys.modules["jax"].numpy.asarray(np.asarray(self), dtype=self.aval.dtype)
 
     # Text
 
@@ -341,8 +350,38 @@ def to_array(x: Any) -> Array:
     if (given := from_protocol(x)) is not x:
         return to_array(given)
     if hasattr(x, "aval"):
-        raise TypeError(not_an_array(x))
+        return _from_jax(x)
     return array_from_numpy(x, aval_of(x).weak_type)
+
+
+def _from_jax(x: Any) -> Array:
+    """An array of JAX as one of ours, which shares its memory. Where JAX was told on which device it is to be, ours is on the one of
+    the same number.
+
+    Raises TypeError for what is no array of JAX and for those that are not in the memory of one CPU device, DeletedArrayError.
+    """
+    if jax_kind(x) is None:
+        raise TypeError(not_an_array(x))
+    aval = aval_of(x)  # raises for keys and tracers
+    if x.is_deleted():
+        raise DeletedArrayError(f"the array of JAX ({aval.short()}) was deleted or donated to a computation of JAX")
+    devices = sorted(x.devices(), key=lambda device: device.id)
+    if len(devices) > 1 or devices[0].platform != "cpu":
+        place = f"{len(devices)} devices" if len(devices) > 1 else f"the device {devices[0]}"
+        raise TypeError(
+            f"an array of JAX ({aval.short()}) on {place} is not taken as it is. What to do: bring it to the host's memory, "
+            "jitscope.numpy.asarray(jax.device_get(x))"
+        )
+    value = np.asarray(x)
+    if one_device() or not x.committed:
+        return Array(client.share(value, settings().default_device), aval)
+    ours = {device.id: device for device in client.cpu_devices()}.get(devices[0].id)
+    if ours is None:
+        raise TypeError(
+            f"an array of JAX ({aval.short()}) is on the device {devices[0]}, which jitscope does not have. What to do: "
+            "jitscope.numpy.asarray(jax.device_get(x))"
+        )
+    return stays(Array(client.share(value, ours), aval))
 
 
 def _scalar_array(x: Any) -> Array:
@@ -389,7 +428,16 @@ def one_device() -> bool:
 def device_for(values: Sequence[Any]) -> Any:
     """Where a computation on `values` runs: the device of the arrays among them, else the default one. Raises ValueError
     for arrays on different devices."""
-    values = [x.array if isinstance(x, Reference) else x for x in values]
+    values = [
+        x
+        if type(x) is Array
+        else x.array
+        if isinstance(x, Reference)
+        else _from_jax(x)
+        if jax_kind(x) == "array"
+        else x
+        for x in values
+    ]
     bufs = [x.buf for x in values if type(x) is Array]
     return common_device(bufs) if bufs else settings().default_device or client.default_device()
 

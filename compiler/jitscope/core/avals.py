@@ -10,6 +10,8 @@ import numpy as np
 
 from . import dtypes, source
 from .dtypes import DType, canonicalize, python_dtype
+from .jax_values import jax_kind, refuse
+from .operators import Operators
 from .references import Reference
 
 
@@ -162,7 +164,7 @@ def aval_of(x: Any) -> ShapedArray:
     """
     aval = getattr(x, "aval", None)
     if aval is not None:
-        return aval
+        return aval if type(aval) is ShapedArray or (kind := jax_kind(x)) is None else _aval_of_jax(x, kind)
     if type(x) in dtypes.PYTHON_SCALARS:
         return ShapedArray((), python_dtype(type(x)), type(x) is not bool)
     if isinstance(x, (np.ndarray, np.generic)):
@@ -174,6 +176,13 @@ def aval_of(x: Any) -> ShapedArray:
         if isinstance(x, scalar):
             return ShapedArray((), python_dtype(scalar), scalar is not bool)
     raise TypeError(not_an_array(x))
+
+
+def _aval_of_jax(x: Any, kind: str) -> ShapedArray:
+    """The aval of an array of JAX, of whatever dtype it has. Raises TypeError for its keys and tracers."""
+    if kind != "array":
+        raise refuse(x, kind)
+    return ShapedArray(x.shape, np.dtype(x.dtype), x.weak_type)
 
 
 def scalar_of_aval(value: Any, aval: ShapedArray) -> Any:
@@ -191,8 +200,10 @@ def _scalar_class(aval: ShapedArray) -> type:
 def from_protocol(x: Any) -> Any:
     """What an object says that it is as an array (`__jax_array__`, `__jitscope_array__`); others are themselves."""
     kind = type(x)
+    if issubclass(kind, Operators):  # what these give is for JAX
+        return x
     give = getattr(kind, "__jax_array__", None) or getattr(kind, "__jitscope_array__", None)
-    return x if give is None else give(x)
+    return x if give is None or jax_kind(x) is not None else give(x)
 
 
 def refuse_masked(x: Any) -> None:
@@ -215,6 +226,8 @@ def not_an_array(x: Any) -> str:
         return f"a NumPy array of dtype {x.dtype} is not an array of numbers: {hint}"
     if isinstance(x, Reference):
         return f"a reference {x.aval.short()} is no array: read it first, ref[...]"
+    if (kind := jax_kind(x)) in ("key", "tracer"):
+        return str(refuse(x, kind))
     if hasattr(x, "aval"):
         return f"a {type(x).__name__} says what an array is like, it has no values"
     kind = type(x)

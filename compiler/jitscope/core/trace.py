@@ -23,6 +23,7 @@ from .errors import (
     UnexpectedTracerError,
     stepped_on,
 )
+from .jax_values import asked_by_jax, is_operator, refuse_tracer_to_jax
 from .operators import Operators
 
 
@@ -160,6 +161,14 @@ class Tracer(Operators):
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         advice = "use the function of jitscope.numpy in place of numpy's"
         raise TracerArrayConversionError(conversion_message(self, "the values of this array", advice, "array"))
+
+    @property
+    def __jax_array__(self) -> Any:
+        """Functions of JAX ask for it. Its operators are told that there is none: they let ours answer."""
+        function = asked_by_jax(sys._getframe(1))
+        if function is None or is_operator(function):
+            raise AttributeError("__jax_array__ is for JAX")
+        raise refuse_tracer_to_jax(self.description())
 
     def item(self, *args: Any) -> Any:
         return self._concrete(ConcretizationTypeError, "this value as a number", _STATIC, "number").item(*args)

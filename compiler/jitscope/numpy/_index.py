@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..backend.array import Array
+from ..backend.array import Array, to_array
 from ..core import dtypes, notices
 from ..core.avals import aval_of, from_protocol
 from ..core.errors import NonConcreteBooleanIndexError
+from ..core.jax_values import jax_kind
 from ..core.trace import Tracer, evaluating, line_and_advice
 from ..symbolic.dimension import Dim, extent, max_dim, min_dim, size as as_size
 
@@ -96,7 +97,7 @@ def _value(part: Any, index: Any) -> Any:
         part = np.asarray(part, None if len(part) else np.int32)
     if isinstance(part, Dim):
         return part
-    part = from_protocol(part)
+    part = to_array(part) if jax_kind(part) is not None else from_protocol(part)
     if isinstance(part, (int, np.integer)):
         return int(part)
     if isinstance(part, (Array, Tracer, np.ndarray, np.generic)):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import tree
-from ..backend.array import Array, array_from_numpy, one_device
+from ..backend.array import Array, array_from_numpy, one_device, to_array
 from ..backend.guarding import guard
 from ..backend.watching import look_at
 from ..core import config, dtypes
@@ -19,6 +19,7 @@ from ..core.avals import ShapedArray, aval_of, from_protocol, is_python_scalar, 
 from ..core.config import settings
 from ..core.dtypes import canonicalize, default_float, promote
 from ..core.errors import ShapeError
+from ..core.jax_values import jax_kind
 from ..core.trace import Tracer, evaluating
 from ..eager.functions import eager_jit
 from ..ops.linear import broadcast_in_dim_p, convert, copy_p, full as full_value
@@ -104,6 +105,8 @@ def _from_value(x: Any, to: Any, copy: bool) -> Any:
         return _from_sequence(x, to)
     if not isinstance(x, (np.ndarray, np.generic)) and hasattr(x, "__dlpack__") and not hasattr(x, "__array__"):
         return _from_numpy(np.from_dlpack(x), to)
+    if jax_kind(x) is not None:
+        return _from_value(to_array(x), to, copy)
     refuse_masked(x)
     return _from_numpy(np.asarray(x), to)
 

@@ -9,7 +9,9 @@ import numpy as np
 
 from ..backend.array import Array
 from ..core.avals import is_python_scalar, physical
+from ..core.jax_values import jax_kind, refuse
 from ..core.operators import Operators, install
+from ..core.trace import Tracer
 from . import (
     arithmetic,
     dtypes,
@@ -31,18 +33,24 @@ from .methods import API_VERSION as API_VERSION, METHODS
 
 def _accepts(other: Any) -> bool:
     """Whether an operator takes it; for anything else Python asks the other operand, then raises TypeError."""
-    return (
-        isinstance(other, (Operators, np.ndarray, np.generic))
-        or is_python_scalar(other)
-        or hasattr(other, "__jax_array__")
-        or hasattr(other, "__jitscope_array__")
-    )
+    if isinstance(other, (Operators, np.ndarray, np.generic)) or is_python_scalar(other):
+        return True
+    if (kind := jax_kind(other)) is not None:
+        return kind != "tracer"  # JAX's operators take our arrays
+    return hasattr(other, "__jax_array__") or hasattr(other, "__jitscope_array__")
+
+
+def _declined(self: Any, other: Any) -> Any:
+    """What an operator answers that does not take the other operand. Raises TypeError for tracers of both libraries."""
+    if isinstance(self, Tracer) and jax_kind(other) == "tracer":
+        raise refuse(other, "tracer")
+    return NotImplemented
 
 
 def _forward(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def operator(self: Any, other: Any) -> Any:
         if type(other) is not Array and not _accepts(other):
-            return NotImplemented
+            return _declined(self, other)
         return function(self, other)
 
     return operator
@@ -50,7 +58,7 @@ def _forward(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 def _reflected(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def operator(self: Any, other: Any) -> Any:
-        return function(other, self) if _accepts(other) else NotImplemented
+        return function(other, self) if _accepts(other) else _declined(self, other)
 
     return operator
 

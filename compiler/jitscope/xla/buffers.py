@@ -17,10 +17,11 @@ from .devices import Aval, Device, aval_of, sharding_of
 from .dtypes import PACKED, SUPPORTED, acceptable
 from .errors import XlaError, deleted, translate
 from .runtime import RuntimeFailure, _jax, xc
+from .versions import same_memory
 
 
 __all__ = ["block_until_ready", "copy_to_device", "delete", "device_of", "from_dlpack", "is_deleted", "is_ready",
-           "live_buffers", "nbytes", "pointer", "put", "putting", "to_dlpack"]  # fmt: skip
+           "live_buffers", "nbytes", "pointer", "put", "putting", "share", "to_dlpack"]  # fmt: skip
 
 Buffer = Any
 _COPY = xc.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL  # the default aliases aligned numpy arrays
@@ -42,6 +43,16 @@ def put(x: np.ndarray, device: Device | None = None, aval: Aval | None = None) -
     return _batched_device_put(aval, sharding, [x], targets, True, False, _COPY, True)  # committed, force_copy, x64
 
 
+@forks.guard
+def share(x: np.ndarray, device: Device | None = None) -> Buffer:
+    """A buffer on `device` (default: the default device) that shares the memory of `x` where this is aligned, and keeps it; nobody
+    may write to it. A donation of the buffer leaves the memory alone. Raises TypeError as `put`."""
+    x = acceptable(x)
+    sharding, targets = (devices.home or devices.make_home()) if device is None else devices.placement(device)
+    aval = aval_of(x.shape, x.dtype)
+    return _batched_device_put(aval, sharding, [x], targets, True, False, xc.HostBufferSemantics.ZERO_COPY, True)
+
+
 def putting(shape: tuple[int, ...], dtype: np.dtype) -> Aval | None:
     """What `put` needs to know of arrays that it takes as they are; None for those it has to look at."""
     return aval_of(shape, dtype) if dtype in SUPPORTED else None
@@ -54,13 +65,9 @@ def capsule(buf: Buffer, stream: int | None = None) -> Any:
     process aborts.
     """
     try:
-        return _jax.buffer_to_dlpack_managed_tensor(_alias(buf), stream=stream)
+        return _jax.buffer_to_dlpack_managed_tensor(same_memory(buf), stream=stream)
     except RuntimeFailure as error:
         raise translate(error, [buf]) from None
-
-
-def _alias(buf: Buffer) -> Buffer:
-    return buf._rewrap_with_aval_and_sharding(buf.aval, buf._sharding)
 
 
 def _check_alive(buf: Buffer) -> None:
@@ -80,7 +87,7 @@ def delete(buf: Buffer) -> None:
     just reading it.
     """
     if not buf.is_deleted():
-        _alias(buf).delete()
+        same_memory(buf).delete()
 
 
 def is_ready(buf: Buffer) -> bool:
@@ -125,8 +132,9 @@ def nbytes(buf: Buffer) -> int:
     _check_alive(buf)
     if spread.is_spread(buf):
         return sum(map(nbytes, spread.pieces(buf)))
-    bits = PACKED.get(buf.aval.dtype)
-    return buf.on_device_size_in_bytes() if bits is None else -(-math.prod(buf.aval.shape) * bits // 8)
+    dtype = buf.aval.dtype
+    bits = PACKED.get(dtype) or 8 * dtype.itemsize  # jaxlib's own answer takes a sharding of jax's before 0.10
+    return -(-math.prod(buf.aval.shape) * bits // 8)
 
 
 def device_of(buf: Buffer) -> Any:

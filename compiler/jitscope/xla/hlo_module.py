@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 from .devices import get_client
 from .errors import translate
 from .mlir import to_bytecode
-from .runtime import RuntimeFailure, _hlo, _jax
+from .runtime import RuntimeFailure, _jax
+from .versions import hlo
 
 
 __all__ = ["Computation", "Instruction", "computation", "computations", "cost_analysis", "from_text", "header_of", "optimized", "parse",
@@ -98,7 +99,7 @@ def text(
     percent: bool = False,
 ) -> str:
     """The module's text. Without `large_constants` those of more than a few elements are printed as {...}."""
-    options = _hlo.HloPrintOptions()
+    options = hlo.HloPrintOptions()
     options.print_metadata = metadata
     options.include_layout_in_shapes = layouts
     options.print_backend_config = backend_config
@@ -110,7 +111,7 @@ def text(
 def from_text(source: str) -> Any:
     """The module of a module's text. Raises XlaError."""
     try:
-        return _hlo.hlo_module_from_text(source)
+        return hlo.hlo_module_from_text(source)
     except RuntimeFailure as error:
         raise translate(error) from None
 

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
+from .versions import printing
+
 
 _printer: Any = import_module("jaxlib._pretty_printer")
 
@@ -23,7 +25,4 @@ def join(separator: Doc, docs: Sequence[Doc]) -> Doc:
 
 def render(doc: Doc, width: int = 80) -> str:
     """The document in lines of that width where its breaks allow."""
-    return doc._format(
-        width, use_color=False, output_format=_printer.OutputFormat.TEXT, separable_lines=False, annotation_prefix=" # ",
-        source_map=None,
-    )  # fmt: skip
+    return doc._format(width, **printing(_printer))

@@ -17,6 +17,7 @@ from .errors import XlaError, translate
 from .garbage import collect, due
 from .runtime import RuntimeFailure, xc
 from .spread import Guarded, Spread, replicated, result_handler
+from .versions import serialized
 
 
 __all__ = ["Executable", "RuntimeFailure", "XlaError", "compile_options", "handler_of", "translate"]
@@ -222,7 +223,7 @@ class Executable:
 
     def serialize(self) -> bytes:
         """Machine code and all; to be read back only on an equal machine, and only from a trusted place."""
-        return _MAGIC + len(self.callbacks).to_bytes(4, "little") + self.raw.serialize()
+        return _MAGIC + len(self.callbacks).to_bytes(4, "little") + serialized(self.raw)
 
 
 def _for_device(options: Any, device: Any, called: int = 0) -> Any:

@@ -27,6 +27,7 @@ def new_registry(module: str = "", name: str = "") -> Any:
     reference to their registry, if that is found as `name` in `module`.
     """
     registry = PyTreeRegistry()
+    registry.kinds = {tuple, list, dict, type(None)}  # jaxlib before 0.10 does not tell
     if name:
         registry.__module__, registry.__name__ = module, name
     return registry
@@ -44,11 +45,18 @@ def register(
     The metadata must be hashable; that is not checked. Raises ValueError when the type is registered already.
     """
     registry.register_node(kind, flatten, unflatten, flatten_with_keys)
+    registry.kinds.add(kind)
 
 
 def register_dataclass(registry: Any, kind: type, data_fields: Sequence[str], meta_fields: Sequence[str]) -> None:
     """Make a dataclass a node whose children are `data_fields` and whose metadata are `meta_fields`."""
     registry.register_dataclass_node(kind, list(data_fields), list(meta_fields))
+    registry.kinds.add(kind)
+
+
+def is_node(registry: Any, kind: type) -> bool:
+    """Whether values of the type are nodes; for a namedtuple, whether it was registered."""
+    return kind in registry.kinds
 
 
 def all_leaves(registry: Any, items: Iterable[Any]) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import dlpack, forks, spread
 from .buffers import Buffer, block_until_ready, capsule, is_ready
-from .dtypes import PACKED, PLAIN
+from .dtypes import PACKED
 from .errors import XlaError
 from .packed import widened
 
@@ -46,13 +46,11 @@ def _read_otherwise(buf: Buffer, dtype: np.dtype) -> np.ndarray:
     if spread.is_spread(buf):
         return _gathered(buf, dtype)
     shape = buf.aval.shape
-    if dtype in PLAIN:
-        raise XlaError("the buffer could not be read")
     if 0 in shape:
         return _read_only(np.empty(shape, dtype))
     if dtype in PACKED:
         return _read_only(to_numpy(widened(buf, dtype)).astype(dtype))
-    return np.asarray(_Memory(capsule(buf), f"<u{dtype.itemsize}", shape)).view(dtype)
+    return np.asarray(_Memory(capsule(buf), f"|V{dtype.itemsize}", shape)).view(dtype)
 
 
 def _gathered(buf: Buffer, dtype: np.dtype) -> np.ndarray:

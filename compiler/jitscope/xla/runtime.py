@@ -12,6 +12,5 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 xc: Any = import_module("jaxlib.xla_client")
 _jax: Any = import_module("jaxlib._jax")
-_hlo: Any = import_module("jaxlib._hlo")
 
 RuntimeFailure: type[RuntimeError] = _jax.JaxRuntimeError

@@ -71,15 +71,11 @@ def _is_new(node: ast.expr, walk: Walk) -> bool:
 
 
 def _is_kept(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
-    """`step = step or jit(…)`, `cache[key] = jit(…)`, `self.step = jit(…)`, `return jit(…)`, `[jit(…) for …]`, `list.append(jit(…))`
-    keep what they make."""
+    """`step = step or jit(…)`, `cache[key] = jit(…)`, `self.step = jit(…)`, `return jit(…)` keep what they make."""
     above = parents.get(node)
-    match above:
-        case ast.Assign(targets=targets):
-            return any(isinstance(t, ast.Subscript | ast.Attribute) for t in targets)
-        case ast.Call(func=ast.Attribute(attr="append" | "add")):
-            return above.func is not node
-    return isinstance(above, ast.Return | ast.BoolOp | ast.ListComp | ast.SetComp | ast.DictComp)
+    return (
+        isinstance(above, ast.Assign) and any(isinstance(t, ast.Subscript | ast.Attribute) for t in above.targets)
+    ) or isinstance(above, ast.Return | ast.BoolOp)
 
 
 def _in_iterable(node: ast.AST, loop: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:

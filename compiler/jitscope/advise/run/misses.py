@@ -44,16 +44,9 @@ def missed(rows: Iterable[Row]) -> list[Diagnostic]:
 
 def _bit(row: Row) -> str:
     """The sharp bit a row tells of, or ""."""
-    if row.call_site is None or not again(row) or (row.differences and all(map(_is_flag, row.differences))):
+    if row.call_site is None or not again(row):
         return ""
     return _BITS.get(row.cause, "")
-
-
-def _is_flag(difference: Difference) -> bool:
-    """Whether a static flag was switched: there are two programs at most, as they are meant to be."""
-    return difference.part == "static value" and all(
-        text.endswith("(bool)") for text in (difference.before, difference.after)
-    )
 
 
 def _told(bit: str, rows: list[Row]) -> Diagnostic:
