@@ -8,7 +8,7 @@ from typing import Any
 
 import jitscope
 import jitscope_widgets
-from jitscope import observe
+from jitscope import jaxwatch, observe
 from jitscope.advise.recompiling import edited
 from jitscope.backend.arguments import Arguments
 from jitscope.backend.given import Given
@@ -16,6 +16,8 @@ from jitscope.core import records
 from jitscope.observe.boundaries import why_not_fused
 from jitscope_widgets.answers import SILENT, Answers
 from jitscope_widgets.attached import attached
+
+from .uses import call_is_for_jax
 
 
 Document = dict[str, Any]
@@ -89,11 +91,13 @@ class Inspection(Shown):
             self._lowered = self._traced.lower()
             self._compiled = self._lowered.compile()
         self._row = self._filed()
-        answers = Answers(
+        super().__init__(observe.compilation_document(self._row), self._made_answers())
+
+    def _made_answers(self) -> Answers:
+        return Answers(
             measure=lambda _: self._measured(),
             instrument=lambda _, name, options: observe.look(self._row, name, self._given, **options),
         )
-        super().__init__(observe.compilation_document(self._row), answers)
 
     def _filed(self) -> observe.Row:
         """The ledger's row. A program that never ran is made known to it."""
@@ -193,21 +197,60 @@ class Inspection(Shown):
         return observe.measured(self._row.id, given=self._given)
 
 
+class JaxInspection(Inspection):
+    """One function written for jax, lowered and compiled by jax for arguments of certain shapes and dtypes."""
+
+    def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        asked = jaxwatch.ask(observe.ledger(), function, args, kwargs)
+        self._row, self._lowered, self._compiled, self._given = asked  # pyright: ignore[reportAttributeAccessIssue]
+        Shown.__init__(self, observe.compilation_document(self._row), self._made_answers())
+
+    @property
+    def jaxpr(self) -> Program:
+        """The traced program, as text."""
+        return Program(self.document["jaxpr"])
+
+    @property
+    def memory(self) -> Memory:
+        """Bytes of arguments, results, temporaries and code, as XLA planned them; shows itself as the view of the buffers over the
+        schedule, for which the program is compiled once more, and not run."""
+        return Memory(self._row.entry.executable.memory_stats(), lambda: self._look("memory"))
+
+
+def look_at(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Inspection:
+    """The inspection of a call, jitscope's or jax's."""
+    kind = JaxInspection if call_is_for_jax(function, args, kwargs) else Inspection
+    return kind(function, args, kwargs)
+
+
 def inspect(function: Callable[..., Any]) -> Callable[..., Inspection]:
-    """`inspect(f)(x)` traces and compiles `f` for the arguments and gives an `Inspection`; `f` is not run."""
+    """`inspect(f)(x)` traces and compiles `f` for the arguments and gives an `Inspection`; `f` is not run. `f` may be a function
+    written for jax, too."""
 
     def inspect_call(*args: Any, **kwargs: Any) -> Inspection:
-        return Inspection(function, args, kwargs)
+        return look_at(function, args, kwargs)
 
     return inspect_call
 
 
 def trace(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Document]:
     """The jaxpr of a call, and its graph document."""
+    if call_is_for_jax(function, args, kwargs):
+        return _trace_jax(function, args, kwargs)
     with observe.ledger().looking():
         traced = _jitted(function).trace(*args, **kwargs)
     positions = observe.positions_of(traced.jaxpr.jaxpr, observe.ledger().cell_of)
     return traced.jaxpr, observe.jaxpr_graph(traced.jaxpr.jaxpr, traced.fun_name, positions)
+
+
+def _trace_jax(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Document]:
+    try:
+        closed, jaxpr, name = jaxwatch.traced(function, args, kwargs)
+    except AttributeError:  # a wrapper that can only lower
+        seen = look_at(function, args, kwargs)
+        return seen.jaxpr, seen.document["graph"]
+    cell_of = observe.ledger().cell_of
+    return closed, observe.jaxpr_graph(jaxpr, name, observe.positions_of(jaxpr, cell_of), cell_of)
 
 
 def recompiles(function: Any = None) -> Shown:

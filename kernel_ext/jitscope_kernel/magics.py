@@ -14,6 +14,7 @@ from traitlets import Enum, List, Unicode
 from . import expressions, inspection, output, request as requests
 from .jax_cells import SETTINGS
 from .nans import NanHunt
+from .uses import call_is_for_jax
 
 
 if TYPE_CHECKING:
@@ -219,6 +220,8 @@ class JitscopeMagics(Magics):
         """
         if found := self._call(self.nans, line, local_ns):
             options, call = found
+            if call_is_for_jax(call.function, call.args, call.kwargs):
+                raise UsageError("%nans runs programs of jitscope's own; of jax's, jax.debug_nans(True) tells the line")
             output.show(NanHunt(call.function, call.args, call.kwargs, "--callbacks" in options).document)
 
     @magic_arguments()
@@ -282,7 +285,7 @@ class JitscopeMagics(Magics):
         if found is None:
             return None
         options, call = found
-        return options, inspection.Inspection(call.function, call.args, call.kwargs)
+        return options, inspection.look_at(call.function, call.args, call.kwargs)
 
     def _call(self, magic: Any, line: str, local_ns: dict[str, Any] | None) -> tuple[set[str], expressions.Call] | None:
         """The options and the call in a magic's line; None when it only asked for help."""

@@ -8,6 +8,8 @@ import types
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from jitscope import jaxwatch
+
 
 JAX, JITSCOPE = "jax", "jitscope"
 _FOR_JAX = frozenset(
@@ -29,6 +31,22 @@ def written_for(node: ast.AST, names: Mapping[str, Any], cell: ast.Module) -> st
         library for value in list(names.values()) if isinstance(value, types.ModuleType) for library in _own(value)
     }
     return JAX if JAX in known and JITSCOPE not in known else ""
+
+
+def call_is_for_jax(function: Any, args: Iterable[Any], kwargs: Mapping[str, Any]) -> bool:
+    """Whether a call is one of jax's: by the function, or by the arrays it is given."""
+    if not jaxwatch.there():
+        return False
+    own = _own(function) or set().union(*(_arrays(value, 4) for value in (*args, *kwargs.values())))
+    return JAX in (own or _Uses({}, ast.Module([], [])).of_value(function))
+
+
+def _arrays(value: Any, depth: int) -> set[str]:
+    if isinstance(value, (tuple, list)) and depth:
+        return set().union(*(_arrays(part, depth - 1) for part in value[:100]))
+    if isinstance(value, dict) and depth:
+        return _arrays(list(value.values()), depth)
+    return _own(value)
 
 
 class _Uses:

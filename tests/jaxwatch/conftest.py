@@ -3,6 +3,7 @@ installed nothing here is collected."""
 
 import importlib.util
 import os
+import sys
 
 
 if importlib.util.find_spec("jax") is None:
@@ -27,7 +28,9 @@ else:
         assert not watching.faults, list(watching.faults)
 
     @pytest.fixture
-    def rows(watcher):
-        """The ledger's rows since the test began."""
-        since = observe.ledger().mark()
-        return lambda: observe.ledger().since(since)
+    def rows(watcher, monkeypatch):
+        """The rows of a ledger that begins with the test."""
+        ledger = observe.Ledger()
+        monkeypatch.setattr(sys.modules["jitscope.observe.ledger"], "_session", ledger)
+        yield lambda: list(ledger)
+        ledger.close()

@@ -7,6 +7,7 @@ hears of it, `signatures` keeps the key of the call, `translating` gives the jax
 to equations, `programs` is what views take for a compiled program.
 """
 
+from .asking import Asked as Asked, ask as ask, traced as traced
 from .calls import Calls as Calls
 from .private import Missing as Missing, capabilities as capabilities, there as there
 from .watching import Small as Small, Watcher as Watcher, attach as attach, current as current, detach as detach

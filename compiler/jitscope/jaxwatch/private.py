@@ -6,6 +6,7 @@ it is not shown, and `capabilities` says so.
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -138,6 +139,20 @@ def buffer_of(array: Any) -> Any:
 
 
 # --- calls -------------------------------------------------------------------------------------------------------------
+
+
+def again(jitted: Any) -> Any:
+    """A jitted function made once more, with what jit was told, so that jax compiles it again."""
+    info = jitted._jit_info
+    return jax().jit(  # pyright: ignore[reportOptionalMemberAccess]
+        functools.partial(jitted._fun),
+        static_argnums=info.static_argnums,
+        static_argnames=info.static_argnames,
+        donate_argnums=info.donate_argnums,
+        donate_argnames=info.donate_argnames,
+        keep_unused=info.keep_unused,
+        inline=info.inline,
+    )
 
 
 class Hook:

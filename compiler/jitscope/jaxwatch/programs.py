@@ -62,6 +62,10 @@ class Executable:
             "peak": getattr(stats, "peak_memory_in_bytes", 0) or sum(parts) - stats.alias_size_in_bytes,
         }
 
+    def is_of(self, raw: Any) -> bool:
+        """Whether this is the program that jax runs as `raw`."""
+        return self._raw is raw
+
     def run(self, arrays: Sequence[Any]) -> list[Any]:
         """The program's results on arrays of jax's, one device."""
         outs = self._raw.execute_sharded(list(arrays)).disassemble_into_single_device_arrays()
@@ -146,6 +150,11 @@ class Takes:
 
     def __init__(self, kept: Sequence[int] | None, donated: Sequence[int], avals: Sequence[Any]):
         self._kept, self._donated, self._avals = kept, list(donated), list(avals)
+
+    @property
+    def arguments(self) -> tuple[int, list[int]]:
+        """How many captured arrays it takes first, and which of the call's arguments then."""
+        return 0, list(range(len(self._avals)) if self._kept is None else self._kept)
 
     def buffers(self, arrays: Sequence[Any]) -> list[Any] | None:
         """What its executable runs on; of what it would take over, copies. None where the arguments are not those of its call."""

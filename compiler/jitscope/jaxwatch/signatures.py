@@ -44,7 +44,7 @@ class Call:
         self.function = fun_name(fun)
         self.made = made(fun)
         args, kwargs, statics = _parted(entered)
-        with_paths, structure = tree.tree_flatten_with_path((args, kwargs))
+        with_paths, structure = tree.tree_flatten_with_path((tuple(args), kwargs))
         names = _parameters(fun, len(entered.args))
         self.leaves = [leaf for _, leaf in with_paths]
         shown = [_leaf(_path(path, names, tree), leaf) for path, leaf in with_paths]
@@ -163,6 +163,15 @@ def _placed(value: Any) -> tuple[str, str]:
         return ("", str(next(iter(devices)))) if len(devices) == 1 else (one_line(value.sharding), "")
     except Exception:
         return "", ""
+
+
+def elsewhere(signature: Signature, values: Any) -> Signature:
+    """The signature of a call that needs no trace, since only where its arguments lie is new; `values` are these arguments."""
+    if not isinstance(values, (list, tuple)) or len(values) != len(signature.leaves):
+        return signature
+    placed = [_placed(value) for value in values]
+    leaves = tuple(leaf._replace(sharding=sharding) for leaf, (sharding, _) in zip(signature.leaves, placed))
+    return signature._replace(leaves=leaves, device=_device([device for _, device in placed]))
 
 
 def _device(devices: list[str]) -> str:

@@ -25,7 +25,7 @@ from ..core.source import Position
 from ..observe.stacks import is_installed
 from . import marks, private, programs
 from .marks import Marking
-from .signatures import Call, python_function
+from .signatures import Call, elsewhere, python_function
 from .translating import Translation, debug_of
 
 
@@ -46,6 +46,7 @@ class _Trace(NamedTuple):
     sign: tuple[Any, ...]
     position: Position | None
     call_site: Position | None
+    lowered: bool = False
 
 
 class _Lowered(NamedTuple):
@@ -253,11 +254,14 @@ class Watcher:
             traced = Traced(ClosedJaxpr(translation.jaxpr), None, None, number)  # pyright: ignore[reportArgumentType]
             begin = Record("derive", _plain(name), number, 0.0, debug.defined, site, {}, traced.closed)
         else:
-            traced = Traced(ClosedJaxpr(translation.jaxpr), None, trace.call.signature, number)
-            site = trace.call_site or site
-            begin = Record(
-                "trace", trace.call.function, number, trace.seconds, trace.position, site, {"nested": False}, traced
-            )
+            signature, spent = trace.call.signature, trace.seconds
+            if trace.lowered:  # the same trace, for arguments that lie elsewhere
+                signature, spent = elsewhere(signature, private.local(frame, "args_flat")), 0.0
+            self._traces[_identity(trace.sign)] = trace._replace(lowered=True)
+            traced = Traced(ClosedJaxpr(translation.jaxpr), None, signature, number)
+            site = site if trace.lowered else trace.call_site or site
+            detail = {"nested": False, "known": trace.lowered}
+            begin = Record("trace", trace.call.function, number, spent, trace.position, site, detail, traced)
         error = private.raised(frame)
         self._emit(begin)
         if error is not None:

@@ -1,0 +1,111 @@
+"""`jitscope.inspect` and the magics on functions written for jax."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+import jitscope
+from jitscope_widgets import validate
+from tests.kernel_ext.conftest import bare_shell  # noqa: F401
+
+
+x = jnp.linspace(0.0, 1.0, 12).reshape(3, 4)
+ran = []
+
+
+def plain(v, w):
+    ran.append(1) if not isinstance(w, jax.core.Tracer) else None
+    return jnp.tanh(v @ w).sum()
+
+
+def wrapped_by_nnx():
+    from flax import nnx
+
+    @nnx.jit
+    def step(model, v):
+        return model(v).sum()
+
+    return step, (nnx.Linear(4, 2, rngs=nnx.Rngs(0)), x)
+
+
+def wrapped_by_equinox():
+    import equinox as eqx
+
+    @eqx.filter_jit
+    def step(model, v):
+        return jax.vmap(model)(v).sum()
+
+    return step, (eqx.nn.MLP(4, 2, 3, 1, key=jax.random.key(0)), x)
+
+
+CASES = {
+    "a function": lambda: (plain, (x, x.T)),
+    "a jitted function": lambda: (jax.jit(plain), (x, x.T)),
+    "a derivative": lambda: (jax.grad(plain), (x, x.T)),
+    "a partial": lambda: (functools.partial(plain, x), (x.T,)),
+    "a static argument": lambda: (jax.jit(lambda v, n: v * n, static_argnums=1), (x, 3)),
+    "text": lambda: (lambda v, kind: jnp.sin(v) if kind == "sin" else v, (x, "sin")),
+    "nnx.jit": wrapped_by_nnx,
+    "eqx.filter_jit": wrapped_by_equinox,
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@pytest.mark.parametrize("called", [False, True], ids=["new", "called before"])
+def test_a_call_is_compiled_and_not_run(watcher, case, called):
+    function, args = case()
+    ran.clear()
+    if called and hasattr(function, "lower"):
+        function(*args)
+    seen = jitscope.inspect(function)(*args)
+    assert not ran
+    validate(seen.document)
+    assert seen.kernels and seen.graph.document["nodes"] and "lambda" in seen.jaxpr
+    assert "stablehlo" in seen.stablehlo and "HloModule" in seen.hlo and "HloModule" in seen.hlo_before
+    assert seen.memory["peak"] > 0
+    assert all(k["paths"] for k in seen.kernels if k["kind"] != "copy")
+
+
+def test_what_was_compiled_before_it_was_watched_is_compiled_again():
+    from jitscope import jaxwatch
+
+    f = jax.jit(lambda v: jnp.cos(v) * 3)
+    f(x)
+    jaxwatch.attach()
+    try:
+        assert jitscope.inspect(f)(x).kernels
+    finally:
+        jaxwatch.detach()
+
+
+def test_steady_times_and_passes(watcher):
+    seen = jitscope.inspect(jax.jit(plain))(x, x.T).measure()
+    steady = seen.timing.document["steady"]
+    assert steady["median"]["value"] > 0 and steady["median"]["note"].endswith("the arguments of the call")
+    assert seen.passes.document["passes"]
+    validate(seen.memory.document)
+
+
+def test_a_measured_program_leaves_donated_arguments(watcher):
+    f = jax.jit(lambda s, v: s + v, donate_argnums=0)
+    state = jnp.ones((3, 4))
+    jitscope.inspect(f)(state, x).measure()
+    assert not state.is_deleted() and float(state.sum()) == 12
+
+
+def test_the_magics_take_functions_of_jax(bare_shell):  # noqa: F811
+    bare_shell.cell("%load_ext jitscope\nimport jax, jax.numpy as jnp")
+    bare_shell.cell("x = jnp.ones((3, 3))\ndef f(v):\n    return jnp.sin(v @ v)\ng = jax.jit(f)")
+    assert "sin" in bare_shell.cell("%jaxpr f(x)").texts[0]
+    assert bare_shell.cell("%jaxpr --graph g(x)").document["nodes"]
+    assert "HloModule" in bare_shell.cell("%hlo g(x)").texts[0]
+    assert bare_shell.cell("%fusion jax.grad(lambda v: f(v).sum())(x)").document["kernels"]
+    assert bare_shell.cell("%timejit g(x)").document["steady"]["runs"]
+    assert bare_shell.cell("%passes g(x)").document["passes"]
+    assert "dot" in bare_shell.cell("%jaxpr x @ x + 1").texts[0]
+    assert (
+        bare_shell.cell("%nans f(x)").error.startswith("UsageError")
+        or "debug_nans" in bare_shell.cell("%nans f(x)").stderr
+    )

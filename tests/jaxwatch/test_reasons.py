@@ -1,0 +1,129 @@
+"""Why jax traced a function again: each case changes one thing, and that one is named."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jitscope import observe
+from jitscope_widgets import validate
+
+
+x = np.linspace(0, 1, 4, dtype=np.float32)
+
+
+def fresh(**options):
+    def f(x, p=None, mode="a"):
+        return (x * 2).sum()
+
+    return jax.jit(f, static_argnames=("mode",), **options)
+
+
+def config(f):
+    f(x)
+    with jax.default_matmul_precision("float32"):
+        f(x)
+
+
+def loop_of_lambdas(_):
+    for k in range(2):
+        jax.jit(lambda v: v + k)(x)  # noqa: B023
+
+
+def nested(_):
+    def make():
+        def inner(v):
+            return v * 3
+
+        return inner
+
+    for _ in range(2):
+        jax.jit(make())(x)
+
+
+class Model:
+    def __init__(self):
+        self.w = 3
+
+    @functools.partial(jax.jit, static_argnums=0)
+    def apply(self, v):
+        return v * self.w
+
+
+def methods(_):
+    Model().apply(x)
+    Model().apply(x)
+
+
+def committed(f):
+    f(x)
+    f(jax.device_put(x, jax.devices()[1]))
+
+
+CASES = {
+    "shape": ("shape", lambda f: (f(x), f(np.ones(5, np.float32)))),
+    "dtype": ("dtype", lambda f: (f(x), f(np.ones(4, np.int32)))),
+    "weak type": ("weak type", lambda f: (f(jnp.float32(2)), f(2.0))),
+    "structure": ("tree structure", lambda f: (f(x, {"a": x}), f(x, {"b": x}))),
+    "None": ("none", lambda f: (f(x, None), f(x, x))),
+    "static value": ("static value", lambda f: (f(x, mode="a"), f(x, mode="b"))),
+    "by keyword": ("call form", lambda f: (f(x), f(x=x))),
+    "configuration": ("option", config),
+    "lambdas in a loop": ("closure", loop_of_lambdas),
+    "a nested function": ("function", nested),
+    "another instance": ("static object", methods),
+    "another device": ("device", committed),
+}
+
+
+@pytest.mark.parametrize(("cause", "calls"), CASES.values(), ids=CASES)
+def test_the_cause_is_named(rows, cause, calls):
+    f = fresh()
+    calls(f)
+    made = [row for row in rows() if row.what in ("compiled", "recompiled")]
+    assert len(made) == 2
+    assert made[0].because == "first compilation" or made[0].against is None
+    assert made[1].cause == cause, made[1].because
+    document = observe.recompilations_document(rows(), "all")
+    validate(document)
+    assert document["cards"][0]["cause"] == cause
+
+
+def test_caches_that_were_cleared_are_no_change_of_the_call(rows):
+    f = fresh()
+    f(x)
+    jax.clear_caches()
+    f(x)
+    again = [row for row in rows() if row.what == "recompiled"]
+    assert [row.cause for row in again] == ["cache"] and "nothing that is known of the key changed" in again[0].because
+
+
+def test_calls_that_hit_write_no_row(rows):
+    f = fresh()
+    for _ in range(5):
+        f(x)
+    assert len(rows()) == 1
+
+
+def test_a_failed_trace_is_a_row(rows):
+    f = jax.jit(lambda v: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        f(x)
+    (row,) = rows()
+    assert (row.what, row.error) == ("failed", ("ZeroDivisionError", "'division by zero'"))
+    try:
+        raise KeyError("around")
+    except KeyError:
+        jax.jit(lambda v: v + 2)(x)
+    assert rows()[-1].what == "compiled"
+
+
+def test_programs_that_transformations_make_outside_jit_are_no_recompilations(rows):
+    @jax.jit
+    def f(v):
+        return jnp.sin(v).sum()
+
+    jax.grad(f)(x)
+    assert {row.what for row in rows()} == {"compiled"} and any(row.derived for row in rows())
