@@ -170,6 +170,12 @@ class Inspection(Shown):
         """What each kernel and each line takes, and what bounds it. The program runs for about two seconds."""
         return Shown(self._look("profile"))
 
+    @property
+    def values(self) -> Shown:
+        """The values of the program on these arguments, which must still be there: it is run equation by equation, and once as it is
+        compiled. Raises LookupError where they are gone, ValueError for a function that calls Python or has effects."""
+        return Shown(self._look("values"))
+
     def _look(self, instrument: str) -> Document:
         """What an instrument says; asked once, and shown with the rest from then on."""
         if instrument not in self.document.get("instruments", {}):

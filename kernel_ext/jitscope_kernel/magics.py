@@ -193,6 +193,18 @@ class JitscopeMagics(Magics):
     @no_var_expand
     @needs_local_scope
     @line_magic
+    def values(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
+        """Show the values that the program of a call computes: statistics of each, the first NaN, histograms, pictures. The function
+        is traced; its program is run equation by equation on these arguments, and once as it is compiled."""
+        if found := self._inspected(self.values, line, local_ns):
+            output.show(found[1].values.document)
+
+    @magic_arguments()
+    @EXPRESSION
+    @HELP
+    @no_var_expand
+    @needs_local_scope
+    @line_magic
     def timejit(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
         """Show how long a call takes to trace, lower and compile, and how long its program runs.
 

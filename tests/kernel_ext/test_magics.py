@@ -176,6 +176,11 @@ def test_memory(layer, shell) -> None:
     assert shown.startswith("Memory of layer: At most") and "In use at the peak" in shown
 
 
+def test_values(layer, shell) -> None:
+    shown = shell.cell("%values layer(x, w)").shown[-1]["text/plain"]
+    assert shown.startswith("Values of layer:") and "dot_general" in shown and "compiled program" in shown
+
+
 # --- inspect ----------------------------------------------------------------------------------------------------------
 
 

@@ -11,6 +11,7 @@ from tests.widgets.nan_documents import nan_hunt
 from tests.widgets.parts import CODE, Document, edge, graph, node, position, quantity
 from tests.widgets.pass_documents import passes
 from tests.widgets.profile_documents import profile
+from tests.widgets.value_documents import values
 
 
 def timing(run: float | None = 0.00021) -> Document:
@@ -393,6 +394,7 @@ def every_kind() -> list[Document]:
             passes(),
             memory(),
             profile(),
+            values(),
         ]
     )
 

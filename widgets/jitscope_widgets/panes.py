@@ -19,6 +19,7 @@ from .profile_html import profile
 from .quantities import amount, origin, seconds, show
 from .stopped import stopped_pieces
 from .svg import svg
+from .values_html import values
 from .words import Document, plural
 
 
@@ -280,5 +281,6 @@ PANES: dict[str, Callable[[Document], Pieces]] = {
     "passes": passes,
     "memory": memory,
     "profile": profile,
+    "values": values,
     "stopped": stopped_pieces,
 }

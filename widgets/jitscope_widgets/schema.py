@@ -34,7 +34,7 @@ class DocumentError(ValueError):
     """A document that does not have the form its kind asks for; the message starts with the path of the wrong field."""
 
 
-INSTRUMENTS = ("passes", "memory", "profile")
+INSTRUMENTS = ("passes", "memory", "values", "profile")
 """The kinds of documents that an instrument makes of one compilation, on demand; its name is the kind."""
 
 _MEMORY = ("argument", "constant", "result", "temporary")
@@ -375,6 +375,44 @@ FORMS: dict[str, Record] = {
         cost="quantity",
     ),
     **MEASURED,
+    "value": _record(
+        path=TEXT,
+        result=WHOLE,
+        label=TEXT,
+        type=TEXT,
+        iterations=Maybe(WHOLE),
+        first_bad=Maybe(WHOLE),
+        line=Maybe(WHOLE),
+        size=WHOLE,
+        min=Maybe(NUMBER),
+        max=Maybe(NUMBER),
+        mean=Maybe(NUMBER),
+        std=Maybe(NUMBER),
+        zeros=WHOLE,
+        nan=WHOLE,
+        inf=WHOLE,
+    ),
+    "value detail": _record(
+        path=TEXT,
+        result=WHOLE,
+        iteration=Maybe(WHOLE),
+        histogram=Maybe(_record(low=NUMBER, high=NUMBER, log=FLAG, zeros=WHOLE, counts=Many(WHOLE))),
+        picture=Maybe(_record(rows=WHOLE, columns=WHOLE, cells=TEXT, low=NUMBER, high=NUMBER, folded=TEXT)),
+        first=Many(TEXT),
+    ),
+    "values": _document(
+        "values",
+        title=TEXT,
+        sentence=TEXT,
+        rows=Many("value"),
+        first_bad=Maybe(WHOLE),
+        details=Many("value detail"),
+        loops=Many(_record(path=TEXT, count=Maybe(WHOLE), looked=TEXT)),
+        lines=Many("position"),
+        differs=TEXT,
+        remarks=Many(TEXT),
+        cost="quantity",
+    ),
     "ledger row": _record(
         id=WHOLE,
         function=TEXT,

@@ -117,6 +117,19 @@ def _memory_rule(memory: Any, path: str) -> Iterator[str]:
         yield f"{path}.curve: all lists are of the same length"
 
 
+def _values_rule(values: Any, path: str) -> Iterator[str]:
+    count, lines = len(values["rows"]), len(values["lines"])
+    if values["first_bad"] is not None and not 0 <= values["first_bad"] < count:
+        yield f"{path}.first_bad: one of {count} rows; found {values['first_bad']}"
+    for index, row in enumerate(values["rows"]):
+        if row["line"] is not None and not 0 <= row["line"] < lines:
+            yield f"{path}.rows[{index}].line: one of {lines} lines; found {row['line']}"
+    for index, detail in enumerate(values["details"]):
+        shown = detail["picture"]
+        if shown is not None and len(shown["cells"]) != shown["rows"] * shown["columns"]:
+            yield f"{path}.details[{index}].picture.cells: one character for each of {shown['rows']} x {shown['columns']} cells"
+
+
 def _passes_rule(passes: Any, path: str) -> Iterator[str]:
     states = len(passes["states"])
     for name in ("passes", "fates"):
@@ -152,6 +165,7 @@ RULES: dict[str, Callable[[Any, str], Iterator[str]]] = {
     "compilation": _compilation_rule,
     "passes": _passes_rule,
     "profile": _profile_rule,
+    "values": _values_rule,
     "memory": _memory_rule,
     "stopped": _stopped_rule,
     "row": _row_rule,

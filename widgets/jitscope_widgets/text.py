@@ -14,6 +14,7 @@ from .plain import clean, clean_lines
 from .profile_text import profile
 from .quantities import seconds, show
 from .stopped import stopped_text
+from .values_text import values
 from .words import Document, plural
 from .wrap import table, wrap
 
@@ -251,5 +252,6 @@ _WRITERS: dict[str, Callable[[Document, int], list[str]]] = {
     "passes": passes,
     "profile": profile,
     "memory": memory,
+    "values": values,
     "stopped": stopped_text,
 }

@@ -215,4 +215,9 @@ def instrument_title(name: str) -> str:
     return _INSTRUMENTS.get(name, name.capitalize())
 
 
-_INSTRUMENTS = {"passes": "XLA's passes", "memory": "Memory over the schedule", "profile": "Time per kernel"}
+_INSTRUMENTS = {
+    "passes": "XLA's passes",
+    "memory": "Memory over the schedule",
+    "profile": "Time per kernel",
+    "values": "Values",
+}

@@ -21,6 +21,7 @@ _WHERE = {
     "passes": ".passes",
     "memory": ".memory",
     "profile": ".profiling.document",
+    "values": ".values",
 }
 """Each instrument by name, which is the kind of its document, and the room whose `instrument` is the function. They are loaded when
 asked for."""

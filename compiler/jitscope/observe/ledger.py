@@ -24,7 +24,7 @@ from ..backend.signature import Signature
 from ..control.callbacks import calls_python
 from ..core import records
 from ..core.config import value_of
-from ..core.jaxpr import Jaxpr, count
+from ..core.jaxpr import ClosedJaxpr, Jaxpr, count
 from ..core.records import Record
 from ..core.source import Position
 from ..core.trace import Tracer
@@ -72,6 +72,7 @@ class Row:
     last_record: int = 0
     _kept_jaxpr: Jaxpr | None = None
     _jaxpr: Any = None
+    _closed: Any = None
     _entry: Any = None
     _tally: Any = None
     takes: Takes | None = None
@@ -82,6 +83,12 @@ class Row:
     def jaxpr(self) -> Jaxpr | None:
         """The program, while the ledger keeps it or the function remembers its trace; else None."""
         return self._kept_jaxpr or (self._jaxpr() if self._jaxpr else None)
+
+    @property
+    def closed(self) -> ClosedJaxpr | None:
+        """The program with the values that it captured, while the function remembers its trace (or nothing was captured)."""
+        found, jaxpr = self._closed() if self._closed else None, self.jaxpr
+        return found or (ClosedJaxpr(jaxpr) if jaxpr is not None and not jaxpr.constvars else None)
 
     @property
     def dropped(self) -> bool:
@@ -279,6 +286,7 @@ class Ledger:
             row.seconds.pop("trace")
         self._explain(row)
         self._history[row.identity].append(row)
+        row._closed = weakref.ref(traced.closed)
         self._keep(row, traced.closed.jaxpr)
 
     def _explain(self, row: Row) -> None:
@@ -326,6 +334,7 @@ class Ledger:
     def _derive(self, row: Row, record: Record) -> None:
         row.seconds.pop("derive", None)
         row.derived = True
+        row._closed = weakref.ref(record.payload)
         self._keep(row, record.payload.jaxpr)
 
     def _program(self, row: Row, record: Record) -> None:

@@ -41,6 +41,8 @@ _NAMES = {
     "buffer": "MemoryBuffer",
     "memory change": "MemoryChange",
     "timed kernel": "TimedKernel",
+    "value": "ValueRow",
+    "value detail": "ValueDetail",
 }
 
 

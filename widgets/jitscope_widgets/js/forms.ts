@@ -282,7 +282,7 @@ export interface CompilationDoc {
   timing: TimingDoc;
   recompilations: RecompilationsDoc;
   cost: { flops: Quantity; bytes: Quantity; memory: Quantity };
-  instruments?: { passes?: PassesDoc; memory?: MemoryDoc; profile?: ProfileDoc };
+  instruments?: { passes?: PassesDoc; memory?: MemoryDoc; values?: ValuesDoc; profile?: ProfileDoc };
 }
 
 export interface CellDoc {
@@ -444,6 +444,48 @@ export interface ProfileDoc {
   cost: Quantity;
 }
 
+export interface ValueRow {
+  path: string;
+  result: number;
+  label: string;
+  type: string;
+  iterations: number | null;
+  first_bad: number | null;
+  line: number | null;
+  size: number;
+  min: number | null;
+  max: number | null;
+  mean: number | null;
+  std: number | null;
+  zeros: number;
+  nan: number;
+  inf: number;
+}
+
+export interface ValueDetail {
+  path: string;
+  result: number;
+  iteration: number | null;
+  histogram: { low: number; high: number; log: boolean; zeros: number; counts: number[] } | null;
+  picture: { rows: number; columns: number; cells: string; low: number; high: number; folded: string } | null;
+  first: string[];
+}
+
+export interface ValuesDoc {
+  kind: "values";
+  version: 1;
+  title: string;
+  sentence: string;
+  rows: ValueRow[];
+  first_bad: number | null;
+  details: ValueDetail[];
+  loops: { path: string; count: number | null; looked: string }[];
+  lines: Position[];
+  differs: string;
+  remarks: string[];
+  cost: Quantity;
+}
+
 export interface LedgerRow {
   id: number;
   function: string;
@@ -464,4 +506,4 @@ export interface LedgerDoc {
   recompilations?: RecompilationsDoc;
 }
 
-export type AnyDocument = SourceDoc | GraphDoc | FusionDoc | TimingDoc | RecompilationsDoc | DiagnosticsDoc | StoppedDoc | NanHuntDoc | CompilationDoc | CellDoc | PassesDoc | MemoryDoc | ProfileDoc | LedgerDoc;
+export type AnyDocument = SourceDoc | GraphDoc | FusionDoc | TimingDoc | RecompilationsDoc | DiagnosticsDoc | StoppedDoc | NanHuntDoc | CompilationDoc | CellDoc | PassesDoc | MemoryDoc | ProfileDoc | ValuesDoc | LedgerDoc;

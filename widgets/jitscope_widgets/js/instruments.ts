@@ -7,6 +7,7 @@ import { memoryView } from "./memory";
 import { sentence, type View } from "./mount";
 import { passesPane } from "./passes";
 import { profileView } from "./profile";
+import { valuesView } from "./values";
 
 /** What the view of an instrument has round it. */
 export interface Surroundings {
@@ -53,6 +54,12 @@ const TABLE: { [Name in InstrumentName]-?: Instrument<Name> } = {
     costs:
       "The program runs again for about two seconds on the arguments of its call, half of the time under XLA's profiler; the first time, a second more to measure this machine.",
     view: (doc, { compilation, links, selection }) => profileView(doc, { links, selection, kernels: compilation.fusion?.kernels ?? [] }),
+  },
+  values: {
+    title: "Values",
+    shows: "What every equation computes on the arguments of the call: statistics, the first NaN, histograms and pictures of the arrays.",
+    costs: "The program is run equation by equation, and once as it is compiled; the arguments must still be there.",
+    view: (doc, around) => valuesView(doc, around),
   },
 };
 

@@ -77,9 +77,9 @@ export class Panes {
       { id: "graph", title: "Graph", make: () => this.makeGraph() },
       { id: "fusion", title: "Fusion", make: () => this.makeFusion() },
       { id: "stages", title: "Stages", make: () => this.makeStages() },
-      { id: "timing", title: "Timing", make: () => timingView(compilation.timing, host, compilation).element },
-      { id: "memory", title: "Memory", make: () => this.makeInstrument("memory") },
       { id: "timing", title: "Timing", make: () => this.makeTiming() },
+      { id: "memory", title: "Memory", make: () => this.makeInstrument("memory") },
+      { id: "values", title: "Values", make: () => this.makeInstrument("values") },
       {
         id: "recompiles",
         title: "Recompiles",

@@ -12,6 +12,7 @@ import { fusionAlone, graphView, sourceView } from "./single";
 import { stoppedView } from "./stopped";
 import { nanHuntView } from "./nanhunt";
 import { timingView } from "./timing";
+import { valuesAlone } from "./values";
 
 type Open = (document: any, host: Host, memory: any, root: HTMLElement) => View;
 
@@ -42,6 +43,7 @@ const VIEWS: Record<string, Open> = {
   memory: (doc, host, memory) => memoryAlone(doc, host, memory),
   passes: passesView,
   profile: (doc) => profileView(doc),
+  values: (doc, host, memory) => valuesAlone(doc, host, memory),
   source: (doc) => sourceView(doc),
   diagnostics: (doc, host, memory) => diagnosticsView(doc, host, memory),
   stopped: stoppedView,

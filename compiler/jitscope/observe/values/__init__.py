@@ -1,0 +1,153 @@
+"""The values of a program on its real arguments: `evaluation` (equation by equation), `summary` (what is said of an array),
+`document` (all of it as plain data)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...backend.array import Array, to_array
+from ...backend.given import Given
+from ...control.callbacks import calls_python
+from ...control.discharge import uses_refs
+from ...core.jaxpr import ClosedJaxpr, Var, count
+from ..ledger import Ledger, Row, ledger as session_ledger
+from ..positions import positions_of
+from .document import SMALL, Values
+from .evaluation import Evaluation, Stopped
+from .summary import numbers
+
+
+__all__ = ["instrument", "values_of"]
+
+Document = dict[str, Any]
+SECONDS, MEMORY = 60.0, 4e9
+
+
+def instrument(
+    row: Row,
+    given: Given | None = None,
+    path: str | None = None,
+    result: int = 0,
+    iteration: int | None = None,
+    callbacks: bool = False,
+    seconds: float = SECONDS,
+) -> Document:
+    """The values document, as an instrument: the program is run equation by equation. With the `path` of an equation (or of an input),
+    a document with a closer look at its `result` alone, in loops in that `iteration` of the innermost one. Raises LookupError where the
+    program or its arguments are gone, ValueError where it calls Python functions (unless `callbacks`), has effects or references."""
+    return values_of(row, given, None, path, result, iteration, callbacks, seconds)
+
+
+def values_of(
+    row: Row,
+    given: Given | None = None,
+    ledger: Ledger | None = None,
+    path: str | None = None,
+    result: int = 0,
+    iteration: int | None = None,
+    callbacks: bool = False,
+    seconds: float = SECONDS,
+) -> Document:
+    """As `instrument`, with the ledger that knows the cells."""
+    closed, arrays = _program(row, given, callbacks)
+    ledger = session_ledger() if ledger is None else ledger
+    values = Values(closed, count(closed.jaxpr) <= SMALL)
+    if path is not None:
+        values.asked, values.iteration = (path, int(result)), iteration
+    evaluation = Evaluation(values, seconds, MEMORY, iteration)
+    start = time.perf_counter()
+    remarks, outs = [], None
+    try:
+        outs = evaluation.program(closed, arrays, _needed(closed, path))
+    except Stopped as stopped:
+        remarks.append(f"The evaluation {stopped}; later values are missing.")
+    if path is not None and values.asked not in values.details:
+        raise LookupError(
+            f"{path} was not evaluated: it is in a branch that was not taken, or in an iteration that there was not"
+        )
+    differs = _difference(row, arrays, outs) if outs and path is None else ""
+    spent = time.perf_counter() - start
+    positions = positions_of(closed.jaxpr, ledger.cell_of)
+    document = values.document(row.function, positions, list(evaluation.loops.values()), remarks, spent, differs)
+    return document if path is None else {**document, "rows": [], "lines": [], "loops": [], "first_bad": None}
+
+
+def _program(row: Row, given: Given | None, callbacks: bool) -> tuple[ClosedJaxpr, list[Array]]:
+    closed = row.closed
+    if closed is None:
+        raise LookupError(f"the program of {row.function} is no longer kept: call the function again")
+    if uses_refs(closed.jaxpr):
+        raise ValueError(
+            f"{row.function} takes or captures references, which a second run would change: it is not run again"
+        )
+    if calls_python(closed.jaxpr) and not callbacks:
+        raise ValueError(
+            f"{row.function} calls Python functions, which may have effects: it is not run again unless asked for (callbacks)"
+        )
+    if closed.effects and not callbacks:
+        raise ValueError(f"{row.function} has effects: it is not run again unless asked for (callbacks)")
+    given = given or row.given
+    arrays = given.arrays() if given is not None else None
+    if arrays is None:
+        raise LookupError(
+            f"the arguments of the call of {row.function} are gone: keep them in variables, call it once more, and look then"
+        )
+    return closed, [Array(a.buf, v.aval) for a, v in zip(arrays, closed.jaxpr.invars, strict=True)]
+
+
+def _needed(closed: ClosedJaxpr, path: str | None) -> set[int] | None:
+    """The equations, at the top, that the value of a path needs."""
+    if path is None:
+        return None
+    top = path.split("/")[0]
+    if not top.startswith("e") or not top[1:].isdigit() or int(top[1:]) >= len(closed.eqns):
+        return set()
+    needed, read = {int(top[1:])}, set()
+    for i in range(int(top[1:]), -1, -1):
+        eqn = closed.eqns[i]
+        if i in needed or not read.isdisjoint(eqn.outvars):
+            needed.add(i)
+            read.update(a for a in eqn.invars if isinstance(a, Var))
+    return needed
+
+
+def _difference(row: Row, arrays: Sequence[Array], outs: Sequence[Any]) -> str:
+    """How the results differ from those of the compiled program."""
+    entry, takes = row.entry, row.takes
+    buffers = takes.buffers(arrays) if entry is not None and takes is not None else None
+    if entry is None or buffers is None:
+        return "The results were not compared with the compiled program's: it is no longer there."
+    compiled = [numbers(Array(buf, to_array(out).aval)) for buf, out in zip(entry.executable.run(buffers), outs)]
+    pairs = [
+        (a, b)
+        for a, out in zip(compiled, outs)
+        if a is not None and (b := numbers(out)) is not None and a.shape == b.shape
+    ]
+    if all(a.tobytes() == b.tobytes() for a, b in pairs):
+        return "The results are those of the compiled program, bit by bit."
+    worst = max(_apart(a, b) for a, b in pairs)
+    if worst == np.inf:
+        return "Where the results are NaN or infinite differs from the compiled program: XLA computes in another order or precision where it fuses operations."
+    return (
+        f"The results differ from the compiled program's by at most {worst:.2g} of the largest number of the result: XLA computes in "
+        "another order where it fuses operations."
+    )
+
+
+def _apart(a: np.ndarray, b: np.ndarray) -> float:
+    """The largest difference of two arrays, as a share of the largest magnitude; infinite where not the same elements are finite."""
+    if a.dtype.kind not in "fc":
+        return 0.0 if np.array_equal(a, b) else 1.0
+    finite = np.isfinite(a)
+    if not np.array_equal(finite, np.isfinite(b)):
+        return float("inf")
+    if not finite.any():
+        return 0.0
+    scale = float(np.abs(a[finite]).max()) or 1.0
+    return (
+        float(np.abs(a[finite].astype(np.complex128 if a.dtype.kind == "c" else np.float64) - b[finite]).max()) / scale
+    )

@@ -1,0 +1,70 @@
+"""What the views of a program's values say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from . import words
+from .plain import clean
+from .quantities import number, percent
+from .words import Document, plural
+
+
+def order(document: Document) -> Sequence[Document]:
+    """The rows with NaN or infinity first, in the order of evaluation, then those with the largest magnitudes."""
+    bad = [row for row in document["rows"] if row["nan"] or row["inf"]]
+    rest = [row for row in document["rows"] if not (row["nan"] or row["inf"])]
+    return [*bad, *sorted(rest, key=lambda row: -magnitude(row))]
+
+
+def magnitude(row: Document) -> float:
+    """The largest absolute value of a row; -1 where there is none."""
+    return -1.0 if row["min"] is None or row["max"] is None else max(abs(row["min"]), abs(row["max"]))
+
+
+def figure(value: float | None) -> str:
+    """A number without a unit; "–" where there is none."""
+    return "–" if value is None else number(value, "") or "0"
+
+
+def zeros(row: Document) -> str:
+    """The share of zeros."""
+    return percent(row["zeros"] / row["size"]) if row["size"] else "–"
+
+
+def marks(row: Document) -> str:
+    """`✕ 3 NaN, 1 Inf, since iteration 5`; "" where all is finite."""
+    parts = [f"{row[name]:,} {word}" for name, word in (("nan", "NaN"), ("inf", "Inf")) if row[name]]
+    since = f", since iteration {row['first_bad']:,}" if row["iterations"] and row["first_bad"] is not None else ""
+    return f"✕ {', '.join(parts)}{since}" if parts else ""
+
+
+def name(row: Document) -> str:
+    """`exp`, or `scan, result 2`, with the number of iterations that it was made in."""
+    result = f", result {row['result']}" if row["result"] else ""
+    times = f" (in {plural(row['iterations'], 'iteration')})" if row["iterations"] else ""
+    return f"{clean(row['label'])}{result}{times}"
+
+
+def line(document: Document, row: Document, here: str) -> str:
+    """The line that made a value, with its text."""
+    position = dict(enumerate(document["lines"])).get(row["line"])
+    return "" if position is None else f"{words.lines([position], here)}: {clean(position['text']).strip()}"
+
+
+def here_of(document: Document) -> str:
+    """The cell or file that most of the program was written in."""
+    homes = [words.home(position) for position in document["lines"]]
+    return max(homes, key=homes.count) if homes else ""
+
+
+def loops(document: Document) -> list[str]:
+    """Which iterations were looked at, where not all were."""
+    said = []
+    for loop in document["loops"]:
+        if loop["looked"] != "all":
+            of = f"{loop['count']:,}" if loop["count"] is not None else "more"
+            said.append(
+                f"Of the loop {clean(loop['path'])} with {of} iterations, these were looked at: {clean(loop['looked'])}."
+            )
+    return said
