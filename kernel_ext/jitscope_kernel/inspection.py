@@ -14,6 +14,8 @@ from jitscope.backend.arguments import Arguments
 from jitscope.backend.given import Given
 from jitscope.core import records
 from jitscope.observe.boundaries import why_not_fused
+from jitscope.observe.machine import code_of
+from jitscope.observe.machine.listing import assembly_text, llvm_text
 from jitscope_widgets.answers import SILENT, Answers
 from jitscope_widgets.attached import attached
 
@@ -175,6 +177,26 @@ class Inspection(Shown):
         """The values of the program on these arguments, which must still be there: it is run equation by equation, and once as it is
         compiled. Raises LookupError where they are gone, ValueError for a function that calls Python or has effects."""
         return Shown(self._look("values"))
+
+    @property
+    def machine(self) -> Shown:
+        """The machine code of each kernel with its loops, and LLVM's IR. The program is compiled once more for it, and not run."""
+        return Shown(self._look("machine"))
+
+    @property
+    def llvm(self) -> Program:
+        """LLVM's IR of the program's kernels, as LLVM's passes leave it. The program is compiled once more for it, and not run."""
+        return Program(llvm_text(code_of(self._row)))
+
+    @property
+    def llvm_before(self) -> Program:
+        """LLVM's IR of the program's kernels, as XLA hands it to LLVM."""
+        return Program(llvm_text(code_of(self._row), before=True))
+
+    @property
+    def asm(self) -> Program:
+        """The machine code of the program's kernels, disassembled."""
+        return Program(assembly_text(code_of(self._row)))
 
     def _look(self, instrument: str) -> Document:
         """What an instrument says; asked once, and shown with the rest from then on."""

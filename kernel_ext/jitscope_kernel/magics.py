@@ -161,6 +161,40 @@ class JitscopeMagics(Magics):
             output.show(found[1].passes.document)
 
     @magic_arguments()
+    @argument("--text", action="store_true", help="All of LLVM's IR after its passes as plain text.")
+    @EXPRESSION
+    @HELP
+    @no_var_expand
+    @needs_local_scope
+    @line_magic
+    def llvm(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
+        """Show LLVM's IR of the kernels of a call's program, before and after LLVM's passes. The program is compiled once more for
+        that; the function is traced, not run."""
+        if found := self._inspected(self.llvm, line, local_ns):
+            options, seen = found
+            if "--text" in options:
+                output.show_text(seen.llvm)
+            else:
+                output.show(seen.machine.document | {"opens": "llvm"})
+
+    @magic_arguments()
+    @argument("--text", action="store_true", help="All of the machine code as plain text.")
+    @EXPRESSION
+    @HELP
+    @no_var_expand
+    @needs_local_scope
+    @line_magic
+    def asm(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
+        """Show the machine code of the kernels of a call's program, with its loops. The program is compiled once more for LLVM's IR;
+        the function is traced, not run."""
+        if found := self._inspected(self.asm, line, local_ns):
+            options, seen = found
+            if "--text" in options:
+                output.show_text(seen.asm)
+            else:
+                output.show(seen.machine.document)
+
+    @magic_arguments()
     @EXPRESSION
     @HELP
     @no_var_expand

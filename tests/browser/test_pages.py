@@ -108,3 +108,31 @@ def test_passes_are_stepped_through_by_keyboard_and_followed_from_a_line(pages: 
     assert view.element.get_by_role("button", name="Show all").count() == 0
     view.element.get_by_role("button", name="Clear").click()
     assert "changed something of it" not in view.element.inner_text()
+
+
+@pytest.mark.parametrize("width", [420, 1280])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_machine_code_can_be_read_and_gone_through_by_keyboard(pages: Pages, dark: bool, width: int) -> None:
+    view = pages.show(documents.machine(), dark=dark, width=width)
+    functions = view.element.get_by_role("listbox", name="Functions of the program").get_by_role("option")
+    assert [one.get_attribute("data-function") for one in functions.all()] == ["multiply_fusion", "wrapped_add"]
+    code = view.element.get_by_role("region", name="The likely hot loop of multiply_fusion")
+    assert "vmulps" in code.inner_text() and "vbroadcastss" not in code.inner_text()
+    assert "in 1 loop (hot)" in code.inner_text()
+    view.element.get_by_role("radio", name="Hot loop").focus()
+    view.page.keyboard.press("ArrowRight")
+    code = view.element.get_by_role("region", name="Machine code of multiply_fusion")
+    assert "vbroadcastss" in code.inner_text() and "; calls <memcpy>" in code.inner_text()
+    assert_readable(view.element)
+    view.element.get_by_role("radio", name="LLVM").check()
+    after = view.element.get_by_role("region", name="after LLVM's passes")
+    assert "<8 x float>" in after.inner_text() and "loop depth 1" in after.inner_text()
+    assert "7 more lines not kept" in view.element.inner_text()
+    assert_readable(view.element)
+    view.page.screenshot(path=SCREENSHOTS / f"machine-llvm-{width}-{'dark' if dark else 'light'}.png")
+    functions.first.focus()
+    view.page.keyboard.press("ArrowDown")
+    view.page.keyboard.press("Enter")
+    assert functions.nth(1).get_attribute("aria-selected") == "true"
+    assert "is not kept in this document" in view.element.inner_text()
+    assert_readable(view.element)

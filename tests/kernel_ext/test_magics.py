@@ -87,6 +87,28 @@ def test_hlo(layer) -> None:
     assert "stablehlo.dot_general" in given
 
 
+def test_llvm_and_machine_code(layer) -> None:
+    document = layer.cell("%asm layer(x, w)").document
+    validate(document)
+    assert (document["kind"], document["title"], document.get("opens")) == ("machine", "layer", None)
+    (code,) = layer.cell("%asm --text layer(x, w)").texts
+    assert all(f"{one['name']}:" in code for one in document["functions"])
+    document = layer.cell("%llvm layer(x, w)").document
+    validate(document)
+    assert document["opens"] == "llvm"
+    (after,) = layer.cell("%llvm --text layer(x, w)").texts
+    assert "define " in after and "target triple" in after
+
+
+def test_machine_code_of_an_inspected_call(layer) -> None:
+    seen = layer.names["inspected"] = jitscope.inspect(layer.names["layer"])(layer.names["x"], layer.names["w"])
+    names = [one["name"] for one in seen.machine.document["functions"]]
+    assert names and all(f"{name}:" in str(seen.asm) for name in names)
+    assert all(name in seen.llvm and name in seen.llvm_before for name in names)
+    assert seen.document["instruments"]["machine"] is seen.machine.document
+    assert "Machine code of layer" in repr(seen.machine)
+
+
 def test_fusion(layer) -> None:
     document = layer.cell("%fusion layer(x, w)").document
     validate(document)
@@ -116,7 +138,7 @@ def test_recompiles_and_ledger(layer) -> None:
     assert document["rows"][-1]["cell"]
 
 
-@pytest.mark.parametrize("magic", ["jaxpr", "hlo", "fusion", "timejit", "recompiles", "ledger"])
+@pytest.mark.parametrize("magic", ["jaxpr", "hlo", "fusion", "llvm", "asm", "timejit", "recompiles", "ledger"])
 def test_every_magic_answers_to_help(layer, magic: str) -> None:
     ran = layer.cell(f"%{magic} -h")
     assert not ran.error

@@ -6,6 +6,7 @@ import copy
 import random
 from typing import Any
 
+from tests.widgets.machine_documents import machine
 from tests.widgets.memory_documents import memory
 from tests.widgets.nan_documents import nan_hunt
 from tests.widgets.parts import CODE, Document, edge, graph, node, position, quantity
@@ -395,6 +396,7 @@ def every_kind() -> list[Document]:
             memory(),
             profile(),
             values(),
+            machine(),
         ]
     )
 

@@ -96,6 +96,19 @@ def _few_rows(passes: Document) -> Document:
     return {**passes, "states": [state(one) for one in passes["states"]]}
 
 
+def _few_functions(machine: Document, most: int) -> Document:
+    kept = machine["functions"][:most]
+    modules = {one["module"] for one in kept}
+    return {
+        **machine,
+        "functions": [*kept, *({**one, "blocks": None} for one in machine["functions"][most:])],
+        "modules": [
+            one if at in modules else {**one, "before": None, "after": None}
+            for at, one in enumerate(machine["modules"])
+        ],
+    }
+
+
 _FEW_ROWS = 40
 _WHOLE = Form(lambda document: document, "")
 _FORMS = {
@@ -112,6 +125,11 @@ _FORMS = {
         Form(_bare_fusion, "the HLO programs"),
     ),
     "graph": (_WHOLE, Form(_bare_graph, "the graph")),
+    "machine": (
+        _WHOLE,
+        Form(lambda machine: _few_functions(machine, 12), "the code of most functions"),
+        Form(lambda machine: _few_functions(machine, 2), "the code of nearly all functions"),
+    ),
     "passes": (
         _WHOLE,
         Form(_without_steps, "the graphs of the passes"),

@@ -28,7 +28,7 @@ MEASURED: dict[str, Record] = {
         why=TEXT,
         lines=Many(WHOLE),
     ),
-    "machine": record(
+    "hardware": record(
         measured=TEXT,
         seconds="quantity",
         bandwidth=Many(record(bytes=WHOLE, rate="quantity")),
@@ -50,7 +50,7 @@ MEASURED: dict[str, Record] = {
         kernels=Many("timed kernel"),
         lines=Many(record(position="position", own=Maybe("bounds"), whole="bounds")),
         scopes=Many(record(name=TEXT, least=NUMBER, most=NUMBER)),
-        machine="machine",
+        machine="hardware",
         times=TEXT,
         work=TEXT,
         cost="quantity",

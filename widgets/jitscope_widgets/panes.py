@@ -8,6 +8,7 @@ from . import code, recompiles, sharp_bits, words
 from .budget import Part
 from .diff_html import diff
 from .guard import Pieces, attempt_all, part, said
+from .machine_html import machine
 from .memory_html import memory
 from .nan_hunt import hunt_html
 from .origins import placed
@@ -282,5 +283,6 @@ PANES: dict[str, Callable[[Document], Pieces]] = {
     "memory": memory,
     "profile": profile,
     "values": values,
+    "machine": machine,
     "stopped": stopped_pieces,
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from .code_schema import CODE
 from .measured_schema import MEASURED
 from .schema_parts import (
     FLAG,
@@ -34,7 +35,7 @@ class DocumentError(ValueError):
     """A document that does not have the form its kind asks for; the message starts with the path of the wrong field."""
 
 
-INSTRUMENTS = ("passes", "memory", "values", "profile")
+INSTRUMENTS = ("passes", "memory", "values", "profile", "machine")
 """The kinds of documents that an instrument makes of one compilation, on demand; its name is the kind."""
 
 _MEMORY = ("argument", "constant", "result", "temporary")
@@ -413,6 +414,7 @@ FORMS: dict[str, Record] = {
         remarks=Many(TEXT),
         cost="quantity",
     ),
+    **CODE,
     "ledger row": _record(
         id=WHOLE,
         function=TEXT,

@@ -146,6 +146,30 @@ def _profile_rule(profile: Any, path: str) -> Iterator[str]:
                 yield f"{path}.kernels[{index}].lines: there is no line {line}"
 
 
+def _machine_rule(machine: Any, path: str) -> Iterator[str]:
+    names = {one["name"] for one in machine["functions"]}
+    for index, kernel in enumerate(machine["kernels"]):
+        if kernel["function"] is not None and kernel["function"] not in names:
+            yield f"{path}.kernels[{index}].function: the document has no function {kernel['function']!r}"
+    for what, limit, found in (
+        (
+            "lines",
+            len(machine["positions"]),
+            [n for one in (*machine["functions"], *machine["kernels"]) for n in one["lines"]],
+        ),
+        (
+            "module",
+            len(machine["modules"]),
+            [one["module"] for one in machine["functions"] if one["module"] is not None],
+        ),
+    ):
+        if any(not 0 <= n < limit for n in found):
+            yield f"{path}: {what} beyond the last, of {limit}"
+    for index, one in enumerate(machine["functions"]):
+        if one["hot"] is not None and not 0 <= one["hot"] < len(one["loops"]):
+            yield f"{path}.functions[{index}].hot: no loop {one['hot']}"
+
+
 def _stopped_rule(stopped: Any, path: str) -> Iterator[str]:
     ids = {node["id"] for node in stopped["graph"]["nodes"]}
     named = [stopped["stop"], *(node for step in stopped["steps"] for node in step["nodes"])]
@@ -167,6 +191,7 @@ RULES: dict[str, Callable[[Any, str], Iterator[str]]] = {
     "profile": _profile_rule,
     "values": _values_rule,
     "memory": _memory_rule,
+    "machine": _machine_rule,
     "stopped": _stopped_rule,
     "row": _row_rule,
 }

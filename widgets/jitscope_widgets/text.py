@@ -7,6 +7,7 @@ from collections.abc import Callable
 from . import recompiles, sharp_bits, words
 from .changes import Group, fold, groups
 from .grouping import in_full
+from .machine_text import machine
 from .memory_text import memory
 from .nan_hunt import hunt_text
 from .pass_text import passes
@@ -253,5 +254,6 @@ _WRITERS: dict[str, Callable[[Document, int], list[str]]] = {
     "profile": profile,
     "memory": memory,
     "values": values,
+    "machine": machine,
     "stopped": stopped_text,
 }

@@ -220,4 +220,5 @@ _INSTRUMENTS = {
     "memory": "Memory over the schedule",
     "profile": "Time per kernel",
     "values": "Values",
+    "machine": "Machine code and LLVM's IR",
 }

@@ -22,6 +22,7 @@ _WHERE = {
     "memory": ".memory",
     "profile": ".profiling.document",
     "values": ".values",
+    "machine": ".machine",
 }
 """Each instrument by name, which is the kind of its document, and the room whose `instrument` is the function. They are loaded when
 asked for."""

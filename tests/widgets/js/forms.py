@@ -43,6 +43,8 @@ _NAMES = {
     "timed kernel": "TimedKernel",
     "value": "ValueRow",
     "value detail": "ValueDetail",
+    "code function": "CodeFunction",
+    "code text": "CodeText",
 }
 
 

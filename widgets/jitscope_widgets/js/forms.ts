@@ -282,7 +282,7 @@ export interface CompilationDoc {
   timing: TimingDoc;
   recompilations: RecompilationsDoc;
   cost: { flops: Quantity; bytes: Quantity; memory: Quantity };
-  instruments?: { passes?: PassesDoc; memory?: MemoryDoc; values?: ValuesDoc; profile?: ProfileDoc };
+  instruments?: { passes?: PassesDoc; memory?: MemoryDoc; values?: ValuesDoc; profile?: ProfileDoc; machine?: MachineDoc };
 }
 
 export interface CellDoc {
@@ -414,7 +414,7 @@ export interface TimedKernel {
   lines: number[];
 }
 
-export interface Machine {
+export interface Hardware {
   measured: string;
   seconds: Quantity;
   bandwidth: { bytes: number; rate: Quantity }[];
@@ -438,7 +438,7 @@ export interface ProfileDoc {
   kernels: TimedKernel[];
   lines: { position: Position; own: Bounds | null; whole: Bounds }[];
   scopes: { name: string; least: number; most: number }[];
-  machine: Machine;
+  machine: Hardware;
   times: string;
   work: string;
   cost: Quantity;
@@ -486,6 +486,58 @@ export interface ValuesDoc {
   cost: Quantity;
 }
 
+export interface Mix {
+  total: number;
+  counts: Record<string, number>;
+  reads: number;
+  writes: number;
+  bits: number | null;
+  lanes: string;
+}
+
+export interface CodeText {
+  text: string;
+  left_out: number;
+  nesting: number[][];
+}
+
+export interface CodeFunction {
+  name: string;
+  machine: "x86-64" | "arm64";
+  module: number | null;
+  role: "kernel" | "comparator" | "helper" | "unknown";
+  note: string;
+  kernels: string[];
+  lines: number[];
+  share: number | null;
+  written: Quantity;
+  bytes: number;
+  mix: Mix;
+  undecoded: number;
+  loops: { header: number; blocks: number[]; parent: number | null; depth: number; innermost: boolean; mix: Mix; sentence: string }[];
+  hot: number | null;
+  sentence: string;
+  calls: { name: string; count: number }[];
+  blocks: { code: string; depth: number; ways: number[] }[] | null;
+  left_out: number;
+}
+
+export interface MachineDoc {
+  kind: "machine";
+  version: 1;
+  title: string;
+  opens?: "llvm" | "code";
+  triple: string;
+  processor: string;
+  sentence: string;
+  notes: string[];
+  functions: CodeFunction[];
+  modules: { name: string; emitter: string; values: string[]; before: CodeText | null; after: CodeText | null }[];
+  kernels: { name: string; function: string | null; note: string; share: number | null; lines: number[] }[];
+  positions: Position[];
+  cost: Quantity;
+}
+
 export interface LedgerRow {
   id: number;
   function: string;
@@ -506,4 +558,4 @@ export interface LedgerDoc {
   recompilations?: RecompilationsDoc;
 }
 
-export type AnyDocument = SourceDoc | GraphDoc | FusionDoc | TimingDoc | RecompilationsDoc | DiagnosticsDoc | StoppedDoc | NanHuntDoc | CompilationDoc | CellDoc | PassesDoc | MemoryDoc | ProfileDoc | ValuesDoc | LedgerDoc;
+export type AnyDocument = SourceDoc | GraphDoc | FusionDoc | TimingDoc | RecompilationsDoc | DiagnosticsDoc | StoppedDoc | NanHuntDoc | CompilationDoc | CellDoc | PassesDoc | MemoryDoc | ProfileDoc | ValuesDoc | MachineDoc | LedgerDoc;

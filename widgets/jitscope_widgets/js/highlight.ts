@@ -31,6 +31,28 @@ const PYTHON: Rules = [
   ["", /\w+|\s+|./y],
 ];
 
+const LLVM: Rules = [
+  ["comment", /;.*/y],
+  ["string", /c?"(?:[^"\\]|\\.)*"/y],
+  ["name", /[%@](?:"[^"]*"|[\w.$\-]+)|^[\w.$\-]+(?=:)/y],
+  ["param", /![\w.]*|#\d+/y],
+  ["type", /<\d+ x \w+>|\b(?:i\d+|half|bfloat|float|double|ptr|void|label|metadata)\b/y],
+  ["keyword", /\b(?:define|declare|target|source_filename|attributes|type|to|x|nsw|nuw|inbounds|align|internal|noundef|volatile)\b/y],
+  ["op", /\b(?:f?(?:add|sub|mul|neg|rem)|[us]?(?:div|rem)|fdiv|and|or|xor|shl|[al]shr|[fi]cmp|phi|select|call|tail|load|store|getelementptr|alloca|br|switch|ret|unreachable|(?:insert|extract)(?:element|value)|shufflevector|bitcast|trunc|[sz]ext|fptrunc|fpext|[fs]pto[us]i|[us]itofp|fpto[us]i|ptrtoint|inttoptr|freeze|splat|fence)\b/y],
+  ["number", /-?\b(?:0x[0-9A-Fa-f]+|\d+(?:\.\d*)?(?:e[+-]?\d+)?)\b/y],
+  ["", /[\w.\-]+|\s+|./y],
+];
+
+const ASSEMBLY: Rules = [
+  ["comment", /;.*/y],
+  ["op", /^[a-z][\w.]*/y],
+  ["type", /\b(?:[xyz]mm\d+|[vqdshbz]\d+(?:\.\d*\w)?|k[0-7])\b/y],
+  ["name", /\b(?:r(?:\d+|[a-ds][ixp]|[abcd]x|[sb]p|ip)[dwb]?|e[a-ds][ixp]|e[sb]p|[abcd][lhx]|[wx]\d+|sp|lr|xzr|wzr)\b/y],
+  ["keyword", /\b(?:[xyz]mmword|[qd]?word|byte|ptr)\b/y],
+  ["number", /#?-?\b(?:0x[0-9a-f]+|\d+)\b/y],
+  ["", /[\w.]+|\s+|./y],
+];
+
 export function tokens(text: string, rules: Rules): [string, string][] {
   const found: [string, string][] = [];
   let at = 0;
@@ -66,5 +88,7 @@ function coloured(text: string, rules: Rules): DocumentFragment {
 }
 
 export const hlo = (text: string): DocumentFragment => coloured(text, HLO);
+export const llvm = (text: string): DocumentFragment => coloured(text, LLVM);
+export const assembly = (text: string): DocumentFragment => coloured(text, ASSEMBLY);
 export const python = (text: string): DocumentFragment => coloured(text, PYTHON);
 export const hloTokens = (text: string): [string, string][] => tokens(text, HLO);

@@ -3,6 +3,7 @@ import type { CompilationDoc, Host, Instruments } from "./documents";
 import { clear, h } from "./dom";
 import { decode } from "./envelope";
 import type { Links, Selection } from "./links";
+import { machineView } from "./machine";
 import { memoryView } from "./memory";
 import { sentence, type View } from "./mount";
 import { passesPane } from "./passes";
@@ -18,6 +19,8 @@ export interface Surroundings {
   root: HTMLElement;
   /** What an earlier view of this instrument remembered. */
   memory?: any;
+  /** Which part of it to show. */
+  part?: string;
   /** Asks the kernel for a further document of this instrument; null where there is no kernel to ask. */
   ask: ((options: Record<string, unknown>) => Promise<any>) | null;
 }
@@ -61,17 +64,24 @@ const TABLE: { [Name in InstrumentName]-?: Instrument<Name> } = {
     costs: "The program is run equation by equation, and once as it is compiled; the arguments must still be there.",
     view: (doc, around) => valuesView(doc, around),
   },
+  machine: {
+    title: "Machine code and LLVM's IR",
+    shows: "The code that each kernel runs: LLVM's IR before and after its passes, and the processor's instructions with their loops.",
+    costs: "The program is compiled once more; it is not run.",
+    view: (doc, { part, ...around }) => machineView(doc, { ...around, part: part === "llvm" ? "llvm" : "code" }),
+  },
 };
 
 /** One instrument of one compilation: what it found, or a button that has it look. */
 export class InstrumentPane implements View {
   readonly element = h("div", { class: "jitscope-instrument" });
   private view: View | null = null;
+  private part: string | undefined;
   private readonly instrument: Instrument<any>;
 
   constructor(
     private readonly name: InstrumentName,
-    private readonly around: Omit<Surroundings, "ask">,
+    private readonly around: Omit<Surroundings, "ask" | "part">,
   ) {
     this.instrument = TABLE[name];
     this.element.dataset.instrument = name;
@@ -86,8 +96,14 @@ export class InstrumentPane implements View {
     if (!found) return void this.element.append(this.offer());
     const { host } = this.around;
     const ask = host.instrument ? (options: Record<string, unknown>) => this.ask(options) : null;
-    this.view = this.instrument.view(found, { ...this.around, ask });
+    this.view = this.instrument.view(found, { ...this.around, part: this.part, ask });
     this.element.append(this.view.element);
+  }
+
+  /** Shows a part of what the instrument found. */
+  showPart(part: string): void {
+    this.part = part;
+    this.view?.showPart?.(part);
   }
 
   private ask(options: Record<string, unknown>): Promise<any> {
@@ -102,7 +118,7 @@ export class InstrumentPane implements View {
     if (!this.around.host.instrument)
       return h("div", {}, about, h("p", { class: "jitscope-muted" }, "It was not asked for while there was a kernel. Run the cell again to see it."));
     const answer = h("span", { class: "jitscope-muted", role: "status", "aria-live": "polite" });
-    const button = h("button", { type: "button", class: "jitscope-button", "data-run": this.name }, said ?? `Show ${title.toLowerCase()}`);
+    const button = h("button", { type: "button", class: "jitscope-button", "data-run": this.name }, said ?? `Show ${title[0]!.toLowerCase()}${title.slice(1)}`);
     button.addEventListener("click", () => void this.run(button, answer));
     return h("div", {}, about, price, h("p", { class: "jitscope-measure" }, button, answer));
   }

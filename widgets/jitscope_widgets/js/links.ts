@@ -242,6 +242,12 @@ export class Links implements Lines {
     return { ...selected, kernels: new Set([kernel.name]) };
   }
 
+  /** Null for a name that no kernel has. */
+  fromKernelNamed(name: string): Selected | null {
+    const kernel = this.kernels.find((other) => other.name === name);
+    return kernel ? this.fromKernel(kernel) : null;
+  }
+
   private linesOfPaths(paths: string[], known: number[]): Set<number> {
     if (known.length) return new Set(known);
     const wanted = new Set(paths);

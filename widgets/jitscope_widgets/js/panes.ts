@@ -78,8 +78,8 @@ export class Panes {
       { id: "fusion", title: "Fusion", make: () => this.makeFusion() },
       { id: "stages", title: "Stages", make: () => this.makeStages() },
       { id: "timing", title: "Timing", make: () => this.makeTiming() },
-      { id: "memory", title: "Memory", make: () => this.makeInstrument("memory") },
-      { id: "values", title: "Values", make: () => this.makeInstrument("values") },
+      { id: "memory", title: "Memory", make: () => this.makeInstrument("memory").element },
+      { id: "values", title: "Values", make: () => this.makeInstrument("values").element },
       {
         id: "recompiles",
         title: "Recompiles",
@@ -143,16 +143,16 @@ export class Panes {
   private makeTiming(): HTMLElement {
     const { compilation, host } = this.options;
     const { element } = timingView(compilation.timing, host, compilation);
-    element.append(h("h3", {}, "Time per kernel"), this.makeInstrument("profile"));
+    element.append(h("h3", {}, "Time per kernel"), this.makeInstrument("profile").element);
     return element;
   }
 
-  private makeInstrument(name: InstrumentName): HTMLElement {
+  private makeInstrument(name: InstrumentName): InstrumentPane {
     const { compilation, host, root, memory } = this.options;
     const { links, selection } = this;
     const pane = new InstrumentPane(name, { compilation, links, selection, host, root, memory: memory?.instruments?.[name] });
     this.instruments.set(name, pane);
-    return pane.element;
+    return pane;
   }
 
   private tools(): HTMLElement[] {

@@ -1,6 +1,6 @@
 // The stages that a program goes through, one at a time: how it was traced, what transformations and XLA's passes made of it.
 import { h } from "./dom";
-import type { InstrumentName } from "./instruments";
+import type { InstrumentName, InstrumentPane } from "./instruments";
 import type { View } from "./mount";
 import { choice } from "./tabs";
 import { tracePane, type TraceMemory, type TraceOptions } from "./trace";
@@ -10,24 +10,31 @@ export interface StagesMemory {
   trace?: TraceMemory;
 }
 
-/** A stage that an instrument looks into. */
-const LOOKED_INTO: { id: InstrumentName; title: string; hint: string }[] = [
-  { id: "passes", title: "Passes", hint: "what each of XLA's passes did" },
+/** A stage that an instrument looks into, or a part of what one shows. */
+const LOOKED_INTO: { id: string; title: string; hint: string; instrument: InstrumentName; part?: string }[] = [
+  { id: "passes", title: "Passes", hint: "what each of XLA's passes did", instrument: "passes" },
+  { id: "llvm", title: "LLVM", hint: "LLVM's IR of each kernel, before and after LLVM's passes", instrument: "machine", part: "llvm" },
+  { id: "code", title: "Machine code", hint: "the processor's instructions of each kernel, with their loops", instrument: "machine", part: "code" },
 ];
 
 export interface StagesOptions extends Omit<TraceOptions, "memory"> {
   memory?: StagesMemory;
-  instrument(name: InstrumentName): HTMLElement;
+  instrument(name: InstrumentName): InstrumentPane;
 }
 
 export function stagesPane(options: StagesOptions): View {
   const { memory } = options;
-  const made = new Map<string, HTMLElement>();
+  const panes = new Map<string, InstrumentPane>();
+  const made = new Map<string, HTMLElement>(); // by stage; two may show parts of one pane
   let trace: View | null = null;
   let stage = "";
   const body = h("div", { class: "jitscope-stage-body" });
   const make = (id: string) => {
-    if (id !== "trace") return options.instrument(id as InstrumentName);
+    const looked = LOOKED_INTO.find((other) => other.id === id);
+    if (looked) {
+      if (!panes.has(looked.instrument)) panes.set(looked.instrument, options.instrument(looked.instrument));
+      return panes.get(looked.instrument)!.element;
+    }
     trace = tracePane({ ...options, memory: memory?.trace });
     return trace.element;
   };
@@ -38,7 +45,9 @@ export function stagesPane(options: StagesOptions): View {
       made.set(id, element);
       body.append(element);
     }
-    for (const [other, element] of made) element.hidden = other !== id;
+    const { instrument, part } = LOOKED_INTO.find((other) => other.id === id) ?? {};
+    if (instrument && part) panes.get(instrument)!.showPart(part);
+    for (const element of made.values()) element.hidden = element !== made.get(id);
   };
   const stages = [{ id: "trace", title: "Trace", hint: "how the program was recorded, step by step" }, ...LOOKED_INTO];
   const first = stages.some(({ id }) => id === memory?.stage) ? memory!.stage! : "trace";

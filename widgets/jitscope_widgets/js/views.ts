@@ -3,6 +3,7 @@ import { CellView } from "./cell";
 import type { AnyDocument, CellDoc, CompilationDoc, Host } from "./documents";
 import { ledgerView } from "./ledger";
 import { memoryAlone } from "./memory";
+import { machineView } from "./machine";
 import type { View } from "./mount";
 import { passesView } from "./passes";
 import { profileView } from "./profile";
@@ -44,6 +45,7 @@ const VIEWS: Record<string, Open> = {
   passes: passesView,
   profile: (doc) => profileView(doc),
   values: (doc, host, memory) => valuesAlone(doc, host, memory),
+  machine: (doc, host, memory) => machineView(doc, { host, memory }),
   source: (doc) => sourceView(doc),
   diagnostics: (doc, host, memory) => diagnosticsView(doc, host, memory),
   stopped: stoppedView,

@@ -1,0 +1,83 @@
+"""A program's code as LLVM and the processor get it: `objects` (the functions in object files), `disassembly` (their instructions in
+blocks), `classes` and `mix` (what these do), `flow` (loops), `llvm` (LLVM's IR), `linking` (which kernel runs which function),
+`document` (all of it as plain data), `listing` (as text)."""
+
+from __future__ import annotations
+
+import time
+import weakref
+import zlib
+from typing import Any
+
+from jitscope.xla import hlo_module
+from jitscope.xla.dumps import Source, Written, compiled_once_more
+from jitscope.xla.errors import XlaError
+from jitscope.xla.serialized import Parts, parts_of
+
+from ..fusion import Kernels
+from ..hlo_flow import flow_of
+from ..hlo_origins import with_origins
+from ..ledger import Ledger, Row, ledger as session_ledger
+from ..positions import positions_of
+from .document import Code, machine_document, read
+
+
+__all__ = ["code_of", "instrument", "machine_document", "machine_of"]
+
+_MOST = 4
+_written: weakref.WeakKeyDictionary[Any, tuple[tuple[Written, ...], float]] = weakref.WeakKeyDictionary()
+"""What compiling again wrote, compressed, and the seconds it took: of the last few programs, while these are there."""
+
+
+def code_of(row: Row, ledger: Ledger | None = None) -> Code:
+    """All about the code of a row's program. It is compiled once more for LLVM's IR, and not run. Raises LookupError where the
+    program is no longer there, XlaError where it cannot be compiled again."""
+    entry = row.entry
+    if entry is None:
+        raise LookupError(f"the program of {row.function} is no longer kept; call the function again")
+    start = time.perf_counter()
+    files, spent = _files(entry)
+    ledger = session_ledger() if ledger is None else ledger
+    positions = positions_of(row.jaxpr, ledger.cell_of) if row.jaxpr else {}
+    after = hlo_module.computations(hlo_module.optimized(entry.executable))
+    before = hlo_module.computations(hlo_module.unoptimized(entry.lowered))
+    flow = with_origins(flow_of(before, optimized=False), flow_of(after, optimized=True))
+    kernels = Kernels(flow, positions, row.shares or {})
+    code = read(Code(row.function, kernels.all(), kernels.runs, after, _parts(entry.executable), files))
+    code.seconds = time.perf_counter() - start + spent
+    return code
+
+
+def _parts(executable: Any) -> Parts | None:
+    try:
+        return parts_of(executable)
+    except (XlaError, ValueError):
+        return None
+
+
+def _files(entry: Any) -> tuple[list[Written], float]:
+    """What compiling again writes, and the seconds that it took earlier if that is not done again now."""
+    key, spent = entry.executable, 0.0
+    if key in _written:
+        packed, spent = _written[key]
+    else:
+        start = time.perf_counter()
+        found = compiled_once_more(Source(entry.lowered, key, entry.overrides)).files
+        packed = tuple(
+            file._replace(content=zlib.compress(file.content)) for file in found if file.name.endswith((".ll", ".o"))
+        )
+        for old in list(_written)[: max(0, len(_written) + 1 - _MOST)]:
+            del _written[old]
+        _written[key] = packed, time.perf_counter() - start
+    return [file._replace(content=zlib.decompress(file.content)) for file in packed], spent
+
+
+def machine_of(row: Row, ledger: Ledger | None = None, function: str = "") -> dict[str, Any]:
+    """The machine document of a row's program; see `machine_document`. Raises LookupError and XlaError as `code_of` does, ValueError
+    where there is no `function` of that name."""
+    return machine_document(code_of(row, ledger), function)
+
+
+def instrument(row: Row, given: object = None, function: str = "") -> dict[str, Any]:
+    """The machine document, as an instrument; nothing is run. `function`: one whose code is wanted whole."""
+    return machine_of(row, function=function)

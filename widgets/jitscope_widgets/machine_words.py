@@ -1,0 +1,102 @@
+"""What the views of machine code say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from . import words
+from .plain import clean
+from .quantities import percent
+from .words import Document, plural
+
+
+CHOSEN = "the innermost loop that is nested deepest, then has the widest vectors, then is longest; which one takes the time is not measured"
+LEGEND = "Code is linked to kernels, and by them to HLO instructions and lines: what XLA hands to LLVM names no instruction within a kernel"
+_MOST_KERNELS = 3
+
+
+def kernels(one: Document) -> str:
+    """`run by broadcast_multiply_fusion and 3 more kernels`"""
+    names = [clean(name) for name in one["kernels"]]
+    if not names:
+        return "which kernel runs it is unknown"
+    more = len(names) - _MOST_KERNELS
+    listed = ", ".join(names[:_MOST_KERNELS]) + (f" and {plural(more, 'more kernel')}" if more > 0 else "")
+    return f"{'run by' if one['role'] == 'kernel' else 'for'} {listed}"
+
+
+def share(one: Document) -> str:
+    """`, 12 % of the kernels' measured time`, empty where it was not measured."""
+    return "" if one["share"] is None else f", {percent(one['share'])} of the kernels' measured time"
+
+
+def facts(document: Document, one: Document) -> str:
+    """`3,031 bytes, run by broadcast_multiply_fusion; line 2`"""
+    lines = words.lines([document["positions"][at] for at in one["lines"]])
+    return f"{one['bytes']:,} bytes, {kernels(one)}{share(one)}{f'; {lines}' if lines else ''}"
+
+
+def work(one: Document) -> str:
+    """What its hot loop does, or all of it where it has none."""
+    if one["hot"] is None:
+        return f"No loop: {one['sentence']}."
+    count = len(one["loops"])
+    which = "Its one loop" if count == 1 else f"The likely hot one of {count} loops"
+    return f"{which}: {one['sentence']}."
+
+
+def calls(one: Document) -> str:
+    """`Calls sinf (1,000 places).`, empty where it calls nothing."""
+    named = [f"{clean(call['name'])} ({plural(call['count'], 'place')})" for call in one["calls"]]
+    return f"Calls {', '.join(named)}." if named else ""
+
+
+def unread(one: Document) -> str:
+    """What the disassembler does not know."""
+    return (
+        f"{plural(one['undecoded'], 'byte')} of it are no instruction that the disassembler knows."
+        if one["undecoded"]
+        else ""
+    )
+
+
+def hot_blocks(one: Document) -> list[int]:
+    """The blocks of the hot loop, or all where there is none."""
+    return list(range(len(one["blocks"] or ()))) if one["hot"] is None else one["loops"][one["hot"]]["blocks"]
+
+
+def code_of(one: Document, blocks: list[int]) -> Iterator[tuple[str, str]]:
+    """The lines of some blocks: (address, or "" above a block, text)."""
+    for number in blocks:
+        block = one["blocks"][number]
+        yield "", header(one, number)
+        for line in filter(None, block["code"].split("\n")):
+            at, mnemonic, operands, note = line.split("\t")
+            yield at, clean(f"{mnemonic:<12} {operands}{f'   ; {note}' if note else ''}".rstrip())
+
+
+def header(one: Document, number: int) -> str:
+    """`block 2, in 1 loop (hot), then block 2 or 3`"""
+    block = one["blocks"][number]
+    hot = one["hot"] is not None and number in one["loops"][one["hot"]]["blocks"]
+    depth = f", in {plural(block['depth'], 'loop')}{' (hot)' if hot else ''}" if block["depth"] else ""
+    ways = f", then block {' or '.join(map(str, block['ways']))}" if block["ways"] else ""
+    return f"block {number}{depth}{ways}"
+
+
+def missing(one: Document) -> str:
+    """What is not kept of a function's code."""
+    if one["blocks"] is None:
+        return f"The code of {clean(one['name'])} is not kept in this document; inspect(f)(x).asm has all of it."
+    if one["left_out"]:
+        return f"{plural(one['left_out'], 'more instruction')} not kept in this document; inspect(f)(x).asm has all of them."
+    return ""
+
+
+def without_code(document: Document) -> list[tuple[str, list[str]]]:
+    """Why kernels have no code of their own, each reason with the kernels' names."""
+    found: dict[str, list[str]] = {}
+    for kernel in document["kernels"]:
+        if kernel["function"] is None:
+            found.setdefault(clean(kernel["note"]), []).append(clean(kernel["name"]))
+    return list(found.items())
