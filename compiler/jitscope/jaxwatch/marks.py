@@ -13,6 +13,7 @@ import re
 import threading
 import time
 from collections import deque
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from . import private
@@ -61,22 +62,23 @@ def put(jaxpr: Any) -> Marking:
     eqns = list(_equations(jaxpr))
     with _lock:
         numbers: dict[int, int] = {}
+        scoped, prefix = private.scoping(), f"~{token()}."
         try:
             for eqn in eqns:
-                numbers[id(eqn)] = _put(eqn)
+                numbers[id(eqn)] = _put(eqn, scoped, prefix)
         except BaseException:
             take(Marking(numbers, eqns))
             raise
         return Marking(numbers, eqns)
 
 
-def _put(eqn: Any) -> int:
+def _put(eqn: Any, scoped: Callable[[Any, str], Any], prefix: str) -> int:
     entry = _marked.get(id(eqn))
     if entry is not None:
         entry.users += 1
         return entry.number
     number, original = next(_numbers), eqn.source_info
-    eqn.source_info = private.scoped(original, f"~{token()}.{number}")
+    eqn.source_info = scoped(original, f"{prefix}{number}")
     _marked[id(eqn)] = _Marked(eqn, original, number)
     return number
 
@@ -109,7 +111,7 @@ def original(eqn: Any) -> Any:
     return eqn.source_info if entry is None or entry.eqn is not eqn else entry.original
 
 
-def _equations(jaxpr: Any):
+def _equations(jaxpr: Any) -> Iterator[Any]:
     """All equations of a program, each object once."""
     met, todo = {id(jaxpr)}, deque([jaxpr])
     seen: set[int] = set()
@@ -119,7 +121,7 @@ def _equations(jaxpr: Any):
             if id(eqn) not in seen:
                 seen.add(id(eqn))
                 yield eqn
-            for _, inner, _ in inner_jaxprs(eqn.params):
+            for _, inner, _ in inner_jaxprs(eqn.params) if eqn.params else ():
                 if id(inner) not in met:
                     met.add(id(inner))
                     todo.append(inner)

@@ -6,11 +6,12 @@ it is not shown, and `capabilities` says so.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import sys
-from collections.abc import Callable, Iterator
-from types import FrameType, ModuleType
+from collections.abc import Callable, Iterator, Sequence
+from types import CodeType, FrameType, ModuleType
 from typing import Any, NamedTuple
 
 
@@ -49,18 +50,24 @@ def module(name: str) -> Any:
 
 
 def folder() -> str:
-    """jax's folder, with a separator at the end."""
+    """jax's folder, with a separator at the end; of no file where jax is not imported."""
     found = jax()
-    return os.path.dirname(os.path.abspath(found.__file__ or "")) + os.sep if found else ""
+    return os.path.dirname(os.path.abspath(found.__file__ or "")) + os.sep if found else "\0"
 
 
 # --- frames ------------------------------------------------------------------------------------------------------------
 
 
 def _above(frame: FrameType | None, most: int) -> Iterator[FrameType]:
-    while frame is not None and most:
+    """The frames of jax's from this one on. Those of the user's are not touched: a look at the local variables of a frame keeps their
+    values alive until it ends."""
+    own = (folder(), *_BETWEEN)
+    while frame is not None and most and frame.f_code.co_filename.startswith(own):
         yield frame
         frame, most = frame.f_back, most - 1
+
+
+_BETWEEN = (contextlib.__file__, functools.__file__)
 
 
 def local(frame: FrameType | None, name: str, most: int = _SENDER) -> Any:
@@ -69,12 +76,14 @@ def local(frame: FrameType | None, name: str, most: int = _SENDER) -> Any:
 
 
 class Entered(NamedTuple):
-    """A call of a jitted function that is being traced: the function, what jit was told, the arguments."""
+    """A call of a jitted function that is being traced: the function, what jit was told, the arguments; whether it is part of another
+    trace, of which some versions of jax tell, too."""
 
     fun: Any
     info: Any
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
+    nested: bool
 
 
 def entered(frame: FrameType | None) -> Entered | None:
@@ -83,8 +92,15 @@ def entered(frame: FrameType | None) -> Entered | None:
         found = f.f_locals
         if {"fun", "args", "kwargs"} <= found.keys() and ("ji" in found or "jit_info" in found):
             info = found["ji"] if "ji" in found else found["jit_info"]
-            return Entered(found["fun"], info, tuple(found["args"]), dict(found["kwargs"]))
+            return Entered(found["fun"], info, tuple(found["args"]), dict(found["kwargs"]), _runs(f.f_code, f.f_back))
     return None
+
+
+def _runs(code: CodeType, frame: FrameType | None) -> bool:
+    """Whether code runs in this frame or above it."""
+    while frame is not None and frame.f_code is not code:
+        frame = frame.f_back
+    return frame is not None
 
 
 def raised(frame: FrameType | None) -> BaseException | None:
@@ -120,16 +136,19 @@ def compiled(frame: FrameType | None) -> Compiled | None:
 # --- jaxprs ------------------------------------------------------------------------------------------------------------
 
 
-def scoped(info: Any, name: str) -> Any:
-    """An equation's source information with one more named scope, outside of all others."""
+def scoping() -> Callable[[Any, str], Any]:
+    """The function that gives an equation's source information one more named scope, outside of all others."""
     util = module("jax._src.source_info_util")
-    return info.replace(name_stack=util.NameStack((util.Scope(name), *info.name_stack.stack)))
+    stack, scope = util.NameStack, util.Scope
+    return lambda info, name: info.replace(name_stack=stack((scope(name), *info.name_stack.stack)))
 
 
-def scopes(info: Any) -> tuple[list[str], list[str]]:
+def scopes(info: Any) -> tuple[Sequence[str], Sequence[str]]:
     """The named scopes and the transformations in an equation's source information, outermost first."""
-    transform = module("jax._src.source_info_util").Transform
     stack = info.name_stack.stack
+    if not stack:
+        return (), ()
+    transform = module("jax._src.source_info_util").Transform
     return [s.name for s in stack if type(s) is not transform], [s.name for s in stack if type(s) is transform]
 
 

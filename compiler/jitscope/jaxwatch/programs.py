@@ -29,7 +29,7 @@ class Executable:
 
     callbacks = ()
 
-    def __init__(self, compiled: Compiled, lineage_of: Lineage, jaxpr: Jaxpr):
+    def __init__(self, compiled: Compiled, lineage_of: Callable[[], Lineage], jaxpr: Jaxpr):
         self._raw, self._lineage = compiled.executable, lineage_of
         self.outputs = [(a.shape, a.dtype) for a in (physical(v.aval) for v in jaxpr.outvars)]
         self.devices = len(compiled.devices) if compiled.devices is not None else 1
@@ -40,7 +40,7 @@ class Executable:
     def _modules(self) -> list[Any]:
         module = self._raw.hlo_modules()[0]
         source = hlo_module.text(module, metadata=True, layouts=True, backend_config=True, large_constants=True)
-        return [hlo_module.from_text(lineage.optimised(source, self._lineage))]
+        return [hlo_module.from_text(lineage.optimised(source, self._lineage()))]
 
     def hlo_modules(self) -> list[Any]:
         """The optimised HLO module."""
@@ -79,12 +79,16 @@ class Entry:
     library = "jax"
 
     def __init__(self, compiled: Compiled, translation: Translation, loaded: bool):
-        self._module, self._loaded = compiled.module, loaded
+        self._module, self._loaded, self._translation = compiled.module, loaded, translation
         self._kept = None if compiled.kept is None else sorted(compiled.kept)
-        self.lineage = Lineage(translation)
-        self.executable = Executable(compiled, self.lineage, translation.jaxpr)
+        self.executable = Executable(compiled, lambda: self.lineage, translation.jaxpr)
         self.argument_avals = [v.aval for v in translation.jaxpr.invars]
         self.overrides: dict[str, Any] = {}
+
+    @cached_property
+    def lineage(self) -> Lineage:
+        """The places of the marks that its equations had."""
+        return Lineage(self._translation)
 
     @cached_property
     def lowered(self) -> bytes:

@@ -15,6 +15,7 @@ from ..backend.made import Made, made
 from ..backend.signature import Leaf, Signature, Static, short_repr
 from . import private
 from .private import Entered
+from .programs import Given
 from .translating import aval_of, one_line
 
 
@@ -46,7 +47,7 @@ class Call:
         args, kwargs, statics = _parted(entered)
         with_paths, structure = tree.tree_flatten_with_path((tuple(args), kwargs))
         names = _parameters(fun, len(entered.args))
-        self.leaves = [leaf for _, leaf in with_paths]
+        self.given = Given([leaf for _, leaf in with_paths])
         shown = [_leaf(_path(path, names, tree), leaf) for path, leaf in with_paths]
         text = str(structure)
         self.signature = Signature(

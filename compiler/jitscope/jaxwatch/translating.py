@@ -126,6 +126,7 @@ class Translation:
         self.numbers = numbers or {}
         self.number_of: dict[int, int] = {}
         self._known: dict[int, tuple[Any, Jaxpr]] = {}
+        self._avals: dict[int, tuple[Any, Any]] = {}
         self._users: dict[int, tuple[Any, bool]] = {}
         self.jaxpr = self._program(jaxpr, top=True)
 
@@ -135,7 +136,7 @@ class Translation:
         variables: dict[int, Var] = {}
 
         def define(var: Any) -> Var:
-            found = variables[id(var)] = Var(aval_of(var.aval))
+            found = variables[id(var)] = Var(self._aval(var.aval))
             return found
 
         baked: list[Var] = []
@@ -155,6 +156,12 @@ class Translation:
         translated = Jaxpr([*constants, *baked], arguments, results, eqns, no_effects, debug_of(jaxpr))
         self._known[id(jaxpr)] = (jaxpr, translated)
         return translated
+
+    def _aval(self, aval: Any) -> Any:
+        known = self._avals.get(id(aval))
+        if known is None:
+            known = self._avals[id(aval)] = (aval, aval_of(aval))
+        return known[1]
 
     def _equation(self, eqn: Any, read: Any, define: Any, top: bool) -> JaxprEqn:
         params = {name: self._param(value) for name, value in eqn.params.items()}
@@ -178,9 +185,9 @@ class Translation:
         if handle is not None and not top and not self._is_users(handle):
             handle = None
         names, transforms = private.scopes(info)
-        names = tuple(name for name in names if not marks.MARK.fullmatch(name))
         if not names and not transforms:
             return handle
+        names = tuple([name for name in names if not marks.MARK.fullmatch(name)])
         made = tuple(t for t in ("jvp", "transpose", "vmap") if t in transforms)
         return Written((handle, names, made))
 
@@ -191,7 +198,9 @@ class Translation:
         return self._users[id(handle)][1]
 
     def _param(self, value: Any) -> Any:
-        found = [(jaxpr, closed) for jaxpr, closed in held(value)]
+        if type(value) in _PLAIN:
+            return value
+        found = list(held(value))
         if not found:
             return plain(value)
         programs = [ClosedJaxpr(self._program(jaxpr)) for jaxpr, _ in found]

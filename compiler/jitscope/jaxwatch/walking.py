@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 
+_SIMPLE = (int, str, bool, float, type(None))
+
+
 def is_jaxpr(value: Any) -> bool:
     return hasattr(value, "eqns") and hasattr(value, "invars") and hasattr(value, "outvars")
 
@@ -16,13 +19,15 @@ def is_closed(value: Any) -> bool:
 
 def held(value: Any) -> Iterator[tuple[Any, Any]]:
     """The jaxprs in a parameter, each with the closed jaxpr that it is of, or None."""
-    if is_closed(value):
+    if type(value) in _SIMPLE:
+        return
+    if isinstance(value, (tuple, list)):
+        for part in value:
+            yield from held(part)
+    elif is_closed(value):
         yield value.jaxpr, value
     elif is_jaxpr(value):
         yield value, None
-    elif isinstance(value, (tuple, list)):
-        for part in value:
-            yield from held(part)
 
 
 def inner_jaxprs(params: dict[str, Any]) -> list[tuple[str, Any, Any]]:

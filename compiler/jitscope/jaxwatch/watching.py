@@ -12,6 +12,7 @@ import time
 import types
 from collections import OrderedDict, deque
 from collections.abc import Callable
+from contextlib import suppress
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -86,8 +87,6 @@ class Watcher:
         self._traces: OrderedDict[tuple[Any, ...], _Trace] = OrderedDict()
         self._tallies: dict[int, Tally] = {}
         self._undo: list[Callable[[], Any]] = []
-        self._lock = threading.Lock()
-        self._lowering = 0
 
     # --- beginning and end --------------------------------------------------------------------------------------------
 
@@ -118,10 +117,8 @@ class Watcher:
         """Leave nothing behind: no listener, no mark, no program."""
         self.attached = False
         while self._undo:
-            try:
+            with suppress(Exception):  # somebody removed the listener already
                 self._undo.pop()()
-            except Exception:  # somebody removed the listener already
-                continue
         marks.sweep()
         self._traces.clear()
         self._tallies.clear()
@@ -133,15 +130,13 @@ class Watcher:
         if not self.attached or private.jax() is None:
             return
         if not private.listening(self._on_end):
-            undo, self._undo = self._undo, self._undo[:1]
-            for one in undo[1:]:
-                self._guarded(one)
+            undo, self._undo = self._undo[1:], self._undo[:1]
+            for one in undo:
+                with suppress(Exception):  # jax no longer knows it
+                    one()
             self._register()
-        with self._lock:
-            idle = self._lowering == 0
-        if idle or not private.listening(self._on_end):
-            marks.sweep()
-        self._local.markings.clear()
+        while self._local.markings:
+            self._unmark()
 
     def _guarded(self, work: Callable[[], Any]) -> Any:
         try:
@@ -160,28 +155,20 @@ class Watcher:
         if stage == "compile":
             self._local.cache.clear()
         else:
-            self._local.markings.append(self._guarded(lambda: self._mark(sys._getframe(2))))
+            frame = sys._getframe(1)
+            self._local.markings.append(self._guarded(lambda: self._mark(frame)))
         self.spent += time.perf_counter() - begun
 
     def _mark(self, frame: FrameType) -> Marking | None:
         closed = private.local(frame, "closed_jaxpr")
         if closed is None or not self.marking or not private.can_mark():
             return None
-        with self._lock:
-            self._lowering += 1
-        try:
-            return marks.put(closed.jaxpr)
-        except BaseException:
-            with self._lock:
-                self._lowering -= 1
-            raise
+        return marks.put(closed.jaxpr)
 
     def _unmark(self) -> Marking | None:
         marking = self._local.markings.pop() if self._local.markings else None
         if marking is not None:
             marks.take(marking)
-            with self._lock:
-                self._lowering -= 1
         return marking
 
     def _on_event(self, event: str, **told: Any) -> None:
@@ -206,7 +193,7 @@ class Watcher:
 
     def _traced(self, frame: FrameType, seconds: float, name: str) -> None:
         entered = private.entered(frame)
-        if entered is None or is_small(entered.fun) or self._inside(frame):
+        if entered is None or is_small(entered.fun) or entered.nested:
             return
         call = Call(entered)
         position, call_site = _defined(entered.fun), _user(frame)
@@ -222,18 +209,6 @@ class Watcher:
             self._traces[_identity(sign)] = _Trace(call, seconds, sign, position, call_site)
             while len(self._traces) > _MOST_TRACES:
                 self._traces.popitem(last=False)
-
-    def _inside(self, frame: FrameType) -> bool:
-        """Whether this is a trace within another: some versions of jax tell of those, too."""
-        first = private.entered(frame)
-        above: FrameType | None = frame
-        count = 0
-        while above is not None:
-            found = above.f_locals
-            if "fun" in found and "kwargs" in found and ("ji" in found or "jit_info" in found):
-                count += found["fun"] is not (first.fun if first else None)
-            above = above.f_back
-        return count > 0
 
     def _was_lowered(self, frame: FrameType, seconds: float, name: str) -> None:
         marking = self._unmark()
@@ -290,7 +265,7 @@ class Watcher:
         programs.keep(begin.program, entry)
         kept = None if compiled.kept is None else sorted(compiled.kept)
         takes = programs.Takes(kept, lowered.donated, entry.argument_avals)
-        given = programs.Given(lowered.trace.call.leaves) if lowered.trace else None
+        given = lowered.trace.call.given if lowered.trace else None
         program = programs.Program(entry, takes, Tally())
         self._emit(begin.step_of("foreign", 0.0, payload=(program, given)))
 
@@ -327,11 +302,7 @@ def is_small(fun: Any) -> bool:
     if getattr(fun, "_apply_primitive", False):
         return True
     code = getattr(python_function(fun), "__code__", None)
-    return (
-        isinstance(fun, types.FunctionType)
-        and code is not None
-        and code.co_filename.startswith(private.folder() or "\0")
-    )
+    return isinstance(fun, types.FunctionType) and code is not None and code.co_filename.startswith(private.folder())
 
 
 def _belongs_to_jax(jaxpr: Any) -> bool:
