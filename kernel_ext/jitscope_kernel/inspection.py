@@ -168,6 +168,12 @@ class Inspection(Shown):
         return Shown(self._look("passes"))
 
     @property
+    def transformations(self) -> Shown:
+        """The jaxpr before and after each transformation (jvp, linearize, transpose, vmap). The function's Python code runs once more, on
+        tracers."""
+        return Shown(self._look("transformations"))
+
+    @property
     def profile(self) -> Shown:
         """What each kernel and each line takes, and what bounds it. The program runs for about two seconds."""
         return Shown(self._look("profile"))

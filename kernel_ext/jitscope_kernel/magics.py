@@ -154,6 +154,18 @@ class JitscopeMagics(Magics):
     @no_var_expand
     @needs_local_scope
     @line_magic
+    def transformations(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
+        """Show the jaxpr before and after each transformation (jvp, linearize, transpose, vmap) that a call goes through. The function's
+        Python code runs once more for that, on tracers."""
+        if found := self._inspected(self.transformations, line, local_ns):
+            output.show(found[1].transformations.document)
+
+    @magic_arguments()
+    @EXPRESSION
+    @HELP
+    @no_var_expand
+    @needs_local_scope
+    @line_magic
     def passes(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
         """Show what each of XLA's passes did to the program of a call. It is compiled twice more for that; the function is traced,
         not run."""

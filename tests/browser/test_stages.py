@@ -23,6 +23,11 @@ def layer(x, w):
     return 1.05 * jnp.where(z > 0, z, 1.67 * (jnp.exp(z) - 1)), again
 
 
+def scalar(w, x):
+    y = jnp.tanh(x @ w)
+    return (y * y).sum()
+
+
 def looping(x, w):
     return lax.scan(lambda carry, _: (jnp.tanh(carry + (w @ w).sum()), carry.sum()), x, None, length=50)
 
@@ -34,6 +39,13 @@ def document_of(fun: Any, *shapes: tuple[int, ...]) -> dict[str, Any]:
     rows = reversed(list(observe.ledger()))
     row = next(row for row in rows if row.function == fun.__name__ and row.entry is not None)
     return {**observe.compilation_document(row), "instruments": {"passes": look(row, "passes")}}
+
+
+@functools.cache
+def gradient_document() -> dict[str, Any]:
+    w, x = np.full((4, 3), 0.5, np.float32), np.ones((5, 4), np.float32)
+    seen = jx.inspect(jx.grad(scalar))(w, x)
+    return {**seen.document, "instruments": {"transformations": seen.transformations.document}}
 
 
 def line_of(fun: Any, text: str) -> int:
@@ -139,3 +151,28 @@ def test_the_stages_can_be_read(pages: Pages, dark: bool, width: int) -> None:
     view.element.locator(".jitscope-pass-list button", has_text="fusion").first.click()
     assert_readable(view.element)
     assert view.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+@pytest.mark.parametrize("width", [480, 1200])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_the_transformations_are_stepped_through_and_lit(pages: Pages, dark: bool, width: int) -> None:
+    view = pages.show(gradient_document(), dark=dark, width=width)
+    stage(view, "Transformations")
+    steps = view.element.locator(".jitscope-step")
+    assert [step.inner_text() for step in steps.all()] == [
+        "1. jvp of scalar",
+        "2. linearize of scalar",
+        "3. transpose of scalar",
+    ]
+    assert_readable(view.element)
+    first = view.element.locator(".jitscope-steps-program").first.locator("[data-origin]").first
+    first.focus()
+    view.page.keyboard.press("Enter")
+    lit = view.element.locator(".jitscope-steps-line[aria-selected=true]")
+    assert lit.count() >= 3 and len({one.get_attribute("data-origin") for one in lit.all()}) == 1
+    assert {n % 1_000_000 for n in view.selection()["lines"]} == {line_of(scalar, "x @ w")}
+    steps.nth(2).focus()
+    view.page.keyboard.press("Enter")
+    assert steps.nth(2).get_attribute("aria-current") == "step" and lit.count() >= 1
+    assert "↩" in view.element.locator(".jitscope-steps").inner_text()
+    assert_readable(view.element)

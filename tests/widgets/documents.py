@@ -10,7 +10,7 @@ from tests.widgets.machine_documents import machine
 from tests.widgets.memory_documents import memory
 from tests.widgets.nan_documents import nan_hunt
 from tests.widgets.parts import CODE, Document, edge, graph, node, position, quantity
-from tests.widgets.pass_documents import passes
+from tests.widgets.pass_documents import passes, transformations
 from tests.widgets.profile_documents import profile
 from tests.widgets.value_documents import values
 
@@ -393,6 +393,7 @@ def every_kind() -> list[Document]:
             nan_hunt(),
             ledger(),
             passes(),
+            transformations(),
             memory(),
             profile(),
             values(),

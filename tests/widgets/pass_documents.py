@@ -77,3 +77,30 @@ def passes() -> Document:
         "positions": {"e3": position(3), "e4": position(4), "e5": position(4)},
         "cost": quantity(0.2, note="compiled twice more"),
     }
+
+
+def transformations() -> Document:
+    """The steps of a gradient."""
+
+    def line(text: str, origin: int | None = None, *transforms: str) -> Document:
+        return {"text": text, "origin": origin, "transforms": list(transforms)}
+
+    def program(title: str, *lines: Document, left_out: int = 0) -> Document:
+        return {"title": title, "lines": list(lines), "left_out": left_out}
+
+    before = program("", line("takes a:f32[3]"), line("b:f32[3] = tanh a", 0), line("gives b:f32[3]"))
+    both = program("values and tangents", line("c:f32[3] = tanh a", 0), line("d:f32[3] = mul b c", 0, "jvp"))
+    back = program("to those of the arguments", line("e:f32[3] = mul b c", 0, "jvp", "transpose"), left_out=3)
+    return {
+        "kind": "transformations",
+        "version": 1,
+        "title": "layer",
+        "steps": [
+            {"transform": "jvp", "function": "layer", "depth": 0, "before": before, "after": [both]},
+            {"transform": "transpose", "function": "layer", "depth": 1, "before": both, "after": [back, before]},
+        ],
+        "left_out": 0,
+        "missed": ["vmap of scale: it cannot be traced apart from its values (a reason)"],
+        "origins": [{"position": position(2), "paths": ["e1"]}],
+        "cost": quantity(0.02, note="traced once more"),
+    }

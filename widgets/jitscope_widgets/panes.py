@@ -20,6 +20,7 @@ from .profile_html import profile
 from .quantities import amount, origin, seconds, show
 from .stopped import stopped_pieces
 from .svg import svg
+from .transformations import transformations_html
 from .values_html import values
 from .words import Document, plural
 
@@ -281,6 +282,7 @@ PANES: dict[str, Callable[[Document], Pieces]] = {
     "ledger": _ledger,
     "passes": passes,
     "memory": memory,
+    "transformations": transformations_html,
     "profile": profile,
     "values": values,
     "machine": machine,

@@ -35,7 +35,7 @@ class DocumentError(ValueError):
     """A document that does not have the form its kind asks for; the message starts with the path of the wrong field."""
 
 
-INSTRUMENTS = ("passes", "memory", "values", "profile", "machine")
+INSTRUMENTS = ("transformations", "passes", "memory", "values", "profile", "machine")
 """The kinds of documents that an instrument makes of one compilation, on demand; its name is the kind."""
 
 _MEMORY = ("argument", "constant", "result", "temporary")
@@ -312,6 +312,28 @@ FORMS: dict[str, Record] = {
         also=Many(TEXT),
         graph=Maybe("graph"),
         graph_left_out=WHOLE,
+    ),
+    "program": _record(
+        title=TEXT,
+        lines=Many(_record(text=TEXT, origin=Maybe(WHOLE), transforms=Many(OneOf(("jvp", "transpose", "vmap"))))),
+        left_out=WHOLE,
+    ),
+    "transformations": _document(
+        "transformations",
+        title=TEXT,
+        steps=Many(
+            _record(
+                transform=OneOf(("jvp", "linearize", "transpose", "vmap")),
+                function=TEXT,
+                depth=WHOLE,
+                before="program",
+                after=Many("program"),
+            )
+        ),
+        left_out=WHOLE,
+        missed=Many(TEXT),
+        origins=Many(_record(position="position", paths=Many(TEXT))),
+        cost="quantity",
     ),
     "passes": _document(
         "passes",

@@ -15,6 +15,7 @@ from .plain import clean, clean_lines
 from .profile_text import profile
 from .quantities import seconds, show
 from .stopped import stopped_text
+from .transformations import transformations_text
 from .values_text import values
 from .words import Document, plural
 from .wrap import table, wrap
@@ -255,5 +256,6 @@ _WRITERS: dict[str, Callable[[Document, int], list[str]]] = {
     "memory": memory,
     "values": values,
     "machine": machine,
+    "transformations": transformations_text,
     "stopped": stopped_text,
 }

@@ -216,6 +216,7 @@ def instrument_title(name: str) -> str:
 
 
 _INSTRUMENTS = {
+    "transformations": "Transformations",
     "passes": "XLA's passes",
     "memory": "Memory over the schedule",
     "profile": "Time per kernel",

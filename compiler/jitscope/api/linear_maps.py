@@ -14,6 +14,7 @@ from ..core.zeros import is_zero
 from ..ops.linear import convert, instantiate
 from ..transforms.jvp import jvp_flat
 from ..transforms.linearize import linearize_flat
+from ..transforms.steps import jvp_step, linearize_step
 from ._flat import Flat, as_values, check_array, check_callable, name_of
 from .pullbacks import LinearFunction, LinearProgram, Path, Pullback, Pushforward, check_tangent, path_in
 
@@ -52,7 +53,8 @@ def _jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any
         )
     tangents = [_tangent_of(p, t, path_in(tuple(primals), i)) for i, (p, t) in enumerate(zip(leaves, given))]
     flat = Flat(fun, in_tree, has_aux)
-    all_outs, ts = jvp_flat(flat, as_values(leaves), tangents)
+    values = as_values(leaves)
+    all_outs, ts = jvp_flat(jvp_step(flat, name_of(fun), values, tangents), values, tangents)
     outs, aux = flat.split(all_outs) if has_aux else (all_outs, None)
     tangent = flat.out_tree.unflatten([instantiate(t) for t in ts[: len(outs)]])
     result = flat.out_tree.unflatten(outs)
@@ -117,7 +119,8 @@ def _linear(fun: Callable[..., Any], primals: tuple, has_aux: bool, kind: type[L
     for leaf, path in zip(leaves, _paths(leaves, primals)):
         check_array(leaf, f"{what} of {name_of(fun)}: the primal at {path} is")
     flat = Flat(fun, in_tree, has_aux)
-    linear = linearize_flat(flat, as_values(leaves))
+    values = as_values(leaves)
+    linear = linearize_flat(linearize_step(flat, name_of(fun), values), values)
     outs, aux = flat.split(linear.outs) if has_aux else (linear.outs, None)
     function = kind(LinearProgram(linear, in_tree, flat.out_tree, name_of(fun)), linear.jaxpr.consts)
     result = flat.out_tree.unflatten(outs)

@@ -25,6 +25,7 @@ from ..core.trace import Tracer, evaluating
 from ..core.zeros import UndefinedPrimal, Zero, is_zero
 from ..ops.linear import instantiate
 from ..transforms.linearize import Linearized
+from ..transforms.steps import transpose_step
 from ..transforms.transpose import backward_pass, reduced
 from ._flat import check_array
 from .with_refs import BoundPullback
@@ -187,6 +188,7 @@ class Pullback(LinearFunction):
 
     def _backward(self, jaxpr: Jaxpr, args: list[Any], cts: list[Any]) -> list[Any]:
         """The cotangents of the linear arguments. Outside of jit, where runs are looked at, it is shown as one program."""
+        transpose_step(jaxpr, self.residuals, args, cts, self.program.name)
         values = [*self.residuals, *[ct for ct in cts if not is_zero(ct)]]
         if not (notices.run_listeners and evaluating() and config.settings().sharp_bits) or any(
             isinstance(x, (Tracer, Reference)) for x in values

@@ -12,6 +12,7 @@ from .. import tree
 from ..core.avals import aval_of
 from ..core.folding import fold
 from ..ops.linear import reduce_sum_p
+from ..transforms.steps import vmap_step
 from ..transforms.vmap import BatchAxis, vmap_flat
 from ._flat import Flat, as_values, check_array, check_callable, name_of
 
@@ -75,7 +76,8 @@ def _vmap(
     size = _mapped_size(fun, leaves, dims, names, axis_size)
     flat = Flat(fun, in_tree, named=True)
     axis = BatchAxis(axis_name, size)
-    outs, out_dims = vmap_flat(flat, axis, _values(leaves, dims), dims)
+    values = _values(leaves, dims)
+    outs, out_dims = vmap_flat(vmap_step(flat, name_of(fun), axis, values, dims), axis, values, dims)
     wanted = tree.broadcast_prefix(out_axes, flat.out_tree, "vmap out_axes")
     placed = [_place(fun, axis, x, d, w, sum_match) for x, d, w in zip(outs, out_dims, wanted)]
     return flat.out_tree.unflatten(placed)

@@ -22,12 +22,20 @@ _function_numbers = count(1)
 
 
 class Traced:
-    """A traced function: its jaxpr and the structure of its result."""
+    """A traced function: its jaxpr and the structure of its result. `again` traces it once more, for those who look; it holds the
+    function weakly."""
 
-    __slots__ = ("__weakref__", "closed", "number", "out_tree", "signature")
+    __slots__ = ("__weakref__", "again", "closed", "number", "out_tree", "signature")
 
-    def __init__(self, closed: ClosedJaxpr, out_tree: Any, signature: Signature, number: int):
-        self.closed, self.out_tree, self.signature, self.number = closed, out_tree, signature, number
+    def __init__(
+        self,
+        closed: ClosedJaxpr,
+        out_tree: Any,
+        signature: Signature,
+        number: int,
+        again: Callable[[], ClosedJaxpr] | None = None,
+    ):
+        self.closed, self.out_tree, self.signature, self.number, self.again = closed, out_tree, signature, number, again
 
 
 class Tally:

@@ -20,6 +20,7 @@ from ..core.references import Reference
 from ..core.staging import returned_reference, trace_to_jaxpr
 from ..core.trace import running_line
 from ..core.unfinished import keep_numbers
+from .again import Again
 from .arguments import Arguments
 from .caches import Traced
 from .made import made
@@ -100,7 +101,7 @@ def _known(function: JitFunction, traced: Traced, device: Any, layouts: tuple[st
     """A known trace on its way to another device than before (or to its first one): a program of its own."""
     leaves = _laid_out(traced.signature.leaves, layouts)
     signature = traced.signature._replace(device=str(device), leaves=leaves)
-    traced = Traced(traced.closed, traced.out_tree, signature, records.new_program())
+    traced = Traced(traced.closed, traced.out_tree, signature, records.new_program(), traced.again)
     detail = {"nested": False, "known": True}
     records.emit(_record(function, "trace", traced.number, 0.0, detail, traced))
     return traced
@@ -140,7 +141,8 @@ def _trace(
         notices.tell_trace(closed, function._fun, tuple(args), kwargs)
     out_tree, paths = results[0]
     closed.jaxpr.debug = closed.jaxpr.debug._replace(result_names=tuple([f"result{path}" for path in paths]))
-    traced = Traced(closed, out_tree, signature, number)
+    again = Again(function._fun, arguments.in_tree, arguments.statics, avals, debug)
+    traced = Traced(closed, out_tree, signature, number, again)
     records.emit(_record(function, "trace", number, time.perf_counter() - start, detail, traced))
     return traced
 

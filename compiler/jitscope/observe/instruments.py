@@ -18,6 +18,7 @@ from .ledger import Row
 Document = dict[str, Any]
 
 _WHERE = {
+    "transformations": ".transformations",
     "passes": ".passes",
     "memory": ".memory",
     "profile": ".profiling.document",

@@ -74,6 +74,7 @@ class Row:
     _jaxpr: Any = None
     _closed: Any = None
     _entry: Any = None
+    _traced: Any = None
     _tally: Any = None
     takes: Takes | None = None
     given: Given | None = None
@@ -104,6 +105,12 @@ class Row:
     def entry(self) -> Any:
         """The compiled program in the cache, or None if it is no longer kept."""
         return self._entry() if self._entry else None
+
+    @property
+    def again(self) -> Callable[[], Any] | None:
+        """Traces the function once more, for its jaxpr; None where its trace is no longer kept."""
+        traced = self._traced() if self._traced else None
+        return traced.again if traced else None
 
     @property
     def identity(self) -> Any:
@@ -281,6 +288,7 @@ class Ledger:
     def _trace(self, row: Row, record: Record) -> None:
         traced = record.payload
         row.signature, row.nested = traced.signature, record.detail["nested"]
+        row._traced = weakref.ref(traced)
         row.captures = any(isinstance(c, Tracer) for c in traced.closed.consts)
         if record.detail.get("known"):
             row.seconds.pop("trace")

@@ -35,6 +35,7 @@ _NAMES = {
     "card": "RecompilationCard",
     "function": "SourceFunction",
     "ledger row": "LedgerRow",
+    "program": "CodeProgram",
     "pass": "PassRun",
     "pass row": "PassRow",
     "state": "PassState",

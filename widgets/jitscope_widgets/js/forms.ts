@@ -282,7 +282,7 @@ export interface CompilationDoc {
   timing: TimingDoc;
   recompilations: RecompilationsDoc;
   cost: { flops: Quantity; bytes: Quantity; memory: Quantity };
-  instruments?: { passes?: PassesDoc; memory?: MemoryDoc; values?: ValuesDoc; profile?: ProfileDoc; machine?: MachineDoc };
+  instruments?: { transformations?: TransformationsDoc; passes?: PassesDoc; memory?: MemoryDoc; values?: ValuesDoc; profile?: ProfileDoc; machine?: MachineDoc };
 }
 
 export interface CellDoc {
@@ -330,6 +330,23 @@ export interface PassState {
   also: string[];
   graph: GraphDoc | null;
   graph_left_out: number;
+}
+
+export interface CodeProgram {
+  title: string;
+  lines: { text: string; origin: number | null; transforms: ("jvp" | "transpose" | "vmap")[] }[];
+  left_out: number;
+}
+
+export interface TransformationsDoc {
+  kind: "transformations";
+  version: 1;
+  title: string;
+  steps: { transform: "jvp" | "linearize" | "transpose" | "vmap"; function: string; depth: number; before: CodeProgram; after: CodeProgram[] }[];
+  left_out: number;
+  missed: string[];
+  origins: { position: Position; paths: string[] }[];
+  cost: Quantity;
 }
 
 export interface PassesDoc {
@@ -558,4 +575,4 @@ export interface LedgerDoc {
   recompilations?: RecompilationsDoc;
 }
 
-export type AnyDocument = SourceDoc | GraphDoc | FusionDoc | TimingDoc | RecompilationsDoc | DiagnosticsDoc | StoppedDoc | NanHuntDoc | CompilationDoc | CellDoc | PassesDoc | MemoryDoc | ProfileDoc | ValuesDoc | MachineDoc | LedgerDoc;
+export type AnyDocument = SourceDoc | GraphDoc | FusionDoc | TimingDoc | RecompilationsDoc | DiagnosticsDoc | StoppedDoc | NanHuntDoc | CompilationDoc | CellDoc | TransformationsDoc | PassesDoc | MemoryDoc | ProfileDoc | ValuesDoc | MachineDoc | LedgerDoc;

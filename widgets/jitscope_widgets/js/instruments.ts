@@ -7,6 +7,7 @@ import { machineView } from "./machine";
 import { memoryView } from "./memory";
 import { sentence, type View } from "./mount";
 import { passesPane } from "./passes";
+import { transformationsPane } from "./transformations";
 import { profileView } from "./profile";
 import { valuesView } from "./values";
 
@@ -38,6 +39,12 @@ interface Instrument<Name extends keyof Instruments> {
 export type InstrumentName = keyof Instruments;
 
 const TABLE: { [Name in InstrumentName]-?: Instrument<Name> } = {
+  transformations: {
+    title: "Transformations",
+    shows: "The jaxpr before and after each transformation that was called while the function was traced: jvp, linearize, transpose, vmap.",
+    costs: "The function's Python code runs once more, on tracers, without what it prints; nothing is compiled or run.",
+    view: (doc, { host, links, selection, memory }) => transformationsPane({ doc, host, links, selection, memory }),
+  },
   passes: {
     title: "Passes",
     shows: "What each of XLA's passes did to the program, step by step, and what became of each line.",

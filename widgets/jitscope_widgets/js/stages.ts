@@ -12,6 +12,7 @@ export interface StagesMemory {
 
 /** A stage that an instrument looks into, or a part of what one shows. */
 const LOOKED_INTO: { id: string; title: string; hint: string; instrument: InstrumentName; part?: string }[] = [
+  { id: "transformations", title: "Transformations", hint: "the jaxpr before and after each jvp, linearize, transpose, vmap", instrument: "transformations" },
   { id: "passes", title: "Passes", hint: "what each of XLA's passes did", instrument: "passes" },
   { id: "llvm", title: "LLVM", hint: "LLVM's IR of each kernel, before and after LLVM's passes", instrument: "machine", part: "llvm" },
   { id: "code", title: "Machine code", hint: "the processor's instructions of each kernel, with their loops", instrument: "machine", part: "code" },

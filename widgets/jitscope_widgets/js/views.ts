@@ -14,6 +14,7 @@ import { stoppedView } from "./stopped";
 import { nanHuntView } from "./nanhunt";
 import { timingView } from "./timing";
 import { valuesAlone } from "./values";
+import { transformationsView } from "./transformations";
 
 type Open = (document: any, host: Host, memory: any, root: HTMLElement) => View;
 
@@ -42,6 +43,7 @@ const VIEWS: Record<string, Open> = {
   recompilations: (doc, host, memory) => recompilesView(doc, host, memory),
   ledger: (doc, host, memory) => ledgerView(doc, host, memory),
   memory: (doc, host, memory) => memoryAlone(doc, host, memory),
+  transformations: (doc, host, memory) => transformationsView(doc, host, memory),
   passes: passesView,
   profile: (doc) => profileView(doc),
   values: (doc, host, memory) => valuesAlone(doc, host, memory),
