@@ -5,6 +5,7 @@ import { IEditorExtensionRegistry } from "@jupyterlab/codemirror";
 import { INotebookTracker } from "@jupyterlab/notebook";
 import { applyFixes } from "./applying";
 import { Bits } from "./bits";
+import { HeatedCells } from "./heat";
 import { provideGoTo } from "./cells";
 import { SidePanel } from "./panel";
 import { provideViewCode } from "./viewcode";
@@ -33,6 +34,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
     const bits = new Bits(app, tracker, sessions);
     bits.register(registry);
     bits.addCommands(palette);
+    new HeatedCells(tracker).register(registry);
     const panel = new SidePanel(sessions);
     app.shell.add(panel, "left", { rank: 900, type: "jitscope" });
     restorer?.add(panel, panel.id);

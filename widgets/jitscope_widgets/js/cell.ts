@@ -3,6 +3,7 @@ import type { CellDoc, CompilationDoc, Host } from "./documents";
 import { compilationsTable } from "./compilations";
 import { clear, h, plural } from "./dom";
 import { completed, partOf, type Part } from "./envelope";
+import { announceCarried } from "./heat";
 import { groups, headline, type Group } from "./headline";
 import type { GraphMemory } from "./graph/view";
 import { sentence, type View } from "./mount";
@@ -113,6 +114,7 @@ export class CellView implements View {
     );
     this.api = this.makeApi();
     this.draw();
+    void announceCarried(this.element, doc.compilations);
   }
 
   private makeApi(): Record<string, unknown> {

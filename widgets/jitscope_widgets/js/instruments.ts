@@ -89,6 +89,7 @@ export class InstrumentPane implements View {
   constructor(
     private readonly name: InstrumentName,
     private readonly around: Omit<Surroundings, "ask" | "part">,
+    private readonly arrived: () => void = () => {},
   ) {
     this.instrument = TABLE[name];
     this.element.dataset.instrument = name;
@@ -140,6 +141,7 @@ export class InstrumentPane implements View {
       const { compilation } = this.around;
       const found = await this.ask({});
       compilation.instruments = { ...compilation.instruments, [this.name]: found };
+      this.arrived();
       this.draw();
       this.element.querySelector<HTMLElement>("button, [tabindex='0'], input")?.focus();
     } catch (error) {

@@ -1,7 +1,6 @@
 // What was measured of kernels and lines, in words and bars that several views share.
-import type { Bounds, TimedKernel } from "./documents";
+import type { Bounds, CompilationDoc, TimedKernel } from "./documents";
 import { h } from "./dom";
-import { percent } from "./numbers";
 
 export const BOUNDS: Record<NonNullable<TimedKernel["bound"]>, [string, string]> = {
   memory: ["■", "moving its bytes at the machine's bandwidth explains most of what explains its time"],
@@ -9,13 +8,6 @@ export const BOUNDS: Record<NonNullable<TimedKernel["bound"]>, [string, string]>
   overhead: ["●", "neither moving its bytes nor computing explains a tenth of its time"],
   unknown: ["?", "what it moves or computes is not known"],
 };
-
-/** "41 %", "9–12 %", "≤ 3 %". */
-export function shareText({ least, most }: Bounds): string {
-  const [low, high] = [percent(least), percent(most)];
-  if (low === high) return high;
-  return least < 0.0005 ? `≤ ${high}` : `${low.replace(/ %$/, "")}–${high}`;
-}
 
 /** A full bar up to the least, a hatched one from there to the most. */
 export function shareBar({ least, most }: Bounds, whole: number): HTMLElement {
@@ -31,4 +23,10 @@ export function explained({ needs, low }: TimedKernel): number | null {
 export function whatOf(kernel: TimedKernel): string {
   if (kernel.kind === "fusion") return `fusion of ${kernel.operations}`;
   return kernel.kind === "library" ? `${kernel.opcode} (library call)` : kernel.opcode;
+}
+
+/** The shares that a profile measured, for the kernels of its compilation. */
+export function takeShares({ fusion, instruments }: CompilationDoc): void {
+  const shares = new Map(instruments?.profile?.kernels.map(({ name, share }) => [name, share]));
+  for (const kernel of fusion?.kernels ?? []) if (shares.has(kernel.name)) kernel.share = shares.get(kernel.name)!;
 }

@@ -3,6 +3,7 @@ import type { AnyDocument, CompilationDoc, GraphDoc, Host } from "./documents";
 import { h } from "./dom";
 import { exportMenu } from "./exporting";
 import { fusionView, type FusionMemory } from "./fusion";
+import { announce } from "./heat";
 import { GraphPane, type GraphPaneMemory } from "./graphpane";
 import { Help } from "./help";
 import { iconButton } from "./icons";
@@ -13,6 +14,7 @@ import { stagesPane, type StagesMemory } from "./stages";
 import type { View } from "./mount";
 import { recompilationCount, recompilesView } from "./recompiles";
 import { tabs, type Tab, type Tabs } from "./tabs";
+import { takeShares } from "./measured";
 import { timingView } from "./timing";
 
 export interface PanesMemory {
@@ -68,6 +70,7 @@ export class Panes {
       this.tabs.body,
     );
     this.tabs.show(options.memory?.tab ?? "graph");
+    announce(root, [compilation]);
   }
 
   private list(): Tab[] {
@@ -150,9 +153,23 @@ export class Panes {
   private makeInstrument(name: InstrumentName): InstrumentPane {
     const { compilation, host, root, memory } = this.options;
     const { links, selection } = this;
-    const pane = new InstrumentPane(name, { compilation, links, selection, host, root, memory: memory?.instruments?.[name] });
+    const around = { compilation, links, selection, host, root, memory: memory?.instruments?.[name] };
+    const pane = new InstrumentPane(name, around, () => this.arrived(name));
     this.instruments.set(name, pane);
     return pane;
+  }
+
+  /** What was measured of kernels shows wherever they do. */
+  private arrived(name: InstrumentName): void {
+    const { compilation, root } = this.options;
+    if (name !== "profile") return;
+    takeShares(compilation);
+    this.options.memory = this.memory();
+    this.pane?.dispose();
+    this.fusion?.dispose();
+    this.pane = this.fusion = null;
+    for (const tab of ["graph", "fusion"]) this.tabs.renew(tab);
+    announce(root, [compilation]);
   }
 
   private tools(): HTMLElement[] {

@@ -4,11 +4,12 @@ import { h, plural } from "./dom";
 import { swatch } from "./hue";
 import { python } from "./highlight";
 import type { Links, Selection } from "./links";
-import { BOUNDS, explained, shareBar, shareText, whatOf } from "./measured";
+import { BOUNDS, explained, shareBar, whatOf } from "./measured";
 import type { View } from "./mount";
 import { origin, percent, quantity, seconds, withUnit } from "./numbers";
 import { roofline } from "./roofline";
 import { Roving } from "./roving";
+import { shareText } from "./shares";
 
 const FIRST = 20; // rows shown at first
 export interface ProfileAround {

@@ -7,6 +7,7 @@ import { python } from "./highlight";
 import { swatch } from "./hue";
 import type { Links, Selection } from "./links";
 import { Roving } from "./roving";
+import { shareText } from "./shares";
 
 export interface SourcePane {
   element: HTMLElement;
@@ -123,7 +124,7 @@ class Pane implements SourcePane {
 
   private told(marked: Marked): string {
     const { count, least, most } = this.links.kernelsOf(marked);
-    const part = most === null ? "" : `, ${share(least!, most)} of the kernels' time`;
+    const part = most === null ? "" : `, ${shareText({ least: least!, most })} of the kernels' time`;
     const inside = marked.calls.map((call) => this.links.calls!.functionOf(call).name);
     const calls = inside.length ? `, with what it calls (${[...new Set(inside)].join(", ")})` : "";
     return `${inWords(marked)}${calls}${count ? `; ${plural(count, "kernel")}${part}` : ""}`;
@@ -136,7 +137,7 @@ class Pane implements SourcePane {
       { class: "jitscope-count", "aria-hidden": "true" },
       marked.forward ? h("span", {}, marked.forward.toLocaleString("en")) : null,
       marked.backward ? h("span", { class: "jitscope-backward" }, `↩${marked.backward.toLocaleString("en")}`) : null,
-      most !== null && most >= 0.0005 ? h("span", { class: "jitscope-share" }, share(least!, most)) : null,
+      most !== null && most >= 0.0005 ? h("span", { class: "jitscope-share jitscope-heat", style: heat(least!, most) }, shareText({ least: least!, most })) : null,
     );
   }
 
@@ -165,7 +166,7 @@ function inWords({ forward, backward }: Marked): string {
     : `${plural(backward, "equation")} for the backward pass`;
 }
 
-function share(least: number, most: number): string {
-  const [low, high] = [least, most].map((part) => (100 * part).toFixed(100 * part < 10 ? 1 : 0));
-  return low === high ? `${high} %` : least < 0.0005 ? `≤ ${high} %` : `${low}–${high} %`;
+/** A band under a share: full up to the least, hatched from there to the most. */
+function heat(least: number, most: number): Record<string, string> {
+  return { "--least": `${100 * least}%`, "--most": `${100 * most}%` };
 }

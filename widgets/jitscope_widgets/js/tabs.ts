@@ -14,6 +14,8 @@ export interface Tabs {
   show(id: string): void;
   current(): string;
   badge(id: string, text: string): void;
+  /** Makes a panel anew, at once where it is on show, else when it is next. */
+  renew(id: string): void;
 }
 
 let count = 0;
@@ -85,8 +87,14 @@ export function tabs(list: Tab[], first: string, label: string, changed: (id: st
     place.hidden = !text;
   }
 
+  function renew(id: string): void {
+    panels.get(id)?.remove();
+    panels.delete(id);
+    if (id === now) show(id);
+  }
+
   if (first) show(first);
-  return { bar, body, show, current: () => now, badge };
+  return { bar, body, show, current: () => now, badge, renew };
 }
 
 /** A row of choices of which one holds: radio buttons that look like one switch. */

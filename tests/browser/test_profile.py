@@ -1,0 +1,75 @@
+"""The profile of a cell in a real JupyterLab: the tab, the source pane, and the gutter of the user's own cell."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.audit import assert_readable
+from tests.browser.notebook import NOTEBOOK, Notebook, wait
+
+
+LOAD = "%load_ext jitscope\nimport jitscope as jx\nimport jitscope.numpy as jnp"
+CODE = "def layer(x, w):\n    y = jnp.sin(x)\n    return (y @ w).sum()\nx = jnp.ones((400, 400))\nlayer(x, x);"
+WRITE = f"([i, text]) => {NOTEBOOK}.content.model.cells.get(i).sharedModel.setSource(text)"
+BANDS = f"""() => [...{NOTEBOOK}.content.widgets[1].node.querySelectorAll('.jitscope-heat')].map(band =>
+  ({{text: band.textContent, said: band.title}}))"""
+
+
+@pytest.fixture
+def book(lab, request: pytest.FixtureRequest) -> Notebook:
+    found = lab.open([LOAD, f"{getattr(request, 'param', '%%jit --profile')}\n{CODE}"])
+    found.run_all()
+    return found
+
+
+def test_the_gutter_of_the_cell_shows_what_was_measured(book):
+    page = book.page
+    wait(page, f"() => ({BANDS})().length > 0", "bands in the gutter", 20)
+    slowest = max(page.evaluate(BANDS), key=lambda band: float(band["text"].rstrip("%").split("–")[-1].lstrip("≤ ")))
+    assert "of the time of the kernels of layer" in slowest["said"]
+    lines = page.evaluate(
+        f"""() => {{
+          const view = {NOTEBOOK}.content.widgets[1].editor.editor;
+          const top = band => band.getBoundingClientRect().top;
+          const bands = [...view.dom.querySelectorAll('.jitscope-heat')];
+          return bands.map(band => view.state.doc.lineAt(view.posAtCoords({{x: view.contentDOM.getBoundingClientRect().left + 5, y: top(band) + 4}})).text);
+        }}"""
+    )
+    assert any("y @ w" in line for line in lines) and not any("jnp.ones" in line for line in lines)
+    book.screenshot("profile-gutter")
+    book.dark()
+    book.screenshot("profile-gutter-dark")
+    page.evaluate(WRITE, [1, f"%%jit --profile\n# another line\n{CODE}"])
+    wait(page, f"() => ({BANDS})().length === 0", "an edit clears the gutter", 10)
+
+
+@pytest.mark.parametrize("book", ["%%jit"], indirect=True)
+def test_one_click_profiles_the_kernels(book):
+    view = book.output(1).locator(".jitscope").first
+    view.locator(".jitscope-headline").first.click()
+    view.locator("[data-tab=timing]").click()
+    view.locator("[data-run=profile]").click()
+    expect(view.locator(".jitscope-slowest")).to_contain_text("y @ w", timeout=60_000)
+    shares = view.locator(".jitscope-profile-kernels tbody tr")
+    assert shares.count() >= 1
+    assert_readable(view)
+    wait(book.page, f"() => ({BANDS})().length > 0", "bands in the gutter", 20)
+    book.screenshot("profile-timing")
+    view.locator(".jitscope-roof-point").first.focus()
+    expect(view.locator(".jitscope-roof-told")).to_contain_text("of the kernels' time")
+    view.locator("[data-tab=graph]").click()
+    expect(view.locator(".jitscope-source .jitscope-share").first).to_be_visible()
+
+
+def test_a_saved_notebook_shows_the_profile_without_a_kernel(book):
+    view = book.output(1).locator(".jitscope").first
+    expect(view).to_be_visible()
+    book.save()
+    book.page.evaluate(f"() => {NOTEBOOK}.sessionContext.shutdown()")
+    book.reload()
+    wait(book.page, f"() => ({BANDS})().length > 0", "bands in the gutter", 30)
+    view = book.output(1).locator(".jitscope").first
+    view.locator(".jitscope-headline").first.click()
+    view.locator("[data-tab=timing]").click()
+    expect(view.locator(".jitscope-slowest")).to_contain_text("y @ w")
