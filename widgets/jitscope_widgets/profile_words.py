@@ -49,10 +49,13 @@ def _recorded(profile: Document) -> str:
         f"{show(profile['between'])} between kernels and for dispatch."
     )
     cost, runs = recording_cost(profile), sum(k["runs"] for k in profile["kernels"] if k["share"] is not None)
-    if cost is None or runs <= 0:
+    if cost is None or runs < _MANY:
         return text
     each = f", some {seconds(cost / runs)} for each run of a kernel: short ones look longer than they are"
     return f"{text} So recording costs {seconds(cost)} a call{each}."
+
+
+_MANY = 50  # runs of kernels in a call, of which recording costs each something
 
 
 def recording_cost(profile: Document) -> float | None:

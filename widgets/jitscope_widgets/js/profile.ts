@@ -11,6 +11,7 @@ import { roofline } from "./roofline";
 import { Roving } from "./roving";
 import { shareText } from "./shares";
 
+const MANY = 50; // runs of kernels in a call, of which recording costs each something
 const FIRST = 20; // rows shown at first
 export interface ProfileAround {
   links: Links | null;
@@ -87,7 +88,7 @@ class ProfileView {
       ", ",
       figure(doc.between),
       " between kernels and for dispatch.",
-      slower && runs
+      slower && runs >= MANY
         ? h(
             "span",
             { class: "jitscope-muted" },
