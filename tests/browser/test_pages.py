@@ -27,8 +27,15 @@ class Pages:
         self._page.emulate_media(color_scheme="dark" if dark else "light")
         self._page.set_viewport_size({"width": width, "height": 1000})
         self._page.set_content(PAGE.format(code=self._code))
-        mount = "document => { jitscopeView.mount(window.here, JSON.parse(document)); }"
-        self._page.evaluate(mount, json.dumps(document))
+        return self._mounted("JSON.parse(given)", json.dumps(document))
+
+    def mount(self, packed: str) -> View:
+        """A saved output, which has no kernel."""
+        self._page.set_content(PAGE.format(code=self._code))
+        return self._mounted("given", packed)
+
+    def _mounted(self, what: str, given: str) -> View:
+        self._page.evaluate(f"given => {{ jitscopeView.mount(window.here, {what}, {{}}); }}", given)
         return View(self._page.locator("#here > .jitscope"))
 
 

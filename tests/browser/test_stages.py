@@ -12,9 +12,13 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax, observe
 from jitscope.observe.instruments import look
-from tests.browser.audit import assert_readable
+from jitscope_widgets.envelope import pack
+from tests.browser.audit import assert_readable, axe_findings
+from tests.browser.conftest import Lab
+from tests.browser.programs import LOAD
 from tests.browser.test_pages import Pages
-from tests.browser.view import View
+from tests.browser.view import View, views
+from tests.widgets import documents as made
 
 
 def layer(x, w):
@@ -176,3 +180,46 @@ def test_the_transformations_are_stepped_through_and_lit(pages: Pages, dark: boo
     assert steps.nth(2).get_attribute("aria-current") == "step" and lit.count() >= 1
     assert "↩" in view.element.locator(".jitscope-steps").inner_text()
     assert_readable(view.element)
+
+
+def test_a_saved_output_has_its_stages_without_a_kernel(pages: Pages) -> None:
+    document = {**gradient_document(), "recompilations": made.recompilations()}
+    document["instruments"] |= document_of(layer, (64, 20), (20, 7))["instruments"]
+    view = pages.mount(pack(made.cell(document), 200_000).text)
+    for name, slider in (("Trace", "Step of the trace"), ("Passes", "Pass")):
+        stage(view, name)
+        expect(view.element.get_by_role("slider", name=slider)).to_be_visible()
+    stage(view, "Transformations")
+    assert view.element.locator(".jitscope-step").count() == 3
+    bare = pages.mount(pack(made.cell({**document, "instruments": {}}), 200_000).text)
+    stage(bare, "Passes")
+    assert "It was not asked for while there was a kernel" in bare.element.inner_text()
+    assert_readable(bare.element)
+
+
+GRADIENT = """%%jit
+import jitscope as jx
+def scalar(w, x):
+    y = jnp.tanh(x @ w)
+    return (y * y).sum()
+def train(w, x):
+    return w - 0.1 * jx.grad(scalar)(w, x)
+train(jnp.ones((4, 3)), jnp.ones((5, 4)));"""
+
+
+@pytest.mark.timeout(300)
+def test_the_stages_are_asked_for_in_jupyterlab(lab: Lab) -> None:
+    notebook = lab.open([LOAD, GRADIENT])
+    notebook.run_all()
+    view = views(notebook.output(1))[0]
+    stage(view, "Transformations")
+    view.element.get_by_role("button", name="Show transformations").click()
+    expect(view.element.locator(".jitscope-step")).to_have_count(3, timeout=30_000)
+    stage(view, "Passes")
+    view.element.get_by_role("button", name="Show passes").click()
+    expect(view.element.get_by_role("slider", name="Pass")).to_be_visible(timeout=60_000)
+    for dark in (False, True):
+        notebook.dark(dark)
+        assert_readable(view.element)
+        notebook.screenshot(f"stages-{'dark' if dark else 'light'}", notebook.cell(1))
+    assert not axe_findings(view.element)

@@ -291,3 +291,59 @@ def test_a_loop_with_two_programs_inside_has_its_passes():
     document = passes_of(list(observe.ledger())[-1])
     validate(document)
     assert "body_jaxpr/e0" in str(document)
+
+
+def selu(x, w):
+    z = x @ w
+    return 1.05 * jnp.where(z > 0, z, 1.67 * (jnp.exp(z) - 1))
+
+
+def softmax(x):
+    e = jnp.exp(x - x.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+def scanned(x):
+    def body(carry, _):
+        return jnp.tanh(carry) * 2, carry.sum()
+
+    return lax.scan(body, x, None, length=20)
+
+
+def convolved(x, w):
+    y = lax.conv_general_dilated(x, w, (1, 1), "SAME")
+    return jnp.maximum(y, 0) + 1
+
+
+LINKED = {
+    "selu": (selu, np.ones((64, 20), np.float32), np.ones((20, 7), np.float32)),
+    "softmax": (softmax, np.ones((30, 40), np.float32)),
+    "scanned": (scanned, np.ones(300, np.float32)),
+    "convolved": (convolved, np.ones((2, 3, 16, 16), np.float32), np.ones((4, 3, 3, 3), np.float32)),
+}
+
+
+@pytest.mark.parametrize("name", LINKED)
+def test_from_a_line_to_its_passes_and_back(name):
+    fun, *args = LINKED[name]
+    row = row_of(fun, *args)
+    document, compilation = passes_of(row), observe.compilation_document(row)
+    kernels = {path for kernel in compilation["fusion"]["kernels"] for path in kernel["paths"]}
+    written = {node["id"]: node["positions"][0]["line"] for node in compilation["graph"]["nodes"] if node["positions"]}
+    code = fun.__code__
+    last = max(line for c in (code, *code.co_consts) if hasattr(c, "co_lines") for *_, line in c.co_lines() if line)
+    touched = [
+        {path for row in state["rows"] for path in row["paths"]} | set(state["also"]) for state in document["states"]
+    ]
+    # there: whatever became of an equation, the pass that did it names it among its changes
+    assert document["fates"]
+    for fate in document["fates"]:
+        assert any(path == fate["path"] for path in touched[fate["state"]])
+    # every equation that is in a kernel was touched by some pass, or reached its kernel as it was lowered
+    assert kernels & set().union(*touched)
+    # and back: what a pass changed leads to the line that the graph of the jaxpr has for it
+    for state in document["states"]:
+        nodes = state["graph"]["nodes"] if state["graph"] else []
+        for path in {path for one in (*state["rows"], *nodes) for path in one["paths"]}:
+            assert document["positions"][path]["line"] == written[path]
+            assert code.co_firstlineno <= written[path] <= last

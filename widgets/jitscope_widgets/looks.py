@@ -28,6 +28,9 @@ class Shape:
     font: int
 
 
+CHANGES = {"removed": "−", "added": "+", "changed": "≠", "rewired": "↺", "fused": "⊂", "moved": "→"}
+"""The signs of what a pass did to an operation."""
+
 _SHAPES = {name: Shape(name, **numbers) for name, numbers in _TABLE["shapes"].items()}
 
 
@@ -47,7 +50,7 @@ def shape_of(node: Document, holds: bool) -> Shape:
 
 def label_of(node: Document) -> str:
     """The label, its end kept: it tells generated names apart (`multiply_subtract_fusion.3`)."""
-    label = clean(node["label"])
+    label = f"{CHANGES[node['mark']]} {clean(node['label'])}" if node.get("mark") in CHANGES else clean(node["label"])
     if len(label) > LONGEST_LABEL:
         label = f"{label[: LONGEST_LABEL - 11]}…{label[-10:]}"
     return label or "?"

@@ -238,7 +238,7 @@ class Painter:
         drawn: dict[str, list[str]] = {}
         for box in picture.boxes:
             mark = self.scopes.nodes[box.ident].get("mark")
-            if mark and not box.open:
+            if mark in _MARKS and not box.open:
                 drawn.setdefault(mark, []).append(self._outline(box))
         return "".join(
             f'<path fill="none" stroke="{light(_MARKS[mark])}" style="stroke:var(--{_MARKS[mark]})" stroke-width="2.5" d="{"".join(paths)}"/>'

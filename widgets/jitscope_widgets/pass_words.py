@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from . import words
+from .looks import CHANGES
 from .plain import clean
 from .quantities import amount, seconds, show
 from .words import Document, plural
 
 
-SIGNS = {"removed": "−", "added": "+", "changed": "≠", "rewired": "↺", "fused": "⊂", "moved": "→"}
+SIGNS = CHANGES
 LEGEND = "− removed, + added, ≠ changed, ↺ reads other operands, ⊂ went into a kernel, → moved"
 
 
