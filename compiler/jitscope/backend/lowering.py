@@ -21,6 +21,7 @@ from ..core.trace import place
 from ..symbolic.dimension import is_static, is_symbolic_dim
 from ..symbolic.solving import Solution
 from ..xla import mlir, portable
+from .collectives import Collectives
 from .foreign import ForeignCalls
 from .mesh_names import Meshes
 from .patterns import Patterns
@@ -46,7 +47,7 @@ class Module:
         self.functions: dict[int, Any] = {}
         self.others: dict[Any, Any] = {}
         self.taken: set[str] = {"main"}
-        self.calls = 0
+        self.calls = self.channels = 0
         self.builders: dict[str, Any] = {}
         self.runs: list[RunNumber] = []
         self.describe: Callable[[JaxprEqn], mlir.Described] | None = None
@@ -211,7 +212,7 @@ def lower_equations(module: Module, jaxpr: Jaxpr, values: Sequence[Any], prefix:
     return [read(a) for a in jaxpr.outvars]
 
 
-class LoweringContext(ForeignCalls, Patterns):
+class LoweringContext(ForeignCalls, Patterns, Collectives):
     """What a `lower` rule works with: builders, types, the avals of its equation, and helpers for common patterns.
 
     `hlo` and `chlo` are the builders of the dialects; `avals_in` and `avals_out` those of the equation being lowered.

@@ -21,6 +21,7 @@ from ..core.staging import returned_reference, trace_to_jaxpr
 from ..core.trace import running_line
 from ..core.unfinished import keep_numbers
 from .again import Again
+from ..core.varying import manual
 from .arguments import Arguments
 from .caches import Traced
 from .made import made
@@ -70,7 +71,7 @@ def traced_for(
     caches = function._caches
     key = TraceKey(
         settings(),
-        current_axes() if (mesh := mesh_in_force()) is None else (*current_axes(), mesh),
+        current_axes() if (mesh := mesh_in_force()) is None else (*current_axes(), (mesh, manual())),
         arguments.in_tree,
         avals,
         arguments.statics.key,

@@ -12,8 +12,10 @@ from ..core.avals import ShapedArray, aval_of, not_an_array
 from ..core.axes import current_axes
 from ..core.config import settings
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, Var
+from ..core.meshes import mesh_in_force
 from ..core.staging import recording, trace_to_jaxpr
 from ..core.trace import current_trace
+from ..core.varying import manual
 
 
 class Body:
@@ -41,7 +43,7 @@ def trace_body(fun: Callable[..., Any], in_tree: Any, avals: Sequence[ShapedArra
     Raises TypeError for results that are not arrays.
     """
     owner, kind = getattr(fun, "traced_as", (fun, None))
-    key = (settings(), current_axes(), in_tree, tuple(avals), kind)
+    key = (settings(), current_axes(), mesh_in_force(), manual(), in_tree, tuple(avals), kind)
     try:
         known = _memory().setdefault(owner, {})
         body = known.get(key)

@@ -13,6 +13,7 @@ from ..core.dtypes import promote
 from ..core.effects import no_effects
 from ..core.errors import stepped_on
 from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, rearranged
+from ..core.varying import pvary_p, varied, varying, with_varying
 from ..ops.linear import convert, convert_element_type_p
 from .bodies import Body, name_of
 
@@ -64,7 +65,12 @@ def settle_carry(
                 continue
             changed.append(i)
             leaves[i] = dtype.type(leaves[i]) if is_python_scalar(leaves[i]) else convert(leaves[i], dtype)
-            avals[i] = ShapedArray(avals[i].shape, dtype)
+            avals[i] = ShapedArray(avals[i].shape, dtype, False, avals[i].sharding)
+        for i, (a, b) in enumerate(zip(avals, outs)):
+            if not varying(b) <= varying(a):
+                changed.append(i)
+                leaves[i] = varied(leaves[i], varying(b))
+                avals[i] = with_varying(avals[i], varying(a) | varying(b))
         if not changed:
             break
     _check_types(what, f, body.closed, avals, in_tree)
@@ -99,16 +105,23 @@ def with_result_avals(closed: ClosedJaxpr, avals: Sequence[ShapedArray]) -> Clos
                 value = aval.dtype.type(atom.value)
                 outvars[i] = Literal(value.item() if aval.weak_type else value, aval)
             elif atom.aval is not aval:
-                eqns.append(_conversion(atom, aval))
+                eqns += _conversion(atom, aval)
                 outvars[i] = eqns[-1].outvars[0]
         jaxpr = Jaxpr(old.constvars, old.invars, outvars, eqns, old.effects, old.debug)
         closed.derived[key] = ClosedJaxpr(jaxpr, closed.consts)
     return closed.derived[key]
 
 
-def _conversion(atom: Atom, aval: ShapedArray) -> JaxprEqn:
-    params = {"new_dtype": aval.dtype, "weak_type": aval.weak_type}
-    return JaxprEqn([atom], [Var(aval)], convert_element_type_p, params, no_effects)
+def _conversion(atom: Atom, aval: ShapedArray) -> list[JaxprEqn]:
+    eqns, left = [], sorted(varying(aval) - varying(atom.aval), key=str)
+    if left:
+        var = Var(with_varying(atom.aval, varying(aval) | varying(atom.aval)))
+        eqns.append(JaxprEqn([atom], [var], pvary_p, {"axes": tuple(left)}, no_effects))
+        atom = var
+    if not left or atom.aval is not aval:
+        params = {"new_dtype": aval.dtype, "weak_type": aval.weak_type}
+        eqns.append(JaxprEqn([atom], [Var(aval)], convert_element_type_p, params, no_effects))
+    return eqns
 
 
 # Messages ------------------------------------------------------------------------------------------------------------

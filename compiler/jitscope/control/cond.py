@@ -19,6 +19,7 @@ from ..core.jaxpr import ClosedJaxpr, JaxprEqn, Literal, rearranged
 from ..core.primitive import Discharge, HigherOrder, NewValue, Primitive
 from ..core.staging import eval_jaxpr, trace_to_jaxpr
 from ..core.trace import Tracer, using
+from ..core.varying import varying, with_varying
 from ..core.zeros import Zero, is_linear, is_zero
 from ..ops.elementwise import clamp_p, eq_p, ne_p, stop_gradient_p
 from ..ops.families import pure
@@ -451,12 +452,14 @@ def _choose(
     leaves, in_tree = tree.flatten(tuple(operands))
     avals = check_leaves(leaves, tuple(operands), f"{what}: the operands have, at operands")
     bodies = {name: trace_body(f, in_tree, avals) for name, f in named.items()}
-    closeds = _same_results(what, named, bodies, order)[::order]
+    closeds = _same_results(what, named, bodies, order, varying(aval_of(index)))[::order]
     outs = cond_p._bind(closeds, index, leaves, **params)
     return next(iter(bodies.values())).out_tree.unflatten(outs)
 
 
-def _same_results(what: str, named: dict[str, Any], bodies: dict[str, Body], order: int) -> list[ClosedJaxpr]:
+def _same_results(
+    what: str, named: dict[str, Any], bodies: dict[str, Body], order: int, along: frozenset
+) -> list[ClosedJaxpr]:
     """The branches, with results of the same avals: a result is weak if it is in branch 0, as in JAX."""
     (first, body), *others = bodies.items()
     for name, other in others:
@@ -475,7 +478,10 @@ def _same_results(what: str, named: dict[str, Any], bodies: dict[str, Body], ord
             )
             raise stepped_on(error, "cond-branch-mismatch", _guilty(body, other) or position_of_result(named[name]))
     avals = [
-        ShapedArray(column[0].shape, column[0].dtype, column[::order][0].weak_type)
+        with_varying(
+            ShapedArray(column[0].shape, column[0].dtype, column[::order][0].weak_type),
+            frozenset().union(along, *map(varying, column)),
+        )
         for column in zip(*[b.closed.out_avals for b in bodies.values()])
     ]
     return [with_result_avals(b.closed, avals) for b in bodies.values()]

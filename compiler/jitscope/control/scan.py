@@ -251,11 +251,13 @@ def _element_aval(aval: Any) -> Any:
     """The aval of one element of what is looped over. Of a reference: of a reference to it."""
     if isinstance(aval, ReferenceAval):
         return type(aval)(_element_aval(value_aval(aval)))  # pyright: ignore[reportCallIssue]
-    return ShapedArray(aval.shape[1:], aval.dtype, aval.weak_type)
+    mark = aval.sharding if aval.sharding is None else aval.sharding.without(0)
+    return ShapedArray(aval.shape[1:], aval.dtype, aval.weak_type, mark)
 
 
 def _stacked(aval: ShapedArray, length: Any) -> ShapedArray:
-    return ShapedArray((length, *aval.shape), aval.dtype, aval.weak_type)
+    mark = aval.sharding if aval.sharding is None else aval.sharding.beside(0)
+    return ShapedArray((length, *aval.shape), aval.dtype, aval.weak_type, mark)
 
 
 def _interleaved(tangent_at: list[int | None], *counts: int) -> list[int]:

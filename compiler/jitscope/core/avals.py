@@ -22,6 +22,10 @@ Shape = tuple[int, ...]
 _interned: WeakValueDictionary[Any, "ShapedArray"] = WeakValueDictionary()
 
 
+marked: set[bool] = set()
+"""Empty as long as no aval of this process says anything about several devices: then nobody needs to look."""
+
+
 class AbstractValue:
     """Base of avals."""
 
@@ -41,6 +45,8 @@ class ShapedArray(AbstractValue):
     dtype: DType
     weak_type: bool
     sharding: Any
+    """None, or a mark: over which mesh axes the value varies (`core.varying`), or how it lies along Explicit axes of a mesh
+    (`core.shardings`)."""
     ndim: int
 
     def __new__(cls, shape: Shape, dtype: Any, weak_type: bool = False, sharding: Any = None) -> "ShapedArray":
@@ -59,6 +65,8 @@ class ShapedArray(AbstractValue):
         self = object.__new__(cls)
         self.shape, self.dtype, self.weak_type, self.sharding = key
         self.ndim = len(shape)
+        if sharding is not None:
+            marked.add(True)
         return _interned.setdefault(key, self)
 
     def __reduce__(self):
@@ -88,7 +96,12 @@ class ShapedArray(AbstractValue):
         """float32[3,4], or with `short_dtypes` f32[3,4]; a weak type is marked: ~float32[]."""
         if short_dtypes or self.dtype == dtypes.float0:
             return self.short()
-        return f"{'~' if self.weak_type else ''}{self.dtype.name}[{','.join(map(str, self.shape))}]"
+        return f"{'~' if self.weak_type else ''}{self.dtype.name}{self._shape_text()}"
+
+    def _shape_text(self) -> str:
+        if self.sharding is not None:
+            return self.sharding.shape_text(self.shape)
+        return f"[{','.join(map(str, self.shape))}]"
 
     def strong(self) -> "ShapedArray":
         return ShapedArray(self.shape, self.dtype, False, self.sharding) if self.weak_type else self
@@ -116,7 +129,12 @@ class ShapedArray(AbstractValue):
             return self._short
 
     def _shortened(self) -> str:
-        return f"{dtypes.short_name(self.dtype)}[{','.join(map(str, self.shape))}]"
+        return f"{dtypes.short_name(self.dtype)}{self._shape_text()}"
+
+    @property
+    def vma(self) -> frozenset:
+        """Inside `shard_map`: the mesh axes over which the value varies."""
+        return getattr(self.sharding, "axes", frozenset())
 
 
 def _too_large(shape: Shape, dtype: Any) -> bool:

@@ -52,6 +52,8 @@ class Primitive:
     evaluates = False
     """Whether Python runs it where nothing is transformed, by `evaluate`: then nothing is compiled for it alone."""
     takes_references = False
+    types_itself = False
+    """Whether `abstract` sees and gives what types say of several devices; for others that follows from their operands."""
     lowerings: Mapping[str | None, Callable[..., Any]] = MappingProxyType({})
     """Lowering rules that users registered: for a platform by its name, or for all (None)."""
 
@@ -179,6 +181,7 @@ class HigherOrder(Primitive):
     multiple_results = True
     shares_names = False
     takes_references = True
+    types_itself = True
 
     def bind(self, *args, **params):
         for x in args:

@@ -324,9 +324,29 @@ class NamedSharding(Sharding):
             return _normal(self.spec, self.mesh) == _normal(other.spec, other.mesh)
         return super().is_equivalent_to(other, ndim)
 
+    def without(self, axis: int) -> NamedSharding:
+        """Of a value without one of its axes."""
+        entries = list(self.spec.partitions)
+        return self.with_spec(PartitionSpec(*entries[:axis], *entries[axis + 1 :]))
+
+    def beside(self, axis: int) -> NamedSharding:
+        """Of a value with one more axis, which is whole."""
+        entries = list(self.spec.partitions)
+        return self.with_spec(PartitionSpec(*entries[:axis], None, *entries[axis:]))
+
+    def shape_text(self, shape: tuple[Any, ...]) -> str:
+        """A shape as types show it: [8@x,4]."""
+        entries = [*self.spec.partitions, *[None] * (len(shape) - len(self.spec))]
+        return f"[{','.join(_size_text(n, e) for n, e in zip(shape, entries))}]"
+
     def __repr__(self) -> str:
         kind = "" if self.memory_kind is None else f", memory_kind={self.memory_kind}"
         return f"NamedSharding(mesh={self.mesh}, spec={self.spec}{kind})"
+
+
+def _size_text(size: Any, entry: Any) -> str:
+    names = names_of(entry)
+    return f"{size}" if not names else f"{size}@{names[0]}" if len(names) == 1 else f"{size}@({','.join(map(str, names))})"
 
 
 def _named(mesh: Any, spec: PartitionSpec, kind: str | None) -> NamedSharding:

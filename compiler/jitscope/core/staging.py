@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import source, unfinished
-from .avals import ShapedArray, aval_of, is_python_scalar, not_an_array, scalar_of_aval
+from .avals import ShapedArray, aval_of, is_python_scalar, marked, not_an_array, scalar_of_aval
 from .checking import check_jaxpr
 from .config import settings
 from .dtypes import does_not_fit
@@ -19,6 +19,8 @@ from .leaks import check_leaks
 from .primitive import FunctionCall, Primitive
 from .references import Reference, ReferenceAval
 from .trace import Trace, Tracer, chain_of, current_trace, leaked, place, using
+from .types import typed
+from .varying import pvary_p, varying, with_varying
 
 
 __all__ = ["eval_jaxpr", "jaxpr_as_fun"]
@@ -74,7 +76,10 @@ class JaxprTrace(Trace):
     def record(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """Append the equation and give its results."""
         atoms = [x.atom if type(x) is JaxprTracer and x.tracing is self else self.atom(x, primitive) for x in args]
-        out, effects = primitive.abstract(*[a.aval for a in atoms], **params)
+        if marked:
+            atoms, out, effects = self._typed(primitive, atoms, params)
+        else:
+            out, effects = primitive.abstract(*[a.aval for a in atoms], **params)
         many = primitive.multiple_results
         outvars = [Var(aval) for aval in out] if many else [Var(out)]
         self.eqns.append(JaxprEqn(atoms, outvars, primitive, params, effects, source.capture()))
@@ -83,6 +88,18 @@ class JaxprTrace(Trace):
         if len(self.eqns) % WATCH_EVERY == 0 and (watch := watcher.get()) is not None:
             watch(self)
         return [JaxprTracer(self, v) for v in outvars] if many else JaxprTracer(self, outvars[0])
+
+    def _typed(self, primitive: Primitive, atoms: list[Atom], params: dict[str, Any]) -> tuple[list[Atom], Any, Effects]:
+        """The operands, results and effects of an operation where types may speak of several devices."""
+        found = typed(primitive, [a.aval for a in atoms], params)
+        left = [[] if type(a) is Literal else sorted(found.axes - varying(a.aval), key=str) for a in atoms]
+        atoms = [self._varied(a, axes) if axes else a for a, axes in zip(atoms, left)]
+        return atoms, found.out, found.effects
+
+    def _varied(self, atom: Atom, axes: list[Any]) -> Atom:
+        var = Var(with_varying(atom.aval, varying(atom.aval) | frozenset(axes)))
+        self.eqns.append(JaxprEqn([atom], [var], pvary_p, {"axes": tuple(axes)}, no_effects, source.capture()))
+        return var
 
     def atom(self, x: Any, primitive: Primitive | None = None) -> Atom:
         """The atom of any value, an operand of `primitive`: scalars become literals, other values captured constants."""

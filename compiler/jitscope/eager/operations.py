@@ -20,6 +20,7 @@ from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var, 
 from ..core.meshes import mesh_in_force
 from ..core.primitive import HigherOrder, Primitive
 from ..core.trace import Trace, Tracer, install_evaluation, leaked
+from ..core.types import typed
 from ..ops.indexing import dynamic_slice_p, dynamic_update_slice_p
 from .running import Programs, runner
 
@@ -74,7 +75,7 @@ def _operation(primitive: Primitive, avals: list[ShapedArray], params: dict[str,
 
 
 def _one_equation(primitive: Primitive, avals: Sequence[ShapedArray], params: dict[str, Any]) -> ClosedJaxpr:
-    out, effects = primitive.abstract(*avals, **params)
+    out, effects, _ = typed(primitive, avals, params)
     invars = [Var(aval) for aval in avals]
     outvars = [Var(aval) for aval in (out if primitive.multiple_results else [out])]
     eqn = JaxprEqn(list(invars), outvars, primitive, params, effects, source.capture())

@@ -14,9 +14,10 @@ import numpy as np
 
 from .. import tree
 from ..core import dtypes
-from ..core.avals import ShapedArray, aval_of, is_python_scalar
+from ..core.avals import ShapedArray, aval_of, is_python_scalar, physical
 from ..core.axes import axis_size as _axis_size
 from ..core.primitive import Primitive
+from ..core.varying import checked_axes, manual, psum_invariant_p, pvary_p, varied, varying, with_varying
 from .elementwise import div_p, eq_p
 from .families import check_kind, is_zero, pure, scalar_like, zero_of
 from .indexing import GatherDimensionNumbers, GatherScatterMode, gather_p, iota
@@ -24,7 +25,7 @@ from .linear import add_p, convert, full, moveaxis, mul_p, reduce_sum_p, reshape
 from .reduce import reduce_max_p, reduce_min_p
 
 
-__all__ = ["all_gather", "all_to_all", "axis_index", "axis_size", "pbroadcast", "pmax", "pmean", "pmin", "ppermute",
+__all__ = ["all_gather", "pcast", "pvary", "all_to_all", "axis_index", "axis_size", "pbroadcast", "pmax", "pmean", "pmin", "ppermute",
            "pshuffle", "psum", "psum_scatter", "pswapaxes"]  # fmt: skip
 
 
@@ -34,7 +35,12 @@ class Collective(Primitive):
     def named_axes(self, *, axis_name, **params):
         return (axis_name,)
 
+    types_itself = True
+
     def lower(self, ctx, /, *values, axis_name, **params):
+        here = manual()
+        if here is not None and axis_name in here.axes:
+            return self.among_devices(ctx, *values, axis_name=axis_name, **params)
         raise NameError(f"{self.name} runs along the axis {axis_name!r}, but it is compiled outside of it: call it inside "
                         f"vmap(..., axis_name={axis_name!r})")  # fmt: skip
 
@@ -50,6 +56,10 @@ class Collective(Primitive):
             return self.along(axis, *args, *dims, **params)
         (x,), (dim,) = args, dims
         return self.beside(axis.move(x, dim, 0), axis_name=axis_name, **params), 0
+
+    def among_devices(self, ctx: Any, /, *values: Any, **params: Any) -> Any:
+        """`lower`, where the axis is one of a mesh of devices."""
+        raise self.missing("among_devices")
 
     def along(self, axis: Any, x: Any, dim: int | None, /, **params: Any) -> tuple[Any, int | None]:
         """The result of all examples, and the axis they lie along (None: it is the same for all)."""
@@ -70,9 +80,9 @@ def _example(aval: ShapedArray, dim: int | None) -> ShapedArray:
 class AllReduce(Collective):
     """A reduction over the examples along the named axes in `axes`; each of them gets the result."""
 
-    def __init__(self, name: str, accepts: str, reduction: Primitive):
+    def __init__(self, name: str, accepts: str, reduction: Primitive, combine: str):
         super().__init__(name)
-        self.accepts, self.reduction = accepts, reduction
+        self.accepts, self.reduction, self.combine = accepts, reduction, combine
 
     def named_axes(self, *, axes):
         return axes
@@ -81,9 +91,12 @@ class AllReduce(Collective):
         check_kind(self.name, x, self.accepts)
         for name in axes:
             _axis_size(name)
-        return pure(x)
+        return pure(with_varying(x, varying(x) - frozenset(axes)))
 
     def lower(self, ctx, /, *values, axes):
+        here = manual()
+        if here is not None and all(name in here.axes for name in axes):
+            return ctx.all_reduce(*values, axes, self.combine)
         return super().lower(ctx, *values, axis_name=axes[0])
 
     def batch(self, axis, args, dims, /, *, axes):
@@ -119,12 +132,12 @@ class Choose(AllReduce):
         if is_zero(t):
             return out, zero_of(out)
         at = convert(eq_p(x, out), aval_of(x).dtype)
-        return out, div_p(psum_p(mul_p(t, at), axes=axes), psum_p(at, axes=axes))
+        return out, div_p(_over(psum_p, mul_p(t, at), axes, ()), _over(psum_p, at, axes, ()))
 
 
-psum_p = Sum("psum", "iufc", reduce_sum_p)
-pmax_p = Choose("pmax", "biufc", reduce_max_p)
-pmin_p = Choose("pmin", "biufc", reduce_min_p)
+psum_p = Sum("psum", "iufc", reduce_sum_p, "add")
+pmax_p = Choose("pmax", "biufc", reduce_max_p, "maximum")
+pmin_p = Choose("pmin", "biufc", reduce_min_p, "minimum")
 
 
 # Exchange ------------------------------------------------------------------------------------------------------------
@@ -135,7 +148,10 @@ class AxisIndex(Collective):
 
     def abstract(self, /, *, axis_name):
         _axis_size(axis_name)
-        return pure(ShapedArray((), dtypes.int32))
+        return pure(with_varying(ShapedArray((), dtypes.int32), checked_axes((axis_name,))))
+
+    def among_devices(self, ctx, /, *, axis_name):
+        return ctx.device_number(axis_name)
 
     def along(self, axis, /):
         return iota(dtypes.int32, (axis.size,)), 0
@@ -154,7 +170,15 @@ class AllGather(Collective):
         if not 0 <= at < x.ndim + (not tiled):
             raise ValueError(f"all_gather of {x.short()}: there is no axis {at}")
         shape[at: at + tiled] = [axis_size * shape[at] if tiled else axis_size]  # fmt: skip
-        return pure(ShapedArray(tuple(shape), x.dtype, x.weak_type))
+        return pure(x.update(shape=tuple(shape)))
+
+    def among_devices(self, ctx, x, /, *, all_gather_dimension, axis_name, axis_size, tiled):
+        if tiled or not ctx.apart:
+            return ctx.all_gather(x, (axis_name,), all_gather_dimension)
+        shape = list(physical(ctx.avals_in[0]).shape)
+        shape.insert(all_gather_dimension, 1)
+        row = ctx.hlo.reshape(ctx.type(physical(ctx.avals_in[0]).update(shape=tuple(shape))), x)
+        return ctx.all_gather(row, (axis_name,), all_gather_dimension)
 
     def transpose(self, ct, x, /, *, all_gather_dimension, **same):
         return [reduce_scatter_p(ct, scatter_dimension=all_gather_dimension, **same)]
@@ -182,7 +206,11 @@ class ReduceScatter(Collective):
             raise ValueError(f"psum_scatter of {x.short()} over the axis {axis_name!r}, which has {axis_size} examples: "
                              f"the size of axis {at} must {how}")  # fmt: skip
         shape[at: at + 1] = [shape[at] // axis_size] if tiled else []  # fmt: skip
-        return pure(ShapedArray(tuple(shape), x.dtype, x.weak_type))
+        return pure(x.update(shape=tuple(shape)))
+
+    def among_devices(self, ctx, x, /, *, scatter_dimension, axis_name, axis_size, tiled):
+        part = ctx.reduce_scatter(x, (axis_name,), scatter_dimension)
+        return part if tiled else ctx.hlo.reshape(ctx.type(ctx.avals_out[0]), part)
 
     def transpose(self, ct, x, /, *, scatter_dimension, **same):
         return [all_gather_p(ct, all_gather_dimension=scatter_dimension, **same)]
@@ -213,7 +241,18 @@ class AllToAll(Collective):
         else:
             del shape[split_axis]
             shape.insert(concat_axis, size)
-        return pure(ShapedArray(tuple(shape), x.dtype, x.weak_type))
+        return pure(x.update(shape=tuple(shape)))
+
+    def among_devices(self, ctx, x, /, *, split_axis, concat_axis, axis_name, tiled):
+        if tiled:
+            return ctx.all_to_all(x, (axis_name,), split_axis, concat_axis)
+        # The parts are rows of an axis of their own, which is where results are put side by side.
+        return ctx.inline(lambda v: self._by_rows(v, split_axis, concat_axis, axis_name), x)
+
+    def _by_rows(self, x, split_axis, concat_axis, axis_name):
+        x = moveaxis(x, split_axis, 0)
+        x = all_to_all_p(x, split_axis=0, concat_axis=0, axis_name=axis_name, tiled=True)
+        return moveaxis(x, 0, concat_axis)
 
     def transpose(self, ct, x, /, *, split_axis, concat_axis, **same):
         return [all_to_all_p(ct, split_axis=concat_axis, concat_axis=split_axis, **same)]
@@ -240,6 +279,9 @@ class Permute(Collective):
             raise ValueError(f"ppermute along the axis {axis_name!r}, which has {size} examples: {perm} must be pairs "
                              "(source, destination) in which no source and no destination comes twice")  # fmt: skip
         return pure(x)
+
+    def among_devices(self, ctx, x, /, *, axis_name, perm):
+        return ctx.collective_permute(x, axis_name, perm)
 
     def transpose(self, ct, x, /, *, axis_name, perm):
         return [ppermute_p(ct, axis_name=axis_name, perm=tuple((b, a) for a, b in perm))]
@@ -310,7 +352,16 @@ def _over(primitive: AllReduce, x: Any, axes: tuple[Hashable, ...], own: tuple[i
     if own:
         rank = aval_of(x).ndim
         x = primitive.reduction(x, axes=tuple(sorted(_position(primitive.name, i, rank) for i in own)))
-    return primitive(x, axes=axes) if axes else x
+    if not axes:
+        return x
+    checked = checked_axes(axes)
+    if not checked:
+        return primitive(x, axes=axes)
+    x = varied(x, checked)
+    others = tuple(name for name in axes if name not in checked)
+    x = primitive(x, axes=others) if others else x
+    along = tuple(name for name in axes if name in checked)
+    return psum_invariant_p(x, axes=along) if primitive is psum_p else primitive(x, axes=along)
 
 
 def _without_groups(name: str, axis_index_groups: Any) -> None:
@@ -399,7 +450,7 @@ def all_gather(
 
     def leaf(x):
         at = _position("all_gather", axis, aval_of(x).ndim + (not tiled))
-        x = all_gather_p(x, all_gather_dimension=at, axis_name=last, axis_size=_axis_size(last), tiled=tiled)
+        x = all_gather_p(varied(x, checked_axes(_names(axis_name))), all_gather_dimension=at, axis_name=last, axis_size=_axis_size(last), tiled=tiled)
         for name in reversed(outer):
             x = all_gather_p(x, all_gather_dimension=at, axis_name=name, axis_size=_axis_size(name), tiled=True)
         return x
@@ -425,7 +476,7 @@ def psum_scatter(
             shape = aval_of(x).shape
             x = reshape(x, (*shape[:at], *sizes, *shape[at + 1 :]))
         for name, size in zip(names, sizes):
-            x = reduce_scatter_p(x, scatter_dimension=at, axis_name=name, axis_size=size, tiled=tiled)
+            x = reduce_scatter_p(varied(x, checked_axes((name,))), scatter_dimension=at, axis_name=name, axis_size=size, tiled=tiled)
         return x
 
     return tree.map(leaf, x)
@@ -446,7 +497,7 @@ def all_to_all(
     names = _names(axis_name)
 
     def leaf(x):
-        rank = aval_of(x).ndim
+        rank, x = aval_of(x).ndim, varied(x, checked_axes(names))
         at, to = (_position("all_to_all", a, rank) for a in (split_axis, concat_axis))
         if len(names) != 1:
             return _all_to_all_of_several(x, names, at, to, tiled)
@@ -485,7 +536,24 @@ def ppermute(x: Any, axis_name: Hashable, perm: Sequence[tuple[int, int]]) -> An
     Raises NameError for an unknown axis, ValueError for pairs that are no permutation.
     """
     pairs, name = tuple((int(a), int(b)) for a, b in perm), _one_name("ppermute", axis_name)
-    return tree.map(lambda x: ppermute_p(x, axis_name=name, perm=pairs), x)
+    return tree.map(lambda x: ppermute_p(varied(x, checked_axes((name,))), axis_name=name, perm=pairs), x)
+
+
+def pvary(x: Any, axis_name: Any) -> Any:
+    """Each leaf taken for one that varies over mesh axes; its cotangents are summed over them. Inside `shard_map` with `check_vma`;
+    elsewhere it changes nothing. Raises ValueError for axes over which it varies already."""
+    axes = tuple(sorted(checked_axes(_names(axis_name)), key=str))
+    return tree.map(lambda leaf: pvary_p(leaf, axes=axes) if axes else leaf, x)
+
+
+def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
+    """Each leaf with another type inside `shard_map`: `to="varying"` is `pvary`. Raises ValueError for another `to`,
+    NotImplementedError for "reduced" and "unreduced"."""
+    if to in ("reduced", "unreduced"):
+        raise NotImplementedError(f"pcast: to={to!r} is not supported, 'varying' is")
+    if to != "varying":
+        raise ValueError(f"pcast: to is 'varying', not {to!r}")
+    return pvary(x, axis_name)
 
 
 def pshuffle(x: Any, axis_name: Hashable, perm: Sequence[int]) -> Any:

@@ -58,7 +58,8 @@ class BatchTracer(Tracer):
     def __init__(self, trace: BatchTrace, value: Any, dim: int):
         self.tracing, self.value, self.dim = trace, value, dim
         aval = aval_of(value)
-        self.aval = ShapedArray(aval.shape[:dim] + aval.shape[dim + 1 :], aval.dtype, aval.weak_type)
+        mark = aval.sharding if aval.sharding is None else aval.sharding.without(dim)
+        self.aval = ShapedArray(aval.shape[:dim] + aval.shape[dim + 1 :], aval.dtype, aval.weak_type, mark)
 
     def held(self) -> Any:
         return self.value
@@ -144,4 +145,5 @@ def _vmap_jaxpr(closed, axis, dims, force):
 def _with_axis(aval: ShapedArray, dim: int | None, size: int) -> ShapedArray:
     if dim is None:
         return aval
-    return ShapedArray((*aval.shape[:dim], size, *aval.shape[dim:]), aval.dtype, aval.weak_type)
+    mark = aval.sharding if aval.sharding is None else aval.sharding.beside(dim)
+    return ShapedArray((*aval.shape[:dim], size, *aval.shape[dim:]), aval.dtype, aval.weak_type, mark)

@@ -1,0 +1,165 @@
+"""Operations between devices, as lowering rules ask for them; on one device they are what is left of them there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.avals import ShapedArray, physical
+from ..core.meshes import ordered
+from ..core.shardings import PartitionSpec
+from ..core.varying import manual
+from .constraint import outside
+
+
+class Collectives:
+    """The part of a lowering context that speaks of devices."""
+
+    if TYPE_CHECKING:
+        module: Any
+        hlo: Any
+        ir: Any
+        avals_in: list[ShapedArray]
+        avals_out: list[ShapedArray]
+
+        def type(self, aval: ShapedArray) -> Any: ...
+        def scalar(self, value: Any, dtype: Any) -> Any: ...
+        def inner_jaxpr(self, closed: Any, values: Sequence[Any], segment: str = "") -> list[Any]: ...
+
+    def manual_computation(
+        self, values: Sequence[Any], closed: Any, mesh: Any, ins: Sequence[Any], outs: Sequence[Any], axes: Sequence[Any]
+    ) -> list[Any]:
+        """A program that sees one device's parts along `axes`."""
+        meshes = self.module.meshes
+        if meshes.group is None:
+            return self.inner_jaxpr(closed, values)
+        already = meshes.manual
+        avals_in, avals_out = self.avals_in, self.avals_out
+        said = [[(mesh, outside(s, already), physical(a).ndim) for s, a in zip(*side)] for side in ((ins, avals_in), (outs, avals_out))]  # fmt: skip
+        operation = self.module.mlir.sdy.ManualComputationOp(
+            [self.type(a) for a in avals_out], list(values), meshes.many(said[0]), meshes.many(said[1]), meshes.axes(mesh, axes)
+        )  # fmt: skip
+        block = operation.regions[0].blocks.append(*[self.type(a) for a in closed.in_avals])
+        before, meshes.manual = self.module.run.now, (*already, *axes)
+        functions, self.module.functions = self.module.functions, {}
+        try:
+            with self.ir.InsertionPoint(block):
+                results = self.inner_jaxpr(closed, list(block.arguments))
+                self.module.mlir.sdy.ReturnOp(results)
+        finally:
+            meshes.manual, self.module.functions = already, functions
+        self.module.run.now = before
+        return list(operation.results)
+
+    def _groups(self, axes: Sequence[Any]) -> Any:
+        """The devices, by their numbers in the mesh, that differ along these axes alone."""
+        here = manual()
+        assert here is not None
+        names, sizes = list(here.mesh.axis_names), here.mesh.axis_sizes
+        numbers = np.arange(int(np.prod(sizes))).reshape(sizes)
+        at = [names.index(a) for a in axes]
+        moved = np.moveaxis(numbers, at, range(len(sizes) - len(at), len(sizes)))
+        count = int(np.prod([sizes[i] for i in at]))
+        return self.ir.DenseIntElementsAttr.get(np.ascontiguousarray(moved.reshape(-1, count), dtype=np.int64))
+
+    def _channel(self) -> Any:
+        self.module.channels += 1
+        return self.hlo.ChannelHandle.get(self.module.channels, 1)
+
+    @property
+    def apart(self) -> bool:
+        """Whether there are other devices."""
+        return self.module.meshes.group is not None
+
+    def all_reduce(self, x: Any, axes: Sequence[Any], combine: str) -> Any:
+        """`add`, `maximum` or `minimum` over the devices along the axes."""
+        if not self.apart:
+            return x
+        operation = self.hlo.AllReduceOp(
+            [x.type], [x], self._groups(axes), channel_handle=self._channel(), use_global_device_ids=self.ir.UnitAttr.get()
+        )  # fmt: skip
+        self._combination(operation, x, combine)
+        return operation.results[0]
+
+    def _combination(self, operation: Any, x: Any, combine: str) -> None:
+        kind = self.ir.RankedTensorType.get([], self.ir.RankedTensorType(x.type).element_type)
+        block = operation.regions[0].blocks.append(kind, kind)
+        with self.ir.InsertionPoint(block):
+            self.hlo.return_([getattr(self.hlo, combine)(*block.arguments)])
+
+    def all_gather(self, x: Any, axes: Sequence[Any], dimension: int) -> Any:
+        """The parts of the devices along the axes, one after another along a dimension that is there."""
+        aval = self.avals_out[0]
+        if not self.apart:
+            return self.hlo.reshape(self.type(aval), x)
+        kind = self.ir.RankedTensorType(x.type)
+        shape = list(kind.shape)
+        shape[dimension] *= int(np.prod([self._size(a) for a in axes]))
+        return self.hlo.AllGatherOp(
+            [self.ir.RankedTensorType.get(shape, kind.element_type)], [x], dimension, self._groups(axes),
+            channel_handle=self._channel(), use_global_device_ids=self.ir.UnitAttr.get(),
+        ).results[0]  # fmt: skip
+
+    def reduce_scatter(self, x: Any, axes: Sequence[Any], dimension: int) -> Any:
+        """The sum over the devices along the axes, of which each gets its share of a dimension."""
+        if not self.apart:
+            return x
+        kind = self.ir.RankedTensorType(x.type)
+        shape = list(kind.shape)
+        shape[dimension] //= int(np.prod([self._size(a) for a in axes]))
+        operation = self.hlo.ReduceScatterOp(
+            self.ir.RankedTensorType.get(shape, kind.element_type), x, dimension, self._groups(axes),
+            channel_handle=self._channel(), use_global_device_ids=self.ir.UnitAttr.get(),
+        )  # fmt: skip
+        self._combination(operation, x, "add")
+        return operation.result
+
+    def all_to_all(self, x: Any, axes: Sequence[Any], split: int, concat: int) -> Any:
+        """The dimension `split` cut, a part for each device along the axes, what comes put one after another along `concat`."""
+        if not self.apart:
+            return x
+        count = int(np.prod([self._size(a) for a in axes]))
+        return self.hlo.AllToAllOp([x], split, concat, count, self._groups(axes), channel_handle=self._channel()).results[0]
+
+    def collective_permute(self, x: Any, axis: Any, perm: Sequence[tuple[int, int]]) -> Any:
+        """What the device that the pairs say has; zeros where none is said."""
+        if not self.apart:
+            return x if (0, 0) in perm else self.hlo.subtract(x, x)
+        rows = np.asarray(self._groups([axis])).tolist()
+        pairs = [[row[a], row[b]] for row in rows for a, b in perm]
+        found = np.array(pairs, np.int64).reshape(-1, 2)
+        return self.hlo.collective_permute(x, self.ir.DenseIntElementsAttr.get(found), channel_handle=self._channel())
+
+    def _size(self, axis: Any) -> int:
+        here = manual()
+        assert here is not None
+        return here.mesh.shape[axis]
+
+    def device_number(self, axis: Any) -> Any:
+        """The number of the device along an axis, an i32 scalar."""
+        here = manual()
+        assert here is not None
+        names, sizes = list(here.mesh.axis_names), here.mesh.axis_sizes
+        if not self.apart:
+            return self.scalar(0, np.int32)
+        at = names.index(axis)
+        stride = int(np.prod(sizes[at + 1 :], dtype=int))
+        number = self._partition(here.mesh)
+        number = self.hlo.divide(number, self.scalar(stride, np.uint32))
+        number = self.hlo.remainder(number, self.scalar(sizes[at], np.uint32))
+        return self.hlo.convert(self.type(ShapedArray((), np.dtype(np.int32))), number)
+
+    def _partition(self, mesh: Any) -> Any:
+        """The number of the device in the mesh, a ui32 scalar."""
+        meshes = self.module.meshes
+        left = [name for name in mesh.axis_names if name not in meshes.manual]
+        if not left:
+            return self.hlo.partition_id()
+        kind = self.type(ShapedArray((), np.dtype(np.uint32)))
+        none, one = meshes.many([]), meshes.many([(mesh, PartitionSpec(), 0)])
+        operation = self.module.mlir.sdy.ManualComputationOp([kind], [], none, one, meshes.axes(mesh, ordered(mesh, left)))
+        with self.ir.InsertionPoint(operation.regions[0].blocks.append()):
+            self.module.mlir.sdy.ReturnOp([self.hlo.partition_id()])
+        return operation.results[0]

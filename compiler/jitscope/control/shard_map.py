@@ -1,0 +1,249 @@
+"""`shard_map`: a function run on each device's part of its arguments."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ..core import dtypes
+from ..core.avals import ShapedArray, aval_of, tangent_aval
+from ..core.jaxpr import ClosedJaxpr
+from ..core.meshes import AxisType, ordered
+from ..core.primitive import HigherOrder
+from ..core.shardings import NamedSharding, PartitionSpec, mentioned, names_of
+from ..core.staging import jaxpr_as_fun, trace_to_jaxpr
+from ..core.varying import Varying, inside, manual, varied, varying
+from ..core.zeros import Zero, is_linear, is_zero
+from ..ops.collective import psum_p
+from ..ops.elementwise import div_p
+from ..ops.families import scalar_like
+from ..ops.linear import reshape
+from ..transforms.dce import dce_jaxpr
+from ..transforms.jvp import jvp_jaxpr
+from ..transforms.linearize import partial_eval_jaxpr
+from ..transforms.transpose import transposed_fun
+from ..transforms.vmap import vmap_jaxpr
+from .bodies import lift_constants
+
+
+Specs = tuple[PartitionSpec, ...]
+
+
+def part_aval(mesh: Any, spec: PartitionSpec, aval: ShapedArray, check: bool) -> ShapedArray:
+    """The aval of one device's part of a value."""
+    sizes = mesh.shape
+    cut = [math.prod(sizes[n] for n in names_of(e)) for e in spec.partitions] + [1] * (aval.ndim - len(spec))
+    axes = (mentioned(spec) | varying(aval)) if check else frozenset()
+    return ShapedArray(
+        tuple(n // c for n, c in zip(aval.shape, cut)), aval.dtype, aval.weak_type, Varying(axes) if axes else None
+    )
+
+
+def whole_aval(mesh: Any, spec: PartitionSpec, aval: ShapedArray, axes: Sequence[Any]) -> ShapedArray:
+    """The aval of the value whose parts are like this."""
+    sizes = mesh.shape
+    cut = [math.prod(sizes[n] for n in names_of(e)) for e in spec.partitions] + [1] * (aval.ndim - len(spec))
+    shape = tuple(n * c for n, c in zip(aval.shape, cut))
+    left = varying(aval) - frozenset(axes)
+    mark: Any = Varying(left) if left else None
+    explicit = [n for n, t in zip(mesh.axis_names, mesh.axis_types) if t is AxisType.Explicit]
+    if not left and explicit and manual() is None:
+        entries = [*spec.partitions, *[None] * (aval.ndim - len(spec))]
+        mark = NamedSharding(mesh.abstract_mesh, PartitionSpec(*entries))
+    return ShapedArray(shape, aval.dtype, aval.weak_type, mark)
+
+
+class ShardMap(HigherOrder):
+    """Runs the program in `jaxpr` (which captures nothing) on each device's parts of the operands: `in_specs` say along which axes
+    of the `mesh` each is cut, `out_specs` how results are put together; along `axes` the program sees one device. `check`: avals
+    inside say over which axes values vary."""
+
+    def abstract(self, /, *avals, jaxpr, mesh, in_specs, out_specs, axes, check):
+        return [whole_aval(mesh, s, a, axes) for s, a in zip(out_specs, jaxpr.out_avals)], jaxpr.effects
+
+    def named_axes(self, *, jaxpr, axes, **params):
+        return tuple(name for name in super().named_axes(jaxpr=jaxpr) if name not in axes)
+
+    def lower(self, ctx, /, *values, jaxpr, mesh, in_specs, out_specs, axes, check):
+        with inside(mesh, axes, check):
+            return ctx.manual_computation(values, jaxpr, mesh, in_specs, out_specs, axes)
+
+    def jvp(self, primals, tangents, /, *, jaxpr, mesh, in_specs, out_specs, axes, check):
+        nonzero = [not is_zero(t) for t in tangents]
+        with inside(mesh, axes, check):
+            both, out_nonzero = jvp_jaxpr(jaxpr, nonzero)
+        n = len(out_nonzero)
+        outs = self.apply(
+            both,
+            [*primals, *[t for t in tangents if not is_zero(t)]],
+            in_specs=(*in_specs, *[s for s, m in zip(in_specs, nonzero) if m]),
+            out_specs=(*out_specs, *[s for s, m in zip(out_specs, out_nonzero) if m]),
+            mesh=mesh, axes=axes, check=check,
+        )  # fmt: skip
+        given = iter(outs[n:])
+        ts = [next(given) if m else Zero(tangent_aval(aval_of(o))) for m, o in zip(out_nonzero, outs)]
+        return outs[:n], ts
+
+    def transpose(self, cts, /, *args, jaxpr, mesh, in_specs, out_specs, axes, check):
+        linear = [is_linear(x) for x in args]
+        given = [ct for ct in cts if not is_zero(ct)]
+        others = [x for x, lin in zip(args, linear) if not lin]
+        specs = [s for s, lin in zip(in_specs, linear) if not lin]
+        specs += [s for s, ct in zip(out_specs, cts) if not is_zero(ct)]
+        wanted = [s for s, lin in zip(in_specs, linear) if lin]
+        if not check:
+            # Each device is given all of the cotangent of a result that is the same on several of them: an equal share.
+            copies = [_copies(mesh, axes, s) for s, ct in zip(out_specs, cts) if not is_zero(ct)]
+            given = [ct if n == 1 or aval_of(ct).dtype == dtypes.float0 else div_p(ct, scalar_like(ct, n)) for ct, n in zip(given, copies)]  # fmt: skip
+        key = ("shard_map transpose", tuple(linear), tuple(map(is_zero, cts)), in_specs, out_specs, mesh, axes, check)
+        if key not in jaxpr.derived:
+            jaxpr.derived[key] = self._transposed(jaxpr, linear, cts, mesh, in_specs, out_specs, axes, check)
+        outs = iter(
+            self.apply(jaxpr.derived[key], [*others, *given], in_specs=tuple(specs), out_specs=tuple(wanted), mesh=mesh, axes=axes, check=check)
+        )  # fmt: skip
+        return [next(outs) if lin else None for lin in linear]
+
+    def _transposed(self, jaxpr, linear, cts, mesh, in_specs, out_specs, axes, check):
+        backward = transposed_fun(jaxpr, linear, cts)
+        wanted = [(s, a) for s, a, lin in zip(in_specs, jaxpr.in_avals, linear) if lin]
+
+        def fun(*flat):
+            outs = backward(*flat)
+            if check:
+                return [varied(x, varying(a)) for x, (_, a) in zip(outs, wanted)]
+            return [_summed(x, _unmentioned(mesh, axes, s)) for x, (s, _) in zip(outs, wanted)]
+
+        avals = [a for a, lin in zip(jaxpr.in_avals, linear) if not lin]
+        avals += [tangent_aval(a) for a, ct in zip(jaxpr.out_avals, cts) if not is_zero(ct)]
+        with inside(mesh, axes, check):
+            return trace_to_jaxpr(fun, avals, jaxpr.jaxpr.debug)
+
+    def batch(self, axis, args, dims, /, *, jaxpr, mesh, in_specs, out_specs, axes, check):
+        with inside(mesh, axes, check):
+            batched, out_dims = vmap_jaxpr(jaxpr, axis, dims)
+        outs = self.apply(batched, args, in_specs=tuple(map(_with_axis, in_specs, dims)), out_specs=tuple(map(_with_axis, out_specs, out_dims)),
+                          mesh=mesh, axes=axes, check=check)  # fmt: skip
+        return outs, out_dims
+
+    def partial_eval(self, trace, args, /, *, jaxpr, mesh, in_specs, out_specs, axes, check):
+        known = [trace.is_known(x) for x in args]
+        same = {"mesh": mesh, "axes": axes, "check": check}
+        with inside(mesh, axes, check):
+            split = partial_eval_jaxpr(jaxpr, known)
+            count = sum(split.out_known)
+            first, saved_specs = _saved_in_rows(split.known, count, mesh, axes, check)
+            places = [_residual_spec(at, count, [s for s, k in zip(in_specs, known) if k],
+                                     [s for s, k in zip(out_specs, split.out_known) if k], saved_specs) for at in split.residuals]  # fmt: skip
+            rows = [kind == "result" and i >= count for kind, i in split.residuals]
+            second = _taking_rows(split.unknown, rows)
+        arguments = [x for x, k in zip(args, known) if k]
+        consts, (first,) = lift_constants([first])
+        specs = (*[PartitionSpec()] * len(consts), *[s for s, k in zip(in_specs, known) if k])
+        outs = tuple(s for s, k in zip(out_specs, split.out_known) if k) + tuple(saved_specs)
+        done = trace.parent.process(self, (*consts, *arguments), {"jaxpr": first, "in_specs": specs, "out_specs": outs, **same})
+        residuals = split.gather(arguments, done)
+        later = [x for x, k in zip(args, known) if not k]
+        consts, (second,) = lift_constants([second])
+        specs = (*[PartitionSpec()] * len(consts), *places, *[s for s, k in zip(in_specs, known) if not k])
+        outs = tuple(s for s, k in zip(out_specs, split.out_known) if not k)
+        staged = trace.record(
+            self, (*consts, *residuals, *later), {"jaxpr": second, "in_specs": specs, "out_specs": outs, **same}
+        )
+        sources = iter(done), iter(staged)
+        return [next(sources[0] if k else sources[1]) for k in split.out_known]
+
+    def dce(self, used, eqn, /):
+        smaller, kept = dce_jaxpr(eqn.params["jaxpr"], used)
+        if not any(used) and not smaller.effects:
+            return [False] * len(eqn.invars), None
+        params = {**eqn.params, "jaxpr": smaller}
+        params["in_specs"] = tuple(s for s, k in zip(params["in_specs"], kept) if k)
+        params["out_specs"] = tuple(s for s, u in zip(params["out_specs"], used) if u)
+        invars = [a for a, k in zip(eqn.invars, kept) if k]
+        outvars = [v for v, u in zip(eqn.outvars, used) if u]
+        return kept, eqn.replace(invars=invars, outvars=outvars, params=params)
+
+    def apply(self, closed: ClosedJaxpr, args: Sequence[Any], in_specs: Specs, **params: Any) -> list[Any]:
+        """The results of a program for flat arguments, as one equation; all devices see all of what it captured."""
+        consts, (jaxpr,) = lift_constants([closed])
+        return self.bind(*consts, *args, jaxpr=jaxpr, in_specs=(*[PartitionSpec()] * len(consts), *in_specs), **params)
+
+    def shown_params(self, params):
+        return {
+            "check_vma": params["check"], "in_specs": params["in_specs"], "jaxpr": params["jaxpr"], "mesh": params["mesh"],
+            "newly_manual_axes": frozenset(params["axes"]), "out_specs": params["out_specs"],
+        }  # fmt: skip
+
+    def program_params(self, params):
+        mesh = params["mesh"]
+        said = tuple(map(repr, (*params["in_specs"], *params["out_specs"])))
+        return {"jaxpr": params["jaxpr"], "specs": said, "mesh": repr(mesh.shape_tuple), "axes": repr(params["axes"])}
+
+
+shard_map_p = ShardMap("shard_map")
+
+
+def _unmentioned(mesh: Any, axes: Sequence[Any], spec: PartitionSpec) -> tuple[Any, ...]:
+    used = mentioned(spec)
+    return tuple(name for name in ordered(mesh, axes) if name not in used)
+
+
+def _copies(mesh: Any, axes: Sequence[Any], spec: PartitionSpec) -> int:
+    return math.prod(mesh.shape[name] for name in _unmentioned(mesh, axes, spec))
+
+
+def _summed(x: Any, axes: tuple[Any, ...]) -> Any:
+    return psum_p(x, axes=axes) if axes and aval_of(x).dtype != dtypes.float0 else x
+
+
+def _with_axis(spec: PartitionSpec, dim: int | None) -> PartitionSpec:
+    if dim is None:
+        return spec
+    entries = [*spec.partitions, *[None] * (dim - len(spec))]
+    return PartitionSpec(*entries[:dim], None, *entries[dim:])
+
+
+# What the forward pass keeps for the backward pass: each device's own, in rows -----------------------------------------
+
+
+def _saved_in_rows(
+    known: ClosedJaxpr, results: int, mesh: Any, axes: Sequence[Any], check: bool
+) -> tuple[ClosedJaxpr, list[PartitionSpec]]:
+    """The known part with each value it keeps as one row, and how these rows are put together: those of all devices between
+    which it differs."""
+    avals = known.out_avals[results:]
+    specs = [PartitionSpec(ordered(mesh, varying(a) & frozenset(axes) if check else axes)) for a in avals]
+    if not avals:
+        return known, []
+
+    def fun(*args):
+        outs = jaxpr_as_fun(known)(*args)
+        return [*outs[:results], *[reshape(x, (1, *aval_of(x).shape)) for x in outs[results:]]]
+
+    return trace_to_jaxpr(fun, known.in_avals, known.jaxpr.debug), specs
+
+
+def _taking_rows(unknown: ClosedJaxpr, rows: Sequence[bool]) -> ClosedJaxpr:
+    """The unknown part, which takes these of its residuals as rows."""
+    if not any(rows):
+        return unknown
+    avals = unknown.in_avals
+    given = [a.update(shape=(1, *a.shape)) if row else a for a, row in zip(avals, [*rows, *[False] * len(avals)])]
+
+    def fun(*args):
+        plain = [reshape(x, a.shape) if x_aval is not a else x for x, a, x_aval in zip(args, avals, given)]
+        return jaxpr_as_fun(unknown)(*plain)
+
+    return trace_to_jaxpr(fun, given, unknown.jaxpr.debug)
+
+
+def _residual_spec(
+    at: tuple[str, int], count: int, ins: Sequence[PartitionSpec], outs: Sequence[PartitionSpec], saved: Sequence[PartitionSpec]
+) -> PartitionSpec:
+    kind, i = at
+    if kind == "argument":
+        return ins[i]
+    return outs[i] if i < count else saved[i - count]
+
+
