@@ -34,12 +34,9 @@ def collectives(o: Any) -> Any:
         "psum_scatter": (lambda a: lax.psum_scatter(a, "x", scatter_dimension=1, tiled=True), P("x")),
         "psum_scatter plain": (lambda a: lax.psum_scatter(a[:, :4], "x", scatter_dimension=1), P("x")),
         "all_to_all": (lambda a: lax.all_to_all(a, "x", 1, 0, tiled=True), P(None, "x")),
-        "all_to_all plain": (lambda a: lax.all_to_all(a.reshape(2, 2, 4), "x", 2, 1), P(None, "x")),
-        "all_to_all other": (lambda a: lax.all_to_all(a.reshape(2, 2, 4), "x", 2, 0), P(None, "x")),
         "ppermute": (lambda a: lax.ppermute(a, "x", turn), P("x")),
         "ppermute part": (lambda a: lax.ppermute(a, "x", turn[:2]), P("x")),
         "pshuffle": (lambda a: lax.pshuffle(a, "x", [2, 0, 3, 1]), P("x")),
-        "pswapaxes": (lambda a: lax.pswapaxes(a.reshape(2, 2, 4), "x", 2), P("x")),
         "axis_index": (lambda a: a * lax.axis_index("x"), P("x")),
         "axis_index xy": (lambda a: a * lax.axis_index(("x", "y")), P(("x", "y"))),
         "axis_size": (lambda a: a * lax.axis_size("x") + lax.axis_size(("x", "y")), P("x")),
@@ -50,7 +47,9 @@ def collectives(o: Any) -> Any:
 @case
 def extremes(o: Any) -> Any:
     run = lambda f: lies(o.jx.shard_map(f, mesh=o.mesh, in_specs=o.P("x", "y"), out_specs=o.P(None, "y"))(o.n))
-    whole = o.jx.shard_map(lambda a: o.lax.psum(a, ("x", "y")), mesh=o.mesh, in_specs=o.P("x", "y"), out_specs=o.P())(o.n)
+    whole = o.jx.shard_map(lambda a: o.lax.psum(a, ("x", "y")), mesh=o.mesh, in_specs=o.P("x", "y"), out_specs=o.P())(
+        o.n
+    )
     return [lies(whole), run(lambda a: o.lax.pmax(a, "x")), run(lambda a: o.lax.pmin(a, "x"))]
 
 
@@ -99,7 +98,9 @@ def control_flow_inside(o: Any) -> Any:
         return carry[None], sums[None]
 
     def looped(a, w):
-        return lax.fori_loop(0, 3, lambda i, c: c * 0.5 + lax.ppermute(c, "x", [(0, 1), (1, 2), (2, 3), (3, 0)]), a) * w.sum(), a
+        return lax.fori_loop(
+            0, 3, lambda i, c: c * 0.5 + lax.ppermute(c, "x", [(0, 1), (1, 2), (2, 3), (3, 0)]), a
+        ) * w.sum(), a
 
     def chosen(a, w):
         # Used in one branch alone, w would be summed there alone, and the others would wait.
@@ -135,14 +136,21 @@ def mapped(o: Any) -> Any:
     P = o.P
     f = o.jx.shard_map(lambda a, b: a * o.lax.psum(b, "x"), mesh=o.mesh, in_specs=(P("x"), P("x")), out_specs=P("x"))
     v = np.arange(24, dtype=np.float32).reshape(3, 8)
-    inner = o.jx.shard_map(o.jx.vmap(lambda a: o.lax.psum(a, "x") + a, axis_name="rows"), mesh=o.mesh, in_specs=P("x"), out_specs=P("x"))
+    inner = o.jx.shard_map(
+        o.jx.vmap(lambda a: o.lax.psum(a, "x") + a, axis_name="rows"), mesh=o.mesh, in_specs=P("x"), out_specs=P("x")
+    )
     return [np.asarray(o.jx.vmap(f)(v, v)), np.asarray(o.jx.vmap(f, (0, None))(v, v[0])), np.asarray(o.jx.vmap(f, (0, 0), 1)(v, v)),
             np.asarray(o.jx.jit(o.jx.vmap(o.jx.grad(lambda a: f(a, a).sum())))(v)), np.asarray(inner(o.n))]  # fmt: skip
 
 
 @case
 def second_derivatives(o: Any) -> Any:
-    f = o.jx.shard_map(lambda a, w: o.lax.psum((o.jnp.sin(a * w) ** 2).sum(), "x"), mesh=o.mesh, in_specs=(o.P("x"), o.P()), out_specs=o.P())
+    f = o.jx.shard_map(
+        lambda a, w: o.lax.psum((o.jnp.sin(a * w) ** 2).sum(), "x"),
+        mesh=o.mesh,
+        in_specs=(o.P("x"), o.P()),
+        out_specs=o.P(),
+    )
     a = np.arange(8, dtype=np.float32)
     return [np.asarray(o.jx.hessian(f)(a, np.float32(0.3))), np.asarray(o.jx.grad(o.jx.grad(f, 1), 1)(a, np.float32(0.3))),
             np.asarray(o.jx.jvp(f, (a, np.float32(0.3)), (a, np.float32(1)))), np.asarray(o.jx.jacfwd(f)(a, np.float32(0.3)))]  # fmt: skip
@@ -151,8 +159,12 @@ def second_derivatives(o: Any) -> Any:
 @case
 def some_axes_alone(o: Any) -> Any:
     P = o.P
-    f = o.jx.shard_map(lambda a: o.lax.psum(a, "x") * o.jnp.ones(4), mesh=o.mesh, in_specs=P("x"), out_specs=P(), axis_names={"x"})
-    g = o.jx.shard_map(lambda a: a * o.lax.axis_index("x"), mesh=o.mesh, in_specs=P("x"), out_specs=P("x"), axis_names={"x"})
+    f = o.jx.shard_map(
+        lambda a: o.lax.psum(a, "x") * o.jnp.ones(4), mesh=o.mesh, in_specs=P("x"), out_specs=P(), axis_names={"x"}
+    )
+    g = o.jx.shard_map(
+        lambda a: a * o.lax.axis_index("x"), mesh=o.mesh, in_specs=P("x"), out_specs=P("x"), axis_names={"x"}
+    )
     return [np.asarray(o.jx.jit(f)(o.n)), np.asarray(o.jx.jit(f)(o.put("x", "y"))), np.asarray(o.jx.jit(g)(o.n)),
             np.asarray(o.jx.jit(o.jx.grad(lambda a: (f(a) ** 2).sum()))(o.n))]  # fmt: skip
 
@@ -164,7 +176,12 @@ def inside_of_jit(o: Any) -> Any:
     f = o.jx.jit(lambda a: o.jnp.sin(half(a * 2)) + half(a).sum())
     with o.jx.set_mesh(o.mesh):
         short = o.jx.shard_map(lambda a: a * 2, in_specs=P("y"), out_specs=P("y"))(o.n)
-    return [lies(f(o.n)), lies(f(o.put("x", "y"))), lies(o.jx.jit(o.jx.grad(lambda a: f(a).sum()))(o.put("x"))), lies(short)]
+    return [
+        lies(f(o.n)),
+        lies(f(o.put("x", "y"))),
+        lies(o.jx.jit(o.jx.grad(lambda a: f(a).sum()))(o.put("x"))),
+        lies(short),
+    ]
 
 
 @case
@@ -177,7 +194,9 @@ def random_inside(o: Any) -> Any:
 @case
 def wrong_parts(o: Any) -> Any:
     P, n = o.P, o.n
-    run = lambda f, i, u, *a, **k: error(lambda: o.jx.shard_map(f, **{"mesh": o.mesh, "in_specs": i, "out_specs": u, **k})(*(a or (n,))))
+    run = lambda f, i, u, *a, **k: error(
+        lambda: o.jx.shard_map(f, **{"mesh": o.mesh, "in_specs": i, "out_specs": u, **k})(*(a or (n,)))
+    )
     same = lambda a: a
     return [run(same, P("x"), P()), run(same, P("x"), P("x"), np.ones(7)), run(same, P(None, None, "x"), P()), run(lambda a: a.sum(), P("x"), P("x")),
             run(same, 3, P()), run(same, P("x"), 3), run(same, P("z"), P()), run(same, P("x"), P("x"), mesh=None), run(same, (P(), P()), P()),
@@ -202,8 +221,14 @@ def pmapped(o: Any) -> Any:
         jx.pmap(lambda a: a + lax.axis_index("i"), axis_name="i", devices=jx.devices()[:8])(x),
     ]
     grad = jx.grad(lambda w: jx.pmap(lambda a: (a * w) ** 2)(x).sum())(2.0)
-    inner = jx.pmap(lambda w, a: lax.pmean(jx.grad(lambda w: (a @ w).sum() ** 2)(w), "i"), axis_name="i", in_axes=(None, 0))(x[0], x)
-    wrong = [error(lambda: jx.pmap(lambda a: a)(np.ones((9, 2)))), error(lambda: jx.pmap(lambda a, b: a)(x, x[:3])), error(lambda: jx.pmap(lambda a: a, in_axes=2)(x))]
+    inner = jx.pmap(
+        lambda w, a: lax.pmean(jx.grad(lambda w: (a @ w).sum() ** 2)(w), "i"), axis_name="i", in_axes=(None, 0)
+    )(x[0], x)
+    wrong = [
+        error(lambda: jx.pmap(lambda a: a)(np.ones((9, 2)))),
+        error(lambda: jx.pmap(lambda a, b: a)(x, x[:3])),
+        error(lambda: jx.pmap(lambda a: a, in_axes=2)(x)),
+    ]
     return [*map(lies, found), np.asarray(grad), lies(inner), jx.pmap(jnp.sin)(x[:2]).shape, wrong]
 
 
@@ -212,7 +237,11 @@ def training_three_ways(o: Any) -> Any:
     """One replicated step of training: pmap, jit with shardings, shard_map."""
     jx, jnp, lax, P = o.jx, o.jnp, o.lax, o.P
     rng = np.random.default_rng(0)
-    w = {"a": rng.normal(size=(4, 6)).astype("f") / 2, "b": np.zeros(6, "f"), "c": rng.normal(size=(6, 1)).astype("f") / 2}
+    w = {
+        "a": rng.normal(size=(4, 6)).astype("f") / 2,
+        "b": np.zeros(6, "f"),
+        "c": rng.normal(size=(6, 1)).astype("f") / 2,
+    }
     x, y = rng.normal(size=(32, 4)).astype("f"), rng.normal(size=(32, 1)).astype("f")
 
     def loss(w, x, y):
@@ -224,10 +253,27 @@ def training_three_ways(o: Any) -> Any:
     one = jx.jit(lambda w, x, y: update(w, jx.grad(loss)(w, x, y)))
     data = o.Named(o.line, P("x"))
     spread = jx.jit(one, in_shardings=(o.Named(o.line, P()), data, data), out_shardings=o.Named(o.line, P()))
-    cut = jx.jit(jx.shard_map(lambda w, x, y: update(w, jx.grad(lambda w: lax.pmean(loss(w, x, y), "x"))(w)), mesh=o.line, in_specs=(P(), P("x"), P("x")), out_specs=P()))
-    many = jx.pmap(lambda w, x, y: update(w, lax.pmean(jx.grad(loss)(w, x, y), "i")), axis_name="i", in_axes=(None, 0, 0), out_axes=None)
+    cut = jx.jit(
+        jx.shard_map(
+            lambda w, x, y: update(w, jx.grad(lambda w: lax.pmean(loss(w, x, y), "x"))(w)),
+            mesh=o.line,
+            in_specs=(P(), P("x"), P("x")),
+            out_specs=P(),
+        )
+    )
+    many = jx.pmap(
+        lambda w, x, y: update(w, lax.pmean(jx.grad(loss)(w, x, y), "i")),
+        axis_name="i",
+        in_axes=(None, 0, 0),
+        out_axes=None,
+    )
     results = []
-    for step, data in [(one, (x, y)), (spread, (x, y)), (cut, (x, y)), (many, (x.reshape(8, 4, 4), y.reshape(8, 4, 1)))]:
+    for step, data in [
+        (one, (x, y)),
+        (spread, (x, y)),
+        (cut, (x, y)),
+        (many, (x.reshape(8, 4, 4), y.reshape(8, 4, 1))),
+    ]:
         now = w
         for _ in range(3):
             now = step(now, *data)

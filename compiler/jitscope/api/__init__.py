@@ -26,4 +26,4 @@ __all__ = ["Array", "Device", "ShapeDtypeStruct", "block_until_ready", "checkpoi
            "live_arrays", "local_device_count", "local_devices", "make_array_from_callback",
            "make_array_from_process_local_data", "make_array_from_single_device_arrays", "make_jaxpr", "make_mesh", "named_call",
            "named_scope", "pmap", "process_count", "process_index", "process_indices", "pure_callback", "remat",
-           "reshard", "shard_map", "typeof", "value_and_grad", "vjp", "vmap"]  # fmt: skip
+           "reshard", "shard_map", "smap", "typeof", "value_and_grad", "vjp", "vmap"]  # fmt: skip

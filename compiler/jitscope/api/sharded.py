@@ -106,7 +106,9 @@ def _axes(mesh: Any, axis_names: Any) -> tuple[Hashable, ...]:
     here = manual()
     free = [name for name in mesh.axis_names if here is None or name not in here.axes]
     if not set(axis_names) <= set(free):
-        raise ValueError(f"shard_map: axis_names {set(axis_names)} are not all among the axes {tuple(free)} of the mesh")
+        raise ValueError(
+            f"shard_map: axis_names {set(axis_names)} are not all among the axes {tuple(free)} of the mesh"
+        )
     return ordered(mesh, axis_names or free)
 
 
@@ -116,7 +118,9 @@ def _check_specs(specs: Any, mesh: Any, axes: Sequence[Any], what: str) -> None:
             raise TypeError(f"shard_map: {what} is a tree of PartitionSpecs, not of {type(spec).__name__}: {spec!r}")
         NamedSharding(mesh, spec)
         if other := mentioned(spec) - frozenset(axes):
-            raise ValueError(f"shard_map: {spec} in {what} names {set(other)}, which is not among its axes {tuple(axes)}")
+            raise ValueError(
+                f"shard_map: {spec} in {what} names {set(other)}, which is not among its axes {tuple(axes)}"
+            )
 
 
 def _shard_map(f: Any, args: tuple, mesh: Any, in_specs: Any, out_specs: Any, axis_names: Any, check: bool) -> Any:
@@ -131,7 +135,9 @@ def _shard_map(f: Any, args: tuple, mesh: Any, in_specs: Any, out_specs: Any, ax
         _check_specs(given, mesh, axes, "in_specs")
         specs = tree.broadcast_prefix(given, in_tree, "shard_map: in_specs")
         if any(s is None for s in specs):
-            raise TypeError("shard_map: in_specs has None where a PartitionSpec is needed; P() gives all devices the whole")
+            raise TypeError(
+                "shard_map: in_specs has None where a PartitionSpec is needed; P() gives all devices the whole"
+            )
     _check_specs(out_specs, mesh, axes, "out_specs")
     _check_sizes(f, mesh, specs, avals, tree.leaf_paths(args))
     parts = [part_aval(mesh, s, a, check) for s, a in zip(specs, avals)]
@@ -142,7 +148,10 @@ def _shard_map(f: Any, args: tuple, mesh: Any, in_specs: Any, out_specs: Any, ax
         return out_tree.unflatten([varied(x, mentioned(s)) if check else x for x, s in zip(out, wanted)])
 
     body.__name__ = name_of(f)
-    body.traced_as = (f, ("shard_map", mesh, axes, check, tuple(tree.leaves(out_specs)), str(tree.structure(out_specs))))  # pyright: ignore
+    body.traced_as = (
+        f,
+        ("shard_map", mesh, axes, check, tuple(tree.leaves(out_specs)), str(tree.structure(out_specs))),
+    )  # pyright: ignore
     with inside(mesh, axes, check):
         traced = trace_body(body, in_tree, parts)
     outs = tree.broadcast_prefix(out_specs, traced.out_tree, "shard_map: out_specs")
@@ -156,7 +165,9 @@ def _shard_map(f: Any, args: tuple, mesh: Any, in_specs: Any, out_specs: Any, ax
 def _inferred(mesh: Any, axes: Sequence[Any], avals: Sequence[Any]) -> list[PartitionSpec]:
     types = dict(zip(mesh.axis_names, mesh.axis_types))
     if not all(types[name] is AxisType.Explicit for name in axes):
-        raise TypeError("shard_map needs in_specs, a tree of PartitionSpecs: they follow from the arguments for Explicit axes alone")
+        raise TypeError(
+            "shard_map needs in_specs, a tree of PartitionSpecs: they follow from the arguments for Explicit axes alone"
+        )
     specs = [a.sharding.spec if isinstance(a.sharding, NamedSharding) else PartitionSpec() for a in avals]
     return [PartitionSpec(*[tuple(n for n in names_of(e) if n in axes) for e in s.partitions]) for s in specs]
 
@@ -164,7 +175,9 @@ def _inferred(mesh: Any, axes: Sequence[Any], avals: Sequence[Any]) -> list[Part
 def _check_sizes(f: Any, mesh: Any, specs: Sequence[Any], avals: Sequence[Any], paths: Sequence[str]) -> None:
     for spec, aval, path in zip(specs, avals, paths):
         if len(spec) > aval.ndim:
-            raise ValueError(f"shard_map of {name_of(f)}: args{path} is {aval.short()}, and its spec {spec} has {len(spec)} axes")
+            raise ValueError(
+                f"shard_map of {name_of(f)}: args{path} is {aval.short()}, and its spec {spec} has {len(spec)} axes"
+            )
         for axis, entry in enumerate(spec.partitions):
             count = math.prod(mesh.shape[n] for n in names_of(entry))
             if aval.shape[axis] % count:
@@ -175,10 +188,14 @@ def _check_sizes(f: Any, mesh: Any, specs: Sequence[Any], avals: Sequence[Any], 
 
 
 def _check_results(f: Any, mesh: Any, axes: Sequence[Any], specs: Sequence[Any], traced: Any, check: bool) -> None:
-    for spec, aval, path in zip(specs, traced.closed.out_avals, traced.closed.jaxpr.debug.result_names or [""] * len(specs)):
+    for spec, aval, path in zip(
+        specs, traced.closed.out_avals, traced.closed.jaxpr.debug.result_names or [""] * len(specs)
+    ):
         if len(spec) > aval.ndim:
             hint = ": give it an axis of size one, x[None]" if not aval.ndim else ""
-            raise ValueError(f"shard_map of {name_of(f)}: result{path} is {aval.short()}, and its spec {spec} has {len(spec)} axes{hint}")
+            raise ValueError(
+                f"shard_map of {name_of(f)}: result{path} is {aval.short()}, and its spec {spec} has {len(spec)} axes{hint}"
+            )
         left = ordered(mesh, (varying(aval) - mentioned(spec)) & frozenset(axes)) if check else ()
         if left:
             raise ValueError(
@@ -211,7 +228,11 @@ def pmap(
     """
     check_callable(fun, "pmap")
     name = "_internal_pmap_axis_name" if axis_name is None else axis_name
-    statics = (static_broadcasted_argnums,) if isinstance(static_broadcasted_argnums, int) else tuple(static_broadcasted_argnums)
+    statics = (
+        (static_broadcasted_argnums,)
+        if isinstance(static_broadcasted_argnums, int)
+        else tuple(static_broadcasted_argnums)
+    )
 
     def program(*args: Any, **kwargs: Any) -> Any:
         return _pmapped(fun, name, in_axes, out_axes, statics, devices, axis_size, args, kwargs)
@@ -230,7 +251,9 @@ def pmap(
     return mapped
 
 
-def _per_leaf(fun: Any, in_axes: Any, statics: Sequence[int], args: tuple, kwargs: dict) -> tuple[list[Any], Any, list[Any]]:
+def _per_leaf(
+    fun: Any, in_axes: Any, statics: Sequence[int], args: tuple, kwargs: dict
+) -> tuple[list[Any], Any, list[Any]]:
     """The leaves of the arguments that are not static, their structure, and the mapped axis of each."""
     dynamic = tuple(x for i, x in enumerate(args) if i not in statics)
     axes = in_axes
@@ -258,7 +281,9 @@ def _size(fun: Any, leaves: Sequence[Any], axes: Sequence[Any], axis_size: int |
 def _line(name: Any, count: int, devices: Any) -> Mesh:
     given = list(client.all_devices() if devices is None else devices)
     if count > len(given):
-        raise ValueError(f"pmap over {count} examples needs {count} devices, and there are {len(given)}: see num_cpu_devices")
+        raise ValueError(
+            f"pmap over {count} examples needs {count} devices, and there are {len(given)}: see num_cpu_devices"
+        )
     grid = np.empty(count, object)
     grid[:] = given[:count]
     return Mesh(grid, (name,))
@@ -268,7 +293,9 @@ def _spec(name: Any, axis: Any, ndim: int) -> PartitionSpec:
     return PartitionSpec() if axis is None else PartitionSpec(*[None] * (axis % ndim), name)
 
 
-def _spread_out(fun: Any, name: Any, in_axes: Any, statics: Any, devices: Any, axis_size: Any, args: tuple, kwargs: dict) -> Any:
+def _spread_out(
+    fun: Any, name: Any, in_axes: Any, statics: Any, devices: Any, axis_size: Any, args: tuple, kwargs: dict
+) -> Any:
     """The arguments with their arrays laid out over the devices."""
     leaves, structure, axes = _per_leaf(fun, in_axes, statics, args, kwargs)
     mesh = _line(name, _size(fun, leaves, axes, axis_size), devices)

@@ -29,7 +29,13 @@ class Collectives:
         def inner_jaxpr(self, closed: Any, values: Sequence[Any], segment: str = "") -> list[Any]: ...
 
     def manual_computation(
-        self, values: Sequence[Any], closed: Any, mesh: Any, ins: Sequence[Any], outs: Sequence[Any], axes: Sequence[Any]
+        self,
+        values: Sequence[Any],
+        closed: Any,
+        mesh: Any,
+        ins: Sequence[Any],
+        outs: Sequence[Any],
+        axes: Sequence[Any],
     ) -> list[Any]:
         """A program that sees one device's parts along `axes`."""
         meshes = self.module.meshes
@@ -121,7 +127,9 @@ class Collectives:
         if not self.apart:
             return x
         count = int(np.prod([self._size(a) for a in axes]))
-        return self.hlo.AllToAllOp([x], split, concat, count, self._groups(axes), channel_handle=self._channel()).results[0]
+        return self.hlo.AllToAllOp(
+            [x], split, concat, count, self._groups(axes), channel_handle=self._channel()
+        ).results[0]
 
     def collective_permute(self, x: Any, axis: Any, perm: Sequence[tuple[int, int]]) -> Any:
         """What the device that the pairs say has; zeros where none is said."""
@@ -159,7 +167,9 @@ class Collectives:
             return self.hlo.partition_id()
         kind = self.type(ShapedArray((), np.dtype(np.uint32)))
         none, one = meshes.many([]), meshes.many([(mesh, PartitionSpec(), 0)])
-        operation = self.module.mlir.sdy.ManualComputationOp([kind], [], none, one, meshes.axes(mesh, ordered(mesh, left)))
+        operation = self.module.mlir.sdy.ManualComputationOp(
+            [kind], [], none, one, meshes.axes(mesh, ordered(mesh, left))
+        )
         with self.ir.InsertionPoint(operation.regions[0].blocks.append()):
             self.module.mlir.sdy.ReturnOp([self.hlo.partition_id()])
         return operation.results[0]

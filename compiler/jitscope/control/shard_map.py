@@ -141,7 +141,9 @@ class ShardMap(HigherOrder):
         consts, (first,) = lift_constants([first])
         specs = (*[PartitionSpec()] * len(consts), *[s for s, k in zip(in_specs, known) if k])
         outs = tuple(s for s, k in zip(out_specs, split.out_known) if k) + tuple(saved_specs)
-        done = trace.parent.process(self, (*consts, *arguments), {"jaxpr": first, "in_specs": specs, "out_specs": outs, **same})
+        done = trace.parent.process(
+            self, (*consts, *arguments), {"jaxpr": first, "in_specs": specs, "out_specs": outs, **same}
+        )
         residuals = split.gather(arguments, done)
         later = [x for x, k in zip(args, known) if not k]
         consts, (second,) = lift_constants([second])
@@ -239,11 +241,13 @@ def _taking_rows(unknown: ClosedJaxpr, rows: Sequence[bool]) -> ClosedJaxpr:
 
 
 def _residual_spec(
-    at: tuple[str, int], count: int, ins: Sequence[PartitionSpec], outs: Sequence[PartitionSpec], saved: Sequence[PartitionSpec]
+    at: tuple[str, int],
+    count: int,
+    ins: Sequence[PartitionSpec],
+    outs: Sequence[PartitionSpec],
+    saved: Sequence[PartitionSpec],
 ) -> PartitionSpec:
     kind, i = at
     if kind == "argument":
         return ins[i]
     return outs[i] if i < count else saved[i - count]
-
-

@@ -346,7 +346,9 @@ class NamedSharding(Sharding):
 
 def _size_text(size: Any, entry: Any) -> str:
     names = names_of(entry)
-    return f"{size}" if not names else f"{size}@{names[0]}" if len(names) == 1 else f"{size}@({','.join(map(str, names))})"
+    return (
+        f"{size}" if not names else f"{size}@{names[0]}" if len(names) == 1 else f"{size}@({','.join(map(str, names))})"
+    )
 
 
 def _named(mesh: Any, spec: PartitionSpec, kind: str | None) -> NamedSharding:

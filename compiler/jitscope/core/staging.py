@@ -89,7 +89,9 @@ class JaxprTrace(Trace):
             watch(self)
         return [JaxprTracer(self, v) for v in outvars] if many else JaxprTracer(self, outvars[0])
 
-    def _typed(self, primitive: Primitive, atoms: list[Atom], params: dict[str, Any]) -> tuple[list[Atom], Any, Effects]:
+    def _typed(
+        self, primitive: Primitive, atoms: list[Atom], params: dict[str, Any]
+    ) -> tuple[list[Atom], Any, Effects]:
         """The operands, results and effects of an operation where types may speak of several devices."""
         found = typed(primitive, [a.aval for a in atoms], params)
         left = [[] if type(a) is Literal else sorted(found.axes - varying(a.aval), key=str) for a in atoms]

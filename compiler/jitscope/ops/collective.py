@@ -25,8 +25,23 @@ from .linear import add_p, convert, full, moveaxis, mul_p, reduce_sum_p, reshape
 from .reduce import reduce_max_p, reduce_min_p
 
 
-__all__ = ["all_gather", "pcast", "pvary", "all_to_all", "axis_index", "axis_size", "pbroadcast", "pmax", "pmean", "pmin", "ppermute",
-           "pshuffle", "psum", "psum_scatter", "pswapaxes"]  # fmt: skip
+__all__ = [
+    "all_gather",
+    "all_to_all",
+    "axis_index",
+    "axis_size",
+    "pbroadcast",
+    "pcast",
+    "pmax",
+    "pmean",
+    "pmin",
+    "ppermute",
+    "pshuffle",
+    "psum",
+    "psum_scatter",
+    "pswapaxes",
+    "pvary",
+]  # fmt: skip
 
 
 class Collective(Primitive):
@@ -450,7 +465,13 @@ def all_gather(
 
     def leaf(x):
         at = _position("all_gather", axis, aval_of(x).ndim + (not tiled))
-        x = all_gather_p(varied(x, checked_axes(_names(axis_name))), all_gather_dimension=at, axis_name=last, axis_size=_axis_size(last), tiled=tiled)
+        x = all_gather_p(
+            varied(x, checked_axes(_names(axis_name))),
+            all_gather_dimension=at,
+            axis_name=last,
+            axis_size=_axis_size(last),
+            tiled=tiled,
+        )
         for name in reversed(outer):
             x = all_gather_p(x, all_gather_dimension=at, axis_name=name, axis_size=_axis_size(name), tiled=True)
         return x
@@ -476,7 +497,9 @@ def psum_scatter(
             shape = aval_of(x).shape
             x = reshape(x, (*shape[:at], *sizes, *shape[at + 1 :]))
         for name, size in zip(names, sizes):
-            x = reduce_scatter_p(varied(x, checked_axes((name,))), scatter_dimension=at, axis_name=name, axis_size=size, tiled=tiled)
+            x = reduce_scatter_p(
+                varied(x, checked_axes((name,))), scatter_dimension=at, axis_name=name, axis_size=size, tiled=tiled
+            )
         return x
 
     return tree.map(leaf, x)
