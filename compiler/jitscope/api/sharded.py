@@ -148,10 +148,8 @@ def _shard_map(f: Any, args: tuple, mesh: Any, in_specs: Any, out_specs: Any, ax
         return out_tree.unflatten([varied(x, mentioned(s)) if check else x for x, s in zip(out, wanted)])
 
     body.__name__ = name_of(f)
-    body.traced_as = (
-        f,
-        ("shard_map", mesh, axes, check, tuple(tree.leaves(out_specs)), str(tree.structure(out_specs))),
-    )  # pyright: ignore
+    asked = tuple(tree.leaves(out_specs)), str(tree.structure(out_specs))
+    body.__dict__["traced_as"] = (f, ("shard_map", mesh, axes, check, *asked))
     with inside(mesh, axes, check):
         traced = trace_body(body, in_tree, parts)
     outs = tree.broadcast_prefix(out_specs, traced.out_tree, "shard_map: out_specs")
