@@ -36,6 +36,7 @@ from .products import *
 from .reductions import *
 from .shapes import *
 from .structural import *
+from .varying import *
 
 
 # Modules that most programs never touch, and what of them is a name of this one.

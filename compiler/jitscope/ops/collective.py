@@ -1,7 +1,7 @@
-"""Collectives: operations along a named axis, which `vmap(..., axis_name=...)` opens.
+"""Collectives: operations along a named axis, which `vmap(..., axis_name=...)` opens, or a mesh of devices inside `shard_map`.
 
-Mapping over the axis resolves them: a sum over examples becomes a reduction of the mapped dimension. Outside every such
-axis they have no meaning, so none of them is ever lowered.
+Mapping over the axis resolves them: a sum over examples becomes a reduction of the mapped dimension. Along an axis of devices
+they are lowered to an exchange between these. Elsewhere they have no meaning.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of, is_python_scalar, physical
 from ..core.axes import axis_size as _axis_size
 from ..core.primitive import Primitive
-from ..core.varying import checked_axes, manual, psum_invariant_p, pvary_p, varied, varying, with_varying
+from ..core.varying import checked_axes, manual, psum_invariant_p, varied, varying, with_varying
 from .elementwise import div_p, eq_p
 from .families import check_kind, is_zero, pure, scalar_like, zero_of
 from .indexing import GatherDimensionNumbers, GatherScatterMode, gather_p, iota
@@ -31,7 +31,6 @@ __all__ = [
     "axis_index",
     "axis_size",
     "pbroadcast",
-    "pcast",
     "pmax",
     "pmean",
     "pmin",
@@ -40,7 +39,6 @@ __all__ = [
     "psum",
     "psum_scatter",
     "pswapaxes",
-    "pvary",
 ]  # fmt: skip
 
 
@@ -560,23 +558,6 @@ def ppermute(x: Any, axis_name: Hashable, perm: Sequence[tuple[int, int]]) -> An
     """
     pairs, name = tuple((int(a), int(b)) for a, b in perm), _one_name("ppermute", axis_name)
     return tree.map(lambda x: ppermute_p(varied(x, checked_axes((name,))), axis_name=name, perm=pairs), x)
-
-
-def pvary(x: Any, axis_name: Any) -> Any:
-    """Each leaf taken for one that varies over mesh axes; its cotangents are summed over them. Inside `shard_map` with `check_vma`;
-    elsewhere it changes nothing. Raises ValueError for axes over which it varies already."""
-    axes = tuple(sorted(checked_axes(_names(axis_name)), key=str))
-    return tree.map(lambda leaf: pvary_p(leaf, axes=axes) if axes else leaf, x)
-
-
-def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
-    """Each leaf with another type inside `shard_map`: `to="varying"` is `pvary`. Raises ValueError for another `to`,
-    NotImplementedError for "reduced" and "unreduced"."""
-    if to in ("reduced", "unreduced"):
-        raise NotImplementedError(f"pcast: to={to!r} is not supported, 'varying' is")
-    if to != "varying":
-        raise ValueError(f"pcast: to is 'varying', not {to!r}")
-    return pvary(x, axis_name)
 
 
 def pshuffle(x: Any, axis_name: Hashable, perm: Sequence[int]) -> Any:
