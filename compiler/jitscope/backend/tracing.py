@@ -20,8 +20,8 @@ from ..core.references import Reference
 from ..core.staging import returned_reference, trace_to_jaxpr
 from ..core.trace import running_line
 from ..core.unfinished import keep_numbers
-from .again import Again
 from ..core.varying import manual
+from .again import Again
 from .arguments import Arguments
 from .caches import Traced
 from .made import made
