@@ -58,7 +58,7 @@ def _hot(one: Document, most: int) -> str:
 
 
 def _all(one: Document, most: int) -> str:
-    if one["blocks"] is None or one["hot"] is None or not most:
+    if one["blocks"] is None or told.hot_loop(one) is None or not most:
         return ""
     listing = _listing(one, list(range(len(one["blocks"]))), most)
     return f"<details><summary>The whole function: {plural(one['mix']['total'], 'instruction')}</summary>{listing}</details>"
@@ -66,14 +66,14 @@ def _all(one: Document, most: int) -> str:
 
 def _listing(one: Document, blocks: list[int], most: int) -> str:
     lines = list(told.code_of(one, blocks))
-    shown = code.plain((at, text, "") for at, text in lines[:most]) if most else ""
+    shown = code.plain((escape(at), text, "") for at, text in lines[:most]) if most else ""
     return shown + (f'<p class="dim">and {plural(len(lines) - most, "more line")}</p>' if len(lines) > most else "")
 
 
 def _llvm(document: Document, one: Document, most: int) -> str:
-    if one["module"] is None or not most:
+    module = told.place(document["modules"], one["module"])
+    if module is None or not most:
         return ""
-    module = document["modules"][one["module"]]
     return "".join(
         _text(when, module[key], most) for when, key in (("after", "after"), ("before", "before")) if module[key]
     )

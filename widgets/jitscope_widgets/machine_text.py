@@ -40,7 +40,7 @@ def _first(document: Document, one: Document, width: int) -> list[str]:
     lines = wrap(f"  {clean(one['name'])}: {told.facts(document, one)}.", width, "      ")
     for said in (told.work(one), told.calls(one), told.unread(one), clean(one["note"])):
         lines += wrap(f"      {said}", width, "      ") if said else []
-    if one["hot"] is not None:
+    if told.hot_loop(one) is not None:
         lines += wrap(f"      Shown is {told.CHOSEN}.", width, "      ")
     if one["blocks"] is not None:
         code = list(told.code_of(one, told.hot_blocks(one)))

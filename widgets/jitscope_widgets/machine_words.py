@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from . import words
 from .plain import clean
@@ -11,8 +11,18 @@ from .words import Document, plural
 
 
 CHOSEN = "the innermost loop that is nested deepest, then has the widest vectors, then is longest; which one takes the time is not measured"
-LEGEND = "Code is linked to kernels, and by them to HLO instructions and lines: what XLA hands to LLVM names no instruction within a kernel"
+LEGEND = "Code is linked to kernels, and by them to HLO instructions and lines: within a fused kernel the values that XLA hands to LLVM bear no names"
 _MOST_KERNELS = 3
+
+
+def place(items: Sequence[Document], at: int | None) -> Document | None:
+    """What stands at a place of a list, None where there is no such place."""
+    return items[at] if at is not None and 0 <= at < len(items) else None
+
+
+def hot_loop(one: Document) -> Document | None:
+    """The loop that most likely takes the time."""
+    return place(one["loops"], one["hot"])
 
 
 def kernels(one: Document) -> str:
@@ -32,13 +42,13 @@ def share(one: Document) -> str:
 
 def facts(document: Document, one: Document) -> str:
     """`3,031 bytes, run by broadcast_multiply_fusion; line 2`"""
-    lines = words.lines([document["positions"][at] for at in one["lines"]])
+    lines = words.lines(filter(None, (place(document["positions"], at) for at in one["lines"])))
     return f"{one['bytes']:,} bytes, {kernels(one)}{share(one)}{f'; {lines}' if lines else ''}"
 
 
 def work(one: Document) -> str:
     """What its hot loop does, or all of it where it has none."""
-    if one["hot"] is None:
+    if hot_loop(one) is None:
         return f"No loop: {one['sentence']}."
     count = len(one["loops"])
     which = "Its one loop" if count == 1 else f"The likely hot one of {count} loops"
@@ -62,24 +72,27 @@ def unread(one: Document) -> str:
 
 def hot_blocks(one: Document) -> list[int]:
     """The blocks of the hot loop, or all where there is none."""
-    return list(range(len(one["blocks"] or ()))) if one["hot"] is None else one["loops"][one["hot"]]["blocks"]
+    loop = hot_loop(one)
+    return list(range(len(one["blocks"] or ()))) if loop is None else loop["blocks"]
 
 
-def code_of(one: Document, blocks: list[int]) -> Iterator[tuple[str, str]]:
+def code_of(one: Document, blocks: Iterable[int]) -> Iterator[tuple[str, str]]:
     """The lines of some blocks: (address, or "" above a block, text)."""
     for number in blocks:
-        block = one["blocks"][number]
-        yield "", header(one, number)
+        block = place(one["blocks"], number)
+        if block is None:
+            continue
+        yield "", header(one, number, block)
         for line in filter(None, block["code"].split("\n")):
-            at, mnemonic, operands, note = line.split("\t")
-            yield at, clean(f"{mnemonic:<12} {operands}{f'   ; {note}' if note else ''}".rstrip())
+            at, mnemonic, operands, note = (line.split("\t") + [""] * 3)[:4]
+            yield clean(at), clean(f"{mnemonic:<12} {operands}{f'   ; {note}' if note else ''}".rstrip())
 
 
-def header(one: Document, number: int) -> str:
+def header(one: Document, number: int, block: Document) -> str:
     """`block 2, in 1 loop (hot), then block 2 or 3`"""
-    block = one["blocks"][number]
-    hot = one["hot"] is not None and number in one["loops"][one["hot"]]["blocks"]
-    depth = f", in {plural(block['depth'], 'loop')}{' (hot)' if hot else ''}" if block["depth"] else ""
+    loop = hot_loop(one)
+    hot = " (hot)" if loop is not None and number in loop["blocks"] else ""
+    depth = f", in {plural(block['depth'], 'loop')}{hot}" if block["depth"] else ""
     ways = f", then block {' or '.join(map(str, block['ways']))}" if block["ways"] else ""
     return f"block {number}{depth}{ways}"
 

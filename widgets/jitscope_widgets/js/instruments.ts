@@ -75,9 +75,15 @@ const TABLE: { [Name in InstrumentName]-?: Instrument<Name> } = {
     title: "Machine code and LLVM's IR",
     shows: "The code that each kernel runs: LLVM's IR before and after its passes, and the processor's instructions with their loops.",
     costs: "The program is compiled once more; it is not run.",
-    view: (doc, { part, ...around }) => machineView(doc, { ...around, part: part === "llvm" ? "llvm" : "code" }),
+    view: (doc, { part, ...around }) => machineView(doc, { ...around, part: part === "llvm" ? "llvm" : "code", shares: sharesIn(around.compilation) }),
   },
 };
+
+/** The measured share of kernels, from the profile if there is one. */
+function sharesIn({ instruments, fusion }: CompilationDoc): Map<string, number> {
+  const kernels: { name: string; share?: number | null }[] = instruments?.profile?.kernels ?? fusion?.kernels ?? [];
+  return new Map(kernels.flatMap(({ name, share }) => (typeof share === "number" ? [[name, share] as [string, number]] : [])));
+}
 
 /** One instrument of one compilation: what it found, or a button that has it look. */
 export class InstrumentPane implements View {

@@ -26,11 +26,13 @@ export interface MachineOptions {
   memory?: MachineMemory;
   /** Which part to open first; without it there is a choice between them. */
   part?: Part;
+  /** The share of each kernel in the time of all, where that was measured elsewhere. */
+  shares?: Map<string, number>;
   /** Asks for a document with the code of one function. */
   ask?: ((options: Record<string, unknown>) => Promise<MachineDoc>) | null;
 }
 
-const LINK = "Code is linked to kernels, and by them to HLO instructions, equations and lines. Within a kernel there is no such link: what XLA hands to LLVM names none.";
+const LINK = "Code is linked to kernels, and by them to HLO instructions, equations and lines. Within a fused kernel there is no such link: the values that XLA hands to LLVM bear no names.";
 const CHOSEN = "Likely hot: the innermost loop that is nested deepest, then has the widest vectors, then is longest. Which loop takes the time is not measured.";
 const WORDS: Record<string, string> = { kernel: "run by", comparator: "for", helper: "for", unknown: "for" };
 const SHOWN = 4; // kernels and lines named at once
@@ -46,17 +48,20 @@ class MachineView {
   private whole: boolean;
   private own = false; // the selection is being set from here
 
+  private readonly functions: CodeFunction[]; // those first that take most time
+
   constructor(
     private readonly doc: MachineDoc,
     private readonly options: MachineOptions,
   ) {
     const { memory, selection } = options;
+    this.functions = [...doc.functions].sort((one, other) => (this.shareOf(other) ?? 0) - (this.shareOf(one) ?? 0));
     this.part = options.part ?? memory?.part ?? doc.opens ?? "code";
     this.whole = memory?.whole ?? false;
     this.list = h(
       "div",
       { class: "jitscope-code-list", role: "listbox", "aria-label": "Functions of the program" },
-      ...doc.functions.map((one) => this.item(one)),
+      ...this.functions.map((one) => this.item(one)),
     );
     const pick = (item: HTMLElement) => this.picked(item.dataset.function!);
     new Roving(this.list, "[data-function]", pick, () => selection?.clear());
@@ -69,7 +74,7 @@ class MachineView {
       this.without(),
       h("p", { class: "jitscope-muted", title: origin(doc.cost) }, `Finding this out took ${quantity(doc.cost)}: ${doc.cost.note}.`),
     );
-    this.show(doc.functions.find((one) => one.name === memory?.function) ?? doc.functions[0] ?? null);
+    this.show(this.functions.find((one) => one.name === memory?.function) ?? this.functions[0] ?? null);
     selection?.onChange((selected) => this.selected(selected));
   }
 
@@ -104,17 +109,24 @@ class MachineView {
     );
   }
 
+  private shareOf(one: CodeFunction): number | null {
+    const { shares } = this.options;
+    if (one.role !== "kernel" || !shares?.size) return one.share;
+    return one.kernels.reduce((sum, kernel) => sum + (shares.get(kernel) ?? 0), 0);
+  }
+
   private order(): HTMLElement | null {
-    const { functions } = this.doc;
+    const { functions } = this;
     if (functions.length < 2) return null;
-    const measured = functions.some((one) => one.share !== null);
+    const measured = functions.some((one) => this.shareOf(one) !== null);
     return h("p", { class: "jitscope-muted" }, measured ? "By measured time, the most first" : "By bytes written (modelled), the most first; times were not measured");
   }
 
   private item(one: CodeFunction): HTMLElement {
     const { doc } = this;
     const lines = one.lines.map((at) => doc.positions[at]!.line);
-    const share = one.share === null ? null : h("span", { class: "jitscope-code-share", title: "share of the kernels' measured time" }, percent(one.share));
+    const known = this.shareOf(one);
+    const share = known === null ? null : h("span", { class: "jitscope-code-share", title: "share of the kernels' measured time" }, percent(known));
     const item = h(
       "div",
       { class: "jitscope-code-item", role: "option", "data-function": one.name, tabindex: "-1", "aria-selected": "false" },
@@ -183,7 +195,7 @@ class MachineView {
   }
 
   private related(selected: Selected): CodeFunction[] {
-    return this.doc.functions.filter((one) => one.kernels.some((kernel) => selected.kernels.has(kernel)));
+    return this.functions.filter((one) => one.kernels.some((kernel) => selected.kernels.has(kernel)));
   }
 
   private mark(selected: Selected): void {
@@ -235,7 +247,8 @@ class MachineView {
   }
 
   private share(one: CodeFunction): string {
-    if (one.share !== null) return `; ${percent(one.share)} of the kernels' measured time`;
+    const known = this.shareOf(one);
+    if (known !== null) return `; ${percent(known)} of the kernels' measured time`;
     return one.written.value === null ? "" : `; ${quantity(one.written)} written in a call (modelled)`;
   }
 
