@@ -7,7 +7,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.notebook import wait
 
 
-TABS = ("graph", "fusion", "stages", "timing", "recompiles")
+TABS = ("graph", "fusion", "stages", "timing", "memory", "values", "recompiles")
 
 
 class View:

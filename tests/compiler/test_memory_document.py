@@ -240,6 +240,39 @@ def test_a_donated_argument_is_taken_over():
     assert taken["label"] == "result[0], in the memory of x" and taken["kind"] == "argument"
 
 
+@pytest.mark.parametrize("name", ["resnet", "donation", "gradient of a scan"])
+def test_what_donation_changes_is_what_the_program_that_donates_needs(name):
+    row = known(name)[0]
+    document = observe.look(row, "memory")
+    assert all(change["tried"] is None for change in document["changes"])
+    if name == "donation":  # of x and y, both as large as the one result, x is given away already
+        assert [change["id"] for change in document["changes"]] == []
+        return
+    change = document["changes"][0]["id"]
+    found = observe.look(row, "memory", change=change)
+    validate(found)
+    tried = next(c["tried"] for c in found["changes"] if c["id"] == change)
+    module = import_module(f"tests.programs.{name}") if name in LARGE else None
+    fun, args = (module.program, module.arguments()) if module else SMALL[name][:2]
+    first = change.removeprefix("donate:")
+    names = [leaf.path.split("[")[0] for leaf in row.signature.leaves]
+    number = list(dict.fromkeys(names)).index(first)
+    stats = jx.jit(fun, donate_argnums=number).lower(*args).compile().memory_analysis()
+    assert tried["aliased"] == stats["alias"] > 0
+    assert tried["temporary"] == stats["temp"]
+    constants = document["reserved"]["constant"]["value"]
+    assert (
+        abs(tried["reserved"] - (stats["argument"] + stats["output"] - stats["alias"] + stats["temp"]))
+        <= constants + 64
+    )
+    assert tried["peak"] <= tried["reserved"]
+    if name == "resnet":  # (the gradient of the loop needs more temporaries when its argument is taken over)
+        assert tried["reserved"] < document["reserved"]["total"]["value"]
+    assert tried["seconds"]["value"] > 0
+    with pytest.raises(LookupError, match="cannot be tried"):
+        observe.look(row, "memory", change="donate:nothing")
+
+
 def test_a_program_that_is_gone_is_an_error():
     class Gone:
         entry, function = None, "f"

@@ -49,6 +49,11 @@ class Takes:
         """How many captured arrays come first, and which of the call's arguments follow."""
         return len(self._hidden), list(self._kept)
 
+    @property
+    def donated(self) -> list[int]:
+        """The call's arguments whose memory results take."""
+        return list(self._donated)
+
     def buffers(self, arrays: Sequence[Array]) -> list[Any] | None:
         """What its executable runs on, for a call with these arguments; of what it would take over, copies. None where an array
         that it captured is gone."""

@@ -7,6 +7,7 @@ import { bytes } from "./numbers";
 import { hlo } from "./highlight";
 import type { Links, Selected, Selection } from "./links";
 import { positionLink } from "./recompiles";
+import { valueCard } from "./valuecard";
 
 export interface DetailsContext {
   host: Host;
@@ -83,7 +84,17 @@ function nodeDetails(node: GraphNode, selected: Selected, context: DetailsContex
     ),
     node.text ? h("pre", { class: "jitscope-program" }, hlo(node.text.trim())) : h("span", {}),
     params(node) ?? h("span", {}),
+    ...valuesOf(node, context),
   ];
+}
+
+/** What a node computed, where the values were looked at. */
+function valuesOf(node: GraphNode, { compilation }: DetailsContext): HTMLElement[] {
+  const values = compilation?.instruments?.values;
+  if (!values) return [];
+  const wanted = new Set(node.paths.length ? node.paths : [node.id]);
+  const rows = values.rows.filter(({ path }) => wanted.has(path)).slice(0, 3);
+  return rows.map((row) => valueCard(row, values.details.find(({ path, result }) => path === row.path && result === row.result)));
 }
 
 /** "line 4", "softmax lines 16, 17, attention line 29". */

@@ -10,6 +10,7 @@ import { iconButton } from "./icons";
 import { Links, type Selection } from "./links";
 import { sourcePane } from "./source";
 import { choice } from "./tabs";
+import { withBadness } from "./valuecard";
 
 export interface GraphPaneMemory {
   level: string;
@@ -132,7 +133,7 @@ export class GraphPane {
           : "This program has no operations.",
       );
     this.opened = openGraph(
-      document,
+      level === "jaxpr" ? withBadness(document, compilation.instruments?.values) : document,
       {
         root,
         lines: links,

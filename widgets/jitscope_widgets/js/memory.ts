@@ -124,7 +124,7 @@ class MemoryView {
     const told = `${buffer.label}, ${buffer.type}, ${bytes(buffer.bytes)}, memory of ${word}s, ${life}${where ? `, ${where}` : ""}; instruction ${buffer.instruction}`;
     return h(
       "div",
-      { class: "jitscope-memory-row", role: "option", "aria-selected": "false", "data-buffer": n, tabindex: -1, title: told, "aria-label": told },
+      { class: "jitscope-memory-row", role: "option", "aria-selected": "false", "data-buffer": n, tabindex: -1, title: told },
       h("span", { class: "jitscope-memory-size" }, bytes(buffer.bytes)),
       h("span", { class: "jitscope-memory-bar" }, h("span", { "data-of": buffer.kind, style: { "--share": `${(100 * buffer.bytes) / this.largest}%` } })),
       h("span", { class: "jitscope-memory-what" }, h("strong", {}, buffer.label), " ", h("code", {}, buffer.type), " ", h("span", { class: "jitscope-muted" }, word)),

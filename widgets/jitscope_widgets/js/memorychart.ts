@@ -57,11 +57,10 @@ export class MemoryChart {
         onmousemove: (event: MouseEvent) => (this.slider.title = this.told(this.stepAt(event))),
       },
       picture,
-      ...this.scopeNames(),
       this.peakMark(),
       this.cursor,
     );
-    this.element = h("div", { class: "jitscope-memory-chart" }, this.legend(), this.axis(), this.slider, this.steps());
+    this.element = h("div", { class: "jitscope-memory-chart" }, this.legend(), this.axis(), this.slider, this.scopeNames(), this.steps());
   }
 
   /** The bytes in use at a step. */
@@ -120,12 +119,17 @@ export class MemoryChart {
     });
   }
 
-  private scopeNames(): HTMLElement[] {
-    return this.doc.scopes
-      .filter(({ start, end, text }) => end - start > this.doc.length / 12 && text !== "condition of the loop")
-      .map(({ start, end, text }) =>
-        h("span", { class: "jitscope-memory-scope-name", title: text, style: { "--from": `${(100 * start) / this.doc.length}%`, "--to": `${100 - (100 * (end + 1)) / this.doc.length}%` } }, text),
-      );
+  /** Loops, branches and calls below the picture, each where it is: those with room for a name, loops before what is in or round them. */
+  private scopeNames(): HTMLElement {
+    const { scopes, length } = this.doc;
+    const wide = scopes.filter(({ start, end, text }) => end - start > length / 12 && text !== "condition of the loop");
+    const taken: typeof scopes = [];
+    for (const scope of wide.sort((a, b) => Number(b.iterations !== null) - Number(a.iterations !== null) || b.end - b.start - (a.end - a.start)))
+      if (!taken.some(({ start, end }) => start <= scope.end && scope.start <= end)) taken.push(scope);
+    const names = taken.map(({ start, end, text }) =>
+      h("span", { title: text, style: { "--from": `${(100 * start) / length}%`, "--to": `${100 - (100 * (end + 1)) / length}%` } }, text),
+    );
+    return h("div", { class: "jitscope-memory-scopes", hidden: !names.length }, ...names);
   }
 
   private peakMark(): HTMLElement {

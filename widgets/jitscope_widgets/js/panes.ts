@@ -159,9 +159,10 @@ export class Panes {
     return pane;
   }
 
-  /** What was measured of kernels shows wherever they do. */
+  /** What was measured of kernels shows wherever they do; values that are not finite are marked in the graph. */
   private arrived(name: InstrumentName): void {
     const { compilation, root } = this.options;
+    if (name === "values") this.pane?.show(this.pane.level);
     if (name !== "profile") return;
     takeShares(compilation);
     this.options.memory = this.memory();

@@ -1,5 +1,5 @@
 // A closer look at one value: statistics, a histogram, a small picture of the array.
-import type { ValueDetail, ValueRow } from "./documents";
+import type { GraphDoc, ValueDetail, ValueRow, ValuesDoc } from "./documents";
 import { grouped, h, plural, s } from "./dom";
 import { percent, withUnit } from "./numbers";
 
@@ -97,4 +97,20 @@ export function valueCard(row: ValueRow, detail: ValueDetail | undefined): HTMLE
     detail?.picture ? arrayPicture(detail.picture) : null,
     detail?.first.length ? h("p", {}, h("span", { class: "jitscope-muted" }, "first elements "), h("code", {}, detail.first.join(", "))) : null,
   );
+}
+
+/** The graph with what is not finite named so, and outlined as what is wrong. */
+export function withBadness(graph: GraphDoc, values: ValuesDoc | undefined): GraphDoc {
+  if (!values || values.first_bad === null) return graph;
+  const bad = new Map<string, string>();
+  for (const row of values.rows) {
+    if (!isBad(row)) continue;
+    const words = [row.nan || bad.get(row.path)?.includes("NaN") ? "NaN" : "", row.inf || bad.get(row.path)?.includes("Inf") ? "Inf" : ""];
+    bad.set(row.path, `✕ ${words.filter(Boolean).join(" ")}`);
+  }
+  const nodes = graph.nodes.map((node) => {
+    const said = bad.get(node.id);
+    return said ? { ...node, label: `${node.label} ${said}`, mark: "stop" as const } : node;
+  });
+  return { ...graph, nodes };
 }

@@ -119,7 +119,7 @@ class ValuesView {
     const position = row.line === null ? undefined : this.doc.lines[row.line];
     return h(
       "div",
-      { class: "jitscope-values-row", role: "option", tabindex: -1, "data-key": keyOf(row), "data-bad": isBad(row), "aria-selected": String(keyOf(row) === this.picked), "aria-label": told, title: position?.text.trim() },
+      { class: "jitscope-values-row", role: "option", tabindex: -1, "data-key": keyOf(row), "data-bad": isBad(row), "aria-selected": String(keyOf(row) === this.picked), title: position ? `${told}: ${position.text.trim()}` : told },
       h("span", { class: "jitscope-values-name" }, h("strong", {}, valueName(row)), bad ? h("span", { class: "jitscope-value-wrong" }, ` ${bad}`) : null),
       h("code", {}, row.type),
       h("span", { class: "jitscope-values-figure" }, figure(row.min)),

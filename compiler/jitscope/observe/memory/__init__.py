@@ -1,8 +1,9 @@
-"""The memory of a program over its schedule: `plan` (what XLA's dumps say), `lifetimes` (buffers, and the bytes in use), `document`
-(all of it as plain data)."""
+"""The memory of a program over its schedule: `plan` (what XLA's dumps say), `lifetimes` (buffers, and the bytes in use), `trials` (what
+changes would do), `document` (all of it as plain data)."""
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 from jitscope.xla import hlo_module
@@ -15,7 +16,10 @@ from ..ledger import Ledger, Row, ledger as session_ledger
 from ..positions import positions_of
 from .document import Names, memory_document
 from .plan import plan_of
+from .trials import changes_of, tried
 
+
+Document = dict[str, Any]
 
 __all__ = ["instrument", "memory_of", "plan_of", "told_of"]
 
@@ -29,7 +33,7 @@ def told_of(row: Row) -> Told:
     return compiled_once_more(Source(entry.lowered, entry.executable, entry.overrides))
 
 
-def memory_of(row: Row, ledger: Ledger | None = None) -> dict[str, Any]:
+def memory_of(row: Row, ledger: Ledger | None = None) -> Document:
     """The memory document of a row's program; see `memory_document`. Raises LookupError as `told_of` does."""
     told = told_of(row)
     entry = row.entry
@@ -39,12 +43,28 @@ def memory_of(row: Row, ledger: Ledger | None = None) -> dict[str, Any]:
     before = flow_of(hlo_module.computations(hlo_module.unoptimized(entry.lowered)), optimized=False)
     flow: Flow = with_origins(before, flow_of(after, optimized=True))
     stats = entry.executable.memory_stats()
-    return memory_document(plan_of(told), after, flow, positions, row.function, _names(row), stats, told.seconds)
+    return memory_document(
+        plan_of(told), after, flow, positions, row.function, _names(row), stats, told.seconds, changes_of(row)
+    )
 
 
-def instrument(row: Row, given: object = None) -> dict[str, Any]:
-    """The memory document, as an instrument; nothing is run."""
-    return memory_of(row)
+_known: weakref.WeakKeyDictionary[Row, tuple[Any, Document]] = weakref.WeakKeyDictionary()
+"""The documents that were made, with the program that each is of: what came of changes is added to them."""
+
+
+def instrument(row: Row, given: object = None, change: str | None = None) -> Document:
+    """The memory document, as an instrument; nothing is run. With `change`, one of the document's `changes` by its id, what came of
+    compiling the program with it is in the document, too. Raises LookupError where the program is gone, or the change cannot be
+    tried."""
+    program, document = _known.get(row, (None, None))
+    if document is None or program is not row.entry or change is None:
+        document = memory_of(row)
+    if change is not None:
+        result = tried(row, change)
+        changes = [{**one, "tried": result} if one["id"] == change else one for one in document["changes"]]
+        document = {**document, "changes": changes}
+    _known[row] = row.entry, document
+    return document
 
 
 def _names(row: Row) -> Names:

@@ -1,0 +1,200 @@
+"""The tabs Memory and Values on real documents: in a page without a kernel, by keyboard, light and dark; and asking a kernel."""
+
+from __future__ import annotations
+
+import copy
+import functools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+import jitscope as jx
+import jitscope.numpy as jnp
+from jitscope import lax, observe
+from jitscope_widgets.answers import Answers
+from jitscope_widgets.widget import View as Widget
+from tests.browser.audit import assert_readable, axe_findings
+from tests.browser.notebook import SCREENSHOTS
+from tests.browser.test_hosts import PAGE, RENDER
+from tests.browser.view import View
+
+
+def loss(w, xs):
+    def step(carry, x):
+        carry = jnp.tanh(carry @ w + x)
+        return carry, carry.sum()
+
+    last, sums = lax.scan(step, xs[0], xs)
+    return jnp.log(last).sum() + sums.mean()
+
+
+@functools.cache
+def program() -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    """(the ledger's row, the arguments, the compilation's document with both instruments) of a gradient with NaN in it."""
+    random = np.random.default_rng(0)
+    args = (
+        jnp.array(random.normal(size=(12, 12)).astype(np.float32)),
+        jnp.array(random.normal(size=(9, 12)).astype(np.float32)),
+    )
+    jx.block_until_ready(jx.jit(jx.grad(loss))(*args))
+    row = next(r for r in reversed(list(observe.ledger())) if r.entry is not None and not r.nested)
+    document = observe.compilation_document(row)
+    document["instruments"] = {name: observe.look(row, name) for name in ("memory", "values")}
+    return row, args, document
+
+
+@pytest.fixture
+def show(page: Page, root: Path):
+    code = (root / "widgets/jitscope_widgets/static/view.iife.js").read_text()
+
+    def show(document: dict[str, Any], dark: bool = False, width: int = 1280) -> View:
+        page.emulate_media(color_scheme="dark" if dark else "light")
+        page.set_viewport_size({"width": width, "height": 900})
+        page.set_content(PAGE)
+        page.add_script_tag(content=code)
+        page.evaluate("document => { jitscopeView.mount(window.here, document); }", copy.deepcopy(document))
+        return View(page.locator("#here > .jitscope"))
+
+    return show
+
+
+@pytest.mark.parametrize("width", [1280, 420])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_both_can_be_read_without_a_kernel(show, dark: bool, width: int) -> None:
+    document = program()[2]
+    view = show(document, dark, width)
+    for tab in ("memory", "values"):
+        view.open(tab)
+        assert_readable(view.element, at_least=20)
+        assert axe_findings(view.element) == []
+        wide = view.page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wide <= 0
+        view.page.screenshot(path=SCREENSHOTS / f"{tab}-{'dark' if dark else 'light'}-{width}.png", full_page=True)
+
+
+def test_the_memory_by_keyboard(show) -> None:
+    document = program()[2]
+    memory = document["instruments"]["memory"]
+    view = show(document)
+    view.open("memory")
+    peak = memory["peak"]
+    plot = view.element.get_by_role("slider", name="Step of the schedule")
+    expect(plot).to_have_attribute("aria-valuenow", str(peak["position"] + 1))
+    expect(view.element.get_by_text("In use at the peak, largest first")).to_be_visible()
+    rows = view.element.get_by_role("option")
+    largest = memory["buffers"][peak["buffers"][0]]
+    expect(rows.first).to_contain_text(largest["label"])
+    plot.focus()
+    view.page.keyboard.press("Home")
+    expect(plot).to_have_attribute("aria-valuenow", "1")
+    alive = [b for b in memory["buffers"] if b["born"] == 0]
+    expect(rows).to_have_count(min(len(alive), 20))
+    view.element.get_by_role("button", name="Go to the peak").click()
+    expect(plot).to_have_attribute("aria-valuenow", str(peak["position"] + 1))
+    with_line = next(n for n, at in enumerate(peak["buffers"]) if memory["buffers"][at]["path"] is not None)
+    rows.first.focus()
+    for _ in range(with_line):
+        view.page.keyboard.press("ArrowDown")
+    view.page.keyboard.press("Enter")
+    buffer = memory["buffers"][peak["buffers"][with_line]]
+    expect(rows.nth(with_line)).to_have_attribute("aria-selected", "true")
+    view.open("graph")
+    line = memory["positions"][buffer["path"]]["line"]
+    expect(view.element.locator(".jitscope-details")).to_contain_text(f"line {line}")
+
+
+def test_the_values_by_keyboard(show) -> None:
+    document = program()[2]
+    values = document["instruments"]["values"]
+    view = show(document)
+    view.open("values")
+    rows = view.element.locator(".jitscope-values-row")
+    first = values["rows"][values["first_bad"]]
+    expect(rows.first).to_contain_text(first["label"])
+    expect(rows.first).to_contain_text("NaN" if first["nan"] else "Inf")
+    card = view.element.locator(".jitscope-values-card")
+    expect(card.get_by_role("img", name="Picture of the array")).to_be_visible()
+    view.element.get_by_label("Order of values").select_option("order")
+    expect(rows.first).to_contain_text(values["rows"][0]["label"])
+    rows.first.focus()
+    view.page.keyboard.press("ArrowDown")
+    view.page.keyboard.press("Enter")
+    expect(card).to_contain_text(values["rows"][1]["label"])
+    view.element.get_by_label("Only values with").fill("tanh")
+    expect(rows).to_have_count(sum("tanh" in row["label"] for row in values["rows"]))
+
+
+def test_the_graph_marks_what_is_not_finite_and_shows_values(show) -> None:
+    document = program()[2]
+    values = document["instruments"]["values"]
+    view = show(document)
+    view.open("graph")
+    labels = {node["id"]: node["label"] for node in view.nodes()}
+    bad = {row["path"] for row in values["rows"] if row["nan"] or row["inf"]} & labels.keys()
+    assert bad and all("✕" in labels[path] for path in bad)
+    fine = {row["path"] for row in values["rows"]} & labels.keys() - bad
+    assert fine and not any("✕" in labels[path] for path in fine)
+    path = sorted(bad)[0]
+    view.element.evaluate("(e, node) => e.__jitscope.select({ node })", path)
+    details = view.element.locator(".jitscope-details .jitscope-value-card")
+    expect(details).to_contain_text("✕")
+    assert_readable(view.element)
+    view.page.screenshot(path=SCREENSHOTS / "values-graph.png", full_page=True)
+
+
+def test_a_kernel_is_asked_for_more(page: Page) -> None:
+    row, _args, document = program()
+    cell = {
+        "kind": "cell",
+        "version": 1,
+        "cell": "In [1]",
+        "cell_id": None,
+        "compilations": [{**document, "instruments": {}}],
+        "recompilations": document["recompilations"],
+        "reused": [],
+        "left_alone": [],
+        "error": None,
+        "note": "",
+    }
+    asked: list[dict[str, Any]] = []
+
+    def look(_: int, name: str, options: Any) -> dict[str, Any]:
+        asked.append(dict(options))
+        return observe.look(row, name, None, **options)
+
+    widget = Widget(cell, Answers(instrument=look))
+    sent: list[dict[str, Any]] = []
+    widget.send = lambda content, buffers=None: sent.append(content)
+
+    def answer(content: dict[str, Any]) -> list[dict[str, Any]]:
+        sent.clear()
+        widget._receive(None, content)
+        return list(sent)
+
+    page.set_content(PAGE)
+    page.expose_function("toKernel", answer)
+    page.evaluate(RENDER, [widget._esm, {"changes": 0}])
+    expect(page.locator("#here .jitscope-headline").first).to_be_visible()
+    view = View(page.locator("#here .jitscope"))
+    view.open("memory")
+    view.element.get_by_role("button", name="Show memory").click()
+    expect(view.element.get_by_role("slider", name="Step of the schedule")).to_be_visible()
+    change = document["instruments"]["memory"]["changes"][0]
+    button = view.element.get_by_role("button", name="Compile with it").first
+    button.click()
+    result = view.element.locator(f"li[data-change='{change['id']}']")
+    expect(result).to_contain_text("instead of")
+    expect(result).to_contain_text("Compiling it took")
+    view.open("values")
+    view.element.get_by_role("button", name="Show values").click()
+    card = view.element.locator(".jitscope-values-card")
+    view.element.get_by_label("Only values with").fill("tanh")
+    view.element.locator(".jitscope-values-row").first.click()
+    card.get_by_label("Iteration").fill("3")
+    card.get_by_role("button", name="Look at this iteration").click()
+    expect(card).to_contain_text("Iteration 3 (from 0)")
+    assert asked[0] == {} and asked[1] == {"change": change["id"]} and asked[-1]["iteration"] == 3
+    assert_readable(view.element)
