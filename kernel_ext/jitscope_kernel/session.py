@@ -206,7 +206,9 @@ class Session:
     def _stopped(self, error: BaseException | None) -> Document | None:
         """What was traced up to an error, if that stopped a trace."""
         try:
-            return self.sharp_bits.failed(error, self.place_of) if error is not None else None
+            if error is None:
+                return None
+            return jaxwatch.stopped(error, self.place_of) or self.sharp_bits.failed(error, self.place_of)
         except Exception as problem:
             output.say(f"jitscope: looking at the error failed ({problem!r}); the error is the cell's own.")
             return None

@@ -9,5 +9,6 @@ to equations, `programs` is what views take for a compiled program.
 
 from .asking import Asked as Asked, ask as ask, traced as traced
 from .calls import Calls as Calls
+from .errors import stopped as stopped
 from .private import Missing as Missing, capabilities as capabilities, there as there
 from .watching import Small as Small, Watcher as Watcher, attach as attach, current as current, detach as detach

@@ -254,6 +254,11 @@ def trace_of(tracer: Any) -> Any:
     return getattr(getattr(tracer, "_trace", None), "frame", None)
 
 
+def variable_of(tracer: Any) -> Any:
+    """The variable of a traced value in its trace."""
+    return getattr(tracer, "val", None)
+
+
 def equations(frame: Any) -> list[Any]:
     """The equations that a trace has recorded so far."""
     if hasattr(frame, "get_eqns"):

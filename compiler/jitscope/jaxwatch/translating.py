@@ -120,7 +120,8 @@ def one_line(value: Any) -> str:
 
 class Translation:
     """A program of jax's in our form. `numbers` are the marks its equations had while it was lowered (none: it had none); `number_of`
-    gives the mark of a translated equation by its identity, while `jaxpr` is there."""
+    gives the mark of a translated equation by its identity, `variables` the variables of the outermost program by that of jax's, while
+    these are there."""
 
     def __init__(self, jaxpr: Any, numbers: dict[int, int] | None = None):
         self.numbers = numbers or {}
@@ -128,12 +129,13 @@ class Translation:
         self._known: dict[int, tuple[Any, Jaxpr]] = {}
         self._avals: dict[int, tuple[Any, Any]] = {}
         self._users: dict[int, tuple[Any, bool]] = {}
+        self.variables: dict[int, Var] = {}
         self.jaxpr = self._program(jaxpr, top=True)
 
     def _program(self, jaxpr: Any, top: bool = False) -> Jaxpr:
         if id(jaxpr) in self._known:
             return self._known[id(jaxpr)][1]
-        variables: dict[int, Var] = {}
+        variables: dict[int, Var] = self.variables if top else {}
 
         def define(var: Any) -> Var:
             found = variables[id(var)] = Var(self._aval(var.aval))
@@ -142,10 +144,10 @@ class Translation:
         baked: list[Var] = []
 
         def read(atom: Any) -> Atom:
-            if not hasattr(atom, "val"):
-                return variables[id(atom)] if id(atom) in variables else define(atom)
-            literal = _literal(atom)
-            if literal is None:
+            if id(atom) in variables:
+                return variables[id(atom)]
+            literal = _literal(atom) if hasattr(atom, "val") else None
+            if literal is None:  # an array that is written into the program, or a value of a trace around it
                 baked.append(define(atom))
                 return baked[-1]
             return literal
