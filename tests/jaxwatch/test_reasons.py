@@ -127,3 +127,15 @@ def test_programs_that_transformations_make_outside_jit_are_no_recompilations(ro
 
     jax.grad(f)(x)
     assert {row.what for row in rows()} == {"compiled"} and any(row.derived for row in rows())
+
+
+def test_operations_that_run_functions_of_the_user_are_programs_outside_jit_too(rows):
+    jax.lax.scan(lambda c, v: (c + jnp.sin(v), None), jnp.float32(0), x)
+    jax.pmap(lambda v: v * jax.lax.psum(v, "i"), axis_name="i")(np.ones(2, np.float32))
+    jnp.sort(x)
+    assert [row.equations > 0 and row.derived for row in rows()] == [True, True]
+    assert {row.because for row in rows()} == {
+        "jax compiled it outside jit: for a transformation of a function, or an operation that runs one"
+    }
+    for row in rows():
+        assert any(kernel["paths"] for kernel in observe.compilation_document(row)["fusion"]["kernels"])

@@ -13,7 +13,7 @@ import types
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from contextlib import suppress
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from ..backend.caches import Tally, Traced
@@ -28,6 +28,7 @@ from . import marks, private, programs
 from .marks import Marking
 from .signatures import Call, elsewhere, python_function
 from .translating import Translation, debug_of
+from .walking import inner_jaxprs
 
 
 class Small(NamedTuple):
@@ -70,7 +71,7 @@ class _Local(threading.local):
         self.off = 0
 
 
-_MOST_TRACES, _MOST_FAULTS, _MOST_SMALL = 256, 20, 10_000
+_MOST_TRACES, _MOST_FAULTS, _MOST_SMALL, _MOST_INNER = 256, 20, 10_000, 100
 
 
 class Watcher:
@@ -218,7 +219,7 @@ class Watcher:
             return
         trace = self._traces.get(_identity(_sign(closed.jaxpr)))
         site = _user(frame)
-        if trace is None and _belongs_to_jax(closed.jaxpr):
+        if trace is None and _belongs_to_jax(closed.jaxpr, frame):
             self._local.lowered = _Lowered(None, None, None, seconds, _plain(name), (), time.time())
             return
         translation = Translation(closed.jaxpr, marking.numbers if marking else None)
@@ -305,9 +306,35 @@ def is_small(fun: Any) -> bool:
     return isinstance(fun, types.FunctionType) and code is not None and code.co_filename.startswith(private.folder())
 
 
-def _belongs_to_jax(jaxpr: Any) -> bool:
-    said = str(getattr(getattr(jaxpr, "debug_info", None), "func_src_info", "") or "")
-    return private.folder() in said or " at " not in said
+def _belongs_to_jax(jaxpr: Any, frame: FrameType | None) -> bool:
+    """Whether a program was written by jax alone: neither it nor what it holds stems from a function of the user's, other than those
+    that run now and asked for the operation."""
+    running = set[CodeType]()
+    while frame is not None:
+        running.add(frame.f_code)
+        frame = frame.f_back
+    todo, met = [jaxpr], set[int]()
+    while todo and len(met) < _MOST_INNER:
+        program = todo.pop()
+        if id(program) in met:
+            continue
+        met.add(id(program))
+        if _is_users(program) or any(_written_by_user(eqn, running) for eqn in program.eqns):
+            return False
+        todo += [inner for eqn in program.eqns if eqn.params for _, inner, _ in inner_jaxprs(eqn.params)]
+    return True
+
+
+def _written_by_user(eqn: Any, running: set[CodeType]) -> bool:
+    handle = eqn.source_info.traceback
+    codes = handle.raw_frames()[0] if handle is not None else ()
+    own = (c for c in codes if not source.is_internal(c.co_filename) and not is_installed(c.co_filename))
+    return (code := next(own, None)) is not None and code not in running
+
+
+def _is_users(jaxpr: Any) -> bool:
+    where = debug_of(jaxpr).defined
+    return where is not None and not is_installed(where.file)
 
 
 def _defined(fun: Any) -> Position | None:

@@ -139,6 +139,8 @@ class Row:
         """One sentence: why it was traced or compiled."""
         if self.what == "failed" and self.error:
             return f"failed: {self.error[0]}: {self.error[1]}"
+        if self.derived and self.library:
+            return f"{self.library} compiled it outside jit: for a transformation of a function, or an operation that runs one"
         if self.derived:
             return "made by a transformation of the function (a derivative, a vmap) outside jit"
         on_disk = f"; {self.disk_said}" if self.disk and (self.disk.found or self.disk.differs) else ""
