@@ -3,6 +3,7 @@ to the next), `fates` (what became of each equation), `phases` (how long the sta
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from jitscope.xla.dumps import Source, Told, compiled_again
@@ -26,10 +27,13 @@ def told_of(row: Row) -> Told:
 
 def passes_of(row: Row, ledger: Ledger | None = None) -> dict[str, Any]:
     """The passes document of a row's program; see `passes_document`. Raises LookupError as `told_of` does."""
+    start = time.perf_counter()
     told = told_of(row)
     ledger = session_ledger() if ledger is None else ledger
     positions = positions_of(row.jaxpr, ledger.cell_of) if row.jaxpr else {}
-    return passes_document(told, row.function, positions)
+    document = passes_document(told, row.function, positions)
+    document["cost"] |= {"value": time.perf_counter() - start, "note": f"{document['cost']['note']}, and read"}
+    return document
 
 
 def instrument(row: Row, given: object = None) -> dict[str, Any]:

@@ -212,6 +212,8 @@ def _around(state: State, computation: str) -> str | None:
 
 def _role(caller: Instruction, computation: str) -> str:
     role = next(role for role, name in caller.called if name == computation)
+    if caller.opcode == "call":
+        return "body"
     return {"to_apply": "element", "condition": "condition", "body": "body"}.get(role, "part")
 
 
