@@ -7,6 +7,7 @@ import re
 import shutil
 import struct
 import subprocess
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -28,6 +29,7 @@ from jitscope.observe.machine.listing import assembly_text, llvm_text
 from jitscope.observe.machine.llvm import nesting_of
 from jitscope.observe.machine.objects import functions_of
 from jitscope.xla import hlo_module
+from jitscope.xla.program import Executable
 from jitscope.xla.serialized import parts_of
 from jitscope_widgets.schema import validate
 
@@ -276,7 +278,7 @@ def test_equal_kernels_share_code() -> None:
     document = document_of("shared")
     several = [one for one in document["functions"] if len(one["kernels"]) == 2]
     assert several, document["kernels"]
-    assert "equal kernels share code" in document["sentence"]
+    assert "some share one" in document["sentence"]
     lines = {document["positions"][at]["line"] for at in several[0]["lines"]}
     first = shared.__code__.co_firstlineno
     assert lines == {first + 1, first + 2}
@@ -316,6 +318,32 @@ def test_kernels_without_code_say_why(name: str, opcode: str, said: str) -> None
     ]
     assert any(said in note for note in found), (found, notes)
     assert all(notes.values())
+
+
+def doubled_until(x):
+    return lax.while_loop(lambda c: c[1].sum() < 1e3, lambda c: (c[0] + 1, c[1] * 1.1), (0, x))
+
+
+def test_kernels_of_a_loop_that_runs_in_one_piece_have_its_function() -> None:
+    jx.block_until_ready(jx.jit(doubled_until)(jnp.ones(100)))
+    row = next(r for r in reversed(list(observe.ledger())) if r.function == "doubled_until" and r.entry is not None)
+    document = machine_document(room.code_of(row))
+    validate(document)
+    (one,) = document["functions"]
+    assert one["role"] == "kernel" and len(one["kernels"]) > 1 and one["lines"]
+    notes = {kernel["note"] for kernel in document["kernels"] if kernel["function"] == one["name"]}
+    assert notes == {"XLA runs the small loop, or call, that this is in as one function."}
+
+
+def test_programs_from_disk_are_read_by_compiling_them_again() -> None:
+    executable = row_of("shared").entry.executable
+    known = parts_of(executable)
+    source = room.Source(row_of("shared").entry.lowered, executable, row_of("shared").entry.overrides)
+    loaded = Executable.deserialize(executable.serialize(), executable.outputs, executable.device)
+    parts, notes = room._parts(source._replace(executable=loaded))
+    assert parts is not None and parts.objects == known.objects and parts.steps == known.steps
+    assert "loaded from disk" in notes[0]
+    assert room._parts(source) == (known, [])
 
 
 def test_the_comparator_of_a_sort_is_known() -> None:
@@ -551,3 +579,11 @@ def test_the_four_programs(name: str) -> None:
     assert not [one for one in document["functions"] if not one["kernels"]]
     assert not [one for one in document["functions"] if one["undecoded"]]
     assert document["functions"][0]["blocks"]
+
+
+def test_the_readers_are_loaded_when_code_is_looked_at() -> None:
+    code = (
+        "import sys, jitscope, jitscope_kernel.inspection, jitscope.observe.machine; "
+        "assert not {'lief', 'capstone'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

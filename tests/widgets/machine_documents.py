@@ -117,7 +117,7 @@ def machine() -> Document:
         "title": "layer",
         "triple": "x86_64-unknown-linux-gnu",
         "processor": "znver5",
-        "sentence": "2 functions, 102 bytes of machine code, for 3 of 4 kernels (equal kernels share code)",
+        "sentence": "2 functions, 102 bytes of machine code, for 3 of 4 kernels (some share one)",
         "notes": ["Compiling again for LLVM's IR gave other object files than those that run: the IR may differ from the code."],
         "functions": [hot, _function("wrapped_add", lines=[1], share=0.08, module=1, undecoded=2)],
         "modules": [

@@ -24,11 +24,11 @@ class Source(NamedTuple):
     executable: Executable
     options: Mapping[str, bool | int | float | str]
 
-    def compile(self, **more: bool | int | float | str) -> None:
-        """Compile it and drop the result. Raises XlaError."""
+    def compile(self, **more: bool | int | float | str) -> Executable:
+        """Compile it. Raises XlaError."""
         known = self.executable
         options = compile_options(overrides={**self.options, **more})
-        Executable.compile(self.lowered, known.outputs, known.device, options, known.callbacks)
+        return Executable.compile(self.lowered, known.outputs, known.device, options, known.callbacks)
 
 
 class Written(NamedTuple):

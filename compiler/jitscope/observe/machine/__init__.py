@@ -43,16 +43,26 @@ def code_of(row: Row, ledger: Ledger | None = None) -> Code:
     before = hlo_module.computations(hlo_module.unoptimized(entry.lowered))
     flow = with_origins(flow_of(before, optimized=False), flow_of(after, optimized=True))
     kernels = Kernels(flow, positions, row.shares or {})
-    code = read(Code(row.function, kernels.all(), kernels.runs, after, _parts(entry.executable), files))
+    parts, notes = _parts(Source(entry.lowered, entry.executable, entry.overrides))
+    code = read(Code(row.function, kernels.all(), kernels.runs, after, parts, files, notes=notes))
     code.seconds = time.perf_counter() - start + spent
     return code
 
 
-def _parts(executable: Any) -> Parts | None:
+def _parts(source: Source) -> tuple[Parts | None, list[str]]:
+    """The parts of an executable, and what is to be said of them. One that was loaded from disk keeps no object files."""
     try:
-        return parts_of(executable)
+        found = parts_of(source.executable)
+        if found.objects or not any(step.kind == "kernel" for step in found.steps):
+            return found, []
+        return parts_of(source.compile()), [_FROM_DISK]
     except (XlaError, ValueError):
-        return None
+        return None, []
+
+
+_FROM_DISK = (
+    "The executable was loaded from disk and keeps no object files: the machine code is that of compiling it again."
+)
 
 
 def _files(entry: Any) -> tuple[list[Written], float]:

@@ -352,7 +352,7 @@ def _sentence(code: Code, functions: Sequence[Document]) -> str:
     size = sum(one["bytes"] for one in functions)
     own = sum(link.function is not None for link in code.links)
     of = f"{own:,} of {_counted(len(code.links), 'kernel')}" if code.links else "no kernel"
-    shared = " (equal kernels share code)" if own > sum(one["role"] == "kernel" for one in functions) else ""
+    shared = " (some share one)" if own > sum(one["role"] == "kernel" for one in functions) else ""
     head = f"{_counted(len(functions), 'function')}, {size:,} bytes of machine code, for {of}{shared}"
     unknown = sum(link.function is None and link.note.startswith("Unknown") for link in code.links)
     return f"{head}; of {_counted(unknown, 'kernel')} the function is unknown" if unknown else head

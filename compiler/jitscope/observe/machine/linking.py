@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jitscope.xla.hlo_module import Computation, Instruction
-from jitscope.xla.serialized import Parts
+from jitscope.xla.serialized import Parts, Step
 
 
 Document = dict[str, Any]
@@ -40,17 +40,37 @@ def links_of(
     instructions = {i.name: i for c in computations for i in c.instructions}
     known = frozenset(symbols)
     steps = {step.instruction: step for step in parts.steps} if parts else {}
+    steps = {**_in_one_piece(steps, instructions, computations), **steps}
     return [
         _by_step(kernel, steps, instructions) if parts else _by_name(kernel, known, instructions) for kernel in kernels
     ]
 
 
-def _by_step(kernel: Document, steps: Mapping[str, Any], instructions: Mapping[str, Instruction]) -> Link:
+def _in_one_piece(
+    steps: Mapping[str, Step], instructions: Mapping[str, Instruction], computations: Sequence[Computation]
+) -> dict[str, Step]:
+    """The instructions in loops and calls that are run as one function, with its step."""
+    inside = {c.name: c.instructions for c in computations}
+    found: dict[str, Step] = {}
+    for step in steps.values():
+        outer = instructions.get(step.instruction)
+        if step.kind == "kernel" and outer is not None and outer.opcode in ("call", "while", "conditional"):
+            waiting = [*outer.calls]
+            while waiting:
+                for one in inside.get(waiting.pop(), ()):
+                    found[one.name] = step
+                    waiting += one.calls
+    return found
+
+
+def _by_step(kernel: Document, steps: Mapping[str, Step], instructions: Mapping[str, Instruction]) -> Link:
     name = kernel["name"]
     step = steps.get(name)
     if step is None:
         return Link(name, None, _without_step(kernel))
     if step.kind == "kernel":
+        if step.function and step.instruction != name:
+            return Link(name, step.function, "XLA runs the small loop, or call, that this is in as one function.")
         return Link(name, step.function, "" if step.function else "XLA does not say which function this kernel runs.")
     return Link(name, None, _run_by(step.kind, instructions.get(name)))
 
