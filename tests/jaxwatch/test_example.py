@@ -1,0 +1,43 @@
+"""The notebook of jax's programs runs, and its views are what its text says."""
+
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+
+from jitscope_widgets.envelope import unpack
+
+
+NOTEBOOK = Path(__file__).resolve().parents[2] / "examples" / "real-jax.ipynb"
+CARRIER = 'data-jitscope-document="'
+
+
+def documents(cell):
+    """The documents of the views that a cell shows."""
+    htmls = [output["data"].get("text/html", "") for output in cell.outputs if "data" in output]
+    return [unpack(html.partition(CARRIER)[2].partition('"')[0]) for html in map("".join, htmls) if CARRIER in html]
+
+
+def test_the_notebook_runs_and_shows_what_it_says(tmp_path):
+    notebook = nbformat.read(NOTEBOOK, 4)
+    NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    shown = {
+        name: documents(cell)
+        for cell in notebook.cells
+        for name in ("train", "fit", "model", "padded_error")
+        if cell.cell_type == "code" and cell.source.startswith("%%jit") and f"def {name}(" in cell.source
+    }
+    (train,) = shown["train"]
+    assert [one["function"] for one in train["compilations"]] == ["train"]
+    assert {"function": "train", "calls": 19} in train["reused"]
+    unknown = train["compilations"][0]["fusion"]["summary"]["unknown"]
+    assert unknown["kernels"] == 0
+    assert shown["fit"][0]["compilations"] and shown["model"][0]["compilations"]
+    assert "small programs" in shown["model"][0]["note"]
+    padded = shown["padded_error"][0]
+    assert [one["function"] for one in padded["compilations"]] == ["padded_error"] and not padded["recompilations"][
+        "cards"
+    ]
+    (error,) = [cell for cell in notebook.cells if "def error(" in cell.source]
+    cards = [card for document in documents(error) for card in document.get("cards", [])]
+    assert [(card["function"], card["cause"]) for card in cards] == [("error", "shape")]
