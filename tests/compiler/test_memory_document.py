@@ -65,6 +65,10 @@ SMALL = {
 LARGE = ("transformer", "lstm", "resnet", "unrolled")
 
 
+KEPT = []
+"""The functions: the ledger lets go of the programs of those that are gone when it holds many."""
+
+
 @functools.cache
 def known(name):
     """(row, what XLA told)."""
@@ -74,6 +78,7 @@ def known(name):
         module = import_module(f"tests.programs.{name}")
         fun, args, donate = module.program, module.arguments(), ()
     jitted = jx.jit(fun, donate_argnums=donate)
+    KEPT.append(jitted)
     jx.block_until_ready(jitted(*(jnp.array(x) if isinstance(x, np.ndarray) else x for x in args)))
     row = next(r for r in reversed(list(observe.ledger())) if r.entry is not None and not r.nested)
     return row, told_of(row)

@@ -20,14 +20,15 @@ from tests.programs import lstm, transformer
 
 RANDOM = np.random.default_rng(3)
 KEPT = []
-"""The arguments of all calls: the ledger does not keep them alive."""
+"""The arguments of all calls, and the functions: the ledger does not keep them alive."""
 
 
 def looked(fun, *args, **options):
     """(document, the results of the compiled program)"""
     args = [jnp.array(x) if isinstance(x, np.ndarray) else x for x in args]
-    KEPT.append(args)
-    results = jx.jit(fun)(*args)
+    jitted = jx.jit(fun)
+    KEPT.append((args, jitted))
+    results = jitted(*args)
     row = next(r for r in reversed(list(observe.ledger())) if r.function == fun.__name__ and r.entry is not None)
     document = observe.look(row, "values", **options)
     validate(document)
@@ -262,7 +263,8 @@ def test_the_transformer_is_looked_at_whole():
 
 def test_the_lstm_has_the_values_of_all_iterations():
     args = lstm.arguments()
-    jx.block_until_ready(jx.jit(lstm.program)(*args))
+    program = jx.jit(lstm.program)
+    jx.block_until_ready(program(*args))
     row = next(r for r in reversed(list(observe.ledger())) if r.function == "program" and r.entry is not None)
     document = values_of(row)
     assert [loop["looked"] for loop in document["loops"]] == ["all", "all"]
