@@ -74,7 +74,7 @@ def folded(small: Sequence[Small]) -> str:
 
 def in_words(rows: Sequence[observe.Row], small: Sequence[Small]) -> str:
     """One line on what a cell had jax compile; "" where that is nothing to speak of."""
-    made = [row for row in rows if row.library and row.what in ("compiled", "recompiled")]
+    made = [row for row in rows if row.library and not row.looked and row.what in ("compiled", "recompiled")]
     seconds = sum(one.seconds for one in small)
     if not made and seconds < _LONG:
         return ""

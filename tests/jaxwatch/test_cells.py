@@ -99,6 +99,19 @@ def test_a_marked_cell_of_jax_code_is_the_cell_without_the_mark(cells, code):
     assert repr(marked.result) == repr(plain.result)
 
 
+def test_the_ledger_lists_programs_of_jax(cells):
+    cells.cell("jax.jit(lambda v: v - 2)(x)")
+    ran = cells.cell("%ledger")
+    assert ran.document["rows"][-1]["calls"] is None
+    assert "not counted" in ran.shown[0]["text/html"] and "calls not counted" in ran.texts[0]
+    assert "could not be made" not in ran.shown[0]["text/html"]
+
+
+def test_looking_at_a_call_is_no_news_of_the_cell(cells):
+    cells.cell("def f(v):\n    return jnp.cos(v) - 4")
+    assert len(cells.cell("%timejit f(x)").shown) == 1
+
+
 def test_jitscopes_own_cells_are_compiled_as_ever(cells):
     ran = cells.cell("%%jit\nimport jitscope.numpy as jn\ndef own(v):\n    return jn.sin(v) + 1\nown(jn.ones(3))")
     assert ran.functions == ["own"]

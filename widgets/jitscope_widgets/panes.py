@@ -253,7 +253,8 @@ def _ledger_row(row: Document) -> str:
         escape(row["cell"] or ""),
     ]
     cells += [escape(row["what"]), *(seconds(row["seconds"][stage]) for stage in ("trace", "lower", "compile"))]
-    cells += [f"{row['equations']:,}", f"{row['calls']:,}", escape(row["because"])]
+    calls = "not counted" if row["calls"] is None else f"{row['calls']:,}"
+    cells += [f"{row['equations']:,}", calls, escape(row["because"])]
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 

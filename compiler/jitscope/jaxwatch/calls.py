@@ -34,8 +34,9 @@ class Calls:
             pass
         found: Counter[str] = Counter()
         for key, count in self._objects.items():
-            if not is_small(getattr(self._names[key], "__wrapped__", None)):
-                found[fun_name(self._names[key])] += count
+            inner = getattr(self._names[key], "__wrapped__", None)
+            if inner is not None and not is_small(inner):
+                found[fun_name(inner)] += count
         self._objects.clear()
         self._names.clear()
         return dict(found)

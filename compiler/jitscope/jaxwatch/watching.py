@@ -319,7 +319,8 @@ def _belongs_to_jax(jaxpr: Any, frame: FrameType | None) -> bool:
         if id(program) in met:
             continue
         met.add(id(program))
-        if _is_users(program) or any(_written_by_user(eqn, running) for eqn in program.eqns):
+        inside = program is not jaxpr  # an operation alone may stem from a function whose derivative is computed
+        if _is_users(program) or (inside and any(_written_by_user(eqn, running) for eqn in program.eqns)):
             return False
         todo += [inner for eqn in program.eqns if eqn.params for _, inner, _ in inner_jaxprs(eqn.params)]
     return True

@@ -44,7 +44,7 @@ class Row:
     `what`: "compiled", "recompiled" (the function had a program before), "reused" (a known program served),
     "traced" (inside another function, or for looking at), "failed". `seconds`: duration of each step in seconds.
     `disk`: what the cache on disk said when it was compiled. `run`: how often the cell that defines the function had been run.
-    `library`: whose program it is where it is not jitscope's own, such as "jax".
+    `looked`: it was made to be looked at. `library`: whose program it is where it is not jitscope's own, such as "jax".
     """
 
     id: int
@@ -79,6 +79,7 @@ class Row:
     takes: Takes | None = None
     given: Given | None = None
     library: str = ""
+    looked: bool = False
 
     @property
     def jaxpr(self) -> Jaxpr | None:
@@ -269,7 +270,7 @@ class Ledger:
             record.program, record.function, record.position, record.call_site, at=record.at, cell=self.place_now()
         )
         row.run = self.run_of(row.position.file) if row.position else 0
-        row.library = record.detail.get("library", "")
+        row.library, row.looked = record.detail.get("library", ""), self._looking.get()
         self.rows[row.id] = row
         while len(self.rows) > MAX_ROWS:
             self._forget(self.rows.popitem(last=False)[1])
