@@ -14,6 +14,8 @@ from jitscope.backend.arguments import Arguments
 from jitscope.backend.given import Given
 from jitscope.core import records
 from jitscope.observe.boundaries import why_not_fused
+from jitscope.observe.comparing.document import comparison_of
+from jitscope.observe.comparing.sides import Side, side_of, side_with
 from jitscope.observe.machine import code_of
 from jitscope.observe.machine.listing import assembly_text, llvm_text
 from jitscope_widgets.answers import SILENT, Answers
@@ -222,6 +224,27 @@ class Inspection(Shown):
         schedule, for which the program is compiled once more, and not run."""
         return Memory(self._compiled.memory_analysis(), lambda: self._look("memory"))
 
+    def compare(
+        self, other: Inspection | None = None, *, options: dict[str, Any] | None = None, limit: float = 2.0
+    ) -> Shown:
+        """This program against another, or against itself compiled with other options of XLA's: which is faster, with a confidence
+        interval from runs in pairs for about `limit` seconds; what differs in equations, kernels, memory and results.
+
+        inspect(f)(x).compare(inspect(g)(x))
+        inspect(f)(x).compare(options={"xla_cpu_use_fusion_emitters": False})
+
+        Raises TypeError for neither or both, ValueError for an unknown option, LookupError for what cannot be run again.
+        """
+        if (other is None) == (options is None):
+            raise TypeError("compare takes another inspection or options of XLA's, one of them")
+        with_options = None if options is None else side_with(self._row, options, self._given)
+        found = with_options or other.side()  # pyright: ignore[reportOptionalMemberAccess]
+        return Shown(comparison_of(self.side(), found, limit=limit))
+
+    def side(self) -> Side:
+        """This program as one of two that are compared."""
+        return side_of(self._row, self._given)
+
     def measure(self) -> Inspection:
         """Run the program again and again, on the arguments it was made for while they are there, and keep the median time."""
         self.document = {**self._measured(), "instruments": self.document.get("instruments", {})}
@@ -257,14 +280,28 @@ def look_at(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
     return kind(function, args, kwargs)
 
 
-def inspect(function: Callable[..., Any]) -> Callable[..., Inspection]:
+class Inspector:
+    """`inspect(f)`: called with arguments it looks at `f` for them."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Inspection:
+        return look_at(self._function, args, kwargs)
+
+    def compare(self, other: Inspector, *, limit: float = 2.0) -> Callable[..., Shown]:
+        """`inspect(f).compare(inspect(g))(x)`: both for the same arguments, against each other; see `Inspection.compare`."""
+
+        def compare_call(*args: Any, **kwargs: Any) -> Shown:
+            return self(*args, **kwargs).compare(other(*args, **kwargs), limit=limit)
+
+        return compare_call
+
+
+def inspect(function: Callable[..., Any]) -> Inspector:
     """`inspect(f)(x)` traces and compiles `f` for the arguments and gives an `Inspection`; `f` is not run. `f` may be a function
     written for jax, too."""
-
-    def inspect_call(*args: Any, **kwargs: Any) -> Inspection:
-        return look_at(function, args, kwargs)
-
-    return inspect_call
+    return Inspector(function)
 
 
 def trace(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Document]:

@@ -79,6 +79,11 @@ class JitscopeMagics(Magics):
         dest="instruments",
         help="The same as --with profile: run each program again for about two seconds, and show what its kernels and lines take.",
     )
+    @argument(
+        "--vs",
+        metavar="NAME",
+        help="Compare the functions of this cell with the function NAME as it was before: which is faster, what differs.",
+    )
     @argument("--nans", action="store_true", help="If a result has a NaN, show where the first one comes from.")
     @HELP
     @no_var_expand

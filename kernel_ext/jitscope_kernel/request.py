@@ -23,6 +23,7 @@ class Request:
     max_compiles: int | None = None
     nans: bool = False
     instruments: tuple[str, ...] = ()
+    vs: str | None = None
     help: bool = False
 
 
@@ -43,6 +44,7 @@ def read(parser: MagicArgumentParser, line: str) -> Request:
         max_compiles=_natural(found.max_compiles),
         nans=found.nans,
         instruments=_instruments(found.instruments),
+        vs=found.vs,
         help=found.help,
     )
 

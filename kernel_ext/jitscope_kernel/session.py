@@ -39,6 +39,7 @@ from .output import Document
 from .panel import Panel
 from .request import Request
 from .sharp_bits import SharpBits
+from .versus import Versus
 from .watch import Watch
 from .wrapping import Plan
 
@@ -69,6 +70,7 @@ class Running:
     budget: limit_compilations | None = None
     nans: NanWatch | None = None
     instruments: tuple[str, ...] = ()
+    versus: Versus | None = None
 
     def end(self) -> None:
         """What held while it ran holds no more."""
@@ -256,6 +258,8 @@ class Session:
                 running.calls = calls
             running.quiet |= request.quiet
             running.instruments = tuple(dict.fromkeys((*running.instruments, *request.instruments)))
+            if request.vs is not None:
+                running.versus = Versus(request.vs, self.ledger)
             if request.max_compiles is not None and running.budget is None:
                 running.budget = limit_compilations(request.max_compiles).__enter__()
             if request.nans and running.nans is None:
@@ -338,6 +342,7 @@ class Session:
             if stopped is not None and document["error"]:
                 document["error"]["stopped"] = stopped
             running.live.close(document, self._answers())
+            self._compare(running, [self.ledger.row(one["id"]) for one in document["compilations"]])
             return
         rows = self.ledger.since(running.since)
         if self.magics.watch == "all" and any(row.library and row.number for row in rows):
@@ -349,6 +354,16 @@ class Session:
             running.live.close(document)
         if self._jax.wanted and (line := jax_cells.in_words(rows, jax_cells.small_since(running.began))):
             output.show_text(line)
+
+    def _compare(self, running: Running, rows: list[observe.Row]) -> None:
+        """What `--vs` asked for, below the cell's own view."""
+        if running.versus is None or not rows:
+            return
+        try:
+            for document in running.versus.comparisons(rows):
+                output.show(document)
+        except Exception as problem:
+            output.say(f"jitscope: the comparison with {running.versus.name} cannot be shown: {message_of(problem)}")
 
     def _look(self, compilation: Document, instruments: tuple[str, ...]) -> Document:
         """The document of a program with what instruments say of it."""

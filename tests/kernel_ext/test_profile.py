@@ -47,3 +47,14 @@ def test_what_is_attached_leaves_the_older_document_as_it_was(shell) -> None:
     newer = attached(before, "profile", seen.profile.document)
     assert all(kernel["share"] is None for kernel in before["fusion"]["kernels"])
     assert all(kernel["share"] is not None for kernel in newer["fusion"]["kernels"])
+
+
+def test_a_cell_is_compared_with_what_was_before_it(shell) -> None:
+    shell.cell(f"%%jit\n{CALL}x = jnp.ones((50, 50))\ndouble(x);")
+    ran = shell.cell("%%jit --vs double\ndef double(x):\n    return jnp.cos(x) @ x\n\ndouble(x);")
+    (comparison,) = [document for document in ran.documents if document["kind"] == "comparison"]
+    validate(comparison)
+    assert comparison["a"]["title"] == "double (before)" and comparison["b"]["title"] == "double"
+    assert not comparison["results"]["equal"]
+    ran = shell.cell("%%jit --vs nothing\ndef other(x):\n    return x + 1\n\nother(x);")
+    assert "no program of nothing from before this cell" in ran.stderr and not ran.error

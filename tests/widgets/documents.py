@@ -11,7 +11,7 @@ from tests.widgets.memory_documents import memory
 from tests.widgets.nan_documents import nan_hunt
 from tests.widgets.parts import CODE, Document, edge, graph, node, position, quantity
 from tests.widgets.pass_documents import passes, transformations
-from tests.widgets.profile_documents import profile
+from tests.widgets.profile_documents import comparison, profile
 from tests.widgets.value_documents import values
 
 
@@ -396,6 +396,7 @@ def every_kind() -> list[Document]:
             transformations(),
             memory(),
             profile(),
+            comparison(),
             values(),
             machine(),
         ]

@@ -73,3 +73,44 @@ def profile() -> Document:
         "work": "of one run",
         "cost": quantity(2.1, note="wall time of this profile"),
     }
+
+
+def comparison() -> Document:
+    """Two forms of the layer: one product less, a little faster, results a little apart."""
+    sizes = {"flops": quantity(17920, "flop", "modelled"), "bytes": quantity(8192, "B", "modelled")}
+
+    def side(title: str, wall: float) -> Document:
+        took = {"wall": quantity(wall), "compile": quantity(0.05), "memory": quantity(8012, "B", "modelled")}
+        return {"title": title, "on": "the arguments of the call", **took, **sizes}
+
+    kernel = {"name": "fusion.1", "kind": "fusion", "opcode": "fusion", "operations": 3, "type": "f32[64,7]"}
+    equation = {"text": "tanh f32[64,7] -> f32[64,7]", "position": position(3)}
+    return {
+        "kind": "comparison",
+        "version": 1,
+        "title": "layer and layer2",
+        "a": side("layer", 1e-4),
+        "b": side("layer2", 9e-5),
+        "ratio": 0.9,
+        "low": 0.88,
+        "high": 0.93,
+        "pairs": 120,
+        "method": "runs in pairs",
+        "verdict": "faster",
+        "equations": {"common": 12, "a": [equation], "b": [], "only_a": 3, "only_b": 0},
+        "kernels": {
+            "common": 1,
+            "a": [kernel],
+            "b": [kernel | {"kind": "copy", "opcode": "copy"}],
+            "only_a": 1,
+            "only_b": 1,
+        },
+        "results": {
+            "absolute": quantity(1e-7, ""),
+            "relative": quantity(2e-7, ""),
+            "where": "result 0[3, 2]: 1.0 and 1.0000001",
+            "equal": False,
+            "why": "",
+        },
+        "cost": quantity(1.1),
+    }

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from .schema_parts import NUMBER, TEXT, WHOLE, Many, Maybe, OneOf, Record, document, record
+from .schema_parts import FLAG, NUMBER, TEXT, WHOLE, Many, Maybe, OneOf, Record, document, record
 
+
+_KERNELS = ("fusion", "library", "loop", "copy", "other")
 
 MEASURED: dict[str, Record] = {
     "bounds": record(least=NUMBER, most=NUMBER),
     "timed kernel": record(
         name=TEXT,
         called=TEXT,
-        kind=OneOf(("fusion", "library", "loop", "copy", "other")),
+        kind=OneOf(_KERNELS),
         opcode=TEXT,
         operations=WHOLE,
         type=TEXT,
@@ -53,6 +55,38 @@ MEASURED: dict[str, Record] = {
         machine="hardware",
         times=TEXT,
         work=TEXT,
+        cost="quantity",
+    ),
+    "compared side": record(
+        title=TEXT,
+        on=TEXT,
+        wall="quantity",
+        compile="quantity",
+        memory="quantity",
+        flops="quantity",
+        bytes="quantity",
+    ),
+    "compared kernel": record(name=TEXT, kind=OneOf(_KERNELS), opcode=TEXT, operations=WHOLE, type=TEXT),
+    "comparison": document(
+        "comparison",
+        title=TEXT,
+        a="compared side",
+        b="compared side",
+        ratio=NUMBER,
+        low=NUMBER,
+        high=NUMBER,
+        pairs=WHOLE,
+        method=TEXT,
+        verdict=OneOf(("faster", "slower", "no difference found")),
+        equations=record(
+            common=WHOLE,
+            a=Many(record(text=TEXT, position=Maybe("position"))),
+            b=Many(record(text=TEXT, position=Maybe("position"))),
+            only_a=WHOLE,
+            only_b=WHOLE,
+        ),
+        kernels=record(common=WHOLE, a=Many("compared kernel"), b=Many("compared kernel"), only_a=WHOLE, only_b=WHOLE),
+        results=record(absolute="quantity", relative="quantity", where=TEXT, equal=FLAG, why=TEXT),
         cost="quantity",
     ),
 }

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from . import code, recompiles, sharp_bits, words
 from .budget import Part
+from .compare_html import comparison
 from .diff_html import diff
 from .guard import Pieces, attempt_all, part, said
 from .machine_html import machine
@@ -285,6 +286,7 @@ PANES: dict[str, Callable[[Document], Pieces]] = {
     "memory": memory,
     "transformations": transformations_html,
     "profile": profile,
+    "comparison": comparison,
     "values": values,
     "machine": machine,
     "stopped": stopped_pieces,

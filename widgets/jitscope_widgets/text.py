@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from . import recompiles, sharp_bits, words
 from .changes import Group, fold, groups
+from .compare_text import comparison
 from .grouping import in_full
 from .machine_text import machine
 from .memory_text import memory
@@ -253,6 +254,7 @@ _WRITERS: dict[str, Callable[[Document, int], list[str]]] = {
     "ledger": _ledger,
     "passes": passes,
     "profile": profile,
+    "comparison": comparison,
     "memory": memory,
     "values": values,
     "machine": machine,

@@ -42,6 +42,8 @@ _NAMES = {
     "buffer": "MemoryBuffer",
     "memory change": "MemoryChange",
     "timed kernel": "TimedKernel",
+    "compared side": "ComparedSide",
+    "compared kernel": "ComparedKernel",
     "value": "ValueRow",
     "value detail": "ValueDetail",
     "code function": "CodeFunction",

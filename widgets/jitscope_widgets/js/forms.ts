@@ -461,6 +461,42 @@ export interface ProfileDoc {
   cost: Quantity;
 }
 
+export interface ComparedSide {
+  title: string;
+  on: string;
+  wall: Quantity;
+  compile: Quantity;
+  memory: Quantity;
+  flops: Quantity;
+  bytes: Quantity;
+}
+
+export interface ComparedKernel {
+  name: string;
+  kind: "fusion" | "library" | "loop" | "copy" | "other";
+  opcode: string;
+  operations: number;
+  type: string;
+}
+
+export interface ComparisonDoc {
+  kind: "comparison";
+  version: 1;
+  title: string;
+  a: ComparedSide;
+  b: ComparedSide;
+  ratio: number;
+  low: number;
+  high: number;
+  pairs: number;
+  method: string;
+  verdict: "faster" | "slower" | "no difference found";
+  equations: { common: number; a: { text: string; position: Position | null }[]; b: { text: string; position: Position | null }[]; only_a: number; only_b: number };
+  kernels: { common: number; a: ComparedKernel[]; b: ComparedKernel[]; only_a: number; only_b: number };
+  results: { absolute: Quantity; relative: Quantity; where: string; equal: boolean; why: string };
+  cost: Quantity;
+}
+
 export interface ValueRow {
   path: string;
   result: number;
@@ -575,4 +611,4 @@ export interface LedgerDoc {
   recompilations?: RecompilationsDoc;
 }
 
-export type AnyDocument = SourceDoc | GraphDoc | FusionDoc | TimingDoc | RecompilationsDoc | DiagnosticsDoc | StoppedDoc | NanHuntDoc | CompilationDoc | CellDoc | TransformationsDoc | PassesDoc | MemoryDoc | ProfileDoc | ValuesDoc | MachineDoc | LedgerDoc;
+export type AnyDocument = SourceDoc | GraphDoc | FusionDoc | TimingDoc | RecompilationsDoc | DiagnosticsDoc | StoppedDoc | NanHuntDoc | CompilationDoc | CellDoc | TransformationsDoc | PassesDoc | MemoryDoc | ProfileDoc | ComparisonDoc | ValuesDoc | MachineDoc | LedgerDoc;

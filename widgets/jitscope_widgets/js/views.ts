@@ -1,5 +1,6 @@
 // Which view draws which document.
 import { CellView } from "./cell";
+import { comparisonView } from "./compare";
 import type { AnyDocument, CellDoc, CompilationDoc, Host } from "./documents";
 import { ledgerView } from "./ledger";
 import { memoryAlone } from "./memory";
@@ -46,6 +47,7 @@ const VIEWS: Record<string, Open> = {
   transformations: (doc, host, memory) => transformationsView(doc, host, memory),
   passes: passesView,
   profile: (doc) => profileView(doc),
+  comparison: (doc, host) => comparisonView(doc, host),
   values: (doc, host, memory) => valuesAlone(doc, host, memory),
   machine: (doc, host, memory) => machineView(doc, { host, memory }),
   source: (doc) => sourceView(doc),

@@ -1,0 +1,121 @@
+"""The comparison document."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from jitscope.xla import hlo_module
+
+from ..cost import work_of
+from ..ledger import Ledger, ledger as session_ledger
+from ..positions import positions_of
+from ..timing import quantity
+from .aligning import aligned, equation_text, equations_of, kernels_of
+from .pairing import METHOD, Pairs, paired
+from .results import apart
+from .sides import Side
+
+
+Document = dict[str, Any]
+_MOST = 60
+"""Equations and kernels of one side that are listed."""
+
+
+def comparison_of(one: Side, other: Side, *, limit: float = 2.0, ledger: Ledger | None = None) -> Document:
+    """Two programs against each other: which is faster (they run in pairs for about `limit` seconds), what they have in common, what
+    they cost, how far their results are apart. Raises what running them raises."""
+    start = time.perf_counter()
+    ledger = session_ledger() if ledger is None else ledger
+    away = apart(one, other)
+    pairs = paired(one.rerun.timed, other.rerun.timed, limit)
+    low, ratio, high = pairs.interval
+    document = {
+        "kind": "comparison",
+        "version": 1,
+        "title": f"{one.title} and {other.title}",
+        "a": _side(one, pairs.one, pairs),
+        "b": _side(other, pairs.other, pairs),
+        "ratio": ratio,
+        "low": low,
+        "high": high,
+        "pairs": len(pairs.one),
+        "method": METHOD,
+        "verdict": "slower" if low > 1 else "faster" if high < 1 else "no difference found",
+        "equations": _equations(one, other, ledger),
+        "kernels": _kernels(one, other),
+        "results": {
+            "absolute": quantity(away.absolute, "", note=away.why or "the largest difference of two elements"),
+            "relative": quantity(
+                away.relative, "", note=away.why or "the largest, relative to the larger of the two elements"
+            ),
+            "where": away.where,
+            "equal": away.equal,
+            "why": away.why,
+        },
+    }
+    return document | {"cost": quantity(time.perf_counter() - start, "s", note="wall time of this comparison")}
+
+
+def _side(side: Side, seconds: np.ndarray, pairs: Pairs) -> Document:
+    module = hlo_module.optimized(side.executable)
+    work = work_of(module)
+    stats = side.executable.memory_stats()
+    return {
+        "title": side.title,
+        "on": side.rerun.on,
+        "wall": quantity(
+            float(np.median(seconds)), "s", note=f"median of {len(pairs.one)} runs, in pairs with the other"
+        ),
+        "compile": quantity(
+            side.compile_seconds, "s", note="" if side.compile_seconds is not None else "it came from a cache"
+        ),
+        "memory": quantity(float(stats["peak"]), "B", "modelled", "as XLA planned it"),
+        "flops": quantity(work.flops, "flop", "modelled", work.why),
+        "bytes": quantity(work.bytes, "B", "modelled", work.why),
+    }
+
+
+def _equations(one: Side, other: Side, ledger: Ledger) -> Document:
+    both = [equations_of(side.jaxpr) for side in (one, other)]
+    found = aligned(*([key for _, _, key in each] for each in both))
+
+    def listed(side: Side, equations: list[Any], only: list[int]) -> list[Document]:
+        positions = positions_of(side.jaxpr, ledger.cell_of)
+        shown = [equations[at] for at in only[:_MOST]]
+        return [{"text": equation_text(eqn), "position": positions.get(path)} for path, eqn, _ in shown]
+
+    return {
+        "common": found.common,
+        "a": listed(one, both[0], found.only_one),
+        "b": listed(other, both[1], found.only_other),
+        "only_a": len(found.only_one),
+        "only_b": len(found.only_other),
+    }
+
+
+def _kernels(one: Side, other: Side) -> Document:
+    both = [kernels_of(hlo_module.computations(hlo_module.optimized(side.executable))) for side in (one, other)]
+    found = aligned(*([key for _, key in each] for each in both))
+
+    def listed(kernels: list[Any], only: list[int]) -> list[Document]:
+        return [
+            {
+                "name": kernel["name"],
+                "kind": kernel["kind"],
+                "opcode": kernel["opcode"],
+                "operations": len(kernel["members"]),
+                "type": kernel["type"],
+            }
+            for kernel, _ in (kernels[at] for at in only[:_MOST])
+        ]
+
+    return {
+        "common": found.common,
+        "a": listed(both[0], found.only_one),
+        "b": listed(both[1], found.only_other),
+        "only_a": len(found.only_one),
+        "only_b": len(found.only_other),
+    }

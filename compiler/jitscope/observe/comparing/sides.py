@@ -1,0 +1,56 @@
+"""What is compared: a program with what it takes to run it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+from jitscope.backend.given import Given
+from jitscope.core.jaxpr import Jaxpr
+from jitscope.xla.program import Executable, compile_options
+
+from ..ledger import Row
+from ..rerunning import Rerun, rerun_of
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of two programs: its name, its jaxpr, how it is run, the arguments of its call, and the seconds of its compilation (None:
+    not known, it came from a cache)."""
+
+    title: str
+    jaxpr: Jaxpr
+    rerun: Rerun
+    given: Given | None
+    compile_seconds: float | None
+    row: Row
+
+    @property
+    def executable(self) -> Any:
+        return self.rerun.entry.executable
+
+
+def side_of(row: Row, given: Given | None = None, title: str = "") -> Side:
+    """The program of a row, on the arguments `given`. Raises LookupError as `rerun_of`."""
+    rerun = rerun_of(row, given)
+    assert row.jaxpr is not None
+    loaded = row.disk is not None and row.disk.found
+    seconds = None if loaded else row.seconds.get("compile")
+    return Side(title or row.function, row.jaxpr, rerun, given or row.given, seconds, row)
+
+
+def side_with(row: Row, options: Mapping[str, Any], given: Given | None = None) -> Side:
+    """The program of a row, compiled once more with other options of XLA's. Raises LookupError as `rerun_of`, ValueError for an
+    unknown option, XlaError."""
+    side = side_of(row, given)
+    known, entry = side.executable, side.rerun.entry
+    start = time.perf_counter()
+    made = compile_options(overrides={**entry.overrides, **options})
+    executable = Executable.compile(entry.lowered, known.outputs, known.device, made, known.callbacks)
+    seconds = time.perf_counter() - start
+    rerun = Rerun(SimpleNamespace(executable=executable, lowered=entry.lowered), side.rerun.make, side.rerun.on)
+    title = ", ".join(f"{name}={value}" for name, value in options.items())
+    return Side(f"{row.function} with {title}", side.jaxpr, rerun, side.given, seconds, row)

@@ -1,0 +1,51 @@
+"""`%%jit --vs NAME`: the functions of a cell against an earlier function."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jitscope import observe
+from jitscope.observe.comparing.document import comparison_of
+from jitscope.observe.comparing.sides import side_of
+
+
+class Versus:
+    """The programs there are of a function before a cell runs; they are kept while it does, as the cell may define it anew."""
+
+    def __init__(self, name: str, ledger: observe.Ledger) -> None:
+        self.name = name
+        self._held: list[tuple[observe.Row, Any]] = []
+        for row in reversed(ledger.function_rows(name)):
+            if (entry := row.entry) is not None and not row.nested:
+                self._held.append((row, entry))
+
+    def comparisons(self, rows: list[observe.Row]) -> list[dict[str, Any]]:
+        """One of each program of the cell that takes what a program of the earlier function took. Raises LookupError with a sentence
+        where there is none."""
+        if not self._held:
+            raise LookupError(
+                f"there is no program of {self.name} from before this cell: call it first, in an earlier cell"
+            )
+        named = [row for row in rows if row.function == self.name] or rows
+        pairs = [(earlier, row) for row in named if (earlier := self._like(row)) is not None]
+        if not pairs:
+            raise LookupError(
+                f"no function of this cell was compiled for arguments of the shapes and dtypes that {self.name} had before it"
+            )
+        return [self._compared(earlier, row) for earlier, row in pairs]
+
+    def _like(self, row: observe.Row) -> observe.Row | None:
+        """The newest program of the earlier function for arguments like the row's."""
+        return next(
+            (earlier for earlier, _ in self._held if earlier is not row and _takes(earlier) == _takes(row)), None
+        )
+
+    @staticmethod
+    def _compared(earlier: observe.Row, row: observe.Row) -> dict[str, Any]:
+        same = earlier.function == row.function
+        title = f"{earlier.function} (before)" if same else earlier.function
+        return comparison_of(side_of(earlier, row.given, title), side_of(row))
+
+
+def _takes(row: observe.Row) -> Any:
+    return [str(v.aval) for v in row.jaxpr.invars] if row.jaxpr else row.id

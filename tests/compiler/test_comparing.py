@@ -1,0 +1,134 @@
+"""Two programs against each other: a planted slowdown is found, equal programs are not told apart, what differs is listed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import jitscope as jx
+import jitscope.numpy as jnp
+from jitscope import lax, observe
+from jitscope.observe.comparing.aligning import aligned
+from jitscope.observe.comparing.document import comparison_of
+from jitscope.observe.comparing.pairing import interval_of, paired
+from jitscope.observe.comparing.sides import side_of, side_with
+from jitscope_widgets.schema import validate
+
+
+X = jnp.ones(1000)
+
+
+def side(function, *args):
+    jx.block_until_ready(jx.jit(function)(*(args or (X,))))
+    row = next(row for row in reversed(list(observe.ledger())) if row.entry is not None and not row.nested)
+    return side_of(row)
+
+
+def looping(times, factor=1.1):
+    return lambda x: lax.fori_loop(0, times, lambda i, c: jnp.tanh(c) * factor, x)
+
+
+def compared(one, other, limit=0.05):
+    document = comparison_of(one, other, limit=limit)
+    validate(document)
+    return document
+
+
+def decisions(one, other, count):
+    """How often the interval leaves 1 out, on either side."""
+    slower = faster = 0
+    for seed in range(count):
+        low, _, high = paired(one.rerun.timed, other.rerun.timed, 0.15, seed).interval
+        slower, faster = slower + (low > 1), faster + (high < 1)
+    return slower, faster
+
+
+@pytest.mark.parametrize("count", [10, pytest.param(100, marks=pytest.mark.full)])
+def test_a_slowdown_of_a_fifth_is_found_and_none_between_equal_programs(count):
+    one, equal, slow = side(looping(500)), side(looping(500, 1.2)), side(looping(620))
+    slower, faster = decisions(one, slow, count)
+    assert slower >= 0.95 * count and not faster
+    # a 95 % interval misses the truth in one of twenty; more than this many in a thousand series of decisions by chance
+    assert sum(decisions(one, equal, count)) <= {10: 4, 100: 13}[count]
+
+
+def test_the_interval_is_that_of_signed_ranks():
+    """Against the definition by enumeration: which centres Wilcoxon's statistic does not reject."""
+    x = np.random.default_rng(1).normal(0.3, 1, 25)
+    n = len(x)
+    low, centre, high = interval_of(x)
+
+    def statistic(middle):
+        ranks = np.abs(x - middle).argsort().argsort() + 1
+        return ranks[x > middle].sum()
+
+    mean, spread = n * (n + 1) / 4, np.sqrt(n * (n + 1) * (2 * n + 1) / 24)
+    kept = [m for m in np.linspace(-2, 2, 4001) if abs(statistic(m) - mean) <= 1.96 * spread]
+    assert low == pytest.approx(kept[0], abs=0.03) and high == pytest.approx(kept[-1], abs=0.03)
+    assert low < centre < high
+
+
+def test_the_interval_covers_the_truth():
+    random = np.random.default_rng(0)
+    covers = 0
+    for _ in range(400):
+        low, _, high = interval_of(random.standard_t(2, 30) * 0.1 + 0.2)  # heavy tails, as of disturbed runs
+        covers += low <= 0.2 <= high
+    assert 0.92 <= covers / 400 <= 0.98
+
+
+def test_what_is_in_both_and_in_one_alone():
+    assert aligned("abcde", "abxde") == (4, [2], [2])
+    document = compared(side(lambda x: jnp.exp(jnp.sin(x)) + 1), side(lambda x: jnp.exp(jnp.cos(x)) + 1))
+    equations = document["equations"]
+    assert [e["text"].split()[0] for e in equations["a"]] == ["sin"]
+    assert [e["text"].split()[0] for e in equations["b"]] == ["cos"]
+    assert equations["common"] == 2
+    assert document["kernels"]["only_a"] == document["kernels"]["only_b"] == 1
+
+
+def test_results_are_compared_where_the_arguments_are_the_same():
+    x = jnp.arange(5.0)
+    document = compared(side(lambda x: x * 2, x), side(lambda x: jnp.where(x == 3, 6.5, x * 2), x))
+    results = document["results"]
+    assert results["absolute"]["value"] == 0.5 and results["where"].startswith("result 0[3]: 6 and 6.5")
+    assert results["relative"]["value"] == pytest.approx(0.5 / 6.5)
+    document = compared(side(lambda x: x * 2, x), side(lambda x: x + x, x))
+    assert document["results"]["equal"] and document["results"]["absolute"]["value"] == 0
+    y = jnp.arange(5.0) + 1
+    assert "different arguments" in compared(side(lambda x: x * 2, x), side(lambda x: x + x, y))["results"]["why"]
+    assert "shapes" in compared(side(lambda x: x * 2, x), side(lambda x: x.sum(), x))["results"]["why"]
+    odd = compared(side(lambda x: x * 2, x), side(lambda x: x / (x - 1), x))["results"]
+    assert odd["absolute"]["value"] is None and "result 0[1]" in odd["where"]
+
+
+def test_options_of_one_program():
+    f = jx.jit(looping(200))
+    seen = jx.inspect(f)(X)
+    document = seen.compare(options={"xla_cpu_use_fusion_emitters": False}, limit=0.05).document
+    validate(document)
+    assert document["equations"]["only_a"] == 0 and "xla_cpu_use_fusion_emitters=False" in document["b"]["title"]
+    assert document["results"]["relative"]["value"] < 1e-5 and document["b"]["compile"]["value"] > 0
+    with pytest.raises(ValueError, match="no_such_flag"):
+        seen.compare(options={"no_such_flag": 1})
+    with pytest.raises(TypeError, match="one of them"):
+        seen.compare()
+    row = list(observe.ledger())[-1]
+    assert side_with(row, {"xla_backend_optimization_level": 0}).compile_seconds > 0
+
+
+def test_inspections_are_compared():
+    f, g = (lambda x: jnp.sin(x) * 2), (lambda x: jnp.sin(x) + jnp.sin(x))
+    document = jx.inspect(f)(X).compare(jx.inspect(g)(X), limit=0.05).document
+    assert document["results"]["equal"]
+    again = jx.inspect(f).compare(jx.inspect(g), limit=0.05)(X).document
+    assert again["a"]["title"] == document["a"]["title"] and again["pairs"] >= 10
+
+
+def test_what_calls_python_is_not_run_again():
+    def told(x):
+        jx.debug.callback(lambda y: None, x)
+        return x + 1
+
+    with pytest.raises(LookupError, match="not run again"):
+        side(told)

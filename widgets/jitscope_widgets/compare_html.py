@@ -1,0 +1,53 @@
+"""A comparison of two programs as static HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from . import compare_words as told
+from .budget import Part
+from .guard import Pieces, part, said
+from .plain import clean, escape
+from .quantities import show
+from .words import Document, plural
+
+
+def comparison(document: Document) -> Pieces:
+    """The pane of a comparison."""
+    return [
+        f"<p><b>{escape(told.verdict(document))}</b></p>",
+        _figures(document),
+        said(told.results(document)),
+        _only(document["equations"], "equation", told.equation),
+        _only(document["kernels"], "kernel", told.kernel),
+        f'<p class="dim">Method: {escape(clean(document["method"]))}. This comparison took {escape(show(document["cost"]))}.</p>',
+    ]
+
+
+def _figures(document: Document) -> str:
+    titles = [escape(clean(document[side]["title"])) for side in ("a", "b")]
+    head = f"<tr><th></th><th>A: {titles[0]}</th><th>B: {titles[1]}</th><th></th></tr>"
+    rows = "".join(
+        f'<tr><td>{name}</td><td class="nw">{escape(one)}</td><td class="nw">{escape(other)}</td><td class="nw">{ratio}</td></tr>'
+        for name, one, other, ratio in told.figures(document)
+    )
+    return f"<table><tbody>{head}{rows}</tbody></table>"
+
+
+def _only(found: Document, noun: str, text: Callable[[Document], str]) -> Part:
+    def form(most: int) -> Callable[[], str]:
+        def made() -> str:
+            lines = "".join(_lines(found, side, noun, text, most) for side in ("a", "b"))
+            return f"<details><summary>{escape(told.common(found, noun))}</summary>{lines}</details>"
+
+        return made
+
+    return part(f"the {noun}s of one alone", form(60), form(10), form(0))
+
+
+def _lines(found: Document, side: str, noun: str, text: Callable[[Document], str], most: int) -> str:
+    shown, kind = found[side][:most], "was" if side == "a" else "is"
+    sign = "−" if side == "a" else "+"
+    rows = "".join(f'<p class="{kind}">{sign} <code>{escape(text(one))}</code></p>' for one in shown)
+    more = found[f"only_{side}"] - len(shown)
+    return rows + (said(f"{sign} and {plural(more, f'more {noun}')}") if more > 0 else "")

@@ -1,0 +1,73 @@
+"""What a comparison of two programs says, in words that all its views share."""
+
+from __future__ import annotations
+
+from .plain import clean
+from .quantities import amount, number, show
+from .words import Document, home, plural
+
+
+ROWS = (
+    ("wall", "a call"),
+    ("compile", "compiling"),
+    ("memory", "memory"),
+    ("flops", "operations"),
+    ("bytes", "bytes moved"),
+)
+
+
+def verdict(document: Document) -> str:
+    """`g takes 1.2 times as long as f (95 % interval 1.18 to 1.22, from 200 pairs of runs).`"""
+    one, other = clean(document["a"]["title"]), clean(document["b"]["title"])
+    interval = f"95 % interval {_ratio(document['low'])} to {_ratio(document['high'])}, from {plural(document['pairs'], 'pair')} of runs"
+    ratio = f"takes {_ratio(document['ratio'])} times as long as"
+    if document["verdict"] == "no difference found":
+        return f"No difference in time was found: {other} {ratio} {one} ({interval}, which includes 1)."
+    return f"{other} is {document['verdict']}: it {ratio} {one} ({interval})."
+
+
+def _ratio(value: float) -> str:
+    return f"{value:.3g}" if abs(value - 1) >= 0.05 else f"{value:.3f}"
+
+
+def results(document: Document) -> str:
+    """How far the results are apart."""
+    found = document["results"]
+    if found["why"]:
+        return f"The results were not compared: {clean(found['why'])}."
+    if found["equal"]:
+        return "The results are equal, bit for bit but for zeros' signs."
+    if amount(found["absolute"]) is None:
+        return f"The results differ: {clean(found['where'])}."
+    return (
+        f"The results differ by at most {number(found['absolute']['value'], '')}, relative to the larger by at most "
+        f"{number(found['relative']['value'], '')}; most in {clean(found['where'])}."
+    )
+
+
+def figures(document: Document) -> list[tuple[str, str, str, str]]:
+    """What is said of both: name, of the first, of the second, their ratio."""
+    rows = []
+    for name, called in ROWS:
+        one, other = document["a"][name], document["b"][name]
+        a, b = amount(one), amount(other)
+        rows.append((called, show(one), show(other), f"× {_ratio(b / a)}" if a and b else ""))
+    return rows
+
+
+def common(part: Document, noun: str) -> str:
+    """`12 equations in both, 1 only in A, 2 only in B`."""
+    return f"{plural(part['common'], noun)} in both, {part['only_a']:,} only in A, {part['only_b']:,} only in B"
+
+
+def equation(one: Document) -> str:
+    """An equation with its line."""
+    position = one["position"]
+    place = f"   {home(position)}, line {position['line']}" if position else ""
+    return clean(one["text"]) + place
+
+
+def kernel(one: Document) -> str:
+    """`fusion of 13: f32[64,7]`"""
+    what = f"fusion of {one['operations']}" if one["kind"] == "fusion" else clean(one["opcode"])
+    return f"{what}: {clean(one['type'])}"

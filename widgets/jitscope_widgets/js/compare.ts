@@ -1,0 +1,130 @@
+// Two programs against each other: which is faster and how sure that is, what they cost, what is in one alone.
+import type { ComparedKernel, ComparisonDoc, Host, Position, Quantity } from "./documents";
+import { h, plural, s } from "./dom";
+import type { View } from "./mount";
+import { origin, quantity, withUnit } from "./numbers";
+
+type Side = "a" | "b";
+const ROWS: [keyof ComparisonDoc["a"] & ("wall" | "compile" | "memory" | "flops" | "bytes"), string][] = [
+  ["wall", "a call"],
+  ["compile", "compiling"],
+  ["memory", "memory"],
+  ["flops", "operations"],
+  ["bytes", "bytes moved"],
+];
+
+function ratio(value: number): string {
+  return Math.abs(value - 1) >= 0.05 ? String(Number(value.toPrecision(3))) : value.toFixed(3);
+}
+
+function verdict({ a, b, verdict: found, ratio: centre, low, high, pairs }: ComparisonDoc): HTMLElement {
+  const interval = `95 % interval ${ratio(low)} to ${ratio(high)}, from ${plural(pairs, "pair")} of runs`;
+  const none = found === "no difference found";
+  return h(
+    "p",
+    { class: "jitscope-verdict", "data-verdict": found },
+    h("strong", {}, none ? "No difference in time was found" : `${b.title} is ${found}`),
+    `: ${none ? b.title : "it"} takes `,
+    h("strong", {}, `${ratio(centre)} ×`),
+    ` as long as ${a.title} (${interval}${none ? ", which includes 1" : ""}).`,
+  );
+}
+
+/** The interval of the ratio on a line, with 1 marked. */
+function interval({ low, high, ratio: centre }: ComparisonDoc): SVGElement {
+  const reach = Math.max(Math.abs(Math.log(low)), Math.abs(Math.log(high)), 0.1) * 1.25;
+  const [width, height] = [480, 46];
+  const at = (value: number) => width / 2 + (Math.log(value) / reach) * (width / 2 - 30);
+  const text = (x: number, y: number, said: string) => s("text", { x, y, "text-anchor": "middle", class: "jitscope-roof-label" }, said);
+  const picture = s("svg", { class: "jitscope-interval", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Ratio ${ratio(centre)}, 95 % interval ${ratio(low)} to ${ratio(high)}` });
+  picture.append(
+    s("path", { class: "jitscope-roof-grid", d: `M30 22H${width - 30}` }),
+    s("path", { class: "jitscope-roof-line", d: `M${at(1)} 10V34` }),
+    s("path", { class: "jitscope-interval-bar", d: `M${at(low)} 22H${at(high)}` }),
+    s("circle", { class: "jitscope-interval-centre", cx: at(centre), cy: 22, r: 5 }),
+    text(at(1), 46, "1: equal"),
+    text(32, 46, "B faster"),
+    text(width - 32, 46, "B slower"),
+  );
+  return picture;
+}
+
+function figure(q: Quantity): HTMLElement {
+  return h("span", { class: "jitscope-figure", title: origin(q), "data-origin": q.origin }, quantity(q));
+}
+
+function figures(doc: ComparisonDoc): HTMLElement {
+  const rows = ROWS.map(([name, title]) => {
+    const [one, other] = [doc.a[name], doc.b[name]];
+    const times = one.value && other.value ? `× ${ratio(other.value / one.value)}` : "";
+    return h("tr", {}, h("th", { scope: "row" }, title), h("td", {}, figure(one)), h("td", {}, figure(other)), h("td", {}, times));
+  });
+  const head = h("tr", {}, h("td"), h("th", { scope: "col" }, `A: ${doc.a.title}`), h("th", { scope: "col" }, `B: ${doc.b.title}`), h("td"));
+  return h("table", { class: "jitscope-compared" }, h("thead", {}, head), h("tbody", {}, ...rows));
+}
+
+function results({ results: found }: ComparisonDoc): string {
+  if (found.why) return `The results were not compared: ${found.why}.`;
+  if (found.equal) return "The results are equal, bit for bit but for zeros' signs.";
+  if (found.absolute.value === null) return `The results differ: ${found.where}.`;
+  return `The results differ by at most ${withUnit(found.absolute.value, "")}, relative to the larger by at most ${withUnit(
+    found.relative.value ?? 0,
+    "",
+  )}; most in ${found.where}.`;
+}
+
+interface Part<T> {
+  common: number;
+  a: T[];
+  b: T[];
+  only_a: number;
+  only_b: number;
+}
+
+function part<T>(found: Part<T>, noun: string, row: (one: T) => (Node | string)[]): HTMLElement {
+  const said = `${plural(found.common, noun)} in both, ${found.only_a.toLocaleString("en")} only in A, ${found.only_b.toLocaleString("en")} only in B`;
+  const list = (side: Side, sign: string, title: string) => {
+    const more = found[`only_${side}`] - found[side].length;
+    return h(
+      "div",
+      { class: "jitscope-only", "data-side": side },
+      h("h4", {}, title),
+      ...found[side].map((one) => h("p", {}, h("span", { "aria-hidden": "true" }, sign), " ", ...row(one))),
+      more > 0 ? h("p", { class: "jitscope-muted" }, `and ${plural(more, `more ${noun}`)}`) : null,
+      found[`only_${side}`] ? null : h("p", { class: "jitscope-muted" }, "none"),
+    );
+  };
+  const differs = found.only_a + found.only_b > 0;
+  return h(
+    "details",
+    { open: differs && found.only_a + found.only_b <= 24 },
+    h("summary", {}, said),
+    differs ? h("div", { class: "jitscope-onlys" }, list("a", "−", "only in A"), list("b", "+", "only in B")) : null,
+  );
+}
+
+function lineOf(position: Position | null, host: Host): Node | string {
+  if (!position) return "";
+  const text = ` ${position.cell ?? position.file.split("/").pop()}, line ${position.line}`;
+  if (!host.goto || !position.cell) return h("span", { class: "jitscope-muted" }, text);
+  return h("button", { type: "button", class: "jitscope-link", onclick: () => host.goto!(position) }, text.trim());
+}
+
+function kernelText({ kind, operations, opcode, type }: ComparedKernel): string {
+  return `${kind === "fusion" ? `fusion of ${operations}` : opcode}: ${type}`;
+}
+
+export function comparisonView(doc: ComparisonDoc, host: Host): View {
+  const element = h(
+    "div",
+    { class: "jitscope-comparison" },
+    verdict(doc),
+    interval(doc),
+    figures(doc),
+    h("p", {}, results(doc)),
+    part(doc.equations, "equation", (one) => [h("code", {}, one.text), " ", lineOf(one.position, host)]),
+    part(doc.kernels, "kernel", (one) => [h("code", { title: one.name }, kernelText(one))]),
+    h("p", { class: "jitscope-muted" }, `Method: ${doc.method}. This comparison took ${quantity(doc.cost)}.`),
+  );
+  return { element, dispose() {} };
+}
