@@ -33,7 +33,7 @@ function verdict({ a, b, verdict: found, ratio: centre, low, high, pairs }: Comp
 /** The interval of the ratio on a line, with 1 marked. */
 function interval({ low, high, ratio: centre }: ComparisonDoc): SVGElement {
   const reach = Math.max(Math.abs(Math.log(low)), Math.abs(Math.log(high)), 0.1) * 1.25;
-  const [width, height] = [480, 46];
+  const [width, height] = [480, 52];
   const at = (value: number) => width / 2 + (Math.log(value) / reach) * (width / 2 - 30);
   const text = (x: number, y: number, said: string) => s("text", { x, y, "text-anchor": "middle", class: "jitscope-roof-label" }, said);
   const picture = s("svg", { class: "jitscope-interval", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Ratio ${ratio(centre)}, 95 % interval ${ratio(low)} to ${ratio(high)}` });

@@ -17,7 +17,7 @@ import numpy as np
 
 
 METHOD = (
-    "runs in pairs, one of each program in random order; the ratio is the Hodges-Lehmann estimate of the pairs' ratios, its 95 % interval "
+    "runs in pairs, in random order (of a short program the fastest of up to eight); the ratio is the Hodges-Lehmann estimate of the pairs' ratios, its 95 % interval "
     "that of Wilcoxon's signed ranks"
 )
 MOST = 200
