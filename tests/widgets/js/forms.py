@@ -55,7 +55,7 @@ def types() -> str:
     """The text of the file."""
     parts = [_HEAD, *(_interface(name, form) for name, form in FORMS.items())]
     every = " | ".join(map(_name, KINDS))
-    return "\n".join([*parts, f"export type AnyDocument = {every};\n"])
+    return "".join([*parts, f"export type AnyDocument = {every};\n"])
 
 
 def _name(form: str) -> str:

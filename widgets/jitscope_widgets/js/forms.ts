@@ -1,12 +1,10 @@
 // The forms of documents as types, made from schema.py: python -m tests.widgets.js.forms
-
 export interface Quantity {
   value: number | null;
   unit: string;
   origin: "measured" | "modelled" | "unknown";
   note: string;
 }
-
 export interface Position {
   file: string;
   cell: string | null;
@@ -18,7 +16,6 @@ export interface Position {
   text: string;
   named_scope?: string;
 }
-
 export interface Edit {
   line: number;
   column: number;
@@ -26,7 +23,6 @@ export interface Edit {
   end_column: number;
   text: string;
 }
-
 export interface Fix {
   text: string;
   edits: Edit[];
@@ -34,7 +30,6 @@ export interface Fix {
   position: Position | null;
   before?: string[];
 }
-
 export interface SourceFunction {
   name: string;
   label: string;
@@ -43,7 +38,6 @@ export interface SourceFunction {
   first_line: number;
   lines: string[];
 }
-
 export interface SourceDoc {
   kind: "source";
   version: 1;
@@ -51,7 +45,6 @@ export interface SourceDoc {
   calls: { function: number; parent: number | null; line: number | null }[];
   marks: { call: number; line: number; nodes: string[]; forward: number; backward: number }[];
 }
-
 export interface GraphNode {
   id: string;
   kind: "input" | "constant" | "equation" | "output" | "instruction" | "fusion" | "library" | "scope" | "group";
@@ -70,7 +63,6 @@ export interface GraphNode {
   mark?: "path" | "stop" | "removed" | "added" | "changed" | "rewired" | "fused" | "moved";
   fused_into: string | null;
 }
-
 export interface GraphEdge {
   from: string;
   to: string;
@@ -78,7 +70,6 @@ export interface GraphEdge {
   bytes: number;
   gone?: boolean;
 }
-
 export interface GraphDoc {
   kind: "graph";
   version: 1;
@@ -87,20 +78,17 @@ export interface GraphDoc {
   nodes: GraphNode[];
   edges: GraphEdge[];
 }
-
 export interface Member {
   name: string;
   opcode: string;
   type: string;
   paths: string[];
 }
-
 export interface Boundary {
   from: string;
   to: string;
   observed: { kind: "library" | "copy" | "reduction" | "broadcast" | "result" | "several users" | "concatenation" | "loop" | "branch" | "call"; text: string }[];
 }
-
 export interface Kernel {
   name: string;
   kind: "fusion" | "library" | "loop" | "copy" | "other";
@@ -113,21 +101,18 @@ export interface Kernel {
   note: string;
   share?: number | null;
 }
-
 export interface DiffLine {
   number: number;
   text: string;
   name: string;
   paths: string[];
 }
-
 export interface DiffRow {
   kind: "same" | "changed" | "removed" | "added" | "fused";
   left: DiffLine | null;
   right: DiffLine | null;
   caption: string;
 }
-
 export interface FusionDoc {
   kind: "fusion";
   version: 1;
@@ -139,12 +124,10 @@ export interface FusionDoc {
   rows: DiffRow[];
   summary: { before: number; after: number; kernels: number; fusions: number; library: number; sentence: string; unknown?: { kernels: number; bytes: number | null; time: number | null } };
 }
-
 export interface Stage {
   name: "trace" | "lower" | "compile" | "first run";
   seconds: Quantity;
 }
-
 export interface TimingDoc {
   kind: "timing";
   version: 1;
@@ -154,14 +137,12 @@ export interface TimingDoc {
   steady: { median: Quantity; low: Quantity; high: Quantity; runs: number; source: "button" | "cell" } | null;
   can_measure: boolean;
 }
-
 export interface Site {
   position: Position | null;
   compilations: number;
   retraces: number;
   seconds: number;
 }
-
 export interface Matrix {
   columns: { label: string; what: "compiled" | "reused"; calls: number | null }[];
   rows: { path: string; cells: string[]; changed: boolean[] }[];
@@ -169,7 +150,6 @@ export interface Matrix {
   columns_left_after: number;
   rows_left: number;
 }
-
 export interface RecompilationCard {
   function: string;
   cause: "shape" | "dtype" | "weak type" | "static value" | "static object" | "tree structure" | "none" | "call form" | "kind" | "function" | "closure" | "redefined" | "device" | "sharding" | "donation" | "option" | "x64" | "cache";
@@ -184,14 +164,12 @@ export interface RecompilationCard {
   fix: Fix | null;
   quiet: boolean;
 }
-
 export interface RecompilationsDoc {
   kind: "recompilations";
   version: 1;
   title: string;
   cards: RecompilationCard[];
 }
-
 export interface Diagnostic {
   id: string;
   severity: "error" | "warning" | "info";
@@ -204,14 +182,12 @@ export interface Diagnostic {
   fix: Fix | null;
   silence: Fix | null;
 }
-
 export interface DiagnosticsDoc {
   kind: "diagnostics";
   version: 1;
   items: Diagnostic[];
   note?: string;
 }
-
 export interface StoppedDoc {
   kind: "stopped";
   version: 1;
@@ -223,7 +199,6 @@ export interface StoppedDoc {
   left_out: number;
   fixes: Fix[];
 }
-
 export interface Numbers {
   name: string;
   type: string;
@@ -236,7 +211,6 @@ export interface Numbers {
   index: number[] | null;
   element: string;
 }
-
 export interface Step {
   path: string;
   primitive: string;
@@ -244,7 +218,6 @@ export interface Step {
   transforms: ("jvp" | "transpose" | "vmap")[];
   iterations: { number: number; count: number | null; position: Position | null }[];
 }
-
 export interface NanHuntDoc {
   kind: "nan-hunt";
   version: 1;
@@ -265,7 +238,6 @@ export interface NanHuntDoc {
   seconds: Quantity;
   fixes: Fix[];
 }
-
 export interface CompilationDoc {
   kind: "compilation";
   version: 1;
@@ -284,7 +256,6 @@ export interface CompilationDoc {
   cost: { flops: Quantity; bytes: Quantity; memory: Quantity };
   instruments?: { transformations?: TransformationsDoc; passes?: PassesDoc; memory?: MemoryDoc; values?: ValuesDoc; profile?: ProfileDoc; machine?: MachineDoc };
 }
-
 export interface CellDoc {
   kind: "cell";
   version: 1;
@@ -297,7 +268,6 @@ export interface CellDoc {
   error: { type: string; message: string; position: Position | null; stopped?: StoppedDoc } | null;
   note: string;
 }
-
 export interface PassRun {
   name: string;
   does: string;
@@ -307,7 +277,6 @@ export interface PassRun {
   seconds: Quantity;
   state: number | null;
 }
-
 export interface PassRow {
   kind: "removed" | "added" | "changed" | "rewired" | "fused" | "moved";
   before: string | null;
@@ -317,7 +286,6 @@ export interface PassRow {
   opcode: string;
   paths: string[];
 }
-
 export interface PassState {
   operations: number;
   kernels: number;
@@ -331,13 +299,11 @@ export interface PassState {
   graph: GraphDoc | null;
   graph_left_out: number;
 }
-
 export interface CodeProgram {
   title: string;
   lines: { text: string; origin: number | null; transforms: ("jvp" | "transpose" | "vmap")[] }[];
   left_out: number;
 }
-
 export interface TransformationsDoc {
   kind: "transformations";
   version: 1;
@@ -348,7 +314,6 @@ export interface TransformationsDoc {
   origins: { position: Position; paths: string[] }[];
   cost: Quantity;
 }
-
 export interface PassesDoc {
   kind: "passes";
   version: 1;
@@ -360,7 +325,6 @@ export interface PassesDoc {
   positions: Record<string, Position>;
   cost: Quantity;
 }
-
 export interface MemoryBuffer {
   label: string;
   kind: "argument" | "constant" | "result" | "temporary";
@@ -377,7 +341,6 @@ export interface MemoryBuffer {
   path: string | null;
   paths: string[];
 }
-
 export interface MemoryChange {
   id: string;
   text: string;
@@ -386,7 +349,6 @@ export interface MemoryChange {
   position: Position | null;
   tried: { peak: number; reserved: number; temporary: number; aliased: number; seconds: Quantity; note: string } | null;
 }
-
 export interface MemoryDoc {
   kind: "memory";
   version: 1;
@@ -403,12 +365,10 @@ export interface MemoryDoc {
   positions: Record<string, Position>;
   cost: Quantity;
 }
-
 export interface Bounds {
   least: number;
   most: number;
 }
-
 export interface TimedKernel {
   name: string;
   called: string;
@@ -430,7 +390,6 @@ export interface TimedKernel {
   why: string;
   lines: number[];
 }
-
 export interface Hardware {
   measured: string;
   seconds: Quantity;
@@ -438,7 +397,6 @@ export interface Hardware {
   fresh: Quantity;
   peaks: { dtype: string; rate: Quantity }[];
 }
-
 export interface ProfileDoc {
   kind: "profile";
   version: 1;
@@ -460,7 +418,6 @@ export interface ProfileDoc {
   work: string;
   cost: Quantity;
 }
-
 export interface ComparedSide {
   title: string;
   on: string;
@@ -470,7 +427,6 @@ export interface ComparedSide {
   flops: Quantity;
   bytes: Quantity;
 }
-
 export interface ComparedKernel {
   name: string;
   kind: "fusion" | "library" | "loop" | "copy" | "other";
@@ -478,7 +434,6 @@ export interface ComparedKernel {
   operations: number;
   type: string;
 }
-
 export interface ComparisonDoc {
   kind: "comparison";
   version: 1;
@@ -496,7 +451,6 @@ export interface ComparisonDoc {
   results: { absolute: Quantity; relative: Quantity; where: string; equal: boolean; why: string };
   cost: Quantity;
 }
-
 export interface ValueRow {
   path: string;
   result: number;
@@ -514,7 +468,6 @@ export interface ValueRow {
   nan: number;
   inf: number;
 }
-
 export interface ValueDetail {
   path: string;
   result: number;
@@ -523,7 +476,6 @@ export interface ValueDetail {
   picture: { rows: number; columns: number; cells: string; low: number; high: number; folded: string } | null;
   first: string[];
 }
-
 export interface ValuesDoc {
   kind: "values";
   version: 1;
@@ -538,7 +490,6 @@ export interface ValuesDoc {
   remarks: string[];
   cost: Quantity;
 }
-
 export interface Mix {
   total: number;
   counts: Record<string, number>;
@@ -547,13 +498,11 @@ export interface Mix {
   bits: number | null;
   lanes: string;
 }
-
 export interface CodeText {
   text: string;
   left_out: number;
   nesting: number[][];
 }
-
 export interface CodeFunction {
   name: string;
   machine: "x86-64" | "arm64";
@@ -574,7 +523,6 @@ export interface CodeFunction {
   blocks: { code: string; depth: number; ways: number[] }[] | null;
   left_out: number;
 }
-
 export interface MachineDoc {
   kind: "machine";
   version: 1;
@@ -590,7 +538,6 @@ export interface MachineDoc {
   positions: Position[];
   cost: Quantity;
 }
-
 export interface LedgerRow {
   id: number;
   function: string;
@@ -603,12 +550,10 @@ export interface LedgerRow {
   equations: number;
   calls: number | null;
 }
-
 export interface LedgerDoc {
   kind: "ledger";
   version: 1;
   rows: LedgerRow[];
   recompilations?: RecompilationsDoc;
 }
-
 export type AnyDocument = SourceDoc | GraphDoc | FusionDoc | TimingDoc | RecompilationsDoc | DiagnosticsDoc | StoppedDoc | NanHuntDoc | CompilationDoc | CellDoc | TransformationsDoc | PassesDoc | MemoryDoc | ProfileDoc | ComparisonDoc | ValuesDoc | MachineDoc | LedgerDoc;
