@@ -63,6 +63,7 @@ def _side(side: Side, seconds: np.ndarray, pairs: Pairs) -> Document:
     module = hlo_module.optimized(side.executable)
     work = work_of(module)
     stats = side.executable.memory_stats()
+    reserved = stats["argument"] + stats["output"] + stats["temp"] - stats["alias"]
     return {
         "title": side.title,
         "on": side.rerun.on,
@@ -72,7 +73,7 @@ def _side(side: Side, seconds: np.ndarray, pairs: Pairs) -> Document:
         "compile": quantity(
             side.compile_seconds, "s", note="" if side.compile_seconds is not None else "it came from a cache"
         ),
-        "memory": quantity(float(stats["peak"]), "B", "modelled", "as XLA planned it"),
+        "memory": quantity(float(reserved), "B", "modelled", "arguments, results and temporaries that XLA reserves"),
         "flops": quantity(work.flops, "flop", "modelled", work.why),
         "bytes": quantity(work.bytes, "B", "modelled", work.why),
     }
