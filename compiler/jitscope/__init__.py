@@ -31,7 +31,7 @@ __getattr__, __dir__ = _late(
     | {
         f".{room}": "."
         for room in (
-            "ad ad_checkpoint api_util checkify custom_batching custom_derivatives debug dlpack dtypes errors example_libraries "
+            "ad ad_checkpoint api_util checkify custom_batching custom_derivatives debug distributed dlpack dtypes errors example_libraries "
             "experimental export extend ffi flatten_util image interpreters ir lax monitoring nn optimizers profiler random ref "
             "scipy stages test_util tree_util typing version"
         ).split()

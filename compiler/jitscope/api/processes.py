@@ -1,4 +1,4 @@
-"""Which devices and processes there are. This release has one process, and the CPU."""
+"""Which devices and processes there are. This release has the CPU."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import tree
 from ..backend.array import Array
-from ..xla import client
+from ..xla import client, processes
 
 
 __all__ = ["copy_to_host_async", "default_backend", "device_count", "effects_barrier", "host_count", "host_id",
@@ -27,38 +27,41 @@ def default_backend() -> str:
 def device_count(backend: str | None = None) -> int:
     """The number of devices of all processes. Raises RuntimeError for an unknown backend."""
     check_backend(backend)
-    return len(client.cpu_devices())
+    return len(client.all_devices())
 
 
 def local_device_count(backend: str | None = None) -> int:
     """The number of devices of this process. Raises RuntimeError for an unknown backend."""
-    return device_count(backend)
+    check_backend(backend)
+    return len(client.cpu_devices())
 
 
 def local_devices(process_index: int | None = None, backend: str | None = None) -> list[Any]:
-    """The devices of a process (this one). Raises RuntimeError for an unknown backend, ValueError for another process."""
+    """The devices of a process (of this one, if left out). Raises RuntimeError for an unknown backend, ValueError for a process
+    that is not there."""
     check_backend(backend)
-    if process_index not in (None, 0):
-        raise ValueError(f"there is no process {process_index}: this release runs in a single one, number 0")
-    return list(client.cpu_devices())
+    if process_index is None:
+        return list(client.cpu_devices())
+    if not 0 <= process_index < process_count():
+        raise ValueError(f"there is no process {process_index}: there are {process_count()}")
+    return [d for d in client.all_devices() if d.process_index == process_index]
 
 
 def process_index(backend: str | None = None) -> int:
-    """The number of this process: 0."""
+    """The number of this process among those that compute together."""
     check_backend(backend)
-    return 0
+    return processes.joined.number if processes.joined is not None else 0
 
 
 def process_count(backend: str | None = None) -> int:
-    """The number of processes: 1."""
+    """The number of processes that compute together."""
     check_backend(backend)
-    return 1
+    return processes.joined.count if processes.joined is not None else 1
 
 
 def process_indices(backend: str | None = None) -> list[int]:
-    """The numbers of all processes: [0]."""
-    check_backend(backend)
-    return [0]
+    """The numbers of all processes."""
+    return list(range(process_count(backend)))
 
 
 host_count, host_id, host_ids = process_count, process_index, process_indices

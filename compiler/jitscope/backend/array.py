@@ -422,7 +422,7 @@ def _checked_int(x: Any, dtype: Any) -> np.ndarray:
 @cache
 def one_device() -> bool:
     """Whether the process has a single device, so that nobody need ask where an array is."""
-    return len(client.cpu_devices()) == 1
+    return len(client.all_devices()) == 1
 
 
 def device_for(values: Sequence[Any]) -> Any:

@@ -2,6 +2,7 @@
 
 import os
 import threading
+from collections.abc import Callable
 from functools import cache, lru_cache
 from typing import Any
 
@@ -33,7 +34,14 @@ Device = _jax.Device
 
 _client = None
 home: "tuple[SingleDevice, list[Device]] | None" = None
+_maker: "Callable[[], Any] | None" = None
 _lock = threading.Lock()
+
+
+def make_client_by(make: "Callable[[], Any]") -> None:
+    """Have the client made so, when it is needed: of several processes that compute together."""
+    global _maker
+    _maker = make
 
 
 class Aval:
@@ -82,7 +90,7 @@ def _make_client() -> Any:
     with _lock:
         if _client is None:
             check_platforms(os.environ.get("JAX_PLATFORMS") or "cpu")
-            client = xc.make_cpu_client(num_devices=device_count())
+            client = _maker() if _maker is not None else xc.make_cpu_client(num_devices=device_count())
             forks.started(client)
             home = placement(_first_choice(client.local_devices()))
             _client = client

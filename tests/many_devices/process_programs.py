@@ -1,0 +1,119 @@
+"""What each of several processes runs: `python -m tests.many_devices.process_programs NAME NUMBER COUNT PORT`."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+
+import numpy as np
+
+import jitscope as jx
+from jitscope import lax
+from jitscope.experimental import multihost_utils as multihost
+from jitscope.sharding import AxisType, NamedSharding, PartitionSpec as P
+
+
+def join(number: int, count: int, port: int, timeout: int = 60) -> None:
+    jx.config.update("jax_num_cpu_devices", 2)
+    jx.distributed.initialize(
+        f"127.0.0.1:{port}",
+        count,
+        number,
+        initialization_timeout=timeout,
+        heartbeat_timeout_seconds=10,
+        shutdown_timeout_seconds=10,
+    )
+
+
+def together(number: int, count: int, port: int) -> None:
+    join(number, count, port)
+    assert (jx.process_index(), jx.process_count(), jx.device_count(), jx.local_device_count()) == (
+        number,
+        count,
+        2 * count,
+        2,
+    )
+    assert [d.process_index for d in jx.devices()] == [i for i in range(count) for _ in range(2)]
+    mesh = jx.make_mesh((2 * count,), ("x",), axis_types=(AxisType.Auto,))
+    whole = np.arange(8 * count, dtype=np.float32).reshape(-1, 2)
+    mine = whole[4 * number : 4 * number + 4]
+    x = jx.make_array_from_process_local_data(NamedSharding(mesh, P("x")), mine)
+    assert (
+        x.shape == whole.shape
+        and not x.is_fully_addressable
+        and len(x.addressable_shards) == 2
+        and len(x.global_shards) == 2 * count
+    )
+    try:
+        np.asarray(x)
+    except RuntimeError as error:
+        assert "other processes" in str(error), error
+    else:
+        raise AssertionError
+    total = jx.jit(lambda a: a.sum(0))(x)
+    np.testing.assert_allclose(np.asarray(total), whole.sum(0))
+    part = jx.shard_map(lambda a: lax.psum(a, "x"), mesh=mesh, in_specs=P("x"), out_specs=P())
+    np.testing.assert_allclose(np.asarray(jx.jit(part)(x)), whole.reshape(2 * count, 2, 2).sum(0))
+    grad = jx.jit(jx.grad(lambda w, a: ((a * w) ** 2).mean()))(2.0, x)
+    np.testing.assert_allclose(np.asarray(grad), (4 * whole**2).mean(), rtol=1e-5)
+    np.testing.assert_array_equal(multihost.process_allgather(np.array([number, 7])), [[i, 7] for i in range(count)])
+    np.testing.assert_array_equal(multihost.process_allgather(x), whole)
+    given = multihost.broadcast_one_to_all(
+        {"a": np.full(3, number + 5.0, np.float32), "b": np.array([True, number == 0])}
+    )
+    np.testing.assert_array_equal(given["a"], [5, 5, 5])
+    np.testing.assert_array_equal(given["b"], [True, True])
+    multihost.sync_global_devices("here")
+    multihost.assert_equal(np.arange(3))
+    try:
+        multihost.assert_equal(np.arange(3) + number, "not the same")
+    except AssertionError as error:
+        assert "not the same" in str(error)
+    else:
+        raise SystemExit("assert_equal said nothing")
+    one = jx.jit(lambda a: a * 2)(np.ones(3))  # on this process's own device
+    assert float(one.sum()) == 6
+    multihost.sync_global_devices("end")
+    jx.distributed.shutdown()
+    assert not jx.distributed.is_initialized()
+
+
+def one_dies(number: int, count: int, port: int) -> None:
+    join(number, count, port)
+    mesh = jx.make_mesh((2 * count,), ("x",), axis_types=(AxisType.Auto,))
+    x = jx.make_array_from_callback((2 * count, 2), NamedSharding(mesh, P("x")), lambda i: np.ones((1, 2), np.float32))
+    f = jx.jit(lambda a: a.sum(0))
+    f(x).block_until_ready()
+    multihost.sync_global_devices("all run")
+    if number == count - 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    start = time.monotonic()
+    try:
+        for _ in range(1000):
+            f(x).block_until_ready()
+            time.sleep(0.02)
+    except RuntimeError as error:
+        print(f"process {number} heard after {time.monotonic() - start:.1f} s: {str(error)[:200]}", flush=True)
+        os._exit(3)
+    os._exit(4)
+
+
+def one_is_late(number: int, count: int, port: int) -> None:
+    if number == count - 1:
+        return
+    start = time.monotonic()
+    try:
+        join(number, count, port, timeout=4)
+    except RuntimeError as error:
+        assert f"not all of the {count} processes" in str(error), error
+        print(f"process {number} gave up after {time.monotonic() - start:.1f} s", flush=True)
+        os._exit(3)
+    os._exit(4)
+
+
+if __name__ == "__main__":
+    name, *numbers = sys.argv[1:]
+    globals()[name](*map(int, numbers))
+    print("done", flush=True)
