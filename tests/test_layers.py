@@ -34,6 +34,7 @@ LAYERS = [
     "errors",
     "ir",
     "sharding",
+    "distributed",
     "stages",
     "typing",
     "ref",

@@ -10,7 +10,7 @@ import numpy as np
 from .. import tree
 from ..api.devices import devices
 from ..api.jit import jit
-from ..api.many_devices import make_array_from_callback
+from ..api.many_devices import make_array_from_callback, make_array_from_process_local_data
 from ..api.processes import process_count, process_index
 from ..backend.array import Array
 from ..core.meshes import Mesh
@@ -102,8 +102,6 @@ def assert_equal(in_tree: Any, fail_message: str = "") -> None:
 
 def host_local_array_to_global_array(local_inputs: Any, global_mesh: Mesh, pspecs: Any) -> Any:
     """Trees of what each process has as arrays over all of them."""
-    from ..api.many_devices import make_array_from_process_local_data  # few programs ask for it
-
     leaves, treedef = tree.flatten(local_inputs)
     specs = tree.broadcast_prefix(pspecs, treedef, "pspecs")
     pairs = zip(leaves, specs)
