@@ -18,11 +18,18 @@ class Traced:
     site: ast.AST
     static: frozenset[str] = field(default=frozenset(), compare=False)
     bound: frozenset[str] = field(default=frozenset(), compare=False)
+    inside: bool = field(default=False, compare=False)
+    """Whether it is defined inside of a function that is traced without values."""
+
+    @property
+    def sorts(self) -> bool:
+        """Whether the transformation itself tells arrays from what else is among the arguments, and gives changed objects back."""
+        return self.by in _SORTING.values()
 
     @property
     def abstract(self) -> bool:
         """Whether values are unknown inside: `grad` of code that runs has values."""
-        return self.by not in _WITH_VALUES
+        return self.inside or self.by not in _WITH_VALUES
 
 
 _WITH_VALUES = {"grad", "value_and_grad", "jvp", "vjp", "linearize", "jacrev", "checkpoint", "remat"}
@@ -35,6 +42,16 @@ _TAKES: dict[str, tuple[int, ...]] = {
     "jax.lax.cond": (1, 2), "jax.lax.switch": (1,), "jax.lax.associative_scan": (0,),
 }  # fmt: skip
 """Where transformations and control flow take functions."""
+_SORTING = {
+    "equinox.filter_jit": "filter_jit",
+    "equinox.filter_vmap": "filter_vmap",
+    "equinox.filter_pmap": "filter_pmap",
+    "flax.nnx.jit": "nnx.jit",
+    "flax.nnx.vmap": "nnx.vmap",
+    "flax.nnx.pmap": "nnx.pmap",
+    "flax.nnx.scan": "nnx.scan",
+}
+"""Transformations of libraries that take any object: nothing is known of an argument by itself."""
 _KEYWORDS = {"fun", "f", "fn", "body_fun", "cond_fun", "true_fun", "false_fun", "branches"}
 
 
@@ -52,8 +69,17 @@ class Functions:
         self.traced: list[Traced] = []
         self._collect()
         self._find()
+        self._nest()
         for given in self.compiled.values():
             given.sort(key=lambda one: one[0])
+
+    def _nest(self) -> None:
+        """`grad` of a function inside of a compiled one sees no values either."""
+        without = {one.function for one in self.traced if one.abstract}
+        self.traced = [
+            replace(one, inside=True) if not one.abstract and without & set(self.code.around(one.function)) else one
+            for one in self.traced
+        ]
 
     # names
 
@@ -197,6 +223,8 @@ class Functions:
         dotted = self.code.names.dotted(call.func if call else decorator)
         if call and dotted == "functools.partial" and call.args:
             dotted = self.code.names.dotted(call.args[0])
+        if dotted in _SORTING:
+            return [Traced(node, _SORTING[dotted], decorator, frozenset(parameters(node)))]
         if dotted not in _TAKES or dotted.startswith("jax.lax."):
             return []
         static = static_names(node, call.keywords) if call else frozenset()
@@ -205,6 +233,9 @@ class Functions:
     def _of_call(self, call: ast.Call) -> list[Traced]:
         """`jit(f)`, `jit(grad(f))`, `lax.scan(body, …)`."""
         dotted = self.code.names.dotted(call.func)
+        if dotted in _SORTING:
+            meant = self._meant(call.args[0], call) if call.args else []
+            return [Traced(f, _SORTING[dotted], call, frozenset(parameters(f)), bound) for f, bound in meant]
         if dotted not in _TAKES:
             return []
         given = [call.args[i] for i in _TAKES[dotted] if i < len(call.args)]
@@ -214,6 +245,8 @@ class Functions:
             for part in one.elts if isinstance(one, ast.List | ast.Tuple) else [one]:
                 for function, bound in self._meant(part, call):
                     static = static_names(function, call.keywords, bound) | bound
+                    if dotted == "jax.vmap":
+                        static |= _unmapped(function, call, bound)
                     found.append(Traced(function, dotted.rpartition(".")[2], call, static, bound))
         return found
 
@@ -289,6 +322,15 @@ def static_names(
             elif isinstance(value, int) and -len(positional) <= value < len(positional):
                 names.add(positional[value])
     return frozenset(names)
+
+
+def _unmapped(function: Function, call: ast.Call, bound: frozenset[str]) -> frozenset[str]:
+    """The arguments that `vmap(f, in_axes=(0, None))` does not map: they are what the call gives."""
+    axes = next((k.value for k in call.keywords if k.arg == "in_axes"), call.args[1] if len(call.args) > 1 else None)
+    if not isinstance(axes, ast.Tuple | ast.List):
+        return frozenset()
+    each = zip(_rest(function, bound), axes.elts)
+    return frozenset(name for name, axis in each if isinstance(axis, ast.Constant) and axis.value is None)
 
 
 def _constants(node: ast.expr) -> list[object]:

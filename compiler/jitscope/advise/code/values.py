@@ -60,6 +60,18 @@ _GIVE_STATIC = frozenset({
 })  # fmt: skip
 
 
+_PLAIN = (
+    "jax.tree.structure", "jax.tree_util.tree_structure", "jax.eval_shape", "jax.typeof", "jax.make_jaxpr", "jax.device_count",
+    "jax.local_device_count", "jax.process_index", "jax.process_count", "jax.default_backend",
+)  # fmt: skip
+"""Functions of the library whose result is known while tracing, whatever they are given."""
+
+
+def gives_static(dotted: str) -> bool:
+    """Whether a function of the library gives a Python value that is known while tracing: `jnp.shape(x)`, `jnp.issubdtype(…)`."""
+    return dotted in _PLAIN or (dotted.startswith(ARRAY_ROOMS) and dotted.rpartition(".")[2] in _GIVE_STATIC)
+
+
 def gives_array(dotted: str) -> bool:
     """Whether a function of the library gives an array (traced, if it is called while tracing)."""
     return dotted.startswith(ARRAY_ROOMS) and dotted.rpartition(".")[2] not in _GIVE_STATIC

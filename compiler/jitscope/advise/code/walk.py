@@ -102,7 +102,8 @@ class Walk:
         """Walk a traced function with traced arguments."""
         known = traced.static | defaulted(traced.function)
         kinds = {n: Kind.UNKNOWN if n in known else Kind.TREE for n in parameters(traced.function)}
-        self._function(traced.function, kinds, Region(traced.function, traced, 0, traced.static))
+        held = frozenset() if traced.sorts else traced.static
+        self._function(traced.function, kinds, Region(traced.function, traced, 0, held))
 
     def _function(self, function: Function, given: Scope, region: Region) -> Kind:
         """What a function returns for arguments of these kinds."""
@@ -344,12 +345,23 @@ class Walk:
             return Kind.STATIC
         if any(isinstance(side, ast.Constant) and isinstance(side.value, str | None | bytes) for side in sides):
             return Kind.STATIC
+        if isinstance(node.ops[0], ast.Eq | ast.NotEq) and Kind.TREE in kinds and any(map(self._is_container, sides)):
+            return Kind.STATIC  # arrays are not compared with containers: it is one itself
         if len(node.ops) > 1 or isinstance(node.ops[0], ast.In | ast.NotIn):
             whole = kinds[-1] if isinstance(node.ops[0], ast.In | ast.NotIn) else self._arithmetic(kinds)
             if whole.is_tracer:
                 self._tell("truth", node, Kind.TRACED, region)
             return Kind.STATIC
         return _mask(self._arithmetic(kinds))
+
+    def _is_container(self, side: ast.expr) -> bool:
+        """Whether it is a tuple or a list by its form, or a shape."""
+        match side:
+            case ast.Tuple() | ast.List() | ast.Dict() | ast.Set() | ast.Attribute(attr="shape"):
+                return True
+            case ast.Call(func=func):
+                return self.code.names.dotted(func) in ("jax.numpy.shape", "numpy.shape")
+        return False
 
     def _logical(self, node: ast.BoolOp, parts: list[ast.expr], scope: Scope, region: Region) -> Kind:
         kinds: list[Kind] = []
@@ -418,6 +430,8 @@ class Walk:
                 return Kind.UNKNOWN
             made = Kind.MASK if dotted.rpartition(".")[2] in values.GIVE_MASKS else Kind.TRACED
             return made if region.abstract else Kind.ARRAY
+        if values.gives_static(dotted):
+            return Kind.STATIC
         if dotted.startswith("jax."):
             return Kind.TREE if any_traced else Kind.UNKNOWN
         if dotted.startswith("numpy."):

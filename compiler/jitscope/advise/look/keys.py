@@ -153,7 +153,8 @@ class _Reuse:
             self.expression(child, uses)
         if comprehension:
             own = {name for g in node.generators for name in _names(g.target)}  # pyright: ignore
-            for call in [c for c in ast.walk(node) if isinstance(c, ast.Call)]:
+            once = set(ast.walk(node.generators[0].iter))  # pyright: ignore
+            for call in [c for c in ast.walk(node) if isinstance(c, ast.Call) and c not in once]:
                 key = self.draws.used(call)
                 if key and key.split("[")[0].split(".")[0] not in own:
                     self.use(call, key, uses)

@@ -143,6 +143,8 @@ def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
 def _changing(event: Event, walk: Walk, what: str) -> Iterator[Diagnostic]:
     """`log.append(x)`, where `log` is from outside."""
     node, traced = event.node, event.region.traced
+    if node.func.attr == "update" and (len(node.args) > 1 or not isinstance(walk.code.parents.get(node), ast.Expr)):
+        return  # a dict's or set's takes one argument and gives nothing: this one is an optimizer's
     if any(kind.is_traced for kind in event.inner) and isinstance(walk.code.parents.get(node), ast.Expr):
         yield _leaking(walk, node, what)
     elif traced is not None and traced.by in ("cond", "switch"):

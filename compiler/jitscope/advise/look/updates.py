@@ -69,11 +69,19 @@ def dropped(event: Event, walk: Walk) -> Iterator[Diagnostic]:
         yield diagnostic(code, "update-result-dropped", node, message, fix)
         return
     computes = dotted.startswith(("jax.numpy.", "jax.lax.", "jax.nn.")) and dotted.rpartition(".")[2] not in _CONTROL
-    if dotted.endswith((".map", ".tree_map")) and not (node.args and isinstance(node.args[0], ast.Lambda)):
+    if dotted.endswith((".map", ".tree_map")) and not (node.args and _only_computes(node.args[0], walk)):
         return  # it may be called for what its function does
     if dotted in _PURE or (computes and event.region.traced is not None):
         message = f"`{short(code, node)}` computes something new and changes nothing: its result is dropped here."
         yield diagnostic(code, "update-result-dropped", node, message, "Give the result a name, or delete the line.")
+
+
+def _only_computes(function: ast.expr, walk: Walk) -> bool:
+    """Whether it is a lambda with a value that calls nothing but functions of the library."""
+    if not isinstance(function, ast.Lambda) or isinstance(function.body, ast.Constant):
+        return False
+    calls = [node for node in ast.walk(function.body) if isinstance(node, ast.Call)]
+    return all(walk.code.names.dotted(call.func).startswith(("jax.numpy.", "jax.lax.", "jax.nn.")) for call in calls)
 
 
 def _unchanged(event: Event, dotted: str) -> ast.expr | None:
