@@ -53,6 +53,7 @@ _late, _known = _late_names(
         ".reducing": "reduce reduce_window reduce_window_shape_tuple",
         ".ragged": "RaggedDotDimensionNumbers ragged_dot ragged_dot_general",
         "..api.many_devices": "with_sharding_constraint",
+        ".many_devices": "precv psend ragged_all_to_all",
     },
 )
 
