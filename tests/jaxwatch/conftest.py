@@ -1,4 +1,4 @@
-"""These tests need jax, and libraries written for it: `make test-jax` runs them in an environment of their own. Where jax is not
+"""These tests need jax, and libraries written for it: `make test-jax` runs them in an environment of their own. Where these are not
 installed nothing here is collected."""
 
 import importlib.util
@@ -6,7 +6,7 @@ import os
 import sys
 
 
-if importlib.util.find_spec("jax") is None:
+if any(importlib.util.find_spec(name) is None for name in ("jax", "flax")):
     collect_ignore_glob = ["test_*.py"]
 else:
     os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=4"

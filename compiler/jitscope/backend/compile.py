@@ -78,7 +78,7 @@ class Program:
 
     def __del__(self) -> None:
         self.entry.users -= 1
-        if not self.entry.users:
+        if not self.entry.users and _orphaned is not None:  # nothing is left of this module when the interpreter ends
             _orphaned(self.entry)
 
     def tell_donated(self, bufs: Sequence[Any]) -> None:
