@@ -94,7 +94,7 @@ def _program(row: Row, given: Given | None, callbacks: bool) -> tuple[ClosedJaxp
     arrays = given.arrays() if given is not None else None
     if arrays is None:
         raise LookupError(
-            f"the arguments of the call of {row.function} are gone: keep them in variables, call it once more, and look then"
+            f"the arguments of the call of {row.function} are gone: ask with others, by %values f(x) or inspect(f)(x).values"
         )
     return closed, [Array(a.buf, v.aval) for a, v in zip(arrays, closed.jaxpr.invars, strict=True)]
 
