@@ -64,6 +64,8 @@ def _donations(row: Row) -> dict[str, list[int]]:
     """By argument of the call, the numbers of all arrays that would be donated: those of the argument that a result can take, and
     those that are donated already."""
     closed, signature, takes = row.closed, row.signature, row.takes
+    if row.library:
+        return {}  # a program of another library cannot be lowered anew here
     if closed is None or signature is None or takes is None or len(signature.leaves) != len(closed.in_avals):
         return {}
     of_name: dict[str, list[int]] = {}
