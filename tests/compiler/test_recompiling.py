@@ -35,7 +35,7 @@ _numbers = itertools.count(1)
 
 def run(text: str) -> tuple[str, Ledger]:
     """A program as a file of its own, run; what was compiled is nowhere else."""
-    text = text.replace("UNIQUE", f"{1 + next(_numbers) / 2048}")
+    text = text.replace("UNIQUE", f"{3 + next(_numbers) / 2048}")
     file, ledger = f"<program {next(_numbers)}>", Ledger()
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     try:
@@ -169,6 +169,7 @@ MUTATIONS: dict[str, Mutation] = {
         "compiler option xla_cpu_enable_fast_math",
     ),
     "Configuration.auto_static": (lambda f, x: f(x), {"auto_static": True}, "option", "auto_static"),
+    "Configuration.shardings": (lambda f, x: f(x), {"out_shardings": jx.devices()[0]}, "sharding", "out_shardings"),
     "Configuration.keep_unused": (lambda f, x: f(x), {"keep_unused": True}, "option", "keep_unused"),
 }
 ELSEWHERE = {
@@ -199,7 +200,7 @@ def read_back(
     firsts: Any = ((X,),),
 ) -> Any:
     """Cause and path of what a second call is traced for; its line is the one that makes it."""
-    factor = 1 + next(_numbers) / 2048
+    factor = 3 + next(_numbers) / 2048
 
     def traced(x: Any, n: Any = 1) -> Any:
         leaves = jx.tree_util.tree_leaves(x)

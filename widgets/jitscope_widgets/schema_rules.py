@@ -138,6 +138,14 @@ def _passes_rule(passes: Any, path: str) -> Iterator[str]:
                 yield f"{path}.{name}[{index}].state: one of the states after the first, {states} in all; found {item['state']}"
 
 
+def _transformations_rule(transformations: Any, path: str) -> Iterator[str]:
+    origins = len(transformations["origins"])
+    for index, step in enumerate(transformations["steps"]):
+        lines = [line for program in (step["before"], *step["after"]) for line in program["lines"]]
+        if any(line["origin"] is not None and not 0 <= line["origin"] < origins for line in lines):
+            yield f"{path}.steps[{index}]: a line's origin is one of {origins}"
+
+
 def _profile_rule(profile: Any, path: str) -> Iterator[str]:
     lines = len(profile["lines"])
     for index, kernel in enumerate(profile["kernels"]):
@@ -188,6 +196,7 @@ RULES: dict[str, Callable[[Any, str], Iterator[str]]] = {
     "matrix": _matrix_rule,
     "compilation": _compilation_rule,
     "passes": _passes_rule,
+    "transformations": _transformations_rule,
     "profile": _profile_rule,
     "values": _values_rule,
     "memory": _memory_rule,

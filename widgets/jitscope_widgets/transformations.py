@@ -57,8 +57,10 @@ def _sign(line: Document) -> str:
 
 
 def _origin(document: Document, line: Document) -> str:
-    found = document["origins"][line["origin"]] if line["origin"] is not None else None
-    return words.lines([found["position"]], words.home(found["position"])) if found else ""
+    if line["origin"] not in range(len(document["origins"])):
+        return ""
+    position = document["origins"][line["origin"]]["position"]
+    return words.lines([position], words.home(position))
 
 
 def _rest(program: Document, most: int) -> list[str]:

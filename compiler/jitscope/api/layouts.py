@@ -10,6 +10,7 @@ from .. import tree
 from ..backend.array import to_array
 from ..control.inspecting import inspect_sharding_p
 from ..core.avals import aval_of
+from ..core.shardings import SingleDeviceSharding
 from ..xla import client
 
 
@@ -28,7 +29,7 @@ def inspect_array_sharding(value: Any, *, callback: Any) -> None:
 
 
 def _layout_of(x: Any) -> Any:
-    return client.sharding_of(client.default_device()) if x is None else to_array(x).sharding
+    return SingleDeviceSharding(client.default_device()) if x is None else to_array(x).sharding
 
 
 def visualize_array_sharding(arr: Any, **kwargs: Any) -> None:

@@ -134,6 +134,7 @@ def options_text(
     static: tuple[str, ...],
     auto_static: bool,
     keep_unused: bool = False,
+    results: Any = None,
 ) -> tuple[tuple[str, str], ...]:
     """The options a program depends on, as (name, repr)."""
     rows = [
@@ -142,6 +143,7 @@ def options_text(
         ("static arguments", static),
         ("auto_static", auto_static),
         ("keep_unused", keep_unused),
+        ("out_shardings", results),
     ]
     rows += [(f"axis {name!r}", size) for name, size in axes]
     rows += [(f"compiler option {name}", value) for name, value in options]

@@ -174,6 +174,7 @@ def _signature(
         static=spec.declared,
         auto_static=function._auto,
         keep_unused=function._keep_unused,
+        results=function._shardings and function._shardings.outs,
     )
     return Signature(
         caches.number,

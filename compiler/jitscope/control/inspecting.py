@@ -27,6 +27,11 @@ class InspectSharding(FunctionCall):
         return trace.record(self, args, params)
 
     def lower(self, ctx, x, /, *, callback, layout_of):
+        if ctx.apart:
+            raise NotImplementedError(
+                "inspect_array_sharding and visualize_array_sharding cannot tell where a value lies inside a program that is compiled for "
+                "several devices. What to do: return the value and look at its sharding, or say it with lax.with_sharding_constraint"
+            )
         callback(layout_of(None))
         return []
 

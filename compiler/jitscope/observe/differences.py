@@ -61,7 +61,11 @@ def differences(old: Signature, new: Signature) -> list[Difference]:
 
 
 def _option(name: str, before: str, after: str) -> Difference:
-    return Difference("donation" if name == "donated arguments" else "option", name, before, after)
+    return Difference(_OPTIONS.get(name, "option"), name, before, after)
+
+
+_OPTIONS = {"donated arguments": "donation", "out_shardings": "sharding"}
+"""Options that are causes of their own."""
 
 
 def closest(earlier: Sequence[Any], new: Signature) -> tuple[Any, list[Difference]] | None:
