@@ -3,7 +3,7 @@ import type { Bounds, CompilationDoc, TimedKernel } from "./documents";
 import { h } from "./dom";
 
 export const BOUNDS: Record<NonNullable<TimedKernel["bound"]>, [string, string]> = {
-  memory: ["■", "moving its bytes at the machine's bandwidth explains most of what explains its time"],
+  memory: ["◆", "moving its bytes at the machine's bandwidth explains most of what explains its time"],
   arithmetic: ["▲", "its operations at the machine's peak explain most of what explains its time"],
   overhead: ["●", "neither moving its bytes nor computing explains a tenth of its time"],
   unknown: ["?", "what it moves or computes is not known"],

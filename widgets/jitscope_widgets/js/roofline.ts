@@ -54,7 +54,7 @@ function pointsOf(doc: ProfileDoc): Point[] {
 function shape(kernel: TimedKernel, x: number, y: number): SVGElement {
   const r = 4 + 16 * Math.sqrt(kernel.share ?? 0);
   const common = { class: "jitscope-roof-mark" };
-  if (kernel.bound === "memory") return s("rect", { ...common, x: x - r, y: y - r, width: 2 * r, height: 2 * r });
+  if (kernel.bound === "memory") return s("path", { ...common, d: `M${x} ${y - 1.3 * r}l${1.3 * r} ${1.3 * r}l${-1.3 * r} ${1.3 * r}l${-1.3 * r} ${-1.3 * r}z` });
   if (kernel.bound === "arithmetic")
     return s("path", { ...common, d: `M${x} ${y - 1.2 * r}l${1.2 * r} ${2.1 * r}h${-2.4 * r}z` });
   return s("circle", { ...common, cx: x, cy: y, r });
