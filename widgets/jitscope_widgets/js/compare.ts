@@ -35,16 +35,16 @@ function interval({ low, high, ratio: centre }: ComparisonDoc): SVGElement {
   const reach = Math.max(Math.abs(Math.log(low)), Math.abs(Math.log(high)), 0.1) * 1.25;
   const [width, height] = [480, 52];
   const at = (value: number) => width / 2 + (Math.log(value) / reach) * (width / 2 - 30);
-  const text = (x: number, y: number, said: string) => s("text", { x, y, "text-anchor": "middle", class: "jitscope-roof-label" }, said);
+  const text = (x: number, said: string, anchor: string) => s("text", { x, y: 46, "text-anchor": anchor, class: "jitscope-roof-label" }, said);
   const picture = s("svg", { class: "jitscope-interval", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Ratio ${ratio(centre)}, 95 % interval ${ratio(low)} to ${ratio(high)}` });
   picture.append(
     s("path", { class: "jitscope-roof-grid", d: `M30 22H${width - 30}` }),
     s("path", { class: "jitscope-roof-line", d: `M${at(1)} 10V34` }),
     s("path", { class: "jitscope-interval-bar", d: `M${at(low)} 22H${at(high)}` }),
     s("circle", { class: "jitscope-interval-centre", cx: at(centre), cy: 22, r: 5 }),
-    text(at(1), 46, "1: equal"),
-    text(32, 46, "B faster"),
-    text(width - 32, 46, "B slower"),
+    text(at(1), "1: equal", "middle"),
+    text(2, "B faster", "start"),
+    text(width - 2, "B slower", "end"),
   );
   return picture;
 }
