@@ -27,7 +27,7 @@ help:
 	@echo 'make demo     run $(TOUR) and leave build/tour.html, to be looked at without a kernel or network'
 	@echo 'make lab      open $(TOUR) in JupyterLab'
 	@echo 'make docs     leave a site of documentation, API and executed lessons in build/docs/html, to be opened from the disk'
-	@echo 'make test     all tests: lint, types, Python, TypeScript, browser (JITSCOPE_SKIP_BROWSER=1 leaves the last out)'
+	@echo 'make test     all tests: lint, types, Python, TypeScript, browser (JITSCOPE_SKIP_BROWSER=1 leaves it out), real jax'
 	@echo 'make test-all the Python and browser tests with every generated program and every sample; SHARD=2/6: one of six parts'
 	@echo 'make test-jax how jax is watched, in an environment with jax and libraries written for it'
 	@echo 'make test-versions  the tests that depend on jaxlib with each of $(JAXLIBS), each in an environment of its own'
@@ -59,6 +59,8 @@ test:
 	@$(MAKE) test-front
 	@$(MAKE) test-python
 	@$(MAKE) test-browser
+	-@$(MAKE) --no-print-directory .venv-watch/.installed
+	@test ! -e .venv-watch/.installed || $(MAKE) test-jax
 
 lint: $(INSTALLED)
 	$(PY) -m ruff check
