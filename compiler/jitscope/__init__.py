@@ -11,6 +11,7 @@ with _paused_collector():
     from . import numpy as numpy, observe as observe, tree as tree
 
 from .api import *
+from .api import LATE as _LATE
 from .control.closures import *
 from .control.custom_jvp import custom_jvp as custom_jvp
 from .control.custom_vjp import custom_vjp as custom_vjp
@@ -23,7 +24,8 @@ from .core.late import late as _late
 
 __getattr__, __dir__ = _late(
     globals(),
-    {
+    {f".api{module}": names for module, names in _LATE.items()}
+    | {
         ".api.environment": "__version__ print_environment_info",
         ".sharding": ". NamedSharding P set_mesh",
         "jitscope_kernel": "load_ipython_extension unload_ipython_extension find_nan inspect",  # the only door that leads up

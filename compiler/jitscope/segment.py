@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from . import numpy as jnp
-from .api.many_devices import later
 from .core import dtypes
 from .core.avals import aval_of
+from .core.errors import later
 from .core.trace import Tracer
 from .eager.functions import eager_jit
 from .numpy._operands import checked, integer

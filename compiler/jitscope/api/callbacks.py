@@ -13,8 +13,8 @@ from ..control.bodies import check_leaves, name_of
 from ..control.callbacks import io_callback_p, pure_callback_p
 from ..core import dtypes
 from ..core.avals import ShapedArray
+from ..core.errors import later
 from ._flat import check_callable
-from .many_devices import later
 
 
 _VMAP_METHODS = ("sequential", "sequential_unrolled", "expand_dims", "broadcast_all", "legacy_vectorized", None)

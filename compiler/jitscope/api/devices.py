@@ -8,15 +8,12 @@ from typing import Any
 import numpy as np
 
 from .. import tree
-from ..backend.array import Array, stays, to_array, unshared
+from ..backend.array import Array, placed, stays, to_array, unshared
 from ..backend.guarding import guard, unguarded
-from ..backend.placement import device_of_request, moved
-from ..backend.spreading import moved_to
+from ..backend.placement import device_of_request, is_layout, laid_out, moved
 from ..core import config, dtypes
-from ..core.shardings import NamedSharding
 from ..core.trace import Tracer
 from ..xla import client
-from ..xla.resharding import on
 
 
 __all__ = ["Device", "block_until_ready", "device_get", "device_put", "devices", "live_arrays"]
@@ -76,8 +73,8 @@ def _moved(leaf: Any, device: Any, free: bool, may_alias: bool | None) -> Any:
     if array is not leaf:
         array = Array(unshared(array.buf), array.aval)
     home = array.place
-    if isinstance(device, NamedSharding):
-        new = moved_to(array, device)
+    if is_layout(device):
+        new = laid_out(array, device)
         if may_alias is False and new.buf is array.buf:
             new = stays(Array(client.copy_to_device(array.buf, home), array.aval))
         return _freed(array, new, free and array is leaf)
@@ -86,7 +83,7 @@ def _moved(leaf: Any, device: Any, free: bool, may_alias: bool | None) -> Any:
     if device is None or device == home:
         new = Array(client.copy_to_device(array.buf, home), array.aval)
     else:
-        new = Array(on(array.buf, device), array.aval.update(sharding=None))
+        new = placed(array, device)
     if device is not None:
         stays(new)
     return _freed(array, new, free and array is leaf)

@@ -10,7 +10,6 @@ from .. import tree
 from ..backend.caches import clear_traces
 from ..backend.compile import clear_executables
 from ..backend.dispatch import JitFunction
-from ..backend.spread_calls import Shardings
 from ..backend.static import StaticSpec
 from ..control.bodies import clear_bodies
 from ..eager import operations  # noqa: F401  (puts the evaluating trace in place)
@@ -89,6 +88,8 @@ def jit(
     where = _device(device, backend)
     shardings = None
     if tree.leaves((in_shardings, out_shardings)):  # None, and trees of None, say nothing
+        from ..backend.spread_calls import Shardings  # few functions have them
+
         ins = tuple(in_shardings) if isinstance(in_shardings, list) else in_shardings
         shardings = Shardings(ins, out_shardings)
     return JitFunction(fun, spec, options, where, auto_static, bool(keep_unused), bool(inline), shardings)

@@ -10,7 +10,6 @@ from .. import tree
 from ..backend.array import to_array
 from ..control.inspecting import inspect_sharding_p
 from ..core.avals import aval_of
-from ..core.shardings import SingleDeviceSharding
 from ..xla import client
 
 
@@ -29,6 +28,8 @@ def inspect_array_sharding(value: Any, *, callback: Any) -> None:
 
 
 def _layout_of(x: Any) -> Any:
+    from ..core.shardings import SingleDeviceSharding
+
     return SingleDeviceSharding(client.default_device()) if x is None else to_array(x).sharding
 
 

@@ -24,10 +24,6 @@ __all__ = ["device_put_replicated", "device_put_sharded", "make_array_from_callb
            "make_array_from_single_device_arrays", "make_mesh", "reshard", "with_sharding_constraint"]  # fmt: skip
 
 
-def later(what: str) -> NotImplementedError:
-    return NotImplementedError(f"{what} comes in a later release")
-
-
 def make_mesh(
     axis_shapes: Sequence[int], axis_names: Sequence[Any], axis_types: Any = None, *, devices: Any = None
 ) -> Mesh:

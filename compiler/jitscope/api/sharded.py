@@ -15,7 +15,8 @@ from ..control.bodies import name_of, trace_body
 from ..control.shard_map import part_aval, shard_map_p
 from ..core.avals import aval_of
 from ..core.folding import fold
-from ..core.meshes import AbstractMesh, AxisType, Mesh, current_mesh, ordered
+from ..core.meshes import AbstractMesh, AxisType, Mesh, ordered
+from ..core.meshes_in_force import current_mesh
 from ..core.shardings import NamedSharding, PartitionSpec, mentioned, names_of
 from ..core.trace import Tracer, evaluating
 from ..core.varying import inside, manual, varied, varying

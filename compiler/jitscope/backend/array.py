@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,11 +19,13 @@ from ..core.errors import DeletedArrayError
 from ..core.jax_values import asked_by_jax, jax_kind
 from ..core.operators import Operators
 from ..core.references import Reference
-from ..core.shardings import NamedSharding, PartitionSpec, Sharding, SingleDeviceSharding
 from ..core.trace import Tracer, immutable_message
 from ..xla import client
-from ..xla.resharding import on
 from .guarding import guard
+
+
+if TYPE_CHECKING:
+    from ..core.shardings import Sharding
 
 
 class Array(Operators):
@@ -483,6 +485,8 @@ def placed(x: Any, device: Any) -> Array:
         return array
     if config.guarding:
         guard("device_to_device", lambda: f"{array.aval.short()} from {array.place} to {device}")
+    from ..xla.resharding import on  # to other devices
+
     return Array(on(array.buf, device), array.aval if array.aval.sharding is None else array.aval.update(sharding=None))
 
 
@@ -491,12 +495,25 @@ def placed(x: Any, device: Any) -> Array:
 
 def sharding_of(buf: Any) -> Sharding:
     """What a user knows the layout of a buffer by."""
+    from ..core.shardings import NamedSharding, PartitionSpec, SingleDeviceSharding  # few programs ask
+
     at = buf._sharding
     if at.said is not None:
         return at.said
     if client.is_spread(buf):
         return NamedSharding(at._device.mesh, PartitionSpec())
     return SingleDeviceSharding(at._device)
+
+
+def layouts_text(arrays: Sequence[Any]) -> tuple[str, ...]:
+    """How arrays lie on several devices, in words; empty if none of them does."""
+    bufs = [getattr(a, "buf", None) for a in arrays]
+    if not any(buf is not None and client.is_spread(buf) for buf in bufs):
+        return ()
+    return tuple(
+        f"{sharding_of(buf).spec} of {sharding_of(buf).mesh}" if buf is not None and client.is_spread(buf) else ""  # pyright: ignore
+        for buf in bufs
+    )
 
 
 class Shard:

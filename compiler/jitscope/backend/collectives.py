@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.avals import ShapedArray, physical
-from ..core.meshes import ordered
-from ..core.shardings import PartitionSpec
 from ..core.varying import manual
-from .constraint import outside
 
 
 class Collectives:
@@ -41,6 +38,8 @@ class Collectives:
         meshes = self.module.meshes
         if meshes.group is None:
             return self.inner_jaxpr(closed, values)
+        from .constraint import outside
+
         already = meshes.manual
         avals_in, avals_out = self.avals_in, self.avals_out
         said = [[(mesh, outside(s, already), physical(a).ndim) for s, a in zip(*side)] for side in ((ins, avals_in), (outs, avals_out))]  # fmt: skip
@@ -161,6 +160,9 @@ class Collectives:
 
     def _partition(self, mesh: Any) -> Any:
         """The number of the device in the mesh, a ui32 scalar."""
+        from ..core.meshes import ordered
+        from ..core.shardings import PartitionSpec
+
         meshes = self.module.meshes
         left = [name for name in mesh.axis_names if name not in meshes.manual]
         if not left:

@@ -25,7 +25,6 @@ from ..xla import client, donations, mappings, mlir
 from ..xla.callbacks import answer, calls_python
 from ..xla.garbage import collect, due
 from ..xla.program import Executable, RuntimeFailure, compile_options, translate
-from ..xla.resharding import in_layout
 from ..xla.spread import Spread
 from .array import Array, one_device, placed, result_of, to_array
 from .disk import programs as disk
@@ -121,6 +120,8 @@ class SpreadProgram(Program):
 
     def placed(self, bufs: Sequence[Any]) -> list[Any]:
         """The buffers of all arguments as the program takes them."""
+        from ..xla.resharding import in_layout
+
         found = list(bufs)
         for at, i in zip(self.spread.ins[len(self.hidden) :], self.kept):
             if found[i]._sharding is not at:

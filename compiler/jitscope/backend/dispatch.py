@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from enum import Enum
 from types import MethodType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -27,23 +27,25 @@ from ..core.avals import aval_of
 from ..core.config import scoped, settings
 from ..core.errors import stepped_on
 from ..core.folding import fold
-from ..core.meshes import mesh_in_force
+from ..core.meshes_in_force import mesh_in_force
 from ..core.staging import eval_jaxpr, recording
 from ..core.trace import Tracer, _current, current_trace, evaluating, running_line
 from ..xla import client
 from .arguments import Arguments
-from .array import Array, array_from_numpy, device_for, one_device, placed, to_array
+from .array import Array, array_from_numpy, device_for, layouts_text, one_device, placed, to_array
 from .caches import CheckedReady, Ready, SpreadReady, Traced, caches_of
 from .call_key import call_key
 from .compile import Options, Program, SpreadProgram, compile_jaxpr
 from .given import Given
 from .memory import RefReady, Taken
-from .spread_calls import Shardings, layouts_text
-from .spreading import spread_for
 from .stages import trace_stage
 from .static import StaticSpec
 from .tracing import traced_for
 from .watching import test_in_force, watched
+
+
+if TYPE_CHECKING:
+    from .spread_calls import Shardings
 
 
 class Configuration(NamedTuple):
@@ -231,6 +233,8 @@ class JitFunction:
 
     def _spread(self, traced: Traced, closed: Any, arrays: list[Array], device: Any) -> Any:
         """The device, or how the program is spread over several."""
+        from .spreading import spread_for  # of several devices
+
         outs = () if self._shardings is None else self._shardings.results(traced)
         found = [to_array(a) for a in arrays]
         return spread_for(closed, [a.buf._sharding for a in found], device, outs, [a.committed for a in found])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.avals import physical
 from ..core.jaxpr import Jaxpr
-from ..core.meshes import ordered
-from ..core.shardings import UNCONSTRAINED, PartitionSpec, names_of
+
+
+if TYPE_CHECKING:
+    from ..core.shardings import PartitionSpec
 
 
 class Meshes:
@@ -38,6 +40,8 @@ class Meshes:
         return self.module.ir.Attribute.parse(f"#sdy.sharding{self.text(mesh, spec, ndim, open_axes)}")
 
     def text(self, mesh: Any, spec: PartitionSpec, ndim: int, open_axes: Iterable[int] = ()) -> str:
+        from ..core.shardings import UNCONSTRAINED
+
         entries = [*spec.partitions, *[None] * (ndim - len(spec))]
         return f"<@{self.name(mesh)}, [{', '.join(_axis(e, e is UNCONSTRAINED or i in set(open_axes)) for i, e in enumerate(entries))}]>"
 
@@ -57,6 +61,8 @@ class Meshes:
 
     def axes(self, mesh: Any, names: Iterable[Any]) -> Any:
         """The attribute of manual axes."""
+        from ..core.meshes import ordered
+
         said = ", ".join(f'"{name}"' for name in ordered(mesh, names))
         return self.module.ir.Attribute.parse(f"#sdy<manual_axes{{{said}}}>")
 
@@ -78,6 +84,8 @@ class Meshes:
             function.attributes[attribute] = ir.ArrayAttr.get(said)
 
     def _said(self, at: Any, ndim: int, mesh: Any) -> dict[str, Any]:
+        from ..core.shardings import PartitionSpec
+
         mesh, spec = (mesh, PartitionSpec()) if at.said is None else (at.said.mesh, at.said.spec)
         found = {"sdy.sharding": self.sharding(mesh, spec, ndim)}
         if at.kind not in (None, "device"):
@@ -86,5 +94,7 @@ class Meshes:
 
 
 def _axis(entry: Any, is_open: bool) -> str:
+    from ..core.shardings import names_of
+
     names = [f'"{name}"' for name in names_of(entry)]
     return "{" + ", ".join(names + ["?"] * is_open) + "}"

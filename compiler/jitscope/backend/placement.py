@@ -7,13 +7,10 @@ from typing import Any
 from ..core.effects import no_effects
 from ..core.jaxpr import ClosedJaxpr, walk
 from ..core.primitive import FunctionCall
-from ..core.shardings import NamedSharding, SingleDeviceSharding
 from ..core.trace import Tracer
 from ..core.zeros import is_zero
 from ..xla import client
 from .array import Array, one_device, placed
-from .constraint import resharded
-from .spreading import moved_to, requested
 
 
 class DevicePut(FunctionCall):
@@ -24,7 +21,7 @@ class DevicePut(FunctionCall):
 
     def evaluate(self, args, /, *, device, source):
         (x,) = args
-        return [moved_to(x, device) if isinstance(device, NamedSharding) else placed(x, device)]
+        return [laid_out(x, device) if is_layout(device) else placed(x, device)]
 
     def stage(self, trace, args, /, **params):
         return trace.record(self, args, params)
@@ -56,9 +53,23 @@ class DevicePut(FunctionCall):
 device_put_p = DevicePut("device_put")
 
 
+def is_layout(x: Any) -> bool:
+    """Whether what `device_of_request` gave is a NamedSharding (which programs on one device do not load)."""
+    return x is not None and not client.is_device(x) and type(x) is not client.Group
+
+
+def laid_out(x: Any, sharding: Any) -> Array:
+    """Any value as an array in a layout, which the user asks for."""
+    from .spreading import moved_to
+
+    return moved_to(x, sharding)
+
+
 def moved(x: Any, device: Any) -> Any:
     """A traced value on `device`, or in a layout."""
-    if isinstance(device, NamedSharding):
+    if is_layout(device):
+        from .constraint import resharded
+
         return resharded(x, device)
     known = x.known() if isinstance(x, Tracer) else x
     source = known.place if isinstance(known, Array) else None
@@ -81,8 +92,13 @@ def check_placement(closed: ClosedJaxpr, device: Any) -> None:
 def device_of_request(x: Any) -> Any:
     """The device or sharding that a user means: None, one of the runtime's devices, a sharding, a PartitionSpec for the mesh in
     force. Raises ValueError for others."""
+    if x is None or client.is_device(x):
+        return x
+    from ..core.shardings import NamedSharding, SingleDeviceSharding
+    from .spreading import requested
+
     x = requested(x)
-    if x is None or client.is_device(x) or isinstance(x, NamedSharding):
+    if isinstance(x, NamedSharding):
         return x
     if not isinstance(x, SingleDeviceSharding):
         raise ValueError(

@@ -89,14 +89,3 @@ class Shardings:
 def _asked(x: Any) -> Any:
     x = requested(x)
     return SingleDeviceSharding(x) if client.is_device(x) else x
-
-
-def layouts_text(arrays: Sequence[Any]) -> tuple[str, ...]:
-    """How arrays lie on several devices, in words; empty if none of them does."""
-    bufs = [getattr(a, "buf", None) for a in arrays]
-    if not any(buf is not None and client.is_spread(buf) for buf in bufs):
-        return ()
-    return tuple(
-        f"{sharding_of(buf).spec} of {sharding_of(buf).mesh}" if buf is not None and client.is_spread(buf) else ""  # pyright: ignore
-        for buf in bufs
-    )

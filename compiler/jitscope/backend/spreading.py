@@ -9,7 +9,8 @@ import numpy as np
 
 from ..core.avals import ShapedArray, physical
 from ..core.jaxpr import ClosedJaxpr, walk
-from ..core.meshes import AbstractMesh, Mesh, current_mesh
+from ..core.meshes import AbstractMesh, Mesh
+from ..core.meshes_in_force import current_mesh
 from ..core.shardings import (
     NamedSharding,
     PartitionSpec,

@@ -19,17 +19,14 @@ from ..core.avals import ShapedArray, aval_of
 from ..core.dtypes import ExtendedDType, canonicalize
 from ..core.folding import fold
 from ..core.jaxpr import ClosedJaxpr
-from ..core.shardings import NamedSharding, PartitionSpec, SingleDeviceSharding
 from ..core.trace import Tracer
 from ..symbolic.dimension import Dim
 from ..xla import mlir
 from ..xla.spread import Spread
 from .arguments import Arguments
-from .array import Array, device_for, one_device, placed
+from .array import Array, device_for, layouts_text, one_device, placed
 from .compile import Program, compile_jaxpr, lower_closed
 from .memory import Taken
-from .spread_calls import layouts_text
-from .spreading import layout_for, spread_for, typed
 from .tracing import traced_for
 from .watching import watched
 
@@ -83,7 +80,10 @@ class ShapeDtypeStruct:
     def aval(self) -> Any:
         """What an array (or a reference) like this is while tracing: its dtype is the canonical one."""
         inner = ShapedArray(self.shape, canonicalize(self.dtype), self.weak_type)
-        inner = inner if self.sharding is None else typed(inner, self.sharding)
+        if self.sharding is not None:
+            from .spreading import typed
+
+            inner = typed(inner, self.sharding)
         return AbstractRef(inner.strong()) if self.is_ref else inner
 
     @property
@@ -176,6 +176,8 @@ def trace_stage(function: JitFunction, args: tuple, kwargs: dict[str, Any]) -> T
 
 def _spread(function: JitFunction, arguments: Arguments, avals: Sequence[Any], traced: Traced, device: Any) -> Any:
     """The device, or how the program is spread over several."""
+    from .spreading import layout_for, spread_for
+
     shardings, leaves = function._shardings, arguments.leaves
     asked = [None] * len(leaves) if shardings is None else shardings.wanted(arguments)
     layouts = []
@@ -439,21 +441,23 @@ class CompiledStage(_Stage):
     def input_shardings(self) -> Any:
         """How each argument is laid out, in their structure."""
         device, count = self._device, self.in_tree.num_leaves
-        if type(device) is not Spread:
-            return self.in_tree.unflatten([SingleDeviceSharding(device)] * count)
-        return self.in_tree.unflatten([_said(at, device) for at in device.ins])
+        return self.in_tree.unflatten(_said(device.ins if type(device) is Spread else [None] * count, device))
 
     @property
     def output_shardings(self) -> Any:
         """How each result is laid out, in their structure."""
-        device = self._device
-        if type(device) is not Spread:
-            return self.out_tree.unflatten([SingleDeviceSharding(device)] * self.out_tree.num_leaves)
-        return self.out_tree.unflatten([_said(at, device) for at in self._program.executable.layouts])
+        device, count = self._device, self.out_tree.num_leaves
+        layouts = self._program.executable.layouts if type(device) is Spread else [None] * count
+        return self.out_tree.unflatten(_said(layouts, device))
 
     def __repr__(self) -> str:
         return f"Compiled({self.fun_name})"
 
 
-def _said(at: Any, spread: Spread) -> Any:
-    return NamedSharding(spread.mesh, PartitionSpec()) if at.said is None else at.said
+def _said(layouts: Sequence[Any], device: Any) -> list[Any]:
+    """What a user knows layouts on a device, or over several, by."""
+    from ..core.shardings import NamedSharding, PartitionSpec, SingleDeviceSharding
+
+    if type(device) is not Spread:
+        return [SingleDeviceSharding(device) for _ in layouts]
+    return [NamedSharding(device.mesh, PartitionSpec()) if at.said is None else at.said for at in layouts]

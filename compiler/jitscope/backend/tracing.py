@@ -15,7 +15,7 @@ from ..core.axes import current_axes
 from ..core.config import Settings, settings, value_of
 from ..core.errors import stepped_on
 from ..core.jaxpr import DebugInfo
-from ..core.meshes import mesh_in_force
+from ..core.meshes_in_force import mesh_in_force
 from ..core.references import Reference
 from ..core.staging import returned_reference, trace_to_jaxpr
 from ..core.trace import running_line

@@ -12,7 +12,7 @@ from ..core.avals import ShapedArray, aval_of, not_an_array
 from ..core.axes import current_axes
 from ..core.config import settings
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, Var
-from ..core.meshes import mesh_in_force
+from ..core.meshes_in_force import mesh_in_force
 from ..core.staging import recording, trace_to_jaxpr
 from ..core.trace import current_trace
 from ..core.varying import manual

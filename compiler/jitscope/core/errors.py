@@ -86,3 +86,8 @@ DeletedArrayError = DeletedBufferError
 
 JaxRuntimeError = XlaError
 """XLA refused a program or failed while running it; `status` is its code."""
+
+
+def later(what: str) -> NotImplementedError:
+    """The error of what JAX has and this release has not."""
+    return NotImplementedError(f"{what} comes in a later release")

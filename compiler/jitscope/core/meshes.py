@@ -5,15 +5,14 @@ from __future__ import annotations
 import enum
 import math
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 import numpy as np
 
 from ..xla.devices import all_devices
+from .meshes_in_force import abstract, concrete
 
 
 class AxisType(enum.Enum):
@@ -280,29 +279,15 @@ EMPTY_MESH = Mesh(np.empty((), object), ())
 
 # Which mesh is in force ----------------------------------------------------------------------------------------------
 
-_concrete: ContextVar[Mesh | None] = ContextVar("jitscope_mesh", default=None)
-_abstract_mesh: ContextVar[AbstractMesh | None] = ContextVar("jitscope_abstract_mesh", default=None)
-
-
-def current_mesh() -> Mesh | None:
-    """The mesh of devices that `set_mesh` put in force."""
-    return _concrete.get()
-
 
 def get_mesh() -> Mesh:
     """The mesh of devices in force; empty where there is none."""
-    return _concrete.get() or EMPTY_MESH
-
-
-def mesh_in_force() -> Any:
-    """What of meshes belongs to the key of a trace: None where none is in force."""
-    mesh, grid = _concrete.get(), _abstract_mesh.get()
-    return None if mesh is None and grid is None else (mesh, grid)
+    return concrete.get() or EMPTY_MESH
 
 
 def get_abstract_mesh() -> AbstractMesh:
     """The mesh in force, without its devices; empty where there is none."""
-    return _abstract_mesh.get() or EMPTY
+    return abstract.get() or EMPTY
 
 
 class set_mesh:
@@ -314,18 +299,18 @@ class set_mesh:
             raise ValueError(f"set_mesh takes a jitscope.sharding.Mesh or None, not {type(mesh).__name__}")
         if mesh is not None and mesh.manual_axes:
             raise ValueError(f"{mesh} has Manual axes: inside shard_map alone axes are manual")
-        self._before = _concrete.get(), _abstract_mesh.get()
+        self._before = concrete.get(), abstract.get()
         mesh = None if mesh is None or mesh.empty else mesh
-        _concrete.set(mesh)
-        _abstract_mesh.set(mesh and mesh.abstract_mesh)
+        concrete.set(mesh)
+        abstract.set(mesh and mesh.abstract_mesh)
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, *_: Any) -> None:
         mesh, grid = self._before
-        _concrete.set(mesh)
-        _abstract_mesh.set(grid)
+        concrete.set(mesh)
+        abstract.set(grid)
 
 
 class use_abstract_mesh:
@@ -337,23 +322,11 @@ class use_abstract_mesh:
         self.mesh = mesh
 
     def __enter__(self) -> AbstractMesh:
-        self._token = _abstract_mesh.set(self.mesh)
+        self._token = abstract.set(self.mesh)
         return self.mesh
 
     def __exit__(self, *_: Any) -> None:
-        _abstract_mesh.reset(self._token)
-
-
-@contextmanager
-def meshes_in_force(state: Any) -> Iterator[None]:
-    """What `mesh_in_force` gave, in force again inside the block."""
-    mesh, grid = state or (None, None)
-    tokens = _concrete.set(mesh), _abstract_mesh.set(grid)
-    try:
-        yield
-    finally:
-        _concrete.reset(tokens[0])
-        _abstract_mesh.reset(tokens[1])
+        abstract.reset(self._token)
 
 
 def ordered(mesh: Any, names: Iterable[Hashable]) -> tuple[Hashable, ...]:

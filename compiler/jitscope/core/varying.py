@@ -13,7 +13,6 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
-from . import meshes
 from .avals import ShapedArray, aval_of
 from .axes import current_axes, use_axes
 from .effects import no_effects
@@ -41,6 +40,8 @@ def manual() -> Manual | None:
 @contextmanager
 def inside(mesh: Any, axes: Iterable[Hashable], check: bool) -> Iterator[None]:
     """Inside a function that sees one device's part along these axes of a mesh."""
+    from . import meshes  # of several devices
+
     outer, new = _manual.get(), tuple(axes)
     sizes = mesh.shape
     names = (*(outer.axes if outer else ()), *new)

@@ -9,7 +9,6 @@ from typing import Any
 from ..backend.array import Array, device_for, one_device, placed, to_array
 from ..backend.compile import compile_jaxpr
 from ..backend.memory import memory_of
-from ..backend.spreading import spread_for
 from ..backend.watching import Run, is_key, watched
 from ..control.call import jit_p
 from ..control.refs import new_ref_p
@@ -17,7 +16,7 @@ from ..core import records, source
 from ..core.avals import ShapedArray
 from ..core.config import settings
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var, subjaxprs
-from ..core.meshes import mesh_in_force
+from ..core.meshes_in_force import mesh_in_force
 from ..core.primitive import HigherOrder, Primitive
 from ..core.trace import Trace, Tracer, install_evaluation, leaked
 from ..core.types import typed
@@ -122,6 +121,8 @@ def _run_inner(inner: ClosedJaxpr, primitive: Primitive, args: tuple, params: di
 
 def _recorded_program(closed: ClosedJaxpr, name: str, device: Any, arrays: Sequence[Array]) -> Any:
     if device is not None:
+        from ..backend.spreading import spread_for  # of several devices
+
         device = spread_for(closed, [a.buf._sharding for a in arrays], device, (), [a.committed for a in arrays])
     number = records.new_program()
     position, call_site = closed.jaxpr.debug.defined, source.here()

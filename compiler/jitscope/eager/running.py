@@ -13,7 +13,6 @@ from typing import Any
 from .. import tree
 from ..backend.array import Array, common_device, one_device
 from ..backend.compile import Program, compile_jaxpr, relief
-from ..backend.spreading import spread_for
 from ..backend.watching import Run, watched
 from ..core.avals import ShapedArray
 from ..core.config import settings
@@ -25,7 +24,6 @@ from ..xla.cpu_tuning import NEWER_EMITTER_FOR, OLDER_EMITTER
 from ..xla.errors import XlaError
 from ..xla.garbage import collect, due
 from ..xla.program import RuntimeFailure
-from ..xla.resharding import on
 
 
 _MAX_PROGRAMS = 4096
@@ -114,6 +112,9 @@ def _by_place(closed: ClosedJaxpr, finish: Callable[[list[Array]], Any] | None) 
 
 
 def _there(closed: ClosedJaxpr, bufs: Sequence[Any], device: Any) -> list[Array]:
+    from ..backend.spreading import spread_for  # of several devices
+    from ..xla.resharding import on
+
     there = [on(buf, device) for buf in bufs]
     key = ("on device", device, *[buf._sharding for buf in there])
     if key not in closed.derived:

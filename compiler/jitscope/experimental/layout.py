@@ -3,7 +3,7 @@ is a format runs."""
 
 from typing import Any
 
-from ..api.many_devices import later
+from ..core.errors import later
 
 
 class Layout:

@@ -13,7 +13,6 @@ from ..control.linear_solve import custom_linear_solve as custom_linear_solve
 from ..control.scan import scan as scan
 from ..control.while_loop import while_loop as while_loop
 from ..core.late import late as _late_names
-from ..ops.collective import *
 from ..ops.indexing import (
     GatherDimensionNumbers as GatherDimensionNumbers,
     GatherScatterMode as GatherScatterMode,
@@ -36,7 +35,6 @@ from .products import *
 from .reductions import *
 from .shapes import *
 from .structural import *
-from .varying import *
 
 
 # Modules that most programs never touch, and what of them is a name of this one.
@@ -53,6 +51,9 @@ _late, _known = _late_names(
         ".reducing": "reduce reduce_window reduce_window_shape_tuple",
         ".ragged": "RaggedDotDimensionNumbers ragged_dot ragged_dot_general",
         "..api.many_devices": "with_sharding_constraint",
+        "..ops.collective": "all_gather all_to_all axis_index axis_size pbroadcast pmax pmean pmin ppermute pshuffle psum psum_scatter "
+        "pswapaxes",
+        ".varying": "pcast pvary",
         ".many_devices": "precv psend ragged_all_to_all",
     },
 )

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..api.many_devices import later
 from ..core import dtypes
+from ..core.errors import later
 from ..ops.generators import RandomAlgorithm as RandomAlgorithm, rng_bit_generator_p, rng_uniform_p
 
 

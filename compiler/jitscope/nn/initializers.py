@@ -14,8 +14,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from .. import numpy as jnp, random
-from ..api.many_devices import later
 from ..core import dtypes
+from ..core.errors import later
 from ..eager.functions import eager_jit
 from ..numpy._operands import one_axis, shape_of
 from ..numpy.dtypes import requested

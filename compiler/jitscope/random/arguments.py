@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..api.many_devices import later
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.dtypes import promote
-from ..core.errors import TypePromotionError
+from ..core.errors import TypePromotionError, later
 from ..numpy._operands import broadcast, broadcast_shape, shape_of
 from ..numpy.dtypes import requested
 from ..ops.linear import convert

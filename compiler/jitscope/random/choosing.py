@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import lax, numpy as jnp
-from ..api.many_devices import later
 from ..core import dtypes
 from ..core.avals import aval_of
+from ..core.errors import later
 from ..eager.functions import eager_jit
 from ..numpy._operands import checked, lenient, one_axis, promoted
 from ..ops.linear import convert

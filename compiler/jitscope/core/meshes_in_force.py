@@ -1,0 +1,39 @@
+"""Which mesh is in force. (Apart from what meshes are, so that programs on one device need not load that.)"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+
+if TYPE_CHECKING:
+    from .meshes import AbstractMesh, Mesh
+
+
+concrete: ContextVar[Mesh | None] = ContextVar("jitscope_mesh", default=None)
+abstract: ContextVar[AbstractMesh | None] = ContextVar("jitscope_abstract_mesh", default=None)
+
+
+def current_mesh() -> Mesh | None:
+    """The mesh of devices that `set_mesh` put in force."""
+    return concrete.get()
+
+
+def mesh_in_force() -> Any:
+    """What of meshes belongs to the key of a trace: None where none is in force."""
+    mesh, grid = concrete.get(), abstract.get()
+    return None if mesh is None and grid is None else (mesh, grid)
+
+
+@contextmanager
+def meshes_in_force(state: Any) -> Iterator[None]:
+    """What `mesh_in_force` gave, in force again inside the block."""
+    mesh, grid = state or (None, None)
+    tokens = concrete.set(mesh), abstract.set(grid)
+    try:
+        yield
+    finally:
+        concrete.reset(tokens[0])
+        abstract.reset(tokens[1])
