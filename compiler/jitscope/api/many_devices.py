@@ -16,7 +16,9 @@ from ..core.avals import ShapedArray, physical
 from ..core.dtypes import canonicalize
 from ..core.meshes import AxisType, Mesh
 from ..core.shardings import NamedSharding, PartitionSpec, Sharding, SingleDeviceSharding
-from ..xla import client, spread
+from ..xla import client
+from ..xla.parts import assembled
+from ..xla.spread import Layout
 from .devices import devices as all_devices
 
 
@@ -132,7 +134,7 @@ def make_array_from_single_device_arrays(
     at = layout_for(sharding, aval)
     part = sharding.shard_shape(shape)
     by_device = {a.place: a for a in given}
-    mine = at._device.local if isinstance(at, spread.Layout) else [at._device]
+    mine = at._device.local if isinstance(at, Layout) else [at._device]
     if set(by_device) != set(mine) or len(given) != len(mine):
         raise ValueError(
             f"make_array_from_single_device_arrays needs one array on each of {mine}, and got some on {[a.place for a in given]}"
@@ -142,11 +144,11 @@ def make_array_from_single_device_arrays(
             raise ValueError(
                 f"a part is {a.aval.short()}; {sharding} of shape {shape} needs parts of shape {part}, all of one dtype"
             )
-    if not isinstance(at, spread.Layout):
+    if not isinstance(at, Layout):
         return moved_to(given[0], sharding)
     bufs = [by_device[d].buf for d in mine]
     below = physical(aval)
-    return Array(spread.assembled(below.shape, below.dtype, at, bufs), typed(aval, sharding))
+    return Array(assembled(below.shape, below.dtype, at, bufs), typed(aval, sharding))
 
 
 def make_array_from_process_local_data(sharding: Any, local_data: Any, global_shape: Any = None) -> Any:

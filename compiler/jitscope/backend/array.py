@@ -538,8 +538,10 @@ def shards_of(array: Array) -> list[Shard]:
     if not client.is_spread(array.buf):
         return [Shard(array.place, (slice(None),) * array.aval.ndim, 0, Array(array.buf, array.aval))]
     layout, aval = array.buf._sharding, array.aval
-    indices = client.index_map(layout, physical(aval).shape)
-    mine = dict(zip(layout._device.local, client.pieces(array.buf)))
+    from ..xla import parts
+
+    indices = parts.index_map(layout, physical(aval).shape)
+    mine = dict(zip(layout._device.local, parts.pieces(array.buf)))
     seen: dict[Any, int] = {}
     found = []
     for device, index in zip(layout._device.devices, indices):

@@ -24,7 +24,6 @@ from ..core.primitive import Primitive
 from ..ops import elementwise as ew
 from ..special.primitive import Special
 from ..xla.cpu_tuning import LIBRARY_FOR_PRODUCTS_ALONE, LONG_CHAINS
-from .long_chains import may_be_too_long
 
 
 _KINDS: dict[Primitive, tuple[str, ...]] = {
@@ -45,6 +44,8 @@ _UNKNOWN = ("call_exported",)
 
 def guards(jaxpr: Jaxpr) -> dict[str, Any]:
     """XLA flags for a program."""
+    from .long_chains import may_be_too_long  # when something is compiled
+
     chains = LONG_CHAINS.value if LONG_CHAINS.holds() and may_be_too_long(jaxpr) else {}
     return {**chains, **_logarithms(jaxpr)}
 

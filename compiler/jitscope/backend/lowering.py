@@ -23,7 +23,6 @@ from ..symbolic.solving import Solution
 from ..xla import mlir, portable
 from .collectives import Collectives
 from .foreign import ForeignCalls
-from .mesh_names import Meshes
 from .patterns import Patterns
 from .run_number import NUMBER, RunNumber, call_python
 from .sizes import SIZE, Sizes, variables_in_main
@@ -40,6 +39,8 @@ class Module:
     def __init__(self, name: str, platforms: Sequence[str] = ("cpu",)):
         self.platforms = tuple(platforms)
         self.platform = platforms[0] if len(platforms) == 1 else ""
+        from .mesh_names import Meshes  # when something is lowered
+
         self.mlir = mlir.bindings()
         self.ir = self.mlir.ir
         self.module = self.ir.Module.create()

@@ -18,7 +18,7 @@ from ..core.shardings import (
     explicit_part,
     names_of,
 )
-from ..xla import client, spread
+from ..xla import client, parts
 from ..xla.resharding import in_layout
 from ..xla.spread import Group, Layout, Spread
 from .array import Array, stays, to_array
@@ -32,7 +32,7 @@ def place_of(mesh: Any) -> Any:
     devices = tuple(mesh.devices.flat)
     if len(devices) == 1:
         return devices[0]
-    group = spread.group_of(devices)
+    group = parts.group_of(devices)
     group.mesh = group.mesh or mesh
     return group
 
@@ -61,12 +61,12 @@ def _made(sharding: NamedSharding, ndim: int) -> Any:
     number = {name: i for i, name in enumerate(mesh.axis_names)}
     axes = [tuple(number[name] for name in names_of(entry)) for entry in sharding.spec.partitions]
     axes += [()] * (ndim - len(axes))
-    return spread.layout(place, mesh.axis_sizes, axes, sharding, sharding._memory_kind)
+    return parts.layout(place, mesh.axis_sizes, axes, sharding, sharding._memory_kind)
 
 
 def chosen(proto: Any, shape: tuple[int, ...], group: Group, mesh: Any) -> Layout:
     """The layout that XLA chose for a result, by the names of the mesh."""
-    found, sizes = spread.tiles(proto), mesh.axis_sizes
+    found, sizes = parts.tiles(proto), mesh.axis_sizes
     axes: list[tuple[int, ...]] = [()] * len(shape)
     if found is not None:
         dims, numbers = found
@@ -82,12 +82,12 @@ def chosen(proto: Any, shape: tuple[int, ...], group: Group, mesh: Any) -> Layou
     names = [tuple(mesh.axis_names[a] for a in entry) for entry in axes]
     while names and not names[-1]:
         names.pop()
-    made = spread.layout(group, sizes, axes, NamedSharding(mesh, PartitionSpec(*names)))
+    made = parts.layout(group, sizes, axes, NamedSharding(mesh, PartitionSpec(*names)))
     return made if found is None or _same(made, found) else _unnamed(group, found)
 
 
 def _same(made: Layout, wanted: tuple[tuple[int, ...], np.ndarray]) -> bool:
-    one = spread.tiles(made.hlo.to_proto())
+    one = parts.tiles(made.hlo.to_proto())
     # Copies of a part may be numbered in any order.
     return one is not None and one[0] == wanted[0] and bool((np.sort(one[1], -1) == np.sort(wanted[1], -1)).all())
 
@@ -100,7 +100,7 @@ def _unnamed(group: Group, found: tuple[tuple[int, ...], np.ndarray]) -> Layout:
     said = NamedSharding(
         Mesh(devices, (*names, "copy")), PartitionSpec(*[n if d > 1 else None for n, d in zip(names, dims)])
     )
-    return spread.layout_of_tiles(group, dims, numbers, said)
+    return parts.layout_of_tiles(group, dims, numbers, said)
 
 
 def typed(aval: ShapedArray, sharding: Any) -> ShapedArray:
@@ -138,7 +138,7 @@ def moved_to(x: Any, sharding: Any) -> Array:
 def put_pieces_of(at: Any, aval: ShapedArray, values: Sequence[np.ndarray]) -> Any:
     """A buffer in a layout, of the values that each of this process's devices is to have."""
     if isinstance(at, Layout):
-        return spread.put_pieces(aval.shape, aval.dtype, at, values)
+        return parts.put_pieces(aval.shape, aval.dtype, at, values)
     return in_layout(client.put(values[0], at._device), at)
 
 
@@ -175,7 +175,7 @@ def spread_for(
     mesh = mesh or device.mesh
     group = place_of(mesh)
     _check_devices(closed, layouts, fixed, [*wanted, *meshes_of(closed)], group)
-    ins = tuple(at if at is not None and at._device is group else spread.replicated(group) for at in layouts)
+    ins = tuple(at if at is not None and at._device is group else parts.replicated(group) for at in layouts)
     results = outs or [None] * len(closed.out_avals)
     return Spread(group, ins, tuple(None if s is None else layout_for(s, a) for s, a in zip(results, closed.out_avals)), mesh, chosen)  # fmt: skip
 

@@ -131,7 +131,9 @@ def nbytes(buf: Buffer) -> int:
     """The bytes the contents take on the device (packed dtypes: as packed). Raises DeletedBufferError."""
     _check_alive(buf)
     if spread.is_spread(buf):
-        return sum(map(nbytes, spread.pieces(buf)))
+        from .parts import pieces
+
+        return sum(map(nbytes, pieces(buf)))
     dtype = buf.aval.dtype
     bits = PACKED.get(dtype) or 8 * dtype.itemsize  # jaxlib's own answer takes a sharding of jax's before 0.10
     return -(-math.prod(buf.aval.shape) * bits // 8)
@@ -150,7 +152,9 @@ def copy_to_device(buf: Buffer, device: Device) -> Buffer:
     if spread.is_spread(buf):
         if buf._sharding._device is not device:
             raise XlaError("a buffer on several devices is moved by resharding")
-        return spread.relaid(buf, buf._sharding)
+        from .parts import relaid
+
+        return relaid(buf, buf._sharding)
     copies = xc.batched_copy_array_to_devices_with_sharding(
         [buf], [xc.DeviceList((device,))], [sharding_of(device)], [xc.ArrayCopySemantics.ALWAYS_COPY]
     )

@@ -21,7 +21,7 @@ import numpy as np
 from .buffers import block_until_ready, put
 from .errors import XlaError
 from .runtime import RuntimeFailure
-from .spread import Spread, put_pieces, replicated
+from .spread import Spread
 
 
 TARGET = "xla_ffi_python_cpu_callback"
@@ -128,6 +128,8 @@ def _put_number(number: int, device: Any) -> Any:
     value = np.asarray(number, np.int32)
     if type(device) is not Spread:
         return put(value, device)
+    from .parts import put_pieces, replicated
+
     return put_pieces((), value.dtype, replicated(device.group), [value] * len(device.group.local))
 
 

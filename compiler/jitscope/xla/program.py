@@ -16,7 +16,7 @@ from .devices import aval_of, default_device, get_client, sharding_of
 from .errors import XlaError, translate
 from .garbage import collect, due
 from .runtime import RuntimeFailure, xc
-from .spread import Guarded, Spread, replicated, result_handler
+from .spread import Spread
 from .versions import serialized
 
 
@@ -138,10 +138,10 @@ class Executable:
         self.handlers = _handlers(self.outputs, self.layouts, device)
         self.calls_python = self.callbacks == (answer,)
         if self.calls_python:
-            spread = type(device) is Spread
-            number = result_handler(*NUMBER, replicated(device.group)) if spread else handler_of(*NUMBER, device)
-            self.raw_execute = Runner(raw, self.handlers, number, device)
+            self.raw_execute = Runner(raw, self.handlers, _handler_of_number(device), device)
         if type(device) is Spread:
+            from .parts import Guarded
+
             self.raw_execute = Guarded(self.raw_execute, donated)
         _live.add(self)
 
@@ -263,7 +263,17 @@ def _handlers(outputs: Sequence[Output], layouts: Sequence[Any], device: Any) ->
     """What makes buffers of the results."""
     if type(device) is not Spread:
         return [handler_of(shape, dtype, device) for shape, dtype in outputs]
+    from .parts import result_handler
+
     return [result_handler(shape, dtype, at) for (shape, dtype), at in zip(outputs, layouts)]
+
+
+def _handler_of_number(device: Any) -> Any:
+    if type(device) is not Spread:
+        return handler_of(*NUMBER, device)
+    from .parts import replicated, result_handler
+
+    return result_handler(*NUMBER, replicated(device.group))
 
 
 @cache

@@ -55,7 +55,9 @@ def _read_otherwise(buf: Buffer, dtype: np.dtype) -> np.ndarray:
 
 def _gathered(buf: Buffer, dtype: np.dtype) -> np.ndarray:
     """The contents of a buffer on several devices, put together."""
-    layout, parts = buf._sharding, spread.pieces(buf)
+    from .parts import index_map, pieces
+
+    layout, parts = buf._sharding, pieces(buf)
     shape = buf.aval.shape
     if parts and parts[0].aval.shape == shape:
         return to_numpy(parts[0], dtype)
@@ -68,7 +70,7 @@ def _gathered(buf: Buffer, dtype: np.dtype) -> np.ndarray:
         )
     whole = np.empty(shape, dtype)
     done = set()
-    for index, part in zip(spread.index_map(layout, shape), parts):
+    for index, part in zip(index_map(layout, shape), parts):
         begin = tuple(s.start for s in index)
         if begin not in done:
             done.add(begin)

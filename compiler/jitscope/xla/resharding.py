@@ -9,9 +9,10 @@ import numpy as np
 
 from . import buffers, mlir
 from .devices import sharding_of
+from .parts import assembled, index_map, put_pieces, relaid, replicated
 from .program import Executable, compile_options
 from .reading import to_numpy
-from .spread import Group, Layout, Spread, assembled, index_map, put_pieces, relaid, replicated
+from .spread import Group, Layout, Spread
 
 
 def on(buf: Any, place: Any) -> Any:
