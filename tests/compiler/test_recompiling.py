@@ -84,7 +84,7 @@ def test_a_cause_is_told_with_its_line_and_its_fix_holds(program: str) -> None:
 
 def test_every_cause_but_those_of_several_devices_has_a_program() -> None:
     causes = {cause for cause, _ in PROGRAMS.values()}
-    # "device": test_two_devices of tests/advise; "sharding": no array is on several devices yet; "kind": below.
+    # "device": test_two_devices of tests/advise; "sharding": tests/many_devices/test_recompiling.py; "kind": below.
     assert set(PARTS) - causes == {"first", "redefined", "device", "sharding", "kind"}
 
 

@@ -34,7 +34,14 @@ class Leaf(NamedTuple):
         return Leaf(path, aval.shape, kind + short_name(aval.dtype), aval.weak_type, sharding)
 
     def __str__(self) -> str:
-        return f"{self.dtype}[{','.join(map(str, self.shape))}]" + (" (weak)" if self.weak_type else "")
+        kind = f"{self.dtype}[{','.join(map(str, self.shape))}]" + (" (weak)" if self.weak_type else "")
+        return f"{kind} {self.spec}" if self.spec else kind
+
+    @property
+    def spec(self) -> str:
+        """How it is cut, without the mesh; "" on one device."""
+        spec, on, _ = self.sharding.partition(" of Mesh(")
+        return spec if on else ""
 
 
 class Static(NamedTuple):

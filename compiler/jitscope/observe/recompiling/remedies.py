@@ -164,7 +164,12 @@ def _device(group: Group) -> str:
 
 
 def _sharding(group: Group) -> str:
-    return f"Lay {_names(group)} out one way, once, before the calls."
+    if "out_shardings" in group.paths:
+        return "Compile the function once, with one choice of out_shardings, and call that."
+    leaves = [leaf for row in group.history if row.signature for leaf in row.signature.leaves]
+    spec = next((leaf.spec for leaf in leaves if [leaf.path] == list(group.paths) and leaf.spec), "")
+    how = f": jax.device_put({group.paths[0]}, NamedSharding(mesh, {spec}))" if spec else ""
+    return f"Lay {_names(group)} out one way, once, before the calls{how}."
 
 
 def _donation(group: Group) -> str:

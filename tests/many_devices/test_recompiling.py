@@ -1,0 +1,27 @@
+"""A recompilation because an array lies otherwise says so, where, and what spares it."""
+
+from __future__ import annotations
+
+import json
+
+from jitscope_widgets import validate
+from tests.compiler.programs import in_new_process
+from tests.many_devices.recompiling_program import PROGRAM
+
+
+def test_another_layout_is_told_with_its_line_and_a_fix() -> None:
+    said = in_new_process(
+        "from tests.many_devices import recompiling_program as p; p.main()", JITSCOPE_NUM_CPU_DEVICES="8"
+    )
+    document = json.loads(said)
+    validate(document)
+    (card,) = [card for card in document["cards"] if card["cause"] == "sharding"]
+    line = next(at for at, text in enumerate(PROGRAM.splitlines(), 1) if "#<-" in text)
+    assert card["function"] == "scaled" and [site["position"]["line"] for site in card["sites"]] == [line]
+    assert card["because"].startswith("batch['x'] changed sharding: P('data',) of Mesh(")
+    assert "→ P(None, 'model') of Mesh(" in card["because"]
+    assert card["matrix"]["rows"] == [
+        {"path": "batch['x']", "cells": ["f32[8,4] P('data',)", "f32[8,4] P(None, 'model')"], "changed": [False, True]}
+    ]
+    assert "jax.device_put(batch['x'], NamedSharding(mesh, P('data',)))" in card["fix"]["text"]
+    assert "2 compilations become 1" in card["fix"]["checked"]
