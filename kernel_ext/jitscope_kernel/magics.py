@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
@@ -23,6 +24,25 @@ if TYPE_CHECKING:
 
 HELP = argument("-h", "--help", action="store_true", help="Say this.")
 EXPRESSION = argument("expression", nargs="*", help="A call such as f(x), or an expression of arrays.")
+
+
+def of_a_call(*options: Any) -> Callable[[Any], Any]:
+    """A line magic about a call, with options of its own."""
+
+    def decorate(method: Any) -> Any:
+        for decorator in (
+            line_magic,
+            needs_local_scope,
+            no_var_expand,
+            HELP,
+            EXPRESSION,
+            *reversed(options),
+            magic_arguments(),
+        ):
+            method = decorator(method)
+        return method
+
+    return decorate
 
 
 @magics_class
@@ -99,13 +119,7 @@ class JitscopeMagics(Magics):
             return _help(self.jit)
         return self._session.run(line, cell)
 
-    @magic_arguments()
-    @argument("--graph", action="store_true", help="Show it as a graph.")
-    @EXPRESSION
-    @HELP
-    @no_var_expand
-    @needs_local_scope
-    @line_magic
+    @of_a_call(argument("--graph", action="store_true", help="Show it as a graph."))
     def jaxpr(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
         """Show the traced program of a call; the function is traced, not run.
 
@@ -123,14 +137,10 @@ class JitscopeMagics(Magics):
         else:
             output.show_text(str(closed))
 
-    @magic_arguments()
-    @argument("--before", action="store_true", help="The HLO before XLA's passes.")
-    @argument("--stablehlo", action="store_true", help="The StableHLO that the compiler is given.")
-    @EXPRESSION
-    @HELP
-    @no_var_expand
-    @needs_local_scope
-    @line_magic
+    @of_a_call(
+        argument("--before", action="store_true", help="The HLO before XLA's passes."),
+        argument("--stablehlo", action="store_true", help="The StableHLO that the compiler is given."),
+    )
     def hlo(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
         """Show the compiled program of a call as text: the HLO after XLA's passes. The function is traced, not run."""
         found = self._inspected(self.hlo, line, local_ns)
@@ -142,48 +152,24 @@ class JitscopeMagics(Magics):
         else:
             output.show_text(seen.hlo_before if "--before" in options else seen.hlo)
 
-    @magic_arguments()
-    @EXPRESSION
-    @HELP
-    @no_var_expand
-    @needs_local_scope
-    @line_magic
+    @of_a_call()
     def fusion(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
         """Show what XLA fused in the program of a call, before and after. The function is traced, not run."""
-        if found := self._inspected(self.fusion, line, local_ns):
-            output.show(found[1].fusion.document)
+        self._show(self.fusion, line, local_ns)
 
-    @magic_arguments()
-    @EXPRESSION
-    @HELP
-    @no_var_expand
-    @needs_local_scope
-    @line_magic
+    @of_a_call()
     def transformations(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
         """Show the jaxpr before and after each transformation (jvp, linearize, transpose, vmap) that a call goes through. The function's
         Python code runs once more for that, on tracers."""
-        if found := self._inspected(self.transformations, line, local_ns):
-            output.show(found[1].transformations.document)
+        self._show(self.transformations, line, local_ns)
 
-    @magic_arguments()
-    @EXPRESSION
-    @HELP
-    @no_var_expand
-    @needs_local_scope
-    @line_magic
+    @of_a_call()
     def passes(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
         """Show what each of XLA's passes did to the program of a call. It is compiled twice more for that; the function is traced,
         not run."""
-        if found := self._inspected(self.passes, line, local_ns):
-            output.show(found[1].passes.document)
+        self._show(self.passes, line, local_ns)
 
-    @magic_arguments()
-    @argument("--text", action="store_true", help="All of LLVM's IR after its passes as plain text.")
-    @EXPRESSION
-    @HELP
-    @no_var_expand
-    @needs_local_scope
-    @line_magic
+    @of_a_call(argument("--text", action="store_true", help="All of LLVM's IR after its passes as plain text."))
     def llvm(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
         """Show LLVM's IR of the kernels of a call's program, before and after LLVM's passes. The program is compiled once more for
         that; the function is traced, not run."""
@@ -194,13 +180,7 @@ class JitscopeMagics(Magics):
             else:
                 output.show(seen.machine.document | {"opens": "llvm"})
 
-    @magic_arguments()
-    @argument("--text", action="store_true", help="All of the machine code as plain text.")
-    @EXPRESSION
-    @HELP
-    @no_var_expand
-    @needs_local_scope
-    @line_magic
+    @of_a_call(argument("--text", action="store_true", help="All of the machine code as plain text."))
     def asm(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
         """Show the machine code of the kernels of a call's program, with its loops. The program is compiled once more for LLVM's IR;
         the function is traced, not run."""
@@ -211,68 +191,43 @@ class JitscopeMagics(Magics):
             else:
                 output.show(seen.machine.document)
 
-    @magic_arguments()
-    @EXPRESSION
-    @HELP
-    @no_var_expand
-    @needs_local_scope
-    @line_magic
+    @of_a_call()
     def memory(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
         """Show the memory of the program of a call over its schedule: every buffer with its line, the peak and what is alive then. It
         is compiled once more for that; the function is traced, not run."""
-        if found := self._inspected(self.memory, line, local_ns):
-            output.show(found[1].memory.document)
+        self._show(self.memory, line, local_ns)
 
-    @magic_arguments()
-    @EXPRESSION
-    @HELP
-    @no_var_expand
-    @needs_local_scope
-    @line_magic
+    @of_a_call()
     def profile(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
         """Show what each kernel and each line of a call's program takes, and whether memory, arithmetic or overhead bounds it.
 
         The program runs again for about two seconds on these arguments, half of the time under XLA's profiler; the first time, a
         second more to measure this machine. The function's Python code is only traced.
         """
-        if found := self._inspected(self.profile, line, local_ns):
-            output.show(found[1].profile.document)
+        self._show(self.profile, line, local_ns)
 
-    @magic_arguments()
-    @EXPRESSION
-    @HELP
-    @no_var_expand
-    @needs_local_scope
-    @line_magic
+    @of_a_call()
     def values(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
         """Show the values that the program of a call computes: statistics of each, the first NaN, histograms, pictures. The function
         is traced; its program is run equation by equation on these arguments, and once as it is compiled."""
-        if found := self._inspected(self.values, line, local_ns):
-            output.show(found[1].values.document)
+        self._show(self.values, line, local_ns)
 
-    @magic_arguments()
-    @EXPRESSION
-    @HELP
-    @no_var_expand
-    @needs_local_scope
-    @line_magic
+    @of_a_call()
     def timejit(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
         """Show how long a call takes to trace, lower and compile, and how long its program runs.
 
-        The program is run many times, on random arguments of the same shapes; the function's Python code is only traced.
+        The program is run many times, on these arguments; the function's Python code is only traced.
         """
         if found := self._inspected(self.timejit, line, local_ns):
             output.show(found[1].measure().timing.document)
 
-    @magic_arguments()
-    @argument(
-        "--callbacks", action="store_true", help="Also if the function calls Python: that runs again, several times."
+    @of_a_call(
+        argument(
+            "--callbacks",
+            action="store_true",
+            help="Also if the function calls Python: that runs again, several times.",
+        ),
     )
-    @EXPRESSION
-    @HELP
-    @no_var_expand
-    @needs_local_scope
-    @line_magic
     def nans(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
         """Show where the first NaN of a call comes from: operation, line, iteration, numbers, cause, and a fix that was checked.
 
@@ -339,6 +294,11 @@ class JitscopeMagics(Magics):
         if options.help:
             return _help(self.ledger)
         output.show(inspection.ledger().document)
+
+    def _show(self, magic: Any, line: str, local_ns: dict[str, Any] | None) -> None:
+        """Show what a magic is called after, of a call."""
+        if found := self._inspected(magic, line, local_ns):
+            output.show(getattr(found[1], magic.__name__).document)
 
     def _inspected(
         self, magic: Any, line: str, local_ns: dict[str, Any] | None
