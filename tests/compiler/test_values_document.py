@@ -11,7 +11,7 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax, observe
-from jitscope.observe.values import values_of
+from jitscope.observe.values import instrument as values_of
 from jitscope.observe.values.summary import LEVELS, Summary, histogram, picture
 from jitscope_widgets.envelope import pack
 from jitscope_widgets.schema import validate

@@ -21,7 +21,7 @@ class Given:
 
     def __init__(self, leaves: Sequence[Any], device: Any = None):
         self._device = device
-        self._leaves = [_held(x) for x in leaves]
+        self._leaves = [held(x) for x in leaves]
 
     def arrays(self) -> list[Array] | None:
         """The arguments as arrays on the call's device; None where one of them is gone, was deleted since, or
@@ -66,7 +66,8 @@ class Takes:
         return [*hidden, *[bufs[i] for i in self._kept]]
 
 
-def _held(leaf: Any) -> Callable[[], Any]:
+def held(leaf: Any) -> Callable[[], Any]:
+    """What gives an argument, or None where it is gone: numbers are kept, arrays are not kept alive."""
     if is_python_scalar(leaf) or isinstance(leaf, np.generic):
         return lambda: leaf
     try:

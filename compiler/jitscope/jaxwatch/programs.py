@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -11,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..backend.caches import Tally
-from ..core.avals import is_python_scalar, physical
+from ..backend.given import held
+from ..core.avals import physical
 from ..core.jaxpr import Jaxpr, walk
 from ..xla import hlo_module
 from . import lineage, private
@@ -127,7 +127,7 @@ class Given:
     """The leaves of a call's arguments: arrays weakly, numbers as they are."""
 
     def __init__(self, leaves: Sequence[Any]):
-        self._leaves = [_held(x) for x in leaves]
+        self._leaves = [held(x) for x in leaves]
 
     def arrays(self) -> list[Any] | None:
         """The arguments as arrays of jax's; None where one is gone, or was donated since."""
@@ -138,15 +138,6 @@ class Given:
             return [private.module("jax.numpy").asarray(x) for x in leaves]
         except Exception:
             return None
-
-
-def _held(leaf: Any) -> Callable[[], Any]:
-    if is_python_scalar(leaf) or isinstance(leaf, np.generic):
-        return lambda: leaf
-    try:
-        return weakref.ref(leaf)
-    except TypeError:
-        return lambda: None
 
 
 class Takes:

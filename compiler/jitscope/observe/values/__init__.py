@@ -21,7 +21,7 @@ from .evaluation import Evaluation, Stopped
 from .summary import numbers
 
 
-__all__ = ["instrument", "values_of"]
+__all__ = ["instrument"]
 
 Document = dict[str, Any]
 SECONDS, MEMORY = 60.0, 4e9
@@ -35,24 +35,12 @@ def instrument(
     iteration: int | None = None,
     callbacks: bool = False,
     seconds: float = SECONDS,
-) -> Document:
-    """The values document, as an instrument: the program is run equation by equation. With the `path` of an equation (or of an input),
-    a document with a closer look at its `result` alone, in loops in that `iteration` of the innermost one. Raises LookupError where the
-    program or its arguments are gone, ValueError where it calls Python functions (unless `callbacks`), has effects or references."""
-    return values_of(row, given, None, path, result, iteration, callbacks, seconds)
-
-
-def values_of(
-    row: Row,
-    given: Given | None = None,
     ledger: Ledger | None = None,
-    path: str | None = None,
-    result: int = 0,
-    iteration: int | None = None,
-    callbacks: bool = False,
-    seconds: float = SECONDS,
 ) -> Document:
-    """As `instrument`, with the ledger that knows the cells."""
+    """The values document: the program is run equation by equation. With the `path` of an equation (or of an input), a document with a
+    closer look at its `result` alone, in loops in that `iteration` of the innermost one. `ledger` knows the cells. Raises LookupError
+    where the program or its arguments are gone, ValueError where it calls Python functions (unless `callbacks`), has effects or
+    references."""
     closed, arrays = _program(row, given, callbacks)
     ledger = session_ledger() if ledger is None else ledger
     values = Values(closed, count(closed.jaxpr) <= SMALL)
