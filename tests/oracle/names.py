@@ -21,10 +21,12 @@ RECORDED = Path(__file__).parent / "recorded" / "names.json"
 NUMPYS = Path(__file__).parent / "recorded" / "numpy_names.json"
 
 LATER = {
-    f"lax.{name}": "it moves or lays out values over several devices, which come in a later release; it says so when called"
-    for name in ("pcast", "precv", "psend", "ragged_all_to_all", "with_sharding_constraint")
+    f"lax.{name}": "an exchange between devices that comes in a later release; it says so when called"
+    for name in ("precv", "psend", "ragged_all_to_all")
 }
 """Name → why it raises NotImplementedError as yet."""
+SEVERAL_DEVICES = frozenset({"lax.pcast", "lax.with_sharding_constraint"})
+"""What means something over several devices alone: compared there, in tests/many_devices."""
 
 _TOKENS = "tokens put infeed and outfeed in order, which no function here has; ordered effects need none"
 _PARTS = "JAX's part of another operation, which is made otherwise here"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import zlib
+from pathlib import Path
 
 import pytest
 from _pytest.mark import ParameterSet
@@ -48,8 +49,13 @@ def test_every_name_is_there(module: str) -> None:
 def test_every_function_has_samples() -> None:
     sampled = {f.name for f in samples.every()}
     functions = {f"{m}.{n}" for m in names.public() for n, kind in names.public()[m].items() if kind == "function"}
-    missing = sorted(functions - sampled - {*names.LEFT_OUT, *names.LATER})
+    missing = sorted(functions - sampled - {*names.LEFT_OUT, *names.LATER, *names.SEVERAL_DEVICES})
     assert not missing, f"{len(missing)} functions have no samples: {', '.join(missing)}"
+
+
+def test_what_is_of_several_devices_is_compared_there() -> None:
+    cases = "".join(path.read_text() for path in (Path(__file__).parents[1] / "many_devices").glob("cases*.py"))
+    assert not [name for name in names.SEVERAL_DEVICES if name not in cases]
 
 
 def test_what_is_left_out_is_not_there() -> None:

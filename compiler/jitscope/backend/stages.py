@@ -17,6 +17,7 @@ from ..control.refs import AbstractRef, Ref
 from ..core import records, source
 from ..core.avals import ShapedArray, aval_of
 from ..core.dtypes import ExtendedDType, canonicalize
+from ..core.errors import later
 from ..core.folding import fold
 from ..core.jaxpr import ClosedJaxpr
 from ..core.trace import Tracer
@@ -59,7 +60,7 @@ class ShapeDtypeStruct:
         if dtype is None:
             raise ValueError("ShapeDtypeStruct needs a dtype")
         if manual_axis_type is not None:
-            raise NotImplementedError("ShapeDtypeStruct: arrays on several devices come in a later release")
+            raise later("manual_axis_type of ShapeDtypeStruct")
         self.shape: tuple[Any, ...] = tuple(n if isinstance(n, Dim) else operator.index(n) for n in shape)
         self.dtype: Any = dtype if isinstance(dtype, ExtendedDType) else np.dtype(dtype)
         self.sharding, self.weak_type, self.is_ref = sharding, weak_type, bool(is_ref)

@@ -239,7 +239,7 @@ def shape_of(name: str, shape: Any) -> tuple[int, ...]:
 
 _UNSUPPORTED = {
     "out": "arrays cannot be written to",
-    "out_sharding": "computations over several devices come in a later release",
+    "out_sharding": "it comes in a later release: lay the result out with lax.with_sharding_constraint",
 }
 
 

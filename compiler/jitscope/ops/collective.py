@@ -380,8 +380,8 @@ def _over(primitive: AllReduce, x: Any, axes: tuple[Hashable, ...], own: tuple[i
 def _without_groups(name: str, axis_index_groups: Any) -> None:
     if axis_index_groups is not None:
         raise NotImplementedError(
-            f"{name}: axis_index_groups are for axes of devices, which come in a later release; vmap has none of them, in "
-            "JAX as well. Nest two vmaps with a name each, and use the inner one"
+            f"{name}: axis_index_groups come in a later release for axes of devices; vmap has none of them, in JAX as well. Use two "
+            "axes with a name each, of the mesh or of two nested vmaps, and name the inner one"
         )
 
 
