@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from .errors import translate
 from .runtime import RuntimeFailure
+from .versions import serialized
 
 
 class Step(NamedTuple):
@@ -38,7 +39,7 @@ def parts_of(executable: Any) -> Parts:
     """The parts of an `Executable`. Raises XlaError where XLA cannot write it (one that sorts), ValueError where its form is not
     the known one (another backend)."""
     try:
-        data = executable.raw.serialize()
+        data = serialized(executable.raw)
     except RuntimeFailure as error:
         raise translate(error) from None
     try:

@@ -57,12 +57,17 @@ class Plan(NamedTuple):
 def plan_of(told: Told) -> Plan:
     """The plan in what XLA wrote down. Raises ValueError where it wrote none, or one that cannot be read."""
     assigned = _text(told, "buffer-assignment.txt")
-    ranges = _text(told, "live-range.txt")
-    schedule, alive, positions, peak = _live(ranges)
+    schedule, alive, positions, peak = _live(_ranges(told, assigned))
     allocations = tuple(_allocations(assigned, alive))
     if not allocations:
         raise ValueError(f"XLA's buffer assignment of {told.module} has no allocation")
     return Plan(allocations, schedule, positions, peak)
+
+
+def _ranges(told: Told, assigned: str) -> str:
+    """XLA's live ranges. Before 0.10 they stand at the end of the buffer assignment, not in a file of their own."""
+    _, mark, ranges = assigned.partition("\nHloLiveRange ")
+    return mark + ranges if mark else _text(told, "live-range.txt")
 
 
 def _text(told: Told, ending: str) -> str:

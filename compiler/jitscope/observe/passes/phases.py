@@ -8,7 +8,7 @@ from typing import Any
 from jitscope.xla.profiler import Phase
 
 from ..timing import quantity
-from .running import Pass
+from .running import COMPILING, Pass
 
 
 Document = dict[str, Any]
@@ -17,13 +17,12 @@ _STAGES = (
     ("kernels", "kernels written as LLVM IR", ("ThunkEmitter::EmitEntryComputation", "ThunkEmitter::ConsumeKernels")),
     ("machine code", "LLVM: the kernels optimised and made machine code", ("SplitModule", "Codegen")),
 )
-_WHOLE = "PjRtCpuClient::Compile"
 
 
 def stages_of(phases: Sequence[Phase], passes: Sequence[Pass]) -> list[Document]:
     """The stages of compiling one program, one after the other, and what is left over; none where it was not recorded, or where
     two programs were compiled at once."""
-    whole = [phase for phase in phases if phase.name == _WHOLE]
+    whole = [phase for phase in phases if phase.name == COMPILING]
     if len(whole) != 1 or any(one.seconds is None for one in passes):
         return []
     total = whole[0].seconds

@@ -10,6 +10,12 @@ from jitscope.xla.dumps import Told, Written
 from jitscope.xla.profiler import Phase
 
 
+COMPILING = "PjRtCpuClient::Compile"
+"""The phase that is the whole compilation of a program."""
+
+_CHECK = "RunInvariantCheckers"
+
+
 @dataclass(slots=True)
 class Pass:
     """One run of a pass.
@@ -39,11 +45,19 @@ def run_of(told: Told) -> tuple[str, list[Pass]]:
 
 @dataclass(slots=True)
 class _Node:
-    """A phase with those that lie in it. `pipeline` is its name if it is a run of a pipeline."""
+    """A phase with those that lie in it, of the program that is a `module` of XLA's."""
 
     phase: Phase
-    pipeline: str | None
+    module: str
     inside: list[_Node] = field(default_factory=list)
+
+    @property
+    def pipeline(self) -> str | None:
+        """Its name if it is a run of a pipeline over the program: that begins with a check, which passes do not. Since 0.10 its
+        phase names the module, too."""
+        checked = self.inside and self.inside[0].phase.name == _CHECK
+        ours = self.phase.module in (None, self.module)
+        return self.phase.name.removesuffix(f" ({self.module})") if checked and ours else None
 
     def outermost(self) -> Iterator[_Node]:
         """The pipelines in it that are in no other."""
@@ -52,23 +66,27 @@ class _Node:
 
 
 def _pipelines(phases: Sequence[Phase], module: str) -> list[_Node]:
-    """The runs of pipelines over a module; none if several threads had a module of that name."""
-    threads = {phase.thread for phase in phases if phase.module == module}
+    """The runs of pipelines over a module; none if several threads may have worked on it."""
+    threads = {phase.thread for phase in phases if phase.module == module} or _compiling(phases)
     if len(threads) != 1:
         return []
-    ending = f" ({module})"
-    root = _Node(Phase("", "", float("-inf"), float("inf"), None), None)
+    root = _Node(Phase("", "", float("-inf"), float("inf"), None), module)
     stack = [root]
     for phase in phases:
         if phase.thread not in threads:
             continue
         while phase.start >= stack[-1].phase.start + stack[-1].phase.seconds:
             stack.pop()
-        is_pipeline = phase.module == module and phase.name.endswith(ending)
-        node = _Node(phase, phase.name.removesuffix(ending) if is_pipeline else None)
+        node = _Node(phase, module)
         stack[-1].inside.append(node)
         stack.append(node)
     return list(root.outermost())
+
+
+def _compiling(phases: Sequence[Phase]) -> set[str]:
+    """The thread that compiled the one program there was, where phases name no modules (before 0.10)."""
+    whole = [phase.thread for phase in phases if phase.name == COMPILING]
+    return set(whole) if len(whole) == 1 else set()
 
 
 def _passes(pipeline: _Node, around: tuple[str, ...], number: int = 1, of: int = 1) -> Iterator[Pass]:
@@ -83,7 +101,7 @@ def _passes(pipeline: _Node, around: tuple[str, ...], number: int = 1, of: int =
 
 def _run_in(pipeline: _Node) -> list[_Node]:
     """The passes directly in a pipeline; checks of the compiler on itself are none."""
-    return [node for node in pipeline.inside if node.phase.name != "RunInvariantCheckers"]
+    return [node for node in pipeline.inside if node.phase.name != _CHECK]
 
 
 _STATE = re.compile(r"(?P<pipeline>.+?)\.after_(?P<name>.+?)(?P<next>\.before_.+)?\.txt")
