@@ -129,7 +129,7 @@ def test_equal_operations_are_merged_by_cse():
     assert state["sentence"] == "1 operation removed, 1 given other operands"
     merged = next(fate for fate in document["fates"] if fate["what"] == "merged")
     assert (merged["path"], merged["into"], merged["state"]) == ("e4", ["e0"], 1)
-    rewritten = "dot-library-rewriter" in dict(changed(document))  # of jaxlib 0.10; before it a product stays an operation
+    rewritten = "dot-library-rewriter" in dict(changed(document))  # jaxlib 0.10 has it; before, a dot stays one
     assert fates(document).get("e2") == ("library" if rewritten else None)
     assert fates(document)["e3"] == fates(document)["e6"] == "fused"
 
