@@ -10,7 +10,7 @@ import pytest
 from jitscope import jaxwatch, observe
 from jitscope.core import source
 from jitscope.core.jaxpr import walk
-from jitscope.jaxwatch import marks
+from jitscope.jaxwatch import marks, private
 from jitscope.xla import hlo_module
 from tests.jaxwatch.programs import PROGRAMS
 
@@ -31,7 +31,7 @@ def run(program):
     try:
         return [np.asarray(x) for x in jax.tree.leaves(program())], compiled
     finally:
-        jax.monitoring.unregister_event_duration_listener(listener)
+        private.monitoring("unregister_event_duration_listener")(listener)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)

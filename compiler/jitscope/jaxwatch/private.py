@@ -55,6 +55,12 @@ def folder() -> str:
     return os.path.dirname(os.path.abspath(found.__file__ or "")) + os.sep if found else "\0"
 
 
+def monitoring(name: str) -> Any:
+    """A function of `jax.monitoring`, or None. jax 0.8 has those that remove a listener under other names."""
+    public = getattr(getattr(jax(), "monitoring", None), name, None)
+    return public or getattr(module("jax._src.monitoring"), f"_{name}_by_callback", None)
+
+
 # --- frames ------------------------------------------------------------------------------------------------------------
 
 
@@ -215,11 +221,10 @@ class Missing(NamedTuple):
 def capabilities() -> list[Missing]:
     """What is not shown on the jax that is loaded, and why; nothing on those that are verified (docs/watching-jax.md)."""
     found = []
-    monitoring = getattr(jax(), "monitoring", None)
     for name, consequence in _NEEDED.items():
         where, _, attribute = name.rpartition(".")
-        owner = monitoring if where == "jax.monitoring" else module(where)
-        if not hasattr(owner, attribute):
+        known = monitoring(attribute) if where == "jax.monitoring" else getattr(module(where), attribute, None)
+        if known is None:
             found.append(Missing(name, consequence))
     return found
 

@@ -102,15 +102,14 @@ class Watcher:
         self._register()
 
     def _register(self) -> None:
-        monitoring: Any = getattr(private.jax(), "monitoring", None)
         for add, remove, listener in (
             ("register_scalar_listener", "unregister_scalar_listener", self._on_start),
             ("register_event_duration_secs_listener", "unregister_event_duration_listener", self._on_end),
             ("register_event_listener", "unregister_event_listener", self._on_event),
         ):
-            if hasattr(monitoring, add):
-                getattr(monitoring, add)(listener)
-                unregister = getattr(monitoring, remove, None)
+            if (register := private.monitoring(add)) is not None:
+                register(listener)
+                unregister = private.monitoring(remove)
                 if unregister is not None:
                     self._undo.append(lambda unregister=unregister, listener=listener: unregister(listener))
 
