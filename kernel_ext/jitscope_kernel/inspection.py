@@ -192,6 +192,12 @@ class Inspection(Shown):
         return Shown(self._look("machine"))
 
     @property
+    def communication(self) -> Shown:
+        """What the devices of a program over several devices exchange: its collectives with their bytes and lines, and how arguments and
+        results lie. Raises LookupError for a program of one device."""
+        return Shown(self._look("communication"))
+
+    @property
     def llvm(self) -> Program:
         """LLVM's IR of the program's kernels, as LLVM's passes leave it. The program is compiled once more for it, and not run."""
         return Program(llvm_text(code_of(self._row)))

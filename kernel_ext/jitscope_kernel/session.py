@@ -368,7 +368,7 @@ class Session:
     def _look(self, compilation: Document, instruments: tuple[str, ...]) -> Document:
         """The document of a program with what instruments say of it."""
         if instruments:
-            compilation["instruments"] = {}
+            compilation.setdefault("instruments", {})
         for name in instruments:
             try:
                 compilation = attached(compilation, name, observe.look(self.ledger.row(compilation["id"]), name))

@@ -6,6 +6,7 @@ import copy
 import random
 from typing import Any
 
+from tests.widgets.communication_documents import communication
 from tests.widgets.machine_documents import machine
 from tests.widgets.memory_documents import memory
 from tests.widgets.nan_documents import nan_hunt
@@ -399,6 +400,7 @@ def every_kind() -> list[Document]:
             comparison(),
             values(),
             machine(),
+            communication(),
         ]
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from . import code, recompiles, sharp_bits, words
 from .budget import Part
+from .communication_html import communication
 from .compare_html import comparison
 from .diff_html import diff
 from .guard import Pieces, attempt_all, part, said
@@ -289,5 +290,6 @@ PANES: dict[str, Callable[[Document], Pieces]] = {
     "comparison": comparison,
     "values": values,
     "machine": machine,
+    "communication": communication,
     "stopped": stopped_pieces,
 }

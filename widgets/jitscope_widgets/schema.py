@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .code_schema import CODE
+from .communication_schema import COMMUNICATION
 from .measured_schema import MEASURED
 from .schema_parts import (
     FLAG,
@@ -35,7 +36,7 @@ class DocumentError(ValueError):
     """A document that does not have the form its kind asks for; the message starts with the path of the wrong field."""
 
 
-INSTRUMENTS = ("transformations", "passes", "memory", "values", "profile", "machine")
+INSTRUMENTS = ("transformations", "passes", "memory", "values", "profile", "machine", "communication")
 """The kinds of documents that an instrument makes of one compilation, on demand; its name is the kind."""
 
 _MEMORY = ("argument", "constant", "result", "temporary")
@@ -436,6 +437,7 @@ FORMS: dict[str, Record] = {
         remarks=Many(TEXT),
         cost="quantity",
     ),
+    **COMMUNICATION,
     **CODE,
     "ledger row": _record(
         id=WHOLE,

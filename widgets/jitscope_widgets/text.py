@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from . import recompiles, sharp_bits, words
 from .changes import Group, fold, groups
+from .communication_text import communication
 from .compare_text import comparison
 from .grouping import in_full
 from .machine_text import machine
@@ -258,6 +259,7 @@ _WRITERS: dict[str, Callable[[Document, int], list[str]]] = {
     "memory": memory,
     "values": values,
     "machine": machine,
+    "communication": communication,
     "transformations": transformations_text,
     "stopped": stopped_text,
 }

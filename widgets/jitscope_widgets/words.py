@@ -222,4 +222,5 @@ _INSTRUMENTS = {
     "profile": "Time per kernel",
     "values": "Values",
     "machine": "Machine code and LLVM's IR",
+    "communication": "Communication between devices",
 }

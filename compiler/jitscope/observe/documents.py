@@ -17,6 +17,8 @@ from .cost import Work, work_of
 from .fusion import fusion_document, kernels_document
 from .graph import jaxpr_graph, result_names
 from .groups.kernels import Origins
+from .hlo import is_spread
+from .instruments import look
 from .ledger import Ledger, Mark, Row, ledger as session_ledger, shortened
 from .positions import positions_of
 from .recompiling.cards import Editor, loud, recompilations_document
@@ -72,7 +74,7 @@ def _compilation_document(row: Row, ledger: Ledger, whole: bool) -> Document:
     graph = jaxpr_graph(jaxpr, title, positions, ledger.cell_of, names, tree) if jaxpr else _no_graph(title, row)
     after = hlo_module.computations(hlo_module.optimized(row.entry.executable)) if row.entry else ()
     fusion = _fusion(row, after, positions, graph, whole or row.equations <= LARGE)
-    return {
+    document = {
         "kind": "compilation",
         "version": 1,
         "id": row.id,
@@ -89,6 +91,18 @@ def _compilation_document(row: Row, ledger: Ledger, whole: bool) -> Document:
         "recompilations": recompilations_document([row], title, ledger),
         "cost": _cost(row, after),
     }
+    communication = _communication(row, after)
+    return document | {"instruments": communication} if communication else document
+
+
+def _communication(row: Row, after: Sequence[Computation]) -> Document:
+    """What the devices exchange, by the instrument's name, which costs nothing here; nothing for programs of one device."""
+    if not is_spread(after):
+        return {}
+    try:
+        return {"communication": look(row, "communication")}
+    except LookupError:
+        return {}
 
 
 def _no_graph(title: str, row: Row) -> Document:

@@ -19,6 +19,11 @@ _BITS = re.compile(r"\d+")
 _NUMBER = re.compile(r"\.\d+$")
 _LONGEST = 300
 
+COLLECTIVES = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute", "collective-broadcast",
+               "ragged-all-to-all")  # fmt: skip
+SHARDING = re.compile(r"sharding=(\{[^{}]*\})")
+"""The attribute that says how an argument lies."""
+
 
 def hlo_graph(
     computations: Sequence[Computation],
@@ -57,6 +62,21 @@ def graph_of(
         edges += [_edge(source, f"out{number}", kind) for source, kind in sources]
     nodes = grouped_operations(nodes, origins or Origins())
     return {"kind": "graph", "version": 1, "level": "hlo", "title": title, "nodes": nodes, "edges": edges}
+
+
+def collective_of(i: Instruction) -> str | None:
+    """The kind of collective that an instruction is, or begins."""
+    name = i.opcode.removesuffix("-start")
+    return name if name in COLLECTIVES else None
+
+
+def is_spread(computations: Sequence[Computation]) -> bool:
+    """Whether a program runs on several devices together: arguments have shardings, or there is a collective."""
+    return any(
+        collective_of(i) or (c.is_entry and i.opcode == "parameter" and SHARDING.search(i.attributes))
+        for c in computations
+        for i in c.instructions
+    )
 
 
 def types_in(kind: str) -> list[str]:

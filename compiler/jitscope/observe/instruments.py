@@ -24,6 +24,7 @@ _WHERE = {
     "profile": ".profiling.document",
     "values": ".values",
     "machine": ".machine",
+    "communication": ".communication",
 }
 """Each instrument by name, which is the kind of its document, and the room whose `instrument` is the function. They are loaded when
 asked for."""

@@ -254,7 +254,7 @@ export interface CompilationDoc {
   timing: TimingDoc;
   recompilations: RecompilationsDoc;
   cost: { flops: Quantity; bytes: Quantity; memory: Quantity };
-  instruments?: { transformations?: TransformationsDoc; passes?: PassesDoc; memory?: MemoryDoc; values?: ValuesDoc; profile?: ProfileDoc; machine?: MachineDoc };
+  instruments?: { transformations?: TransformationsDoc; passes?: PassesDoc; memory?: MemoryDoc; values?: ValuesDoc; profile?: ProfileDoc; machine?: MachineDoc; communication?: CommunicationDoc };
 }
 export interface CellDoc {
   kind: "cell";
@@ -490,6 +490,39 @@ export interface ValuesDoc {
   remarks: string[];
   cost: Quantity;
 }
+export interface Collective {
+  name: string;
+  what: "all-reduce" | "all-gather" | "reduce-scatter" | "all-to-all" | "collective-permute" | "collective-broadcast" | "ragged-all-to-all";
+  types: string[];
+  gives: number;
+  gets: number;
+  groups: number[][] | null;
+  axes: string[] | null;
+  runs: number | null;
+  paths: string[];
+}
+export interface Laid {
+  role: "argument" | "result";
+  name: string;
+  type: string;
+  asked: string | null;
+  lies: string | null;
+  differs: boolean;
+  part: string;
+  bytes: number;
+}
+export interface CommunicationDoc {
+  kind: "communication";
+  version: 1;
+  title: string;
+  devices: number;
+  mesh: { name: string; size: number }[];
+  collectives: Collective[];
+  values: Laid[];
+  left_out: { collectives: number; values: number };
+  totals: { what: "all-reduce" | "all-gather" | "reduce-scatter" | "all-to-all" | "collective-permute" | "collective-broadcast" | "ragged-all-to-all"; count: number; runs: number | null; gives: number | null }[];
+  positions: Record<string, Position>;
+}
 export interface Mix {
   total: number;
   counts: Record<string, number>;
@@ -556,4 +589,4 @@ export interface LedgerDoc {
   rows: LedgerRow[];
   recompilations?: RecompilationsDoc;
 }
-export type AnyDocument = SourceDoc | GraphDoc | FusionDoc | TimingDoc | RecompilationsDoc | DiagnosticsDoc | StoppedDoc | NanHuntDoc | CompilationDoc | CellDoc | TransformationsDoc | PassesDoc | MemoryDoc | ProfileDoc | ComparisonDoc | ValuesDoc | MachineDoc | LedgerDoc;
+export type AnyDocument = SourceDoc | GraphDoc | FusionDoc | TimingDoc | RecompilationsDoc | DiagnosticsDoc | StoppedDoc | NanHuntDoc | CompilationDoc | CellDoc | TransformationsDoc | PassesDoc | MemoryDoc | ProfileDoc | ComparisonDoc | ValuesDoc | CommunicationDoc | MachineDoc | LedgerDoc;

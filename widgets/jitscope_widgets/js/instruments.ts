@@ -1,4 +1,5 @@
 // Instruments: costly documents about one compilation, made when somebody asks for them. This is the frame round their views.
+import { communicationView } from "./communication";
 import type { CompilationDoc, Host, Instruments } from "./documents";
 import { clear, h } from "./dom";
 import { decode } from "./envelope";
@@ -76,6 +77,12 @@ const TABLE: { [Name in InstrumentName]-?: Instrument<Name> } = {
     shows: "The code that each kernel runs: LLVM's IR before and after its passes, and the processor's instructions with their loops.",
     costs: "The program is compiled once more; it is not run.",
     view: (doc, { part, ...around }) => machineView(doc, { ...around, part: part === "llvm" ? "llvm" : "code", shares: sharesIn(around.compilation) }),
+  },
+  communication: {
+    title: "Communication",
+    shows: "What the devices exchange: the collectives of the compiled program with their bytes and lines, and how arguments and results lie.",
+    costs: "Nothing is compiled or run: it is read from the compiled program.",
+    view: (doc, around) => communicationView(doc, around),
   },
 };
 

@@ -79,6 +79,7 @@ export class Panes {
     return [
       { id: "graph", title: "Graph", make: () => this.makeGraph() },
       { id: "fusion", title: "Fusion", make: () => this.makeFusion() },
+      ...(compilation.instruments?.communication ? [{ id: "communication", title: "Communication", make: () => this.makeInstrument("communication").element }] : []),
       { id: "stages", title: "Stages", make: () => this.makeStages() },
       { id: "timing", title: "Timing", make: () => this.makeTiming() },
       { id: "memory", title: "Memory", make: () => this.makeInstrument("memory").element },

@@ -1,5 +1,6 @@
 // Which view draws which document.
 import { CellView } from "./cell";
+import { communicationAlone } from "./communication";
 import { comparisonView } from "./compare";
 import type { AnyDocument, CellDoc, CompilationDoc, Host } from "./documents";
 import { ledgerView } from "./ledger";
@@ -50,6 +51,7 @@ const VIEWS: Record<string, Open> = {
   comparison: (doc, host) => comparisonView(doc, host),
   values: (doc, host, memory) => valuesAlone(doc, host, memory),
   machine: (doc, host, memory) => machineView(doc, { host, memory }),
+  communication: (doc, host) => communicationAlone(doc, host),
   source: (doc) => sourceView(doc),
   diagnostics: (doc, host, memory) => diagnosticsView(doc, host, memory),
   stopped: stoppedView,

@@ -21,7 +21,7 @@ from .trials import changes_of, tried
 
 Document = dict[str, Any]
 
-__all__ = ["instrument", "memory_of", "plan_of", "told_of"]
+__all__ = ["instrument", "memory_of", "names_of", "plan_of", "told_of"]
 
 
 def told_of(row: Row) -> Told:
@@ -44,7 +44,7 @@ def memory_of(row: Row, ledger: Ledger | None = None) -> Document:
     flow: Flow = with_origins(before, flow_of(after, optimized=True))
     stats = entry.executable.memory_stats()
     return memory_document(
-        plan_of(told), after, flow, positions, row.function, _names(row), stats, told.seconds, changes_of(row)
+        plan_of(told), after, flow, positions, row.function, names_of(row), stats, told.seconds, changes_of(row)
     )
 
 
@@ -67,7 +67,7 @@ def instrument(row: Row, given: object = None, change: str | None = None) -> Doc
     return document
 
 
-def _names(row: Row) -> Names:
+def names_of(row: Row) -> Names:
     """What the program's own arguments are called: captured arrays first, then those of the call that it reads."""
     names = row.jaxpr.debug.arg_names if row.jaxpr else ()
     takes, count = row.takes, len(row.entry.argument_avals)

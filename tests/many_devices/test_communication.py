@@ -1,0 +1,127 @@
+"""What devices exchange, against the text of the programs and the bytes that must be exchanged at least."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from jitscope.observe.communication import axes_of, groups_of
+from jitscope.xla.hlo_module import parse
+
+
+@pytest.fixture(scope="module")
+def said() -> dict[str, Any]:
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "tests.many_devices.communication_programs"],
+        capture_output=True, text=True, timeout=300, cwd=Path(__file__).parents[2],
+    )  # fmt: skip
+    assert run.returncode == 0, run.stdout + run.stderr
+    return json.loads(run.stdout)
+
+
+def collectives(said: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    return said[name]["document"]["collectives"]
+
+
+@pytest.mark.parametrize("name", ["data", "model", "gathered", "parts", "alone"])
+def test_the_collectives_are_those_of_the_text(said: dict[str, Any], name: str) -> None:
+    assert Counter(one["what"] for one in collectives(said, name)) == said[name]["text"]
+
+
+def test_a_step_over_batches_sums_the_gradients(said: dict[str, Any]) -> None:
+    """The optimum: each gradient is summed over the devices that have other rows, once."""
+    (total,) = said["data"]["document"]["totals"]
+    assert total["what"] == "all-reduce" and total["gives"] == 2 * 32 * 64 * 4
+    for one in collectives(said, "data"):
+        assert one["axes"] == ["data"] and one["runs"] == 1
+        lines = [said["data"]["document"]["positions"][path]["text"] for path in one["paths"]]
+        assert lines and all("x @ up" in line or "hidden @ down" in line for line in lines)
+
+
+def test_a_layer_over_columns_sums_its_result(said: dict[str, Any]) -> None:
+    """The optimum: the first product needs nothing, the second one sum of the result."""
+    (one,) = collectives(said, "model")
+    assert (one["what"], one["gives"], one["axes"], one["types"]) == (
+        "all-reduce",
+        16 * 32 * 4,
+        ["model"],
+        ["f32[16,32]"],
+    )
+    assert (
+        said["model"]["document"]["positions"][one["paths"][0]]["text"]
+        .strip()
+        .startswith("return jnp.tanh(x @ up) @ down")
+    )
+
+
+def test_what_is_asked_whole_is_gathered(said: dict[str, Any]) -> None:
+    (one,) = collectives(said, "gathered")
+    assert (one["what"], one["gives"], one["gets"], one["axes"]) == ("all-gather", 8 * 64 * 4, 32 * 64 * 4, ["data"])
+    argument, result = said["gathered"]["document"]["values"]
+    assert (argument["asked"], argument["part"], argument["bytes"]) == ("P('data',)", "f32[8,64]", 8 * 64 * 4)
+    assert (result["asked"], result["lies"], result["differs"], result["part"]) == ("P()", "P()", False, "f32[32,64]")
+
+
+def test_collectives_that_were_written(said: dict[str, Any]) -> None:
+    found = {(one["what"], one["axes"][0]): one for one in collectives(said, "parts")}
+    size = 4 * 16 * 4
+    turned, looped = found["collective-permute", "data"], found["all-reduce", "model"]
+    assert (turned["gives"], turned["runs"], [0, 2] in turned["groups"]) == (size, 1, True)
+    assert (looped["gives"], looped["runs"]) == (size, 5)
+    assert found["reduce-scatter", "model"]["gets"] * 2 == found["reduce-scatter", "model"]["gives"] == size
+    assert found["all-reduce", "data"]["runs"] is None
+    assert {one["count"] for one in said["parts"]["document"]["totals"] if one["runs"] is None} == {2}
+
+
+def test_where_nothing_is_exchanged(said: dict[str, Any]) -> None:
+    found = said["alone"]["document"]
+    assert (found["collectives"], found["totals"], found["devices"]) == ([], [], 8)
+    (result,) = [value for value in found["values"] if value["role"] == "result"]
+    assert (result["asked"], result["lies"], result["part"]) == (None, "P('data',)", "f32[4,32]")
+    assert said["one"]["document"] is None
+
+
+def instruction(attributes: str) -> Any:
+    lines = [
+        "HloModule m",
+        "",
+        "ENTRY e {",
+        "  p = f32[] parameter(0)",
+        f"  ROOT r = f32[] all-reduce(p), {attributes}",
+        "}",
+    ]
+    return parse("\n".join(lines))[0].instructions[-1]
+
+
+def test_groups_in_all_their_forms() -> None:
+    pairs = [[0, 2, 4, 6], [1, 3, 5, 7]]
+    for text in (
+        "replica_groups={{0,2,4,6},{1,3,5,7}}, to_apply=s",
+        "replica_groups=[2,4]<=[4,2]T(1,0), to_apply=s",
+        "replica_groups=mesh['a'=4,'b'=1,'c'=2] {'a'}, to_apply=s",
+        "replica_groups=mesh['a'=4,'b'=2], device_ids=([8]) {'a'}, to_apply=s",
+        "replica_groups=mesh['a'=2,'b'=4], device_ids=([4,2]T(1,0)) {'b'}, to_apply=s",
+    ):
+        assert groups_of(instruction(text), 8) == pairs, text
+    assert groups_of(instruction("replica_groups=[4,2]<=[8], to_apply=s"), 8) == np.arange(8).reshape(4, 2).tolist()
+    assert groups_of(instruction("replica_groups={}, to_apply=s"), 4) == [[0, 1, 2, 3]]
+    for unknown in ("mesh['a'=8] {'a':(1)2}", "mesh['a'=4] {'a'}", "mesh['a'=8], device_ids=(0,1) {'a'}"):
+        assert groups_of(instruction(f"replica_groups={unknown}, to_apply=s"), 8) is None
+
+
+def test_axes_that_groups_are_along() -> None:
+    class Mesh:
+        axis_names, axis_sizes = ("x", "y"), (4, 2)
+
+    assert axes_of([[0, 2, 4, 6], [1, 3, 5, 7]], Mesh, False) == ["x"]
+    assert axes_of([list(range(8))], Mesh, False) == ["x", "y"]
+    assert axes_of([[0, 2], [4, 6], [1, 3], [5, 7]], Mesh, False) is None
+    assert axes_of([[0, 1], [1, 0]], Mesh, True) == ["y"]
+    assert axes_of([[0, 9]], Mesh, False) is None
