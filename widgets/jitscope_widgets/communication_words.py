@@ -75,7 +75,7 @@ def lies(value: Document) -> str:
     """How a value lies, and whether that is what was asked."""
     found = "unknown" if value["lies"] is None else clean(value["lies"])
     if value["asked"] is None:
-        return f"{found}, chosen by the compiler" if value["role"] == "result" else found
+        return f"{found}, not asked of jit" if value["role"] == "result" else found
     if value["differs"]:
         return f"{found}, though {clean(value['asked'])} was asked"
     return f"{found}, as {'asked' if value['role'] == 'result' else 'given'}"

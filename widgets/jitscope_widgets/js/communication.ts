@@ -50,7 +50,7 @@ function types({ types: of }: Collective): string {
 
 function lies({ role, asked, lies: found, differs }: Value): string {
   const has = found ?? "unknown";
-  if (asked === null) return role === "result" ? `${has}, chosen by the compiler` : has;
+  if (asked === null) return role === "result" ? `${has}, not asked of jit` : has;
   if (differs) return `${has}, though ${asked} was asked`;
   return `${has}, as ${role === "result" ? "asked" : "given"}`;
 }
