@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import forks
+from . import forks, versions
 from .devices import aval_of, sharding_of
 from .runtime import _jax, xc
 from .spread import Group, Layout, is_spread
@@ -113,10 +113,7 @@ def pieces(buf: Any) -> list[Any]:
     mine = set(devices)
     indices = [i for i, d in zip(index_map(buf._sharding, shape), buf._sharding._device.devices) if d in mine]
     sizes = [tuple(len(range(*s.indices(n))) for s, n in zip(index, shape)) for index in indices]
-    return [
-        p._rewrap_with_aval_and_sharding(aval_of(size, dtype), sharding_of(d))
-        for p, d, size in zip(parts, devices, sizes)
-    ]
+    return [versions.rewrapped(p, aval_of(size, dtype), sharding_of(d)) for p, d, size in zip(parts, devices, sizes)]
 
 
 @forks.guard

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import buffers, mlir
+from . import buffers, mlir, versions
 from .devices import sharding_of
 from .parts import assembled, index_map, put_pieces, relaid, replicated
 from .program import Executable, compile_options
@@ -45,7 +45,7 @@ def _on_one(buf: Any, dtype: Any, at: Any) -> Any:
         made = buffers.put(np.asarray(to_numpy(buf, dtype)), at._device)
     else:
         made = buf if buf._sharding._device == at._device else buffers.copy_to_device(buf, at._device)
-    return made._rewrap_with_aval_and_sharding(made.aval, at) if at.said is not None else made
+    return versions.rewrapped(made, made.aval, at) if at.said is not None else made
 
 
 def put_value(value: np.ndarray, at: Layout) -> Any:

@@ -102,12 +102,20 @@ hlo: Any = _module("_hlo") or _jax
 """The module with the classes of HLO: since 0.10.2 one of its own."""
 
 
+def rewrapped(buf: Any, aval: Any, sharding: Any) -> Any:
+    """Another object for a buffer's memory, with another aval and sharding (of the same device)."""
+    return buf._rewrap_with_aval_and_sharding(aval, sharding)
+
+
 def same_memory(buf: Any) -> Any:
     """Another object for a buffer's memory."""
     return buf._rewrap_with_aval_and_sharding(buf.aval, buf._sharding)
 
 
 if not _has(xc, "ArrayImpl._rewrap_with_aval_and_sharding"):  # 0.8 to 0.9.1
+
+    def rewrapped(buf: Any, aval: Any, sharding: Any) -> Any:
+        return xc.ArrayImpl(aval, sharding, [buf], committed=True, _skip_checks=True)
 
     def same_memory(buf: Any) -> Any:
         return buf.clone()
