@@ -507,7 +507,7 @@ def sharding_of(buf: Any) -> Sharding:
 
 def layouts_text(arrays: Sequence[Any]) -> tuple[str, ...]:
     """How arrays lie on several devices, in words; empty if none of them does."""
-    bufs = [getattr(a, "buf", None) for a in arrays]
+    bufs = [a.buf if type(a) is Array else None for a in arrays]
     if not any(buf is not None and client.is_spread(buf) for buf in bufs):
         return ()
     return tuple(

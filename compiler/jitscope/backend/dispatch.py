@@ -161,7 +161,7 @@ class JitFunction:
         assert found is not None  # all of them are arrays
         if device is None:
             return found
-        return (device, mesh_in_force(), *[buf._sharding for buf in found[1]], *found[0]), found[1]
+        return (device, mesh_in_force(), *[getattr(buf, "_sharding", None) for buf in found[1]], *found[0]), found[1]
 
     def _arrays(self, arguments: Arguments, device: Any) -> list[Any]:
         try:
@@ -207,7 +207,12 @@ class JitFunction:
             taken = Taken(closed)
             closed, donated = taken.closed, taken.donated(donated)
             device = device if self._one_device else device_for([*arrays, *taken.captured])
-        device = device if self._one_device else self._spread(traced, closed, arrays, device)
+        if not self._one_device:
+            device = (
+                self._spread(traced, closed, arrays, device)
+                if taken is None
+                else self._together(traced, arrays, device)
+            )
         program = compile_jaxpr(
             closed,
             self._options,
@@ -238,6 +243,14 @@ class JitFunction:
         outs = () if self._shardings is None else self._shardings.results(traced)
         found = [to_array(a) for a in arrays]
         return spread_for(closed, [a.buf._sharding for a in found], device, outs, [a.committed for a in found])
+
+    def _together(self, traced: Traced, arrays: list[Array], device: Any) -> Any:
+        """The device of a program with references. Raises NotImplementedError for arrays over several."""
+        if any(layouts_text(arrays)):
+            raise NotImplementedError(
+                f"{traced.closed.jaxpr.debug.name} has references and arrays over several devices. What to do: read the references before the call"
+            )
+        return device
 
     def _ready(self, program: Program, traced: Traced) -> Ready:
         kind = SpreadReady if isinstance(program, SpreadProgram) else Ready

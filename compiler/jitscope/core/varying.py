@@ -166,6 +166,11 @@ pvary_p = Vary("pvary")
 psum_invariant_p = SumInvariant("psum_invariant")
 
 
+def sum_invariant(x: Any, axes: tuple[Any, ...]) -> Any:
+    """The sum over mesh axes, which does not vary over them."""
+    return psum_invariant_p(x, axes=axes)
+
+
 def varied(x: Any, axes: Iterable[Hashable]) -> Any:
     """A value that varies over these axes at least."""
     left = tuple(sorted(frozenset(axes) - varying(aval_of(x)), key=str))

@@ -17,7 +17,7 @@ from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of, is_python_scalar, physical
 from ..core.axes import axis_size as _axis_size
 from ..core.primitive import Primitive
-from ..core.varying import checked_axes, manual, psum_invariant_p as _sum_invariant, varied, varying, with_varying
+from ..core.varying import checked_axes, manual, sum_invariant, varied, varying, with_varying
 from .elementwise import div_p, eq_p
 from .families import check_kind, is_zero, pure, scalar_like, zero_of
 from .indexing import GatherDimensionNumbers, GatherScatterMode, gather_p, iota
@@ -374,7 +374,7 @@ def _over(primitive: AllReduce, x: Any, axes: tuple[Hashable, ...], own: tuple[i
     others = tuple(name for name in axes if name not in checked)
     x = primitive(x, axes=others) if others else x
     along = tuple(name for name in axes if name in checked)
-    return _sum_invariant(x, axes=along) if primitive is psum_p else primitive(x, axes=along)
+    return sum_invariant(x, along) if primitive is psum_p else primitive(x, axes=along)
 
 
 def _without_groups(name: str, axis_index_groups: Any) -> None:
