@@ -63,13 +63,18 @@ class Kernel:
         return self.sent
 
 
-def test_a_page_with_anywidget_alone_shows_the_view(page: Page) -> None:
+def opened(page: Page) -> tuple[Kernel, View]:
+    """A kernel's widget, shown on a page."""
     kernel = Kernel(documents.cell(documents.layer_compilation()))
     page.set_content(PAGE)
     page.expose_function("toKernel", kernel.answer)
     page.evaluate(RENDER, [kernel.widget._esm, {"changes": 0}])
     expect(page.locator("#here .jitscope-headline").first).to_be_visible()
-    view = View(page.locator("#here .jitscope"))
+    return kernel, View(page.locator("#here .jitscope"))
+
+
+def test_a_page_with_anywidget_alone_shows_the_view(page: Page) -> None:
+    kernel, view = opened(page)
     for tab in TABS:
         view.open(tab)
         assert_readable(view.element)
@@ -82,12 +87,7 @@ def test_a_page_with_anywidget_alone_shows_the_view(page: Page) -> None:
 
 
 def test_an_instrument_is_asked_for_by_a_button(page: Page) -> None:
-    kernel = Kernel(documents.cell(documents.layer_compilation()))
-    page.set_content(PAGE)
-    page.expose_function("toKernel", kernel.answer)
-    page.evaluate(RENDER, [kernel.widget._esm, {"changes": 0}])
-    expect(page.locator("#here .jitscope-headline").first).to_be_visible()
-    view = View(page.locator("#here .jitscope"))
+    kernel, view = opened(page)
     view.open("stages")
     view.stage("passes")
     assert_readable(view.element)

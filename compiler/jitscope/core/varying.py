@@ -112,10 +112,21 @@ def checked_axes(names: Iterable[Hashable]) -> frozenset:
     return frozenset(n for n in names if n in here.axes) if here is not None and here.check else nothing
 
 
-class Vary(Primitive):
-    """The same value, taken for one that varies over `axes`."""
+class AlongAxes(Primitive):
+    """An operation along mesh axes that is linear in its one operand, element by element."""
 
     types_itself = True
+
+    def jvp(self, primals, tangents, /, *, axes):
+        out = self(*primals, axes=axes)
+        return out, Zero(aval_of(out)) if is_zero(tangents[0]) else self(*tangents, axes=axes)
+
+    def batch(self, axis, args, dims, /, *, axes):
+        return self(*args, axes=axes), dims[0]
+
+
+class Vary(AlongAxes):
+    """The same value, taken for one that varies over `axes`."""
 
     def abstract(self, x, /, *, axes):
         both = set(axes) & varying(x)
@@ -126,21 +137,12 @@ class Vary(Primitive):
     def lower(self, ctx, x, /, *, axes):
         return x
 
-    def jvp(self, primals, tangents, /, *, axes):
-        out = pvary_p(*primals, axes=axes)
-        return out, Zero(aval_of(out)) if is_zero(tangents[0]) else pvary_p(*tangents, axes=axes)
-
     def transpose(self, ct, x, /, *, axes):
         return [psum_invariant_p(ct, axes=axes)]
 
-    def batch(self, axis, args, dims, /, *, axes):
-        return pvary_p(*args, axes=axes), dims[0]
 
-
-class SumInvariant(Primitive):
+class SumInvariant(AlongAxes):
     """The sum over the devices along `axes`, which is the same on all of them."""
-
-    types_itself = True
 
     def abstract(self, x, /, *, axes):
         left = set(axes) - varying(x)
@@ -151,15 +153,8 @@ class SumInvariant(Primitive):
     def lower(self, ctx, x, /, *, axes):
         return ctx.all_reduce(x, axes, "add")
 
-    def jvp(self, primals, tangents, /, *, axes):
-        out = psum_invariant_p(*primals, axes=axes)
-        return out, Zero(aval_of(out)) if is_zero(tangents[0]) else psum_invariant_p(*tangents, axes=axes)
-
     def transpose(self, ct, x, /, *, axes):
         return [pvary_p(ct, axes=axes)]
-
-    def batch(self, axis, args, dims, /, *, axes):
-        return psum_invariant_p(*args, axes=axes), dims[0]
 
 
 pvary_p = Vary("pvary")

@@ -33,8 +33,8 @@ INSTRUMENTS = tuple(_WHERE)
 
 
 def look(row: Row, name: str, given: Given | None = None, **options: Any) -> Document:
-    """What an instrument says of a row's program. Raises ValueError for an unknown instrument or option, and what the instrument
-    raises."""
+    """What an instrument says of a row's program. Raises ValueError for an unknown instrument, TypeError for an unknown option, and
+    what the instrument raises."""
     if name not in _WHERE:
         raise ValueError(f"there is no instrument {name!r}; there are {', '.join(INSTRUMENTS)}")
     instrument: Callable[..., Document] = import_module(_WHERE[name], __package__).instrument
