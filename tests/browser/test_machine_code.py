@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-import jitscope as jx
 import jitscope.numpy as jnp
 import jitscope_widgets
 from jitscope import observe
@@ -19,6 +18,7 @@ from tests.browser.audit import assert_readable, axe_findings
 from tests.browser.notebook import SCREENSHOTS
 from tests.browser.test_hosts import PAGE, RENDER, Kernel
 from tests.browser.view import View
+from tests.programs.rows import row_of
 from tests.widgets import documents
 
 
@@ -32,8 +32,7 @@ def network(x, w, b):
 def compiled() -> dict[str, Any]:
     random = np.random.default_rng(0)
     arguments = [jnp.asarray(random.normal(size=n).astype(np.float32)) for n in ((64, 32), (32, 128), (128,))]
-    jx.block_until_ready(jx.jit(network)(*arguments))
-    row = next(r for r in reversed(list(observe.ledger())) if r.function == "network" and r.entry is not None)
+    row = row_of(network, *arguments)
     return {**observe.compilation_document(row), "instruments": {"machine": observe.look(row, "machine")}}
 
 

@@ -20,6 +20,7 @@ from tests.browser.audit import assert_readable, axe_findings
 from tests.browser.notebook import SCREENSHOTS
 from tests.browser.test_hosts import PAGE, RENDER
 from tests.browser.view import View
+from tests.programs.rows import row_of
 
 
 def loss(w, xs):
@@ -39,8 +40,7 @@ def program() -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
         jnp.array(random.normal(size=(12, 12)).astype(np.float32)),
         jnp.array(random.normal(size=(9, 12)).astype(np.float32)),
     )
-    jx.block_until_ready(jx.jit(jx.grad(loss))(*args))
-    row = next(r for r in reversed(list(observe.ledger())) if r.entry is not None and not r.nested)
+    row = row_of(jx.grad(loss), *args)
     document = observe.compilation_document(row)
     document["instruments"] = {name: observe.look(row, name) for name in ("memory", "values")}
     return row, args, document

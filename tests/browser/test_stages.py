@@ -18,6 +18,7 @@ from tests.browser.conftest import Lab
 from tests.browser.programs import LOAD
 from tests.browser.test_pages import Pages
 from tests.browser.view import View, views
+from tests.programs.rows import row_of
 from tests.widgets import documents as made
 
 
@@ -39,9 +40,7 @@ def looping(x, w):
 @functools.cache
 def document_of(fun: Any, *shapes: tuple[int, ...]) -> dict[str, Any]:
     """The compilation document of a program, with what its passes did."""
-    jx.block_until_ready(jx.jit(fun)(*(np.ones(shape, np.float32) for shape in shapes)))
-    rows = reversed(list(observe.ledger()))
-    row = next(row for row in rows if row.function == fun.__name__ and row.entry is not None)
+    row = row_of(fun, *(np.ones(shape, np.float32) for shape in shapes))
     return {**observe.compilation_document(row), "instruments": {"passes": look(row, "passes")}}
 
 

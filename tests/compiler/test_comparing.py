@@ -13,15 +13,14 @@ from jitscope.observe.comparing.document import comparison_of
 from jitscope.observe.comparing.pairing import interval_of, paired
 from jitscope.observe.comparing.sides import side_of, side_with
 from jitscope_widgets.schema import validate
+from tests.programs.rows import row_of
 
 
 X = jnp.ones(1000)
 
 
 def side(function, *args):
-    jx.block_until_ready(jx.jit(function)(*(args or (X,))))
-    row = next(row for row in reversed(list(observe.ledger())) if row.entry is not None and not row.nested)
-    return side_of(row)
+    return side_of(row_of(function, *(args or (X,))))
 
 
 def looping(times, factor=1.1):

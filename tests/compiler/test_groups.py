@@ -19,6 +19,7 @@ from jitscope.observe.groups.repeats import LEAST, stretches
 from jitscope.observe.groups.trees import parts_of
 from jitscope_widgets.schema import validate
 from tests.extent import examples
+from tests.programs.rows import row_of
 
 
 def graph_of(fun, *args):
@@ -310,11 +311,7 @@ def compiled():
     """The compilation document of a function run once."""
 
     def document_of(fun, *args):
-        jitted = jx.jit(fun)
-        jitted(*args)
-        jaxpr = jitted.trace(*args).jaxpr.jaxpr
-        row = next(r for r in reversed(list(observe.ledger())) if r.jaxpr is jaxpr and r.entry is not None)
-        document = observe.compilation_document(row)
+        document = observe.compilation_document(row_of(fun, *args))
         validate(document)
         return document
 

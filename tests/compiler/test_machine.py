@@ -32,6 +32,7 @@ from jitscope.xla import hlo_module
 from jitscope.xla.program import Executable
 from jitscope.xla.serialized import parts_of
 from jitscope_widgets.schema import validate
+from tests.programs import rows
 
 
 X86 = platform.machine().lower() in ("x86_64", "amd64")
@@ -95,9 +96,7 @@ NAMES = [function.__name__ for function in PROGRAMS]
 @cache
 def row_of(name: str) -> observe.Row:
     function = next(function for function in PROGRAMS if function.__name__ == name)
-    jx.block_until_ready(jx.jit(function)(*(array(*shape) for shape in PROGRAMS[function])))
-    row = next(row for row in reversed(list(observe.ledger())) if row.function == name and row.entry is not None)
-    return row
+    return rows.row_of(function, *(array(*shape) for shape in PROGRAMS[function]))
 
 
 @cache
@@ -564,10 +563,7 @@ def test_the_four_programs(name: str) -> None:
     from importlib import import_module
 
     program = import_module(f"tests.programs.{name}")
-    jitted = jx.jit(program.program)
-    jx.block_until_ready(jitted(*program.arguments()))
-    row = next(row for row in reversed(list(observe.ledger())) if row.function == "program" and row.entry is not None)
-    code = room.code_of(row)
+    code = room.code_of(rows.row_of(program.program, *program.arguments()))
     document = machine_document(code)
     validate(document)
     kept = [text for one in document["modules"] for text in (one["before"], one["after"]) if text]

@@ -18,6 +18,7 @@ from jitscope.observe.memory.lifetimes import buffers_of, curve_of
 from jitscope.observe.memory.plan import plan_of
 from jitscope.xla import hlo_module
 from jitscope_widgets.schema import validate
+from tests.programs.rows import row_of
 
 
 CONSTANT = np.linspace(0, 1, 10_000, dtype=np.float32).reshape(100, 100)
@@ -79,8 +80,7 @@ def known(name):
         fun, args, donate = module.program, module.arguments(), ()
     jitted = jx.jit(fun, donate_argnums=donate)
     KEPT.append(jitted)
-    jx.block_until_ready(jitted(*(jnp.array(x) if isinstance(x, np.ndarray) else x for x in args)))
-    row = next(r for r in reversed(list(observe.ledger())) if r.entry is not None and not r.nested)
+    row = row_of(jitted, *(jnp.array(x) if isinstance(x, np.ndarray) else x for x in args))
     return row, told_of(row)
 
 

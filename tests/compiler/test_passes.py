@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import functools
+import os
+import pickle
 import re
+import subprocess
+import sys
 from itertools import pairwise
 
 import numpy as np
@@ -15,14 +19,10 @@ from jitscope import lax, observe
 from jitscope.observe.passes import passes_document, passes_of, told_of
 from jitscope_widgets.schema import validate
 from tests.compiler.fact_programs import PROGRAMS
+from tests.programs.rows import row_of
 
 
 BROUGHT_ALONG = {"parameter", "constant", "tuple", "get-tuple-element"}
-
-
-def row_of(fun, *args):
-    jx.block_until_ready(jx.jit(fun)(*args))
-    return next(r for r in reversed(list(observe.ledger())) if r.function == fun.__name__ and r.entry is not None)
 
 
 @functools.cache
@@ -229,6 +229,28 @@ def test_the_graph_of_a_step_stands_in_xlas_dumps(name):
         marked = sum("mark" in node for node in state["graph"]["nodes"])
         assert marked + state["graph_left_out"] == len(state["rows"]) + state["left_out"]
     assert {"removed", "added", "edge", "gone"} <= seen
+
+
+WRITTEN = """
+import json, pickle, sys
+from jitscope.observe.passes import passes_document
+print(json.dumps(passes_document(pickle.load(sys.stdin.buffer), "lstm", {})))
+"""
+
+
+def test_the_document_does_not_hang_on_the_order_of_hashes():
+    told = pickle.dumps(known("lstm")[1])
+    one, other = (
+        subprocess.run(
+            [sys.executable, "-c", WRITTEN],
+            input=told,
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1")
+    )
+    assert one == other
 
 
 def graph_holds(state, old, new):

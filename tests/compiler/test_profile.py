@@ -18,12 +18,11 @@ from jitscope.observe.profiling.peaks import Bandwidth, peaks_of
 from jitscope.xla import client, hlo_module, profiler
 from jitscope_widgets.schema import validate
 from tests.programs import lstm, transformer
+from tests.programs.rows import row_of
 
 
 def profile(function, *args, **options):
-    jx.block_until_ready(jx.jit(function)(*args))
-    row = next(row for row in reversed(list(observe.ledger())) if row.entry is not None and not row.nested)
-    document = observe.look(row, "profile", **options)
+    document = observe.look(row_of(function, *args), "profile", **options)
     validate(document)
     return document
 

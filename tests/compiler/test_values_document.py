@@ -16,6 +16,7 @@ from jitscope.observe.values.summary import LEVELS, Summary, histogram, picture
 from jitscope_widgets.envelope import pack
 from jitscope_widgets.schema import validate
 from tests.programs import lstm, transformer
+from tests.programs.rows import row_of
 
 
 RANDOM = np.random.default_rng(3)
@@ -29,7 +30,7 @@ def looked(fun, *args, **options):
     jitted = jx.jit(fun)
     KEPT.append((args, jitted))
     results = jitted(*args)
-    row = next(r for r in reversed(list(observe.ledger())) if r.function == fun.__name__ and r.entry is not None)
+    row = row_of(jitted, *args)
     document = observe.look(row, "values", **options)
     validate(document)
     return document, results

@@ -9,8 +9,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import jitscope as jx
 from jitscope import observe
+
+from .rows import row_of
 
 
 NAMES = ("transformer", "lstm", "resnet", "unrolled")
@@ -19,9 +20,7 @@ NAMES = ("transformer", "lstm", "resnet", "unrolled")
 def document_of(name: str) -> dict[str, Any]:
     """The compilation document of a program, run once."""
     module = import_module(f"tests.programs.{name}")
-    jx.block_until_ready(jx.jit(module.program)(*module.arguments()))
-    row = next(row for row in reversed(list(observe.ledger())) if row.function == "program" and row.entry is not None)
-    return observe.compilation_document(row)
+    return observe.compilation_document(row_of(module.program, *module.arguments()))
 
 
 def main(folder: str, *names: str) -> None:

@@ -49,7 +49,7 @@ class _Picture:
         self.marks: dict[Place, Change] = {}
         for change in changes:
             self.marks[self._take(change)] = change
-        before, after = ({one.name for one in side if one is not None} for side in zip(*pairs))
+        before, after = ([one.name for one in side if one is not None] for side in zip(*pairs))
         self.flows = dict.fromkeys(_links(new, True, after))
         self.flowed = dict.fromkeys((self._now(a), self._now(b)) for a, b in _links(old, False, before))
         self.marks = {place: self.marks[place] for place in self._together()[:CHANGES]}
@@ -217,7 +217,7 @@ def _role(caller: Instruction, computation: str) -> str:
     return {"to_apply": "element", "condition": "condition", "body": "body"}.get(role, "part")
 
 
-def _links(state: State, now: bool, near: set[str]) -> Iterator[Link]:
+def _links(state: State, now: bool, near: Sequence[str]) -> Iterator[Link]:
     """How values flow between the operations of some computations, through the parameters of fusions and out of their bodies."""
     bodies = {name: holder for name in near if (holder := _holder(state, name)) and holder[1].opcode == "fusion"}
     names: dict[str, Mapping[str, Instruction]] = {
