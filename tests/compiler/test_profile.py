@@ -52,7 +52,7 @@ def test_kernels_add_up_to_the_recorded_call(of_transformer):
 
 
 def test_each_recorded_kernel_is_one_of_the_fusion_document(of_transformer):
-    row = list(observe.ledger())[-1]
+    row = row_of(transformer.program, *transformer.arguments())
     kernels = observe.compilation_document(row)["fusion"]["kernels"]
     by_name = {kernel["name"]: kernel for kernel in kernels}
     assert {kernel["name"] for kernel in of_transformer["kernels"]} <= set(by_name)
