@@ -23,21 +23,31 @@ class Call:
     kwargs: dict[str, Any]
 
 
+def evaluate(text: str, names: dict[str, Any]) -> Any:
+    """The value of an expression. Raises UsageError when `text` is none, and what it raises."""
+    tree, file = _parsed(text)
+    return eval(compile(tree, file, "eval"), dict(names))
+
+
 def read(text: str, names: dict[str, Any]) -> Call:
     """The call that `text` stands for; `names` are those it may use. The call itself is not made.
 
     Raises UsageError when `text` is no expression, and what evaluating the function and the arguments raises.
     """
+    tree, file = _parsed(text)
+    return _call(tree.body, names, file) if isinstance(tree.body, ast.Call) else _of_arrays(tree, names, file)
+
+
+def _parsed(text: str) -> tuple[ast.Expression, str]:
     text = text.strip().removesuffix(";").rstrip()
     if not text:
         raise UsageError("an expression is needed, such as f(x)")
     file = f"<{text}>" if len(text) <= 60 else f"<{text[:59]}…>"
     linecache.cache[file] = (len(text), None, [text + "\n"], file)  # so that tracebacks and views have the line
     try:
-        tree = ast.parse(text, file, "eval")
+        return ast.parse(text, file, "eval"), file
     except SyntaxError as error:
         raise UsageError(f"{text!r} is no expression: {error.msg}") from None
-    return _call(tree.body, names, file) if isinstance(tree.body, ast.Call) else _of_arrays(tree, names, file)
 
 
 def _call(node: ast.Call, names: dict[str, Any], file: str) -> Call:

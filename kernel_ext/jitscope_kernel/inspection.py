@@ -8,9 +8,10 @@ from typing import Any
 
 import jitscope
 import jitscope_widgets
-from jitscope import jaxwatch, observe
+from jitscope import jaxwatch, observe, tree
 from jitscope.advise.recompiling import edited
 from jitscope.backend.arguments import Arguments
+from jitscope.backend.array import Array
 from jitscope.backend.given import Given
 from jitscope.core import records
 from jitscope.observe.boundaries import why_not_fused
@@ -21,10 +22,14 @@ from jitscope.observe.machine.listing import assembly_text, llvm_text
 from jitscope_widgets.answers import SILENT, Answers
 from jitscope_widgets.attached import attached
 
+from . import expressions
 from .uses import call_is_for_jax
 
 
 Document = dict[str, Any]
+
+MOST_ARRAYS = 20
+"""Arrays of a tree whose layouts are shown."""
 
 
 class Program(str):
@@ -337,6 +342,20 @@ def recompiles(function: Any = None) -> Shown:
     rows = observe.ledger().function_rows(name)
     title = f"Recompilations of {name}" if name else "Recompilations in this session"
     return Shown(observe.recompilations_document(rows, title, editor=edited))
+
+
+def shardings(text: str, names: dict[str, Any]) -> list[Document]:
+    """Which device has which part of each array of a tree, which is the value of an expression of these names. Raises TypeError
+    where there is none."""
+    leaves, _ = tree.flatten_with_path(expressions.evaluate(text, names))
+    arrays = [(path, leaf) for path, leaf in leaves if isinstance(leaf, Array)]
+    if not arrays:
+        raise TypeError(f"{text} has no arrays of jitscope's, so nothing that lies on devices")
+    whole = text.strip().removesuffix(";")
+    return [
+        observe.sharding_document(f"{whole}{tree.keystr(path)}", x.shape, x.sharding, x.aval)
+        for path, x in arrays[:MOST_ARRAYS]
+    ]
 
 
 def ledger() -> Shown:

@@ -198,6 +198,20 @@ class JitscopeMagics(Magics):
         self._show(self.memory, line, local_ns)
 
     @of_a_call()
+    def communication(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
+        """Show what the devices of a call's program exchange: its collectives with their bytes, axes and lines, and how arguments and
+        results lie beside what was asked for. The function is traced and compiled, not run."""
+        self._show(self.communication, line, local_ns)
+
+    @of_a_call()
+    def sharding(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
+        """Show which device has which part of an array: %sharding x, or of each array of a tree. The expression is evaluated."""
+        if found := self._text(self.sharding, line):
+            assert self.shell is not None
+            for document in inspection.shardings(found[1], self.shell.user_ns | (local_ns or {})):
+                output.show(document)
+
+    @of_a_call()
     def profile(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
         """Show what each kernel and each line of a call's program takes, and whether memory, arithmetic or overhead bounds it.
 
@@ -312,13 +326,20 @@ class JitscopeMagics(Magics):
 
     def _call(self, magic: Any, line: str, local_ns: dict[str, Any] | None) -> tuple[set[str], expressions.Call] | None:
         """The options and the call in a magic's line; None when it only asked for help."""
+        found = self._text(magic, line)
+        if found is None:
+            return None
+        assert self.shell is not None
+        return found[0], expressions.read(found[1], self.shell.user_ns | (local_ns or {}))
+
+    def _text(self, magic: Any, line: str) -> tuple[set[str], str] | None:
+        """The options and the expression in a magic's line; None when it only asked for help."""
         options, text = _split(parser_of(magic), line)
         if options & {"-h", "--help"}:
             return _help(magic)
         if not text:
             raise UsageError(f"%{magic.__name__} needs an expression, such as %{magic.__name__} f(x)")
-        assert self.shell is not None
-        return options, expressions.read(text, self.shell.user_ns | (local_ns or {}))
+        return options, text
 
 
 def parser_of(magic: Any) -> MagicArgumentParser:

@@ -21,6 +21,7 @@ import jitscope_widgets
 from jitscope import jaxwatch, observe
 from jitscope.advise import CATALOGUE
 from jitscope.advise.recompiling import edited
+from jitscope.api import layouts
 from jitscope.backend.signature import message_of
 from jitscope.core import source
 from jitscope.core.staging import watcher
@@ -118,6 +119,9 @@ class Session:
             self._undo.append(lambda event=event, callback=callback: shell.events.unregister(event, callback))
         self._undo.append(tracebacks.install(shell, self._compiled))
         self._undo.append(_name_cells(self))
+        if getattr(shell, "kernel", None) is not None:
+            layouts.shown_by.append(output.show)
+            self._undo.append(lambda: layouts.shown_by.remove(output.show))
         self._recall()
         if getattr(shell, "kernel", None) is not None:
             self._panel.open()

@@ -193,6 +193,18 @@ def test_an_expression_becomes_a_function_of_its_arrays() -> None:
         expressions.read("n + 1", names)
 
 
+def test_sharding_and_communication(layer, shell) -> None:
+    (document,) = shell.cell("%sharding x").documents
+    assert (document["title"], document["type"], document["tiles"][0]["devices"]) == ("x", "f32[8,3]", ["CPU 0"])
+    validate(document)
+    assert [one["title"] for one in shell.cell("%sharding {'a': x, 'b': [w, 3]}").documents] == [
+        "{'a': x, 'b': [w, 3]}['a']",
+        "{'a': x, 'b': [w, 3]}['b'][0]",
+    ]
+    assert "no arrays" in shell.cell("%sharding 3").error
+    assert "runs on one device: nothing is exchanged" in shell.cell("%communication layer(x, w)").error
+
+
 def test_memory(layer, shell) -> None:
     shown = shell.cell("%memory layer(x, w)").shown[-1]["text/plain"]
     assert shown.startswith("Memory of layer: At most") and "In use at the peak" in shown

@@ -6,7 +6,7 @@ import copy
 import random
 from typing import Any
 
-from tests.widgets.communication_documents import communication
+from tests.widgets.communication_documents import communication, shardings
 from tests.widgets.machine_documents import machine
 from tests.widgets.memory_documents import memory
 from tests.widgets.nan_documents import nan_hunt
@@ -401,6 +401,7 @@ def every_kind() -> list[Document]:
             values(),
             machine(),
             communication(),
+            *shardings(),
         ]
     )
 

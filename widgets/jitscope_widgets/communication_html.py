@@ -30,7 +30,8 @@ def _collectives(document: Document, here: str, most: int) -> Callable[[], str]:
         return (
             f'<tr><td class="nw" title="{escape(told.MEANING[one["what"]])}">{one["what"]}</td><td class="nw">{escape(told.runs(one))}</td>'
             f'<td class="nw">{escape(told.exchanged(one))}</td><td>{escape(told.among(one))}</td>'
-            f"<td><code>{escape(told.types(one))}</code></td><td><code>{escape(told.place(document, one, here))}</code></td></tr>"
+            f'<td style="min-width:110px"><code>{escape(told.types(one))}</code></td>'
+            f"<td><code>{escape(told.place(document, one, here))}</code></td></tr>"
         )
 
     names = ("collective", "runs", "a device gives → gets", "devices", "of", "written in")
@@ -51,4 +52,4 @@ def _values(document: Document, most: int) -> Callable[[], str]:
 def _table(names: Sequence[str], rows: Sequence[str], most: int) -> str:
     head = "".join(f"<th>{name}</th>" for name in names)
     more = f'<p class="dim">and {len(rows) - most:,} more</p>' if len(rows) > most else ""
-    return f"<table><tbody><tr>{head}</tr>{''.join(rows[:most])}</tbody></table>{more}"
+    return f'<div style="overflow-x:auto"><table style="min-width:600px"><tbody><tr>{head}</tr>{"".join(rows[:most])}</tbody></table></div>{more}'

@@ -1,4 +1,4 @@
-"""The forms of documents about what devices exchange."""
+"""The forms of documents about how arrays lie over devices, and what those exchange."""
 
 from __future__ import annotations
 
@@ -29,6 +29,25 @@ COMMUNICATION: dict[str, Record] = {
         differs=FLAG,
         part=TEXT,
         bytes=WHOLE,
+    ),
+    "sharding": document(
+        "sharding",
+        title=TEXT,
+        type=TEXT,
+        spec=Maybe(TEXT),
+        mesh=Many(record(name=TEXT, size=WHOLE)),
+        memory=Maybe(TEXT),
+        devices=WHOLE,
+        axes=Many(record(size=WHOLE, parts=WHOLE, along=Many(TEXT))),
+        part=TEXT,
+        bytes=Maybe(WHOLE),
+        copies=Maybe(WHOLE),
+        drawn=FLAG,
+        rows=Maybe(WHOLE),
+        columns=Maybe(WHOLE),
+        drawing=Many(TEXT),
+        tiles=Many(record(at=Many(WHOLE), index=Many(TEXT), devices=Many(TEXT))),
+        left_out=WHOLE,
     ),
     "communication": document(
         "communication",

@@ -20,6 +20,7 @@ from .pass_html import passes
 from .plain import clean, clean_lines, escape
 from .profile_html import profile
 from .quantities import amount, origin, seconds, show
+from .sharding_view import sharding
 from .stopped import stopped_pieces
 from .svg import svg
 from .transformations import transformations_html
@@ -291,5 +292,6 @@ PANES: dict[str, Callable[[Document], Pieces]] = {
     "values": values,
     "machine": machine,
     "communication": communication,
+    "sharding": sharding,
     "stopped": stopped_pieces,
 }

@@ -16,6 +16,7 @@ from .pass_text import passes
 from .plain import clean, clean_lines
 from .profile_text import profile
 from .quantities import seconds, show
+from .sharding_view import sharding_text
 from .stopped import stopped_text
 from .transformations import transformations_text
 from .values_text import values
@@ -261,5 +262,6 @@ _WRITERS: dict[str, Callable[[Document, int], list[str]]] = {
     "machine": machine,
     "communication": communication,
     "transformations": transformations_text,
+    "sharding": sharding_text,
     "stopped": stopped_text,
 }

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.avals import ShapedArray, physical
+from ..core.shardings import NamedSharding, PartitionSpec
 from ..core.varying import manual
 
 
@@ -77,6 +78,29 @@ class Collectives:
     def apart(self) -> bool:
         """Whether there are other devices."""
         return self.module.meshes.group is not None
+
+    def when_partitioned(self, x: Any, tell: Callable[[Any], None]) -> None:
+        """Have `tell(sharding)` called with the layout of a value when the partitioner has chosen it. Inside of shard_map a value is
+        a device's own: P()."""
+        from ..xla.inspecting import TARGET, question
+        from .spreading import chosen
+
+        meshes, shape = self.module.meshes, tuple(self.ir.RankedTensorType(x.type).shape)
+        group, mesh = meshes.group, meshes.mesh
+        if meshes.manual:
+            if len(meshes.manual) < len(mesh.axis_names):
+                raise NotImplementedError(
+                    "inspect_array_sharding and visualize_array_sharding do not say how a value lies inside of a shard_map over some "
+                    "axes of a mesh. What to do: look at it outside of the shard_map"
+                )
+            tell(NamedSharding(mesh, PartitionSpec()))
+            return
+        named = lambda hlo: tell(chosen(hlo.to_proto(), shape, group, mesh).said)
+        config = self.ir.StringAttr.get(question(named))
+        self.hlo.CustomCallOp(
+            [x.type], [x], call_target_name=TARGET, has_side_effect=self.ir.BoolAttr.get(True),
+            api_version=self.ir.IntegerAttr.get(self.ir.IntegerType.get_signless(32), 1), backend_config=config
+        )  # fmt: skip
 
     def all_reduce(self, x: Any, axes: Sequence[Any], combine: str) -> Any:
         """`add`, `maximum` or `minimum` over the devices along the axes."""
@@ -161,7 +185,6 @@ class Collectives:
     def _partition(self, mesh: Any) -> Any:
         """The number of the device in the mesh, a ui32 scalar."""
         from ..core.meshes import ordered
-        from ..core.shardings import PartitionSpec
 
         meshes = self.module.meshes
         left = [name for name in mesh.axis_names if name not in meshes.manual]

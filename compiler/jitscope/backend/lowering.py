@@ -515,7 +515,8 @@ def lower_jaxpr(
     context = mlir.context()
     with context, mlir.location():
         module = Module(name, platforms)
-        module.meshes.group = None if spread is None else spread.group
+        if spread is not None:
+            module.meshes.group, module.meshes.mesh = spread.group, spread.mesh
         module.describe = describe
         if solution is not None or len(platforms) > 1:
             module.build_polymorphic(closed.jaxpr, solution, closed.consts)

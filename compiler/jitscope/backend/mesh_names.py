@@ -14,12 +14,13 @@ if TYPE_CHECKING:
 
 
 class Meshes:
-    """The meshes of a module. `group`: the devices that the program is spread over; None on one device, where layouts say
-    nothing. `manual`: the axes over which the code at hand is one device's."""
+    """The meshes of a module. `group`: the devices that the program is spread over, and `mesh` its mesh; None on one device, where
+    layouts say nothing. `manual`: the axes over which the code at hand is one device's."""
 
     def __init__(self, module: Any):
         self.module = module
         self.group: Any = None
+        self.mesh: Any = None
         self.manual: tuple[Any, ...] = ()
         self._names: dict[Any, str] = {}
 

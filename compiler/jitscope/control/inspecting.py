@@ -28,11 +28,9 @@ class InspectSharding(FunctionCall):
 
     def lower(self, ctx, x, /, *, callback, layout_of):
         if ctx.apart:
-            raise NotImplementedError(
-                "inspect_array_sharding and visualize_array_sharding cannot tell where a value lies inside a program that is compiled for "
-                "several devices. What to do: return the value and look at its sharding, or say it with lax.with_sharding_constraint"
-            )
-        callback(layout_of(None))
+            ctx.when_partitioned(x, callback)
+        else:
+            callback(layout_of(None))
         return []
 
     def jvp(self, primals, tangents, /, **params):

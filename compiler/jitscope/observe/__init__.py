@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         loud as loud,
         recompilations_document as recompilations_document,
     )
+    from .sharding import sharding_document as sharding_document
     from .stopped import stopped_document as stopped_document
     from .timing import measure_steady as measure_steady
 
@@ -44,6 +45,7 @@ __getattr__, __dir__ = late(
         ".instruments": "INSTRUMENTS look",
         ".kernel_timing": "KernelTime kernel_times",
         ".recompiling.cards": "counted duration explanation loud recompilations_document",
+        ".sharding": "sharding_document",
         ".stopped": "stopped_document",
         ".timing": "measure_steady",
     },

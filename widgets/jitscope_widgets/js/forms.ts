@@ -511,6 +511,26 @@ export interface Laid {
   part: string;
   bytes: number;
 }
+export interface ShardingDoc {
+  kind: "sharding";
+  version: 1;
+  title: string;
+  type: string;
+  spec: string | null;
+  mesh: { name: string; size: number }[];
+  memory: string | null;
+  devices: number;
+  axes: { size: number; parts: number; along: string[] }[];
+  part: string;
+  bytes: number | null;
+  copies: number | null;
+  drawn: boolean;
+  rows: number | null;
+  columns: number | null;
+  drawing: string[];
+  tiles: { at: number[]; index: string[]; devices: string[] }[];
+  left_out: number;
+}
 export interface CommunicationDoc {
   kind: "communication";
   version: 1;
@@ -589,4 +609,4 @@ export interface LedgerDoc {
   rows: LedgerRow[];
   recompilations?: RecompilationsDoc;
 }
-export type AnyDocument = SourceDoc | GraphDoc | FusionDoc | TimingDoc | RecompilationsDoc | DiagnosticsDoc | StoppedDoc | NanHuntDoc | CompilationDoc | CellDoc | TransformationsDoc | PassesDoc | MemoryDoc | ProfileDoc | ComparisonDoc | ValuesDoc | CommunicationDoc | MachineDoc | LedgerDoc;
+export type AnyDocument = SourceDoc | GraphDoc | FusionDoc | TimingDoc | RecompilationsDoc | DiagnosticsDoc | StoppedDoc | NanHuntDoc | CompilationDoc | CellDoc | TransformationsDoc | PassesDoc | MemoryDoc | ProfileDoc | ComparisonDoc | ValuesDoc | ShardingDoc | CommunicationDoc | MachineDoc | LedgerDoc;

@@ -10,6 +10,7 @@ import type { View } from "./mount";
 import { passesView } from "./passes";
 import { profileView } from "./profile";
 import { recompilesView } from "./recompiles";
+import { shardingView } from "./sharding";
 import { diagnosticsView } from "./sharpbits";
 import { fusionAlone, graphView, sourceView } from "./single";
 import { stoppedView } from "./stopped";
@@ -52,6 +53,7 @@ const VIEWS: Record<string, Open> = {
   values: (doc, host, memory) => valuesAlone(doc, host, memory),
   machine: (doc, host, memory) => machineView(doc, { host, memory }),
   communication: (doc, host) => communicationAlone(doc, host),
+  sharding: (doc) => shardingView(doc),
   source: (doc) => sourceView(doc),
   diagnostics: (doc, host, memory) => diagnosticsView(doc, host, memory),
   stopped: stoppedView,
