@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.avals import ShapedArray, physical
-from ..core.shardings import NamedSharding, PartitionSpec
 from ..core.varying import manual
 
 
@@ -82,6 +81,7 @@ class Collectives:
     def when_partitioned(self, x: Any, tell: Callable[[Any], None]) -> None:
         """Have `tell(sharding)` called with the layout of a value when the partitioner has chosen it. Inside of shard_map a value is
         a device's own: P()."""
+        from ..core.shardings import NamedSharding, PartitionSpec
         from ..xla.inspecting import TARGET, question
         from .spreading import chosen
 
@@ -185,6 +185,7 @@ class Collectives:
     def _partition(self, mesh: Any) -> Any:
         """The number of the device in the mesh, a ui32 scalar."""
         from ..core.meshes import ordered
+        from ..core.shardings import PartitionSpec
 
         meshes = self.module.meshes
         left = [name for name in mesh.axis_names if name not in meshes.manual]
