@@ -77,4 +77,7 @@ CATALOGUE: dict[str, SharpBit] = {
     "host-call-on-tracer": SharpBit("error", "a function of Python or NumPy was given a tracer"),
     "misleading-timing": SharpBit("info", "the clock stopped before the result was there"),
     "captured-constant": SharpBit("info", "a large array is baked into the program"),
+    # several devices
+    "accidental-replication": SharpBit("info", "a large array is whole on each device, and nobody asked for it"),
+    "large-all-gather": SharpBit("info", "a large array is gathered on each device"),
 }

@@ -114,5 +114,10 @@ WHY: dict[str, str] = {
     "jax.block_until_ready before the clock is read.",
     "captured-constant": "An array that a function reads from outside is baked into its program: compiled with it, copied for each "
     "version, and never updated. Pass large arrays as arguments.",
+    # several devices
+    "accidental-replication": "What nobody lays out is whole on each device of the mesh: it takes its memory as often as there are "
+    "devices, and is copied or summed to all of them in each run. Say how it is to lie, with device_put or out_shardings.",
+    "large-all-gather": "Where a line needs what other devices have, the compiler has them send it: all of the array is on each device "
+    "then, and the line waits for it. Cut the axes that the line does not sum, index or reshape, or keep the result cut.",
 }
 """An explanation for each id of the catalogue."""

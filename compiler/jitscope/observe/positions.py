@@ -62,6 +62,12 @@ def positions_of(jaxpr: Jaxpr, cell_of: CellOf = no_cell, stacks: Stacks | None 
     return found
 
 
+def equations_of(jaxpr: Jaxpr) -> Iterator[tuple[str, JaxprEqn]]:
+    """All equations with their paths."""
+    for path, eqn, _ in _walk(jaxpr, "", ()):
+        yield path, eqn
+
+
 def scopes_of(jaxpr: Jaxpr) -> dict[str, str]:
     """The named scopes of all equations by path, as `layer/attention`; "" outside of any."""
     return {path: "/".join(names) for path, _, names in _walk(jaxpr, "", ())}

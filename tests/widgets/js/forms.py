@@ -26,6 +26,7 @@ from jitscope_widgets.schema import (
 FILE = Path(__file__).parents[3] / "widgets" / "jitscope_widgets" / "js" / "forms.ts"
 
 _HEAD = "// The forms of documents as types, made from schema.py: python -m tests.widgets.js.forms\n"
+_WIDTH = 120
 _PLAIN: dict[Scalar, str] = {TEXT: "string", WHOLE: "number", NUMBER: "number", FLAG: "boolean"}
 _NAMES = {
     "node": "GraphNode",
@@ -63,6 +64,9 @@ def _name(form: str) -> str:
 
 
 def _interface(name: str, form: Record) -> str:
+    short = f"export interface {_name(name)} {_type(form)}\n"
+    if len(short) <= _WIDTH:
+        return short
     fields = "".join(f"  {_field(field, inner)};\n" for field, inner in form.fields.items())
     return f"export interface {_name(name)} {{\n{fields}}}\n"
 

@@ -16,20 +16,8 @@ export interface Position {
   text: string;
   named_scope?: string;
 }
-export interface Edit {
-  line: number;
-  column: number;
-  end_line: number;
-  end_column: number;
-  text: string;
-}
-export interface Fix {
-  text: string;
-  edits: Edit[];
-  checked: string;
-  position: Position | null;
-  before?: string[];
-}
+export interface Edit { line: number; column: number; end_line: number; end_column: number; text: string }
+export interface Fix { text: string; edits: Edit[]; checked: string; position: Position | null; before?: string[] }
 export interface SourceFunction {
   name: string;
   label: string;
@@ -63,13 +51,7 @@ export interface GraphNode {
   mark?: "path" | "stop" | "removed" | "added" | "changed" | "rewired" | "fused" | "moved";
   fused_into: string | null;
 }
-export interface GraphEdge {
-  from: string;
-  to: string;
-  type: string;
-  bytes: number;
-  gone?: boolean;
-}
+export interface GraphEdge { from: string; to: string; type: string; bytes: number; gone?: boolean }
 export interface GraphDoc {
   kind: "graph";
   version: 1;
@@ -78,12 +60,7 @@ export interface GraphDoc {
   nodes: GraphNode[];
   edges: GraphEdge[];
 }
-export interface Member {
-  name: string;
-  opcode: string;
-  type: string;
-  paths: string[];
-}
+export interface Member { name: string; opcode: string; type: string; paths: string[] }
 export interface Boundary {
   from: string;
   to: string;
@@ -101,12 +78,7 @@ export interface Kernel {
   note: string;
   share?: number | null;
 }
-export interface DiffLine {
-  number: number;
-  text: string;
-  name: string;
-  paths: string[];
-}
+export interface DiffLine { number: number; text: string; name: string; paths: string[] }
 export interface DiffRow {
   kind: "same" | "changed" | "removed" | "added" | "fused";
   left: DiffLine | null;
@@ -124,10 +96,7 @@ export interface FusionDoc {
   rows: DiffRow[];
   summary: { before: number; after: number; kernels: number; fusions: number; library: number; sentence: string; unknown?: { kernels: number; bytes: number | null; time: number | null } };
 }
-export interface Stage {
-  name: "trace" | "lower" | "compile" | "first run";
-  seconds: Quantity;
-}
+export interface Stage { name: "trace" | "lower" | "compile" | "first run"; seconds: Quantity }
 export interface TimingDoc {
   kind: "timing";
   version: 1;
@@ -137,12 +106,7 @@ export interface TimingDoc {
   steady: { median: Quantity; low: Quantity; high: Quantity; runs: number; source: "button" | "cell" } | null;
   can_measure: boolean;
 }
-export interface Site {
-  position: Position | null;
-  compilations: number;
-  retraces: number;
-  seconds: number;
-}
+export interface Site { position: Position | null; compilations: number; retraces: number; seconds: number }
 export interface Matrix {
   columns: { label: string; what: "compiled" | "reused"; calls: number | null }[];
   rows: { path: string; cells: string[]; changed: boolean[] }[];
@@ -164,12 +128,7 @@ export interface RecompilationCard {
   fix: Fix | null;
   quiet: boolean;
 }
-export interface RecompilationsDoc {
-  kind: "recompilations";
-  version: 1;
-  title: string;
-  cards: RecompilationCard[];
-}
+export interface RecompilationsDoc { kind: "recompilations"; version: 1; title: string; cards: RecompilationCard[] }
 export interface Diagnostic {
   id: string;
   severity: "error" | "warning" | "info";
@@ -182,12 +141,7 @@ export interface Diagnostic {
   fix: Fix | null;
   silence: Fix | null;
 }
-export interface DiagnosticsDoc {
-  kind: "diagnostics";
-  version: 1;
-  items: Diagnostic[];
-  note?: string;
-}
+export interface DiagnosticsDoc { kind: "diagnostics"; version: 1; items: Diagnostic[]; note?: string }
 export interface StoppedDoc {
   kind: "stopped";
   version: 1;
@@ -365,10 +319,7 @@ export interface MemoryDoc {
   positions: Record<string, Position>;
   cost: Quantity;
 }
-export interface Bounds {
-  least: number;
-  most: number;
-}
+export interface Bounds { least: number; most: number }
 export interface TimedKernel {
   name: string;
   called: string;
@@ -551,11 +502,7 @@ export interface Mix {
   bits: number | null;
   lanes: string;
 }
-export interface CodeText {
-  text: string;
-  left_out: number;
-  nesting: number[][];
-}
+export interface CodeText { text: string; left_out: number; nesting: number[][] }
 export interface CodeFunction {
   name: string;
   machine: "x86-64" | "arm64";
@@ -603,10 +550,5 @@ export interface LedgerRow {
   equations: number;
   calls: number | null;
 }
-export interface LedgerDoc {
-  kind: "ledger";
-  version: 1;
-  rows: LedgerRow[];
-  recompilations?: RecompilationsDoc;
-}
+export interface LedgerDoc { kind: "ledger"; version: 1; rows: LedgerRow[]; recompilations?: RecompilationsDoc }
 export type AnyDocument = SourceDoc | GraphDoc | FusionDoc | TimingDoc | RecompilationsDoc | DiagnosticsDoc | StoppedDoc | NanHuntDoc | CompilationDoc | CellDoc | TransformationsDoc | PassesDoc | MemoryDoc | ProfileDoc | ComparisonDoc | ValuesDoc | ShardingDoc | CommunicationDoc | MachineDoc | LedgerDoc;

@@ -11,6 +11,7 @@ from ...core import source
 from ...core.jaxpr import Jaxpr, JaxprEqn, Var, subjaxprs
 from ...core.source import Position
 from ...observe.ledger import Row
+from ...xla.spread import Spread
 from ..diagnostic import Diagnostic, Fix, Span
 
 
@@ -27,6 +28,10 @@ def of_program(row: Row) -> Iterator[Diagnostic]:
         return
     yield from _unrolled(jaxpr, row)
     yield from _captured(jaxpr, row)
+    if row.entry is not None and type(getattr(row.entry.executable, "device", None)) is Spread:
+        from .devices import of_devices  # where there are several
+
+        yield from of_devices(row)
 
 
 # --- unrolled loops -----------------------------------------------------------------------------------------------------------

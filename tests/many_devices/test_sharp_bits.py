@@ -1,0 +1,25 @@
+"""Sharp bits of programs over several devices, each with programs that look alike and are fine."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+
+def test_large_arrays_on_all_devices_are_told_where_nobody_asked() -> None:
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "tests.many_devices.sharp_bits_programs"],
+        capture_output=True, text=True, timeout=300, cwd=Path(__file__).parents[2],
+    )  # fmt: skip
+    assert run.returncode == 0, run.stdout + run.stderr
+    programs = json.loads(run.stdout)
+    assert {name: one["found"] for name, one in programs.items()} == {
+        name: one["due"] for name, one in programs.items()
+    }
+    said = {name: one["said"] for name, one in programs.items() if one["said"]}
+    assert set(said) == {"argument", "result", "gather"}
+    assert "2.1 MB" in said["argument"][0] and "device_put(w, NamedSharding" in said["argument"][0]
+    assert "4.19 MB" in said["result"][0] and "out_shardings" in said["result"][0]
+    assert "2.1 MB" in said["gather"][0] and "along data" in said["gather"][0]
