@@ -24,6 +24,7 @@ from jitscope.sharding import AxisType, NamedSharding, PartitionSpec as P
 MESH = jx.make_mesh((4, 2), ("data", "model"), axis_types=(AxisType.Auto,) * 2)
 CUT, WHOLE = NamedSharding(MESH, P("data")), NamedSharding(MESH, P())
 BIG = np.ones((1024, 512), np.float32)  # 2 MB
+NAMES = {"jx": jx, "jnp": jnp, "lax": lax, "np": np, "P": P, "MESH": MESH, "CUT": CUT, "WHOLE": WHOLE, "BIG": BIG}
 
 PROGRAMS = {
     "argument": """
@@ -82,7 +83,7 @@ def found(name: str) -> dict[str, Any]:
     text = PROGRAMS[name]
     linecache.cache[f"<{name}>"] = (len(text), None, text.splitlines(keepends=True), f"<{name}>")
     with Watch() as watch:
-        exec(compile(text, f"<{name}>", "exec"), dict(globals()))
+        exec(compile(text, f"<{name}>", "exec"), dict(NAMES))
     due = [[line, id] for line, said in enumerate(text.splitlines(), 1) for id in re.findall(r"#<- ([\w-]+)", said)]
     told = [one for one in watch.found() if one.file == f"<{name}>"]
     return {
