@@ -8,14 +8,16 @@ import sys
 from collections import Counter
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 import jitscope as jx
 from jitscope import observe
 from jitscope.core import staging
 from jitscope.core.source import is_internal
+from jitscope_widgets import text
 from jitscope_widgets.schema import validate
-from tests.compiler.fact_programs import PROGRAMS
+from tests.compiler.fact_algorithms import PROGRAMS
 
 
 class Facts(NamedTuple):
@@ -228,3 +230,91 @@ def test_kernels_in_loops_and_branches_know_their_own_lines(facts):
     known = {p for k in facts.document["fusion"]["kernels"] if k["kind"] != "loop" for p in k["paths"]}
     inside = {n["id"] for n in nodes if "/" in n["id"] and n["types"] != ["i32[]"]}
     assert inside and inside <= known
+
+
+@pytest.mark.parametrize(
+    "facts", ["resnet", "lstm", "ordered", "masked_attention", "mixed_precision", "libraries"], indirect=True
+)
+def test_origins_that_are_certain_are_known(facts):
+    """XLA lost names in all of these: it changed layouts, made reductions of two steps, merged what two equations shared."""
+    assert facts.document["fusion"]["summary"]["unknown"]["kernels"] == 0
+
+
+_MADE_BY = {
+    "sine": "sin|exp",
+    "cosine": "cos|exp",
+    "tanh": "tanh|logistic",
+    "log": "log|select_n|digamma|lgamma|erf_inv",
+    "log-plus-one": "log1p|erf_inv",
+    "sort": "sort|top_k|argsort",
+    "convolution": "conv_general_dilated|dot_general",
+    "dot": "dot_general|conv_general_dilated",
+    "fft": "fft",
+    "cholesky": "cholesky",
+    "triangular-solve": "triangular_solve|linear_solve|custom_linear_solve",
+    "scatter": "scatter.*|unique|segment_sum",
+    "population-count": "population_count",
+    "count-leading-zeros": "clz",
+    "shift-left": "shift_left|threefry2x32|random_bits|random_split|random_seed",
+}
+
+
+@every
+def test_operations_stem_from_equations_that_may_make_them(facts):
+    primitives = {n["paths"][0]: n["text"] for n in facts.document["graph"]["nodes"] if n["paths"]}
+    for kernel in facts.document["fusion"]["kernels"]:
+        for member in kernel["members"] if kernel["kind"] != "loop" else ():
+            if member["paths"] and member["opcode"] in _MADE_BY:
+                made = [re.sub(r"^.* = ([\w-]+).*$", r"\1", primitives[p], flags=re.DOTALL) for p in member["paths"]]
+                assert any(re.fullmatch(_MADE_BY[member["opcode"]], p) for p in made), (member, made)
+
+
+# --- sizes, sides, words ----------------------------------------------------------------------------------------------
+
+_WIDTHS = {"pred": 8, "bool": 8, "key": 64}
+
+
+def bytes_in(kind):
+    """The bytes of the arrays in a type such as `f32[3,4]` or `(s32[], bf16[2])`."""
+    total = 0
+    for name, shape in re.findall(r"([a-z]+\d*[\w<>]*)\[([\d,]*)\]", kind):
+        bits = _WIDTHS.get(name.split("<")[0]) or int(re.search(r"\d+", name)[0])
+        total += np.prod([int(n) for n in shape.split(",") if n], dtype=int) * bits // 8
+    return total
+
+
+@every
+def test_bytes_are_those_of_the_types(facts):
+    fusion = facts.document["fusion"]
+    for graph in (facts.document["graph"], fusion["before"], fusion["after"]):
+        for part in (*graph["nodes"], *graph["edges"]):
+            types = part["types"] if "types" in part else [part["type"]]
+            if part.get("what") != "tree" and "<" not in "".join(types):
+                assert part["bytes"] == sum(map(bytes_in, types)), part
+
+
+@every
+def test_the_two_sides_hold_each_operation_once(facts):
+    fusion = facts.document["fusion"]
+    for side, graph in (("left", fusion["before"]), ("right", fusion["after"])):
+        numbers = sorted(row[side]["number"] for row in fusion["rows"] if row[side])
+        assert numbers == list(range(1, len(numbers) + 1))
+        named = [row[side]["name"] for row in fusion["rows"] if row[side]]
+        nodes = {n["id"]: n for n in graph["nodes"]}
+        groups = {n for n in nodes if nodes[n]["kind"] in ("fusion", "library")}
+        alone = {n for n in nodes if nodes[n]["kind"] not in ("group", "output") and nodes[n]["scope"] not in groups}
+        assert Counter(named) == Counter(
+            alone if side == "right" else [n for n in nodes if nodes[n]["kind"] not in ("group", "output")]
+        )
+
+
+@every
+def test_the_text_says_the_same_counts(facts):
+    fusion = facts.document["fusion"]
+    said = text(facts.document)
+    equations, kernels = re.search(r"([\d,]+) equations? -> ([\d,]+) kernels?", re.sub(r"\s+", " ", said)).groups()
+    assert int(equations.replace(",", "")) == facts.document["equations"]
+    assert int(kernels.replace(",", "")) == fusion["summary"]["kernels"]
+    listed = len(re.findall(r"^  (?:kernel|loop|copy|library)\b.*$", said, re.MULTILINE))
+    more = re.search(r"and ([\d,]+) more kernel", said)
+    assert listed + (int(more[1].replace(",", "")) if more else 0) == len(fusion["kernels"])

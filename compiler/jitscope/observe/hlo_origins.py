@@ -2,15 +2,16 @@
 
 A pass that rewrites an operation (a reduction in two steps, a product of matrices of another rank, a transposed layout) often
 makes instructions without a name. Such an operation stems from an equation if it reads nothing but what that equation read
-before optimisation, and nothing but that equation's operations reads it: it is a step on the way from the equation's operands to
-its value. Where that does not hold, nothing is claimed.
+before optimisation, and that equation's operations read it: it is a step on the way from the equation's operands to its value.
+If several equations read it (XLA merged what it made for each), this must hold for all of them, and it stems from the one round
+them, or else from all. Where it does not hold, nothing is claimed.
 """
 
 import re
 from collections import defaultdict
 from collections.abc import Iterable
 
-from .hlo_flow import Flow, Op
+from .hlo_flow import Flow, Op, unique
 
 
 _SAME_VALUES = ("reshape", "broadcast", "transpose")
@@ -20,10 +21,12 @@ Token = str
 
 def with_origins(before: Flow, after: Flow) -> Flow:
     """The optimised flow with the paths of operations that lost theirs, as far as they are certain."""
-    found = _Origins(before, after).found()
+    origins = _Origins(before, after)
+    found, renamed = origins.found(), origins.renamed()
     for op in after.ops:
         if op.id in found:
             op.paths, op.is_nameless = tuple(sorted(found[op.id])), True
+        op.paths = unique((*op.paths, *renamed.get(op.id, ())))
     _kernels_hold_what_their_members_do(after)
     return after
 
@@ -36,54 +39,93 @@ class _Origins:
         for op in after.ops:
             for source, _ in op.sources:
                 self.users[source].add(op.id)
-        for result in after.results:
+        self.given: dict[str, set[str]] = {}
+        for i, result in enumerate(after.results):
+            self.given[f"result {i}"] = _giving(before, i) if len(result) == 1 else set()
             for source, _ in result:
-                self.users[source].add("")  # the program's caller reads it, no equation
+                self.users[source].add(f"result {i}")
         self.lost = [op for op in after.ops if op.is_operation and not op.paths]
         self.claims: dict[str, set[str]] = {}
+        self.opcodes: dict[str, set[str]] = defaultdict(set)
+        for op in before.ops:
+            for path in op.paths:
+                self.opcodes[path].add(op.opcode)
+        named = {path for op in after.ops for path in _with_outer(op.paths)}
+        computed = {path for op in before.ops if op.is_operation and op.opcode not in _SAME_VALUES for path in op.paths}
+        self.gone = computed - named
+        """Equations that compute something of which nothing bears the name any more."""
 
     def found(self) -> dict[str, set[str]]:
-        """By operation, the equations it stems from: first whoever reads it, then, until nothing changes, without those that
-        read something else."""
+        """By operation, the equations it stems from: first all that read it, then, until nothing changes, without those that
+        read something else. (What is claimed of an equation in a loop is claimed of the loop, too.)"""
         for op in reversed(self.lost):
-            self.claims[op.id] = self._readers(op)
+            users = [self._equations(name) for name in self.users[op.id]]
+            self.claims[op.id] = set().union(*users) if all(users) else set()
         changed = True
         while changed:
             changed = False
             for op in self.lost:
-                kept = self._certain(op, self.claims[op.id] & self._readers(op))
+                kept = self._certain(op)
                 changed |= kept != self.claims[op.id]
                 self.claims[op.id] = kept
-        return {name: _innermost(claim) for name, claim in self.claims.items()}
+        return {op.id: self._narrowest(op) for op in self.lost}
 
-    def _certain(self, op: Op, claim: set[str]) -> set[str]:
-        """Where an operation reads more than the equations in a loop read, it may stem from the loop."""
-        while claim and not self._reads_only_for(op, _innermost(claim)):
-            claim = claim - _innermost(claim)
-        return claim
+    def renamed(self) -> dict[str, set[str]]:
+        """Whose work else operations do that have a name: of a transposed product XLA makes another product, and gives it the
+        transposition's name. Such an operation does what the equation that it is named after never did, but one that this
+        reads and that is gone; by operation, that one."""
+        found: dict[str, set[str]] = {}
+        for op in self.ops.values():
+            if op.opcode in _SAME_VALUES or not (op.is_operation and op.paths):
+                continue
+            if not any(op.opcode in self.opcodes[path] for path in op.paths):
+                read = set().union(*(self.reads.get(path, ()) for path in op.paths))
+                doing = {path for path in read & self.gone if op.opcode in self.opcodes[path]}
+                if len(doing) == 1:
+                    found[op.id] = doing
+        return found
 
-    def _readers(self, op: Op) -> set[str]:
-        """The equations that all users have in common, those round them included."""
-        users = [self._equations(name) for name in self.users[op.id]]
-        return set.intersection(*users) if users else set()
+    def _narrowest(self, op: Op) -> set[str]:
+        """What is claimed of all users if there is such an equation (a loop, say), else what is claimed of any."""
+        users = [self._equations(name) & self.claims[op.id] for name in self.users[op.id]]
+        return _innermost((set.intersection(*users) if users else set()) or self.claims[op.id])
+
+    def _certain(self, op: Op) -> set[str]:
+        """What is still claimed of an operation: equations of all users, for which it reads nothing else."""
+        claim = {path for path in self.claims[op.id] if self._reads_only_for(op, path)}
+        users = [self._equations(name) & claim for name in self.users[op.id]]
+        return set().union(*users) if all(users) else set()
 
     def _equations(self, name: str) -> set[str]:
-        op = self.ops.get(name)
-        if op is None:
-            return set()
+        if name in self.given:
+            return self.given[name]
+        op = self.ops[name]
         return _with_outer(op.paths) if op.paths else self.claims.get(name, set())
 
-    def _reads_only_for(self, op: Op, equations: set[str]) -> bool:
-        allowed = equations.union(*(self.reads.get(path, ()) for path in equations))
-        return all(self._is_read(self.ops[name], equations, allowed) for name, _ in op.sources)
+    def _reads_only_for(self, op: Op, equation: str) -> bool:
+        """Whether an operation reads nothing that an equation does not, and cannot be what is left of another one, that the
+        equation reads. (What reads more than an equation in a loop does may still stem from the loop.)"""
+        reads = self.reads.get(equation, set())
+        sources = [self.ops[name] for name, _ in op.sources]
+        if not all(self._is_read(source, equation, {equation, *reads}) for source in sources):
+            return False
+        tokens = {token for source in sources for token in _tokens(source)}
+        others = (path for path in reads & self.gone if not path.startswith(f"{equation}/"))
+        return not any(tokens & self.reads[path] for path in others)
 
-    def _is_read(self, source: Op, equations: set[str], allowed: set[Token]) -> bool:
+    def _is_read(self, source: Op, equation: str, allowed: set[Token]) -> bool:
         if source.opcode == "constant":
             return True
         if source.id in self.claims:
-            return bool(self.claims[source.id] & equations)
+            return equation in self.claims[source.id]
         tokens = set(_tokens(source))
-        return bool(allowed & tokens) or any(token.startswith(f"{path}/") for token in tokens for path in equations)
+        return bool(allowed & tokens) or any(token.startswith(f"{equation}/") for token in tokens)
+
+
+def _giving(before: Flow, number: int) -> set[str]:
+    """The equation whose value is a result of the program, with those round it; nothing where it is not a single one."""
+    names = {name for name, _ in before.results[number]} if number < len(before.results) else set()
+    return _with_outer(path for op in before.ops if names == {op.id} for path in op.paths)
 
 
 def _reads(before: Flow) -> dict[str, set[Token]]:
