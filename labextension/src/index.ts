@@ -9,7 +9,7 @@ import { HeatedCells } from "./heat";
 import { provideGoTo } from "./cells";
 import { SidePanel } from "./panel";
 import { provideViewCode } from "./viewcode";
-import { provideSaved, watchOutputs } from "./outputs";
+import { provideKeep, provideSaved, watchOutputs } from "./outputs";
 import { Sessions } from "./sessions";
 
 const plugin: JupyterFrontEndPlugin<void> = {
@@ -28,6 +28,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
     provideViewCode();
     provideGoTo(tracker);
     provideSaved(tracker);
+    provideKeep(tracker);
     watchOutputs(tracker);
     applyFixes(tracker);
     const sessions = new Sessions(tracker);

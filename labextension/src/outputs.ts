@@ -18,28 +18,65 @@ export function carrierIn(html: unknown): HTMLElement | null {
   return carrier;
 }
 
+/** The origin of changes of which a notebook's model tells no view. */
+const SILENT = "silent-change";
+
+interface Outputs {
+  updateOutputs(start: number, end: number, outputs: unknown[], origin: string): void;
+}
+
+/** One output of a cell. */
+interface Place {
+  panel: NotebookPanel;
+  cell: CodeCell;
+  at: number;
+}
+
+/** What the notebook's file has of an output. */
+const inFile = ({ cell, at }: Omit<Place, "panel">): any => cell.model.sharedModel.getOutputs()[at];
+
+const carrierAt = (place: Omit<Place, "panel">): HTMLElement | null => carrierIn(inFile(place)?.data?.["text/html"]);
+
+function placeOf(tracker: INotebookTracker, element: HTMLElement): Place | undefined {
+  for (const panel of panelsOf(tracker))
+    for (const cell of panel.content.widgets) {
+      if (cell.model.type !== "code" || !cell.node.contains(element)) continue;
+      const at = (cell as CodeCell).outputArea.widgets.findIndex((output) => output.node.contains(element));
+      if (at >= 0) return { panel, cell: cell as CodeCell, at };
+    }
+  return undefined;
+}
+
 /** `globalThis.jitscopeSaved`: the document in the HTML of the output that an element is in, so that no kernel is asked. */
 export function provideSaved(tracker: INotebookTracker): void {
-  const find = (element: HTMLElement): string | null | undefined => {
-    for (const panel of panelsOf(tracker))
-      for (const cell of panel.content.widgets) {
-        if (cell.model.type !== "code" || !cell.node.contains(element)) continue;
-        const { outputArea } = cell as CodeCell;
-        const at = outputArea.widgets.findIndex((output) => output.node.contains(element));
-        if (at >= 0) return carrierIn(outputArea.model.get(at)?.data["text/html"])?.dataset.jitscopeDocument ?? null;
-      }
-    return undefined;
-  };
   const saved = async (element: HTMLElement): Promise<string | null> => {
     // a view is made before it is put into its place
     for (let turn = 0; turn < 40; turn++) {
-      const found = find(element);
-      if (found !== undefined) return found;
+      const place = placeOf(tracker, element);
+      if (place) return carrierAt(place)?.dataset.jitscopeDocument ?? null;
       await new Promise((resolve) => setTimeout(resolve, 25));
     }
     return null;
   };
   Object.assign(globalThis, { jitscopeSaved: saved });
+}
+
+/**
+ * `globalThis.jitscopeKeep`: writes what an output says now into the notebook's file, without drawing it again: its view knows it.
+ * Gives whether there is a file to write to.
+ */
+export function provideKeep(tracker: INotebookTracker): void {
+  const keep = (element: HTMLElement, data: Record<string, string>): boolean => {
+    const place = placeOf(tracker, element);
+    const output = place && inFile(place);
+    if (!output?.data) return false;
+    const { cell, panel, at } = place!;
+    const newer = { ...output, data: { ...output.data, ...data } };
+    (cell.model.sharedModel as unknown as Outputs).updateOutputs(at, at + 1, [newer], SILENT);
+    if (panel.content.model) panel.content.model.dirty = true;
+    return true;
+  };
+  Object.assign(globalThis, { jitscopeKeep: keep });
 }
 
 function panelsOf(tracker: INotebookTracker): NotebookPanel[] {
@@ -62,7 +99,7 @@ function rescue(panel: NotebookPanel): void {
     const { outputArea } = cell as CodeCell;
     outputArea.widgets.forEach((output, i) => {
       const node = [...dead].find((one) => output.node.contains(one));
-      const carrier = node ? carrierIn(outputArea.model.get(i)?.data["text/html"]) : null;
+      const carrier = node ? carrierAt({ cell: cell as CodeCell, at: i }) : null;
       if (carrier) node!.replaceChildren(carrier); // the observer brings it to life
     });
   }

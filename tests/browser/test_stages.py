@@ -15,6 +15,7 @@ from jitscope.observe.instruments import look
 from jitscope_widgets.envelope import pack
 from tests.browser.audit import assert_readable, axe_findings
 from tests.browser.conftest import Lab
+from tests.browser.notebook import NOTEBOOK, wait
 from tests.browser.programs import LOAD
 from tests.browser.test_pages import Pages
 from tests.browser.view import View, views
@@ -196,6 +197,8 @@ def test_a_saved_output_has_its_stages_without_a_kernel(pages: Pages) -> None:
     assert_readable(bare.element)
 
 
+DIRTY = f"() => {NOTEBOOK}.content.model.dirty"
+
 GRADIENT = """%%jit
 import jitscope as jx
 def scalar(w, x):
@@ -222,3 +225,29 @@ def test_the_stages_are_asked_for_in_jupyterlab(lab: Lab) -> None:
         assert_readable(view.element)
         notebook.screenshot(f"stages-{'dark' if dark else 'light'}", notebook.cell(1))
     assert not axe_findings(view.element)
+
+
+@pytest.mark.timeout(300)
+def test_what_a_click_found_is_saved_with_the_notebook(lab: Lab) -> None:
+    notebook = lab.open([LOAD, GRADIENT])
+    notebook.run_all()
+    notebook.save()
+    view = views(notebook.output(1))[0]
+    stage(view, "Transformations")
+    view.element.get_by_role("button", name="Show transformations").click()
+    steps = view.element.locator(".jitscope-step")
+    expect(steps).to_have_count(3, timeout=30_000)
+    steps.nth(2).click()
+    wait(notebook.page, DIRTY, "the notebook has something to save")
+    assert steps.nth(2).get_attribute("aria-current") == "step"  # nothing was drawn again
+    notebook.save()
+    lab.delete_kernels()
+    notebook.reload()
+    saved = views(notebook.output(1))[0]
+    stage(saved, "Transformations")
+    expect(saved.element.locator(".jitscope-step")).to_have_count(3)
+    stage(saved, "Passes")
+    assert "no room for it in the saved output" in saved.element.inner_text()
+    (output,) = [one for one in notebook.cells()[-1]["outputs"] if "data" in one]
+    assert "Transformations of train" in output["data"]["text/plain"]
+    assert set(output["data"]) >= {"text/html", "text/plain"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -115,3 +116,20 @@ def test_three_hundred_compilations_fit() -> None:
     validate(kept)
     assert [at for at, one in enumerate(kept["compilations"]) if one["graph"]["nodes"]] == [0, 77, 299]
     assert [one["timing"] for one in kept["compilations"]] == [one["timing"] for one in document["compilations"]]
+
+
+def test_of_what_instruments_found_the_largest_goes_first() -> None:
+    one = made.layer_compilation()
+    names = np.random.default_rng(0).integers(0, 2**60, 3000)
+    passes = {**made.passes(), "stages": [{**made.passes()["stages"][0], "does": str(name)} for name in names]}
+    one["instruments"] = {"profile": made.profile(), "passes": passes, "memory": made.memory()}
+    room = len(pack(made.cell(one)).text)
+    assert pack(made.cell(one), room - 1).remarks[0].startswith("Of layer, the graphs of the passes and most")
+    said = pack(made.cell(one), room - 20_000)
+    (kept,) = unpack(said.text)["compilations"]
+    assert set(kept["instruments"]) == {"profile", "memory"} and kept["graph"] == one["graph"]
+    (remark,) = said.remarks
+    assert "findings of XLA's passes are not kept" in remark
+    smaller = len(said.text) - 1
+    (few,) = unpack(pack(made.cell(one), smaller).text)["compilations"]
+    assert len(few["instruments"]) == 1

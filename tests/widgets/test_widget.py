@@ -142,7 +142,7 @@ def test_measuring_shows_the_new_document(sent: list[Any]) -> None:
     assert asked == [known]
     assert view.document["compilations"][0]["headline"] == "measured"
     assert view.changes == 1
-    assert [message["type"] for message in sent] == ["document"]
+    assert [message["type"] for message in sent] == ["document", "saved"]
     assert unpack(sent[0]["data"]) == view.document
 
 
@@ -234,8 +234,11 @@ def asked(view: View, **message: object) -> dict[str, Any]:
     sent: list[dict[str, Any]] = []
     view.send = lambda content, buffers=None: sent.append(content)
     view._receive(None, {"type": "instrument", "token": "t", "options": {}, **message})
-    (answer,) = sent
+    answer, *saved = sent
     assert (answer["type"], answer["token"]) == ("instrument", "t")
+    assert [one["type"] for one in saved] == (["saved"] if answer["data"] and not message.get("options") else [])
+    for one in saved:
+        assert view.packed.text in one["data"]["text/html"] and one["remarks"] == list(view.packed.remarks)
     return answer
 
 

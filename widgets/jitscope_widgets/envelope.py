@@ -12,11 +12,12 @@ import gzip
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from .compact import compact, expand
 from .grouping import in_full
-from .lighter import HEAVY, WITHOUT_HLO, brief, forms
+from .lighter import HEAVY, WITHOUT_HLO, Form, brief, forms
 from .words import Document, plural
 
 
@@ -76,18 +77,22 @@ class _Part:
     form: int = 0
     made: dict[int, str] = field(default_factory=dict)
 
+    @cached_property
+    def forms(self) -> tuple[Form, ...]:
+        return forms(self.compilation)
+
     @property
     def text(self) -> str:
         if self.form not in self.made:
-            self.made[self.form] = _piece(_held(forms(self.compilation)[self.form].make(self.compilation)))
+            self.made[self.form] = _piece(_held(self.forms[self.form].make(self.compilation)))
         return self.made[self.form]
 
     @property
     def without(self) -> str:
-        return forms(self.compilation)[self.form].without
+        return self.forms[self.form].without
 
     def lighten(self) -> bool:
-        if self.form + 1 == len(forms(self.compilation)):
+        if self.form + 1 == len(self.forms):
             return False
         self.form += 1
         return True
@@ -98,7 +103,7 @@ def _parted(document: Document, compilations: list[Any], room: int | None, key: 
     parts = [_Part(at, one) for at, one in enumerate(compilations) if at in kept and _has_parts(one)]
     for part in parts if room is not None else ():
         if part.compilation.get("fusion") and _nodes(part.compilation) > _MANY_NODES:
-            part.form = len(forms(part.compilation)) + WITHOUT_HLO
+            part.form = len(part.forms) + WITHOUT_HLO
     rows = [at for at, one in enumerate(compilations) if at not in kept and _has_parts(one)]
     while True:
         first = _piece(_outside(document, compilations, parts, rows, key))

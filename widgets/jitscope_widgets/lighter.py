@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Set
 from typing import Any, NamedTuple
 
-from .words import Document
+from .words import Document, instrument_title
 
 
 GONE = "Left out of the saved output to keep it small."
@@ -24,18 +25,31 @@ class Form(NamedTuple):
 def forms(document: Document) -> tuple[Form, ...]:
     """The forms of a compilation, of a graph, of a fusion or of passes that hold less and less, the whole one first."""
     found = _FORMS.get(document.get("kind", ""), _FORMS[""])
-    return _less_instruments(found) if document.get("instruments") else found
+    instruments = document.get("instruments")
+    return _less_instruments(instruments, found) if instruments else found
 
 
-def _less_instruments(found: tuple[Form, ...]) -> tuple[Form, ...]:
-    """What instruments found can be found again: all lighter forms do without it."""
+def _less_instruments(instruments: Document, found: tuple[Form, ...]) -> tuple[Form, ...]:
+    """What instruments found can be found again: it gets lighter first, then what is largest goes, and the rest of the document
+    gets lighter without it."""
+    own = {name: _FORMS.get(one["kind"], _FORMS[""])[-1] for name, one in instruments.items()}
+    light = {name: form.make(instruments[name]) for name, form in own.items()}
+    steps: list[tuple[Document, Set[str]]] = [(light, set())]
+    for name in sorted(light, key=lambda name: -len(json.dumps(light[name]))):
+        left, gone = steps[-1]
+        steps.append(({other: left[other] for other in left if other != name}, gone | {name}))
 
-    def bare(make: Callable[[Document], Document]) -> Callable[[Document], Document]:
-        return lambda document: make({**document, "instruments": {}})
+    def said(gone: Set[str]) -> str:
+        lighter = [form.without for name, form in own.items() if name not in gone and form.without]
+        titles = [instrument_title(name) for name in instruments if name in gone]
+        return ", ".join([*lighter, *([f"the findings of {' and of '.join(titles)}"] if titles else [])])
 
-    without = "what its instruments found"
-    lighter = (Form(bare(form.make), f"{without}, {form.without}") for form in found[1:])
-    return (found[0], Form(bare(found[0].make), without), *lighter)
+    def bare(make: Callable[[Document], Document], kept: Document) -> Callable[[Document], Document]:
+        return lambda document: make({**document, "instruments": kept})
+
+    lighter = [Form(bare(found[0].make, kept), said(gone)) for kept, gone in steps if said(gone)]
+    without = said(instruments.keys())
+    return (found[0], *lighter, *(Form(bare(form.make, {}), f"{without}, {form.without}") for form in found[1:]))
 
 
 def lacks_programs(compilation: Document) -> bool:

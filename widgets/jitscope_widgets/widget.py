@@ -99,6 +99,11 @@ class View(anywidget.AnyWidget):
     def _send_document(self) -> None:
         self.send({"type": "document", "data": self.packed.text, "remarks": list(self.packed.remarks)})
 
+    def _send_saved(self) -> None:
+        """What a saved notebook should have of this output from now on; JupyterLab's extension writes it there."""
+        data = static_bundle(self._document, view_problem(), self.packed)
+        self.send({"type": "saved", "data": data, "remarks": list(self.packed.remarks)})
+
     def _send_part(self, at: object) -> None:
         """All that one compilation holds; the view had a part of it."""
         try:
@@ -149,6 +154,7 @@ class View(anywidget.AnyWidget):
             known = self._compilation(ident)
             again = self.answers.measure(known["id"])
             self.document = self._with({**again, "instruments": known.get("instruments", {})})
+            self._send_saved()
         except KeyboardInterrupt:
             self._not_measured(ident, "Measuring was stopped.")
         except Exception as error:
@@ -161,8 +167,11 @@ class View(anywidget.AnyWidget):
         """Answer with the document of an instrument; one that was asked for without options belongs to the document from then on."""
         asked = {"type": "instrument", "token": message.get("token")}
         try:
-            found = self._looked(message.get("id"), str(message.get("name")), message.get("options") or {})
+            options = message.get("options") or {}
+            found = self._looked(message.get("id"), str(message.get("name")), options)
             self.send({**asked, "data": pack(found).text})
+            if not options:
+                self._send_saved()
         except KeyboardInterrupt:
             self.send({**asked, "data": "", "message": "It was stopped."})
         except Exception as error:

@@ -9,6 +9,7 @@ interface Model {
 }
 interface Live {
   update(document: string): void;
+  note(sentence: string): void;
   dispose(): void;
 }
 interface Code {
@@ -19,6 +20,8 @@ type Page = {
   jitscopeAsked?: Promise<Code>;
   /** JupyterLab's extension finds the document in the HTML of the output that an element is in. */
   jitscopeSaved?(element: HTMLElement): Promise<string | null>;
+  /** It writes what an output says now into the notebook. */
+  jitscopeKeep?(element: HTMLElement, data: Record<string, string>): boolean;
 };
 
 const page = globalThis as Page;
@@ -142,6 +145,8 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
       else live = mount(el, text, host);
     }, () => undefined);
   const read = (message: any) => {
+    if (message?.type === "saved" && page.jitscopeKeep?.(el, message.data))
+      live?.note(message.remarks?.length ? `Not in the saved notebook, to keep it small: ${message.remarks.join(" ")}` : "");
     if (message?.type !== "document") return;
     if (message.data) show(String(message.data));
     else sorry(message.remarks?.[0] ?? "its document is too large");

@@ -22,6 +22,8 @@ export interface View {
 export interface Live {
   /** A document, or the text that an output carries of one. */
   update(document: AnyDocument | string): void;
+  /** Says a sentence below the view; an empty one takes it away. */
+  note(sentence: string): void;
   dispose(): void;
 }
 
@@ -59,6 +61,8 @@ export function mount(
   options: { strict?: boolean } = {},
 ): Live {
   const root = h("div", { class: "jitscope" });
+  const remark = h("p", { class: "jitscope-note", role: "status" });
+  remark.hidden = true;
   // JupyterLab can show places in the notebook to whichever view asks
   const host: Host = { goto: (globalThis as { jitscopeGoto?: Host["goto"] }).jitscopeGoto, ...given };
   let view: View | null = null;
@@ -79,7 +83,7 @@ export function mount(
       if (options.strict) throw error;
       view = sorry(error);
     }
-    root.replaceChildren(view.element);
+    root.replaceChildren(view.element, remark);
     const api = Object.defineProperty(view.api ?? {}, "document", { get: () => whole(next) });
     Object.assign(root, { __jitscope: api });
     Object.assign(element, { __jitscope: api });
@@ -97,6 +101,10 @@ export function mount(
 
   return {
     update: take,
+    note(said) {
+      remark.textContent = said;
+      remark.hidden = !said;
+    },
     dispose() {
       asked++;
       theme.dispose();
