@@ -404,7 +404,9 @@ class Session:
             ledger=self.ledger,
             editor=edited,
         )
-        document["reused"] += [{"function": name, "calls": calls} for name, calls in running.called.items()]
+        document["reused"] += [
+            {"function": name, "calls": calls, "at_least": True} for name, calls in running.called.items()
+        ]
         notes = [jax_cells.folded(jax_cells.small_since(running.began))] if self._jax.wanted else []
         if not document["compilations"]:
             failed = [row.function for row in self.ledger.since(running.since) if row.what == "failed"]

@@ -43,6 +43,11 @@ def inside(x, w):
     return lax.scan(body, jnp.cos(x), None, length=2)[0]
 
 
+def shapes(x, w):
+    y = jnp.sin(x)
+    return y @ jnp.ones((3, 2))
+
+
 def unused(x, w):
     return "text"
 
@@ -53,6 +58,7 @@ CASES = {
     number: ("int(n)", ["floor"]),
     numpys: ("np.sin(y)", ["mul"]),
     index: ("[1, 2, 3][at]", ["convert_element_type"]),
+    shapes: ("y @ jnp.ones((3, 2))", ["sin", "broadcast_in_dim"]),
     inside: ("d.sum() > 0", ["mul", "reduce_sum", "gt"]),
 }
 

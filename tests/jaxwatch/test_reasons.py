@@ -62,6 +62,18 @@ def committed(f):
     f(jax.device_put(x, jax.devices()[1]))
 
 
+def mapped(_):
+    f = jax.pmap(lambda p: p["w"] * 2)
+    f({"w": np.ones(2, np.float32)})
+    f({"w": np.ones((2, 3), np.float32)})
+
+
+def mapped_with_static(_):
+    f = jax.pmap(lambda v, n: v**n, static_broadcasted_argnums=1)
+    f(np.ones(2, np.float32), 2)
+    f(np.ones(2, np.float32), 3)
+
+
 CASES = {
     "shape": ("shape", lambda f: (f(x), f(np.ones(5, np.float32)))),
     "dtype": ("dtype", lambda f: (f(x), f(np.ones(4, np.int32)))),
@@ -69,6 +81,9 @@ CASES = {
     "structure": ("tree structure", lambda f: (f(x, {"a": x}), f(x, {"b": x}))),
     "None": ("none", lambda f: (f(x, None), f(x, x))),
     "static value": ("static value", lambda f: (f(x, mode="a"), f(x, mode="b"))),
+    "static value by position": ("static value", lambda f: (f(x, None, mode="a"), f(x, None, "b"))),
+    "under pmap": ("shape", mapped),
+    "static under pmap": ("static value", mapped_with_static),
     "by keyword": ("call form", lambda f: (f(x), f(x=x))),
     "configuration": ("option", config),
     "lambdas in a loop": ("closure", loop_of_lambdas),
@@ -131,11 +146,24 @@ def test_programs_that_transformations_make_outside_jit_are_no_recompilations(ro
 
 def test_operations_that_run_functions_of_the_user_are_programs_outside_jit_too(rows):
     jax.lax.scan(lambda c, v: (c + jnp.sin(v), None), jnp.float32(0), x)
-    jax.pmap(lambda v: v * jax.lax.psum(v, "i"), axis_name="i")(np.ones(2, np.float32))
     jnp.sort(x)
-    assert [row.equations > 0 and row.derived for row in rows()] == [True, True]
-    assert {row.because for row in rows()} == {
+    (row,) = rows()
+    assert row.equations > 0 and row.derived
+    assert row.because == (
         "jax compiled it outside jit: for a transformation of a function, or an operation that runs one"
-    }
-    for row in rows():
-        assert any(kernel["paths"] for kernel in observe.compilation_document(row)["fusion"]["kernels"])
+    )
+    assert any(kernel["paths"] for kernel in observe.compilation_document(row)["fusion"]["kernels"])
+
+
+def scaled_by_all(v):
+    return v * jax.lax.psum(v, "i")
+
+
+def test_a_function_under_pmap_is_called_by_its_name_and_each_equation_has_a_line(rows):
+    jax.pmap(scaled_by_all, axis_name="i")(np.ones(2, np.float32))
+    (row,) = rows()
+    assert (row.function, row.because) == ("scaled_by_all", "first compilation")
+    nodes = observe.compilation_document(row)["graph"]["nodes"]
+    first = scaled_by_all.__code__.co_firstlineno
+    lines = {node["label"]: node["positions"][0]["line"] for node in nodes if node["kind"] == "equation"}
+    assert lines["squeeze"] == first and lines["mul"] == first + 1

@@ -189,7 +189,8 @@ def left_alone_words(entry: Document) -> str:
 
 def reused_words(entry: Document) -> str:
     """`step (3 calls)`."""
-    return f"{clean(entry['function'])} ({plural(entry['calls'], 'call')})"
+    more = " or more" if entry.get("at_least") else ""
+    return f"{clean(entry['function'])} ({plural(entry['calls'], 'call')}{more})"
 
 
 def error_words(error: Document) -> list[str]:

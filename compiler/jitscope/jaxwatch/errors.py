@@ -39,10 +39,25 @@ class _Frame(NamedTuple):
 
 def stopped(error: BaseException, cell_of: CellOf = no_cell) -> dict[str, Any] | None:
     """The document of an error of jax's that ended a trace (see `observe.stopped_document`); None for other errors."""
-    if not private.there() or not type(error).__module__.startswith("jax"):
+    if not private.there() or not _by_jax(error):
         return None
     found = _unfinished(error)
     return stopped_document(_Stopped(found), cell_of) if found else None
+
+
+def _by_jax(error: BaseException) -> bool:
+    """Whether jax raised an error: one of its own, or any other in its code, such as that of shapes that do not fit."""
+    if _is_jaxs(error):
+        return True
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    return last is not None and last.tb_frame.f_code.co_filename.startswith(private.folder())
+
+
+def _is_jaxs(error: BaseException) -> bool:
+    """Whether an error is of a kind of jax's: these are about one traced value that Python was to know."""
+    return type(error).__module__.startswith("jax")
 
 
 def _unfinished(error: BaseException) -> list[Unfinished]:
@@ -53,7 +68,7 @@ def _unfinished(error: BaseException) -> list[Unfinished]:
         trace = _trace(one.frame)
         if trace is not None and id(trace) not in met:
             met.add(id(trace))
-            found.append(_one(trace, one, innermost=not found))
+            found.append(_one(trace, one, misused=not found and _is_jaxs(error)))
     return found
 
 
@@ -93,7 +108,7 @@ def _tracers(value: Any, depth: int = 4) -> Iterator[Any]:
             yield from _tracers(part, depth - 1)
 
 
-def _one(trace: Any, one: _Frame, innermost: bool) -> Unfinished:
+def _one(trace: Any, one: _Frame, misused: bool) -> Unfinished:
     eqns = private.equations(trace)
     left_out = max(0, len(eqns) - LAST) if len(eqns) > MOST else 0
     eqns = eqns[left_out:]
@@ -101,7 +116,7 @@ def _one(trace: Any, one: _Frame, innermost: bool) -> Unfinished:
         constvars=[], invars=list(trace.invars), outvars=[], eqns=eqns, debug_info=trace.debug_info
     )
     translated = Translation(program)
-    guilty = _guilty(translated, trace, one, innermost)
+    guilty = _guilty(translated, trace, one, misused)
     jaxpr = translated.jaxpr
     return Unfinished(
         jaxpr.invars, jaxpr.constvars, jaxpr.eqns, guilty, one.where, debug_of(program), _stopped_here, (), left_out, [], True
@@ -112,13 +127,16 @@ def _stopped_here(*_: Any) -> None:
     raise LookupError("this trace was jax's")
 
 
-def _guilty(translated: Translation, trace: Any, one: _Frame, innermost: bool) -> list[Var]:
-    """The variables that the failing operation was given: what the line computed last, else the values that it names."""
+def _guilty(translated: Translation, trace: Any, one: _Frame, misused: bool) -> list[Var]:
+    """The variables that the failing operation was given: what the line computed last, and the values that it names; of one that
+    was misused, what was computed last alone."""
     last = translated.jaxpr.eqns[-1] if translated.jaxpr.eqns else None
     where = source.user_position(last.traceback) if last is not None else None
-    if innermost and last is not None and where is not None and _within(where, one.where):
-        return last.outvars[:1]
     found = []
+    if last is not None and where is not None and _within(where, one.where):
+        found += last.outvars[:1]
+        if misused:
+            return found
     for name in _named(one.where):
         for tracer in _tracers(one.frame.f_locals.get(name)):
             var = translated.variables.get(id(private.variable_of(tracer)))

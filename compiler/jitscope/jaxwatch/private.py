@@ -11,7 +11,7 @@ import functools
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from types import CodeType, FrameType, ModuleType
+from types import CodeType, FrameType, ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 
 
@@ -98,7 +98,29 @@ def entered(frame: FrameType | None) -> Entered | None:
         found = f.f_locals
         if {"fun", "args", "kwargs"} <= found.keys() and ("ji" in found or "jit_info" in found):
             info = found["ji"] if "ji" in found else found["jit_info"]
-            return Entered(found["fun"], info, tuple(found["args"]), dict(found["kwargs"]), _runs(f.f_code, f.f_back))
+            here = Entered(found["fun"], info, tuple(found["args"]), dict(found["kwargs"]), _runs(f.f_code, f.f_back))
+            return (_pmapped(f, here.nested) if getattr(here.fun, "__name__", "") == _OF_PMAP else None) or here
+    return None
+
+
+_OF_PMAP = "_fun"
+
+
+def _pmapped(frame: FrameType, nested: bool) -> Entered | None:
+    """The call of a function under `pmap`, which jits one of its own that takes the leaves of the arguments."""
+    for f in _above(frame, _SENDER):
+        infer = f.f_locals.get("infer_params") if f.f_code.co_name == "wrapped" else None
+        cells = dict(zip(infer.__code__.co_freevars, infer.__closure__ or ())) if infer is not None else {}
+        if {"wrapped_fun", "static_broadcasted_tuple", "donate_tuple", "axis_name"} <= cells.keys():
+            told = {name: cell.cell_contents for name, cell in cells.items()}
+            info = SimpleNamespace(
+                static_argnums=told["static_broadcasted_tuple"],
+                static_argnames=(),
+                donate_argnums=told["donate_tuple"],
+                axis_name=told["axis_name"],
+                devices=told.get("devices"),
+            )
+            return Entered(told["wrapped_fun"].f, info, tuple(f.f_locals["args"]), dict(f.f_locals["kwargs"]), nested)
     return None
 
 

@@ -45,8 +45,9 @@ class Call:
         self.function = fun_name(fun)
         self.made = made(fun)
         args, kwargs, statics = _parted(entered)
-        with_paths, structure = tree.tree_flatten_with_path((tuple(args), kwargs))
-        names = _parameters(fun, len(entered.args))
+        with_paths, structure = tree.tree_flatten_with_path((tuple(args.values()), kwargs))
+        given = _parameters(fun, len(entered.args))
+        names = [given[i] for i in args]
         self.given = Given([leaf for _, leaf in with_paths])
         shown = [_leaf(_path(path, names, tree), leaf) for path, leaf in with_paths]
         text = str(structure)
@@ -105,15 +106,15 @@ def python_function(fun: Any) -> Any:
     return fun
 
 
-def _parted(entered: Entered) -> tuple[list[Any], dict[str, Any], list[tuple[str, Any]]]:
-    """Arguments by position (None where static), by name, and the static ones by name."""
+def _parted(entered: Entered) -> tuple[dict[int, Any], dict[str, Any], list[tuple[str, Any]]]:
+    """Arguments by position, by name, and the static ones by name, however these were given."""
     numbers, named = set(entered.info.static_argnums or ()), set(entered.info.static_argnames or ())
     count = len(entered.args)
     numbers = {n + count if n < 0 else n for n in numbers}
     names = _parameters(entered.fun, count)
     statics = [(names[i], value) for i, value in enumerate(entered.args) if i in numbers]
     statics += [(name, value) for name, value in entered.kwargs.items() if name in named]
-    args = [None if i in numbers else value for i, value in enumerate(entered.args)]
+    args = {i: value for i, value in enumerate(entered.args) if i not in numbers}
     return args, {name: v for name, v in entered.kwargs.items() if name not in named}, statics
 
 
@@ -192,6 +193,8 @@ _OF_JIT = (
     ("in_shardings", ("in_shardings_leaves",)),
     ("out_shardings", ("out_shardings_leaves",)),
     ("compiler options", ("compiler_options_kvs",)),
+    ("the mapped axis", ("axis_name",)),
+    ("devices", ("devices",)),
 )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Sequence
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -118,13 +119,23 @@ def one_line(value: Any) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
+class Place:
+    """An instruction of the user's code, as the handle of a position."""
+
+    def __init__(self, code: CodeType, offset: int):
+        self._frames = [code], [offset]
+
+    def raw_frames(self) -> tuple[list[CodeType], list[int]]:
+        return self._frames
+
+
 class Translation:
     """A program of jax's in our form. `numbers` are the marks its equations had while it was lowered (none: it had none); `number_of`
     gives the mark of a translated equation by its identity, `variables` the variables of the outermost program by that of jax's, while
-    these are there."""
+    these are there. `around` is where equations of the outermost program are that no line of the user's made."""
 
-    def __init__(self, jaxpr: Any, numbers: dict[int, int] | None = None):
-        self.numbers = numbers or {}
+    def __init__(self, jaxpr: Any, numbers: dict[int, int] | None = None, around: Place | None = None):
+        self.numbers, self._around = numbers or {}, around
         self.number_of: dict[int, int] = {}
         self._known: dict[int, tuple[Any, Jaxpr]] = {}
         self._avals: dict[int, tuple[Any, Any]] = {}
@@ -181,11 +192,11 @@ class Translation:
         return found
 
     def _written(self, info: Any, top: bool) -> Any:
-        """Where an equation was written. One of an inner program that stems from installed libraries alone has no place of its own:
-        it is where the operation is that holds it."""
+        """Where an equation was written. One that stems from installed libraries alone has no place of its own: it is where the
+        operation is that holds it, or the program itself."""
         handle = info.traceback
-        if handle is not None and not top and not self._is_users(handle):
-            handle = None
+        if (not top or self._around is not None) and (handle is None or not self._is_users(handle)):
+            handle = self._around if top else None
         names, transforms = private.scopes(info)
         if not names and not transforms:
             return handle

@@ -27,7 +27,7 @@ from ..observe.stacks import is_installed
 from . import marks, private, programs
 from .marks import Marking
 from .signatures import Call, elsewhere, python_function
-from .translating import Translation, debug_of
+from .translating import Place, Translation, debug_of
 from .walking import inner_jaxprs
 
 
@@ -48,6 +48,7 @@ class _Trace(NamedTuple):
     sign: tuple[Any, ...]
     position: Position | None
     call_site: Position | None
+    around: Place | None
     lowered: bool = False
 
 
@@ -206,7 +207,8 @@ class Watcher:
         jaxpr = private.local(frame, "jaxpr")
         sign = _sign(getattr(jaxpr, "jaxpr", jaxpr))
         if sign:
-            self._traces[_identity(sign)] = _Trace(call, seconds, sign, position, call_site)
+            around = _of_function(entered.fun) or _users_place(frame)
+            self._traces[_identity(sign)] = _Trace(call, seconds, sign, position, call_site, around)
             while len(self._traces) > _MOST_TRACES:
                 self._traces.popitem(last=False)
 
@@ -221,7 +223,8 @@ class Watcher:
         if trace is None and _belongs_to_jax(closed.jaxpr, frame):
             self._local.lowered = _Lowered(None, None, None, seconds, _plain(name), (), time.time())
             return
-        translation = Translation(closed.jaxpr, marking.numbers if marking else None)
+        around = trace.around if trace else _users_place(frame)
+        translation = Translation(closed.jaxpr, marking.numbers if marking else None, around)
         donated = tuple(i for i, given in enumerate(private.local(frame, "donated_invars") or ()) if given)
         number = records.new_program()
         if trace is None:  # a transformation of a jitted function, outside jit
@@ -341,17 +344,29 @@ def _defined(fun: Any) -> Position | None:
     return source.position_of_function(python_function(fun))
 
 
-def _user(frame: FrameType | None) -> Position | None:
+def _of_function(fun: Any) -> Place | None:
+    """The first line of a function of the user's."""
+    code = getattr(python_function(fun), "__code__", None)
+    if code is None or source.is_internal(code.co_filename) or is_installed(code.co_filename):
+        return None
+    return Place(code, 0)
+
+
+def _users_place(frame: FrameType | None) -> Place | None:
     """The user's line that runs: outside of jax and, where there is such a frame, of installed libraries."""
     installed = None
     while frame is not None:
         file = frame.f_code.co_filename
         if not source.is_internal(file):
             if not is_installed(file):
-                return source.position_in(frame.f_code, frame.f_lasti)
-            installed = installed or source.position_in(frame.f_code, frame.f_lasti)
+                return Place(frame.f_code, frame.f_lasti)
+            installed = installed or Place(frame.f_code, frame.f_lasti)
         frame = frame.f_back
     return installed
+
+
+def _user(frame: FrameType | None) -> Position | None:
+    return source.user_position(_users_place(frame))
 
 
 _watcher: Watcher | None = None

@@ -61,7 +61,7 @@ function asides(doc: CellDoc, host: Host, stopped: HTMLElement | undefined): HTM
   }
   if (doc.note) found.push(h("p", { class: "jitscope-note" }, doc.note));
   if (doc.reused.length) {
-    const list = doc.reused.map(({ function: name, calls }) => `${name} (${plural(calls, "call")})`).join(", ");
+    const list = doc.reused.map(({ function: name, calls, at_least }) => `${name} (${plural(calls, "call")}${at_least ? " or more" : ""})`).join(", ");
     found.push(h("p", { class: "jitscope-note" }, "reused without compiling: ", list));
   }
   if (doc.left_alone.length) {
