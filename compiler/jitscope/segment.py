@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from . import numpy as jnp
+from .backend.placement import laid
 from .core import dtypes
 from .core.avals import aval_of
-from .core.errors import later
 from .core.trace import Tracer
 from .eager.functions import eager_jit
 from .numpy._operands import checked, integer
@@ -54,7 +54,8 @@ def _segment(name: str, what: str, empty: str) -> Callable[..., Any]:
         out_sharding: Any = None,
     ) -> Any:
         if out_sharding is not None:
-            raise later(f"{name} with out_sharding")
+            given = (data, segment_ids, num_segments, indices_are_sorted, unique_indices, bucket_size, mode)
+            return laid(out_sharding, function, *given)
         data, ids = (jnp.asarray(checked(name, x, i)[0]) for i, x in enumerate((data, segment_ids)))
         if not dtypes.is_integer(ids.dtype):
             raise TypeError(f"{name}: segment_ids must be integers, not {aval_of(ids).short()}")

@@ -1,6 +1,6 @@
 """`jitscope.sharding`: how arrays are laid out over several devices."""
 
-from .api.many_devices import reshard as reshard
+from .api.many_devices import auto_axes as auto_axes, explicit_axes as explicit_axes, reshard as reshard
 from .core.meshes import (
     AbstractDevice as AbstractDevice,
     AbstractMesh as AbstractMesh,

@@ -132,7 +132,7 @@ X, W = np.zeros((2, 3, 5), np.float32), np.zeros((4, 3, 2), np.float32)
         (ValueError, r"do not name each of 3 axes once", (X, W, (1,), "VALID"), {"dimension_numbers": ((0, 1, 1), (0, 1, 2), (0, 1, 2))}),
         (TypeError, r"operands of one dtype", (X, W.astype(np.int32), (1,), "VALID"), {}),
         (TypeError, r"cannot give bfloat16, which does not hold float32", (X, W, (1,), "VALID"), {"preferred_element_type": jnp.bfloat16}),
-        (NotImplementedError, r"out_sharding", (X, W, (1,), "VALID"), {"out_sharding": object()}),
+        (ValueError, r"a sharding", (X, W, (1,), "VALID"), {"out_sharding": object()}),
     ],
 )  # fmt: skip
 def test_mistakes_are_named(error: type, words: str, args: tuple, more: dict) -> None:

@@ -116,5 +116,5 @@ def test_segments_say_what_is_wrong():
         ops.segment_sum(np.ones(3, bool), np.zeros(3, np.int32), 2)
     with pytest.raises(jx.errors.TracerIntegerConversionError):
         jx.jit(lambda numbers: ops.segment_sum(np.ones(3, np.float32), numbers))(np.zeros(3, np.int32))
-    with pytest.raises(NotImplementedError, match="later release"):
+    with pytest.raises(ValueError, match="a sharding"):
         ops.segment_max(np.ones(3), np.zeros(3, np.int32), 2, out_sharding=object())

@@ -92,5 +92,5 @@ def test_initializers_are_of_their_protocol_and_say_what_is_wrong():
         init.lecun_normal()(KEY, (3,))
     with pytest.raises(ValueError, match="fan_geo_avg"):
         init.variance_scaling(1.0, "fan", "normal")(KEY, (3, 3))
-    with pytest.raises(NotImplementedError, match="later release"):
+    with pytest.raises(ValueError, match="a sharding"):
         init.zeros(KEY, (2,), out_sharding=object())

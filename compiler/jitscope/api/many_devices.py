@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,7 +15,8 @@ from ..backend.constraint import constrained, resharded
 from ..backend.spreading import layout_for, moved_to, put_pieces_of, requested, typed
 from ..core.avals import ShapedArray, physical
 from ..core.dtypes import canonicalize
-from ..core.meshes import AxisType, Mesh
+from ..core.meshes import AxisType, Mesh, get_abstract_mesh, use_abstract_mesh
+from ..core.resharding import unsaid
 from ..core.shardings import NamedSharding, PartitionSpec, Sharding, SingleDeviceSharding
 from ..xla import client
 from ..xla.parts import assembled
@@ -22,7 +24,7 @@ from ..xla.spread import Layout
 from .devices import devices as all_devices
 
 
-__all__ = ["device_put_replicated", "device_put_sharded", "make_array_from_callback", "make_array_from_process_local_data",
+__all__ = ["auto_axes", "device_put_replicated", "device_put_sharded", "explicit_axes", "make_array_from_callback", "make_array_from_process_local_data",
            "make_array_from_single_device_arrays", "make_mesh", "reshard", "with_sharding_constraint"]  # fmt: skip
 
 
@@ -63,6 +65,64 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
 def reshard(xs: Any, out_shardings: Any) -> Any:
     """A tree of arrays in other layouts, which their types say (Explicit axes). Raises as `with_sharding_constraint`."""
     return _each(resharded, "reshard", xs, out_shardings)
+
+
+def auto_axes(f: Any = None, /, *, axes: Any = None, out_sharding: Any = None) -> Any:
+    """`f`, in which the compiler decides how values lie along `axes` of the mesh in force (one, several, or None: all); its result
+    lies as `out_sharding` says (a sharding, a PartitionSpec, or a tree of those that is a prefix of it). Without `out_sharding`, it is
+    given at each call, by name. Also a decorator without `f`. Raises TypeError where it is not given."""
+    if f is None:
+        return functools.partial(auto_axes, axes=axes, out_sharding=out_sharding)
+
+    @functools.wraps(f)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        asked = kwargs.pop("out_sharding", None) if out_sharding is None else out_sharding
+        if asked is None:
+            raise TypeError("auto_axes needs out_sharding=, in the decorator or in the call")
+        before, names = _switched("auto_axes", axes, tree.leaves(asked))
+        if before is None or not set(names) & set(before.explicit_axes):
+            return f(*args, **kwargs)
+        plain = tree.map(lambda x: unsaid(x, names) if hasattr(x, "aval") else x, args)
+        with use_abstract_mesh(before.update_axis_types(dict.fromkeys(names, AxisType.Auto))):
+            out = f(*plain, **kwargs)
+        return reshard(out, asked)
+
+    return run
+
+
+def explicit_axes(f: Any = None, /, *, axes: Any = None, in_sharding: Any = None) -> Any:
+    """`f`, in which types say how values lie along `axes` of the mesh in force (one, several, or None: all): its arguments are laid
+    out as `in_sharding` says, as in `reshard`. Without `in_sharding`, it is given at each call, by name. Also a decorator without `f`.
+    Raises TypeError where it is not given, ValueError where no mesh is in force."""
+    if f is None:
+        return functools.partial(explicit_axes, axes=axes, in_sharding=in_sharding)
+
+    @functools.wraps(f)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        asked = kwargs.pop("in_sharding", None) if in_sharding is None else in_sharding
+        if asked is None:
+            raise TypeError("explicit_axes needs in_sharding=, in the decorator or in the call")
+        before, names = _switched("explicit_axes", axes, ())
+        if before is None:
+            raise ValueError("explicit_axes needs a mesh in force: use jitscope.set_mesh(mesh)")
+        with use_abstract_mesh(before.update_axis_types(dict.fromkeys(names, AxisType.Explicit))):
+            out = f(*reshard(args, asked), **kwargs)
+        return tree.map(lambda x: unsaid(x, [n for n in names if n not in before.explicit_axes]), out)
+
+    return run
+
+
+def _switched(name: str, axes: Any, shardings: Sequence[Any]) -> tuple[Any, tuple[Any, ...]]:
+    """The mesh in force (else the one that a sharding names), and the axes whose type is to change."""
+    mesh: Any = get_abstract_mesh()
+    if mesh.empty:
+        mesh = next((s.mesh.abstract_mesh for s in shardings if isinstance(s, NamedSharding)), None)
+    if mesh is None:
+        return None, ()
+    names = mesh.axis_names if axes is None else axes if isinstance(axes, (tuple, list, set, frozenset)) else (axes,)
+    if unknown := [n for n in names if n not in mesh.axis_names or n in mesh.manual_axes]:
+        raise ValueError(f"{name}: the mesh {mesh} has no axes {unknown} whose type could change")
+    return mesh, tuple(names)
 
 
 def _each(move: Callable[..., Any], name: str, x: Any, shardings: Any) -> Any:

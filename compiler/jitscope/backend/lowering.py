@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes, source
-from ..core.avals import ShapedArray, physical
+from ..core.avals import ShapedArray, marked, physical
 from ..core.effects import no_effects, python_effects
 from ..core.jaxpr import Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var, subpath
 from ..core.staging import trace_to_jaxpr
 from ..core.trace import place
+from ..core.varying import varying
 from ..symbolic.dimension import is_static, is_symbolic_dim
 from ..symbolic.solving import Solution
 from ..xla import mlir, portable
@@ -187,6 +188,15 @@ def _no_symbolic(eqn: JaxprEqn, error: Exception) -> str:
     )
 
 
+def _unmarked(avals: Sequence[ShapedArray]) -> Sequence[ShapedArray]:
+    """Avals that do not say how values lie along Explicit axes: what an operation is made of lies where the compiler puts it."""
+    if not marked:
+        return avals
+    return [
+        a.update(sharding=None) if getattr(a, "sharding", None) is not None and not varying(a) else a for a in avals
+    ]
+
+
 def aval_type(aval: ShapedArray) -> Any:
     below = physical(aval)
     return mlir.tensor_type(below.shape, below.dtype)
@@ -235,8 +245,10 @@ class LoweringContext(ForeignCalls, Patterns, Collectives):
         primitive = eqn.primitive
         rules = primitive.lowerings
         if rules and (rule := rules.get(self.module.platform) or rules.get(None)):
-            return rule(self, *values, **eqn.params)
-        return primitive.lower(self, *values, **eqn.params)
+            out = rule(self, *values, **eqn.params)
+        else:
+            out = primitive.lower(self, *values, **eqn.params)
+        return self.module.meshes.laid(self, eqn, out) if marked and self.module.meshes.group is not None else out
 
     def lower_symbolic(self, eqn: JaxprEqn, values: Sequence[Any]) -> Any:
         """As `lower_equation`, in a program with symbolic dimensions: builders that look at their operands may leave a size
@@ -345,7 +357,7 @@ class LoweringContext(ForeignCalls, Patterns, Collectives):
             several.append(isinstance(out, (list, tuple)))
             return list(out) if several[-1] else [out]
 
-        closed = trace_to_jaxpr(flat, avals_in, DebugInfo("inline"))
+        closed = trace_to_jaxpr(flat, _unmarked(avals_in), DebugInfo("inline"))
         outs = self.inline_jaxpr(closed, *values)
         self.avals_in, self.avals_out = avals_in, avals_out
         return outs if several[-1] else outs[0]
@@ -488,7 +500,7 @@ class LoweringContext(ForeignCalls, Patterns, Collectives):
     ) -> list[Any]:
         """Values of the given avals after `count` iterations of `body`, a Python function over primitives of (i, *values)."""
         number = ShapedArray((), np.dtype(np.int32))
-        closed = trace_to_jaxpr(body, [number, *avals], DebugInfo("loop"))
+        closed = trace_to_jaxpr(body, [number, *_unmarked(avals)], DebugInfo("loop"))
 
         def iteration(i, *state):
             return [self.hlo.add(i, self.scalar(1, np.int32)), *self.inline_jaxpr(closed, i, *state)]

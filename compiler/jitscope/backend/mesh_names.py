@@ -46,6 +46,20 @@ class Meshes:
         entries = [*spec.partitions, *[None] * (ndim - len(spec))]
         return f"<@{self.name(mesh)}, [{', '.join(_axis(e, e is UNCONSTRAINED or i in set(open_axes)) for i, e in enumerate(entries))}]>"
 
+    def laid(self, ctx: Any, eqn: Any, out: Any) -> Any:
+        """The results of an equation, laid out as their types say."""
+        from ..core.shardings import NamedSharding
+
+        several = eqn.primitive.multiple_results
+        values = list(out) if several else [out]
+        for i, var in enumerate(eqn.outvars):
+            mark = getattr(var.aval, "sharding", None)
+            if type(mark) is NamedSharding and var.aval.ndim and eqn.primitive.name != "reshard":
+                rank = ctx.rank(values[i])
+                said = self.sharding(mark.mesh, mark.spec, rank, range(rank) if mark.mesh.auto_axes else ())
+                values[i] = self.module.mlir.sdy.ShardingConstraintOp(values[i], said).result
+        return values if several else values[0]
+
     def many(self, pairs: Sequence[tuple[Any, PartitionSpec, int]]) -> Any:
         """The attribute of several layouts."""
         said = ", ".join(self.text(mesh, spec, ndim) for mesh, spec, ndim in pairs)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
+from .. import tree
 from ..core.effects import no_effects
 from ..core.jaxpr import ClosedJaxpr, walk
 from ..core.primitive import FunctionCall
@@ -74,6 +76,32 @@ def moved(x: Any, device: Any) -> Any:
     known = x.known() if isinstance(x, Tracer) else x
     source = known.place if isinstance(known, Array) else None
     return device_put_p.bind(x, device=device, source=source)[0]
+
+
+def laid(out_sharding: Any, fun: Any, *args: Any, **kwargs: Any) -> Any:
+    """What `fun` gives, laid out as asked (`out_sharding`); how what it computes on the way lies, the compiler decides."""
+    from ..core.meshes import AxisType, use_abstract_mesh  # of several devices
+    from ..core.resharding import unsaid
+    from .constraint import resharded
+
+    wanted = device_of_request(out_sharding)
+    if not is_layout(wanted):
+        return tree.map(lambda x: moved(x, wanted), fun(*args, **kwargs))
+    mesh = wanted.mesh.abstract_mesh
+    args, kwargs = tree.map(lambda x: unsaid(x) if hasattr(x, "aval") else x, (args, kwargs))
+    with use_abstract_mesh(mesh.update_axis_types(dict.fromkeys(mesh.explicit_axes, AxisType.Auto))):
+        out = fun(*args, **kwargs)
+    return tree.map(lambda x: resharded(x, wanted), out)
+
+
+def laying(fun: Any) -> Any:
+    """Decorator: a function that says how its result is to lie with `out_sharding`."""
+
+    @functools.wraps(fun)
+    def wrapper(*args: Any, out_sharding: Any = None, **kwargs: Any) -> Any:
+        return fun(*args, **kwargs) if out_sharding is None else laid(out_sharding, fun, *args, **kwargs)
+
+    return wrapper
 
 
 def check_placement(closed: ClosedJaxpr, device: Any) -> None:

@@ -10,14 +10,9 @@ import numpy as np
 from ..core.avals import ShapedArray, physical
 from ..core.jaxpr import ClosedJaxpr, walk
 from ..core.meshes import AbstractMesh, Mesh
-from ..core.meshes_in_force import current_mesh
-from ..core.shardings import (
-    NamedSharding,
-    PartitionSpec,
-    SingleDeviceSharding,
-    explicit_part,
-    names_of,
-)
+from ..core.meshes_in_force import abstract, current_mesh
+from ..core.resharding import typed_as as typed
+from ..core.shardings import NamedSharding, PartitionSpec, SingleDeviceSharding, names_of
 from ..xla import client, parts
 from ..xla.resharding import in_layout
 from ..xla.spread import Group, Layout, Spread
@@ -103,12 +98,6 @@ def _unnamed(group: Group, found: tuple[tuple[int, ...], np.ndarray]) -> Layout:
     return parts.layout_of_tiles(group, dims, numbers, said)
 
 
-def typed(aval: ShapedArray, sharding: Any) -> ShapedArray:
-    """The aval of an array in that layout: types say what lies along Explicit axes."""
-    part = explicit_part(sharding, aval.ndim) if isinstance(sharding, NamedSharding) else None
-    return aval if aval.sharding is part else aval.update(sharding=part)
-
-
 def requested(x: Any) -> Any:
     """The sharding that a user means, or the device: None, a device, a sharding, or a spec for the mesh in force. Raises
     ValueError for others."""
@@ -118,8 +107,16 @@ def requested(x: Any) -> Any:
             raise RuntimeError(
                 f"a PartitionSpec ({x}) needs a mesh in force: use jitscope.set_mesh(mesh), or give a NamedSharding(mesh, spec)"
             )
-        return NamedSharding(mesh, x)
+        return NamedSharding(_as_in_force(mesh), x)
     return x
+
+
+def _as_in_force(mesh: Mesh) -> Mesh:
+    """The mesh, with the types of axes that `auto_axes` and `explicit_axes` put in force."""
+    grid = abstract.get()
+    if grid is None or grid.axis_types == mesh.axis_types or grid.manual_axes or grid.shape_tuple != mesh.shape_tuple:
+        return mesh
+    return mesh.update(axis_types=grid.axis_types)
 
 
 # Moving --------------------------------------------------------------------------------------------------------------
@@ -169,15 +166,46 @@ def spread_for(
     other devices; of arguments on one device, those that are `fixed`."""
     wanted = [s.mesh for s in outs if isinstance(s, NamedSharding) and s.mesh.size > 1]
     given = [_mesh_of(at) for at in layouts if isinstance(at, Layout)]
-    mesh = next(iter([*wanted, *given]), None) or mesh_of_program(closed)
+    mesh = next(iter([*wanted, *given]), None) or mesh_of_program(closed) or _mesh_of_types(closed)
     if mesh is None and not isinstance(device, Group):
         return device
-    mesh = mesh or device.mesh
+    mesh = _of_types(closed, mesh or device.mesh)
     group = place_of(mesh)
     _check_devices(closed, layouts, fixed, [*wanted, *meshes_of(closed)], group)
     ins = tuple(at if at is not None and at._device is group else parts.replicated(group) for at in layouts)
-    results = outs or [None] * len(closed.out_avals)
+    results = [_said(s, a, mesh) for s, a in zip(outs or [None] * len(closed.out_avals), closed.out_avals)]
     return Spread(group, ins, tuple(None if s is None else layout_for(s, a) for s, a in zip(results, closed.out_avals)), mesh, chosen)  # fmt: skip
+
+
+def _mesh_of_types(closed: ClosedJaxpr) -> Mesh | None:
+    """The mesh in force, where the types of a program's results say how they lie over one of its shape."""
+    mesh = current_mesh()
+    if mesh is None or mesh.size == 1:
+        return None
+    return mesh if any(_over(a, mesh) for a in closed.out_avals) else None
+
+
+def _of_types(closed: ClosedJaxpr, mesh: Any) -> Any:
+    """The mesh, with the types of axes that the types of values speak of."""
+    marks = (
+        a.sharding for a in (*closed.out_avals, *closed.in_avals) if type(getattr(a, "sharding", None)) is NamedSharding
+    )
+    said = next((mark.mesh for mark in marks), None)
+    if said is None or said.axis_types == mesh.axis_types or said.shape_tuple != mesh.shape_tuple:
+        return mesh
+    return mesh.update(axis_types=said.axis_types)
+
+
+def _over(aval: Any, mesh: Any) -> bool:
+    mark = aval.sharding
+    return type(mark) is NamedSharding and mark.mesh.shape_tuple == mesh.shape_tuple
+
+
+def _said(asked: Any, aval: Any, mesh: Any) -> Any:
+    """The sharding of a result: as asked for, else as its type says, where the type says all."""
+    if asked is not None or not mesh.are_all_axes_explicit or not _over(aval, mesh):
+        return asked
+    return NamedSharding(mesh, aval.sharding.spec)
 
 
 def _mesh_of(at: Layout) -> Any:

@@ -13,7 +13,7 @@ from ..core.dtypes import promote
 from ..core.effects import no_effects
 from ..core.errors import stepped_on
 from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, rearranged
-from ..core.varying import pvary_p, varied, varying, with_varying
+from ..core.varying import as_said, lie_alike, pvary_p, varied, varying, with_varying
 from ..ops.linear import convert, convert_element_type_p
 from .bodies import Body, name_of
 
@@ -71,6 +71,10 @@ def settle_carry(
                 changed.append(i)
                 leaves[i] = varied(leaves[i], varying(b))
                 avals[i] = with_varying(avals[i], varying(a) | varying(b))
+            elif a.sharding is None and b.sharding is not None and lie_alike(a, b):
+                changed.append(i)
+                avals[i] = avals[i].update(sharding=b.sharding)
+                leaves[i] = as_said(leaves[i], avals[i])
         if not changed:
             break
     _check_types(what, f, body.closed, avals, in_tree)
@@ -118,10 +122,27 @@ def _conversion(atom: Atom, aval: ShapedArray) -> list[JaxprEqn]:
         var = Var(with_varying(atom.aval, varying(aval) | varying(atom.aval)))
         eqns.append(JaxprEqn([atom], [var], pvary_p, {"axes": tuple(left)}, no_effects))
         atom = var
-    if not left or atom.aval is not aval:
+    if atom.aval.sharding is not aval.sharding and not varying(aval):
+        eqns += _relaid(atom, aval)
+        atom = eqns[-1].outvars[0]
+    if not (left or eqns) or atom.aval is not aval:
         params = {"new_dtype": aval.dtype, "weak_type": aval.weak_type}
         eqns.append(JaxprEqn([atom], [Var(aval)], convert_element_type_p, params, no_effects))
     return eqns
+
+
+def _relaid(atom: Atom, aval: ShapedArray) -> list[JaxprEqn]:
+    """The equation that gives a value the layout of a type (or the same one, which its own does not say)."""
+    from ..core.meshes import AxisType  # of several devices
+    from ..core.resharding import reshard_p
+    from ..core.shardings import NamedSharding, PartitionSpec
+
+    mark = atom.aval.sharding if aval.sharding is None else aval.sharding
+    auto = mark.mesh.update_axis_types(dict.fromkeys(mark.mesh.axis_names, AxisType.Auto))
+    sharding = mark if aval.sharding is not None else NamedSharding(auto, PartitionSpec())
+    return [
+        JaxprEqn([atom], [Var(atom.aval.update(sharding=aval.sharding))], reshard_p, {"sharding": sharding}, no_effects)
+    ]
 
 
 # Messages ------------------------------------------------------------------------------------------------------------
@@ -141,7 +162,7 @@ def _check_types(what: str, f: Any, closed: ClosedJaxpr, avals: Sequence[ShapedA
     paths = tree.leaf_paths(in_tree.unflatten(range(in_tree.num_leaves)))
     rows, guilty = [], None
     for path, aval, atom in zip(paths, avals, closed.jaxpr.outvars):
-        if (atom.aval.shape, atom.aval.dtype) != (aval.shape, aval.dtype):
+        if (atom.aval.shape, atom.aval.dtype) != (aval.shape, aval.dtype) or not lie_alike(atom.aval, aval):
             rows.append(
                 f"  carry{path} comes in as {aval.short()} and goes out as {atom.aval.short()}{made_in(closed, atom)}"
             )

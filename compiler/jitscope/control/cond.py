@@ -19,7 +19,7 @@ from ..core.jaxpr import ClosedJaxpr, JaxprEqn, Literal, rearranged
 from ..core.primitive import Discharge, HigherOrder, NewValue, Primitive
 from ..core.staging import eval_jaxpr, trace_to_jaxpr
 from ..core.trace import Tracer, using
-from ..core.varying import varying, with_varying
+from ..core.varying import Varying, lie_alike, varying, with_varying
 from ..core.zeros import Zero, is_linear, is_zero
 from ..ops.elementwise import clamp_p, eq_p, ne_p, stop_gradient_p
 from ..ops.families import pure
@@ -479,12 +479,18 @@ def _same_results(
             raise stepped_on(error, "cond-branch-mismatch", _guilty(body, other) or position_of_result(named[name]))
     avals = [
         with_varying(
-            ShapedArray(column[0].shape, column[0].dtype, column[::order][0].weak_type),
+            ShapedArray(column[0].shape, column[0].dtype, column[::order][0].weak_type, _said(column)),
             frozenset().union(along, *map(varying, column)),
         )
         for column in zip(*[b.closed.out_avals for b in bodies.values()])
     ]
     return [with_result_avals(b.closed, avals) for b in bodies.values()]
+
+
+def _said(column: Sequence[ShapedArray]) -> Any:
+    """What the types of one result in each branch say of how it lies along Explicit axes."""
+    marks = (a.sharding for a in column)
+    return next((mark for mark in marks if mark is not None and type(mark) is not Varying), None)
 
 
 def _guilty(body: Body, other: Body) -> source.Position | None:
@@ -507,7 +513,7 @@ def _differing(named: dict[str, Any], first: str, body: Body, name: str, other: 
     rows = []
     paths = tree.leaf_paths(body.out_tree.unflatten(range(body.out_tree.num_leaves)))
     for path, a, b in zip(paths, body.closed.jaxpr.outvars, other.closed.jaxpr.outvars):
-        if (a.aval.shape, a.aval.dtype) != (b.aval.shape, b.aval.dtype):
+        if (a.aval.shape, a.aval.dtype) != (b.aval.shape, b.aval.dtype) or not lie_alike(a.aval, b.aval):
             where = f" at result{path}" if path else ""
             rows.append(f"  {_called(first, named)} gives{where} {a.aval.short()}{made_in(body.closed, a)}")
             rows.append(f"  {_called(name, named)} gives{where} {b.aval.short()}{made_in(other.closed, b)}")

@@ -79,6 +79,7 @@ class Settings:
     legacy_prng_key: str = "allow"
     threefry_partitionable: bool = True
     user_contexts: tuple = ()
+    mesh: Any = None
 
 
 _TRACED = tuple(field.name for field in dataclasses.fields(Settings))

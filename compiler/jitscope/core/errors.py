@@ -7,7 +7,7 @@ from ..xla.errors import DeletedBufferError, XlaError
 
 __all__ = ["CallbackResultError", "ConcretizationTypeError", "DeletedArrayError", "InconclusiveDimensionOperation",
            "JAXIndexError", "JAXTypeError", "JaxRuntimeError", "JaxprTypeError", "KeyReuseError", "MissingRule",
-           "NonConcreteBooleanIndexError", "TracerArrayConversionError", "TracerBoolConversionError",
+           "NonConcreteBooleanIndexError", "ShardingTypeError", "TracerArrayConversionError", "TracerBoolConversionError",
            "TracerIntegerConversionError", "TypePromotionError", "UnexpectedTracerError"]  # fmt: skip
 
 
@@ -60,6 +60,10 @@ class TypePromotionError(ValueError):
 
 class ShapeError(TypeError, ValueError):
     """Shapes, sizes or axes that do not fit: a TypeError as in JAX, and a ValueError as in NumPy."""
+
+
+class ShardingTypeError(Exception):
+    """Operands lie over several devices so that it is not clear, or not cheap, how the result is to lie."""
 
 
 class MissingRule(NotImplementedError):

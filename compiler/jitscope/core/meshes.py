@@ -12,7 +12,8 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from ..xla.devices import all_devices
-from .meshes_in_force import abstract, concrete
+from .config import override
+from .meshes_in_force import abstract, concrete, mesh_in_force
 
 
 class AxisType(enum.Enum):
@@ -303,11 +304,14 @@ class set_mesh:
         mesh = None if mesh is None or mesh.empty else mesh
         concrete.set(mesh)
         abstract.set(mesh and mesh.abstract_mesh)
+        self._scope = override.unchecked(mesh=mesh_in_force())
+        self._scope.__enter__()
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, *_: Any) -> None:
+        self._scope.__exit__()
         mesh, grid = self._before
         concrete.set(mesh)
         abstract.set(grid)
@@ -323,9 +327,12 @@ class use_abstract_mesh:
 
     def __enter__(self) -> AbstractMesh:
         self._token = abstract.set(self.mesh)
+        self._scope = override.unchecked(mesh=mesh_in_force())
+        self._scope.__enter__()
         return self.mesh
 
     def __exit__(self, *_: Any) -> None:
+        self._scope.__exit__()
         abstract.reset(self._token)
 
 

@@ -329,10 +329,10 @@ class NamedSharding(Sharding):
         entries = list(self.spec.partitions)
         return self.with_spec(PartitionSpec(*entries[:axis], *entries[axis + 1 :]))
 
-    def beside(self, axis: int) -> NamedSharding:
-        """Of a value with one more axis, which is whole."""
+    def beside(self, axis: int, names: tuple[Any, ...] = ()) -> NamedSharding:
+        """Of a value with one more axis, which lies along `names`."""
         entries = list(self.spec.partitions)
-        return self.with_spec(PartitionSpec(*entries[:axis], None, *entries[axis:]))
+        return self.with_spec(PartitionSpec(*entries[:axis], names, *entries[axis:]))
 
     def shape_text(self, shape: tuple[Any, ...]) -> str:
         """A shape as types show it: [8@x,4]."""

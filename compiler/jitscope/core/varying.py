@@ -84,7 +84,7 @@ class Varying:
         """Of a value without one of its axes."""
         return self
 
-    def beside(self, axis: int) -> Varying:
+    def beside(self, axis: int, names: tuple[Any, ...] = ()) -> Varying:
         """Of a value with one more axis."""
         return self
 
@@ -104,6 +104,28 @@ def varying(aval: Any) -> frozenset:
 def with_varying(aval: ShapedArray, axes: frozenset) -> ShapedArray:
     """The aval of the same value, varying over these axes."""
     return aval if varying(aval) == axes else aval.update(sharding=Varying(axes) if axes else None)
+
+
+def as_said(x: Any, aval: ShapedArray) -> Any:
+    """`x` with what the type of another value says of several devices."""
+    if varying(aval):
+        return varied(x, varying(aval))
+    own = aval_of(x).sharding
+    if own is aval.sharding or type(own) is Varying:
+        return x
+    from .resharding import as_typed
+
+    return as_typed(x, aval)
+
+
+def lie_alike(a: Any, b: Any) -> bool:
+    """Whether two types do not contradict each other in how values lie along Explicit axes."""
+    one, other = getattr(a, "sharding", None), getattr(b, "sharding", None)
+    if one is other or one is None or other is None or type(one) is Varying or type(other) is Varying:
+        return True
+    from .explicit import entries_of
+
+    return entries_of(a) == entries_of(b)
 
 
 def checked_axes(names: Iterable[Hashable]) -> frozenset:

@@ -78,10 +78,3 @@ def check_sizes(name: str, shape: Sequence[int]) -> tuple[int, ...]:
 def axes_tuple(axes: Sequence[int]) -> tuple[int, ...]:
     """Axes as a sorted tuple. Raises TypeError for what is no sequence of ints."""
     return tuple(sorted(map(operator.index, axes)))
-
-
-def here_only(name: str, **given: Any) -> None:
-    """Raise NotImplementedError for a sharding: arrays lie on one device."""
-    for parameter, sharding in given.items():
-        if sharding is not None:
-            raise NotImplementedError(f"lax.{name}: {parameter} comes in a later release; leave it out")

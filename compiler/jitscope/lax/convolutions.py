@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..backend.placement import laid
 from ..core.avals import ShapedArray, aval_of
 from ..ops import conv as convolution
 from ..ops.conv import ConvDimensionNumbers
@@ -127,7 +128,16 @@ def conv_general_dilated(
     result has it too, or preferred_element_type. Raises TypeError for dtypes, ValueError for sizes that do not fit.
     """
     if out_sharding is not None:
-        raise NotImplementedError("conv_general_dilated: out_sharding comes in a later release; leave it out")
+        rest = (
+            lhs_dilation,
+            rhs_dilation,
+            dimension_numbers,
+            feature_group_count,
+            batch_group_count,
+            precision,
+            preferred_element_type,
+        )
+        return laid(out_sharding, lambda x, y: conv_general_dilated(x, y, window_strides, padding, *rest), lhs, rhs)
     x, y = aval_of(lhs), aval_of(rhs)
     numbers = conv_dimension_numbers(x.shape, y.shape, dimension_numbers)
     sizes = [y.shape[a] for a in numbers.rhs_spec[2:]]

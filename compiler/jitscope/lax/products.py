@@ -7,12 +7,12 @@ from typing import Any
 
 import ml_dtypes
 
+from ..backend.placement import laid
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..ops import dot as dots
 from ..ops.linear import broadcast_in_dim, convert, mul_p, reshape
 from ..ops.precision import *
-from ._operands import here_only
 
 
 __all__ = ["DotAlgorithm", "DotAlgorithmPreset", "DotDimensionNumbers", "Precision", "PrecisionLike", "batch_matmul",
@@ -45,7 +45,9 @@ def dot(
     TypeError for axes, sizes and dtypes that do not fit, ValueError for other ranks than those of vectors and matrices,
     an unknown precision, and an algorithm that the device does not have.
     """
-    here_only("dot", out_sharding=out_sharding)
+    if out_sharding is not None:
+        options = {"precision": precision, "preferred_element_type": preferred_element_type}
+        return laid(out_sharding, lambda x, y: dot(x, y, dimension_numbers=dimension_numbers, **options), lhs, rhs)
     x, y = aval_of(lhs), aval_of(rhs)
     if dimension_numbers is None:
         if not (1 <= x.ndim <= 2 and 1 <= y.ndim <= 2 and x.shape[-1] == y.shape[0]):

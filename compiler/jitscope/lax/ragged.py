@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ..backend.placement import laid
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
 from ..eager.functions import eager_jit
@@ -16,7 +17,6 @@ from ..ops.indexing import iota
 from ..ops.linear import broadcast_in_dim, full, reduce_sum_p, sub_p, transpose, where
 from ..ops.precision import as_precision
 from ..ops.reduce import cumsum_p, reduce_or_p
-from ._operands import here_only
 from .products import DotDimensionNumbers, PrecisionLike, in_wider
 
 
@@ -77,7 +77,9 @@ def ragged_dot_general(
     it. What lies behind the last group counts as zero. Differentiable in every case. Raises TypeError for axes, sizes and
     dtypes that do not fit, NotImplementedError for a `group_offset`.
     """
-    here_only("ragged_dot_general", out_sharding=out_sharding)
+    if out_sharding is not None:
+        rest = (ragged_dot_dimension_numbers, precision, preferred_element_type, group_offset)
+        return laid(out_sharding, lambda x, y, sizes: ragged_dot_general(x, y, sizes, *rest), lhs, rhs, group_sizes)
     if group_offset is not None:
         raise NotImplementedError(
             "ragged_dot_general: a group_offset is not supported; cut group_sizes and rhs instead"

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.placement import laid
 from ..core import dtypes
-from ..core.errors import later
 from ..ops.generators import RandomAlgorithm as RandomAlgorithm, rng_bit_generator_p, rng_uniform_p
 
 
@@ -34,7 +34,8 @@ def rng_bit_generator(
     state draws for all. Raises TypeError for other dtypes and states.
     """
     if out_sharding is not None:
-        raise later("lax.rng_bit_generator's out_sharding")
+        whole = rng_bit_generator(key, shape, dtype, algorithm)
+        return whole[0], laid(out_sharding, lambda: whole[1])
     dtype = dtypes.canonicalize(dtype)
     if dtype not in (dtypes.uint8, dtypes.uint16, dtypes.uint32, dtypes.uint64):
         raise TypeError(f"lax.rng_bit_generator gives unsigned integers of 8 to 64 bits, not {dtype.name}")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import tree
+from ..backend.placement import laid
 from ..control.reducing import combining, reduce_p, reduce_window_p
 from ..core import dtypes
 from ..core.avals import aval_of
@@ -16,7 +17,6 @@ from ..ops import linear, reduce as reductions, windows
 from ..ops.linear import convert
 from ..symbolic.dimension import size
 from . import elementwise
-from ._operands import here_only
 from .convolutions import padtype_to_pads
 
 
@@ -71,7 +71,8 @@ def reduce(
     do not exist and trees that differ, TypeError for dtypes that do, NotImplementedError for a computation that uses
     traced values from outside. Derivatives are those of a reduction in pairs.
     """
-    here_only("reduce", out_sharding=out_sharding)
+    if out_sharding is not None:
+        return laid(out_sharding, lambda x, first: reduce(x, first, computation, dimensions), operands, init_values)
     axes = tuple(int(d) for d in dimensions)
     primitive = _own_primitive(computation, operands, init_values, over_windows=False)
     if primitive is not None:

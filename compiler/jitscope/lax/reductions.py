@@ -6,13 +6,14 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..backend.placement import laid
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.primitive import Primitive
 from ..ops import linear, reduce, sort as sorting
 from ..ops.approximate import approx_top_k_p
 from ..symbolic.dimension import size
-from ._operands import axes_tuple, check_numbers, here_only
+from ._operands import axes_tuple, check_numbers
 
 
 __all__ = ["approx_max_k", "approx_min_k", "argmax", "argmin", "cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum",
@@ -31,7 +32,8 @@ def _reduction(primitive: Primitive, what: str) -> Callable[..., Any]:
 
 def reduce_sum(operand: Any, axes: Sequence[int], *, out_sharding: Any = None) -> Any:
     """The sum over the given axes, which go. Raises ValueError for axes that do not exist."""
-    here_only("reduce_sum", out_sharding=out_sharding)
+    if out_sharding is not None:
+        return laid(out_sharding, reduce_sum, operand, axes)
     return linear.reduce_sum_p(operand, axes=axes_tuple(axes))
 
 

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.placement import laid
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..ops import elementwise, indexing, linear
 from ..symbolic.dimension import size
-from ._operands import as_array, check_sizes, here_only, ints, of_one_dtype
+from ._operands import as_array, check_sizes, ints, of_one_dtype
 
 
 __all__ = ["broadcast", "broadcast_in_dim", "broadcasted_iota", "collapse", "concatenate", "dynamic_index_in_dim",
@@ -28,7 +29,8 @@ def broadcast_in_dim(
 ) -> Any:
     """operand with its axis i at broadcast_dimensions[i] of shape; axes of size 1 are repeated. Raises TypeError where
     that does not fit."""
-    here_only("broadcast_in_dim", out_sharding=out_sharding)
+    if out_sharding is not None:
+        return laid(out_sharding, broadcast_in_dim, operand, shape, broadcast_dimensions)
     sizes, places = check_sizes("broadcast_in_dim", shape), ints(broadcast_dimensions)
     own = aval_of(operand).shape
     fits = len(places) == len(own) and list(places) == sorted(set(places))
@@ -42,7 +44,8 @@ def broadcast_in_dim(
 
 def broadcast(operand: Any, sizes: Sequence[int], *, out_sharding: Any = None) -> Any:
     """operand repeated along new leading axes of the given sizes."""
-    here_only("broadcast", out_sharding=out_sharding)
+    if out_sharding is not None:
+        return laid(out_sharding, broadcast, operand, sizes)
     sizes = check_sizes("broadcast", sizes)
     shape = aval_of(operand).shape
     return broadcast_in_dim(operand, (*sizes, *shape), range(len(sizes), len(sizes) + len(shape)))
@@ -53,7 +56,8 @@ def reshape(
 ) -> Any:
     """The same elements, in row-major order, under another shape; `dimensions` permutes the axes first. Raises TypeError
     if the number of elements differs."""
-    here_only("reshape", out_sharding=out_sharding)
+    if out_sharding is not None:
+        return laid(out_sharding, reshape, operand, new_sizes, dimensions)
     if dimensions is not None:
         operand = transpose(operand, dimensions)
     return linear.reshape(as_array(operand), ints((new_sizes,) if isinstance(new_sizes, int) else new_sizes))
@@ -123,7 +127,8 @@ def pad(operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, in
 
 def full(shape: int | Sequence[int], fill_value: Any, dtype: Any = None, *, sharding: Any = None) -> Any:
     """An array with all elements fill_value, a scalar. Raises TypeError for an array."""
-    here_only("full", sharding=sharding)
+    if sharding is not None:
+        return laid(sharding, full, shape, fill_value, dtype)
     shape, aval = check_sizes("full", (shape,) if isinstance(shape, int) else shape), aval_of(fill_value)
     weak = dtype is None and aval.weak_type
     dtype = aval.dtype if dtype is None else dtypes.canonicalize(dtype)
@@ -142,7 +147,8 @@ def full_like(
     x: Any, fill_value: Any, dtype: Any = None, shape: Sequence[int] | None = None, sharding: Any = None
 ) -> Any:
     """Like `full`, with the shape and dtype of x by default."""
-    here_only("full_like", sharding=sharding)
+    if sharding is not None:
+        return laid(sharding, full_like, x, fill_value, dtype, shape)
     aval = aval_of(x)
     made = full(aval.shape if shape is None else shape, fill_value, aval.dtype if dtype is None else dtype)
     return linear.convert(made, aval.dtype, True) if dtype is None and aval.weak_type else made
@@ -155,13 +161,15 @@ def iota(dtype: Any, size: int) -> Any:
 
 def empty(shape: int | Sequence[int], dtype: Any, *, out_sharding: Any = None) -> Any:
     """An array of any content (XLA has no memory without one: it is zeros)."""
-    here_only("empty", out_sharding=out_sharding)
+    if out_sharding is not None:
+        return laid(out_sharding, empty, shape, dtype)
     return linear.full((shape,) if isinstance(shape, int) else tuple(shape), 0, dtypes.canonicalize(dtype))
 
 
 def broadcasted_iota(dtype: Any, shape: Sequence[int], dimension: int, *, out_sharding: Any = None) -> Any:
     """Indices along one axis of shape."""
-    here_only("broadcasted_iota", out_sharding=out_sharding)
+    if out_sharding is not None:
+        return laid(out_sharding, broadcasted_iota, dtype, shape, dimension)
     return indexing.iota(dtypes.canonicalize(dtype), check_sizes("broadcasted_iota", shape), dimension)
 
 

@@ -1,8 +1,8 @@
 """Initial parameters: functions that make functions `init(key, shape, dtype)`, under JAX's names.
 
 Drawn from JAX's bits: uniform ones are equal to JAX's, those that go through a logarithm, the inverse of erf or QR agree to a few
-units in the last place. `dtype` is the default float if None, and may be complex where JAX allows it. `out_sharding` comes in a later
-release (NotImplementedError). `in_axis`, `out_axis`, `batch_axis` are an axis or several: inputs, outputs, and independent copies.
+units in the last place. `dtype` is the default float if None, and may be complex where JAX allows it. `out_sharding` says how they
+lie over several devices. `in_axis`, `out_axis`, `batch_axis` are an axis or several: inputs, outputs, and independent copies.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from .. import numpy as jnp, random
+from ..backend.placement import laying
 from ..core import dtypes
-from ..core.errors import later
 from ..eager.functions import eager_jit
 from ..numpy._operands import one_axis, shape_of
 from ..numpy.dtypes import requested
@@ -57,16 +57,15 @@ class Initializer(Protocol):
         raise NotImplementedError
 
 
-def _settled(shape: Any, dtype: Any, out_sharding: Any) -> tuple[tuple[int, ...], Any]:
-    if out_sharding is not None:
-        raise later("an initializer's out_sharding")
+def _settled(shape: Any, dtype: Any) -> tuple[tuple[int, ...], Any]:
     dtype = dtypes.default_float() if dtype is None else requested(dtype, "initializers")
     return shape_of("initializers", shape), dtype
 
 
 def _initializer(dtype: Any, draw: Callable[[Any, tuple[int, ...], Any], Any]) -> Initializer:
+    @laying
     def init(key: Any, shape: Any, dtype: Any = dtype, out_sharding: Any = None) -> Any:
-        return draw(key, *_settled(shape, dtype, out_sharding))
+        return draw(key, *_settled(shape, dtype))
 
     return init
 
@@ -74,14 +73,16 @@ def _initializer(dtype: Any, draw: Callable[[Any, tuple[int, ...], Any], Any]) -
 # Without chance ------------------------------------------------------------------------------------------------------
 
 
+@laying
 def zeros(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
     """Zeros, whatever the key."""
-    return jnp.zeros(*_settled(shape, dtype, out_sharding))
+    return jnp.zeros(*_settled(shape, dtype))
 
 
+@laying
 def ones(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
     """Ones, whatever the key."""
-    return jnp.ones(*_settled(shape, dtype, out_sharding))
+    return jnp.ones(*_settled(shape, dtype))
 
 
 def constant(value: Any, dtype: Any = None) -> Initializer:

@@ -237,18 +237,11 @@ def shape_of(name: str, shape: Any) -> tuple[int, ...]:
     return sizes
 
 
-_UNSUPPORTED = {
-    "out": "arrays cannot be written to",
-    "out_sharding": "it comes in a later release: lay the result out with lax.with_sharding_constraint",
-}
-
-
 def unsupported(name: str, **given: Any) -> None:
-    """Raise NotImplementedError for arguments that exist for NumPy's sake only, or for a later release."""
+    """Raise NotImplementedError for arguments that exist for NumPy's sake only."""
     for argument, value in given.items():
         if value is not None:
-            reason = _UNSUPPORTED.get(argument, _UNSUPPORTED["out"])
-            raise NotImplementedError(f"{name}: {argument}= is not supported, {reason}")
+            raise NotImplementedError(f"{name}: {argument}= is not supported, arrays cannot be written to")
 
 
 def finite_info(dtype: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..backend.array import Array, to_array
+from ..backend.placement import laid
 from ..core.avals import aval_of
 from ..core.config import settings
 from ..core.dtypes import is_extended, promote
@@ -19,7 +20,7 @@ from ..ops.elementwise import lt_p
 from ..ops.indexing import GatherScatterMode
 from ..ops.linear import convert, full, where
 from ._index import ARRAY, Index, parse
-from ._operands import checked, unsupported
+from ._operands import checked
 from ._ufunc import kind_of
 from .arithmetic import divide, power
 from .creation import asarray
@@ -95,13 +96,18 @@ class Place:
     ) -> Any:
         """x[index]. In mode "fill", elements out of bounds are `fill_value` (None: NaN, or the dtype's extreme); by default
         such indices are moved into bounds."""
-        unsupported("at[...].get", out_sharding=out_sharding)
         how = {
             "mode": mode_of(mode, GatherScatterMode.PROMISE_IN_BOUNDS),
             "fill_value": fill_value,
             "unique_indices": unique_indices,
             "indices_are_sorted": indices_are_sorted,
         }
+        if out_sharding is not None:
+            place = lambda x: Place(x, self.index)
+            how["mode"] = mode
+            return laid(
+                out_sharding, lambda x: place(x).get(**how, wrap_negative_indices=wrap_negative_indices), self.array
+            )
         x, aval = checked("at", self.array)
         index = parse(self.index if wrap_negative_indices else _unwrapped(self.index, how["mode"]), aval.shape)
         whole = evaluating() and type(x) is Array
@@ -136,7 +142,9 @@ class Place:
     def _update(
         self, how: str, values: Any, ordered: bool, unique: bool, mode: Any, out_sharding: Any, wraps: bool
     ) -> Any:
-        unsupported(f"at[...].{how}", out_sharding=out_sharding)
+        if out_sharding is not None:
+            place = lambda x, v: Place(x, self.index)._update(how, v, ordered, unique, mode, None, wraps)
+            return laid(out_sharding, place, self.array, values)
         if how in _THROUGH_ONES:
             return self._through_ones(how, values, ordered, unique, mode, wraps)
         x, aval = checked("at", self.array)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.placement import laid
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.dtypes import to_inexact
@@ -24,7 +25,7 @@ from ..ops.linear import (
     transpose,
     where as choose,
 )
-from ._operands import cast, checked, integer, lenient, operand, operands, promoted, scalar_of, unsupported
+from ._operands import cast, checked, integer, lenient, operand, operands, promoted, scalar_of
 from ._ufunc import kind_of
 from .arithmetic import absolute, remainder
 from .at import At
@@ -54,7 +55,8 @@ def bincount(
     out, negative numbers count as 0. Raises ConcretizationTypeError while tracing without `length`, TypeError for other
     dtypes than integers, ValueError for what is no vector.
     """
-    unsupported("bincount", out_sharding=out_sharding)
+    if out_sharding is not None:
+        return laid(out_sharding, bincount, x, weights, minlength, length=length)
     aval = checked("bincount", x)[1]
     if dtypes.kind(aval.dtype) not in "iub":
         raise TypeError(f"bincount takes a vector of integers, not {aval.short()}")

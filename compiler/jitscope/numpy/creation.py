@@ -13,6 +13,7 @@ import numpy as np
 from .. import tree
 from ..backend.array import Array, array_from_numpy, one_device, to_array
 from ..backend.guarding import guard
+from ..backend.placement import laid
 from ..backend.watching import look_at
 from ..core import config, dtypes
 from ..core.avals import ShapedArray, aval_of, from_protocol, is_python_scalar, not_an_array, refuse_masked
@@ -20,13 +21,15 @@ from ..core.config import settings
 from ..core.dtypes import canonicalize, default_float, promote
 from ..core.errors import ShapeError
 from ..core.jax_values import jax_kind
+from ..core.meshes_in_force import abstract
 from ..core.trace import Tracer, evaluating
+from ..core.varying import as_said
 from ..eager.functions import eager_jit
 from ..ops.linear import broadcast_in_dim_p, convert, copy_p, full as full_value
 from ..ops.rng import random_wrap_p
 from ..xla import client
 from ..xla.cpu_tuning import FILLED_BY_NUMPY
-from ._operands import cast, checked, real_if_needed, scalar_of, shape_of, unsupported
+from ._operands import cast, checked, real_if_needed, scalar_of, shape_of
 from .dtypes import on_device, requested
 from .joining import stack
 from .structure import array_operand, with_new_axes
@@ -57,7 +60,7 @@ def array(
     if args:
         raise TypeError(f"array takes copy, order and ndmin by name; {len(args)} more arguments were given by position")
     if out_sharding is not None:
-        unsupported("array", out_sharding=out_sharding)
+        return laid(out_sharding, array, object, dtype, copy=copy, order=order, ndmin=ndmin)
     if order not in (None, "K", "C", "A"):
         raise NotImplementedError(f"array: order {order!r}; elements are always stored with the last axis fastest")
     to = None if dtype is None else requested(dtype, "array")
@@ -81,7 +84,7 @@ def asarray(
 ) -> Any:
     """`a` as an array, see `array`; an array of that dtype is given back as it is unless `copy`."""
     if out_sharding is not None:
-        unsupported("asarray", out_sharding=out_sharding)
+        return laid(out_sharding, asarray, a, dtype, order, copy=copy)
     if dtype is None and order is None and not copy and device is None and not config.watching:
         if type(a) is Array:
             return a
@@ -211,7 +214,8 @@ def constant(name: str, shape: tuple[int, ...], value: Any, dtype: Any, device: 
     if not evaluating():
         return broadcast_in_dim_p(value, shape=shape, broadcast_dimensions=())
     size = math.prod(shape)
-    if FILLED_BY_NUMPY.reaches(size):
+    here = abstract.get() is None and (device is None or client.is_device(device))
+    if here and FILLED_BY_NUMPY.reaches(size):
         if config.guarding:
             guard("host_to_device", lambda: f"{dtype}{list(shape)}, made by {name}")
         filled = np.zeros(shape, dtype) if not value else np.full(shape, value, dtype)
@@ -222,7 +226,7 @@ def constant(name: str, shape: tuple[int, ...], value: Any, dtype: Any, device: 
 def _maker(name: str, value: int, doc: str) -> Any:
     def fun(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: None = None) -> Any:
         if out_sharding is not None:
-            unsupported(name, out_sharding=out_sharding)
+            return laid(out_sharding, fun, shape, dtype)
         to = default_float() if dtype is None else requested(dtype, name)
         if dtypes.is_extended(to):
             return _keys(name, shape_of(name, shape), value, to)
@@ -250,7 +254,7 @@ empty = _maker("empty", 0, "Zeros")
 def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None, out_sharding: None = None) -> Any:
     """`fill_value` repeated to `shape`, in `dtype` (None: the value's, weak for a Python number)."""
     if out_sharding is not None:
-        unsupported("full", out_sharding=out_sharding)
+        return laid(out_sharding, full, shape, fill_value, dtype)
     sizes = shape_of("full", shape)
     value, aval = checked("full", fill_value)
     to = aval.dtype if dtype is None else requested(dtype, "full")
@@ -280,11 +284,13 @@ def full_like(
 ) -> Any:
     """`fill_value` repeated to the shape of `a`, in its dtype; `shape` and `dtype` override them."""
     if out_sharding is not None:
-        unsupported("full_like", out_sharding=out_sharding)
+        return laid(out_sharding, full_like, a, fill_value, dtype, shape)
     aval = checked("full_like", a)[1] if not hasattr(a, "shape") or hasattr(a, "aval") else a
     sizes = tuple(aval.shape) if shape is None else shape_of("full_like", shape)
     if device is None and type(a) is Array and not one_device():
-        device = a.place
+        device = a.sharding if sizes == a.shape else None
+    elif isinstance(a, Tracer) and a.aval.sharding is not None and sizes == a.aval.shape:
+        return as_said(full_like(a.aval.update(sharding=None), fill_value, dtype, device=device), a.aval)
     if dtype is None and getattr(aval, "weak_type", False):
         return on_device(_spread(checked("full_like", fill_value)[0], sizes, aval.dtype, True), device)
     return full(sizes, fill_value, canonicalize(aval.dtype) if dtype is None else dtype, device=device)

@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 
 from ..backend.array import Array, array_from_numpy
+from ..backend.placement import device_of_request, is_layout, moved
 from ..core import dtypes as _dtypes, notices
 from ..core.avals import aval_of, is_python_scalar
 from ..core.config import settings
@@ -147,6 +148,10 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
 
 def on_device(x: Any, device: Any) -> Any:
     """`x` on a device; None leaves it where it is."""
+    if device is not None and not client.is_device(device):
+        device = device_of_request(device)
+        if is_layout(device):
+            return moved(x, device)
     if device is None or isinstance(x, Tracer) or x.place == device:
         return x
     return Array(client.copy_to_device(x.buf, device), x.aval)

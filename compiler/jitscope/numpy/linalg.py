@@ -81,10 +81,9 @@ def tensordot(
     out_sharding: Any = None,
 ) -> Any:
     """The sum of products over pairs of axes: the last `axes` of x1 with the first of x2, or (axes of x1, axes of x2).
-    Raises NotImplementedError for `out_sharding`."""
-    if out_sharding is not None:
-        raise NotImplementedError("tensordot: out_sharding is not supported; place the result with device_put")
-    return linear.tensordot(x1, x2, axes, precision=precision, preferred_element_type=preferred_element_type)
+    `out_sharding`: how the result is to lie over several devices."""
+    options = {"precision": precision, "preferred_element_type": preferred_element_type, "out_sharding": out_sharding}
+    return linear.tensordot(x1, x2, axes, **options)
 
 
 def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:

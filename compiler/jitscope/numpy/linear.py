@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..backend.placement import laid
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.errors import ShapeError
@@ -92,7 +93,8 @@ def matmul(
 ) -> Any:
     """The matrix product over the last axis of `a` and the second last of `b`; leading axes broadcast; a vector counts as
     a row on the left, as a column on the right."""
-    unsupported("matmul", out_sharding=out_sharding)
+    if out_sharding is not None:
+        return laid(out_sharding, matmul, a, b, precision=precision, preferred_element_type=preferred_element_type)
     x, y = _pair("matmul", a, b, preferred_element_type)
     (left, right) = aval_of(x).shape, aval_of(y).shape
     if not left or not right:
@@ -151,7 +153,8 @@ def _batched_matmul(x: Any, y: Any, precision: Any, preferred: Any) -> Any:
 def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None, out_sharding: None = None) -> Any:
     """The sum of products over the last axis of `a` and the second last (of a vector: the only) axis of `b`; a scalar
     multiplies."""
-    unsupported("dot", out_sharding=out_sharding)
+    if out_sharding is not None:
+        return laid(out_sharding, dot, a, b, precision=precision, preferred_element_type=preferred_element_type)
     x, y = _pair("dot", a, b, preferred_element_type)
     left, right = aval_of(x).shape, aval_of(y).shape
     if not left or not right:
@@ -255,7 +258,9 @@ def tensordot(
     out_sharding: None = None,
 ) -> Any:
     """The sum of products over pairs of axes: the last `axes` of `a` with the first of `b`, or (axes of a, axes of b)."""
-    unsupported("tensordot", out_sharding=out_sharding)
+    if out_sharding is not None:
+        options = {"precision": precision, "preferred_element_type": preferred_element_type}
+        return laid(out_sharding, tensordot, a, b, axes, **options)
     x, y = _pair("tensordot", a, b, preferred_element_type)
     rank_x, rank_y = aval_of(x).ndim, aval_of(y).ndim
     if isinstance(axes, (tuple, list)):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.placement import laid
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
@@ -28,7 +29,7 @@ from ..ops.linear import (
 from ..ops.reduce import cumsum_p, reduce_or_p
 from ..ops.sort import sort_p
 from ..symbolic.dimension import is_static
-from ._operands import axes_of, checked, number_like, operand, promoted, unsupported
+from ._operands import axes_of, checked, number_like, operand, promoted
 from ._ufunc import kind_of
 from .selecting import take_along_axis
 from .structure import array_operand
@@ -226,8 +227,10 @@ def percentile(
     weights: Any = None,
     out_sharding: None = None,
 ) -> Any:
-    unsupported("percentile", out_sharding=out_sharding)
-    return _percentile(a, q, axis, out, overwrite_input, method, keepdims, weights=weights)
+    given = (a, q, axis, out, overwrite_input, method, keepdims)
+    if out_sharding is not None:
+        return laid(out_sharding, _percentile, *given, weights=weights)
+    return _percentile(*given, weights=weights)
 
 
 percentile.__doc__ = _percentile.__doc__

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..backend.array import array_from_numpy
+from ..backend.placement import laid
 from ..core import dtypes
 from ..core.avals import aval_of, is_python_scalar
 from ..core.config import settings
@@ -38,7 +39,6 @@ from ._operands import (
     real_if_needed,
     scalar_of,
     shape_of,
-    unsupported,
 )
 from .creation import asarray
 from .dtypes import on_device, requested
@@ -75,7 +75,7 @@ def arange(
     All must be concrete, the size of the result depends on them. Raises ZeroDivisionError for step 0.
     """
     if out_sharding is not None:
-        unsupported("arange", out_sharding=out_sharding)
+        return laid(out_sharding, arange, start, stop, step, dtype)
     if stop is None:
         if dtype is None and isinstance(start, (bool, np.bool_)):
             dtype = dtypes.bool_  # raises

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.placement import laid
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.errors import ShapeError
@@ -22,7 +23,7 @@ from ..ops.linear import (
     sub_p,
 )
 from ..symbolic.dimension import is_static, is_symbolic_dim, max_dim
-from ._operands import broadcast, checked, integer, listed, one_axis, operands, unsupported
+from ._operands import broadcast, checked, integer, listed, one_axis, operands
 from ._ufunc import kind_of
 from .arithmetic import remainder
 from .joining import stack
@@ -131,7 +132,8 @@ def repeat(
     not the axis's size or is negative, TypeError for lists and for what is no integer, ConcretizationTypeError for traced
     `repeats` without a length.
     """
-    unsupported("repeat", out_sharding=out_sharding)
+    if out_sharding is not None:
+        return laid(out_sharding, repeat, a, repeats, axis, total_repeat_length=total_repeat_length)
     given = checked("repeat", repeats, 1)[1]
     if not dtypes.is_integer(given.dtype) and given.dtype != dtypes.bool_:
         raise TypeError(f"repeat: the numbers of repeats must be integers, not {given.short()}")

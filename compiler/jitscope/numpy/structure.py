@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.placement import laid
 from ..core.avals import aval_of
 from ..core.errors import ShapeError
 from ..eager.functions import eager_jit
@@ -30,7 +31,6 @@ from ._operands import (
     one_axis,
     operand,
     shape_of,
-    unsupported,
 )
 
 
@@ -79,7 +79,8 @@ def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None, o
 
     Raises TypeError, naming both shapes, if the number of elements differs; ValueError for other orders.
     """
-    unsupported("reshape", out_sharding=out_sharding)
+    if out_sharding is not None:
+        return laid(out_sharding, reshape, a, shape, order, copy=copy)
     x = array_operand("reshape", a)
     own = aval_of(x).shape
     sizes = full_shape("reshape", shape, own)
@@ -96,7 +97,8 @@ def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None, o
 @eager_jit(static="order out_sharding")
 def ravel(a: Any, order: str = "C", *, out_sharding: None = None) -> Any:
     """All elements as a vector, in `order` "C" (last axis fastest) or "F"."""
-    unsupported("ravel", out_sharding=out_sharding)
+    if out_sharding is not None:
+        return laid(out_sharding, ravel, a, order)
     return reshape(a, (checked("ravel", a)[1].size,), order)
 
 
@@ -143,7 +145,8 @@ def squeeze(a: Any, axis: Any = None) -> Any:
 @eager_jit(static="shape out_sharding")
 def broadcast_to(array: Any, shape: Any, *, out_sharding: None = None) -> Any:
     """`array` repeated to `shape`. Raises ValueError, naming both shapes, if it does not fit."""
-    unsupported("broadcast_to", out_sharding=out_sharding)
+    if out_sharding is not None:
+        return laid(out_sharding, broadcast_to, array, shape)
     x, target = array_operand("broadcast_to", array), shape_of("broadcast_to", shape)
     own = aval_of(x).shape
     if len(own) > len(target) or any(n not in (1, m) for n, m in zip(own[::-1], target[::-1])):

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of, physical
-from ..core.varying import varied, varying
+from ..core.varying import as_said
 from ..symbolic.dimension import Dim, reach
 from .families import (
     Bilinear,
@@ -92,7 +92,7 @@ def full(shape: tuple[int, ...], value: Any, dtype: Any) -> Any:
 def zeros(aval: ShapedArray) -> Any:
     """Zeros of an aval, weak if it is."""
     if aval.sharding is not None:
-        return varied(zeros(aval.update(sharding=None)), varying(aval))
+        return as_said(zeros(aval.update(sharding=None)), aval)
     kind = {"i": int, "f": float, "c": complex}.get(dtypes.kind(aval.dtype)) if aval.weak_type else None
     if kind is None or dtypes.python_dtype(kind) != aval.dtype:
         return full(aval.shape, 0, aval.dtype)

@@ -2,8 +2,8 @@
 
 All samplers take a key (`key(seed)`) first and give the same numbers for the same key: use each key once, `split` it for more.
 `shape` and `dtype` are those of the result (None: the default float). All raise TypeError for what is no key, sizes that are no
-ints and dtypes that do not exist, ValueError for an array of keys (map over it) and negative sizes; `out_sharding` comes in a
-later release (NotImplementedError).
+ints and dtypes that do not exist, ValueError for an array of keys (map over it) and negative sizes; `out_sharding` says how the
+result lies over several devices.
 """
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING

@@ -9,7 +9,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.dtypes import promote
-from ..core.errors import TypePromotionError, later
+from ..core.errors import TypePromotionError
 from ..numpy._operands import broadcast, broadcast_shape, shape_of
 from ..numpy.dtypes import requested
 from ..ops.linear import convert
@@ -21,17 +21,14 @@ ANY = "biufc"
 
 
 def settled(
-    name: str, key: Any, dtype: Any, out_sharding: Any = None, kinds: str = "f", default: Any = float,
+    name: str, key: Any, dtype: Any, kinds: str = "f", default: Any = float,
     error: type[Exception] = ValueError, also: frozenset = frozenset(),
 ) -> tuple[Any, Any]:  # fmt: skip
     """One typed key, and the dtype of the numbers to be drawn (`default` for None), which is of the given kinds
     and of 8 bits or more, or one of `also`.
 
-    Raises TypeError for what is no key, ValueError for several keys, `error` for another kind of dtype, and
-    NotImplementedError for an `out_sharding`.
+    Raises TypeError for what is no key, ValueError for several keys and `error` for another kind of dtype.
     """
-    if out_sharding is not None:
-        raise later(f"random.{name}'s out_sharding")
     key = single(key, name)
     dtype = requested(default if dtype is None else dtype, f"random.{name}")
     small = dtype in dtypes.WIDER and dtype not in also

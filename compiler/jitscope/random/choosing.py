@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import lax, numpy as jnp
+from ..backend.placement import laying
 from ..core import dtypes
 from ..core.avals import aval_of
-from ..core.errors import later
 from ..eager.functions import eager_jit
 from ..numpy._operands import checked, lenient, one_axis, promoted
 from ..ops.linear import convert
@@ -40,14 +40,13 @@ def _count(name: str, x: Any, dtype: Any) -> int:
 # Permutations --------------------------------------------------------------------------------------------------------
 
 
+@laying
 def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False, *, out_sharding: Any = None) -> Any:
     """`x` in random order along `axis`, all orders equally likely; an integer x stands for arange(x).
 
     `independent`: each row along the axis gets an order of its own. Raises TypeError for lists and numbers that are no
     integers, ValueError for an axis that there is not; a traced integer cannot be a size.
     """
-    if out_sharding is not None:
-        raise later("random.permutation's out_sharding")
     check_single(key, "permutation")
     x, shape, dtype = _array("permutation", x)
     axis = one_axis("random.permutation", axis, len(shape) or 1)
@@ -159,6 +158,7 @@ def _indices(key: Any, p: Any, n: int, shape: tuple[int, ...], replace: bool, mo
 # Categories ----------------------------------------------------------------------------------------------------------
 
 
+@laying
 @lenient
 @eager_jit(static="axis shape replace mode", nested=True)
 def categorical(
@@ -171,8 +171,6 @@ def categorical(
     it, the draws along the leading axes of `shape` differ from each other. `mode`: see `gumbel`. Raises TypeError for lists,
     IndexError for an axis that there is not, ValueError for logits that are no floats, other shapes, and more draws without replacement than there are categories.
     """
-    if out_sharding is not None:
-        raise later("random.categorical's out_sharding")
     key = single(key, "categorical")
     logits, own, dtype = _array("categorical", logits)
     if not -len(own) <= axis < len(own):

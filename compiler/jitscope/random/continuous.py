@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 
 from .. import lax, numpy as jnp
+from ..backend.placement import laying
 from ..core import dtypes
 from ..eager.functions import eager_jit
 from ..numpy._operands import checked, lenient
@@ -31,12 +32,12 @@ def _of_quantiles(name: str, low: Callable[[Any], Any], quantile: Callable[[Any]
     """The sampler `quantile(u)` of numbers u uniform in [low(dtype), 1)."""
 
     def sampler(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
-        key, dtype = settled(name, key, dtype, out_sharding)
+        key, dtype = settled(name, key, dtype)
         return quantile(uniform(key, drawn_shape(name, shape), dtype, low(dtype), dtype.type(1)))
 
     sampler.__name__ = sampler.__qualname__ = name
     sampler.__doc__ = f"{doc} Raises ValueError for a dtype that is no float."
-    return eager_jit(static="shape dtype", nested=True)(sampler)  # pyright: ignore[reportArgumentType]
+    return laying(eager_jit(static="shape dtype", nested=True)(sampler))  # pyright: ignore[reportArgumentType]
 
 
 cauchy = _of_quantiles(
@@ -68,6 +69,7 @@ logistic = _of_quantiles(
 # Gumbel --------------------------------------------------------------------------------------------------------------
 
 
+@laying
 @eager_jit(static="shape dtype mode", nested=True)
 def gumbel(key: Any, shape: Shape = (), dtype: Any = None, mode: str | None = None, *, out_sharding: Any = None) -> Any:
     """Gumbel numbers: density exp(-x - exp(-x)), -log(-log(u)) of uniform u.
@@ -76,7 +78,7 @@ def gumbel(key: Any, shape: Shape = (), dtype: Any = None, mode: str | None = No
     twice the bits, for the tail of large numbers; "highest" is that for float32 with 64 bits as one fraction, and "high"
     for other dtypes. Raises ValueError for other modes and for a dtype that is no float.
     """
-    key, dtype = settled("gumbel", key, dtype, out_sharding)
+    key, dtype = settled("gumbel", key, dtype)
     shape = drawn_shape("gumbel", shape)
     mode = "low" if mode is None else mode
     if mode not in ("low", "high", "highest"):
@@ -112,18 +114,20 @@ def _smaller_half(bits: Any) -> tuple[Any, Any]:
 # With parameters -----------------------------------------------------------------------------------------------------
 
 
+@laying
 @eager_jit(static="shape dtype", nested=True)
 def pareto(key: Any, b: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Pareto numbers: density b / x^(b + 1) for x ≥ 1, exp(e / b) of exponential e.
 
     `shape`: by default that of `b`. Raises ValueError for shapes that do not broadcast to it and a dtype that is no float.
     """
-    key, dtype = settled("pareto", key, dtype, out_sharding)
+    key, dtype = settled("pareto", key, dtype)
     shape = drawn_shape("pareto", shape, b)
     (b,) = converted("pareto", dtype, b)
     return jnp.exp(exponential(key, shape, dtype) / b)
 
 
+@laying
 @lenient
 @eager_jit(static="shape dtype", nested=True)
 def rayleigh(key: Any, scale: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
@@ -132,7 +136,7 @@ def rayleigh(key: Any, scale: Any, shape: Shape | None = None, dtype: Any = None
     `shape`: by default that of `scale`. Raises ValueError for shapes that do not broadcast to it and a dtype that is no
     float.
     """
-    key, dtype = settled("rayleigh", key, dtype, out_sharding)
+    key, dtype = settled("rayleigh", key, dtype)
     shape = drawn_shape("rayleigh", shape, scale)
     (scale,) = converted("rayleigh", dtype, scale)
     return scale * lax.sqrt(lax.log(uniform(key, shape, dtype)) * -2)
@@ -150,6 +154,7 @@ def weibull_min(key: Any, scale: Any, concentration: Any, shape: Shape = (), dty
     return jnp.power(drawn, 1.0 / concentration) * scale
 
 
+@laying
 @eager_jit(static="shape dtype", nested=True)
 def triangular(
     key: Any,
@@ -166,7 +171,7 @@ def triangular(
     `shape`: by default that of the parameters together. Raises ValueError for shapes that do not broadcast to it and a
     dtype that is no float.
     """
-    key, dtype = settled("triangular", key, dtype, out_sharding)
+    key, dtype = settled("triangular", key, dtype)
     shape = drawn_shape("triangular", shape, left, mode, right)
     left, mode, right = spread(shape, *converted("triangular", dtype, left, mode, right))
     u = uniform(key, shape, dtype)
@@ -176,6 +181,7 @@ def triangular(
     return lax.select(u < (mode - left) / width, rising, falling)
 
 
+@laying
 @eager_jit(static="shape dtype", nested=True)
 def truncated_normal(
     key: Any, lower: Any, upper: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None
@@ -185,7 +191,7 @@ def truncated_normal(
     `shape`: by default that of the parameters together. Raises ValueError for shapes that do not broadcast to it and a
     dtype that is no float.
     """
-    key, dtype = settled("truncated_normal", key, dtype, out_sharding)
+    key, dtype = settled("truncated_normal", key, dtype)
     shape = drawn_shape("truncated_normal", shape, lower, upper)
     root = dtype.type(math.sqrt(2))
     ends = [in_dtype(end, dtype) for end in (lower, upper)]
@@ -198,6 +204,7 @@ def truncated_normal(
     return jnp.clip(drawn, *inner)
 
 
+@laying
 @lenient
 @eager_jit(static="shape dtype", nested=True)
 def geometric(key: Any, p: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
@@ -207,7 +214,7 @@ def geometric(key: Any, p: Any, shape: Shape | None = None, dtype: Any = None, *
     integer.
     """
     p, aval = checked("random.geometric", p)
-    key, dtype = settled("geometric", key, dtype, out_sharding, "iu", int)
+    key, dtype = settled("geometric", key, dtype, "iu", int)
     shape = drawn_shape("geometric", shape, p)
     number = dtypes.to_inexact(aval.dtype)
     u = uniform(key, shape, number)

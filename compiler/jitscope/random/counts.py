@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import lax, numpy as jnp
+from ..backend.placement import laying
 from ..control.scan import scan
 from ..control.while_loop import while_loop
 from ..core import dtypes
@@ -46,6 +47,7 @@ def _until_accepted(key: Any, needless: Any, dtype: Any, propose: Callable[[Any,
 # Poisson -------------------------------------------------------------------------------------------------------------
 
 
+@laying
 @eager_jit(static="shape dtype", nested=True)
 def poisson(key: Any, lam: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Poisson numbers of mean `lam` (converted to float32): integers, -1 where lam is negative or NaN.
@@ -54,7 +56,7 @@ def poisson(key: Any, lam: Any, shape: Shape | None = None, dtype: Any = None, *
     that of `lam`. Raises ValueError for shapes that do not broadcast to it and a dtype that is no integer, and
     NotImplementedError for keys of other generators than threefry.
     """
-    key, dtype = settled("poisson", key, dtype, out_sharding, "iu", int)
+    key, dtype = settled("poisson", key, dtype, "iu", int)
     if aval_of(key).dtype is not threefry:
         raise NotImplementedError(
             "random.poisson takes threefry keys; make one with random.key(seed, impl='threefry2x32')"
@@ -204,7 +206,7 @@ def multinomial(
     the last axis, broadcast; by default p's. `unroll`: so many outcomes stand in one round of the compiled loop. Raises
     ValueError for shapes that do not broadcast.
     """
-    key, dtype = settled("multinomial", key, dtype, None, ANY)
+    key, dtype = settled("multinomial", key, dtype, ANY)
     (n, p), _, number, _ = promoted("random.multinomial", (n, p), inexact=True)
     shape = aval_of(p).shape if shape is None else shape_of("random.multinomial", shape)
     (n,) = spread(shape_over("multinomial", shape[:-1], aval_of(n).shape), n)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import lax, numpy as jnp
+from ..backend.placement import laying
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..numpy._operands import integer
@@ -18,6 +19,7 @@ from .samplers import Shape, normal, rademacher
 __all__ = ["ball", "beta", "chisquare", "dirichlet", "f", "generalized_normal", "t"]
 
 
+@laying
 @eager_jit(static="shape dtype", nested=True)
 def beta(key: Any, a: Any, b: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Beta numbers: density x^(a - 1) (1 - x)^(b - 1) / B(a, b) on (0, 1), x / (x + y) of gamma x and y.
@@ -25,7 +27,7 @@ def beta(key: Any, a: Any, b: Any, shape: Shape | None = None, dtype: Any = None
     `shape`: by default that of the parameters together. Raises ValueError for shapes that do not broadcast to it and a
     dtype that is no float.
     """
-    key, dtype = settled("beta", key, dtype, out_sharding)
+    key, dtype = settled("beta", key, dtype)
     shape = drawn_shape("beta", shape, a, b)
     logs = [loggamma(k, x, shape, dtype) for k, x in zip(pair(key), converted("beta", dtype, a, b), strict=True)]
     greater = lax.stop_gradient(lax.max(*logs))  # so that neither overflows, nor both are 0
@@ -33,6 +35,7 @@ def beta(key: Any, a: Any, b: Any, shape: Shape | None = None, dtype: Any = None
     return x / (x + y)
 
 
+@laying
 @eager_jit(static="shape dtype", nested=True)
 def dirichlet(key: Any, alpha: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Dirichlet vectors of parameters [..., n]: n positive numbers of sum 1, gamma numbers over their sum.
@@ -40,7 +43,7 @@ def dirichlet(key: Any, alpha: Any, shape: Shape | None = None, dtype: Any = Non
     `shape` is that of the result without its last axis; by default that of alpha's leading axes. Raises ValueError for a
     scalar alpha, shapes that do not broadcast, and a dtype that is no float.
     """
-    key, dtype = settled("dirichlet", key, dtype, out_sharding)
+    key, dtype = settled("dirichlet", key, dtype)
     own = aval_of(alpha).shape
     if not own:
         raise ValueError(
@@ -52,18 +55,20 @@ def dirichlet(key: Any, alpha: Any, shape: Shape | None = None, dtype: Any = Non
     return parts / jnp.sum(parts, -1, keepdims=True)
 
 
+@laying
 @eager_jit(static="shape dtype", nested=True)
 def chisquare(key: Any, df: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Chi-square numbers of `df` degrees of freedom: twice gamma numbers of df / 2.
 
     `shape`: by default that of `df`. Raises ValueError for shapes that do not broadcast to it and a dtype that is no float.
     """
-    key, dtype = settled("chisquare", key, dtype, out_sharding)
+    key, dtype = settled("chisquare", key, dtype)
     shape = drawn_shape("chisquare", shape, df)
     (df,) = converted("chisquare", dtype, df)
     return lax.exp(loggamma(key, df / 2, shape, dtype)) * 2
 
 
+@laying
 @eager_jit(static="shape dtype", nested=True)
 def f(
     key: Any, dfnum: Any, dfden: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None
@@ -73,20 +78,21 @@ def f(
     `shape`: by default that of the parameters together. Raises ValueError for shapes that do not broadcast to it and a
     dtype that is no float.
     """
-    key, dtype = settled("f", key, dtype, out_sharding)
+    key, dtype = settled("f", key, dtype)
     shape = drawn_shape("f", shape, dfnum, dfden)
     dfnum, dfden = converted("f", dtype, dfnum, dfden)
     below, above = pair(key)
     return (chisquare(above, dfnum, shape, dtype) / dfnum) / (chisquare(below, dfden, shape, dtype) / dfden)
 
 
+@laying
 @eager_jit(static="shape dtype", nested=True)
 def t(key: Any, df: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Student's t numbers of `df` degrees of freedom: a normal number over the root of a chi-square one over df.
 
     `shape`: by default that of `df`. Raises ValueError for shapes that do not broadcast to it and a dtype that is no float.
     """
-    key, dtype = settled("t", key, dtype, out_sharding)
+    key, dtype = settled("t", key, dtype)
     shape = drawn_shape("t", shape, df)
     (df,) = converted("t", dtype, df)
     for_normal, for_gamma = pair(key)
@@ -94,26 +100,28 @@ def t(key: Any, df: Any, shape: Shape | None = None, dtype: Any = None, *, out_s
     return normal(for_normal, shape, dtype) * lax.sqrt(half / gamma(for_gamma, half, shape, dtype))
 
 
+@laying
 @eager_jit(static="shape dtype", nested=True)
 def generalized_normal(key: Any, p: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Numbers of density proportional to exp(-|x|^p): a gamma number of 1 / p to the power 1 / p, with a random sign.
 
     `p` broadcasts to `shape`, else ValueError.
     """
-    key, dtype = settled("generalized_normal", key, dtype, out_sharding, ANY)
+    key, dtype = settled("generalized_normal", key, dtype, ANY)
     shape = drawn_shape("generalized_normal", shape)
     for_size, for_sign = pair(key)
     size = gamma(for_size, 1 / p, shape, dtype)
     return rademacher(for_sign, shape, dtype) * size ** (1 / p)
 
 
+@laying
 @eager_jit(static="d shape dtype", nested=True)
 def ball(key: Any, d: int, p: Any = 2, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Vectors [*shape, d] uniform in the ball of the p-norm, |x₁|^p + … + |x_d|^p ≤ 1, by the method of Barthe et al. (2005).
 
     Raises TypeError for a `d` that is no int.
     """
-    key, dtype = settled("ball", key, dtype, out_sharding, ANY)
+    key, dtype = settled("ball", key, dtype, ANY)
     shape = drawn_shape("ball", shape)
     for_direction, for_rest = pair(key)
     g = generalized_normal(for_direction, p, (*shape, integer("random.ball", d, "d")), dtype)

@@ -9,6 +9,7 @@ import ml_dtypes
 
 from .. import lax
 from ..api.vmap import vmap
+from ..backend.placement import laying
 from ..control.fori_loop import map as loop
 from ..control.while_loop import while_loop
 from ..core.avals import aval_of
@@ -118,6 +119,7 @@ def _accepted(key: Any, d: Any, c: Any) -> Any:
 # Functions -----------------------------------------------------------------------------------------------------------
 
 
+@laying
 @eager_jit(static="shape dtype", nested=True)
 def gamma(key: Any, a: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Gamma numbers: density x^(a - 1) exp(-x) / Γ(a) for x > 0; differentiable in `a` (implicitly, at the same level of the
@@ -126,17 +128,18 @@ def gamma(key: Any, a: Any, shape: Shape | None = None, dtype: Any = None, *, ou
     `shape`: by default that of `a`. For small a many numbers are too small for the dtype, and 0: see `loggamma`. Raises
     ValueError for shapes that do not broadcast to it and a dtype that is no float.
     """
-    return _drawn("gamma", key, a, shape, dtype, out_sharding)
+    return _drawn("gamma", key, a, shape, dtype)
 
 
+@laying
 @eager_jit(static="shape dtype", nested=True)
 def loggamma(key: Any, a: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Logarithms of gamma numbers (see `gamma`), exact for small `a`, too."""
-    return _drawn("loggamma", key, a, shape, dtype, out_sharding)
+    return _drawn("loggamma", key, a, shape, dtype)
 
 
-def _drawn(name: str, key: Any, a: Any, shape: Any, dtype: Any, out_sharding: Any) -> Any:
-    key, dtype = settled(name, key, dtype, out_sharding)
+def _drawn(name: str, key: Any, a: Any, shape: Any, dtype: Any) -> Any:
+    key, dtype = settled(name, key, dtype)
     shape = drawn_shape(name, shape, a)
     (a,) = spread(shape, in_dtype(a, dtype))
     return random_gamma_p(key, a, log_space=name == "loggamma")

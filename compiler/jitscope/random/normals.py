@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import lax, numpy as jnp
+from ..backend.placement import laying
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
@@ -23,6 +24,7 @@ __all__ = ["double_sided_maxwell", "lognormal", "maxwell", "multivariate_normal"
 _ONE = np.float32(1)
 
 
+@laying
 @eager_jit(static="shape dtype", nested=True)
 def lognormal(
     key: Any, sigma: Any = _ONE, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None
@@ -31,19 +33,20 @@ def lognormal(
 
     `shape`: by default that of `sigma`. Raises ValueError for shapes that do not broadcast to it, and integer dtypes.
     """
-    key, dtype = settled("lognormal", key, dtype, out_sharding, "fc")
+    key, dtype = settled("lognormal", key, dtype, "fc")
     shape = drawn_shape("lognormal", shape, sigma)
     (sigma,) = converted("lognormal", dtype, sigma)
     return lax.exp(normal(key, shape, dtype) * sigma)
 
 
+@laying
 @eager_jit(static="shape dtype", nested=True)
 def maxwell(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Maxwell numbers: the length of a vector of three standard normal numbers.
 
     Raises ValueError for a dtype that is no float.
     """
-    key, dtype = settled("maxwell", key, dtype, out_sharding)
+    key, dtype = settled("maxwell", key, dtype)
     parts = normal(key, (*drawn_shape("maxwell", shape), 3), dtype)
     return lax.sqrt(jnp.sum(parts * parts, -1))
 
@@ -63,6 +66,7 @@ def double_sided_maxwell(key: Any, loc: Any, scale: Any, shape: Shape = (), dtyp
     return sign * maxwell(for_size, shape, dtype) * scale + loc
 
 
+@laying
 @eager_jit(static="shape dtype", nested=True)
 def wald(key: Any, mean: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Wald (inverse Gaussian) numbers of that mean and of shape parameter 1, by the method of Michael, Schucany and Haas.
@@ -70,7 +74,7 @@ def wald(key: Any, mean: Any, shape: Shape | None = None, dtype: Any = None, *, 
     `shape`: by default that of `mean`. Raises ValueError for shapes that do not broadcast to it and a dtype that is no
     float.
     """
-    key, dtype = settled("wald", key, dtype, out_sharding)
+    key, dtype = settled("wald", key, dtype)
     shape = drawn_shape("wald", shape, mean)
     (mean,) = spread(shape, *converted("wald", dtype, mean))
     for_normal, for_uniform = pair(key)
@@ -85,6 +89,7 @@ def wald(key: Any, mean: Any, shape: Shape | None = None, dtype: Any = None, *, 
 _METHODS = ("cholesky", "eigh", "svd")
 
 
+@laying
 @lenient
 @eager_jit(static="shape dtype method", nested=True)
 def multivariate_normal(
@@ -101,7 +106,7 @@ def multivariate_normal(
     if method not in _METHODS:
         raise ValueError(f"random.multivariate_normal: method is one of {', '.join(_METHODS)}, not {method!r}")
     (mean, cov), _, number, _ = promoted("random.multivariate_normal", (mean, cov), inexact=True)
-    key, dtype = settled("multivariate_normal", key, number if dtype is None else dtype, out_sharding)
+    key, dtype = settled("multivariate_normal", key, number if dtype is None else dtype)
     of_mean, of_cov = aval_of(mean).shape, aval_of(cov).shape
     if not of_mean or of_cov[-2:] != (of_mean[-1],) * 2:
         raise ValueError(
@@ -126,6 +131,7 @@ def _factor(cov: Any, method: str) -> Any:
     return vectors * jnp.sqrt(sizes[..., None, :])
 
 
+@laying
 @eager_jit(static="n shape dtype m", nested=True)
 def orthogonal(
     key: Any, n: int, shape: Shape = (), dtype: Any = None, m: int | None = None, *, out_sharding: Any = None
@@ -135,7 +141,7 @@ def orthogonal(
     `m` is n by default. A complex dtype gives unitary ones. Raises TypeError for sizes that are no ints, ValueError for an
     integer dtype.
     """
-    key, dtype = settled("orthogonal", key, dtype, out_sharding, ANY)
+    key, dtype = settled("orthogonal", key, dtype, ANY)
     rows = integer("random.orthogonal", n, "n")
     columns = rows if m is None else integer("random.orthogonal", m, "m")
     shape = (*drawn_shape("orthogonal", shape), max(rows, columns), min(rows, columns))

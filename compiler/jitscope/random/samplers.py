@@ -11,6 +11,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from ..backend.placement import laying
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
@@ -39,14 +40,16 @@ Shape = int | Sequence[int]
 _SMALL_INTS = frozenset(map(np.dtype, (ml_dtypes.int4, ml_dtypes.uint4)))
 
 
+@laying
 @eager_jit(static="shape dtype", nested=True)
 def bits(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Random bits as unsigned integers (uint32 by default, uint64 with enable_x64). Raises ValueError for other dtypes."""
     default = dtypes.uint32 if dtypes.default_int().itemsize == 4 else dtypes.uint64
-    key, dtype = settled("bits", key, dtype, out_sharding, "u", default)
+    key, dtype = settled("bits", key, dtype, "u", default)
     return random_bits_p(key, bit_width=dtype.itemsize * 8, shape=drawn_shape("bits", shape))
 
 
+@laying
 @eager_jit(static="shape dtype", nested=True)
 def uniform(
     key: Any, shape: Shape = (), dtype: Any = None, minval: Any = 0.0, maxval: Any = 1.0, *, out_sharding: Any = None
@@ -55,7 +58,7 @@ def uniform(
 
     Raises ValueError for a dtype that is no float, TypeError for bounds that do not broadcast to the shape.
     """
-    key, dtype = settled("uniform", key, dtype, out_sharding)
+    key, dtype = settled("uniform", key, dtype)
     if shape is None:
         raise TypeError("random.uniform: shape is a tuple of ints, not None")
     shape = drawn_shape("uniform", shape, minval, maxval, error=TypeError)
@@ -82,10 +85,11 @@ def _unit(key: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     return sub_p(bitcast_convert_type_p(mantissas, new_dtype=dtype), dtype.type(1))
 
 
+@laying
 @eager_jit(static="shape dtype", nested=True)
 def normal(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Standard normal numbers; complex ones have variance 1/2 in each part. Raises ValueError for other dtypes."""
-    key, dtype = settled("normal", key, dtype, out_sharding, "fc")
+    key, dtype = settled("normal", key, dtype, "fc")
     shape = drawn_shape("normal", shape)
     if not dtypes.is_complex(dtype):
         return _real_normal(key, shape, dtype)
@@ -105,6 +109,7 @@ def after(x: float, dtype: Any) -> Any:
     return np.asarray(np.asarray(x, dtype).view(bits) - bits.type(1)).view(dtype)[()]
 
 
+@laying
 @eager_jit(static="shape mode", nested=True)
 def bernoulli(
     key: Any, p: Any = 0.5, shape: Shape | None = None, mode: str = "low", *, out_sharding: Any = None
@@ -119,7 +124,7 @@ def bernoulli(
     dtype = aval_of(p).dtype
     if not dtypes.is_float(dtype):
         raise TypeError(f"random.bernoulli: p is a float or an array of floats, not {aval_of(p).short()}")
-    key, dtype = settled("bernoulli", key, dtype, out_sharding)
+    key, dtype = settled("bernoulli", key, dtype)
     shape = drawn_shape("bernoulli", shape, p)
     p = in_dtype(p, dtype)
     p = p if isinstance(p, np.generic) else spread(shape, p)[0]
@@ -130,15 +135,17 @@ def bernoulli(
     return lt_p(mul_p(fine, dtype.type(2.0 ** -ml_dtypes.finfo(dtype).nmant)), sub_p(p, coarse))
 
 
+@laying
 @eager_jit(static="shape dtype", nested=True)
 def rademacher(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """-1 or 1, equally likely, as integers by default."""
-    key, dtype = settled("rademacher", key, dtype, out_sharding, ANY, int, also=_SMALL_INTS)
+    key, dtype = settled("rademacher", key, dtype, ANY, int, also=_SMALL_INTS)
     number = dtypes.int32 if dtype == dtypes.bool_ else dtype
     heads = convert(bernoulli(key, 0.5, drawn_shape("rademacher", shape)), number)
     return convert(sub_p(mul_p(heads, number.type(2)), number.type(1)), dtype)
 
 
+@laying
 @eager_jit(static="shape dtype", nested=True)
 def randint(key: Any, shape: Shape, minval: Any, maxval: Any, dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Integers uniform in [minval, maxval); minval where that is empty. Raises TypeError for a dtype that is no integer.
@@ -146,7 +153,7 @@ def randint(key: Any, shape: Shape, minval: Any, maxval: Any, dtype: Any = None,
     `maxval` may be one more than the dtype holds. Ranges that are no power of 2 are slightly uneven; 8 and 16 bits are
     drawn from 32.
     """
-    key, dtype = settled("randint", key, dtype, out_sharding, "iu", int, TypeError, _SMALL_INTS)
+    key, dtype = settled("randint", key, dtype, "iu", int, TypeError, _SMALL_INTS)
     if shape is None:
         raise TypeError("random.randint: shape is a tuple of ints, not None")
     shape = drawn_shape("randint", shape, minval, maxval)

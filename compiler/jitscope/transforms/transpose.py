@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core import source
+from ..core.avals import marked, tangent_aval
+from ..core.errors import ShardingTypeError
 from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
-from ..core.staging import literal_value
+from ..core.staging import literal_value, recording
 from ..core.trace import current_trace
 from ..core.zeros import UndefinedPrimal, Zero, is_zero
 from ..ops.families import Bilinear, add_tangents
@@ -81,9 +83,33 @@ def _transpose_equation(eqn: JaxprEqn, values: dict[Var, Any], totals: dict[Var,
     if isinstance(eqn.primitive, Bilinear) and all(type(x) is UndefinedPrimal for x in args):
         raise _not_linear(eqn)
     with source.written_at(source.made_by("transpose", eqn.traceback)):
-        given = cts if eqn.primitive.multiple_results else cts[0]
-        for atom, ct in zip(eqn.invars, eqn.primitive.transpose(given, *args, **eqn.params)):
+        found = (_transposed_along_mesh if marked else _transposed)(eqn, cts, args)
+        for atom, ct in zip(eqn.invars, found):
             _accumulate(totals, values, atom, ct)
+
+
+def _transposed(eqn: JaxprEqn, cts: Sequence[Any], args: Sequence[Any]) -> Sequence[Any]:
+    return eqn.primitive.transpose(cts if eqn.primitive.multiple_results else cts[0], *args, **eqn.params)
+
+
+def _transposed_along_mesh(eqn: JaxprEqn, cts: Sequence[Any], args: Sequence[Any]) -> Sequence[Any]:
+    """Cotangents that lie as the operands do. Where it is not clear how the operations of the rule are to lie, the compiler
+    decides."""
+    if all(getattr(a.aval, "sharding", None) is None for a in (*eqn.invars, *eqn.outvars)):
+        return _transposed(eqn, cts, args)
+    from ..core.resharding import as_typed, unsaid  # of several devices
+
+    recorder = recording(current_trace())
+    start = 0 if recorder is None else len(recorder.eqns)
+    try:
+        found = _transposed(eqn, cts, args)
+    except ShardingTypeError:
+        if recorder is not None:
+            del recorder.eqns[start:]
+        cts = [ct if is_zero(ct) else unsaid(ct) for ct in cts]
+        args = [x if type(x) is UndefinedPrimal else unsaid(x) for x in args]
+        found = _transposed(eqn, cts, args)
+    return [ct if ct is None or is_zero(ct) else as_typed(ct, tangent_aval(a.aval)) for ct, a in zip(found, eqn.invars)]
 
 
 def _not_linear(eqn: JaxprEqn) -> TypeError:

@@ -18,17 +18,28 @@ from ..ops.linear import broadcast_in_dim_p, moveaxis
 class BatchAxis:
     """The axis being mapped over; the contract is `core.primitive.Axis`."""
 
-    __slots__ = ("name", "size")
+    __slots__ = ("mesh", "name", "names", "size")
 
-    def __init__(self, name: Hashable, size: int):
-        self.name, self.size = name, size
+    def __init__(self, name: Hashable, size: int, names: tuple[Any, ...] = (), mesh: Any = None):
+        self.name, self.size, self.names, self.mesh = name, size, names, mesh
 
     def move(self, x: Any, dim: int | None, to: int = 0) -> Any:
         if dim is not None:
             return moveaxis(x, dim, to)
         shape = aval_of(x).shape
         full = (*shape[:to], self.size, *shape[to:])
-        return broadcast_in_dim_p(x, shape=full, broadcast_dimensions=tuple(i + (i >= to) for i in range(len(shape))))
+        mark = aval_of(x).sharding
+        x = broadcast_in_dim_p(x, shape=full, broadcast_dimensions=tuple(i + (i >= to) for i in range(len(shape))))
+        return x if self.mesh is None else self._beside_others(x, mark, to)
+
+    def _beside_others(self, x: Any, mark: Any, to: int) -> Any:
+        """A value that is the same for all examples, laid out as those that are not."""
+        from ..core.resharding import reshard_p
+        from ..core.shardings import NamedSharding, PartitionSpec
+
+        whole = NamedSharding(self.mesh, PartitionSpec(*[None] * (aval_of(x).ndim - 1)))
+        mark = mark if type(mark) is NamedSharding else whole
+        return reshard_p(x, sharding=mark.beside(to, self.names))
 
     def align(self, args: Sequence[Any], dims: Sequence[int | None]) -> tuple[list[Any], int]:
         ranks = [aval_of(x).ndim - (d is not None) for x, d in zip(args, dims)]
@@ -121,7 +132,7 @@ def vmap_jaxpr(
     closed: ClosedJaxpr, axis: BatchAxis, dims: Sequence[int | None], force: Sequence[bool] | None = None
 ) -> tuple[ClosedJaxpr, list[int | None]]:
     """The program for all examples, and the axis of each result; those marked in `force` are mapped along axis 0."""
-    key = ("vmap", axis.name, axis.size, tuple(dims), None if force is None else tuple(force))
+    key = ("vmap", axis.name, axis.size, axis.names, axis.mesh, tuple(dims), None if force is None else tuple(force))
     if key not in closed.derived:
         closed.derived[key] = _vmap_jaxpr(closed, axis, dims, force)
     return closed.derived[key]
@@ -138,12 +149,12 @@ def _vmap_jaxpr(closed, axis, dims, force):
         out_dims.extend(found)
         return outs
 
-    avals = [_with_axis(a, d, axis.size) for a, d in zip(closed.in_avals, dims)]
+    avals = [_with_axis(a, d, axis) for a, d in zip(closed.in_avals, dims)]
     return trace_to_jaxpr(fun, avals, closed.jaxpr.debug), out_dims
 
 
-def _with_axis(aval: ShapedArray, dim: int | None, size: int) -> ShapedArray:
+def _with_axis(aval: ShapedArray, dim: int | None, axis: BatchAxis) -> ShapedArray:
     if dim is None:
         return aval
-    mark = aval.sharding if aval.sharding is None else aval.sharding.beside(dim)
-    return ShapedArray((*aval.shape[:dim], size, *aval.shape[dim:]), aval.dtype, aval.weak_type, mark)
+    mark = aval.sharding if aval.sharding is None else aval.sharding.beside(dim, axis.names)
+    return ShapedArray((*aval.shape[:dim], axis.size, *aval.shape[dim:]), aval.dtype, aval.weak_type, mark)
