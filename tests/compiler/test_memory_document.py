@@ -278,6 +278,62 @@ def test_what_donation_changes_is_what_the_program_that_donates_needs(name):
         observe.look(row, "memory", change="donate:nothing")
 
 
+def loop(x, around):
+    @around
+    def step(carry, x):
+        return jnp.tanh(jnp.sin(carry) * x) * jnp.exp(carry), carry
+
+    return jnp.sum(lax.scan(step, x[0], x)[0])
+
+
+def deep(x, around):
+    @around
+    @jx.jit
+    def block(x):
+        return jnp.tanh(jnp.sin(x @ x)) * jnp.exp(x)
+
+    return jnp.sum(block(x)) + jnp.sum(lax.cond(x[0, 0] > 0, lambda x: block(x + 1), lambda x: x, x))
+
+
+@pytest.mark.parametrize(
+    ("of", "where", "x"),
+    [
+        (loop, "the body of the scan", np.ones((40, 300), np.float32)),
+        (loop, "all that is differentiated", np.ones((40, 300), np.float32)),
+        (deep, "block", np.full((32, 32), 0.1, np.float32)),
+    ],
+)
+def test_what_checkpoint_changes_is_what_the_program_written_so_needs(of, where, x):
+    def program(x):
+        return jx.value_and_grad(lambda x: of(x, lambda inner: inner))(x)
+
+    def written(x):
+        inside = jx.checkpoint if "all" not in where else lambda inner: inner
+        outside = jx.checkpoint if "all" in where else lambda inner: inner
+        return jx.value_and_grad(outside(lambda x: of(x, inside)))(x)
+
+    row = row_of(program, x)
+    changes = {change["text"]: change for change in observe.look(row, "memory")["changes"]}
+    change = changes[f"checkpoint {where}"]
+    line = change["position"] and change["position"]["text"]
+    assert line is None if "all" in where else where.rpartition(" ")[2] in line
+    found = observe.look(row, "memory", change=change["id"])
+    validate(found)
+    tried = next(c["tried"] for c in found["changes"] if c["id"] == change["id"])
+    told = observe.look(row_of(written, x), "memory")
+    assert tried["peak"] == told["peak"]["bytes"]
+    assert tried["temporary"] == told["reserved"]["temporary"]["value"]
+    assert tried["flops"]["value"] == observe.compilation_document(row_of(written, x))["cost"]["flops"]["value"]
+    assert tried["flops_before"]["value"] == observe.compilation_document(row)["cost"]["flops"]["value"]
+    if where != "all that is differentiated":
+        assert tried["flops"]["value"] > tried["flops_before"]["value"]
+
+
+def test_only_what_is_differentiated_can_be_checkpointed():
+    whats = {change["what"] for change in memory_of(known("scan")[0])["changes"]}
+    assert "checkpoint" not in whats
+
+
 def test_a_program_that_is_gone_is_an_error():
     class Gone:
         entry, function = None, "f"

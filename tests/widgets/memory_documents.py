@@ -21,7 +21,17 @@ def memory() -> Document:
         buffer("exponential", "temporary", 4000, 1, 2, path="e3", paths=["e3", "e4"], kernel="exp_fusion"),
         buffer("result", "result", 1792, 2, 3, path="e4", paths=["e4"], instruction="dot.1"),
     ]
-    tried = {"peak": 9120, "reserved": 9120, "temporary": 4000, "aliased": 1792, "seconds": quantity(0.1), "note": ""}
+    flops = quantity(9000.0, "flop", "modelled", "")
+    tried = {
+        "peak": 9120,
+        "reserved": 9120,
+        "temporary": 4000,
+        "aliased": 1792,
+        "flops": flops,
+        "flops_before": flops,
+        "seconds": quantity(0.1),
+        "note": "",
+    }
     edit = {"line": 1, "column": 0, "end_line": 1, "end_column": 4, "text": "jx.checkpoint(layer)"}
     return {
         "kind": "memory",

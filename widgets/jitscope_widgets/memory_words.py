@@ -96,8 +96,13 @@ def tried(change: Document, document: Document) -> str:
         f"{word} {size(new)} instead of {size(old)} ({_percent(new, old)})"
         for word, new, old in zip(("in use at most", "reserved"), (found["peak"], found["reserved"]), before)
     ]
+    flops, flops_before = found["flops"]["value"], found["flops_before"]["value"]
+    if flops is not None and flops_before is not None:
+        parts.append(
+            f"{show(found['flops'])} instead of {show(found['flops_before'])} ({_percent(flops, flops_before)})"
+        )
     note = f"; {clean(found['note'])}" if found["note"] else ""
-    return f"{', '.join(parts)}{note}; compiling it took {show(found['seconds'])}"
+    return f"{', '.join(parts)}{note}; compiling it took {show(found['seconds'])} instead of {show(document['cost'])}"
 
 
 def _percent(new: float, old: float) -> str:

@@ -370,7 +370,13 @@ FORMS: dict[str, Record] = {
         what=OneOf(("donation", "checkpoint")),
         edits=Many("edit"),
         position=Maybe("position"),
-        tried=Maybe(_record(peak=WHOLE, reserved=WHOLE, temporary=WHOLE, aliased=WHOLE, seconds="quantity", note=TEXT)),
+        tried=Maybe(
+            _record(
+                **dict.fromkeys(("peak", "reserved", "temporary", "aliased"), WHOLE),
+                **dict.fromkeys(("flops", "flops_before", "seconds"), "quantity"),
+                note=TEXT,
+            )
+        ),
     ),
     "memory": _document(
         "memory",

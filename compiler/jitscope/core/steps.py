@@ -41,6 +41,10 @@ class Recorder:
         else:
             self.left_out += 1
 
+    def instead(self, transform: str, closed: ClosedJaxpr) -> Callable[..., list[Any]]:
+        """What is transformed in the place of the function that was traced."""
+        return jaxpr_as_fun(closed)
+
 
 _recorder: ContextVar[Recorder | None] = ContextVar("jitscope_steps", default=None)
 recorder = _recorder.get
@@ -48,12 +52,11 @@ recorder = _recorder.get
 
 
 @contextmanager
-def recorded(most: int) -> Iterator[Recorder]:
+def recorded(steps: Recorder) -> Iterator[Recorder]:
     """Transformations inside are recorded."""
-    found = Recorder(most)
-    token = _recorder.set(found)
+    token = _recorder.set(steps)
     try:
-        yield found
+        yield steps
     finally:
         _recorder.reset(token)
 
@@ -82,8 +85,3 @@ def traced_alone(
         return None
     finally:
         steps.depth -= 1
-
-
-def instead(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
-    """What runs in the place of the function that was traced."""
-    return jaxpr_as_fun(closed)

@@ -16,7 +16,7 @@ from ..control.callbacks import calls_python
 from ..core import source
 from ..core.jaxpr import Jaxpr, Var, walk
 from ..core.printing import Names
-from ..core.steps import Step, recorded
+from ..core.steps import Recorder, Step, recorded
 from .ledger import Ledger, Row, ledger as session_ledger
 from .positions import CellOf, position_document, positions_of, sendable
 from .timing import quantity
@@ -39,7 +39,7 @@ def instrument(row: Row, given: Given | None = None) -> Document:
             f"{row.function} calls Python functions while it runs, so it is not traced again only to be looked at"
         )
     start = time.perf_counter()
-    with recorded(STEPS) as found, redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+    with recorded(Recorder(STEPS)) as found, redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
         again()
     ledger = session_ledger()
     writer = _Writer(ledger, jaxpr)

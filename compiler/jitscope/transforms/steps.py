@@ -11,7 +11,7 @@ from ..core.axes import bind_axis
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr
 from ..core.references import Reference
 from ..core.staging import trace_to_jaxpr
-from ..core.steps import Recorder, instead, recorder, traced_alone, unrecorded
+from ..core.steps import Recorder, recorder, traced_alone, unrecorded
 from ..core.zeros import is_zero
 from .jvp import jvp_jaxpr
 from .linearize import partial_eval_jaxpr
@@ -107,4 +107,4 @@ def _step(
         return fun
     with unrecorded():
         record(steps, closed)
-    return instead(closed)
+    return steps.instead(transform, closed)

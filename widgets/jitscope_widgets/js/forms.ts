@@ -301,7 +301,7 @@ export interface MemoryChange {
   what: "donation" | "checkpoint";
   edits: Edit[];
   position: Position | null;
-  tried: { peak: number; reserved: number; temporary: number; aliased: number; seconds: Quantity; note: string } | null;
+  tried: { peak: number; reserved: number; temporary: number; aliased: number; flops: Quantity; flops_before: Quantity; seconds: Quantity; note: string } | null;
 }
 export interface MemoryDoc {
   kind: "memory";

@@ -206,13 +206,17 @@ class MemoryView {
 
   private result(tried: NonNullable<MemoryChange["tried"]>): HTMLElement {
     const { peak, reserved } = this.doc;
-    const figure = (word: string, now: number, before: number) => {
+    const figure = (word: string, now: number, before: number, said: (value: number) => string) => {
       const share = before ? (100 * (now - before)) / before : 0;
       const by = now === before ? "the same" : `${share > 0 ? "+" : "−"}${Math.abs(share).toFixed(1)} %`;
-      return `${word} ${bytes(now)} instead of ${bytes(before)} (${by})`;
+      return `${word} ${said(now)} instead of ${said(before)} (${by})`;
     };
-    const text = `${figure("in use at most", tried.peak, peak.bytes)}, ${figure("reserved", tried.reserved, reserved.total.value ?? 0)}`;
-    return h("span", {}, `${text}${tried.note ? `; ${tried.note}` : ""}. `, h("span", { class: "jitscope-muted" }, `Compiling it took ${quantity(tried.seconds)}.`));
+    const { flops, flops_before: before, seconds, note } = tried;
+    const parts = [figure("in use at most", tried.peak, peak.bytes, bytes), figure("reserved", tried.reserved, reserved.total.value ?? 0, bytes)];
+    if (flops.value !== null && before.value !== null)
+      parts.push(figure("arithmetic", flops.value, before.value, (value) => quantity({ ...flops, value })));
+    const took = `Compiling it took ${quantity(seconds)} instead of ${quantity(this.doc.cost)}.`;
+    return h("span", {}, `${parts.join(", ")}${note ? `; ${note}` : ""}. `, h("span", { class: "jitscope-muted" }, took));
   }
 
   memory(): MemoryMemory {

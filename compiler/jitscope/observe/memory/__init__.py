@@ -44,7 +44,15 @@ def memory_of(row: Row, ledger: Ledger | None = None) -> Document:
     flow: Flow = with_origins(before, flow_of(after, optimized=True))
     stats = entry.executable.memory_stats()
     return memory_document(
-        plan_of(told), after, flow, positions, row.function, names_of(row), stats, told.seconds, changes_of(row)
+        plan_of(told),
+        after,
+        flow,
+        positions,
+        row.function,
+        names_of(row),
+        stats,
+        told.seconds,
+        changes_of(row, positions),
     )
 
 

@@ -56,7 +56,7 @@ class Plan(NamedTuple):
 
 def plan_of(told: Told) -> Plan:
     """The plan in what XLA wrote down. Raises ValueError where it wrote none, or one that cannot be read."""
-    assigned = _text(told, "buffer-assignment.txt")
+    assigned = text_of(told, "buffer-assignment.txt")
     schedule, alive, positions, peak = _live(_ranges(told, assigned))
     allocations = tuple(_allocations(assigned, alive))
     if not allocations:
@@ -67,10 +67,11 @@ def plan_of(told: Told) -> Plan:
 def _ranges(told: Told, assigned: str) -> str:
     """XLA's live ranges. Before 0.10 they stand at the end of the buffer assignment, not in a file of their own."""
     _, mark, ranges = assigned.partition("\nHloLiveRange ")
-    return mark + ranges if mark else _text(told, "live-range.txt")
+    return mark + ranges if mark else text_of(told, "live-range.txt")
 
 
-def _text(told: Told, ending: str) -> str:
+def text_of(told: Told, ending: str) -> str:
+    """What XLA wrote to the file whose name ends so. Raises ValueError where there is none."""
     for file in told.files:
         if file.name.endswith(ending):
             return file.text

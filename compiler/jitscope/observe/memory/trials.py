@@ -3,51 +3,63 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
+from jitscope.xla import hlo_module
 from jitscope.xla.dumps import Source, compiled_once_more
 
 from ...backend.compile import lower_closed
 from ...backend.donating import usable
 from ...core.jaxpr import ClosedJaxpr
+from ..cost import work_of
 from ..ledger import Row
 from ..timing import quantity
+from .checkpoints import Place, checkpointed_again, places_of
 from .lifetimes import KINDS, buffers_of, curve_of
-from .plan import plan_of
+from .plan import plan_of, text_of
 
 
 Document = dict[str, Any]
 
 
-def changes_of(row: Row) -> list[Document]:
+def changes_of(row: Row, positions: Mapping[str, Document]) -> list[Document]:
     """The changes that can be tried: to donate an argument of the call, where a result can take memory of it that it does not take
-    already."""
+    already, and to checkpoint what is differentiated. `positions` gives the source position of each equation's path."""
+    donations = [_change("donation", f"donate:{name}", f"donate {name}", None) for name in _donations(row)]
+    places = _places(row)
     return [
-        {
-            "id": f"donate:{name}",
-            "text": f"donate {name}",
-            "what": "donation",
-            "edits": [],
-            "position": None,
-            "tried": None,
-        }
-        for name in _donations(row)
+        *donations,
+        *(_change("checkpoint", ident, place.text, positions.get(place.path)) for ident, place in places.items()),
     ]
+
+
+def _change(what: str, ident: str, text: str, position: Document | None) -> Document:
+    return {"id": ident, "text": text, "what": what, "edits": [], "position": position, "tried": None}
+
+
+def _places(row: Row) -> dict[str, Place]:
+    """The places for `checkpoint`, by the ids of the changes."""
+    if row.library or row.again is None or row.jaxpr is None or row.takes is None:
+        return {}
+    return {f"checkpoint:{place.path or 'all'}": place for place in places_of(row.jaxpr)}
 
 
 def tried(row: Row, change: str) -> Document:
     """What came of a change: the most bytes in use, the bytes that XLA reserves, and those of temporaries and of arguments that results
-    take; in how many seconds. Raises LookupError for a change that cannot be tried."""
-    donations = _donations(row)
-    name = change.removeprefix("donate:")
-    closed = row.closed
-    if name not in donations or closed is None or row.entry is None:
-        raise LookupError(
-            f"{change!r} cannot be tried; there are {', '.join(f'donate:{one}' for one in donations) or 'no changes'}"
-        )
-    known = row.entry
-    taken = donations[name]
-    told = compiled_once_more(Source(lower_closed(closed, taken), known.executable, known.overrides))
+    take; the floating-point operations of a run, and of one without the change; in how many seconds it was compiled. Raises
+    LookupError for a change that cannot be tried."""
+    donations, places = {f"donate:{name}": taken for name, taken in _donations(row).items()}, _places(row)
+    known, closed, takes = row.entry, row.closed, row.takes
+    if change not in {**donations, **places} or closed is None or known is None or takes is None:
+        raise LookupError(f"{change!r} cannot be tried; there are {', '.join([*donations, *places]) or 'no changes'}")
+    if change in donations:
+        lowered = lower_closed(closed, donations[change])
+        note = f"what is given as {change.removeprefix('donate:')} is gone after the call"
+    else:
+        lowered = lower_closed(checkpointed_again(row, places[change]), takes.donated)
+        note = "values inside are computed again for the derivative instead of kept"
+    told = compiled_once_more(Source(lowered, known.executable, known.overrides))
     plan = plan_of(told)
     curve = curve_of(plan, buffers_of(plan))
     return {
@@ -55,9 +67,16 @@ def tried(row: Row, change: str) -> Document:
         "reserved": sum(map(plan.total, KINDS)),
         "temporary": plan.total("temporary"),
         "aliased": sum(a.size for a in plan.allocations if a.aliased),
+        "flops": _flops(hlo_module.from_text(text_of(told, "after_optimizations.txt"))),
+        "flops_before": _flops(hlo_module.optimized(known.executable)),
         "seconds": quantity(told.seconds, "s", note="compiled with the change, not run"),
-        "note": f"what is given as {name} is gone after the call",
+        "note": note,
     }
+
+
+def _flops(module: Any) -> Document:
+    work = work_of(module)
+    return quantity(work.flops, "flop", "modelled", work.why)
 
 
 def _donations(row: Row) -> dict[str, list[int]]:
