@@ -56,18 +56,26 @@ def network(jax, jnp):
     return logits
 
 
-def make(jax, jnp):
-    """`step(params, images, labels)`: (params, loss) after one step down the gradient of the cross-entropy."""
+def same(x):
+    return x
+
+
+def make(jax, jnp, of_loss=same, of_all=same):
+    """`step(params, images, labels)`: (params, loss) after one step down the gradient of the cross-entropy.
+
+    Where each of several devices has its own images, `of_loss` (of the loss that is differentiated) or `of_all` (of loss and gradient)
+    takes the mean over the devices.
+    """
     logits = network(jax, jnp)
 
     def loss(params, x, labels):
         z = logits(params, x)
         z = z - jnp.max(z, axis=1, keepdims=True)
         log_total = jnp.log(jnp.sum(jnp.exp(z), axis=1))
-        return jnp.mean(log_total - jnp.take_along_axis(z, labels[:, None], axis=1)[:, 0])
+        return of_loss(jnp.mean(log_total - jnp.take_along_axis(z, labels[:, None], axis=1)[:, 0]))
 
     def step(params, x, labels, rate=0.05):
-        value, grads = jax.value_and_grad(loss)(params, x, labels)
+        value, grads = of_all(jax.value_and_grad(loss)(params, x, labels))
         return [(w - rate * dw, b - rate * db) for (w, b), (dw, db) in zip(params, grads)], value
 
     return step

@@ -13,6 +13,7 @@ import jitscope as jx
 from jitscope import lax
 from jitscope.experimental import multihost_utils as multihost
 from jitscope.sharding import AxisType, NamedSharding, PartitionSpec as P
+from jitscope.xla import processes
 
 
 def join(number: int, count: int, port: int, timeout: int = 60) -> None:
@@ -98,6 +99,54 @@ def one_dies(number: int, count: int, port: int) -> None:
         print(f"process {number} heard after {time.monotonic() - start:.1f} s: {str(error)[:200]}", flush=True)
         os._exit(3)
     os._exit(4)
+
+
+def other_program(number: int, count: int, port: int) -> None:
+    join(number, count, port, timeout=20)
+    mesh = jx.make_mesh((2 * count,), ("x",), axis_types=(AxisType.Auto,))
+    x = jx.make_array_from_callback((2 * count, 2), NamedSharding(mesh, P("x")), lambda i: np.ones((1, 2), np.float32))
+
+    def mean(a):
+        return a.mean(0)
+
+    def largest(a):
+        return a.max(0)
+
+    jx.jit(mean)(x).block_until_ready()
+    try:
+        jx.jit(largest if number else lambda a: a.sum(0))(x)
+    except RuntimeError as error:
+        assert "different programs" in str(error) and "process 1 runs largest(" in str(error), error
+    else:
+        raise SystemExit("the other program was not seen")
+    jx.jit(lambda a: a.min(0))(x).block_until_ready()  # the processes go on
+
+
+def one_stays_away(number: int, count: int, port: int) -> None:
+    join(number, count, port, timeout=4)
+    mesh = jx.make_mesh((2 * count,), ("x",), axis_types=(AxisType.Auto,))
+    x = jx.make_array_from_callback((2 * count, 2), NamedSharding(mesh, P("x")), lambda i: np.ones((1, 2), np.float32))
+    if number == 0:
+        start = time.monotonic()
+        try:
+            jx.jit(lambda a: a.sum(0))(x)
+        except RuntimeError as error:
+            assert "waited 4 s for process 1" in str(error), error
+        else:
+            raise SystemExit("nobody was waited for")
+        assert time.monotonic() - start < 20
+
+
+def other_release(number: int, count: int, port: int) -> None:
+    own = processes.releases()
+    if number == 1:  # the same jaxlib, which says that it is another
+        processes.releases = lambda: own.replace("jaxlib 0", "jaxlib 7")
+    try:
+        join(number, count, port)
+    except RuntimeError as error:
+        assert "different releases" in str(error) and "jaxlib 7" in str(error) and "process 1" in str(error), error
+    else:
+        raise SystemExit("the other release was not seen")
 
 
 def one_is_late(number: int, count: int, port: int) -> None:

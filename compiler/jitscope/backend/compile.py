@@ -6,6 +6,7 @@ import itertools
 import threading
 import time
 import weakref
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
@@ -17,11 +18,11 @@ from ..core import config, records, source
 from ..core.avals import ShapedArray, physical
 from ..core.dtypes import float0
 from ..core.hashing import SMALL, StructuralHash, structural_hash
-from ..core.jaxpr import NO_DEBUG, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn
+from ..core.jaxpr import NO_DEBUG, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, walk
 from ..core.trace import Tracer, leaked
 from ..symbolic.dimension import is_static
 from ..symbolic.solving import Solution, solve
-from ..xla import client, donations, mappings, mlir
+from ..xla import client, donations, mappings, mlir, processes
 from ..xla.callbacks import answer, calls_python
 from ..xla.garbage import collect, due
 from ..xla.program import Executable, RuntimeFailure, compile_options, translate
@@ -257,6 +258,8 @@ def compile_jaxpr(
     if entry is None:
         number = number or records.new_program()
         entry = _build(lifted, key, options, device, number, note, taken, lowered)
+        if type(device) is Spread and processes.joined is not None:
+            entry.executable.check_together(_said(lifted, device))
         with _lock:
             _entries[where] = entry
         _watch_mappings()
@@ -284,6 +287,16 @@ def _watch_mappings() -> None:
     _orphans.clear()
     for let_go in relief:
         let_go()
+
+
+def _said(lifted: ClosedJaxpr, device: Spread) -> str:
+    """What tells a program from others to other processes: its name, types and layouts, and a digest of its equations' names and types.
+    (Their other parameters may be functions, which have other addresses elsewhere.)"""
+    types = ", ".join(f"{a.short()} {at.hlo}" for a, at in zip(lifted.in_avals, device.ins))
+    short = lambda atoms: " ".join(a.aval.short() for a in atoms)
+    told = [f"{path} {e.primitive.name} {short(e.invars)} -> {short(e.outvars)}" for path, e in walk(lifted.jaxpr)]
+    digest = zlib.crc32("\n".join([*told, str(list(map(str, lifted.out_avals)))]).encode())
+    return f"{lifted.jaxpr.debug.name}({types}) {digest:08x}"
 
 
 def lower_closed(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
+from importlib import import_module
 from typing import Any
 
 from . import devices, forks
@@ -11,10 +13,11 @@ from .runtime import RuntimeFailure, _jax, xc
 
 
 class Joined:
-    """What this process is among the others. `service`: it runs the coordination service."""
+    """What this process is among the others. `service`: it runs the coordination service. Seconds: for how long it waits for others to
+    come (`patience`)."""
 
-    def __init__(self, number: int, count: int, client: Any, service: Any):
-        self.number, self.count, self.client, self.service = number, count, client, service
+    def __init__(self, number: int, count: int, client: Any, service: Any, patience: float):
+        self.number, self.count, self.client, self.service, self.patience = number, count, client, service, patience
 
 
 joined: Joined | None = None
@@ -26,7 +29,8 @@ def join(
     """Join the processes that the coordination service at `address` (host:port) brings together; number 0 runs it. Times in
     seconds.
 
-    Raises RuntimeError where this process has computed or joined already, XlaError where not all come in time.
+    Raises RuntimeError where this process has computed or joined already, XlaError where not all come in time, or have other
+    releases of jaxlib or jitscope.
     """
     global joined
     if joined is not None:
@@ -42,7 +46,7 @@ def join(
             port = address.rpartition(":")[2]
             service = _jax.get_distributed_runtime_service(
                 bind or f"[::]:{port}", count, heartbeat_timeout=heartbeat, cluster_register_timeout=timeout,
-
+                # Not `recoverable`: where a process dies, the devices of another would wait for each other for ever.
                 shutdown_timeout=shutdown_timeout,
             )  # fmt: skip
         client = _jax.get_distributed_runtime_client(
@@ -52,8 +56,58 @@ def join(
         client.connect()
     except RuntimeError as error:
         raise XlaError(f"not all of the {count} processes came to {address} within {timeout} s: {error}") from None
-    joined = Joined(number, count, client, service)
+    joined = Joined(number, count, client, service, timeout)
+    try:
+        _check_releases(releases())
+    except XlaError:
+        leave()
+        raise
     devices.make_client_by(_client)
+
+
+def releases() -> str:
+    """What must be the same in all processes."""
+    versions = [f"{name} {import_module(name).__version__}" for name in ("jaxlib", __package__.partition(".")[0])]
+    return ", ".join(versions)
+
+
+def _check_releases(own: str) -> None:
+    assert joined is not None
+    said = hear("release", own, range(joined.count))
+    meet("jitscope/releases", joined.patience)
+    if len(set(said.values())) > 1:
+        by_release: dict[str, list[str]] = {}
+        for number, release in sorted(said.items()):
+            by_release.setdefault(release, []).append(str(number))
+        parts = [
+            f"{release} in {'processes' if len(who) > 1 else 'process'} {', '.join(who)}"
+            for release, who in by_release.items()
+        ]
+        raise XlaError(
+            f"the processes have different releases: {'; '.join(parts)}. What to do: install the same in all of them"
+        )
+
+
+def hear(what: str, said: str, others: Iterable[int]) -> dict[int, str]:
+    """What each of these processes says of `what`, this one `said`. Raises XlaError where one says nothing within the time that
+    processes wait for each other."""
+    assert joined is not None
+    joined.client.key_value_set(f"jitscope/{what}/{joined.number}", said, True)
+    end, found = time.monotonic() + joined.patience, {}
+    for other in others:
+        left = max(1, int(1000 * (end - time.monotonic())))
+        try:
+            found[other] = (
+                said
+                if other == joined.number
+                else joined.client.blocking_key_value_get(f"jitscope/{what}/{other}", left)
+            )
+        except RuntimeFailure as error:
+            raise XlaError(
+                f"process {joined.number} of {joined.count} waited {joined.patience:g} s for process {other} to say its {what}: it is gone, "
+                f"late, or runs something else ({error})"
+            ) from None
+    return found
 
 
 def _client() -> Any:

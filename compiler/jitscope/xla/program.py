@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import forks, mlir
+from . import forks, mlir, processes
 from .callbacks import NUMBER, Runner, answer, calls_python
 from .cpu_tuning import LONG_CHAINS, SMALL_LOOPS
 from .devices import aval_of, default_device, get_client, sharding_of
@@ -144,6 +144,16 @@ class Executable:
 
             self.raw_execute = Guarded(self.raw_execute, donated)
         _live.add(self)
+
+    def check_together(self, said: str) -> None:
+        """Where the program runs on devices of several processes: look before its first run that all run the same (see `together`)."""
+        if processes.joined is None:
+            return
+        from .together import Together, processes_of
+
+        who = processes_of(self.device.group)
+        if len(who) > 1:
+            self.raw_execute = Together(self.raw_execute, who, said)
 
     @classmethod
     def compile(

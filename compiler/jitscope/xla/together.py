@@ -1,0 +1,50 @@
+"""Programs that several processes run: that all of them run the same one is looked at before its first run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from . import processes
+from .errors import XlaError
+
+
+_begun: Counter[tuple[int, ...]] = Counter()
+_known: set[tuple[tuple[int, ...], str]] = set()
+
+
+def processes_of(group: Any) -> tuple[int, ...]:
+    """The numbers of the processes whose devices a group has."""
+    return tuple(sorted({d.process_index for d in group.devices}))
+
+
+class Together:
+    """Runs a program of several processes. Before its first run each says which program it is about to run, and hears the others:
+    with different programs each would wait for data that nobody sends. `said` is equal for equal programs: name, then a digest."""
+
+    __slots__ = ("checked", "run", "said", "who")
+
+    def __init__(self, run: Any, who: tuple[int, ...], said: str):
+        self.run, self.who, self.said = run, who, said
+        self.checked = (who, said) in _known
+
+    def __call__(self, bufs: Sequence[Any]) -> Any:
+        if not self.checked:
+            self._check()
+        return self.run(bufs)
+
+    def _check(self) -> None:
+        self.checked = True
+        if (self.who, self.said) in _known:
+            return
+        _known.add((self.who, self.said))
+        number, _begun[self.who] = _begun[self.who], _begun[self.who] + 1
+        among = ",".join(map(str, self.who))
+        said = processes.hear(f"program {number} on processes {among}", self.said, self.who)
+        if len(set(said.values())) > 1:
+            parts = [f"process {who} runs {one.rpartition(' ')[0]}" for who, one in sorted(said.items())]
+            raise XlaError(
+                f"the processes are about to run different programs together: {'; '.join(parts)}. All processes must call the same "
+                "functions, with arguments of the same shapes, dtypes and layouts, in the same order"
+            )
