@@ -33,6 +33,9 @@ def initialize(
     Kubernetes (not with `cluster_detection_method="deactivate"`). Times in seconds. `local_device_ids` says nothing on the CPU,
     whose devices num_cpu_devices counts.
 
+    All processes need the same releases of jaxlib and jitscope, and run the same programs over all devices in the same order; where they
+    do not, all of them raise XlaError.
+
     A process that dies, or does not come, ends the others: an exchange of data with it raises XlaError, and else the runtime ends
     the process with a message, at the latest after `heartbeat_timeout_seconds` (`initialization_timeout`); none waits for ever.
 

@@ -54,6 +54,8 @@ class Primitive:
     takes_references = False
     types_itself = False
     """Whether `abstract` sees and gives what types say of several devices; for others that follows from their operands."""
+    repeats = False
+    """Whether its result has the elements of its one operand, perhaps several times."""
     lowerings: Mapping[str | None, Callable[..., Any]] = MappingProxyType({})
     """Lowering rules that users registered: for a platform by its name, or for all (None)."""
 

@@ -29,6 +29,7 @@ __all__ = ["eval_jaxpr", "jaxpr_as_fun"]
 watcher: ContextVar[Callable[[JaxprTrace], None] | None] = ContextVar("jitscope_watcher", default=None)
 """Called every `WATCH_EVERY` equations of a growing jaxpr (to warn about unrolled loops)."""
 WATCH_EVERY = 1000
+_NEAR = 32  # equations among which the maker of a value is looked for
 
 
 class JaxprTracer(Tracer):
@@ -99,8 +100,15 @@ class JaxprTrace(Trace):
         return atoms, found.out, found.effects
 
     def _varied(self, atom: Atom, axes: list[Any]) -> Atom:
+        """The atom as one that varies over further axes. What repeats a smaller value repeats that one's: the derivative sums over
+        the devices what is varied, so the less the better."""
         var = Var(with_varying(atom.aval, varying(atom.aval) | frozenset(axes)))
-        self.eqns.append(JaxprEqn([atom], [var], pvary_p, {"axes": tuple(axes)}, no_effects, source.capture()))
+        made = next((eqn for eqn in reversed(self.eqns[-_NEAR:]) if atom in eqn.outvars), None)
+        if made is not None and made.primitive.repeats and not isinstance(made.invars[0], Literal):
+            inputs, primitive, params = [self._varied(made.invars[0], axes)], made.primitive, made.params
+        else:
+            inputs, primitive, params = [atom], pvary_p, {"axes": tuple(axes)}
+        self.eqns.append(JaxprEqn(inputs, [var], primitive, params, no_effects, source.capture()))
         return var
 
     def atom(self, x: Any, primitive: Primitive | None = None) -> Atom:

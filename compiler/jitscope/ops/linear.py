@@ -38,6 +38,8 @@ from .families import (
 class BroadcastInDim(Structural):
     """Operand axis i becomes result axis `broadcast_dimensions[i]`; size-1 axes are repeated."""
 
+    repeats = True
+
     def abstract(self, x, /, *, shape, broadcast_dimensions):
         fits = len(broadcast_dimensions) == x.ndim and list(broadcast_dimensions) == sorted(set(broadcast_dimensions))
         fits = fits and all(0 <= d < len(shape) and n in (1, shape[d]) for n, d in zip(x.shape, broadcast_dimensions))
