@@ -67,7 +67,7 @@ def join(
 
 def releases() -> str:
     """What must be the same in all processes."""
-    versions = [f"{name} {import_module(name).__version__}" for name in ("jaxlib", __package__.partition(".")[0])]
+    versions = [f"{name} {import_module(name).__version__}" for name in ("jaxlib", __name__.partition(".")[0])]
     return ", ".join(versions)
 
 
