@@ -11,6 +11,7 @@ import builtins
 import dataclasses
 import functools
 import itertools
+import weakref
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from types import CodeType
@@ -375,6 +376,14 @@ def is_unflatten(code: CodeType) -> bool:
     return code in _unflatten_codes
 
 
+_flattening: weakref.WeakKeyDictionary[type, Callable[[Any], Any]] = weakref.WeakKeyDictionary()
+
+
+def flattened_by(typ: type) -> Any:
+    """The function that takes objects of a registered class apart; None for other types."""
+    return getattr(typ, "tree_flatten", None) or _flattening.get(typ)
+
+
 def register_pytree_node(
     nodetype: type,
     flatten_func: Callable[[Any], tuple[Iterable[Any], Hashable]],
@@ -390,6 +399,7 @@ def register_pytree_node(
             raise TypeError(f"register_pytree_node: {name} is a function, not {function!r}")
     _unflatten_codes.add(getattr(getattr(unflatten_func, "__func__", unflatten_func), "__code__", None))
     pytrees.register(_registry, nodetype, flatten_func, unflatten_func, flatten_with_keys_func)
+    _flattening[nodetype] = flatten_with_keys_func or flatten_func
 
 
 def register_pytree_with_keys(

@@ -9,10 +9,13 @@ import json
 import os
 import sys
 import types
+import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from jitscope import config
 from jitscope.advise import CATALOGUE, Diagnostic, heard, look, together
 from jitscope.advise.program import Program, ProgramError, read
 from jitscope.advise.watch import Watch
@@ -93,11 +96,25 @@ def _run(program: Program) -> list[Diagnostic]:
     before, arguments, place = sys.modules["__main__"], sys.argv, list(sys.path)
     sys.modules["__main__"], sys.argv, sys.path[:0] = module, [program.file], [os.path.dirname(path)]
     try:
-        with Watch(values=True) as watch, contextlib.redirect_stdout(sys.stderr):
+        with Watch(values=True) as watch, contextlib.redirect_stdout(sys.stderr), _options_of_its_own():
             _run_code(program.text, path, module.__dict__, watch)
     finally:
         sys.modules["__main__"], sys.argv, sys.path[:] = before, arguments, place
     return [replace(one, file=program.file) for one in watch.found() if os.path.abspath(one.file) == path]
+
+
+@contextlib.contextmanager
+def _options_of_its_own() -> Iterator[None]:
+    """What a program sets for the whole process holds for that program; of warnings it begins as Python does."""
+    before = config.values
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            yield
+    finally:
+        for name, value in config.values.items():
+            if before[name] != value and name != "jax_num_cpu_devices":
+                config.update(name, before[name])
 
 
 def _run_code(text: str, path: str, scope: dict[str, Any], watch: Watch) -> None:

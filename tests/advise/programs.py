@@ -1,8 +1,8 @@
 """The programs of `cases/`: small ones that step on a sharp bit, and look-alikes that do not.
 
 A file has cells, `# %% trigger` and `# %% clean`; `raises` after it says that the program ends in an error, `run`
-that the sharp bit shows when it runs. The lines on which a
-diagnostic is due end in `#<- id`.
+that the sharp bit shows when it runs. The lines on which a diagnostic is due end in `#<- id`. A program that does not import the
+library begins with `HEADER`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import jitscope.numpy as jnp
 from jitscope import lax
 import numpy as np
 """
+_IMPORTS = re.compile(r"^(?:import|from) jitscope\b|import .*\bjitscope\b", re.MULTILINE)
 CASES = Path(__file__).parent / "cases"
 
 
@@ -41,7 +42,7 @@ def _in_file(file: Path) -> list[Program]:
     found = []
     for i in range(0, len(parts), 3):
         kind, raises, body = parts[i : i + 3]
-        lines = (HEADER + body).splitlines()
+        lines = (body if _IMPORTS.search(body) else HEADER + body).splitlines()
         wanted = {
             (id, number)
             for number, line in enumerate(lines, 1)

@@ -13,9 +13,12 @@ from jitscope.advise import CATALOGUE
 from jitscope.advise.program import read
 from jitscope_kernel.check import check
 from tests.advise.programs import HEADER, Program, programs
+from tests.extent import full
 
 
-@pytest.mark.parametrize("program", programs(), ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "program", [pytest.param(p, id=p.name, marks=full if p.name.startswith("short") else ()) for p in programs()]
+)
 def test_a_run_finds_what_is_due(program: Program, tmp_path: Path) -> None:
     file = tmp_path / f"{program.name}.py"
     file.write_text(program.text)

@@ -9,7 +9,7 @@ from ..core import config, notices, source
 from ..observe.ledger import Ledger, Row, ledger as session_ledger
 from .diagnostic import Diagnostic, Fix, Span, distinct
 from .run.captures import Captures
-from .run.errors import explained, in_text_of_error
+from .run.errors import explained, in_text_of_error, says_what_is_meant
 from .run.misses import missed
 from .run.programs import of_program
 from .run.values import look_at_run
@@ -56,7 +56,7 @@ class Watch:
 
     def _noticed(self, notice: notices.Notice) -> None:
         where = notice.where
-        if where is not None and not (notice.sharp_bit == "trace-time-print" and in_text_of_error(where)):
+        if where is not None and not _is_meant(notice.sharp_bit, where):
             span = Span(where.line, where.column, where.end_line, where.end_column)
             one = Diagnostic(notice.sharp_bit, where.file, span, notice.message, Fix(notice.fix), (), "run")
             self._found.append(one)
@@ -68,3 +68,10 @@ class Watch:
         found = distinct(every)
         texts = {one.file: "".join(source.lines_of(one.file)) for one in found}
         return [one for file, text in texts.items() for one in heard([o for o in found if o.file == file], text)]
+
+
+def _is_meant(id: str, where: source.Position) -> bool:
+    """Whether the code shows that it is meant so."""
+    if id == "trace-time-print":
+        return in_text_of_error(where)
+    return id == "oob-index" and says_what_is_meant(where)

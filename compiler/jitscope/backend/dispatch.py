@@ -189,7 +189,7 @@ class JitFunction:
                     else f". If it is not data but a choice made before running, make it static: static_argnames={_root(name)!r}"
                 )
                 message = f"argument {name} of {self._name} cannot be traced: {error}{advice}{running_line()}"
-                return stepped_on(type(error)(message), _sharp_bit(leaf))
+                return stepped_on(type(error)(message), _sharp_bit(leaf, is_part=_root(name) != name))
         return error
 
     def _first(
@@ -320,12 +320,12 @@ class JitFunction:
         return f"<jit of {getattr(self, '__qualname__', self._name)}>"
 
 
-def _sharp_bit(leaf: Any) -> str:
-    """What kind of thing it is that cannot be traced: a choice, a number too big, or something else."""
+def _sharp_bit(leaf: Any, is_part: bool) -> str:
+    """What kind of thing it is that cannot be traced: a number too big, a choice that is an argument by itself, or something else."""
     if isinstance(leaf, int):
         return "x64-truncation"
     is_choice = isinstance(leaf, (str, bytes, Enum, type)) or inspect.isroutine(leaf)
-    return "flag-arg-traced" if is_choice else "not-a-jax-type"
+    return "flag-arg-traced" if is_choice and not is_part else "not-a-jax-type"
 
 
 def _root(path: str) -> str:

@@ -43,7 +43,7 @@ def _tell_static_arrays(x: Any) -> None:
             f"{type(x).__name__} has an array among its static data: it belongs to the key of the program, and arrays cannot be "
             "compared, so the next call will fail.",
             "Make it one of the children.",
-            position_of_result(flattens) if (flattens := getattr(type(x), "tree_flatten", None)) else None,
+            position_of_result(tree.flattened_by(type(x))),
         )
     for child in children:
         _tell_static_arrays(child)

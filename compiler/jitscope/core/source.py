@@ -79,6 +79,11 @@ def is_internal(filename: str) -> bool:
     return any(filename.startswith(prefix) for prefix in _INTERNAL)
 
 
+def is_stdlib(filename: str) -> bool:
+    """Whether a file is one of Python's own library."""
+    return filename.startswith(_STDLIB + os.sep) and "site-packages" not in filename
+
+
 @functools.lru_cache(1024)
 def _positions(code: CodeType) -> list:
     return list(code.co_positions())

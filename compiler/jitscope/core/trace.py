@@ -134,10 +134,14 @@ class Tracer(Operators):
         origin = self.origin()
         return f"a traced {self.aval.short()}{': ' + origin if origin else ''}"
 
+    def _is_over(self) -> bool:
+        """Whether its trace has ended."""
+        return getattr(self.tracing, "ended", False)
+
     def _concrete(self, error: type[Exception], asked: str, advice: str, kind: str) -> Any:
         value = self.known()
         if value is None:
-            raise error(conversion_message(self, asked, advice, kind))
+            raise leaked(self) if self._is_over() else error(conversion_message(self, asked, advice, kind))
         return value
 
     def __bool__(self) -> bool:
@@ -265,13 +269,14 @@ def what_to_do(where: source.Position | None, kind: str, advice: str, detail: st
     return "\n".join(f"  {line}" for line in lines)
 
 
-_LIBRARIES = re.compile(r"[/\\](?:numpy|scipy|pandas|matplotlib|logging)[/\\]")
+_LIBRARIES = re.compile(r"[/\\](?:numpy|scipy|pandas|matplotlib)[/\\]")
 
 
 def asking_line() -> source.Position | None:
     """The user's line that runs now; where a library that knows no tracers asks, the line that called it."""
     frames = source.user_frames(source.capture())
-    return next((where for where in frames if not _LIBRARIES.search(where.file)), frames[0] if frames else None)
+    own = (where for where in frames if not _LIBRARIES.search(where.file) and not source.is_stdlib(where.file))
+    return next(own, frames[0] if frames else None)
 
 
 def running_line() -> str:

@@ -12,7 +12,7 @@ from ..core.jaxpr import ClosedJaxpr
 from ..core.primitive import FunctionCall, HigherOrder, Primitive
 from ..core.references import Reference
 from ..core.staging import jaxpr_as_fun, mark_made, recording, trace_to_jaxpr
-from ..core.trace import Trace, Tracer, conversion_message, current_trace, using
+from ..core.trace import Trace, Tracer, conversion_message, current_trace, leaked, using
 from ..core.zeros import Zero, is_zero, zero_of
 from ..ops.linear import convert, instantiate
 
@@ -37,7 +37,15 @@ class JVPTracer(Tracer):
     def known(self) -> Any:
         return self.primal.known() if isinstance(self.primal, Tracer) else self.primal
 
+    def _is_over(self) -> bool:
+        return getattr(self.tracing.recorder, "ended", False)
+
+    def made_at(self) -> Any:
+        return self.primal.made_at() if isinstance(self.primal, Tracer) else None
+
     def _refuse(self, asked: str) -> Any:
+        if self._is_over():
+            raise leaked(self)
         raise ConcretizationTypeError(
             conversion_message(
                 self,

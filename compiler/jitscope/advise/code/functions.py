@@ -106,6 +106,10 @@ class Functions:
                 return self._classes.get(name)
         return None
 
+    def is_class(self, node: ast.expr) -> bool:
+        """Whether a name means a class of this program."""
+        return isinstance(node, ast.Name) and node.id in self._classes
+
     def instance(self, node: ast.expr, at: ast.AST) -> ast.ClassDef | None:
         """The class of the object that an expression gives: `self`, a name that was given one, or a call that makes one."""
         match node:
@@ -180,8 +184,11 @@ class Functions:
     def _find(self) -> None:
         for node in ast.walk(self.code.tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                for decorator in node.decorator_list:
-                    self._note(self._decorated(node, decorator), (self.scope_of(node), node.name))
+                for i, decorator in enumerate(node.decorator_list):
+                    found = self._decorated(node, decorator)
+                    wrappers = [w for below in node.decorator_list[i + 1 :] for w in self._returned_by(below)]
+                    found += [_wrapping(one, wrapper) for one in found for wrapper in wrappers]
+                    self._note(found, (self.scope_of(node), node.name))
                 if not node.decorator_list and (cell := self._compiling_cell(node)):
                     static = cell.static.get(node.name, frozenset())
                     self._note([Traced(node, "jit", node, static)], (self.scope_of(node), node.name))
@@ -205,6 +212,15 @@ class Functions:
         jitted = next((one for one in found if one.by == "jit"), None)
         if jitted and bound:
             self.compiled.setdefault(bound, []).append((jitted.site.lineno, jitted))  # pyright: ignore[reportAttributeAccessIssue]
+
+    def _returned_by(self, maker: ast.expr) -> list[Function]:
+        """The functions that a function of this program defines and returns, by a name of it (`counted`) or a call of it."""
+        maker = maker.func if isinstance(maker, ast.Call) else maker
+        made = self.named(maker.id, maker) if isinstance(maker, ast.Name) else None
+        if not isinstance(made, ast.FunctionDef):
+            return []
+        names = [n.value.id for n in made.body if isinstance(n, ast.Return) and isinstance(n.value, ast.Name)]
+        return [self._by_scope[made][name] for name in names if name in self._by_scope.get(made, {})]
 
     def _compiling_cell(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Cell | None:
         """`%%jit` compiles plain functions at the top of the cell that have an argument."""
@@ -271,11 +287,20 @@ class Functions:
                     ]
                 if dotted in _TAKES:
                     return self._meant(inner, at)
+                return [(function, frozenset()) for function in self._returned_by(node)]
+            case ast.Call():
+                return [(function, frozenset()) for function in self._returned_by(node)]
         return []
 
     def _method(self, node: ast.expr, at: ast.AST) -> list[tuple[Function, frozenset[str]]]:
         function = self.of_object(node, at)
         return [(function, frozenset(parameters(function)[:1]))] if function is not None else []
+
+
+def _wrapping(traced: Traced, wrapper: Function) -> Traced:
+    """What a decorator below `jit` made of a function, traced in its place."""
+    static = frozenset(parameters(wrapper)) if traced.static else traced.static
+    return replace(traced, function=wrapper, static=static)
 
 
 def _is_free(function: Function) -> bool:

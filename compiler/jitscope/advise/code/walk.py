@@ -345,6 +345,8 @@ class Walk:
             return Kind.STATIC
         if any(isinstance(side, ast.Constant) and isinstance(side.value, str | None | bytes) for side in sides):
             return Kind.STATIC
+        if any(map(self._is_member, sides)):
+            return Kind.UNKNOWN
         if isinstance(node.ops[0], ast.Eq | ast.NotEq) and Kind.TREE in kinds and any(map(self._is_container, sides)):
             return Kind.STATIC  # arrays are not compared with containers: it is one itself
         if len(node.ops) > 1 or isinstance(node.ops[0], ast.In | ast.NotIn):
@@ -353,6 +355,10 @@ class Walk:
                 self._tell("truth", node, Kind.TRACED, region)
             return Kind.STATIC
         return _mask(self._arithmetic(kinds))
+
+    def _is_member(self, side: ast.expr) -> bool:
+        """Whether it is `Mode.TRAIN` of a class of this program: what is compared with it is hardly an array."""
+        return isinstance(side, ast.Attribute) and self.functions.is_class(side.value)
 
     def _is_container(self, side: ast.expr) -> bool:
         """Whether it is a tuple or a list by its form, or a shape."""

@@ -156,12 +156,12 @@ _WIDE = {"float64": "float32", "int64": "int32", "uint64": "uint32", "complex128
 def integers(walk: Walk) -> Iterator[Diagnostic]:
     """grad-bad-signature of `grad(f)(3)`, x64-truncation of `dtype=jnp.float64`."""
     code = walk.code
-    enabled = "enable_x64" in code.text
+    enabled = next((i for i, line in enumerate(code.lines, 1) if "enable_x64" in line), None)
     for node in ast.walk(code.tree):
         if not isinstance(node, ast.Call):
             continue
         dotted = code.names.dotted(node.func)
-        if not enabled:
+        if enabled is None or (node.lineno < enabled and code.function_around(node) is None):
             for value in _dtypes(node, dotted, walk):
                 name = _wide(value, walk)
                 if name:
@@ -184,7 +184,9 @@ def integers(walk: Walk) -> Iterator[Diagnostic]:
 
 def _dtypes(node: ast.Call, dotted: str, walk: Walk) -> Iterator[ast.expr]:
     if isinstance(node.func, ast.Attribute) and node.func.attr == "astype" and not dotted:
-        yield from (a for a in node.args[:1] if walk.code.names.dotted(a).startswith("jax."))
+        base = node.func.value.func if isinstance(node.func.value, ast.Call) else node.func.value
+        of_ours = walk.code.names.dotted(base).startswith("jax.")
+        yield from (a for a in node.args[:1] if of_ours or walk.code.names.dotted(a).startswith("jax."))
     if dotted.startswith("jax."):
         yield from (k.value for k in node.keywords if k.arg == "dtype")
         if (

@@ -146,6 +146,10 @@ class _Reuse:
     def expression(self, node: ast.AST, uses: Uses) -> None:
         if isinstance(node, ast.Lambda):
             return
+        if isinstance(node, ast.IfExp):
+            self.expression(node.test, uses)
+            self.branches([[ast.Expr(node.body)], [ast.Expr(node.orelse)]], uses)
+            return
         if isinstance(node, ast.Compare):
             return  # whether two draws are the same is a question worth asking
         comprehension = isinstance(node, ast.ListComp | ast.GeneratorExp | ast.DictComp | ast.SetComp)

@@ -93,7 +93,7 @@ _CHANGING = {
 def names(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     """trace-time-mutation of `global n; n += 1`; tracer-leak if a tracer is stored so."""
     if event.what == "name" and event.region.is_kept:
-        make = _leaking if event.kind.is_tracer else _changed
+        make = _leaking if event.kind.is_traced else _changed
         yield make(walk, event.node, event.node.id)
 
 
@@ -106,15 +106,26 @@ def stores(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     if base is None or event.kind.is_tracer or event.kind is Kind.ARRAY or event.dotted:
         return
     if base in event.region.held:
-        make = _leaking if event.stored.is_tracer else _changed
+        make = _leaking if event.stored.is_traced else _changed
         yield make(walk, node, short(walk.code, node))
     elif base in parameters(function):
         by_name = isinstance(node, ast.Subscript) and isinstance(getattr(node.slice, "value", None), str)
         if by_name and not event.region.depth and not _bound_anew(base, function) and not _given_back(base, function):
             yield _changed(walk, node, short(walk.code, node))
     elif not _is_local(base, event, walk):
-        make = _leaking if event.stored.is_tracer else _changed
+        make = _leaking if event.stored.is_traced else _changed
         yield make(walk, node, short(walk.code, node))
+
+
+def environment(event: Event, walk: Walk) -> Iterator[Diagnostic]:
+    """host-nondeterminism of `os.environ["HOME"]`."""
+    if event.what == "index" and event.region.is_kept and walk.code.names.dotted(event.node.value) == "os.environ":
+        yield _frozen(walk, event.node, "os.environ")
+
+
+def _frozen(walk: Walk, node: ast.expr, dotted: str) -> Diagnostic:
+    message = f"`{short(walk.code, node)}` runs once, while tracing: every call of the compiled function uses what it gave then."
+    return diagnostic(walk.code, "host-nondeterminism", node, message, Fix(_instead(dotted)))
 
 
 def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
@@ -124,15 +135,13 @@ def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     node, code = event.node, walk.code
     if event.dotted:
         if _is_nondeterministic(event.dotted):
-            message = f"`{short(code, node)}` runs once, while tracing: every call of the compiled function uses what it gave then."
-            yield diagnostic(code, "host-nondeterminism", node, message, Fix(_instead(event.dotted)))
+            yield _frozen(walk, node, event.dotted)
         return
     match node.func:
         case ast.Attribute(value=ast.Name() | ast.Attribute() as base, attr=attr) if _is_outer(base, event, walk):
             what = code.source(base)
             if what in walk.generators:
-                message = f"`{short(code, node)}` runs once, while tracing: every call of the compiled function uses what it gave then."
-                yield diagnostic(code, "host-nondeterminism", node, message, Fix(_instead("random.")))
+                yield _frozen(walk, node, "random.")
             elif attr in _CHANGING:
                 yield from _changing(event, walk, what)
         case ast.Name(id="next") if node.args and isinstance(node.args[0], ast.Name | ast.Attribute):
@@ -149,7 +158,7 @@ def _changing(event: Event, walk: Walk, what: str) -> Iterator[Diagnostic]:
         yield _leaking(walk, node, what)
     elif traced is not None and traced.by in ("cond", "switch"):
         yield _in_branch(walk, node, what)
-    elif what in walk.containers:
+    elif what in walk.containers or node.func.attr not in ("update", "add", "remove"):
         yield _changed(walk, node, what)
 
 
@@ -172,6 +181,17 @@ def _changed(walk: Walk, node: ast.AST, what: str) -> Diagnostic:
 def _in_branch(walk: Walk, node: ast.AST, name: str) -> Diagnostic:
     message = f"both branches are traced, so this changes `{name}` whichever of them is taken."
     return diagnostic(walk.code, "cond-runs-both", node, message, "Keep changes of outer state out of branches.")
+
+
+def raises_in_branches(walk: Walk) -> Iterator[Diagnostic]:
+    """cond-runs-both: a branch that always raises ends every call, whichever branch is taken."""
+    for traced in walk.functions.traced:
+        body = traced.function.body if traced.by in ("cond", "switch") else []
+        for statement in body if isinstance(body, list) else []:
+            if isinstance(statement, ast.Raise):
+                message = "both branches are traced, so this is raised whichever of them is taken."
+                fix = "Give back a value that says so (jnp.nan, a flag), or check with jitscope.checkify."
+                yield diagnostic(walk.code, "cond-runs-both", statement, message, fix)
 
 
 def _leaking(walk: Walk, node: ast.AST, name: str) -> Diagnostic:

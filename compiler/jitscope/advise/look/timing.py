@@ -20,7 +20,9 @@ _CLOCKS = {
     "time.process_time",
     "time.perf_counter_ns",
     "time.time_ns",
+    "timeit.default_timer",
 }
+_TIMERS = {"timeit.timeit", "timeit.repeat", "timeit.Timer"}
 _WAITING = {"block_until_ready", "item", "tolist"}
 _WAITING_CALLS = {
     "float",
@@ -37,6 +39,7 @@ _WAITING_CALLS = {
 def clocks(walk: Walk) -> Iterator[Diagnostic]:
     """misleading-timing: a clock, a compiled call whose result nobody waits for, and the clock again, in one block."""
     code = walk.code
+    yield from _timers(walk)
     if not _CLOCKS & {code.names.dotted(n.func) for n in ast.walk(code.tree) if isinstance(n, ast.Call)}:
         return
     for node in ast.walk(code.tree):
@@ -44,6 +47,25 @@ def clocks(walk: Walk) -> Iterator[Diagnostic]:
             block = getattr(node, field, None)
             if isinstance(block, list):
                 yield from _in_block(block, walk)
+
+
+def _timers(walk: Walk) -> Iterator[Diagnostic]:
+    """`timeit.timeit(lambda: f(x))`."""
+    for node in ast.walk(walk.code.tree):
+        if isinstance(node, ast.Call) and node.args and walk.code.names.dotted(node.func) in _TIMERS:
+            timed = node.args[0]
+            work = _work(timed, walk) if isinstance(timed, ast.Lambda) and not _waits(timed, walk.code) else None
+            if work is not None:
+                yield _misleading(walk, node, work)
+
+
+def _misleading(walk: Walk, node: ast.AST, work: ast.Call) -> Diagnostic:
+    text = short(walk.code, work)
+    message = f"the clock may stop before `{text}` is done: calls return while the work goes on."
+    fix = (
+        f"Wait for the result inside the measurement: jax.block_until_ready({text}); and call once before, to compile."
+    )
+    return diagnostic(walk.code, "misleading-timing", node, message, Fix(fix))
 
 
 def _in_block(block: list[ast.stmt], walk: Walk) -> Iterator[Diagnostic]:
@@ -60,9 +82,7 @@ def _in_block(block: list[ast.stmt], walk: Walk) -> Iterator[Diagnostic]:
             and reads
             and not isinstance(statement, ast.For | ast.While | ast.With | ast.FunctionDef)
         ):
-            message = f"the clock may stop before `{short(code, work)}` is done: calls return while the work goes on."
-            fix = f"Wait for the result inside the measurement: jax.block_until_ready({short(code, work)}); and call once before, to compile."
-            yield diagnostic(code, "misleading-timing", reads[-1], message, Fix(fix))
+            yield _misleading(walk, reads[-1], work)
             started, work = is_start, None
             continue
         if is_start:
@@ -74,7 +94,7 @@ def _in_block(block: list[ast.stmt], walk: Walk) -> Iterator[Diagnostic]:
                 work = work or _work(statement, walk)
 
 
-def _work(statement: ast.stmt, walk: Walk) -> ast.Call | None:
+def _work(statement: ast.AST, walk: Walk) -> ast.Call | None:
     for node in ast.walk(statement):
         if isinstance(node, ast.Call):
             dotted = walk.code.names.dotted(node.func)
@@ -103,7 +123,7 @@ def _is_given_compiled(call: ast.Call, walk: Walk) -> bool:
     )
 
 
-def _waits(statement: ast.stmt, code: Code) -> bool:
+def _waits(statement: ast.AST, code: Code) -> bool:
     for node in ast.walk(statement):
         if isinstance(node, ast.Call):
             name = node.func.id if isinstance(node.func, ast.Name) else code.names.dotted(node.func)

@@ -53,6 +53,10 @@ def _is_told(call: ast.Call, function: ast.FunctionDef, walk: Walk) -> bool:
 
 _UPDATES = {"set", "add", "subtract", "multiply", "divide", "power", "min", "max", "apply", "mul"}
 _PURE = {"jax.random.split", "jax.random.fold_in", "jax.tree.map", "jax.tree_util.tree_map", "jax.tree_map"}
+_UPDATING = {
+    f"jax.numpy.{name}" for name in ("append", "insert", "delete", "put", "put_along_axis", "fill_diagonal", "place")
+}
+"""Functions whose namesakes of NumPy or Python change what they are given, or seem to."""
 _CONTROL = {"dce_sink", "cond", "switch", "scan", "while_loop", "fori_loop", "map"}
 
 
@@ -71,7 +75,7 @@ def dropped(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     computes = dotted.startswith(("jax.numpy.", "jax.lax.", "jax.nn.")) and dotted.rpartition(".")[2] not in _CONTROL
     if dotted.endswith((".map", ".tree_map")) and not (node.args and _only_computes(node.args[0], walk)):
         return  # it may be called for what its function does
-    if dotted in _PURE or (computes and event.region.traced is not None):
+    if dotted in _PURE or dotted in _UPDATING or (computes and event.region.traced is not None):
         message = f"`{short(code, node)}` computes something new and changes nothing: its result is dropped here."
         yield diagnostic(code, "update-result-dropped", node, message, "Give the result a name, or delete the line.")
 

@@ -86,12 +86,14 @@ def _reads(
 ) -> Iterator[Read]:
     """What a function reads from outside; `args` may hold anything for arguments that are not known."""
     given = len(args)
-    fun, args = _plain(fun, args)
+    fun, args, named = _plain(fun, args)
+    kwargs = {**named, **kwargs}
     where = source.position_of_function(fun) if isinstance(fun, types.FunctionType) else None
     node = node_of_function(where) if where is not None else None
     if where is None or node is None or depth > _DEEPEST or fun.__code__ in seen:
         return
-    objects = _objects(fun.__code__, args, kwargs)
+    bound = {*fun.__code__.co_varnames[: len(args) - given], *named}
+    objects = _objects(fun.__code__, args, kwargs, bound)
     local = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     local |= {*fun.__code__.co_varnames} - objects.keys()
     look = _Names(fun, objects, local - {*fun.__code__.co_freevars})
@@ -112,7 +114,6 @@ def _reads(
                 column=part.col_offset,
                 end_column=part.end_col_offset or 0,
             )
-            bound = fun.__code__.co_varnames[: len(args) - given]
             static = depth == 0 and look.root(part) in objects and look.root(part) not in bound
             yield Read(ast.unparse(part), place, static, _kept(value))
 
@@ -124,32 +125,34 @@ def _nodes(function: ast.AST) -> Iterator[ast.AST]:
         yield from ast.walk(statement)
 
 
-def _plain(fun: Any, args: tuple) -> tuple[Any, tuple]:
-    """The Python function behind a compiled one, a method, a partial or an object that is called, and its arguments."""
+def _plain(fun: Any, args: tuple) -> tuple[Any, tuple, dict[str, Any]]:
+    """The Python function behind a compiled one, a method, a partial or an object that is called, its arguments, and those that a
+    partial names."""
+    named: dict[str, Any] = {}
     for _ in range(20):
         match fun:
             case types.FunctionType() if not hasattr(fun, "__wrapped__"):
-                return fun, args
+                return fun, args, named
             case types.MethodType():
                 fun, args = fun.__func__, (fun.__self__, *args)
             case functools.partial():
-                fun, args = fun.func, (*fun.args, *args)
+                fun, args, named = fun.func, (*fun.args, *args), {**fun.keywords, **named}
             case _ if hasattr(fun, "__wrapped__"):
                 fun = fun.__wrapped__
             case _ if isinstance(method := inspect.getattr_static(type(fun), "__call__", None), types.FunctionType):
                 fun, args = method, (fun, *args)
             case _:
                 break
-    return fun, args
+    return fun, args, named
 
 
-def _objects(code: types.CodeType, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The arguments that are objects of the user's classes, and no trees."""
+def _objects(code: types.CodeType, args: tuple, kwargs: dict[str, Any], bound: set[str]) -> dict[str, Any]:
+    """The arguments that are objects of the user's classes, and no trees; of those that are `bound` beforehand, all."""
     named = {**dict(zip(code.co_varnames[: code.co_argcount], args)), **kwargs}
     return {
         name: x
         for name, x in named.items()
-        if hasattr(x, "__dict__") and not tree.is_tree_node(type(x)) and not hasattr(x, "aval")
+        if name in bound or (hasattr(x, "__dict__") and not tree.is_tree_node(type(x)) and not hasattr(x, "aval"))
     }
 
 

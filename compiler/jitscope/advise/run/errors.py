@@ -54,12 +54,24 @@ def _user_frames(traceback: TracebackType | None) -> list[tuple[FrameType, Posit
 def _in_unflatten(traceback: TracebackType | None) -> bool:
     """Whether the error arose in a class of the user's while one of its objects was rebuilt from placeholders."""
     rebuilding = last = False
+    before: TracebackType | None = None
     while traceback is not None:
         code = traceback.tb_frame.f_code
         last = tree.is_unflatten(code) or code.co_name in ("__init__", "__post_init__")
-        rebuilding = rebuilding or tree.is_unflatten(code)
-        traceback = traceback.tb_next
+        rebuilding = rebuilding or tree.is_unflatten(code) or _is_rebuilt(traceback, before)
+        before, traceback = traceback, traceback.tb_next
     return rebuilding and last
+
+
+def _is_rebuilt(traceback: TracebackType, before: TracebackType | None) -> bool:
+    """Whether a frame is the constructor of a tree's node that the line before it does not call: the library does."""
+    frame = traceback.tb_frame
+    made = type(frame.f_locals.get("self"))
+    if frame.f_code.co_name != "__init__" or before is None or not tree.is_tree_node(made):
+        return False
+    path = _path(source.position_in(before.tb_frame.f_code, before.tb_lasti))
+    call = next((node for node in path if isinstance(node, ast.Call)), None)
+    return call is not None and _called(call) not in (made.__name__, "cls", "replace", "_replace", "type", "__init__")
 
 
 def _confirmed(known: str, where: Position) -> Diagnostic | None:
@@ -115,6 +127,13 @@ def in_text_of_error(where: Position) -> bool:
     return any(isinstance(node, ast.Raise | ast.Assert) for node in _path(where))
 
 
+def says_what_is_meant(where: Position) -> bool:
+    """Whether a call says with `mode=` what happens to indices out of bounds."""
+    call = next((node for node in _path(where) if isinstance(node, ast.Call)), None)
+    given = [k.value for k in call.keywords if k.arg == "mode"] if call is not None else []
+    return any(getattr(value, "value", value) in ("fill", "drop", "clip", "wrap") for value in given)
+
+
 # --- what asked ---------------------------------------------------------------------------------------------------------------
 
 
@@ -153,7 +172,7 @@ def _of_truth(path: list[ast.AST], frame: FrameType) -> str:
             return "flag-arg-traced" if _is_flag(node.test, frame) else _unless_logical(node.test)
         match above:
             case ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
-                return "logical-op-on-tracer"
+                return "flag-arg-traced" if _is_flag(node, frame) else "logical-op-on-tracer"
             case ast.While(test=test) if test is node:
                 return "loop-on-tracer"
             case ast.If(test=test) | ast.IfExp(test=test) | ast.Assert(test=test) if test is node:
@@ -180,9 +199,13 @@ def _unless_logical(node: ast.AST) -> str:
 
 
 def _is_flag(test: ast.AST, frame: FrameType) -> bool:
-    """Whether an argument is asked for its truth as it is, and is a boolean or an integer."""
+    """Whether an argument is asked for its truth as it is (`train`, `not train`), and is a boolean or an integer."""
+    while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        test = test.operand
     value = frame.f_locals.get(test.id) if isinstance(test, ast.Name) else None
-    return isinstance(value, Tracer) and not value.aval.shape and value.aval.dtype.kind in "biu"
+    if not isinstance(value, Tracer) or value.made_at() is not None:
+        return False
+    return not value.aval.shape and value.aval.dtype.kind in "biu"
 
 
 _SIZED = {

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 from collections import defaultdict
 from collections.abc import Iterable
 
+from ...core import advice
 from ...core.source import Position
 from ...observe.differences import Difference
 from ...observe.ledger import Row
@@ -38,7 +40,8 @@ def missed(rows: Iterable[Row]) -> list[Diagnostic]:
     for row in rows:
         bit = _bit(row)
         if bit and row.call_site is not None:
-            groups[bit, row.call_site.file, row.call_site.line].append(row)
+            where = _place(bit, row)
+            groups[bit, where.file, where.line].append(row)
     return [_told(bit, group) for (bit, _, _), group in groups.items()]
 
 
@@ -49,9 +52,17 @@ def _bit(row: Row) -> str:
     return _BITS.get(row.cause, "")
 
 
-def _told(bit: str, rows: list[Row]) -> Diagnostic:
-    first, where = rows[0], rows[0].call_site
+def _place(bit: str, row: Row) -> Position:
+    """The line that a row's diagnostic is told at: the call that paid, or where the code around it makes the function that it
+    calls."""
+    where = row.call_site
     assert where is not None
+    made = made_around(where) if bit == "recompile-fresh-function" else None
+    return made or where
+
+
+def _told(bit: str, rows: list[Row]) -> Diagnostic:
+    first, where = rows[0], _place(bit, rows[0])
     difference = first.differences[0]
     seconds = sum(sum(row.seconds.values()) for row in rows)
     verb = "traced" if all(row.what == "reused" for row in rows) else "compiled"
@@ -59,6 +70,38 @@ def _told(bit: str, rows: list[Row]) -> Diagnostic:
     message = f"{first.function} is {verb} {times} in this line ({_duration(seconds)}): {difference.sentence()}."
     evidence = tuple(d.sentence() for d in first.differences)
     return Diagnostic(bit, where.file, _span(where), message, Fix(_fix(bit, difference, rows)), evidence, "miss")
+
+
+def made_around(call_site: Position) -> Position | None:
+    """Where the function or the loop around a call makes what is called: `g = jit(…)` or a decorated `def g` before `g(x)`."""
+    try:
+        path = advice.path_at(call_site)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    call = next((node for node in path if isinstance(node, ast.Call)), None)
+    around = next((node for node in path if isinstance(node, (ast.FunctionDef, ast.For, ast.While))), None)
+    if call is None or around is None or not isinstance(call.func, ast.Name | ast.Attribute):
+        return None
+    called = ast.unparse(call.func)
+    for node in advice.own_nodes(around):
+        if isinstance(node, ast.FunctionDef) and node.name == called and node.decorator_list:
+            return _at(call_site, node.decorator_list[0])
+        if (
+            isinstance(node, ast.Assign)
+            and called in map(ast.unparse, node.targets)
+            and isinstance(node.value, ast.Call)
+        ):
+            return _at(call_site, node.value)
+    return None
+
+
+def _at(where: Position, node: ast.expr) -> Position:
+    return where._replace(
+        line=node.lineno,
+        column=node.col_offset,
+        end_line=node.end_lineno or node.lineno,
+        end_column=node.end_col_offset or node.col_offset,
+    )
 
 
 def _duration(seconds: float) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...backend.hunt import HasCallbacks
-from ...core import notices
+from ...core import notices, source
 from ...core.jaxpr import ClosedJaxpr
 from ..nans import Report, hunt
 
@@ -27,10 +29,23 @@ def tell_nans(closed: ClosedJaxpr, name: str, args: list[Any], outs: list[Any]) 
     except HasCallbacks:
         return
     finding, cause = report.finding, report.source
+    if finding is None and report.found:
+        _tell_residual(closed, args)
     if finding is None or cause is None or finding.primitive in _FILLING or not (report.nan or report.derivative):
         return
     if cause.position is not None:
         notices.tell(report.sharp_bit, told(report), _FIXES[report.sharp_bit], cause.position)
+
+
+def _tell_residual(closed: ClosedJaxpr, args: list[Any]) -> None:
+    """Tell of a backward pass that was given a factor that is not finite: the slope of an operation at this point."""
+    bad = {var for var, x in zip(closed.jaxpr.invars, args) if x.dtype.kind == "f" and not np.isfinite(x).all()}
+    for eqn in closed.jaxpr.eqns:
+        where = source.user_position(eqn.traceback)
+        if where is not None and "transpose" in source.transforms_of(eqn.traceback) and bad & {*eqn.invars}:
+            message = "the derivative is not finite here: for these values the slope of this line is infinite, or NaN."
+            notices.tell("grad-singular-point", message, _FIXES["grad-singular-point"], where)
+            return
 
 
 def told(report: Report) -> str:

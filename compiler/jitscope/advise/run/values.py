@@ -6,6 +6,7 @@ programs that call Python are not run again.
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -108,7 +109,7 @@ class _Values:
     def look(self, eqn: JaxprEqn, operands: Sequence[Any], results: Sequence[Any]) -> None:
         check = _CHECKS.get(eqn.primitive.name)
         where = source.user_position(eqn.traceback) if check else None
-        if check is None or where is None or (check in _OF_INDICES and not _indexed_by_user(eqn)):
+        if check is None or where is None or not _is_the_users(check, eqn):
             return
         if any(dtypes.is_extended(x.aval.dtype) for x in [*operands, *results]):
             return
@@ -124,37 +125,65 @@ _INDEXING = {
 }  # fmt: skip
 
 
-def _indexed_by_user(eqn: JaxprEqn) -> bool:
-    """Whether the user's line indexes; other functions of the library read and write out of bounds on purpose."""
+def _called(eqn: JaxprEqn) -> str:
+    """The function of `lax` or `numpy` that the user's line calls, of which an equation is a part."""
     called = ""
     for code, _ in tracebacks.frames(eqn.traceback) if eqn.traceback is not None else ():
         if not source.is_internal(code.co_filename):
             break
         if os.path.basename(os.path.dirname(code.co_filename)) in ("lax", "numpy"):
             called = code.co_name
-    return called in _INDEXING
+    return called
+
+
+def _is_the_users(check: Check, eqn: JaxprEqn) -> bool:
+    """Whether what a check looks at is what the user's line says: other functions of the library read and write out of bounds on
+    purpose, and a power with a traced exponent squares more often than it needs."""
+    if check in _OF_INDICES:
+        return _called(eqn) in _INDEXING
+    return eqn.primitive.name != "mul" or _called(eqn) not in _SQUARING
+
+
+def _is_written(eqn: JaxprEqn) -> bool:
+    """Whether the user's line has the operator itself, or its function."""
+    frames = [code for code, _ in tracebacks.frames(eqn.traceback)] if eqn.traceback is not None else []
+    below = list(itertools.takewhile(lambda code: source.is_internal(code.co_filename), frames))
+    return bool(below) and os.path.basename(below[-1].co_filename) in ("operators.py", "ufuncs.py", "arithmetic.py")
+
+
+_SQUARING = {"power", "pow", "float_power", "_pow", "_rpow"}
 
 
 def _overflow(exact: Callable[..., Any], sign: str) -> Check:
+    """A check of integers of up to 32 bits; `exact` computes in float64, which holds them and says of what is beyond how large it
+    is."""
+
     def check(
         eqn: JaxprEqn, operands: Sequence[np.ndarray], results: Sequence[np.ndarray]
     ) -> tuple[str, str, str] | None:
         result = results[0]
-        if result.dtype.kind not in "iu" or result.dtype.name in ("uint32", "uint64", "int64") or not result.size:
+        if result.dtype.kind not in "iu" or result.dtype.name in ("uint64", "int64") or not result.size:
             return None
-        wide = exact(*[x.astype(np.int64) for x in operands], **eqn.params)
-        wrong = np.argwhere(np.atleast_1d(wide != result))
+        if result.dtype.name == "uint32" and not (sign == "-" and _is_written(eqn)):
+            return None  # hashes and random bits wrap on purpose
+        with np.errstate(all="ignore"):
+            wide = np.atleast_1d(exact(*[x.astype(np.float64) for x in operands], **eqn.params))
+        wrong = np.argwhere((wide != result) & ~np.isnan(wide))
         if not len(wrong):
             return None
         at = tuple(wrong[0])
-        got, wanted = np.atleast_1d(result)[at], np.atleast_1d(wide)[at]
+        got, wanted = np.atleast_1d(result)[at], float(wide[at])
         return (
             "int-overflow",
-            f"{sign} overflowed {result.dtype}: {wanted} does not fit, and became {got}.",
+            f"{sign} overflowed {result.dtype}: {_number(wanted)} does not fit, and became {got}.",
             f"Widen first: x.astype(jnp.float32), a wider integer than {result.dtype}, or 64-bit types (jax_enable_x64).",
         )
 
     return check
+
+
+def _number(value: float) -> str:
+    return f"{int(value)}" if abs(value) < 1 << 53 else f"{value:.4g}"
 
 
 def _of_division(
@@ -170,10 +199,11 @@ def _of_conversion(
     eqn: JaxprEqn, operands: Sequence[np.ndarray], results: Sequence[np.ndarray]
 ) -> tuple[str, str, str] | None:
     x, result = operands[0], results[0]
-    if x.dtype.kind != "f" or result.dtype.kind not in "iu":
+    narrower = x.dtype.kind == "i" and result.dtype.itemsize < x.dtype.itemsize
+    if not (x.dtype.kind == "f" or narrower) or result.dtype.kind not in "iu":
         return None
     info = np.iinfo(result.dtype)
-    bad = np.isnan(x) | (x > info.max) | (x < info.min)
+    bad = (x != x) | (x > info.max) | (x < info.min)
     if not bad.any():
         return None
     first = np.argwhere(np.atleast_1d(bad))[0]
@@ -226,6 +256,28 @@ def _sum(x: np.ndarray, axes: tuple[int, ...] = (), **_: Any) -> np.ndarray:
     return x.sum(axis=tuple(axes))
 
 
+def _product(x: np.ndarray, axes: tuple[int, ...] = (), **_: Any) -> np.ndarray:
+    return x.prod(axis=tuple(axes))
+
+
+def _along(step: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
+    def along(x: np.ndarray, axis: int = 0, reverse: bool = False, **_: Any) -> np.ndarray:
+        return np.flip(step(np.flip(x, axis), axis), axis) if reverse else step(x, axis)
+
+    return along
+
+
+def _dot(a: np.ndarray, b: np.ndarray, dimension_numbers: Any = None, **_: Any) -> np.ndarray:
+    (of_a, of_b), (batch_a, batch_b) = dimension_numbers
+    left, right = list(range(a.ndim)), list(range(a.ndim, a.ndim + b.ndim))
+    for i, j in (*zip(of_a, of_b), *zip(batch_a, batch_b)):
+        right[j] = left[i]
+    out = [left[i] for i in batch_a]
+    out += [n for i, n in enumerate(left) if i not in (*of_a, *batch_a)]
+    out += [n for j, n in enumerate(right) if j not in (*of_b, *batch_b)]
+    return np.einsum(a, left, b, right, out)
+
+
 def _of_choice(
     eqn: JaxprEqn, operands: Sequence[np.ndarray], results: Sequence[np.ndarray]
 ) -> tuple[str, str, str] | None:
@@ -241,7 +293,15 @@ _CHECKS: dict[str, Check] = {
     "add": _overflow(lambda a, b, **_: a + b, "+"),
     "sub": _overflow(lambda a, b, **_: a - b, "-"),
     "mul": _overflow(lambda a, b, **_: a * b, "*"),
+    "neg": _overflow(lambda x, **_: -x, "-"),
+    "abs": _overflow(lambda x, **_: abs(x), "abs"),
+    "square": _overflow(lambda x, **_: x * x, "square"),
+    "integer_pow": _overflow(lambda x, y=1, **_: x**y if y >= 0 else np.full_like(x, np.nan), "**"),
     "reduce_sum": _overflow(_sum, "sum"),
+    "reduce_prod": _overflow(_product, "prod"),
+    "cumsum": _overflow(_along(np.cumsum), "cumsum"),
+    "cumprod": _overflow(_along(np.cumprod), "cumprod"),
+    "dot_general": _overflow(_dot, "the product"),
     "div": _of_division,
     "rem": _of_division,
     "convert_element_type": _of_conversion,
