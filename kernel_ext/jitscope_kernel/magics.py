@@ -15,7 +15,6 @@ from traitlets import Enum, List, Unicode
 from . import expressions, inspection, output, request as requests
 from .jax_cells import SETTINGS
 from .nans import NanHunt
-from .uses import call_is_for_jax
 
 
 if TYPE_CHECKING:
@@ -252,8 +251,6 @@ class JitscopeMagics(Magics):
         """
         if found := self._call(self.nans, line, local_ns):
             options, call = found
-            if call_is_for_jax(call.function, call.args, call.kwargs):
-                raise UsageError("%nans runs programs of jitscope's own; of jax's, jax.debug_nans(True) tells the line")
             output.show(NanHunt(call.function, call.args, call.kwargs, "--callbacks" in options).document)
 
     @magic_arguments()

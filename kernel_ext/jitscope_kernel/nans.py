@@ -8,15 +8,19 @@ from typing import Any
 import numpy as np
 
 import jitscope
-from jitscope import observe
+from jitscope import jaxwatch, observe
 from jitscope.advise import nans
+from jitscope.advise.nans import by_parts
 from jitscope.backend.dispatch import JitFunction
 from jitscope.backend.hunt import HasCallbacks, nans as no_nans
+from jitscope.backend.signature import message_of
 from jitscope.backend.tracing import Arguments
 from jitscope.backend.watching import is_bad
 from jitscope.core import config, notices
 
+from . import output
 from .inspection import Shown
+from .uses import call_is_for_jax
 
 
 class NanHunt(Shown):
@@ -25,6 +29,11 @@ class NanHunt(Shown):
     def __init__(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], callbacks: bool = False
     ):
+        if call_is_for_jax(function, args, kwargs):
+            asked = jaxwatch.ask(observe.ledger(), function, args, kwargs)
+            self.report: Any = by_parts.hunt(asked.row, asked.given, callbacks)
+            super().__init__(nans.hunt_document(self.report, observe.ledger().cell_of))
+            return
         python = getattr(function, "_fun", function)
         name = getattr(python, "__name__", type(python).__name__)
         jitted = function if isinstance(function, JitFunction) else jitscope.jit(function, auto_static=True)
@@ -105,6 +114,22 @@ class NanWatch:
             return nans.hunt_document(nans.hunt(closed, args, name, results=outs), observe.ledger().cell_of)
         except HasCallbacks:
             return None
+
+
+def hunt_of_rows(rows: list[observe.Row]) -> dict[str, Any] | None:
+    """The document of the first program of another library's with a NaN or an infinity in its results; says which could not be
+    looked at."""
+    for row in rows:
+        if not row.library or row.entry is None or row.looked:
+            continue
+        try:
+            report = by_parts.hunt(row)
+        except (LookupError, ValueError, RuntimeError) as problem:
+            output.say(f"jitscope: no NaN is looked for in {row.function}: {message_of(problem)}")
+            continue
+        if report.found:
+            return nans.hunt_document(report, observe.ledger().cell_of)
+    return None
 
 
 def find_nan(function: Callable[..., Any], *, callbacks: bool = False) -> Callable[..., NanHunt]:

@@ -35,7 +35,7 @@ from .cell import TextStep, TreeStep, execute
 from .jax_cells import AfterImports, JaxCells
 from .live import Live
 from .magics import JitscopeMagics, parser_of
-from .nans import NanWatch
+from .nans import NanWatch, hunt_of_rows
 from .output import Document
 from .panel import Panel
 from .request import Request
@@ -335,6 +335,8 @@ class Session:
         hunt = running.nans.close() if running.nans is not None else None
         if not running.quiet:
             self._show(running, error, stopped)
+        if hunt is None and running.nans is not None:
+            hunt = hunt_of_rows(self.ledger.since(running.since))
         if hunt is not None:
             output.show(hunt)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import importlib
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -183,6 +184,17 @@ def scopes(info: Any) -> tuple[Sequence[str], Sequence[str]]:
 def buffer_of(array: Any) -> Any:
     """The array that a program is given for an array; for random keys, that of their words."""
     return getattr(array, "_base_array", array)
+
+
+def evaluated(eqn: Any, operands: Sequence[Any], debug: Any) -> list[Any]:
+    """The results of an equation on values for all its operands, literals included; `debug` is what jax calls its program."""
+    core = importlib.import_module("jax.extend.core")
+    known = {id(a): (a, x) for a, x in zip(eqn.invars, operands, strict=True) if not hasattr(a, "val")}
+    invars, values = [a for a, _ in known.values()], [x for _, x in known.values()]
+    outvars = [core.Var(v.aval) if type(v).__name__ == "DropVar" else v for v in eqn.outvars]
+    told = {} if debug is None else {"debug_info": debug._replace(arg_names=None, result_paths=None)}
+    jaxpr = core.Jaxpr((), invars, outvars, [eqn.replace(outvars=outvars)], eqn.effects, **told)
+    return list(core.jaxpr_as_fun(core.ClosedJaxpr(jaxpr, ()))(*values))
 
 
 # --- calls -------------------------------------------------------------------------------------------------------------

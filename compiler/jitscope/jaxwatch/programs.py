@@ -78,8 +78,9 @@ class Entry:
 
     library = "jax"
 
-    def __init__(self, compiled: Compiled, translation: Translation, loaded: bool):
+    def __init__(self, compiled: Compiled, translation: Translation, loaded: bool, constants: Sequence[Any] = ()):
         self._module, self._loaded, self._translation = compiled.module, loaded, translation
+        self._constants = Given(constants)
         self._kept = None if compiled.kept is None else sorted(compiled.kept)
         self.executable = Executable(compiled, lambda: self.lineage, translation.jaxpr)
         self.argument_avals = [v.aval for v in translation.jaxpr.invars]
@@ -105,6 +106,12 @@ class Entry:
                 "stem from is not known"
             )
         return ""
+
+    def evaluable(self, row: Any, given: Any, callbacks: bool) -> Any:
+        """The program, to be evaluated by parts (see `evaluating.evaluable`)."""
+        from .evaluating import evaluable
+
+        return evaluable(row, self._translation, self._constants, given, callbacks)
 
     def stand_ins(self) -> list[Any]:
         """Arrays of random numbers for what it takes. Raises LookupError where it takes others than arrays of numbers, or it is

@@ -132,20 +132,28 @@ class Place:
 class Translation:
     """A program of jax's in our form. `numbers` are the marks its equations had while it was lowered (none: it had none); `number_of`
     gives the mark of a translated equation by its identity, `variables` the variables of the outermost program by that of jax's, while
-    these are there. `around` is where equations of the outermost program are that no line of the user's made."""
+    these are there; `equation_of` gives jax's equation of a translated one, `captured` what a translated program captured: its closed jaxpr
+    or None, and the arrays that are written into it. `around` is where equations of the outermost program are that no line of the user's made."""
 
     def __init__(self, jaxpr: Any, numbers: dict[int, int] | None = None, around: Place | None = None):
         self.numbers, self._around = numbers or {}, around
         self.number_of: dict[int, int] = {}
+        self.equation_of: dict[int, Any] = {}
+        self.captured: dict[int, tuple[Any, list[Any]]] = {}
         self._known: dict[int, tuple[Any, Jaxpr]] = {}
         self._avals: dict[int, tuple[Any, Any]] = {}
         self._users: dict[int, tuple[Any, bool]] = {}
         self.variables: dict[int, Var] = {}
+        self.debug = getattr(jaxpr, "debug_info", None)
         self.jaxpr = self._program(jaxpr, top=True)
 
-    def _program(self, jaxpr: Any, top: bool = False) -> Jaxpr:
+    def _program(self, jaxpr: Any, top: bool = False, closed: Any = None) -> Jaxpr:
         if id(jaxpr) in self._known:
-            return self._known[id(jaxpr)][1]
+            known = self._known[id(jaxpr)][1]
+            before, arrays = self.captured[id(known)]
+            if list(map(id, getattr(before, "consts", ()))) != list(map(id, getattr(closed, "consts", ()))):
+                self.captured[id(known)] = (None, arrays)  # one jaxpr, and it captured different values
+            return known
         variables: dict[int, Var] = self.variables if top else {}
 
         def define(var: Any) -> Var:
@@ -153,6 +161,7 @@ class Translation:
             return found
 
         baked: list[Var] = []
+        arrays: list[Any] = []
 
         def read(atom: Any) -> Atom:
             if id(atom) in variables:
@@ -160,6 +169,7 @@ class Translation:
             literal = _literal(atom) if hasattr(atom, "val") else None
             if literal is None:  # an array that is written into the program, or a value of a trace around it
                 baked.append(define(atom))
+                arrays.append(atom)
                 return baked[-1]
             return literal
 
@@ -168,6 +178,7 @@ class Translation:
         results = [read(a) for a in jaxpr.outvars]
         translated = Jaxpr([*constants, *baked], arguments, results, eqns, no_effects, debug_of(jaxpr))
         self._known[id(jaxpr)] = (jaxpr, translated)
+        self.captured[id(translated)] = (closed, arrays)
         return translated
 
     def _aval(self, aval: Any) -> Any:
@@ -187,6 +198,7 @@ class Translation:
             no_effects,
             self._written(marks.original(eqn), top),
         )
+        self.equation_of[id(found)] = eqn
         if id(eqn) in self.numbers:
             self.number_of[id(found)] = self.numbers[id(eqn)]
         return found
@@ -216,7 +228,7 @@ class Translation:
         found = list(held(value))
         if not found:
             return plain(value)
-        programs = [ClosedJaxpr(self._program(jaxpr)) for jaxpr, _ in found]
+        programs = [ClosedJaxpr(self._program(jaxpr, closed=closed)) for jaxpr, closed in found]
         return programs[0] if not isinstance(value, (tuple, list)) else tuple(programs)
 
 

@@ -11,8 +11,8 @@ import threading
 import time
 import types
 from collections import OrderedDict, deque
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
@@ -62,6 +62,7 @@ class _Lowered(NamedTuple):
     small: str
     donated: tuple[int, ...]
     at: float
+    constants: tuple[Any, ...] = ()
 
 
 class _Local(threading.local):
@@ -139,6 +140,15 @@ class Watcher:
         while self._local.markings:
             self._unmark()
 
+    @contextmanager
+    def looking_away(self) -> Iterator[None]:
+        """What this thread has jax do inside is not told."""
+        self._local.off += 1
+        try:
+            yield
+        finally:
+            self._local.off -= 1
+
     def _guarded(self, work: Callable[[], Any]) -> Any:
         try:
             return work()
@@ -150,7 +160,7 @@ class Watcher:
 
     def _on_start(self, event: str, value: Any = None, **told: Any) -> None:
         stage = private.STAGES.get(event)
-        if stage is None or stage == "trace" or not self.attached:
+        if stage is None or stage == "trace" or not self.attached or self._local.off:
             return
         begun = time.perf_counter()
         if stage == "compile":
@@ -182,7 +192,7 @@ class Watcher:
             if event in (private.RETRIEVED, private.SAVED):
                 self._local.cache[event] = seconds
             return
-        if not self.attached:
+        if not self.attached or self._local.off:
             return
         begun = time.perf_counter()
         frame, name = sys._getframe(1), str(told.get("fun_name", ""))
@@ -246,7 +256,8 @@ class Watcher:
             self._failed(begin, trace, seconds, error)
             return
         self._emit(begin.step_of("lower", seconds))
-        self._local.lowered = _Lowered(begin, translation, trace, seconds, "", donated, time.time())
+        held = tuple(getattr(closed, "consts", ()))
+        self._local.lowered = _Lowered(begin, translation, trace, seconds, "", donated, time.time(), held)
 
     def _was_compiled(self, frame: FrameType, seconds: float, name: str) -> None:
         lowered, self._local.lowered = self._local.lowered, None
@@ -264,7 +275,7 @@ class Watcher:
         if private.HIT in cache:
             answer = Answer(True, max(0.0, cache.get(private.SAVED, 0.0) + cache.get(private.RETRIEVED, 0.0)))
         self._emit(begin.step_of("compile", seconds, {"disk": answer}))
-        entry = programs.Entry(compiled, lowered.translation, answer is not None)
+        entry = programs.Entry(compiled, lowered.translation, answer is not None, lowered.constants)
         programs.keep(begin.program, entry)
         kept = None if compiled.kept is None else sorted(compiled.kept)
         takes = programs.Takes(kept, lowered.donated, entry.argument_avals)

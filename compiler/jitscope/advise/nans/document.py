@@ -12,6 +12,7 @@ from ...core.source import Position
 from ...observe.positions import CellOf, no_cell, position_document, sendable
 from ..diagnostic import Edit
 from . import causes
+from .by_parts import PartsReport
 from .report import Report
 from .rewriting import Checked
 
@@ -21,7 +22,7 @@ MOST_STEPS = 40
 """Equations of the way to the result that are told; of more, the first and the last."""
 
 
-def hunt_document(report: Report, cell_of: CellOf = no_cell) -> Document:
+def hunt_document(report: Report | PartsReport, cell_of: CellOf = no_cell) -> Document:
     """The document of a report; it has no array in it."""
     finding = report.finding
     steps = list(finding.steps) if finding else []
@@ -55,7 +56,7 @@ def hunt_document(report: Report, cell_of: CellOf = no_cell) -> Document:
     }
 
 
-def sentence(report: Report) -> str:
+def sentence(report: Report | PartsReport) -> str:
     """The answer, in one or two sentences."""
     name, what, finding = report.name, report.what, report.finding
     if report.given:
@@ -86,7 +87,7 @@ def _operation(finding: Finding | None, cell_of: CellOf) -> Document | None:
     return None if finding is None else _step(Step(*finding[:5]), cell_of)
 
 
-def _infinity(report: Report, cell_of: CellOf) -> Document | None:
+def _infinity(report: Report | PartsReport, cell_of: CellOf) -> Document | None:
     one = report.infinity
     return None if one is None else {"step": _operation(one, cell_of), "values": _values(one, False)}
 

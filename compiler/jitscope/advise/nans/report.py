@@ -98,7 +98,7 @@ class Report:
         if finding is None or origin is None:
             return None
         if finding.backward:
-            inside = finding.position and _where_around(finding.position)
+            inside = finding.position and where_around(finding.position)
             return _masking(origin.frame, origin.index) or inside or None
         flat = origin.frame.flat
         back = next((one for one in finding.steps if "transpose" in one.transforms), None)
@@ -218,7 +218,7 @@ def _masking(frame: Frame, index: int) -> Position | None:
     return None
 
 
-def _where_around(where: Position) -> Position | None:
+def where_around(where: Position) -> Position | None:
     """The call of `where` that a position stands in."""
     try:
         path = advice.path_at(where)

@@ -54,10 +54,17 @@ def _same(one: Given | None, other: Given | None) -> bool:
     first, second = arrays
     if first is None or second is None or len(first) != len(second):
         return False
-    return all(
-        a is b or (a.aval == b.aval and np.array_equal(_plain(a.buf), _plain(b.buf), equal_nan=False))
-        for a, b in zip(first, second, strict=True)
-    )
+    return all(a is b or _equal(a, b) for a, b in zip(first, second, strict=True))
+
+
+def _equal(a: Any, b: Any) -> bool:
+    """Whether two arrays, of the compiler's own or of another library, hold the same; not known of keys that are two objects."""
+    if a.aval != b.aval:
+        return False
+    try:
+        return np.array_equal(*(_plain(getattr(x, "buf", x)) for x in (a, b)), equal_nan=False)
+    except TypeError:
+        return False
 
 
 def _run(side: Side) -> list[np.ndarray | None]:

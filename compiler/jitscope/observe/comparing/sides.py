@@ -45,6 +45,10 @@ def side_of(row: Row, given: Given | None = None, title: str = "") -> Side:
 def side_with(row: Row, options: Mapping[str, Any], given: Given | None = None) -> Side:
     """The program of a row, compiled once more with other options of XLA's. Raises LookupError as `rerun_of`, ValueError for an
     unknown option, XlaError."""
+    if row.library:
+        raise LookupError(
+            f"{row.function} is compiled by {row.library}: compare it with {row.library}.jit(f, compiler_options={dict(options)})"
+        )
     side = side_of(row, given)
     known, entry = side.executable, side.rerun.entry
     start = time.perf_counter()

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from .evaluation import Evaluation, Stopped
 from .summary import numbers
 
 
-__all__ = ["instrument"]
+__all__ = ["Evaluable", "instrument"]
 
 Document = dict[str, Any]
 SECONDS, MEMORY = 60.0, 4e9
@@ -41,12 +41,15 @@ def instrument(
     closer look at its `result` alone, in loops in that `iteration` of the innermost one. `ledger` knows the cells. Raises LookupError
     where the program or its arguments are gone, ValueError where it calls Python functions (unless `callbacks`), has effects or
     references."""
-    closed, arrays = _program(row, given, callbacks)
+    program = (
+        row.entry.evaluable(row, given, callbacks) if row.library and row.entry else _program(row, given, callbacks)
+    )
+    closed, arrays = program.closed, program.arrays
     ledger = session_ledger() if ledger is None else ledger
-    values = Values(closed, count(closed.jaxpr) <= SMALL)
+    values = Values(closed, count(closed.jaxpr) <= SMALL, program.kind)
     if path is not None:
         values.asked, values.iteration = (path, int(result)), iteration
-    evaluation = Evaluation(values, seconds, MEMORY, iteration)
+    evaluation = program.evaluation(values, seconds, MEMORY, iteration)
     start = time.perf_counter()
     remarks, outs = [], None
     try:
@@ -57,14 +60,25 @@ def instrument(
         raise LookupError(
             f"{path} was not evaluated: it is in a branch that was not taken, or in an iteration that there was not"
         )
-    differs = _difference(row, arrays, outs) if outs and path is None else ""
+    differs = _difference(row, program, outs) if outs and path is None else ""
     spent = time.perf_counter() - start
     positions = positions_of(closed.jaxpr, ledger.cell_of)
     document = values.document(row.function, positions, list(evaluation.loops.values()), remarks, spent, differs)
     return document if path is None else {**document, "rows": [], "lines": [], "loops": [], "first_bad": None}
 
 
-def _program(row: Row, given: Given | None, callbacks: bool) -> tuple[ClosedJaxpr, list[Array]]:
+class Evaluable(NamedTuple):
+    """A program that can be evaluated: with its arguments, what evaluates it, what tells the type of a value, and what makes an array
+    of a result of its compiled program, like one that was evaluated."""
+
+    closed: ClosedJaxpr
+    arrays: list[Any]
+    evaluation: Callable[..., Evaluation] = Evaluation
+    kind: Callable[[Any], str] | None = None
+    like: Callable[[Any, Any], Any] = lambda buf, out: Array(buf, to_array(out).aval)
+
+
+def _program(row: Row, given: Given | None, callbacks: bool) -> Evaluable:
     closed = row.closed
     if closed is None:
         raise LookupError(f"the program of {row.function} is no longer kept: call the function again")
@@ -84,7 +98,7 @@ def _program(row: Row, given: Given | None, callbacks: bool) -> tuple[ClosedJaxp
         raise LookupError(
             f"the arguments of the call of {row.function} are gone: ask with others, by %values f(x) or inspect(f)(x).values"
         )
-    return closed, [Array(a.buf, v.aval) for a, v in zip(arrays, closed.jaxpr.invars, strict=True)]
+    return Evaluable(closed, [Array(a.buf, v.aval) for a, v in zip(arrays, closed.jaxpr.invars, strict=True)])
 
 
 def _needed(closed: ClosedJaxpr, path: str | None) -> set[int] | None:
@@ -103,13 +117,13 @@ def _needed(closed: ClosedJaxpr, path: str | None) -> set[int] | None:
     return needed
 
 
-def _difference(row: Row, arrays: Sequence[Array], outs: Sequence[Any]) -> str:
+def _difference(row: Row, program: Evaluable, outs: Sequence[Any]) -> str:
     """How the results differ from those of the compiled program."""
     entry, takes = row.entry, row.takes
-    buffers = takes.buffers(arrays) if entry is not None and takes is not None else None
+    buffers = takes.buffers(program.arrays) if entry is not None and takes is not None else None
     if entry is None or buffers is None:
         return "The results were not compared with the compiled program's: it is no longer there."
-    compiled = [numbers(Array(buf, to_array(out).aval)) for buf, out in zip(entry.executable.run(buffers), outs)]
+    compiled = [numbers(program.like(buf, out)) for buf, out in zip(entry.executable.run(buffers), outs)]
     pairs = [
         (a, b)
         for a, out in zip(compiled, outs)
@@ -117,7 +131,7 @@ def _difference(row: Row, arrays: Sequence[Array], outs: Sequence[Any]) -> str:
     ]
     if all(a.tobytes() == b.tobytes() for a, b in pairs):
         return "The results are those of the compiled program, bit by bit."
-    worst = max(_apart(a, b) for a, b in pairs)
+    worst = max((_apart(a, b) for a, b in pairs), default=0.0)
     if worst == np.inf:
         return "Where the results are NaN or infinite differs from the compiled program: XLA computes in another order or precision where it fuses operations."
     return (

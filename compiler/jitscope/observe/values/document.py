@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,8 @@ RESULTS = 16
 class Values:
     """Listens to an evaluation: sums up every value, and looks closer at those of which `closer` says so."""
 
-    def __init__(self, closed: ClosedJaxpr, all_of_them: bool):
+    def __init__(self, closed: ClosedJaxpr, all_of_them: bool, kind: Callable[[Any], str] | None = None):
+        self.kind = kind or _kind
         self.names = _names(closed)
         self.results = {a for a in closed.jaxpr.outvars if isinstance(a, Var)}
         self.of_results = {
@@ -69,13 +70,11 @@ class Values:
         return bool(summary.nan + summary.inf) and (self.not_finite <= NOT_FINITE or key in self.details)
 
     def _row(self, key: tuple[str, int], value: Any) -> Document:
-        aval = getattr(value, "aval", None)
-        kind = aval.short() if aval is not None else f"{np.asarray(value).dtype}[{','.join(map(str, np.shape(value)))}]"
         return {
             "path": key[0],
             "result": key[1],
             "label": self.names.get(key[0], key[0]),
-            "type": kind,
+            "type": self.kind(value),
             "iterations": None,
             "first_bad": None,
         }
@@ -116,6 +115,11 @@ class Values:
             "remarks": list(remarks),
             "cost": quantity(seconds, "s", note="the program was run equation by equation, and once as it is compiled"),
         }
+
+
+def _kind(value: Any) -> str:
+    aval = getattr(value, "aval", None)
+    return aval.short() if aval is not None else f"{np.asarray(value).dtype}[{','.join(map(str, np.shape(value)))}]"
 
 
 def _names(closed: ClosedJaxpr) -> dict[str, str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from contextlib import AbstractContextManager, ExitStack
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -40,6 +41,17 @@ Look = Callable[[str, int, Any, tuple[int, ...]], None]
 """Is told each value: the path of its equation, the number of the result, the array, and the iterations that it belongs to."""
 
 
+class Follower(Protocol):
+    """Follows values through a program: is told each equation with its operands and results, the results of each run of an inner
+    program by the beginning of its paths, and each part of an array that an iteration is given."""
+
+    def equation(
+        self, eqn: JaxprEqn, path: str, operands: list[Any], values: list[Any], iterations: tuple[int, ...]
+    ) -> None: ...
+    def ran(self, prefix: str, outs: list[Any]) -> None: ...
+    def part(self, whole: Any, part: Any) -> None: ...
+
+
 class Evaluation:
     """Evaluates programs. `look` is told every value; after `seconds`, or with more than `memory` bytes of values alive at once, it
     raises `Stopped`. `iteration` is one that must be among those looked at in every loop."""
@@ -50,12 +62,12 @@ class Evaluation:
         self.end = time.perf_counter() + seconds
         self.alive = 0
         self.loops: dict[str, Loop] = {}
+        self.followers: list[Follower] = []
 
     def program(self, closed: ClosedJaxpr, args: Sequence[Any], needed: set[int] | None = None) -> list[Any]:
         """The results of a whole program; of its equations those `needed`, if not all are."""
-        options = {"debug_nans": False, "debug_infs": False, "sharp_bits": False, "debug_key_reuse": False}
-        with using(evaluation()), config.override(**options):
-            for i, value in enumerate(closed.consts):
+        with self.around():
+            for i, value in enumerate(self.constants(closed)):
                 self.look(f"const{i}", 0, value, ())
             for i, value in enumerate(args):
                 self.look(f"in{i}", 0, value, ())
@@ -70,7 +82,7 @@ class Evaluation:
         needed: set[int] | None = None,
     ) -> list[Any]:
         jaxpr = closed.jaxpr
-        env: dict[Var, Any] = dict(zip(jaxpr.constvars, map(to_array, closed.consts)))
+        env: dict[Var, Any] = dict(zip(jaxpr.constvars, self.constants(closed)))
         env.update(zip(jaxpr.invars, args))
         last = _last_uses(jaxpr)
         own: set[Var] = set()
@@ -79,7 +91,10 @@ class Evaluation:
                 continue
             path = f"{prefix}e{i}"
             self._check(path)
-            values = self._equation(eqn, [_read(a, env) for a in eqn.invars], path, iterations)
+            operands = [self._read(a, env) for a in eqn.invars]
+            values = self.equation(eqn, operands, path, iterations)
+            for follower in self.followers:
+                follower.equation(eqn, path, operands, values, iterations)
             for number, (var, value) in enumerate(zip(eqn.outvars, values)):
                 self.look(path, number, value, iterations)
                 env[var] = value
@@ -91,7 +106,10 @@ class Evaluation:
                     env.pop(var)
                     self.alive -= _size(var)
         self.alive -= sum(map(_size, own))
-        return [_read(a, env) for a in jaxpr.outvars] if needed is None else []
+        outs = [self._read(a, env) for a in jaxpr.outvars] if needed is None else []
+        for follower in self.followers:
+            follower.ran(prefix, outs)
+        return outs
 
     def _check(self, path: str) -> None:
         if time.perf_counter() > self.end:
@@ -99,7 +117,7 @@ class Evaluation:
         if self.alive > self.memory:
             raise Stopped(f"stopped at {path}: the values alive at once take more than {self.memory / 1e9:.3g} GB")
 
-    def _equation(self, eqn: JaxprEqn, operands: list[Any], path: str, iterations: tuple[int, ...]) -> list[Any]:
+    def equation(self, eqn: JaxprEqn, operands: list[Any], path: str, iterations: tuple[int, ...]) -> list[Any]:
         name = eqn.primitive.name
         if name == "scan":
             return self._scan(eqn, operands, path, iterations)
@@ -107,15 +125,14 @@ class Evaluation:
             return self._while(eqn, operands, path, iterations)
         if name == "cond":
             return self._cond(eqn, operands, path, iterations)
-        inner = called(eqn)
+        inner = self.called(eqn)
         if inner is not None:
             segments = subjaxprs(eqn.params)
             segment = next((s for s, one in segments if one is inner), "")
             return self.run(inner, operands, subpath(path, segment), iterations)
         if subjaxprs(eqn.params):
-            return run(_one(eqn), operands)
-        out = evaluation().process(eqn.primitive, tuple(operands), eqn.params)
-        return list(out) if eqn.primitive.multiple_results else [out]
+            return self.whole(eqn, operands)
+        return self.apply(eqn, operands)
 
     def _cond(self, eqn: JaxprEqn, operands: list[Any], path: str, iterations: tuple[int, ...]) -> list[Any]:
         branches = eqn.params["branches"]
@@ -134,12 +151,12 @@ class Evaluation:
                 carry = self._carry_before(eqn, operands, number)
             at = length - 1 - number if params["reverse"] else number
             outs = self.run(
-                body, [*consts, *carry, *[_element(x, at) for x in xs]], subpath(path, ""), (*iterations, number)
+                body, [*consts, *carry, *[self._part(x, at) for x in xs]], subpath(path, ""), (*iterations, number)
             )
             carry, before = outs[:m], number + 1
         looked = "all" if len(numbers) == length else ", ".join(str(n) for n in numbers)
         self.loops[path] = Loop(path, length, looked)
-        return run(_one(eqn), operands)
+        return self.whole(eqn, operands)
 
     def _numbers(self, length: int, equations: int) -> list[int]:
         """The iterations to look at: all, or the first, the last and the one that is asked for."""
@@ -153,8 +170,8 @@ class Evaluation:
         params = eqn.params
         c, m, length = params["num_consts"], params["num_carry"], int(params["length"])
         span = slice(length - number, length) if params["reverse"] else slice(0, number)
-        xs = [_element(x, span) for x in operands[c + m :]]
-        outs = evaluated(eqn, [*operands[: c + m], *xs], {**params, "length": number})
+        xs = [self.element(x, span) for x in operands[c + m :]]
+        outs = self.other(eqn, [*operands[: c + m], *xs], {**params, "length": number})
         return outs[:m]
 
     def _while(self, eqn: JaxprEqn, operands: list[Any], path: str, iterations: tuple[int, ...]) -> list[Any]:
@@ -175,19 +192,61 @@ class Evaluation:
             carry = self.run(body, [*operands[c : c + b], *carry], subpath(path, "body_jaxpr"), inside)
             number += 1
         self.loops[path] = Loop(path, None if more else number, f"the first {number:,}" if more else "all")
-        return run(_one(eqn), operands) if more else carry
+        return self.whole(eqn, operands) if more else carry
 
+    def _part(self, x: Any, at: int) -> Any:
+        part = self.element(x, at)
+        for follower in self.followers:
+            follower.part(x, part)
+        return part
 
-def evaluated(eqn: JaxprEqn, operands: Sequence[Any], params: dict[str, Any]) -> list[Any]:
-    """The results of an equation with other parameters, compiled by itself."""
-    avals = [to_array(x).aval for x in operands]
-    out, _ = eqn.primitive.abstract(*avals, **params)
-    invars = [Var(aval) for aval in avals]
-    outvars = [Var(aval) for aval in out]
-    one = eqn.replace(invars=list(invars), outvars=outvars, params=params)
-    return run(
-        ClosedJaxpr(Jaxpr([], invars, list(outvars), [one], no_effects, DebugInfo(eqn.primitive.name))), operands
-    )
+    def _read(self, atom: Atom, env: dict[Var, Any]) -> Any:
+        return env[atom] if isinstance(atom, Var) else self.literal(atom)
+
+    # --- what runs an equation: another library's programs have these in another way --------------------------------
+
+    def around(self) -> AbstractContextManager[Any]:
+        """What holds while a program is evaluated."""
+        stack = ExitStack()
+        options = {"debug_nans": False, "debug_infs": False, "sharp_bits": False, "debug_key_reuse": False}
+        stack.enter_context(using(evaluation()))
+        stack.enter_context(config.override(**options))
+        return stack
+
+    def constants(self, closed: ClosedJaxpr) -> list[Any]:
+        """The captured values of a program, as arrays."""
+        return [to_array(x) for x in closed.consts]
+
+    def literal(self, atom: Any) -> Any:
+        """A literal as an array."""
+        return to_array(literal_value(atom))
+
+    def called(self, eqn: JaxprEqn) -> ClosedJaxpr | None:
+        """The program that an equation runs once, on all its operands; None if it does something else."""
+        return called(eqn)
+
+    def apply(self, eqn: JaxprEqn, operands: list[Any]) -> list[Any]:
+        """The results of an equation without inner programs."""
+        out = evaluation().process(eqn.primitive, tuple(operands), eqn.params)
+        return list(out) if eqn.primitive.multiple_results else [out]
+
+    def whole(self, eqn: JaxprEqn, operands: list[Any]) -> list[Any]:
+        """The results of an equation, compiled by itself."""
+        return run(_one(eqn), operands)
+
+    def other(self, eqn: JaxprEqn, operands: list[Any], params: dict[str, Any]) -> list[Any]:
+        """The results of an equation with other parameters, compiled by itself."""
+        avals = [to_array(x).aval for x in operands]
+        out, _ = eqn.primitive.abstract(*avals, **params)
+        invars = [Var(aval) for aval in avals]
+        outvars = [Var(aval) for aval in out]
+        one = eqn.replace(invars=list(invars), outvars=outvars, params=params)
+        jaxpr = Jaxpr([], invars, list(outvars), [one], no_effects, DebugInfo(eqn.primitive.name))
+        return run(ClosedJaxpr(jaxpr), operands)
+
+    def element(self, x: Any, at: int | slice) -> Any:
+        """A part of an array along its first axis."""
+        return _element(x, at)
 
 
 def _one(eqn: JaxprEqn) -> ClosedJaxpr:
@@ -196,10 +255,6 @@ def _one(eqn: JaxprEqn) -> ClosedJaxpr:
     outvars = [Var(v.aval) for v in eqn.outvars]
     one = eqn.replace(invars=list(invars), outvars=outvars)
     return ClosedJaxpr(Jaxpr([], invars, list(outvars), [one], no_effects, DebugInfo(eqn.primitive.name)))
-
-
-def _read(atom: Atom, env: dict[Var, Any]) -> Any:
-    return env[atom] if isinstance(atom, Var) else to_array(literal_value(atom))
 
 
 def _element(x: Any, at: int | slice) -> Any:

@@ -1,0 +1,106 @@
+"""A program of jax's run equation by equation, by jax: each equation is a program of its own, on the arrays that it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, ExitStack
+from typing import Any
+
+from ..core.jaxpr import ClosedJaxpr, JaxprEqn, subjaxprs, walk
+from ..observe.ledger import Row
+from ..observe.values import Evaluable
+from ..observe.values.evaluation import Evaluation
+from . import private
+from .translating import OtherAval, Translation, aval_of, one_line
+from .watching import current
+
+
+_CALLS = ("jit", "pjit", "closed_call", "core_call", "remat", "remat2", "checkpoint", "custom_jvp_call", "custom_vjp_call",
+          "custom_vjp_call_jaxpr")  # fmt: skip
+"""Operations that run their inner program once, on all their operands."""
+
+
+class JaxEvaluation(Evaluation):
+    """Evaluates a translated program of jax's; `constants` are the values that it captured."""
+
+    def __init__(self, translation: Translation, captured: Sequence[Any], *args: Any):
+        super().__init__(*args)
+        self._translation, self._captured = translation, list(captured)
+
+    def around(self) -> AbstractContextManager[Any]:
+        stack = ExitStack()
+        watcher = current()
+        if watcher is not None:
+            stack.enter_context(watcher.looking_away())
+        for option in ("debug_nans", "debug_infs"):
+            stack.enter_context(getattr(private.module("jax"), option)(False))
+        return stack
+
+    def constants(self, closed: ClosedJaxpr) -> list[Any]:
+        of, atoms = self._translation.captured[id(closed.jaxpr)]
+        own = self._captured if closed.jaxpr is self._translation.jaxpr else list(getattr(of, "consts", ()))
+        if len(own) + len(atoms) != len(closed.jaxpr.constvars) or not all(hasattr(atom, "val") for atom in atoms):
+            raise LookupError("a value that an inner program captured is not known: it cannot be evaluated by parts")
+        return [*own, *[_array(atom.val, atom.aval) for atom in atoms]]
+
+    def literal(self, atom: Any) -> Any:
+        return private.module("jax.numpy").asarray(atom.val, dtype=atom.aval.dtype)
+
+    def called(self, eqn: JaxprEqn) -> ClosedJaxpr | None:
+        inner = subjaxprs(eqn.params)
+        alike = len(inner) == 1 and len(inner[0][1].jaxpr.invars) == len(eqn.invars)
+        return inner[0][1] if eqn.primitive.name in _CALLS and alike else None
+
+    def apply(self, eqn: JaxprEqn, operands: list[Any]) -> list[Any]:
+        return self.whole(eqn, operands)
+
+    def whole(self, eqn: JaxprEqn, operands: list[Any]) -> list[Any]:
+        return private.evaluated(self._translation.equation_of[id(eqn)], operands, self._translation.debug)
+
+    def other(self, eqn: JaxprEqn, operands: list[Any], params: dict[str, Any]) -> list[Any]:
+        own = self._translation.equation_of[id(eqn)]
+        return list(own.primitive.bind(*operands, **{**own.params, "length": params["length"]}))
+
+    def element(self, x: Any, at: int | slice) -> Any:
+        return x[at]
+
+
+def _array(value: Any, aval: Any) -> Any:
+    return private.module("jax.numpy").asarray(value, dtype=aval.dtype)
+
+
+def evaluable(row: Row, translation: Translation, constants: Any, given: Any, callbacks: bool) -> Evaluable:
+    """A program of jax's, to be evaluated on the arguments `given`, or those of its call. Raises LookupError where these are gone,
+    ValueError where it is not run again: it calls Python functions (unless `callbacks`), has references, or is for several devices."""
+    entry = row.entry
+    if entry.executable.calls_python and not callbacks:
+        raise ValueError(
+            f"{row.function} calls Python functions, which may have effects: it is not run again unless asked for (callbacks)"
+        )
+    if entry.executable.devices > 1:
+        raise ValueError(f"{row.function} is for several devices: its parts are not run one by one")
+    if any(_is_reference(v.aval) for _, eqn in walk(translation.jaxpr) for v in (*eqn.invars, *eqn.outvars)):
+        raise ValueError(f"{row.function} has references, which a second run would change: it is not run again")
+    given = given or row.given
+    arrays, captured = (one.arrays() if one is not None else None for one in (given, constants))
+    if arrays is None or captured is None or len(arrays) != len(translation.jaxpr.invars):
+        raise LookupError(
+            f"the arguments of the call of {row.function}, or values that it captured, are gone: ask with others, by %values f(x) or "
+            "inspect(f)(x).values"
+        )
+    jnp = private.module("jax.numpy")
+    arrays = [_cast(jnp, x, v.aval) for x, v in zip(arrays, translation.jaxpr.invars)]
+
+    def evaluation(*args: Any) -> Evaluation:
+        return JaxEvaluation(translation, captured, *args)
+
+    closed = ClosedJaxpr(translation.jaxpr)
+    return Evaluable(closed, arrays, evaluation, lambda x: aval_of(x.aval).short(), lambda buf, _: buf)
+
+
+def _cast(jnp: Any, x: Any, aval: Any) -> Any:
+    return x if x.dtype == aval.dtype or not hasattr(aval.dtype, "kind") else jnp.asarray(x, dtype=aval.dtype)
+
+
+def _is_reference(aval: Any) -> bool:
+    return isinstance(aval, OtherAval) and "Ref" in one_line(aval)

@@ -1,0 +1,145 @@
+"""Values, comparisons and hunts for NaNs in programs of jax: they are run by parts, and that is the program that jax runs."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import lax
+
+import jitscope
+from jitscope import observe
+from jitscope_kernel.nans import find_nan
+from jitscope_widgets import validate
+from tests.kernel_ext.conftest import bare_shell  # noqa: F401
+
+
+x = jnp.linspace(0.5, 2.0, 6).reshape(2, 3)
+captured = jnp.arange(3.0)
+
+
+def nested(v, n, key):
+    y = jnp.tanh(v) * n + captured
+
+    def step(c, r):
+        return jnp.sqrt(c + 0.5), jax.nn.relu(r - 1)
+
+    c, rs = lax.scan(step, y, jnp.arange(4.0), reverse=True)
+    z = lax.while_loop(lambda s: s[1] < 3, lambda s: (s[0] / 2, s[1] + 1), (c, 0))[0]
+    w = lax.cond(n > 1, jnp.sin, jnp.cos, z)
+    return w + jax.random.normal(key, (2, 3)), rs
+
+
+def trained(p, v):
+    loss = jax.checkpoint(lambda p: jnp.square(jax.nn.softmax(v @ p["w"].T) - 1).mean())
+    return jax.value_and_grad(loss)(p)
+
+
+PROGRAMS = {
+    "loops, branches, keys": lambda: (jax.jit(nested), (x, 2.0, jax.random.key(0))),
+    "a derivative": lambda: (jax.jit(trained), ({"w": jnp.ones((2, 3))}, x)),
+    "custom derivatives": lambda: (jax.grad(lambda v: jax.nn.silu(jax.nn.relu(v)).sum()), (x,)),
+    "linear algebra": lambda: (lambda a: jnp.linalg.solve(a @ a.T + jnp.eye(2), jnp.ones(2)), (x,)),
+}
+
+
+@pytest.mark.parametrize("case", PROGRAMS.values(), ids=PROGRAMS)
+def test_the_values_are_those_of_the_program(watcher, case):
+    function, args = case()
+    count = len(list(observe.ledger()))
+    seen = jitscope.inspect(function)(*args)
+    document = seen.values.document
+    validate(document)
+    assert len(list(observe.ledger())) <= count + 1, "what was run by parts is no news"
+    assert "bit by bit" in document["differs"] or float(document["differs"].split("at most ")[1].split(" ")[0]) < 1e-5
+    results = [np.asarray(v) for v in jax.tree.leaves(function(*args)) if v.dtype.kind == "f"]
+    rows = document["rows"]
+    for result in results:
+        same = [row for row in rows if row["size"] % result.size == 0 and row["max"] is not None]
+        assert any(np.isclose(row["max"], result.max(), rtol=1e-4) for row in same)
+    assert all(row["line"] is not None for row in rows if row["path"].startswith("e"))
+
+
+def test_each_iteration_of_a_loop_is_looked_at(watcher):
+    seen = jitscope.inspect(jax.jit(nested))(x, 2.0, key := jax.random.key(0))
+    document = seen.values.document
+    assert {loop["count"]: loop["looked"] for loop in document["loops"]} == {4: "all", 3: "all"} and key is not None
+    (root,) = [row for row in document["rows"] if row["label"] == "sqrt"]
+    c, seen_values = np.tanh(np.asarray(x)) * 2 + np.arange(3), []
+    for _ in range(4):
+        c = np.sqrt(c + 0.5)
+        seen_values.append(c)
+    assert root["iterations"] == 4 and np.isclose(root["mean"], np.mean(seen_values), rtol=1e-4)
+
+
+def masked(v):
+    dead = jnp.log(-v)
+    return jnp.where(v > 0, v, dead), jnp.sqrt(v - 2)
+
+
+def soft(v):
+    e = jnp.exp(v * 100)
+    return e / e.sum()
+
+
+def stepwise(v):
+    return lax.scan(lambda c, r: (jnp.log(c - r), c), v, jnp.arange(5.0))[0].sum()
+
+
+def rooted(v):
+    return jnp.where(v > 0, jnp.sqrt(v), 0.0).sum()
+
+
+HUNTS = {
+    "one that does not reach the result": (masked, jnp.full(2, 1.5), ("sqrt", "negative number", "silent-nan"), ()),
+    "softmax": (soft, jnp.arange(3.0), ("div", "exp of 100", "silent-nan"), ()),
+    "an iteration": (stepwise, jnp.full(2, 5.0), ("log", "logarithm", "silent-nan"), (2,)),
+    "a backward pass": (jax.grad(rooted), jnp.zeros(2), ("mul", "0 times an infinity", "where-grad-nan"), ()),
+}
+
+
+@pytest.mark.parametrize("case", HUNTS.values(), ids=HUNTS)
+def test_the_first_nan_is_found(watcher, case):
+    function, argument, (primitive, why, kind), iterations = case
+    found = find_nan(function)(argument)
+    validate(found.document)
+    assert (found.found, found.primitive, found.iterations) == (True, primitive, iterations)
+    assert why in found.document["cause"] and found.document["sharp_bit"] == kind
+    python = getattr(function, "__wrapped__", function)
+    lines = range(python.__code__.co_firstlineno, python.__code__.co_firstlineno + 4)
+    assert found.line in lines
+    made = [np.isnan(x).any() for x in found.inputs]
+    assert not any(made) and np.isnan(found.outputs[0]).any()
+
+
+def test_arguments_that_have_one_and_results_without_one(watcher):
+    f = jax.jit(lambda v: v + 1)
+    assert "had one already" in find_nan(f)(jnp.array([1.0, np.nan])).document["sentence"]
+    assert "gives no NaN" in find_nan(f)(x).document["sentence"]
+
+
+def test_what_is_not_run_again_says_why(watcher):
+    def told(v):
+        jax.debug.print("{}", v)
+        return v
+
+    with pytest.raises(ValueError, match="calls Python functions"):
+        jitscope.inspect(told)(x).values  # noqa: B018
+    gone = jitscope.inspect(jax.jit(lambda v: v + 1))(jnp.ones(7))
+    with pytest.raises(LookupError, match="are gone"):
+        gone.values  # noqa: B018
+    with pytest.raises(LookupError, match="compiler_options"):
+        jitscope.inspect(soft)(captured).compare(options={"xla_cpu_use_fusion_emitters": False})
+
+
+def test_cells_compare_and_hunt(bare_shell):  # noqa: F811
+    bare_shell.cell("%load_ext jitscope\nimport jax, jax.numpy as jnp\nx = jnp.zeros(3)")
+    bare_shell.cell("@jax.jit\ndef f(v):\n    return jnp.cos(v)\nf(x)")
+    ran = bare_shell.cell("%%jit --vs f\n@jax.jit\ndef f(v):\n    return jnp.cos(v) + 0.0\nf(x)")
+    (compared,) = [d for d in ran.documents if d["kind"] == "comparison"]
+    validate(compared)
+    assert compared["results"]["equal"] and compared["pairs"] >= 10
+    ran = bare_shell.cell("%%jit --nans\n@jax.jit\ndef g(v):\n    return v / v\ng(x)")
+    (hunted,) = [d for d in ran.documents if d["kind"] == "nan-hunt"]
+    assert hunted["operation"]["primitive"] == "div" and hunted["operation"]["position"]["line"] == 4
+    assert bare_shell.cell("%values f(x)").document["rows"]
+    assert bare_shell.cell("%nans g(x)").document["found"]
