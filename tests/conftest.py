@@ -30,6 +30,19 @@ hypothesis.settings.load_profile("jitscope")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--shard", metavar="K/N", help="run the K-th of N parts of the tests")
+    parser.addoption(
+        "--xla", choices=("quick", "default"), help="only the files that are compiled so (tests/extent.py)"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--xla") == "quick":  # before anything compiles, here or in a process of a test's
+        os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {extent.QUICK_FLAGS}"
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    named = collection_path.is_file() and collection_path.name.startswith("test_")
+    return True if named and not extent.belongs(collection_path, config.getoption("--xla")) else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -18,6 +18,7 @@ from jitscope.observe.memory.lifetimes import buffers_of, curve_of
 from jitscope.observe.memory.plan import plan_of
 from jitscope.xla import hlo_module
 from jitscope_widgets.schema import validate
+from tests.extent import some
 from tests.programs.rows import row_of
 
 
@@ -64,6 +65,7 @@ SMALL = {
     "gradient of a scan": (jx.grad(saving), (np.ones((50, 300), np.float32),), ()),
 }
 LARGE = ("transformer", "lstm", "resnet", "unrolled")
+EACH = pytest.mark.parametrize("name", [*SMALL, *some(LARGE, always="lstm resnet")])
 
 
 KEPT = []
@@ -104,7 +106,7 @@ def values(told):
     return found
 
 
-@pytest.mark.parametrize("name", [*SMALL, *LARGE])
+@EACH
 def test_totals_are_those_of_the_executable_and_of_the_dump(name):
     row, told = known(name)
     plan, stats = plan_of(told), row.entry.executable.memory_stats()
@@ -118,7 +120,7 @@ def test_totals_are_those_of_the_executable_and_of_the_dump(name):
     assert [a.size for a in plan.allocations] == [int(size) for size in header]
 
 
-@pytest.mark.parametrize("name", [*SMALL, *LARGE])
+@EACH
 def test_what_is_alive_is_what_the_dump_says(name):
     row, told = known(name)
     plan = plan_of(told)
@@ -139,7 +141,7 @@ def test_what_is_alive_is_what_the_dump_says(name):
     assert set(plan.schedule) <= names
 
 
-@pytest.mark.parametrize("name", [*SMALL, *LARGE])
+@EACH
 def test_the_bytes_in_use_are_those_that_values_alive_cover(name):
     told = known(name)[1]
     plan = plan_of(told)
@@ -157,7 +159,7 @@ def test_the_bytes_in_use_are_those_that_values_alive_cover(name):
     assert highest <= sum(a.size for a in plan.allocations if a.kind != "thread")
 
 
-@pytest.mark.parametrize("name", [*SMALL, *LARGE])
+@EACH
 def test_buffers_that_are_alive_together_do_not_lie_on_each_other(name):
     """But for those of which one takes the place of the other, by the instruction that reads it last."""
     buffers = buffers_of(plan_of(known(name)[1]))
@@ -169,7 +171,7 @@ def test_buffers_that_are_alive_together_do_not_lie_on_each_other(name):
             assert apart or other.born == one.dies
 
 
-@pytest.mark.parametrize("name", [*SMALL, *LARGE])
+@EACH
 def test_the_document_says_the_same(name):
     row = known(name)[0]
     document = memory_of(row)

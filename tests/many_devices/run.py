@@ -26,7 +26,8 @@ def plain(x: Any) -> Any:
 
 
 def main(root: str, names: list[str]) -> None:
-    os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8" if root == "jax" else ""
+    if root == "jax":
+        os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
     os.environ["JITSCOPE_NUM_CPU_DEVICES"] = "8"
     import tests.many_devices.cases_of_parts
     import tests.many_devices.cases_of_types  # noqa: F401  (more cases)

@@ -348,7 +348,7 @@ def to_array(x: Any) -> Array:
     if isinstance(x, Array) or isinstance(x, Tracer):
         return x  # pyright: ignore[reportReturnType]
     if is_python_scalar(x) or isinstance(x, np.generic):
-        return _scalar_array(x)
+        return scalar_array(x)
     if (given := from_protocol(x)) is not x:
         return to_array(given)
     if hasattr(x, "aval"):
@@ -386,7 +386,8 @@ def _from_jax(x: Any) -> Array:
     return stays(Array(client.share(value, ours), aval))
 
 
-def _scalar_array(x: Any) -> Array:
+def scalar_array(x: Any) -> Array:
+    """A number as an Array of shape []; equal numbers share a buffer. Raises OverflowError for an int that does not fit."""
     if config.guarding:
         guard("host_to_device", lambda: f"the number {x!r}")
     # Numbers that are equal need not be the same: 0.0 and -0.0, 1+0j and 1-0j; and NaN equals nothing.

@@ -1,22 +1,27 @@
 """The key of a call: what is known of it without flattening all of it, tracing or looking at a device.
 
-A key holds the options in force, and for each argument its aval (arrays and numbers), its structure and the avals of its leaves
-(trees), or its type and value (static arguments); those by name behind their name.
+A key holds the options in force, the names of arguments by name, and for each argument its aval (arrays and numbers), its
+structure and the avals of its leaves (trees), or its type and value (static arguments).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import tree
 from ..core.config import settings
-from .array import Array, to_array
+from .array import Array, array_from_numpy, scalar_array, to_array
 from .static import StaticSpec, is_static_kind
 
 
-_NUMBERS = frozenset({float, int, bool, complex, np.ndarray})
+MAKERS: dict[type, Callable[[Any], Array]] = {
+    np.ndarray: array_from_numpy,
+    **dict.fromkeys((float, int, bool, complex), scalar_array),
+}
+"""What is always data, and how it becomes an array."""
 
 
 def call_key(spec: StaticSpec, auto: bool, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, list[Any]] | None:
@@ -25,43 +30,41 @@ def call_key(spec: StaticSpec, auto: bool, args: tuple, kwargs: dict[str, Any]) 
 
     None for a call with anything else than arrays, numbers, trees of those and static values.
     """
-    key: list[Any] = [settings(), len(args)]
+    key: list[Any] = [settings(), len(args), *kwargs]
     bufs: list[Any] = []
-    static, names = spec.positions, spec.names
-    if spec.from_the_end:
-        static = spec.static_positions(len(args))
+    static = spec.static_among(len(args)) if spec.from_the_end else spec.static
     for i, x in enumerate(args):
         if i in static:
-            key.append((type(x), x))
+            key += type(x), x
         elif type(x) is Array:
             key.append(x.aval)
             bufs.append(x.buf)
         elif not _add(key, bufs, x, auto):
             return None
-    for name, x in kwargs.items():
-        key.append(name)
-        if name in names:
-            key.append((type(x), x))
-        elif type(x) is Array:
-            key.append(x.aval)
-            bufs.append(x.buf)
-        elif not _add(key, bufs, x, auto):
+    for name in kwargs:
+        if name in static:
+            key += type(kwargs[name]), kwargs[name]
+        elif not _add(key, bufs, kwargs[name], auto):
             return None
     return None if auto and not bufs else (tuple(key), bufs)
 
 
 def _add(key: list[Any], bufs: list[Any], x: Any, auto: bool) -> bool:
-    """Add what is no array, or not one alone; False where that cannot be done."""
+    """Add what is not static by its place; False where that cannot be done."""
     kind = type(x)
-    if auto and is_static_kind(x):
-        key.append((kind, x))
+    if kind is Array:
+        key.append(x.aval)
+        bufs.append(x.buf)
         return True
-    if kind in _NUMBERS:
+    if auto and is_static_kind(x):
+        key += kind, x
+        return True
+    make = MAKERS.get(kind)
+    if make is not None:
         try:
-            x = to_array(x)
+            x = make(x)
         except (TypeError, OverflowError):
             return False
-    if type(x) is Array:
         key.append(x.aval)
         bufs.append(x.buf)
         return True

@@ -16,8 +16,6 @@ from enum import Enum
 from types import MethodType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from .. import tree
 from ..control.call import call
 from ..control.discharge import uses_refs
@@ -32,9 +30,9 @@ from ..core.staging import eval_jaxpr, recording
 from ..core.trace import Tracer, _current, current_trace, evaluating, running_line
 from ..xla import client
 from .arguments import Arguments
-from .array import Array, array_from_numpy, device_for, layouts_text, one_device, placed, to_array
+from .array import Array, device_for, layouts_text, one_device, placed, to_array
 from .caches import CheckedReady, Ready, SpreadReady, Traced, caches_of
-from .call_key import call_key
+from .call_key import MAKERS, call_key
 from .compile import Options, Program, SpreadProgram, compile_jaxpr
 from .given import Given
 from .memory import RefReady, Taken
@@ -89,32 +87,26 @@ class JitFunction:
             written, given = None, args
             if self._one_device and _current.get() is None:
                 if self._all_dynamic:
-                    # The quickest way, for arrays alone, NumPy's too; `call_key` would give the same.
-                    key: list[Any] = [config.unscoped if scoped() is None else settings(), len(args)]
+                    # The quickest way, for arrays and numbers alone; `call_key` would give the same.
+                    key: list[Any] = [config.unscoped if scoped() is None else settings(), len(args), *kwargs]
                     bufs = []
-                    for x in args:
+                    for x in (*args, *kwargs.values()) if kwargs else args:
                         if type(x) is not Array:
-                            if type(x) is not np.ndarray:
+                            make = MAKERS.get(type(x))
+                            if make is None:
                                 break
                             try:
-                                x = array_from_numpy(x)
-                            except TypeError:  # the long way says which argument it is
+                                x = make(x)
+                            except (TypeError, OverflowError):  # the long way says which argument it is
                                 break
                         key.append(x.aval)
                         bufs.append(x.buf)
                     else:
-                        for name in kwargs:
-                            x = kwargs[name]
-                            if type(x) is not Array:
-                                break
-                            key += name, x.aval
-                            bufs.append(x.buf)
-                        else:
-                            ready = self._caches.calls.get(tuple(key))
-                            if ready is not None:
-                                return ready.run(bufs)
+                        ready = self._caches.calls.get(tuple(key))
+                        if ready is not None:
+                            return ready.run(bufs)
                     count = min(len(bufs), len(args))
-                    given = (*map(Array, bufs[:count], key[2:]), *args[count:])
+                    given = (*map(Array, bufs[:count], key[2 + len(kwargs) :]), *args[count:])
                 written = call_key(self._spec, self._auto, given, kwargs)
                 if written is not None:
                     try:

@@ -42,6 +42,7 @@ class StaticSpec:
         if both:
             raise ValueError(f"argument {', '.join(sorted(both))} cannot be both static and donated")
         self.statics = bool(self.positions or self.names)
+        self.static: frozenset[int | str] = frozenset(self.positions | self.names)
         self.from_the_end = any(i < 0 for i in self.positions)
         self.key = (frozenset(self.positions), frozenset(self.names), frozenset(donated[0]), frozenset(donated[1]))
 
@@ -86,6 +87,10 @@ class StaticSpec:
     def static_positions(self, count: int) -> set[int]:
         """The static ones among `count` arguments by position."""
         return _within(self.positions, count)
+
+    def static_among(self, count: int) -> set[int | str]:
+        """The positions, of `count`, and the names of static arguments."""
+        return self.static_positions(count) | self.names
 
     def donated_at(self, count: int) -> set[int | str]:
         """The positions, of `count`, and the names of donated arguments."""
