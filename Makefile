@@ -81,9 +81,10 @@ test-front: $(PACKAGES)
 
 test-python: $(INSTALLED) front
 	-@$(MAKE) --no-print-directory .venv-libraries/.installed
-	$(PY) -m pytest --ignore=tests/browser -n $(JOBS) --dist worksteal
+	$(PY) -m pytest --ignore=tests/browser -n $(JOBS) --dist worksteal --xla default
+	$(PY) -m pytest --ignore=tests/browser -n $(JOBS) --dist worksteal --xla quick
 
-# Everything, or one part of it: make test-all SHARD=2/6.
+# Everything, compiled as users compile it, or one part of it: make test-all SHARD=2/6.
 test-all: export JITSCOPE_TESTS := all
 test-all: $(INSTALLED) front chromium
 	-@$(MAKE) --no-print-directory .venv-libraries/.installed

@@ -231,7 +231,16 @@ EAGER = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", EAGER)
+each = pytest.mark.parametrize(
+    "name",
+    some(
+        EAGER,
+        always="normal truncated_normal gamma poisson binomial bernoulli categorical ball permutation choice multinomial",
+    ),
+)
+
+
+@each
 def test_outside_of_jit_each_is_one_program(name: str) -> None:
     jx.clear_caches()
     for key, programs in ((random.key(5), 1), (random.key(6), 0), (random.PRNGKey(7), 1)):
@@ -240,7 +249,7 @@ def test_outside_of_jit_each_is_one_program(name: str) -> None:
         assert counted["compile"] <= programs, [r for r in counted.records if r.step == "compile"]
 
 
-@pytest.mark.parametrize("name", EAGER)
+@each
 def test_no_key_is_used_twice(name: str) -> None:
     with jx.debug_key_reuse(True):
         EAGER[name](random.key(5))
