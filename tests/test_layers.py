@@ -99,6 +99,8 @@ OPS = [
     "generators",
     "rng",
     "collective",
+    "exchanges",
+    "ragged_exchange",
 ]
 
 

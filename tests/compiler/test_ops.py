@@ -12,7 +12,15 @@ from jitscope.core.avals import aval_of
 from jitscope.core.dtypes import bfloat16
 from jitscope.core.hashing import structural_hash
 from jitscope.core.staging import trace_to_jaxpr
-from jitscope.ops import collective, dot, elementwise as ew, indexing as ix, linear as li, reduce as red, sort
+from jitscope.ops import (
+    dot,
+    elementwise as ew,
+    exchanges,
+    indexing as ix,
+    linear as li,
+    reduce as red,
+    sort,
+)
 
 
 ROWS = ix.GatherDimensionNumbers((1,), (0,), (0,))
@@ -215,42 +223,42 @@ def test_sorts_that_do_not_fit_say_why() -> None:
 def test_collectives_know_their_axes() -> None:
     x = np.arange(6, dtype=np.float32).reshape(2, 3)
     both = lambda f: jx.vmap(jx.vmap(f, axis_name="j"), axis_name="i")
-    close(both(lambda v: collective.psum(v, ("i", "j")))(x), np.full((2, 3), 15))
-    close(both(lambda v: collective.psum(v, "j"))(x), np.repeat(x.sum(1, keepdims=True), 3, 1))
-    close(both(lambda v: collective.axis_index(("i", "j")))(x), np.arange(6).reshape(2, 3))
-    close(both(lambda v: collective.axis_index(("j", "i")))(x), np.arange(6).reshape(3, 2).T)
-    close(both(lambda v: collective.all_gather(v, ("i", "j")))(x), np.broadcast_to(x.ravel(), (2, 3, 6)))
-    assert both(lambda v: li.mul_p(v, float(collective.axis_size(("i", "j")))))(x).aval.shape == (2, 3)
+    close(both(lambda v: exchanges.psum(v, ("i", "j")))(x), np.full((2, 3), 15))
+    close(both(lambda v: exchanges.psum(v, "j"))(x), np.repeat(x.sum(1, keepdims=True), 3, 1))
+    close(both(lambda v: exchanges.axis_index(("i", "j")))(x), np.arange(6).reshape(2, 3))
+    close(both(lambda v: exchanges.axis_index(("j", "i")))(x), np.arange(6).reshape(3, 2).T)
+    close(both(lambda v: exchanges.all_gather(v, ("i", "j")))(x), np.broadcast_to(x.ravel(), (2, 3, 6)))
+    assert both(lambda v: li.mul_p(v, float(exchanges.axis_size(("i", "j")))))(x).aval.shape == (2, 3)
 
 
 def test_collectives_of_trees_and_scalars() -> None:
     x = floats([1, 2, 4])
     mapped = lambda f: jx.vmap(f, axis_name="i")
-    out = mapped(lambda v: collective.psum({"a": v, "b": 1}, "i"))(x)
+    out = mapped(lambda v: exchanges.psum({"a": v, "b": 1}, "i"))(x)
     close(out["a"], [7, 7, 7])
     close(out["b"], [3, 3, 3])
-    close(mapped(lambda v: collective.psum(ew.gt_p(v, 1.0), "i"))(x), [2, 2, 2])
-    close(mapped(lambda v: collective.pmean(v, "i"))(ints([1, 2, 4])), np.full(3, 7 / 3, np.float32))
-    close(mapped(lambda v: li.add_p(collective.pmax(v, "i"), collective.pmin(v, "i")))(x), [5, 5, 5])
-    close(mapped(lambda v: collective.pbroadcast(v, "i", 2))(x), [4, 4, 4])
-    close(mapped(lambda v: collective.pshuffle(v, "i", [2, 0, 1]))(x), [4, 1, 2])
+    close(mapped(lambda v: exchanges.psum(ew.gt_p(v, 1.0), "i"))(x), [2, 2, 2])
+    close(mapped(lambda v: exchanges.pmean(v, "i"))(ints([1, 2, 4])), np.full(3, 7 / 3, np.float32))
+    close(mapped(lambda v: li.add_p(exchanges.pmax(v, "i"), exchanges.pmin(v, "i")))(x), [5, 5, 5])
+    close(mapped(lambda v: exchanges.pbroadcast(v, "i", 2))(x), [4, 4, 4])
+    close(mapped(lambda v: exchanges.pshuffle(v, "i", [2, 0, 1]))(x), [4, 1, 2])
     square = np.arange(9, dtype=np.float32).reshape(3, 3)
-    close(mapped(lambda v: collective.pswapaxes(v, "i", 0))(square), square.T)
-    close(mapped(lambda v: collective.psum_scatter(v, "i"))(square), square.sum(0))
-    number = jx.jit(lambda v: li.add_p(v, li.convert(collective.axis_index("i"), np.dtype(np.float32))))
+    close(mapped(lambda v: exchanges.pswapaxes(v, "i", 0))(square), square.T)
+    close(mapped(lambda v: exchanges.psum_scatter(v, "i"))(square), square.sum(0))
+    number = jx.jit(lambda v: li.add_p(v, li.convert(exchanges.axis_index("i"), np.dtype(np.float32))))
     close(mapped(number)(x), x + np.arange(3))
 
 
 def test_collectives_outside_of_their_axis_say_so() -> None:
     x = np.ones(3, np.float32)
     with pytest.raises(NameError, match="no axis is called 'i' here"):
-        collective.psum(x, "i")
+        exchanges.psum(x, "i")
     with pytest.raises(NameError, match="in scope: 'j'"):
-        jx.vmap(lambda v: collective.pmax(v, "i"), axis_name="j")(x)
+        jx.vmap(lambda v: exchanges.pmax(v, "i"), axis_name="j")(x)
     with pytest.raises(ValueError, match="must be 3"):
-        jx.vmap(lambda v: collective.psum_scatter(v, "i"), axis_name="i")(np.ones((3, 2), np.float32))
+        jx.vmap(lambda v: exchanges.psum_scatter(v, "i"), axis_name="i")(np.ones((3, 2), np.float32))
     with pytest.raises(ValueError, match="comes twice"):
-        jx.vmap(lambda v: collective.ppermute(v, "i", [(0, 1), (1, 1)]), axis_name="i")(x)
+        jx.vmap(lambda v: exchanges.ppermute(v, "i", [(0, 1), (1, 1)]), axis_name="i")(x)
 
 
 # Programs ------------------------------------------------------------------------------------------------------------

@@ -399,7 +399,7 @@ def test_vmap_compiles_one_program_for_all_examples():
 
 
 def test_collectives_along_a_named_axis():
-    from jitscope.ops.collective import psum
+    from jitscope.ops.exchanges import psum
 
     share = jx.vmap(lambda x: div(x, psum(x, "i")), axis_name="i")
     np.testing.assert_allclose(share(X), X / X.sum(), rtol=1e-6)

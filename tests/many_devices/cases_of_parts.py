@@ -275,3 +275,48 @@ def training_three_ways(o: Any) -> Any:
             now = step(now, *data)
         results.append({k: np.asarray(v) for k, v in now.items()})
     return results
+
+
+GROUPS = [[0, 2], [1, 3]]
+
+
+@case
+def groups_of_devices(o: Any) -> Any:
+    """`axis_index_groups`: under shard_map, checked and not, with gradients; under pmap and vmap."""
+    lax, n = o.lax, np.arange(64, dtype=np.float32).reshape(8, 8) / 64
+    kinds: dict[str, Callable[..., Any]] = {
+        "psum": lambda a: lax.psum(a, "x", axis_index_groups=GROUPS),
+        "pmean": lambda a: lax.pmean(a, "x", axis_index_groups=GROUPS),
+        "pmax": lambda a: lax.pmax(a, "x", axis_index_groups=GROUPS),
+        "all_gather": lambda a: lax.all_gather(a, "x", axis_index_groups=GROUPS),
+        "all_gather tiled": lambda a: lax.all_gather(a, "x", axis=1, tiled=True, axis_index_groups=GROUPS),
+        "psum_scatter": lambda a: lax.psum_scatter(a, "x", axis_index_groups=GROUPS),
+        "psum_scatter tiled": lambda a: lax.psum_scatter(a, "x", scatter_dimension=1, tiled=True, axis_index_groups=GROUPS),
+        "all_to_all": lambda a: lax.all_to_all(a, "x", 1, 0, tiled=True, axis_index_groups=GROUPS),
+        "pswapaxes": lambda a: lax.pswapaxes(a, "x", 0, axis_index_groups=GROUPS),
+        "count": lambda a: a * lax.psum(1, "x", axis_index_groups=GROUPS),
+        "twice": lambda a: lax.psum(a, "x", axis_index_groups=[[0, 1], [1, 2, 3]]),
+    }  # fmt: skip
+    found: dict[str, Any] = {}
+    x = n[:4].reshape(4, 2, 4)
+    for name, f in kinds.items():
+        for check in (True, False):
+            run = o.jx.shard_map(f, mesh=o.mesh, in_specs=o.P("x"), out_specs=o.P("x"), check_vma=check)
+            loss = lambda a, run=run: o.jnp.sin(run(a)).sum()
+            found[f"{name} {check}"] = either(lambda run=run: lies(o.jx.jit(run)(n)))
+            if name != "pmax" and check is (name not in ("psum", "pmean")):
+                found[f"{name} gradient"] = either(lambda loss=loss: np.asarray(o.jx.grad(loss)(n)))
+        found[f"{name} pmap"] = either(lambda f=f: np.asarray(o.jx.pmap(f, axis_name="x")(x)))
+        found[f"{name} vmap"] = either(lambda f=f: np.asarray(o.jx.vmap(f, axis_name="x")(x)))
+    uneven = lambda a: lax.psum(a, "x", axis_index_groups=[[0], [1, 2, 3]])
+    found["uneven"] = np.asarray(
+        o.jx.shard_map(uneven, mesh=o.mesh, in_specs=o.P("x"), out_specs=o.P("x"), check_vma=False)(n)
+    )
+    return found
+
+
+def either(call: Callable[[], Any]) -> Any:
+    """What it gives, or the type of what it raises."""
+    found: list[Any] = []
+    kind = error(lambda: found.append(call()))
+    return found[0] if found else kind

@@ -58,8 +58,9 @@ class Collectives:
         self.module.run.now = before
         return list(operation.results)
 
-    def _groups(self, axes: Sequence[Any]) -> Any:
-        """The devices, by their numbers in the mesh, that differ along these axes alone."""
+    def _groups(self, axes: Sequence[Any], groups: Any = None) -> Any:
+        """The devices, by their numbers in the mesh, that differ along these axes alone; of those, `groups` of their numbers along
+        the axes (short ones end in -1)."""
         here = manual()
         assert here is not None
         names, sizes = list(here.mesh.axis_names), here.mesh.axis_sizes
@@ -67,7 +68,12 @@ class Collectives:
         at = [names.index(a) for a in axes]
         moved = np.moveaxis(numbers, at, range(len(sizes) - len(at), len(sizes)))
         count = int(np.prod([sizes[i] for i in at]))
-        return self.ir.DenseIntElementsAttr.get(np.ascontiguousarray(moved.reshape(-1, count), dtype=np.int64))
+        rows = moved.reshape(-1, count)
+        if groups is not None:
+            longest = max(map(len, groups))
+            padded = [[row[i] for i in group] + [-1] * (longest - len(group)) for row in rows for group in groups]
+            rows = np.array(padded)
+        return self.ir.DenseIntElementsAttr.get(np.ascontiguousarray(rows, dtype=np.int64))
 
     def _channel(self) -> Any:
         self.module.channels += 1
@@ -102,12 +108,12 @@ class Collectives:
             api_version=self.ir.IntegerAttr.get(self.ir.IntegerType.get_signless(32), 1), backend_config=config
         )  # fmt: skip
 
-    def all_reduce(self, x: Any, axes: Sequence[Any], combine: str) -> Any:
+    def all_reduce(self, x: Any, axes: Sequence[Any], combine: str, groups: Any = None) -> Any:
         """`add`, `maximum` or `minimum` over the devices along the axes."""
         if not self.apart:
             return x
         operation = self.hlo.AllReduceOp(
-            [x.type], [x], self._groups(axes), channel_handle=self._channel(), use_global_device_ids=self.ir.UnitAttr.get()
+            [x.type], [x], self._groups(axes, groups), channel_handle=self._channel(), use_global_device_ids=self.ir.UnitAttr.get()
         )  # fmt: skip
         self._combination(operation, x, combine)
         return operation.results[0]
@@ -118,40 +124,40 @@ class Collectives:
         with self.ir.InsertionPoint(block):
             self.hlo.return_([getattr(self.hlo, combine)(*block.arguments)])
 
-    def all_gather(self, x: Any, axes: Sequence[Any], dimension: int) -> Any:
+    def all_gather(self, x: Any, axes: Sequence[Any], dimension: int, groups: Any = None) -> Any:
         """The parts of the devices along the axes, one after another along a dimension that is there."""
         aval = self.avals_out[0]
         if not self.apart:
             return self.hlo.reshape(self.type(aval), x)
         kind = self.ir.RankedTensorType(x.type)
         shape = list(kind.shape)
-        shape[dimension] *= int(np.prod([self._size(a) for a in axes]))
+        shape[dimension] *= self._count(axes, groups)
         return self.hlo.AllGatherOp(
-            [self.ir.RankedTensorType.get(shape, kind.element_type)], [x], dimension, self._groups(axes),
+            [self.ir.RankedTensorType.get(shape, kind.element_type)], [x], dimension, self._groups(axes, groups),
             channel_handle=self._channel(), use_global_device_ids=self.ir.UnitAttr.get(),
         ).results[0]  # fmt: skip
 
-    def reduce_scatter(self, x: Any, axes: Sequence[Any], dimension: int) -> Any:
+    def reduce_scatter(self, x: Any, axes: Sequence[Any], dimension: int, groups: Any = None) -> Any:
         """The sum over the devices along the axes, of which each gets its share of a dimension."""
         if not self.apart:
             return x
         kind = self.ir.RankedTensorType(x.type)
         shape = list(kind.shape)
-        shape[dimension] //= int(np.prod([self._size(a) for a in axes]))
+        shape[dimension] //= self._count(axes, groups)
         operation = self.hlo.ReduceScatterOp(
-            self.ir.RankedTensorType.get(shape, kind.element_type), x, dimension, self._groups(axes),
+            self.ir.RankedTensorType.get(shape, kind.element_type), x, dimension, self._groups(axes, groups),
             channel_handle=self._channel(), use_global_device_ids=self.ir.UnitAttr.get(),
         )  # fmt: skip
         self._combination(operation, x, "add")
         return operation.result
 
-    def all_to_all(self, x: Any, axes: Sequence[Any], split: int, concat: int) -> Any:
+    def all_to_all(self, x: Any, axes: Sequence[Any], split: int, concat: int, groups: Any = None) -> Any:
         """The dimension `split` cut, a part for each device along the axes, what comes put one after another along `concat`."""
         if not self.apart:
             return x
-        count = int(np.prod([self._size(a) for a in axes]))
+        count = self._count(axes, groups)
         return self.hlo.AllToAllOp(
-            [x], split, concat, count, self._groups(axes), channel_handle=self._channel()
+            [x], split, concat, count, self._groups(axes, groups), channel_handle=self._channel()
         ).results[0]
 
     def collective_permute(self, x: Any, axis: Any, perm: Sequence[tuple[int, int]]) -> Any:
@@ -163,10 +169,11 @@ class Collectives:
         found = np.array(pairs, np.int64).reshape(-1, 2)
         return self.hlo.collective_permute(x, self.ir.DenseIntElementsAttr.get(found), channel_handle=self._channel())
 
-    def _size(self, axis: Any) -> int:
+    def _count(self, axes: Sequence[Any], groups: Any) -> int:
+        """How many devices exchange with each other."""
         here = manual()
         assert here is not None
-        return here.mesh.shape[axis]
+        return int(np.prod([here.mesh.shape[a] for a in axes])) if groups is None else len(groups[0])
 
     def device_number(self, axis: Any) -> Any:
         """The number of the device along an axis, an i32 scalar."""

@@ -196,7 +196,7 @@ def _copies(mesh: Any, axes: Sequence[Any], spec: PartitionSpec) -> int:
 
 
 def _summed(x: Any, axes: tuple[Any, ...]) -> Any:
-    return psum_p(x, axes=axes) if axes and aval_of(x).dtype != dtypes.float0 else x
+    return psum_p(x, axes=axes, axis_index_groups=None) if axes and aval_of(x).dtype != dtypes.float0 else x
 
 
 def _with_axis(spec: PartitionSpec, dim: int | None) -> PartitionSpec:

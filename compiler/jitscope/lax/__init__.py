@@ -51,10 +51,11 @@ _late, _known = _late_names(
         ".reducing": "reduce reduce_window reduce_window_shape_tuple",
         ".ragged": "RaggedDotDimensionNumbers ragged_dot ragged_dot_general",
         "..api.many_devices": "with_sharding_constraint",
-        "..ops.collective": "all_gather all_to_all axis_index axis_size pbroadcast pmax pmean pmin ppermute pshuffle psum psum_scatter "
+        "..ops.exchanges": "all_gather all_to_all axis_index axis_size pbroadcast pmax pmean pmin ppermute pshuffle psum psum_scatter "
         "pswapaxes",
         ".varying": "pcast pvary",
-        ".many_devices": "precv psend ragged_all_to_all",
+        ".many_devices": "precv psend",
+        "..ops.ragged_exchange": "ragged_all_to_all",
     },
 )
 

@@ -12,7 +12,7 @@ from ..core import dtypes
 from ..eager.functions import eager_jit
 from ..numpy._operands import integer, lenient, one_axis
 from ..numpy.dtypes import requested
-from ..ops.collective import axis_index, axis_size
+from ..ops.exchanges import axis_index, axis_size
 from ..ops.indexing import iota
 from ..ops.linear import broadcast_in_dim
 from ..symbolic.dimension import is_symbolic_dim
