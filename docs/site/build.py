@@ -35,6 +35,8 @@ STAGED = (
     "docs",
     "examples/alias.py",
     "examples/tour.ipynb",
+    "examples/many-devices.ipynb",
+    "examples/programs/two_processes.py",
     "examples/lessons",
 )
 STAGED += tuple(

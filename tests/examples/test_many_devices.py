@@ -7,12 +7,46 @@ import subprocess
 import sys
 from pathlib import Path
 
+import nbformat
 import numpy as np
 import pytest
+from nbclient import NotebookClient
 
 import jitscope as jax
 import jitscope.numpy as jnp
 from examples.programs import two_processes
+from jitscope_widgets.envelope import unpack
+
+
+NOTEBOOK = Path(__file__).parents[2] / "examples" / "many-devices.ipynb"
+CARRIER = 'data-jitscope-document="'
+
+
+def documents(cell):
+    """The documents of the views that a cell shows."""
+    htmls = ["".join(output["data"].get("text/html", "")) for output in cell.outputs if "data" in output]
+    return [unpack(html.partition(CARRIER)[2].partition('"')[0]) for html in htmls if CARRIER in html]
+
+
+def test_the_notebook_trains_in_three_ways_and_shows_what_each_exchanges(tmp_path) -> None:
+    notebook = nbformat.read(NOTEBOOK, 4)
+    assert not any(cell.get("outputs") for cell in notebook.cells)
+    # Its cells hold each way against one device.
+    NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    shown = {cell.source.split("(")[0]: documents(cell) for cell in notebook.cells if cell.cell_type == "code"}
+    (rows,), (up,) = shown["%sharding x"], shown['%sharding params["up"]']
+    assert [axis["parts"] for axis in rows["axes"]] == [8, 1, 1] and [axis["parts"] for axis in up["axes"]] == [1, 1, 4]
+    said = {}
+    for way in ("data_parallel", "tensor_parallel", "pipeline"):
+        (document,) = shown[f"%communication {way}"]
+        said[way] = {one["what"]: (one["runs"], one["gives"]) for one in document["totals"]}
+        assert not any(value["differs"] for value in document["values"])
+    layers, weights = 8, 4 * 16 * 16 + 2 * 16 * 64
+    # A sum of each layer's gradients, and of the loss.
+    assert said["data_parallel"] == {"all-reduce": (layers + 1, 4 * (layers * weights + 1))}
+    assert set(said["tensor_parallel"]) == {"all-reduce"}
+    ticks, part = 4 + layers - 1, 4 * 4 * 8 * 16
+    assert said["pipeline"] == {"all-reduce": (1, 4), "collective-permute": (2 * (ticks - 1), 2 * (ticks - 1) * part)}
 
 
 def test_two_processes_train_as_one() -> None:

@@ -101,6 +101,18 @@ def one_dies(number: int, count: int, port: int) -> None:
     os._exit(4)
 
 
+def one_runs_ahead(number: int, count: int, port: int) -> None:
+    join(number, count, port)
+    mesh = jx.make_mesh((2 * count,), ("x",), axis_types=(AxisType.Auto,))
+    x = jx.make_array_from_callback((2 * count, 2), NamedSharding(mesh, P("x")), lambda i: np.ones((1, 2), np.float32))
+    step = jx.jit(lambda a: a * 0.5 + a.mean())
+    for i in range(200):
+        if number == 0 and i % 20 == 1:
+            time.sleep(0.1)
+        x = step(x)
+    np.testing.assert_allclose(np.asarray(jx.jit(lambda a: a.max())(x)), 1.5**200, rtol=1e-3)
+
+
 def other_program(number: int, count: int, port: int) -> None:
     join(number, count, port, timeout=20)
     mesh = jx.make_mesh((2 * count,), ("x",), axis_types=(AxisType.Auto,))

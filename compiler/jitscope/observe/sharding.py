@@ -49,7 +49,7 @@ def sharding_document(title: str, shape: Sequence[int], sharding: Any, aval: Sha
         "drawn": drawn,
         "rows": rows,
         "columns": columns,
-        "drawing": drawing(cells_of(tiles, rows, columns), 0.6).splitlines() if drawn and len(tiles) <= MOST else [],
+        "drawing": drawing(cells_of(tiles, rows, columns), 0.4).splitlines() if drawn and len(tiles) <= MOST else [],
         "tiles": tiles[:MOST],
         "left_out": max(0, len(tiles) - MOST),
     }

@@ -3,7 +3,7 @@
 import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from importlib import import_module
 from typing import Any
 
@@ -153,6 +153,8 @@ class Executable:
 
         who = processes_of(self.device.group)
         if len(who) > 1:
+            if not self.calls_python:
+                self.raw_execute.run = partial(self.raw.execute_sharded, with_tokens=True)
             self.raw_execute = Together(self.raw_execute, who, said)
 
     @classmethod
