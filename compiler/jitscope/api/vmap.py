@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import tree
-from ..core.avals import aval_of
+from ..core.avals import aval_of, marked
 from ..core.folding import fold
 from ..ops.linear import reduce_sum_p
 from ..transforms.steps import vmap_step
@@ -31,8 +31,8 @@ def vmap(
     `in_axes`: which axis of each positional argument is mapped (an int, None for none, or a tuple of those or of trees of
     those that are prefixes of the arguments; what is not mapped may be any object); keyword arguments are mapped along axis 0. `out_axes`: where the axis goes in
     the results; None for results that are the same for all examples (with `sum_match`, others are summed). `axis_name`
-    names the axis for collectives such as `lax.psum`; `spmd_axis_name` says over which axis of a mesh of devices it is
-    spread, which means nothing on one device. Raises TypeError for axes that are no ints, ValueError for axes that do not
+    names the axis for collectives such as `lax.psum`; `spmd_axis_name` says over which axis of a mesh of devices (or several) it is
+    spread, where a `shard_map` or a sharding constraint inside asks; on one device it means nothing. Raises TypeError for axes that are no ints, ValueError for axes that do not
     exist, sizes that disagree (it names the arguments), or when nothing is mapped and `axis_size` is not given.
 
     >>> dot = lambda a, b: (a * b).sum()
@@ -46,7 +46,7 @@ def vmap(
     @functools.wraps(fun)
     def mapped(*args: Any, **kwargs: Any) -> Any:
         try:
-            return _vmap(fun, in_axes, out_axes, axis_name, axis_size, sum_match, args, kwargs)
+            return _vmap(fun, in_axes, out_axes, axis_name, axis_size, spmd_axis_name, sum_match, args, kwargs)
         except Exception as error:
             fold(error)
             raise
@@ -60,6 +60,7 @@ def _vmap(
     out_axes: Any,
     axis_name: Hashable,
     axis_size: int | None,
+    spmd_axis_name: Any,
     sum_match: bool,
     args: tuple,
     kwargs: dict[str, Any],
@@ -76,11 +77,32 @@ def _vmap(
     size = _mapped_size(fun, leaves, dims, names, axis_size)
     flat = Flat(fun, in_tree, named=True)
     axis = BatchAxis(axis_name, size)
+    if spmd_axis_name is not None or marked:
+        _lay_along(fun, axis, spmd_axis_name, leaves, dims)
     values = _values(leaves, dims)
     outs, out_dims = vmap_flat(vmap_step(flat, name_of(fun), axis, values, dims), axis, values, dims)
     wanted = tree.broadcast_prefix(out_axes, flat.out_tree, "vmap out_axes")
     placed = [_place(fun, axis, x, d, w, sum_match) for x, d, w in zip(outs, out_dims, wanted)]
     return flat.out_tree.unflatten(placed)
+
+
+def _lay_along(fun: Any, axis: BatchAxis, spmd_axis_name: Any, leaves: Sequence[Any], dims: Sequence[Any]) -> None:
+    """Say along which axes of a mesh the mapped axis lies: as the user does, or the types of the arguments."""
+    if spmd_axis_name is not None:
+        axis.names = spmd_axis_name if isinstance(spmd_axis_name, tuple) else (spmd_axis_name,)
+        return
+    from ..core.explicit import entries_of, mesh_of
+
+    mapped = [(aval_of(x), d) for x, d in zip(leaves, dims) if d is not None]
+    found = [(mesh, entries_of(aval)[d]) for aval, d in mapped if (mesh := mesh_of(aval)) is not None]
+    if len({names for _, names in found}) > 1:
+        said = " and ".join(str(names or None) for names in dict.fromkeys(names for _, names in found))
+        raise ValueError(
+            f"vmap of {name_of(fun)}: the mapped axes lie differently, along {said}. What to do: move an argument with "
+            "jitscope.sharding.reshard(x, spec)"
+        )
+    if found:
+        axis.mesh, axis.names = found[0]
 
 
 def _values(leaves: list[Any], dims: list[int | None]) -> list[Any]:

@@ -125,7 +125,10 @@ def device_of_request(x: Any) -> Any:
     from ..core.shardings import NamedSharding, SingleDeviceSharding
     from .spreading import requested
 
-    x = requested(x)
+    try:
+        x = requested(x)
+    except RuntimeError as error:  # JAX's device_put says so
+        raise ValueError(str(error)) from None
     if isinstance(x, NamedSharding):
         return x
     if not isinstance(x, SingleDeviceSharding):

@@ -23,7 +23,7 @@ from ..transforms.dce import dce_jaxpr
 from ..transforms.jvp import jvp_jaxpr
 from ..transforms.linearize import partial_eval_jaxpr
 from ..transforms.transpose import transposed_fun
-from ..transforms.vmap import vmap_jaxpr
+from ..transforms.vmap import BatchAxis, vmap_jaxpr
 from .bodies import lift_constants
 
 
@@ -120,11 +120,29 @@ class ShardMap(HigherOrder):
             return trace_to_jaxpr(fun, avals, jaxpr.jaxpr.debug)
 
     def batch(self, axis, args, dims, /, *, jaxpr, mesh, in_specs, out_specs, axes, check):
+        names = self._along(axis, jaxpr, mesh, (*in_specs, *out_specs), axes)
+        size = axis.size // math.prod(mesh.shape[n] for n in names)
         with inside(mesh, axes, check):
-            batched, out_dims = vmap_jaxpr(jaxpr, axis, dims)
-        outs = self.apply(batched, args, in_specs=tuple(map(_with_axis, in_specs, dims)), out_specs=tuple(map(_with_axis, out_specs, out_dims)),
-                          mesh=mesh, axes=axes, check=check)  # fmt: skip
-        return outs, out_dims
+            batched, out_dims = vmap_jaxpr(jaxpr, BatchAxis(axis.name, size, names), dims)
+        ins = tuple(_with_axis(s, d, names) for s, d in zip(in_specs, dims))
+        outs = tuple(_with_axis(s, d, names) for s, d in zip(out_specs, out_dims))
+        return self.apply(batched, args, in_specs=ins, out_specs=outs, mesh=mesh, axes=axes, check=check), out_dims
+
+    def _along(self, axis, jaxpr, mesh, specs, axes):
+        """The mesh axes along which the mapped axis is cut. Raises ValueError where the user names some that cut it already."""
+        names = tuple(n for n in axis.names if n in axes)
+        used = [n for n in names if any(n in mentioned(s) for s in specs)]
+        if used and axis.mesh is None:
+            raise ValueError(
+                f"vmap's spmd_axis_name {axis.names} names {used}, which the specs of the shard_map inside name, too"
+            )
+        if (
+            used
+            or axis.size % math.prod(mesh.shape[n] for n in names)
+            or axis.name in self.named_axes(jaxpr=jaxpr, axes=())
+        ):
+            return ()
+        return names
 
     def partial_eval(self, trace, args, /, *, jaxpr, mesh, in_specs, out_specs, axes, check):
         known = [trace.is_known(x) for x in args]
@@ -199,11 +217,11 @@ def _summed(x: Any, axes: tuple[Any, ...]) -> Any:
     return psum_p(x, axes=axes, axis_index_groups=None) if axes and aval_of(x).dtype != dtypes.float0 else x
 
 
-def _with_axis(spec: PartitionSpec, dim: int | None) -> PartitionSpec:
+def _with_axis(spec: PartitionSpec, dim: int | None, names: tuple[Any, ...]) -> PartitionSpec:
     if dim is None:
         return spec
     entries = [*spec.partitions, *[None] * (dim - len(spec))]
-    return PartitionSpec(*entries[:dim], None, *entries[dim:])
+    return PartitionSpec(*entries[:dim], names, *entries[dim:])
 
 
 # What the forward pass keeps for the backward pass: each device's own, in rows -----------------------------------------

@@ -52,6 +52,12 @@ def explicit_in_force() -> Any:
     return mesh if mesh is not None and mesh.explicit_axes and not mesh.manual_axes else None
 
 
+def mesh_of(aval: Any) -> Any:
+    """The mesh that a type speaks of, or None."""
+    mark = getattr(aval, "sharding", None)
+    return mark.mesh if type(mark) is NamedSharding else None
+
+
 def entries_of(aval: Any) -> Entries:
     """How a value lies; one that says nothing is whole."""
     mark = getattr(aval, "sharding", None)

@@ -12,11 +12,13 @@ from ..core.jaxpr import ClosedJaxpr
 from ..core.references import Reference
 from ..core.staging import jaxpr_as_fun, mark_made, recording, trace_to_jaxpr
 from ..core.trace import Trace, Tracer, current_trace, using
+from ..core.varying import checked_axes, nothing, varying, with_varying
 from ..ops.linear import broadcast_in_dim_p, moveaxis
 
 
 class BatchAxis:
-    """The axis being mapped over; the contract is `core.primitive.Axis`."""
+    """The axis being mapped over; the contract is `core.primitive.Axis`. `names`: the axes of a mesh along which it lies; `mesh` is
+    theirs where types say so (Explicit axes), None where the user does (`spmd_axis_name`)."""
 
     __slots__ = ("mesh", "name", "names", "size")
 
@@ -157,4 +159,6 @@ def _with_axis(aval: ShapedArray, dim: int | None, axis: BatchAxis) -> ShapedArr
     if dim is None:
         return aval
     mark = aval.sharding if aval.sharding is None else aval.sharding.beside(dim, axis.names)
-    return ShapedArray((*aval.shape[:dim], axis.size, *aval.shape[dim:]), aval.dtype, aval.weak_type, mark)
+    found = ShapedArray((*aval.shape[:dim], axis.size, *aval.shape[dim:]), aval.dtype, aval.weak_type, mark)
+    along = checked_axes(axis.names) if axis.names else nothing
+    return with_varying(found, varying(found) | along) if along else found
