@@ -182,6 +182,12 @@ def made_by(transform: str, handle: Any) -> Written:
     return Written((handle, names, in_order((*others, transform))))
 
 
+def moved(handle: Any, to: Any) -> Written:
+    """The handle of the same equation as it would be if it had been written at `to`."""
+    place = to.handle if type(to) is Written else to
+    return Written((place, names_of(handle), transforms_of(handle)))
+
+
 TRANSFORMS = ("jvp", "transpose", "vmap")
 _ALONE = {name: (name,) for name in TRANSFORMS}
 

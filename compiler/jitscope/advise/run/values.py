@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 
 from ...backend.array import to_array
+from ...backend.hunt.flat import is_of_library
 from ...control.callbacks import calls_python
 from ...core import config, dtypes, notices, source
 from ...core.jaxpr import ClosedJaxpr, JaxprEqn, Literal, walk
+from ...core.source import Position
 from ...core.staging import literal_value
 from ...core.trace import evaluation, using
 from ...xla import tracebacks
@@ -54,6 +56,10 @@ def _worth_checking(closed: ClosedJaxpr) -> bool:
 class _Values:
     """Evaluates programs and looks at each equation."""
 
+    def __init__(self) -> None:
+        self.place: Position | None = None
+        """Where the function of the library is called that runs."""
+
     def run(self, closed: ClosedJaxpr, args: Sequence[Any]) -> list[Any]:
         env: dict[Any, Any] = dict(zip(closed.jaxpr.constvars, map(to_array, closed.consts)))
         env.update(zip(closed.jaxpr.invars, args))
@@ -80,7 +86,10 @@ class _Values:
         for name in ("jaxpr", "fun", "call_jaxpr"):
             inner = eqn.params.get(name)
             if isinstance(inner, ClosedJaxpr) and len(inner.in_avals) == len(operands):
+                before, here = self.place, source.user_position(eqn.traceback)
+                self.place = before or (here if is_of_library(inner) else None)
                 outs = self.run(inner, operands)
+                self.place = before
                 return outs if len(outs) == len(eqn.outvars) else None
         return None
 
@@ -108,7 +117,7 @@ class _Values:
 
     def look(self, eqn: JaxprEqn, operands: Sequence[Any], results: Sequence[Any]) -> None:
         check = _CHECKS.get(eqn.primitive.name)
-        where = source.user_position(eqn.traceback) if check else None
+        where = self.place or source.user_position(eqn.traceback) if check else None
         if check is None or where is None or not _is_the_users(check, eqn):
             return
         if any(dtypes.is_extended(x.aval.dtype) for x in [*operands, *results]):

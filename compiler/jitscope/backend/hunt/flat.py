@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ...control.discharge import purified
-from ...core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Var, subpath
+from ...core import source
+from ...core.jaxpr import Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Var, subpath
 
 
 class Flat:
@@ -43,11 +45,12 @@ class _Writer:
 
     def write(self, closed: ClosedJaxpr) -> Flat:
         arguments = [Var(aval) for aval in closed.in_avals]
-        outs = self.inline(closed, arguments, "")
+        outs = self.inline(closed, arguments, "", None)
         jaxpr = Jaxpr(self.constvars, arguments, outs, self.eqns, closed.effects, closed.jaxpr.debug)
         return Flat(ClosedJaxpr(jaxpr, self.consts), tuple(self.paths))
 
-    def inline(self, closed: ClosedJaxpr, operands: Sequence[Atom], prefix: str) -> list[Atom]:
+    def inline(self, closed: ClosedJaxpr, operands: Sequence[Atom], prefix: str, place: Any) -> list[Atom]:
+        """Its results. `place` is the handle of the call, if a function of the library is called."""
         captured = [Var(v.aval) for v in closed.jaxpr.constvars]
         self.constvars += captured
         self.consts += closed.consts
@@ -60,13 +63,20 @@ class _Writer:
         for i, eqn in closed.jaxpr.live()[0]:
             path, invars, inner = f"{prefix}e{i}", [of(a) for a in eqn.invars], called(eqn)
             if inner is not None:
-                now.update(zip(eqn.outvars, self.inline(inner, invars, subpath(path, ""))))
+                own = eqn.traceback if is_of_library(inner) else None
+                now.update(zip(eqn.outvars, self.inline(inner, invars, subpath(path, ""), place or own)))
                 continue
             outvars = [Var(v.aval) for v in eqn.outvars]
             now.update(zip(eqn.outvars, outvars))
-            self.eqns.append(eqn.replace(invars=invars, outvars=outvars))
+            traceback = eqn.traceback if place is None else source.moved(eqn.traceback, place)
+            self.eqns.append(eqn.replace(invars=invars, outvars=outvars, traceback=traceback))
             self.paths.append(path)
         return [of(a) for a in closed.jaxpr.outvars]
+
+
+def is_of_library(closed: ClosedJaxpr) -> bool:
+    """Whether it is a function of the library, traced once for all its callers: its equations were written where the first one is."""
+    return closed.jaxpr.debug.defined is None and closed.jaxpr.debug.name != DebugInfo().name
 
 
 def called(eqn: JaxprEqn) -> ClosedJaxpr | None:
