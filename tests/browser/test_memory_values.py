@@ -198,3 +198,55 @@ def test_a_kernel_is_asked_for_more(page: Page) -> None:
     expect(card).to_contain_text("Iteration 3 (from 0)")
     assert asked[0] == {} and asked[1] == {"change": change["id"]} and asked[-1]["iteration"] == 3
     assert_readable(view.element)
+
+
+DETAILS = ".jitscope-details"
+FREE = """(element) => {
+  const { graph } = element.__jitscope;
+  const boxes = graph.nodes().filter((node) => !node.open);
+  const free = ([x, y]) => !boxes.some((b) => x > b.x - 4 && x < b.x + b.w + 4 && y > b.y - 4 && y < b.y + b.h + 4);
+  const height = element.querySelector('.jitscope-graph canvas').clientHeight;
+  const middle = ([, [ax, ay], [bx, by]]) => [(ax + bx) / 2, (ay + by) / 2];
+  return graph.strokes().map(middle).filter((point) => free(point) && point[1] > 30 && point[1] < height - 30);
+}"""
+
+
+def test_values_are_picked_on_their_way(show) -> None:
+    document = program()[2]
+    view = show(document)
+    view.open("graph")
+    view.fit()
+    nodes = {node["id"]: node for node in document["graph"]["nodes"]}
+    flows = {(nodes[e["from"]]["label"], nodes[e["to"]]["label"], e["type"]) for e in document["graph"]["edges"]}
+    details = view.element.locator(DETAILS)
+    known = {(row["path"], row["result"]): row for row in document["instruments"]["values"]["rows"]}
+
+    def told() -> tuple[str, list[str], str]:
+        maker, *readers = details.locator("button.jitscope-link").all_inner_texts()
+        return maker, readers, details.locator(".jitscope-details-first > code").first.inner_text()
+
+    seen = 0
+    for x, y in view.element.evaluate(FREE)[:6]:
+        view.element.locator(".jitscope-graph canvas").first.click(position={"x": x, "y": y})
+        if details.get_by_text("made by").count():
+            maker, readers, kind = told()
+            assert readers and all((maker, reader, kind) in flows for reader in readers)
+            seen += 1
+    assert seen >= 2
+    # by keyboard: what leaves an equation, whose values are known
+    start = next(e["from"] for e in document["graph"]["edges"] if (e["from"], 0) in known)
+    view.element.evaluate(
+        "(element, id) => { const { graph } = element.__jitscope; graph.takeFocus(); graph.focus(id); }", start
+    )
+    view.page.keyboard.press("e")
+    expect(details).to_contain_text("made by")
+    maker, readers, kind = told()
+    assert maker == nodes[start]["label"] and all((maker, reader, kind) in flows for reader in readers)
+    name = nodes[start]["text"].split(":")[0]
+    assert details.locator("strong").first.inner_text() == f"value {name}"
+    assert f"{known[start, 0]['size']:,}" in details.locator(".jitscope-value-figures").first.inner_text()
+    assert details.locator("svg").count() >= 1
+    assert_readable(view.element)
+    assert not axe_findings(view.element)
+    details.locator("button.jitscope-link").nth(1).click()
+    expect(details.locator("strong").first).to_have_text(readers[0])

@@ -105,7 +105,6 @@ def test_passes_are_stepped_through_by_keyboard_and_followed_from_a_line(pages: 
     view.element.get_by_role("button", name="The pass before").click()
     rows = view.element.locator(".jitscope-pass-row")
     assert [row.get_attribute("data-kind") for row in rows.all()] == ["removed", "rewired"]
-    view.element.get_by_text("What became of each line").click()
     view.element.get_by_role("button", name="1 equation fused by fusion").click()
     assert heading.inner_text() == "fusion"
     rows.get_by_role("button", name="line 3").click()
@@ -115,6 +114,18 @@ def test_passes_are_stepped_through_by_keyboard_and_followed_from_a_line(pages: 
     assert view.element.get_by_role("button", name="Show all").count() == 0
     view.element.get_by_role("button", name="Clear").click()
     assert "changed something of it" not in view.element.inner_text()
+
+
+@pytest.mark.parametrize("width", [420, 1280])
+def test_the_roofline_has_its_labels_whole(pages: Pages, width: int) -> None:
+    view = pages.show(documents.profile(), width=width)
+    labels = view.element.locator(".jitscope-roof-label")
+    assert "100 Gflop/s" in labels.all_inner_texts() or labels.count() > 4
+    frame = view.element.locator(".jitscope-roofline").bounding_box()
+    assert frame is not None
+    for label in labels.all():
+        box = label.bounding_box()
+        assert box is not None and frame["x"] <= box["x"] and box["x"] + box["width"] <= frame["x"] + frame["width"] + 1
 
 
 @pytest.mark.parametrize("width", [420, 1280])

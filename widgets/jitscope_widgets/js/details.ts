@@ -2,6 +2,7 @@
 import { lineNumber } from "./calls";
 import type { CompilationDoc, GraphDoc, GraphNode, Host } from "./documents";
 import { h, plural } from "./dom";
+import { edgeDetails } from "./edgedetails";
 import { kernelNames } from "./kernels";
 import { bytes } from "./numbers";
 import { hlo } from "./highlight";
@@ -143,7 +144,11 @@ export function detailsPane(context: DetailsContext, selection: Selection): HTML
   selection.onChange((selected) => {
     const node =
       selected.node && context.graphs[selected.node.level]?.nodes.find((other) => other.id === selected.node!.id);
-    if (node) element.replaceChildren(...nodeDetails(node, selected, context));
+    const { edges } = selected;
+    const pick = (id: string) => selection.set(context.links.fromNode(context.graphs[selected.node!.level]!, selected.node!.level, id));
+    if (node && edges?.length)
+      element.replaceChildren(...edgeDetails(edges, context.graphs[selected.node!.level]!, context.compilation?.instruments?.values, (maker) => places(maker, context.host), pick));
+    else if (node) element.replaceChildren(...nodeDetails(node, selected, context));
     else if (selected.lines.size || selected.paths.size) element.replaceChildren(...groupDetails(selected, context));
     else
       element.replaceChildren(

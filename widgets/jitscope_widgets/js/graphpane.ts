@@ -142,7 +142,7 @@ export class GraphPane {
         help,
         search,
         back: () => (selection.clear(), this.graph?.api.search("")),
-        pick: (id) => (id === null ? selection.clear() : selection.set(this.picked(document, level, id))),
+        pick: (id, edges) => (id === null ? selection.clear() : selection.set({ ...this.picked(document, level, id), edges })),
       },
       (graph) => this.made(graph),
     );
@@ -176,7 +176,7 @@ export class GraphPane {
     const document = this.documents[this.level];
     const { node } = selection.current;
     if (this.graph && document)
-      this.graph.mark(node?.level === this.level ? node.id : null, links.related(document, selection.current));
+      this.graph.mark(node?.level === this.level ? node.id : null, links.related(document, selection.current), selection.current.edges);
   }
 
   private keep(): void {

@@ -1,6 +1,6 @@
 // What belongs together: lines of the user's code, equations, HLO instructions, kernels. The link is the equation path.
 import { CallTree, LINES, type Marked } from "./calls";
-import type { CompilationDoc, GraphDoc, GraphNode, Kernel, Position, SourceDoc } from "./documents";
+import type { CompilationDoc, GraphDoc, GraphEdge, GraphNode, Kernel, Position, SourceDoc } from "./documents";
 
 type Placed = Pick<GraphNode, "positions" | "paths"> & { id?: string };
 
@@ -18,6 +18,8 @@ export interface Selected {
   kernels: Set<string>;
   /** The very thing that was picked. */
   node: { level: string; id: string } | null;
+  /** The values that were picked on their way from that node. */
+  edges?: GraphEdge[];
 }
 
 export const NOTHING: Selected = { paths: new Set(), lines: new Set(), kernels: new Set(), node: null };

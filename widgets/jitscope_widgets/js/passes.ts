@@ -271,7 +271,7 @@ class PassesView implements View {
     );
     return h(
       "details",
-      { class: "jitscope-pass-fates" },
+      { class: "jitscope-pass-fates", open: true },
       h("summary", {}, "What became of each line"),
       h("table", {}, h("tbody", {}, ...rows)),
     );

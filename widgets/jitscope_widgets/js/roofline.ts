@@ -4,7 +4,7 @@ import { h, s } from "./dom";
 import { BOUNDS, explained, whatOf } from "./measured";
 import { percent, seconds, withUnit } from "./numbers";
 
-const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [680, 330, 82, 18, 20, 46];
+const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [680, 330, 112, 18, 20, 46];
 const MOST = 80; // points
 
 class Scale {

@@ -1,4 +1,5 @@
 // The keys of a graph. Down and Up follow the data; Left and Right go to the neighbour in the row.
+import { valuesAt } from "./edgepick";
 import type { Way } from "./tracing";
 import type { GraphView } from "./view";
 
@@ -7,6 +8,7 @@ export const KEYS: [string, string][] = [
   ["← →", "the neighbour to the left or right"],
   ["Enter", "open or close a scope"],
   ["[  ]", "the block of a repeat before, and the next"],
+  ["e  E", "the values that leave and enter a node, one after the other"],
   ["p  u", "all producers of a value, all its users"],
   ["m", "mark a node; m on another: the ways between them"],
   ["Esc", "back: leave the scope, then the selection"],
@@ -59,6 +61,8 @@ export class Keyboard {
     Escape: () => this.back(),
     "[": () => this.step(-1),
     "]": () => this.step(1),
+    e: () => this.value(1),
+    E: () => this.value(-1),
     p: () => this.trace("producers"),
     u: () => this.trace("users"),
     m: () => this.mark(),
@@ -162,6 +166,20 @@ export class Keyboard {
     if (this.at === null) return;
     this.graph.options.pick(this.graph.model.node(this.at).id);
     this.graph.trace.follow(way);
+  }
+
+  private lastValue: { node: number; at: number } | null = null;
+
+  /** Picks the next value that leaves or enters the node. */
+  private value(by: 1 | -1): void {
+    const { at, graph } = this;
+    if (at === null) return;
+    const values = valuesAt(graph, at);
+    if (!values.length) return;
+    const before = this.lastValue?.node === at ? this.lastValue.at : by > 0 ? -1 : 0;
+    this.lastValue = { node: at, at: (before + by + values.length) % values.length };
+    const edges = values[this.lastValue.at]!;
+    graph.options.pick(edges[0]!.from, edges);
   }
 
   private marked: number | null = null;

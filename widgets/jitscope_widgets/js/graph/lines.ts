@@ -1,5 +1,6 @@
 // The lines of one level.
 import type { Ground, Scene } from "./draw";
+import type { Layout } from "./layout";
 import type { Pen } from "./pen";
 import type { Stroke } from "./placing";
 
@@ -53,17 +54,17 @@ export function drawLines(scene: Scene, pen: Pen, ground: Ground): void {
 
 function isMarked(scene: Scene, scope: number, segment: number): boolean {
   const { marks } = scene;
-  return marks.edges.size > 0 && edgesOf(scene, scope, segment).some((e) => marks.edges.has(e));
+  return marks.edges.size > 0 && edgesOf(scene.layout, scope, segment).some((e) => marks.edges.has(e));
 }
 
 /** Does no value flow there any more? */
 function isGone(scene: Scene, scope: number, segment: number): boolean {
   const { model } = scene.layout;
-  return model.hasGone && edgesOf(scene, scope, segment).every((e) => model.document.edges[e]!.gone);
+  return model.hasGone && edgesOf(scene.layout, scope, segment).every((e) => model.document.edges[e]!.gone);
 }
 
 /** The edges of the document that a piece of a line is of: it belongs to all ends that it leads to. */
-function edgesOf({ layout }: Scene, scope: number, segment: number): number[] {
+export function edgesOf(layout: Layout, scope: number, segment: number): number[] {
   const { chains, level } = layout.structure(scope);
   const { line, end, down } = chains.segments[segment]!;
   const { ends } = chains.lines[line]!;

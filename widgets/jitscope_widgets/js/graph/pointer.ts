@@ -1,6 +1,8 @@
 // Mouse and touch: drag moves, a click picks or opens, ctrl+wheel (or the wheel once the graph has the focus) zooms.
 import type { Disposables } from "../dom";
+import type { GraphEdge } from "../documents";
 import type { Hot } from "./draw";
+import { edgesAt } from "./edgepick";
 import { FRAME } from "./placing";
 import type { GraphView } from "./view";
 
@@ -39,6 +41,14 @@ export class Pointer {
     return this.graph.hot.find((hot) => x >= hot.x && y >= hot.y && x <= hot.x + hot.w && y <= hot.y + hot.h);
   }
 
+  /** The values that flow there, where no operation stands. */
+  private edgesAt(event: MouseEvent, node: number | null): GraphEdge[] {
+    const { model } = this.graph;
+    const free = node === null || (model.isScope(node) && model.open(node) && !this.onArrow(event, node));
+    const { x, y } = this.at(event);
+    return free ? edgesAt(this.graph, x, y) : [];
+  }
+
   private down(event: PointerEvent): void {
     if (event.button !== 0) return;
     const point = this.at(event);
@@ -56,7 +66,7 @@ export class Pointer {
       const hot = this.hotAt(event);
       const node = hot ? null : this.nodeAt(event);
       this.graph.hover(node, point.x, point.y);
-      this.graph.canvas.style.cursor = node === null && !hot ? "grab" : "pointer";
+      this.graph.canvas.style.cursor = node === null && !hot && !this.edgesAt(event, node).length ? "grab" : "pointer";
       return;
     }
     if (Math.hypot(point.x - this.start.x, point.y - this.start.y) > SLACK) this.start.moved = true;
@@ -85,6 +95,11 @@ export class Pointer {
     const hot = this.hotAt(event);
     if (hot) return this.graph.step(hot.node, hot.step);
     const node = this.nodeAt(event);
+    const edges = this.edgesAt(event, node);
+    if (edges.length && !event.shiftKey) {
+      this.graph.marks.focus = this.graph.model.index.get(edges[0]!.from) ?? null;
+      return this.graph.options.pick(edges[0]!.from, edges);
+    }
     if (event.shiftKey && node !== null && this.graph.marks.selected !== null) return void this.graph.trace.path(node);
     this.graph.options.pick(node === null ? null : this.graph.model.node(node).id);
     if (node === null) return;

@@ -1,5 +1,5 @@
 // One graph on the screen: canvas, camera, what is open, what is marked.
-import type { GraphDoc, Kernel } from "../documents";
+import type { GraphDoc, GraphEdge, Kernel } from "../documents";
 import { Disposables, h } from "../dom";
 import { readPalette, type Palette } from "../theme";
 import type { Lines } from "../links";
@@ -32,7 +32,8 @@ export interface GraphOptions {
   root: HTMLElement;
   lines: Lines;
   kernels?: Kernel[];
-  pick(node: string | null): void;
+  /** A node was picked, or values on their way from it. */
+  pick(node: string | null, edges?: GraphEdge[]): void;
   memory?: GraphMemory;
   help?(): void;
   search?(): void;
@@ -298,7 +299,7 @@ export class GraphView {
   }
 
   /** The selection as this graph shows it. */
-  mark(selected: string | null, related: Iterable<string>): void {
+  mark(selected: string | null, related: Iterable<string>, edges?: GraphEdge[]): void {
     const { model, marks } = this;
     const index = (id: string) => model.index.get(id);
     marks.selected = selected === null ? null : (index(selected) ?? null);
@@ -309,6 +310,7 @@ export class GraphView {
         .map((i) => model.shown(i)),
     );
     this.trace.selected(marks.selected);
+    if (edges && marks.selected !== null) marks.edges = new Set(model.edgesOf(marks.selected, "out").filter((e) => edges.includes(model.document.edges[e]!)));
     this.outline.refresh();
     this.ask();
   }
