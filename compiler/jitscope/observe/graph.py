@@ -84,9 +84,9 @@ class _Builder:
             self._equation(eqn, f"{prefix}e{i}", scope)
 
     def _equation(self, eqn: JaxprEqn, path: str, scope: str | None) -> None:
-        inner, params = subjaxprs(eqn.params), shown_params(eqn)
+        inner, params = (subjaxprs(eqn.params), shown_params(eqn)) if eqn.params else ((), {})
         label = str(eqn.params.get("name") or eqn.primitive.name) if inner else eqn.primitive.name
-        if eqn.primitive.name == "scan":
+        if inner and eqn.primitive.name == "scan":
             label = f"{label} × {eqn.params['length']}"
         avals = [v.aval for v in eqn.outvars]
         self._node(

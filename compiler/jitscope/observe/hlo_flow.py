@@ -19,6 +19,7 @@ _PLUMBING = ("parameter", "tuple", "get-tuple-element")
 _EQUATION = r"e\d+(?:\(\d+\))?"
 _SEGMENT = r"(?:[a-z_]\w*/)?"  # of an equation with several inner jaxprs, which one: e0/body_jaxpr/e2
 _PATH = re.compile(rf"^({_EQUATION}(?:/{_SEGMENT}{_EQUATION})*)(?=$|[/.])")
+_ALONE = re.compile(r"e\d+")
 _CALL_NUMBER = re.compile(r"\(\d+\)")
 _CALLS = re.compile(r"^(?:.*\(\d+\)/)?")
 _LIBRARY = ("dot", "convolution", "fft", "cholesky", "triangular-solve")
@@ -94,7 +95,11 @@ def paths_in(op_name: str | None) -> tuple[str, ...]:
     "e1(0)/e3;e2" are `e1/e3` and `e1/e2`. Calls are named "e1(0)", with a number of their own: XLA would not put "e1" in
     front of a callee's "e1" or "e10".
     """
-    first, *rest = [piece.strip() for piece in (op_name or "").split(";")]
+    if not op_name:
+        return ()
+    if _ALONE.fullmatch(op_name):
+        return (op_name,)
+    first, *rest = [piece.strip() for piece in op_name.split(";")]
     calls = _CALLS.match(first).group()  # type: ignore[union-attr]
     found = map(_PATH.match, [first, *[calls + piece for piece in rest if _PATH.match(piece)]])
     return unique(_CALL_NUMBER.sub("", path.group(1)) for path in found if path)
@@ -105,7 +110,7 @@ def unique(items: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(items))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Value:
     """What a name stands for: values of a tuple, or the operations that may have given it."""
 
@@ -147,6 +152,7 @@ class _Walk:
         self.optimized = optimized
         self.ops: list[Op] = []
         self.ids: set[str] = set()
+        self.rules = {name: getattr(self, f"_{name}") for name in ("parameter", "call", "while", "conditional", "fusion")}
 
     def flow(self) -> Flow:
         value = self.run(self.entry, None, _Place())
@@ -169,7 +175,7 @@ class _Walk:
             return _Value(parts=tuple(operands))
         if i.opcode == "get-tuple-element":
             return operands[0].part(_index(i), i.type)
-        return getattr(self, "_" + i.opcode, self._operation)(i, operands, place)
+        return self.rules.get(i.opcode, self._operation)(i, operands, place)
 
     def add(self, i: Instruction, place: _Place, does: Instruction | None = None) -> Op:
         name = i.name if i.name not in self.ids else f"{place.scope}/{i.name}"
@@ -185,9 +191,11 @@ class _Walk:
         if i.opcode in _PLUMBING:
             return ()
         own = paths_in(i.op_name)
+        if not prefix:
+            return own
         if not own and i.opcode != "constant":
             return prefix  # of what a call does, some may have no name of its own
-        return unique(f"{outer}/{path}" for outer in prefix for path in own) if prefix else own
+        return unique(f"{outer}/{path}" for outer in prefix for path in own)
 
     def _operation(self, i: Instruction, operands: list[_Value], place: _Place) -> _Value:
         op = self.add(i, place)
@@ -253,4 +261,4 @@ def _index(i: Instruction) -> int:
 
 
 def _each(values: Iterable[_Value]) -> list[tuple[str, str]]:
-    return list(dict.fromkeys(source for value in values for source in value.all()))
+    return list(dict.fromkeys([source for value in values for source in value.all()]))

@@ -38,6 +38,7 @@ class Stacks:
     def __init__(self) -> None:
         self._known: dict[tuple[int, ...], Found] = {}
         self._of_handles: dict[int, tuple[Any, Found]] = {}
+        self._transforms: dict[int, tuple[str, ...]] = {}
         self._frames: dict[tuple[int, int], Frame] = {}
         self._shared: dict[Stack, Stack] = {}
 
@@ -52,8 +53,11 @@ class Stacks:
 
     def transforms(self, handle: Any) -> tuple[str, ...]:
         """What made an equation from the one that was written at the handle: any of "jvp", "transpose", "vmap", in this order."""
-        marked, seen = source.transforms_of(handle), self.found(handle)[2]
-        return source.in_order((*marked, *seen)) if seen else marked
+        transforms = self._transforms.get(id(handle))
+        if transforms is None:
+            marked, seen = source.transforms_of(handle), self.found(handle)[2]
+            transforms = self._transforms[id(handle)] = source.in_order((*marked, *seen)) if seen else marked
+        return transforms
 
     def found(self, handle: Any) -> Found:
         """`of`, `innermost` and `transforms`' part that the stack shows, at once."""

@@ -15,6 +15,11 @@ __all__ = ["Computation", "Instruction", "computation", "computations", "cost_an
            "text", "unoptimized"]  # fmt: skip
 
 _HEADER = re.compile(r"^(ENTRY )?%?([^\s(]+) \(.*\{$|^(ENTRY )?%?([^\s(]+) \{$")
+_PLAIN = re.compile(
+    r'(ROOT )?%?([^\s=]+) = (\w+\[[\d,]*\]) ([a-z-]+)\(([\w.-]+(?:, [\w.-]+)*)\)((?:, (?:dimensions|slice)=\{[^{}"]*\})*)'
+    r'(?:, metadata=\{op_name="([^"\\]*)"\})?'
+)
+"""Most lines: operands by name, an array, no computation called. They are read at once."""
 _NAME = re.compile(r"^(ROOT )?%?([^\s=]+) = ")
 _REMARK = re.compile(r"/\*index=\d+\*/")
 _OPCODE = re.compile(r" ([\w-]+)\(")
@@ -163,6 +168,19 @@ def _computations(lines: list[str], known: Lines) -> Iterator[Computation]:
 
 
 def _instruction(line: str) -> Instruction | None:
+    plain = _PLAIN.fullmatch(line)
+    if plain is None:
+        return _any_instruction(line)
+    root, name, kind, opcode, operands, attributes, op_name = plain.groups()
+    if opcode in ("constant", "parameter"):
+        return _any_instruction(line)
+    names = tuple(operands.split(", "))
+    return Instruction(
+        name, opcode, names, kind, line, op_name, (), None, root is not None, None, "", attributes[2:], ""
+    )
+
+
+def _any_instruction(line: str) -> Instruction | None:
     start = _NAME.match(line)
     if start is None:
         return None
