@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from jitscope_widgets import validate
+from jitscope_widgets import html, validate
 from jitscope_widgets.compact import compact, expand
 from jitscope_widgets.envelope import pack, unpack
 from jitscope_widgets.grouping import in_full
@@ -97,6 +97,12 @@ def _compilations(count: int, slowest: int) -> list[dict[str, Any]]:
     timing["stages"][2]["seconds"]["value"] = 9.0
     found[slowest]["timing"] = timing
     return found
+
+
+def test_of_many_functions_those_that_took_longest_are_kept_in_full() -> None:
+    many = [{**one, "function": f"f{at}"} for at, one in enumerate(_compilations(300, 77))]
+    assert in_full(many) == {*range(23), 77}
+    assert len(html(made.cell(compilations=many))) < 1_000_000
 
 
 def test_of_many_compilations_the_first_the_last_and_the_slowest_are_kept_in_full() -> None:

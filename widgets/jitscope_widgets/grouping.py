@@ -1,4 +1,4 @@
-"""Many compilations of one function in one cell: which of them are kept in full, and which as a row."""
+"""Many compilations in one cell: which of them are kept in full, and which as a row."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from .words import Document, spent
 
 
 MOST_IN_FULL = 6  # compilations of one function; of more, the first, the last and the slowest
+MOST_OF_ALL = 24  # compilations of all functions; of more, those that took longest
 
 
 def in_full(compilations: Sequence[Any]) -> set[int]:
@@ -20,7 +21,7 @@ def in_full(compilations: Sequence[Any]) -> set[int]:
     kept: set[int] = set()
     for places in by_function.values():
         kept |= set(places) if len(places) <= MOST_IN_FULL else _told(places, compilations)
-    return kept
+    return set(sorted(kept, key=lambda at: (-_seconds(compilations[at]), at))[:MOST_OF_ALL])
 
 
 def _told(places: list[int], compilations: Sequence[Any]) -> set[int]:

@@ -122,7 +122,7 @@ def _cards(cards: list[Document]) -> Iterator[str | Part]:
 
 
 def _rows(compilations: list[Document]) -> Part:
-    """Those compilations of a function that are neither the first, the last nor the slowest, a row for each."""
+    """Those compilations that are not kept in full, a row for each."""
     head = "<tr><th>function</th><th>program</th><th>took</th><th>because</th></tr>"
 
     def form(most: int) -> str:

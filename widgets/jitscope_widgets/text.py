@@ -52,7 +52,7 @@ def _cell(cell: Document, width: int, jaxpr: bool) -> list[str]:
         if at in kept:
             lines += [*([""] if lines else []), *_compilation(compilation, width, jaxpr, cards=False)]
     if more := len(cell["compilations"]) - len(kept):
-        lines += wrap(f"{plural(more, 'more compilation')} of the same functions: %ledger lists them", width, "  ")
+        lines += wrap(f"{plural(more, 'more compilation')}: %ledger lists them", width, "  ")
     cards = words.cards_of(cell)
     for card in cards[: recompiles.MOST]:
         lines += [*([""] if lines else []), *recompiles.card_text(card, width)]

@@ -152,7 +152,9 @@ class _Walk:
         self.optimized = optimized
         self.ops: list[Op] = []
         self.ids: set[str] = set()
-        self.rules = {name: getattr(self, f"_{name}") for name in ("parameter", "call", "while", "conditional", "fusion")}
+        self.rules = {
+            name: getattr(self, f"_{name}") for name in ("parameter", "call", "while", "conditional", "fusion")
+        }
 
     def flow(self) -> Flow:
         value = self.run(self.entry, None, _Place())
