@@ -28,7 +28,7 @@ help:
 	@echo 'make lab      open $(TOUR) in JupyterLab'
 	@echo 'make docs     leave a site of documentation, API and executed lessons in build/docs/html, to be opened from the disk'
 	@echo 'make test     all tests: lint, types, Python, TypeScript, browser (JITSCOPE_SKIP_BROWSER=1 leaves it out), real jax'
-	@echo 'make test-all the Python and browser tests with every generated program and every sample; SHARD=2/6: one of six parts'
+	@echo 'make test-all the same with every generated program and every sample, compiled as users do; SHARD=2/6: one of six parts'
 	@echo 'make test-jax how jax is watched, in an environment with jax and libraries written for it'
 	@echo 'make test-versions  the tests that depend on jaxlib with each of $(JAXLIBS), each in an environment of its own'
 	@echo 'make front    build the front end           make wheel    build dist/*.whl and dist/*.tar.gz'
@@ -90,10 +90,13 @@ test-all: $(INSTALLED) front chromium
 	-@$(MAKE) --no-print-directory .venv-libraries/.installed
 	$(PY) -m pytest --ignore=tests/browser -n $(JOBS) --dist worksteal $(if $(SHARD),--shard $(SHARD))
 	@test -n "$(JITSCOPE_SKIP_BROWSER)" || $(PY) -m pytest tests/browser $(if $(SHARD),--shard $(SHARD))
+	-@$(MAKE) --no-print-directory .venv-watch/.installed
+	@test ! -e .venv-watch/.installed || $(MAKE) test-jax
 
 # jax is watched in an environment of its own: the tests of everything else run where it is not installed.
 test-jax: .venv-watch/.installed
-	JITSCOPE_COMPILATION_CACHE=0 .venv-watch/bin/python -m pytest tests/jaxwatch
+	JITSCOPE_COMPILATION_CACHE=0 .venv-watch/bin/python -m pytest tests/jaxwatch -n $(JOBS) --dist worksteal \
+	  $(if $(filter all,$(JITSCOPE_TESTS)),$(if $(SHARD),--shard $(SHARD)),--xla quick)
 
 # The oldest release of jaxlib that is supported, one between, the newest: docs/versions.md. All are run, and a failure told at the end.
 test-versions: $(JAXLIBS:%=.venv-jaxlib-%/.installed)

@@ -39,13 +39,13 @@ QUICK_FILES = frozenset(
     many_devices/test_generated oracle/test_cases
     """.split()
 )
-"""Files whose tests compare values, and nothing that XLA made. `make test` compiles them quickly, in a run of their own;
-`make test-all` compiles everything as users do."""
+"""Files whose tests compare values, and nothing that XLA made. `make test` compiles them quickly, in a run of their own, and what
+watches jax likewise; `make test-all` compiles everything as users do."""
 
 
 def belongs(path: Path, xla: str | None) -> bool:
     """Whether a file is of a run that compiles so: "quick", "default" (the other files), None (all)."""
-    quick = any(path.as_posix().endswith(file) for file in QUICK_FILES)
+    quick = path.parent.name == "jaxwatch" or any(path.as_posix().endswith(file) for file in QUICK_FILES)
     return xla is None or path.suffix != ".py" or quick == (xla == "quick")
 
 

@@ -17,6 +17,13 @@ def kind_of(x: Any) -> str:
     return dtypes.kind(aval_of(x).dtype)
 
 
+def not_complex(name: str, x: Any, error: type[Exception] = TypeError) -> Any:
+    """The operand `x` of the function `name`. Raises `error` for complex numbers."""
+    if kind_of(x) == "c":
+        raise error(f"{name} is not defined for complex numbers")
+    return x
+
+
 def describe(fun: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:
     """Give a function made by a table its name and its docstring."""
     fun.__name__ = fun.__qualname__ = name

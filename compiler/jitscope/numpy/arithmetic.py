@@ -37,7 +37,7 @@ from ..ops.elementwise import (
 from ..ops.families import scalar_like
 from ..ops.linear import add_p, convert, convert_element_type_p, mul_p, neg_p, sub_p, where as choose
 from ._operands import checked, number_like, operand, operands, scalar_of, weak_as
-from ._ufunc import binary_of, kind_of, unary_of
+from ._ufunc import binary_of, kind_of, not_complex, unary_of
 from .logic import greater_complex, less_complex
 from .structure import array_operand
 
@@ -53,11 +53,6 @@ def numeric(name: str, *xs: Any) -> list[Any]:
         return values
     to = dtypes.int32
     return [convert(x, to) if hasattr(x, "aval") else scalar_of(x, to, False) for x in values]
-
-
-def _no_complex(name: str, x: Any) -> None:
-    if kind_of(x) == "c":
-        raise TypeError(f"{name} is not defined for complex numbers")
 
 
 # Sums and products ---------------------------------------------------------------------------------------------------
@@ -86,7 +81,7 @@ def absolute(x: Any, /) -> Any:
 def fabs(x: Any, /) -> Any:
     """The absolute value as a float. Raises TypeError for complex numbers."""
     x = operand("fabs", x, inexact=True)
-    _no_complex("fabs", x)
+    not_complex("fabs", x)
     return abs_p(x)
 
 
@@ -187,7 +182,7 @@ def _rounded_down(x: Any, y: Any, rest: Any, off_side: Any) -> Any:
 def floor_divide(x1: Any, x2: Any, /) -> Any:
     """x1 / x2 rounded down. An integer divided by 0 gives some integer, not an error. Raises TypeError for complex."""
     x, y = numeric("floor_divide", x1, x2)
-    _no_complex("floor_divide", x)
+    not_complex("floor_divide", x)
     if kind_of(x) == "u":
         return div_p(x, y)
     rest = rem_p(x, y) if kind_of(x) == "i" else _rest(x, y)
@@ -198,7 +193,7 @@ def floor_divide(x1: Any, x2: Any, /) -> Any:
 def remainder(x1: Any, x2: Any, /) -> Any:
     """x1 - floor(x1 / x2) * x2, with the sign of x2. Of an integer and 0: 0. Raises TypeError for complex numbers."""
     x, y = numeric("remainder", x1, x2)
-    _no_complex("remainder", x)
+    not_complex("remainder", x)
     rest = _rest(x, y)
     return rest if kind_of(x) == "u" else weak_as(choose(_off_side(rest, y), add_p(rest, y), rest), x, y)
 
@@ -207,7 +202,7 @@ def remainder(x1: Any, x2: Any, /) -> Any:
 def divmod(x1: Any, x2: Any, /) -> Any:
     """(x1 // x2, x1 % x2). Raises TypeError for complex numbers."""
     x, y = numeric("divmod", x1, x2)
-    _no_complex("divmod", x)
+    not_complex("divmod", x)
     rest = _rest(x, y)
     if kind_of(x) == "u":
         return div_p(x, y), rest
@@ -222,7 +217,7 @@ def fmod(x1: Any, x2: Any, /) -> Any:
     complex numbers."""
     booleans = all(checked("fmod", x, i)[1].dtype == dtypes.bool_ for i, x in enumerate((x1, x2)))
     x, y = numeric("fmod", x1, x2)
-    _no_complex("fmod", x)
+    not_complex("fmod", x)
     return rem_p(x, y) if booleans else _rest(x, y)
 
 

@@ -28,7 +28,7 @@ from ..ops.elementwise import (
 from ..ops.families import scalar_like
 from ..ops.linear import add_p, convert, mul_p, neg_p, sub_p, where as choose
 from ._operands import broadcast, broadcast_shape, checked, finite_info, operand
-from ._ufunc import kind_of
+from ._ufunc import kind_of, not_complex
 from .rounding import copysign
 from .structure import array_operand
 
@@ -48,9 +48,7 @@ def frexp(x: Any, /) -> tuple[Any, Any]:
     Numbers too small to be normal are taken apart exactly. Raises TypeError for complex numbers. The derivative of m is
     2 ** -e.
     """
-    x = operand("frexp", x, inexact=True)
-    if kind_of(x) == "c":
-        raise TypeError("frexp is not defined for complex numbers")
+    x = not_complex("frexp", operand("frexp", x, inexact=True))
     return _frexp(array_operand("frexp", x))
 
 
@@ -119,9 +117,7 @@ def spacing(x: Any, /) -> Any:
 
     Raises ValueError for complex numbers. In float16 the next float is the greater one, as in NumPy.
     """
-    x = operand("spacing", x, inexact=True)
-    if kind_of(x) == "c":
-        raise ValueError("spacing is not defined for complex numbers")
+    x = not_complex("spacing", operand("spacing", x, inexact=True), ValueError)
     x = array_operand("spacing", x)
     dtype, infinity = aval_of(x).dtype, scalar_like(x, np.inf)
     if dtype == dtypes.float16:

@@ -50,7 +50,7 @@ from ._operands import (
     unsupported,
     weak_as,
 )
-from ._ufunc import binary_of, kind_of
+from ._ufunc import binary_of, kind_of, not_complex
 from .creation import asarray
 
 
@@ -222,9 +222,7 @@ def _infinite(x: Any) -> Any:
 def _signed_infinity(name: str, sign: int) -> Any:
     def fun(x: Any, /, out: None = None) -> Any:
         unsupported(name, out=out)
-        x = operand(name, x)
-        if kind_of(x) == "c":
-            raise ValueError(f"{name} is not defined for complex numbers")
+        x = not_complex(name, operand(name, x), ValueError)
         return (
             eq_p(x, scalar_like(x, sign * np.inf)) if kind_of(x) == "f" else full(aval_of(x).shape, False, dtypes.bool_)
         )

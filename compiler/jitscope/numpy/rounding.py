@@ -48,7 +48,7 @@ from ._operands import (
     unsupported,
     weak_as,
 )
-from ._ufunc import binary_of, kind_of
+from ._ufunc import binary_of, kind_of, not_complex
 from .structure import array_operand
 
 
@@ -56,18 +56,12 @@ __all__ = ["angle", "ceil", "clip", "conjugate", "copysign", "floor", "heaviside
            "nextafter", "real", "rint", "round", "signbit", "trunc"]  # fmt: skip
 
 
-def _real(name: str, x: Any, error: type[Exception] = TypeError) -> Any:
-    if kind_of(x) == "c":
-        raise error(f"{name} is not defined for complex numbers")
-    return x
-
-
 # Rounding ------------------------------------------------------------------------------------------------------------
 
 
 def _rounding(name: str, apply: Any, doc: str) -> Any:
     def fun(x: Any, /) -> Any:
-        x = _real(name, array_operand(name, x))
+        x = not_complex(name, array_operand(name, x))
         return apply(x) if kind_of(x) == "f" else x
 
     fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc + " Raises TypeError for complex numbers."
@@ -81,7 +75,7 @@ ceil = _rounding("ceil", ceil_p, "The least whole number not below x. Integers s
 @eager_jit()
 def trunc(x: Any) -> Any:
     """x without its fraction. Integers stay as they are. Raises TypeError for complex numbers."""
-    x = _real("trunc", array_operand("trunc", x))
+    x = not_complex("trunc", array_operand("trunc", x))
     return trunc_value(x) if kind_of(x) == "f" else x
 
 
@@ -216,7 +210,7 @@ def _bits_of(x: Any) -> tuple[Any, Any]:
 @elementwise
 def signbit(x: Any, /) -> Any:
     """Whether the sign bit is set (of -0.0 too), as booleans. Raises ValueError for complex numbers."""
-    x = _real("signbit", operand("signbit", x), ValueError)
+    x = not_complex("signbit", operand("signbit", x), ValueError)
     kind = kind_of(x)
     if kind in "bu":
         return full(aval_of(x).shape, False, dtypes.bool_)
@@ -230,7 +224,7 @@ def signbit(x: Any, /) -> Any:
 def copysign(x1: Any, x2: Any, /) -> Any:
     """|x1| with the sign of x2. Raises TypeError for complex numbers."""
     x, y = operands("copysign", x1, x2, inexact=True)
-    size = abs_p(_real("copysign", x))
+    size = abs_p(not_complex("copysign", x))
     return choose(signbit(y), *operands("copysign", neg_p(size), size))
 
 
@@ -244,7 +238,7 @@ nextafter = binary_of(
 def heaviside(x1: Any, x2: Any, /) -> Any:
     """0 for negative x1, x2 at 0, 1 for positive, NaN for NaN. Raises TypeError for complex numbers."""
     for v in (x1, x2):
-        _real("heaviside", operand("heaviside", v))
+        not_complex("heaviside", operand("heaviside", v))
     x, y = operands("heaviside", x1, x2, inexact=True)
     zero, one = scalar_like(x, 0), scalar_like(x, 1)
     step = choose(gt_p(x, zero), one, choose(lt_p(x, zero), zero, x))
@@ -255,7 +249,7 @@ def heaviside(x1: Any, x2: Any, /) -> Any:
 def modf(x: Any, /, out: None = None) -> Any:
     """(fraction, whole part), both with the sign of x; the fraction of an infinity is 0, as in NumPy. Raises TypeError for complex numbers."""
     unsupported("modf", out=out)
-    x = _real("modf", array_operand("modf", operand("modf", x, inexact=True)))
+    x = not_complex("modf", array_operand("modf", operand("modf", x, inexact=True)))
     whole = trunc_value(x)
     endless = eq_p(abs_p(x), scalar_like(x, np.inf))
     return choose(endless, number_like(x, 0), sub_p(x, whole)), whole

@@ -48,7 +48,7 @@ from ..ops.elementwise import (
 from ..ops.families import scalar_like
 from ..ops.linear import add_p, mul_p, neg_p, sub_p, where as choose
 from ._operands import broadcast, number_like, operand, operands, weak_as
-from ._ufunc import kind_of, unary_of
+from ._ufunc import kind_of, not_complex, unary_of
 
 
 __all__ = ["arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "cbrt", "cos", "cosh", "deg2rad",
@@ -151,8 +151,7 @@ def arctan2(x1: Any, x2: Any, /) -> Any:
 def hypot(x1: Any, x2: Any, /) -> Any:
     """sqrt(x1² + x2²) without overflow on the way. Raises ValueError for complex numbers."""
     x, y = operands("hypot", x1, x2, inexact=True)
-    if kind_of(x) == "c":
-        raise ValueError("hypot is not defined for complex numbers")
+    not_complex("hypot", x, ValueError)
     x, y = abs_p(x), abs_p(y)
     zero, one, infinity = (scalar_like(x, v) for v in (0, 1, math.inf))
     long = max_p(x, y)

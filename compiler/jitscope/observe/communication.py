@@ -42,9 +42,7 @@ _PARTITIONS = re.compile(r"num_partitions=(\d+)")
 
 def instrument(row: Row, given: object = None) -> Document:
     """The communication document of a row's program. Raises LookupError where the program is no longer kept, or runs on one device."""
-    if row.entry is None:
-        raise LookupError(f"the program of {row.function} is no longer kept; call the function again")
-    module = hlo_module.optimized(row.entry.executable)
+    module = hlo_module.optimized(row.needed("entry").executable)
     return communication_document(row, module, hlo_module.computations(module))
 
 

@@ -113,6 +113,14 @@ class Row:
         traced = self._traced() if self._traced else None
         return traced.again if traced else None
 
+    def needed(self, what: str) -> Any:
+        """Its `jaxpr`, `closed`, `entry` or `again`, by that name. Raises LookupError where it is no longer kept."""
+        found = getattr(self, what)
+        if found is None:
+            name = "trace" if what == "again" else "program"
+            raise LookupError(f"the {name} of {self.function} is no longer kept; call the function again")
+        return found
+
     @property
     def identity(self) -> Any:
         """What rows of one function have in common: its qualified name, its file and its line; of a cell's function defined at the

@@ -52,9 +52,7 @@ def rerun_of(row: Row, given: Given | None = None) -> Rerun:
     Raises LookupError when the program is no longer there, when it calls Python functions of the user's (those are not run unless
     asked for), and when it depends on values that are gone.
     """
-    entry = row.entry
-    if entry is None or row.jaxpr is None:
-        raise LookupError(f"the program of {row.function} is no longer kept: call the function again")
+    entry, _ = row.needed("entry"), row.needed("jaxpr")
     if entry.executable.calls_python:
         raise LookupError(
             f"{row.function} calls Python functions, which may have effects: it is not run again to be measured"

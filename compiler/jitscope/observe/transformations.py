@@ -30,9 +30,7 @@ STEPS, LINES = 40, 300
 def instrument(row: Row, given: Given | None = None) -> Document:
     """The transformations document of a row's program. Raises LookupError where its function is gone, and ValueError where it calls
     Python while it runs: tracing it again might run such code again."""
-    again = row.again
-    if again is None:
-        raise LookupError(f"the trace of {row.function} is no longer kept; call the function again")
+    again = row.needed("again")
     jaxpr = row.jaxpr
     if jaxpr is not None and calls_python(jaxpr):
         raise ValueError(

@@ -32,9 +32,7 @@ _written: weakref.WeakKeyDictionary[Any, tuple[tuple[Written, ...], float]] = we
 def code_of(row: Row, ledger: Ledger | None = None) -> Code:
     """All about the code of a row's program. It is compiled once more for LLVM's IR, and not run. Raises LookupError where the
     program is no longer there, XlaError where it cannot be compiled again."""
-    entry = row.entry
-    if entry is None:
-        raise LookupError(f"the program of {row.function} is no longer kept; call the function again")
+    entry = row.needed("entry")
     start = time.perf_counter()
     files, spent = _files(entry)
     ledger = session_ledger() if ledger is None else ledger

@@ -27,9 +27,7 @@ __all__ = ["instrument", "memory_of", "names_of", "plan_of", "told_of"]
 def told_of(row: Row) -> Told:
     """What XLA tells of the buffers of a row's program when it is compiled once more; nothing is run. Raises LookupError where the
     program is no longer there."""
-    entry = row.entry
-    if entry is None:
-        raise LookupError(f"the program of {row.function} is no longer kept; call the function again")
+    entry = row.needed("entry")
     return compiled_once_more(Source(entry.lowered, entry.executable, entry.overrides))
 
 

@@ -59,9 +59,7 @@ def places_of(jaxpr: Jaxpr) -> list[Place]:
 def checkpointed_again(row: Row, place: Place) -> ClosedJaxpr:
     """The program of a row with `checkpoint` at a place. Raises LookupError where its function is gone, or takes no derivative of what
     stands at the place when it is traced alone."""
-    again = row.again
-    if again is None:
-        raise LookupError(f"the trace of {row.function} is no longer kept; call the function again")
+    again = row.needed("again")
     changing = _Changing(place)
     with recorded(changing), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
         closed = again()

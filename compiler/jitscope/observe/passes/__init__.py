@@ -19,9 +19,7 @@ __all__ = ["instrument", "passes_document", "passes_of", "told_of"]
 def told_of(row: Row) -> Told:
     """What XLA tells when the program of a row is compiled again; nothing is run. Raises LookupError where the program is no
     longer there."""
-    entry = row.entry
-    if entry is None:
-        raise LookupError(f"the program of {row.function} is no longer kept; call the function again")
+    entry = row.needed("entry")
     return compiled_again(Source(entry.lowered, entry.executable, entry.overrides))
 
 

@@ -79,9 +79,7 @@ class Evaluable(NamedTuple):
 
 
 def _program(row: Row, given: Given | None, callbacks: bool) -> Evaluable:
-    closed = row.closed
-    if closed is None:
-        raise LookupError(f"the program of {row.function} is no longer kept: call the function again")
+    closed = row.needed("closed")
     if uses_refs(closed.jaxpr):
         raise ValueError(
             f"{row.function} takes or captures references, which a second run would change: it is not run again"
