@@ -129,6 +129,11 @@ class Inspection(Shown):
         """The lowered program, before XLA's passes."""
         return Program(self._lowered.as_text())
 
+    def target(self, name: str) -> Program:
+        """The StableHLO of the program for GPUs ("cuda:sm_90"), below what is not known of it without their compiler. Raises ValueError
+        for other targets, NotImplementedError for programs that only the CPU can run."""
+        return Program(observe.target_text(self._row, name))
+
     @property
     def hlo_before(self) -> Program:
         """The lowered program as HLO, before XLA's passes."""

@@ -103,6 +103,11 @@ class JitscopeMagics(Magics):
         metavar="NAME",
         help="Compare the functions of this cell with the function NAME as it was before: which is faster, what differs.",
     )
+    @argument(
+        "--target",
+        metavar="TARGET",
+        help="Show as well what the compiler for another platform would be given: cuda, or cuda:sm_90.",
+    )
     @argument("--nans", action="store_true", help="If a result has a NaN, show where the first one comes from.")
     @HELP
     @no_var_expand

@@ -24,6 +24,7 @@ class Request:
     nans: bool = False
     instruments: tuple[str, ...] = ()
     vs: str | None = None
+    target: str | None = None
     help: bool = False
 
 
@@ -45,6 +46,7 @@ def read(parser: MagicArgumentParser, line: str) -> Request:
         nans=found.nans,
         instruments=_instruments(found.instruments),
         vs=found.vs,
+        target=found.target,
         help=found.help,
     )
 

@@ -72,6 +72,7 @@ class Running:
     nans: NanWatch | None = None
     instruments: tuple[str, ...] = ()
     versus: Versus | None = None
+    target: str | None = None
 
     def end(self) -> None:
         """What held while it ran holds no more."""
@@ -264,6 +265,7 @@ class Session:
             running.instruments = tuple(dict.fromkeys((*running.instruments, *request.instruments)))
             if request.vs is not None:
                 running.versus = Versus(request.vs, self.ledger)
+            running.target = request.target or running.target
             if request.max_compiles is not None and running.budget is None:
                 running.budget = limit_compilations(request.max_compiles).__enter__()
             if request.nans and running.nans is None:
@@ -348,7 +350,9 @@ class Session:
             if stopped is not None and document["error"]:
                 document["error"]["stopped"] = stopped
             running.live.close(document, self._answers())
-            self._compare(running, [self.ledger.row(one["id"]) for one in document["compilations"]])
+            rows = [self.ledger.row(one["id"]) for one in document["compilations"]]
+            self._compare(running, rows)
+            self._aim(running, rows)
             return
         rows = self.ledger.since(running.since)
         if self.magics.watch == "all" and any(row.library and row.number for row in rows):
@@ -370,6 +374,14 @@ class Session:
                 output.show(document)
         except Exception as problem:
             output.say(f"jitscope: the comparison with {running.versus.name} cannot be shown: {message_of(problem)}")
+
+    def _aim(self, running: Running, rows: list[observe.Row]) -> None:
+        """What `--target` asked for: each program as another platform's compiler would be given it."""
+        for row in rows if running.target is not None else ():
+            try:
+                output.show_text(observe.target_text(row, running.target or ""))
+            except Exception as problem:
+                output.say(f"jitscope: {row.function} cannot be shown for {running.target}: {message_of(problem)}")
 
     def _look(self, compilation: Document, instruments: tuple[str, ...]) -> Document:
         """The document of a program with what instruments say of it."""

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     )
     from .sharding import sharding_document as sharding_document
     from .stopped import stopped_document as stopped_document
+    from .targets import target_text as target_text
     from .timing import measure_steady as measure_steady
 
 __getattr__, __dir__ = late(
@@ -47,6 +48,7 @@ __getattr__, __dir__ = late(
         ".recompiling.cards": "counted duration explanation loud recompilations_document",
         ".sharding": "sharding_document",
         ".stopped": "stopped_document",
+        ".targets": "target_text",
         ".timing": "measure_steady",
     },
 )

@@ -3,7 +3,7 @@
 import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -153,9 +153,7 @@ class Executable:
 
         who = processes_of(self.device.group)
         if len(who) > 1:
-            if not self.calls_python:
-                self.raw_execute.run = partial(self.raw.execute_sharded, with_tokens=True)
-            self.raw_execute = Together(self.raw_execute, who, said)
+            self.raw_execute = Together(self.raw_execute, who, said, None if self.calls_python else self.raw)
 
     @classmethod
     def compile(

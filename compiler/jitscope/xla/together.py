@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from . import processes
@@ -30,7 +31,9 @@ class Together:
 
     __slots__ = ("checked", "run", "said", "who")
 
-    def __init__(self, run: Any, who: tuple[int, ...], said: str):
+    def __init__(self, run: Any, who: tuple[int, ...], said: str, raw: Any):
+        if raw is not None:  # what `run` guards, with word of when it is done
+            run.run = partial(raw.execute_sharded, with_tokens=True)
         self.run, self.who, self.said = run, who, said
         self.checked = (who, said) in _known
 

@@ -1,0 +1,45 @@
+"""What is tuned to XLA's compiler for the CPU stands in one file; where else its name stands, platforms are named or told apart."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+
+COMPILER = Path(__file__).parents[1] / "compiler" / "jitscope"
+NAMES = {
+    "xla/cpu_tuning.py": "what is tuned, and whether it holds for a program's platform",
+    "xla/devices.py": "the client, and names of its devices",
+    "xla/ffi.py": "where native functions are registered",
+    "xla/lapack.py": "the library of that platform",
+    "api/devices.py": "backends that are asked for by name",
+    "api/processes.py": "backends that are asked for by name",
+    "backend/array.py": "on which platform an array of JAX is",
+    "backend/disk/environment.py": "the machine that a program on disk is for",
+    "backend/lowering.py": "the platform that programs are lowered for, if none is named",
+    "backend/stages.py": "platforms that `lower` is asked for",
+    "core/jax_options.py": "JAX's options that name a platform",
+    "export/calling.py": "whether an exported program is for this platform",
+    "export/checks.py": "native functions that only this platform has",
+    "export/exporting.py": "the platform that functions are exported for, if none is named",
+}
+
+
+def test_the_cpu_is_named_where_platforms_are_told_apart_alone() -> None:
+    found = {
+        path.relative_to(COMPILER).as_posix()
+        for path in COMPILER.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and node.value == "cpu"
+    }
+    assert found == set(NAMES)
+
+
+def test_flags_of_the_compiler_for_the_cpu_are_set_in_one_file() -> None:
+    found = {
+        path.relative_to(COMPILER).as_posix()
+        for path in COMPILER.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("xla_cpu_")
+    }
+    assert found == {"xla/cpu_tuning.py", "observe/machine/document.py"}  # the latter reads the names of emitters
