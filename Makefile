@@ -171,7 +171,7 @@ node: | $(PY)
 	@touch $@
 
 # One release of jaxlib each, with what the compiler and its tests need.
-VERSIONS_NEED := 'numpy>=2' 'ml_dtypes>=0.5' 'scipy>=1.13' opt_einsum 'ipython>=8.20' 'anywidget>=0.11,<0.12' hypothesis 'pytest>=8.3' pytest-timeout pytest-xdist
+VERSIONS_NEED := 'numpy>=2' 'capstone>=5,<6' 'lief>=1' 'ml_dtypes>=0.5' 'scipy>=1.13' opt_einsum 'ipython>=8.20' 'anywidget>=0.11,<0.12' hypothesis 'pytest>=8.3' pytest-timeout pytest-xdist
 .venv-jaxlib-%/.installed: pyproject.toml | $(PY)
 	@echo 'Installing jaxlib $* into .venv-jaxlib-$* …'
 	@rm -rf .venv-jaxlib-$* && $(PYTHON) -m venv .venv-jaxlib-$*

@@ -215,7 +215,8 @@ class Session:
         try:
             if error is None:
                 return None
-            return jaxwatch.stopped(error, self.place_of) or self.sharp_bits.failed(error, self.place_of)
+            jaxwatch.keep(error)
+            return self.sharp_bits.failed(error, self.place_of)
         except Exception as problem:
             output.say(f"jitscope: looking at the error failed ({problem!r}); the error is the cell's own.")
             return None

@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 from jax import lax
 
+from jitscope import jaxwatch
+from jitscope.advise import diagnostic
 from jitscope.jaxwatch import stopped
 from jitscope_widgets import validate
+from tests.kernel_ext.conftest import bare_shell  # noqa: F401
 
 
 def branch(x, w):
@@ -95,3 +98,64 @@ def test_nothing_is_kept_of_it(watcher):
         assert stopped(caught.value)
         del caught
         assert float(jax.jit(lambda v: v.sum())(jnp.ones(3))) == 3
+
+
+SETUP = "import jax, jax.numpy as jnp, numpy as np\nfrom jax import lax\nx = jnp.arange(4.0)"
+REWRITES = {
+    "a branch": ("def f(v):\n    if v.sum() > 0:\n        return v\n    return 0.0 * v", "x", ["jnp.where(", "lax.cond("]),
+    "a while loop": ("def f(v):\n    while v.sum() > 1:\n        v = v / 2\n    return v", "x", ["lax.while_loop("]),
+    "a range": (
+        "def f(v, n):\n    for i in range(n):\n        v = v * 2\n    return v",
+        "x, 3",
+        ["lax.fori_loop(", 'static_argnames="n"'],
+    ),
+    "NumPy's function": ("def f(v):\n    return np.sin(v) + 1", "x", ["jnp.sin(v)"]),
+    "a mask": ("def f(v):\n    return v[v > 1].sum()", "x", ["jnp.where(v > 1"]),
+    "a flag": ("def f(v, train):\n    if train:\n        return v * 2\n    return v", "x, True", ['static_argnames="train"']),
+    "an assignment": ("def f(v):\n    v[0] = 1.0\n    return v", "x", [".at[0].set(1.0)"]),
+    "a size": ("def f(v):\n    return jnp.nonzero(v)[0]", "x", ["size=v.size"]),
+    "a number": ("def f(v):\n    return float(v.sum()) * 2", "x", ["v.sum().astype(float)"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REWRITES.values(), ids=REWRITES)
+@pytest.mark.parametrize("marked", ["", "%%jit\n"], ids=["plain", "marked"])
+def test_rewrites_were_traced_by_jax_and_run(bare_shell, case, marked):  # noqa: F811
+    code, args, expected = case
+    assert not bare_shell.cell(f"%load_ext jitscope\n{SETUP}").error
+    text = f"{marked}@jax.jit\n{code}\nf({args})"
+    ran = bare_shell.cell(text)
+    (document,) = ran.documents
+    document = document["error"]["stopped"] if marked else document
+    fixes = document["fixes"]
+    assert len(fixes) >= len(expected)
+    for part in expected:
+        (fix,) = [fix for fix in fixes if any(part in edit["text"] for edit in fix["edits"])]
+        assert fix["checked"].startswith("It was traced")
+        again = bare_shell.cell(applied(text, fix["edits"]))
+        assert not again.error, again.traceback
+    assert bare_shell.cell(f"f({args})").error == "", "the last rewrite is what f is now"
+    kinds = [one.error.partition(":")[0] for one in (bare_shell.cell(text), ran)]
+    assert kinds[0] == kinds[1] != "", "nothing of a trial is left in jax's caches"
+
+
+def applied(text, edits):
+    return diagnostic.applied(text, [diagnostic.Edit(diagnostic.Span(**span_of(e)), e["text"]) for e in edits])
+
+
+def span_of(edit):
+    return {name: edit[name] for name in ("line", "column", "end_line", "end_column")}
+
+
+def test_a_helper_is_tried_and_left_as_it_is(bare_shell):  # noqa: F811
+    bare_shell.cell(f"%load_ext jitscope\n{SETUP}")
+    code = (
+        "@jax.jit\ndef helper(v):\n    if v.sum() > 0:\n        v = v + 1\n    return v\n"
+        "@jax.jit\ndef caller(v):\n    return helper(v) * 2\ncaller(x)"
+    )
+    ran = bare_shell.cell(code)
+    (document,) = ran.documents
+    assert [fix["checked"] for fix in document["fixes"]] == ["It was traced with this change."] * 2
+    assert bare_shell.cell("caller(x)").error.startswith("TracerBoolConversionError")
+    assert bare_shell.cell("helper(x)").error.startswith("TracerBoolConversionError")
+    assert not jaxwatch.current().faults

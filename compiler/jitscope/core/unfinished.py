@@ -41,6 +41,8 @@ class Unfinished(NamedTuple):
     """Whether an operation of the library raised the error, and not the user's code."""
     numbers: dict[int, Any] = {}
     """The values of the arguments that are single booleans and integers, by their place."""
+    again: Callable[..., None] | None = None
+    """Traces a function of another library once more (see `jaxwatch.retracing`)."""
 
 
 def unfinished(error: BaseException) -> list[Unfinished]:

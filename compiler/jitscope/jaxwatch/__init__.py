@@ -9,6 +9,6 @@ to equations, `programs` is what views take for a compiled program.
 
 from .asking import Asked as Asked, ask as ask, traced as traced
 from .calls import Calls as Calls
-from .errors import stopped as stopped
+from .errors import is_flag as is_flag, is_tracer as is_tracer, keep as keep, stopped as stopped
 from .private import Missing as Missing, capabilities as capabilities, there as there
 from .watching import Small as Small, Watcher as Watcher, attach as attach, current as current, detach as detach

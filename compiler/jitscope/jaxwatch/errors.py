@@ -19,6 +19,7 @@ from ..observe.positions import CellOf, no_cell
 from ..observe.stacks import is_installed
 from ..observe.stopped import stopped_document
 from . import private
+from .retracing import raised_by_jax, remembered
 from .translating import Translation, debug_of
 
 
@@ -39,20 +40,35 @@ class _Frame(NamedTuple):
 
 def stopped(error: BaseException, cell_of: CellOf = no_cell) -> dict[str, Any] | None:
     """The document of an error of jax's that ended a trace (see `observe.stopped_document`); None for other errors."""
-    if not private.there() or not _by_jax(error):
-        return None
-    found = _unfinished(error)
+    found = _unfinished(error) if private.there() and raised_by_jax(error) else []
     return stopped_document(_Stopped(found), cell_of) if found else None
 
 
-def _by_jax(error: BaseException) -> bool:
-    """Whether jax raised an error: one of its own, or any other in its code, such as that of shapes that do not fit."""
-    if _is_jaxs(error):
-        return True
-    last = error.__traceback__
-    while last is not None and last.tb_next is not None:
-        last = last.tb_next
-    return last is not None and last.tb_frame.f_code.co_filename.startswith(private.folder())
+def keep(error: BaseException) -> None:
+    """Keep on an error of jax's what was traced up to it, as on one of the compiler's own."""
+    if not private.there():
+        return
+    again = remembered(error)
+    raised = raised_by_jax(error) or (again is not None and again.by_jax)
+    found = _unfinished(error) if raised else []
+    if found:
+        if again is not None:
+            found[-1] = found[-1]._replace(numbers=again.numbers, again=again)
+        error.unfinished = found  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def is_tracer(value: Any) -> bool:
+    """Whether a value is one that jax traces."""
+    return private.there() and isinstance(value, private.module("jax").core.Tracer)
+
+
+def is_flag(value: Any) -> bool:
+    """Whether a value is an argument of a function that jax traces now, a single boolean or integer."""
+    if not is_tracer(value):
+        return False
+    trace, of = private.trace_of(value), private.variable_of(value)
+    given = trace is not None and any(of is getattr(one, "val", one) for one in trace.invars)
+    return given and not value.shape and getattr(value.dtype, "kind", "") in "biu"
 
 
 def _is_jaxs(error: BaseException) -> bool:
@@ -154,4 +170,7 @@ def _named(where: Position) -> list[str]:
         path = path_at(where)
     except (SyntaxError, ValueError, RecursionError):
         return []
-    return [node.id for node in ast.walk(path[0]) if isinstance(node, ast.Name)] if path else []
+    if not path:
+        return []
+    asked = getattr(path[0], "test", getattr(path[0], "iter", path[0]))  # of a statement, what it asked
+    return [node.id for node in ast.walk(asked) if isinstance(node, ast.Name)]

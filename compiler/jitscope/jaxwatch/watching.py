@@ -26,6 +26,7 @@ from ..core.source import Position
 from ..observe.stacks import is_installed
 from . import marks, private, programs
 from .marks import Marking
+from .retracing import remember
 from .signatures import Call, elsewhere, python_function
 from .translating import Place, Translation, debug_of
 from .walking import inner_jaxprs
@@ -210,6 +211,7 @@ class Watcher:
         position, call_site = _defined(entered.fun), _user(frame)
         error = private.raised(frame)
         if error is not None:
+            remember(error, entered)
             detail = {"error": type(error).__name__, "message": short_repr(message_of(error)), "nested": False}
             number = records.new_program()
             self._emit(Record("error", call.function, number, seconds, position, call_site, detail, call.signature))

@@ -29,12 +29,14 @@ _KINDS = {
 }  # fmt: skip
 
 
-def candidates(known: str, code: Code, path: list[ast.AST], given: Mapping[str, Any]) -> Iterator[Candidate]:
+def candidates(
+    known: str, code: Code, path: list[ast.AST], given: Mapping[str, Any], library: str = "jitscope"
+) -> Iterator[Candidate]:
     """Rewrites for the sharp bit `known` at the nodes of `path` (the innermost first). `given` are the names that code at the
-    place may use: the library is called by the names it has there."""
-    library = _Library(given)
+    place may use: the `library` that it is written for is called by the names it has there."""
+    called = _Library(given, library)
     for candidate in _all(known, code, path):
-        text = library.named(candidate[1])
+        text = called.named(candidate[1])
         if text is not None:
             words, _, node, last = candidate
             span = code.span(node)
@@ -138,25 +140,24 @@ def _before(node: ast.stmt, code: Code) -> set[str]:
 class _Library:
     """How the library is called where the user's code stands: `jnp`, `lax`, `jax`, or something else."""
 
-    def __init__(self, given: Mapping[str, Any]) -> None:
+    def __init__(self, given: Mapping[str, Any], library: str) -> None:
         names: dict[str, str] = {}
         for name, value in given.items():
-            if isinstance(value, types.ModuleType) and value.__name__ in _ROOMS:
-                kept = names.get(value.__name__)
-                names[value.__name__] = name if kept is None or name == _ROOMS[value.__name__] else kept
+            top, _, room = value.__name__.partition(".") if isinstance(value, types.ModuleType) else ("", "", "")
+            if top == library and room in _ROOMS:
+                kept = names.get(room)
+                names[room] = name if kept is None or name == _ROOMS[room] else kept
         self._names = names
 
     def named(self, text: str) -> str | None:
         """A text that says `jnp.` and `lax.` by the names there are; None where there is none."""
-        for room, usual in (("jitscope.numpy", "jnp"), ("jitscope.lax", "lax")):
+        for room, usual in (("numpy", "jnp"), ("lax", "lax")):
             if re.search(rf"(?<![\w.]){usual}\.", text):
-                name = self._names.get(room) or (
-                    f"{self._names['jitscope']}.{room[9:]}" if "jitscope" in self._names else None
-                )
+                name = self._names.get(room) or (f"{self._names['']}.{room}" if "" in self._names else None)
                 if name is None:
                     return None
                 text = re.sub(rf"(?<![\w.]){usual}\.", f"{name}.", text)
         return text
 
 
-_ROOMS = {"jitscope": "jax", "jitscope.numpy": "jnp", "jitscope.lax": "lax"}
+_ROOMS = {"": "jax", "numpy": "jnp", "lax": "lax"}

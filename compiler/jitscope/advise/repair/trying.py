@@ -49,7 +49,8 @@ def repaired(error: BaseException, known: str, where: Position) -> list[Fix]:
     own = _own(code, path)
     quiet = not _does_more(code, own, traces)
     made = list(_static(known, code, traces[-1], quiet))
-    for one in candidates(known, code, own, given) if functions else ():
+    library = "jitscope" if traces[-1].again is None else "jax"
+    for one in candidates(known, code, own, given, library) if functions else ():
         checked = _try(one, code, functions, traces[-1], where) if quiet else ""
         if checked or not quiet:
             found.append(Fix(one.text + ("" if quiet else _UNTRIED), one.edits, checked))
@@ -75,7 +76,10 @@ def _static(known: str, code: Code, trace: Unfinished, quiet: bool) -> Iterator[
     try:
         if quiet:
             with silence():
-                trace_to_jaxpr(fun, [aval for i, aval in enumerate(trace.avals) if i != at], trace.debug)
+                if trace.again is not None:
+                    trace.again({at: trace.numbers[at]})
+                else:
+                    trace_to_jaxpr(fun, [aval for i, aval in enumerate(trace.avals) if i != at], trace.debug)
     except Exception:
         return
     yield Fix(one.text, one.edits, _TRIED) if quiet else Fix(one.text + _UNTRIED, one.edits)
@@ -87,7 +91,7 @@ def _names(given: Mapping[str, Any]) -> Names:
     for name, value in given.items():
         if isinstance(value, ModuleType):
             known[name] = canonical(value.__name__)
-        elif str(getattr(value, "__module__", "")).startswith("jitscope.api"):
+        elif str(getattr(value, "__module__", "")).startswith(("jitscope.api", "jax")) and callable(value):
             known[name] = f"jax.{getattr(value, '__name__', name)}"
         elif value is functools.partial:
             known[name] = "functools.partial"
@@ -116,6 +120,10 @@ def _try(one: Candidate, code: Code, functions: Sequence[FunctionType], trace: U
     """How the rewrite was proved, "" if it failed."""
     text = applied(code.text, one.edits)
     try:
+        if trace.again is not None:
+            with silence():
+                trace.again({}, text, code.file)
+            return _TRIED
         with rewritten(functions, text, code.file) as able:
             if not able:
                 return ""

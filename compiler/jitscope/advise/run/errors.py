@@ -12,7 +12,7 @@ import sysconfig
 from types import FrameType, ModuleType, TracebackType
 from typing import Any
 
-from ... import tree
+from ... import jaxwatch, tree
 from ...core import advice, source
 from ...core.source import Position
 from ...core.trace import Tracer
@@ -203,7 +203,9 @@ def _is_flag(test: ast.AST, frame: FrameType) -> bool:
     while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         test = test.operand
     value = frame.f_locals.get(test.id) if isinstance(test, ast.Name) else None
-    if not isinstance(value, Tracer) or value.made_at() is not None:
+    if not isinstance(value, Tracer):
+        return jaxwatch.is_flag(value)
+    if value.made_at() is not None:
         return False
     return not value.aval.shape and value.aval.dtype.kind in "biu"
 
@@ -299,7 +301,7 @@ def _of_library(function: ast.expr, frame: FrameType) -> bool:
 
 def _is_traced(name: ast.Name, frame: FrameType) -> bool:
     value: Any = frame.f_locals.get(name.id, frame.f_globals.get(name.id))
-    return isinstance(value, Tracer)
+    return isinstance(value, Tracer) or jaxwatch.is_tracer(value)
 
 
 def _of_types(error: BaseException, path: list[ast.AST], frame: FrameType) -> str:
