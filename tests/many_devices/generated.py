@@ -1,5 +1,5 @@
 """`python -m tests.many_devices.generated COUNT`: that many programs of a few operations on an array of 8 × 4, each run on one device, with
-shardings under jit, and under shard_map, with gradients."""
+shardings under jit, and under shard_map, with gradients; every fourth one over Explicit axes, too."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from jitscope.sharding import AxisType, NamedSharding, PartitionSpec as P
 
 
 MESH = jx.make_mesh((4, 2), ("x", "y"), axis_types=(AxisType.Auto,) * 2)
+TYPED = jx.make_mesh((4, 2), ("x", "y"))
 
 # Operations on a row of the whole, the same wherever the rows are; `total` and `mean` speak to all rows.
 LOCAL: dict[str, Callable[[Any], Any]] = {
@@ -79,8 +80,38 @@ def check(seed: int) -> None:
         )
 
 
+def check_types(seed: int) -> bool:
+    """The same for a program over Explicit axes, whose types say how each value lies; whether it was not refused."""
+    draw = random.Random(seed)
+    names = [draw.choice([*LOCAL, *GLOBAL]) for _ in range(draw.randint(1, 3))]
+    spec = P(*draw.choice([("x",), ("y",), ("x", "y"), (None, "x"), (("x", "y"),)]))
+    x = np.random.default_rng(seed).normal(size=(8, 4)).astype(np.float32)
+
+    def whole(a: Any) -> Any:
+        for name in names:
+            a = (LOCAL.get(name) or GLOBAL[name][0])(a)
+        return a
+
+    told = f"{seed}: {names}, {spec}, Explicit"
+    loss = lambda a: (whole(a) * jnp.cos(a)).sum()
+    given = jx.device_put(x, NamedSharding(TYPED, spec))
+    try:
+        result = jx.jit(whole)(given)
+    except jx.errors.ShardingTypeError:
+        return False
+    assert result.sharding.is_equivalent_to(NamedSharding(TYPED, jx.typeof(result).sharding.spec), 2), told
+    grad = jx.jit(jx.grad(loss))(given)
+    assert jx.typeof(grad) == jx.typeof(given), told
+    np.testing.assert_allclose(result, jx.jit(whole)(x), rtol=2e-4, atol=2e-4, err_msg=told)
+    np.testing.assert_allclose(grad, jx.jit(jx.grad(loss))(x), rtol=2e-3, atol=2e-3, err_msg=f"gradient, {told}")
+    return True
+
+
 if __name__ == "__main__":
     count = int(sys.argv[1])
+    accepted = 0
     for seed in range(count):
         check(seed)
+        accepted += seed % 4 == 0 and check_types(seed)
+    assert accepted >= count // 16, accepted
     print(f"{count} programs")

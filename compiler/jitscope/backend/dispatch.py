@@ -115,10 +115,30 @@ class JitFunction:
                         ready = None
                     if ready is not None:
                         return ready.run(written[1])
+            elif not self._one_device and _current.get() is None:
+                found = self._over_devices(args, kwargs)
+                if found is not None:
+                    return found[0].run(found[1])
             return self._resolve(args, kwargs, written[0] if written else None)
         except Exception as error:
             fold(error)
             raise
+
+    def _over_devices(self, args: tuple, kwargs: dict[str, Any]) -> tuple[Ready, list[Any]] | None:
+        """The program of a call met before whose arrays are all spread over one group of devices, and its buffers."""
+        found = call_key(self._spec, self._auto, args, dict(sorted(kwargs.items())) if kwargs else kwargs)
+        if found is None or not found[1]:
+            return None
+        key, bufs = found
+        layouts = [getattr(buf, "_sharding", None) for buf in bufs]
+        group = getattr(layouts[0], "_device", None)
+        if type(group) is not client.Group or any(getattr(at, "_device", None) is not group for at in layouts):
+            return None
+        try:
+            ready = self._caches.calls.get((group, mesh_in_force(), *layouts, *key))
+        except TypeError:  # a static value cannot be hashed: the long way says which
+            return None
+        return None if ready is None else (ready, bufs)
 
     def _resolve(self, args: tuple, kwargs: dict[str, Any], written: Any) -> Any:
         """The long way: values that are not arrays yet, tracers, devices, keys not met before (`written`)."""
