@@ -1,13 +1,18 @@
 """The views on a bare page, from sample documents: every kind can be read in light and dark, narrow and wide."""
 
+import functools
 import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
-from tests.browser.audit import assert_readable
+import jitscope as jx
+import jitscope.numpy as jnp
+from jitscope_widgets.envelope import pack
+from tests.browser.audit import assert_readable, axe_findings
 from tests.browser.notebook import SCREENSHOTS
 from tests.browser.view import TABS, View
 from tests.widgets import documents
@@ -154,3 +159,55 @@ def test_machine_code_can_be_read_and_gone_through_by_keyboard(pages: Pages, dar
     assert functions.nth(1).get_attribute("aria-selected") == "true"
     assert "is not kept in this document" in view.element.inner_text()
     assert_readable(view.element)
+
+
+@functools.cache
+def comparison() -> dict[str, Any]:
+    """A program against one that has a product more, as it is measured."""
+
+    def plain(x):
+        return jnp.tanh(x) * 2 + x.sum()
+
+    def dearer(x):
+        return jnp.tanh(x @ x) * 2 + x.sum()
+
+    x = np.ones((256, 256), np.float32)
+    one, other = jx.inspect(plain)(x), jx.inspect(dearer)(x)
+    return one.compare(other, limit=0.2).document
+
+
+@pytest.mark.parametrize("width", [420, 1280])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_two_programs_are_compared_on_a_page_without_a_kernel(pages: Pages, dark: bool, width: int) -> None:
+    document = comparison()
+    view = pages.show(document, dark=dark, width=width)
+    assert_readable(view.element)
+    assert not axe_findings(view.element)
+    assert view.page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    verdict = view.element.locator(".jitscope-verdict")
+    words = verdict.inner_text()
+    assert verdict.get_attribute("data-verdict") == document["verdict"] == "slower"
+    assert f"from {document['pairs']:,} pairs of runs" in words
+    # the picture: the interval lies right of 1, on its side of the centre
+    one, bar, centre = (
+        view.element.locator(f".jitscope-interval {name}").bounding_box()
+        for name in (".jitscope-roof-line", ".jitscope-interval-bar", ".jitscope-interval-centre")
+    )
+    assert one and bar and centre and one["x"] + one["width"] < bar["x"] < centre["x"] + centre["width"]
+    assert centre["x"] < bar["x"] + bar["width"]
+    # what only one of them has, opened and closed by keyboard
+    only = view.element.locator(".jitscope-only[data-side=b]").first
+    assert "dot_general" in only.inner_text() and "dearer" in view.element.inner_text()
+    summary = view.element.locator("summary").first
+    said = document["equations"]
+    assert (
+        summary.inner_text()
+        == f"{said['common']} equations in both, {said['only_a']} only in A, {said['only_b']} only in B"
+    )
+    summary.focus()
+    view.page.keyboard.press("Enter")
+    expect(only).to_be_hidden()
+    view.page.keyboard.press("Enter")
+    expect(only).to_be_visible()
+    saved = pages.mount(pack(document).text)
+    assert saved.element.locator(".jitscope-verdict").inner_text() == words
