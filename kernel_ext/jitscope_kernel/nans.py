@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import jitscope
-from jitscope import jaxwatch, observe
+from jitscope import jaxwatch, observe, tree
 from jitscope.advise import nans
 from jitscope.advise.nans import by_parts
+from jitscope.advise.program import plain
 from jitscope.backend.dispatch import JitFunction
 from jitscope.backend.hunt import HasCallbacks, nans as no_nans
 from jitscope.backend.signature import message_of
 from jitscope.backend.tracing import Arguments
 from jitscope.backend.watching import is_bad
 from jitscope.core import config, notices
+from jitscope.core.trace import Tracer
 
 from . import output
 from .inspection import Shown
@@ -130,6 +134,44 @@ def hunt_of_rows(rows: list[observe.Row]) -> dict[str, Any] | None:
         if report.found:
             return nans.hunt_document(report, observe.ledger().cell_of)
     return None
+
+
+_MOST = 1_000_000
+"""Elements of a shown result that are looked at."""
+
+
+def offer(cell: str, result: Any, error: BaseException | None) -> str:
+    """How to hunt, in a line, for a cell whose shown result has a NaN, or that `debug_nans` stopped; "" where there is nothing to say."""
+    if isinstance(error, FloatingPointError) and config.settings().debug_nans:
+        return f"With the numbers, the way to the result and a fix: {_asking(cell)}"
+    if error is not None or not isinstance(result, (jitscope.Array, tuple, list, dict)):
+        return ""
+    arrays = [x for x in tree.leaves(result) if isinstance(x, jitscope.Array) and not isinstance(x, Tracer)]
+    if _MEANT.search(cell) or sum(x.size for x in arrays) > _MOST or not any(map(_is_nan, arrays)):
+        return ""
+    return f"There is a NaN in this result. Where the first one comes from: {_asking(cell)}"
+
+
+_MEANT = re.compile(r"\bnan\b|%nans|--nans")
+"""Cells that speak of NaNs themselves."""
+
+
+def _is_nan(x: Any) -> bool:
+    return x.is_fully_addressable and not x.is_deleted() and is_bad(x, no_nans)
+
+
+def _asking(cell: str) -> str:
+    """`%nans loss(params, x)`: the last call that the cell shows, or gave the name it shows."""
+    try:
+        body = ast.parse(plain(cell)).body
+    except (SyntaxError, ValueError, RecursionError):
+        body = []
+    shown = body[-1].value if body and isinstance(body[-1], ast.Expr) else None
+    if isinstance(shown, ast.Name):
+        made = [one.value for one in body if isinstance(one, ast.Assign) and shown.id in map(ast.unparse, one.targets)]
+        shown = made[-1] if made else None
+    call = ast.unparse(shown) if isinstance(shown, ast.Call) else "f(x)"
+    return f"%nans {call}"
 
 
 def find_nan(function: Callable[..., Any], *, callbacks: bool = False) -> Callable[..., NanHunt]:

@@ -35,7 +35,7 @@ from .cell import TextStep, TreeStep, execute
 from .jax_cells import AfterImports, JaxCells
 from .live import Live
 from .magics import JitscopeMagics, parser_of
-from .nans import NanWatch, hunt_of_rows
+from .nans import NanWatch, hunt_of_rows, offer
 from .output import Document
 from .panel import Panel
 from .request import Request
@@ -202,7 +202,7 @@ class Session:
             return
         try:
             error = (result.error_in_exec or result.error_before_exec) if result is not None else None
-            self._report(running, error, self._stopped(error))
+            self._report(running, result, error, self._stopped(error))
             self._tell(running, error)
         finally:
             for outer in self._stack:
@@ -334,7 +334,7 @@ class Session:
     # --- what is shown ------------------------------------------------------------------------------------------------
 
     @output.guarded("the report on this cell")
-    def _report(self, running: Running, error: BaseException | None, stopped: Document | None) -> None:
+    def _report(self, running: Running, result: Any, error: BaseException | None, stopped: Document | None) -> None:
         hunt = running.nans.close() if running.nans is not None else None
         if not running.quiet:
             self._show(running, error, stopped)
@@ -342,6 +342,8 @@ class Session:
             hunt = hunt_of_rows(self.ledger.since(running.since))
         if hunt is not None:
             output.show(hunt)
+        elif result is not None and (line := offer(result.info.raw_cell or "", result.result, error)):
+            output.show_text(line)
 
     def _show(self, running: Running, error: BaseException | None, stopped: Document | None) -> None:
         assert running.live is not None

@@ -297,3 +297,24 @@ def test_a_cell_looks_for_nans_where_it_is_asked_to(layer) -> None:
     assert (cell["kind"], hunt["kind"]) == ("cell", "nan-hunt") and hunt["operation"]["position"]["line"] == 3
     ran = layer.cell("%%jit --nans\ndef root(x):\n    return jnp.sqrt(x)\nroot(jnp.array([1.0]))")
     assert [one["kind"] for one in ran.documents] == ["cell"]
+
+
+def test_a_result_with_a_nan_comes_with_the_way_to_hunt_it(layer) -> None:
+    layer.cell("def root(x):\n    return jnp.sqrt(x).sum()\nbad = jnp.array([-1.0, 4.0])")
+    ran = layer.cell("root(bad)")
+    (offer,) = [text for text in ran.texts if "%nans" in text]
+    assert offer.endswith(": %nans root(bad)")
+    hunt = layer.cell(offer[offer.index("%nans") :]).document
+    assert (hunt["kind"], hunt["operation"]["primitive"]) == ("nan-hunt", "sqrt")
+    ran = layer.cell("%%jit\ndef loss(x):\n    return jnp.log(x)\nvalue = loss(bad)\nvalue")
+    assert [text for text in ran.texts if text.endswith(": %nans loss(bad)")]
+    for quiet in ("root(jnp.abs(bad))", "root(bad);", "jnp.array([1.0, jnp.nan])", "bad.shape, 3", "float(root(bad))"):
+        assert not [text for text in layer.cell(quiet).texts if "%nans" in text], quiet
+
+
+def test_a_cell_that_debug_nans_stopped_comes_with_the_way_to_hunt(layer) -> None:
+    layer.cell("def root(x):\n    return jnp.sqrt(x).sum()\nbad = jnp.array([-1.0, 4.0])")
+    ran = layer.cell("import jitscope\njitscope.config.update('debug_nans', True)\nroot(bad)")
+    layer.cell("jitscope.config.update('debug_nans', False)")
+    assert isinstance(ran.exception, FloatingPointError)
+    assert [text for text in ran.texts if text.endswith("%nans root(bad)")]
