@@ -301,7 +301,7 @@ class Session:
             watcher.set(None)
             running.end()
             self._stack.remove(running)
-            self._report(running, error, self._stopped(error))
+            self._report(running, None, error, self._stopped(error))
 
     # --- names of cells -----------------------------------------------------------------------------------------------
 

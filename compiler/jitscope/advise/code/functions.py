@@ -84,7 +84,7 @@ class Functions:
     # names
 
     def _collect(self) -> None:
-        for node in ast.walk(self.code.tree):
+        for node in self.code.nodes:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 self._by_scope.setdefault(self.scope_of(node), {})[node.name] = node
             elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
@@ -93,7 +93,7 @@ class Functions:
                         self._by_scope.setdefault(self.scope_of(node), {})[target.id] = node.value
             elif isinstance(node, ast.ClassDef):
                 self._classes[node.name] = node
-        for node in ast.walk(self.code.tree):
+        for node in self.code.nodes:
             if isinstance(node, ast.Assign) and (made := self.class_made(node.value)):
                 for target in node.targets:
                     if isinstance(target, ast.Name):
@@ -182,7 +182,7 @@ class Functions:
     # what is traced
 
     def _find(self) -> None:
-        for node in ast.walk(self.code.tree):
+        for node in self.code.nodes:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 for i, decorator in enumerate(node.decorator_list):
                     found = self._decorated(node, decorator)

@@ -39,10 +39,29 @@ class Code:
         self.tree = ast.parse(text)
         self.names = Names(known.table if known else None)
         self.parents: dict[ast.AST, ast.AST] = {}
-        for node in ast.walk(self.tree):
+        self.nodes: list[ast.AST] = [self.tree]
+        """All nodes, as `ast.walk` gives them."""
+        for node in self.nodes:
             self.names.learn(node)
             for child in ast.iter_child_nodes(node):
                 self.parents[child] = node
+                self.nodes.append(child)
+        self._ordered: list[ast.AST] = []
+        self._spans: dict[ast.AST, tuple[int, int]] = {}
+
+    def within(self, node: ast.AST) -> list[ast.AST]:
+        """A node and all inside it, in the order of the code."""
+        if not self._spans:
+            self._order(self.tree)
+        first, end = self._spans[node]
+        return self._ordered[first:end]
+
+    def _order(self, node: ast.AST) -> None:
+        first = len(self._ordered)
+        self._ordered.append(node)
+        for child in ast.iter_child_nodes(node):
+            self._order(child)
+        self._spans[node] = first, len(self._ordered)
 
     def span(self, node: ast.AST) -> Span:
         """Where a node stands, columns in characters."""

@@ -91,7 +91,7 @@ class Walk:
         scope: Scope = {}
         self._block(self.code.tree.body, scope, top)
         traced = {one.function for one in self.functions.traced}
-        for node in ast.walk(self.code.tree):
+        for node in self.code.nodes:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node not in traced:
                 plain = dict.fromkeys(parameters(node), Kind.UNKNOWN)
                 self._function(node, plain, Region(node, None))

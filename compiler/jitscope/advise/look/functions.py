@@ -27,7 +27,7 @@ def made_in_loops(walk: Walk) -> Iterator[Diagnostic]:
     """recompile-fresh-function: `jit` of a new function in each iteration, or in each call."""
     code = walk.code
     traced = {one.function for one in walk.functions.traced if one.abstract}
-    for node in ast.walk(code.tree):
+    for node in code.nodes:
         if not (isinstance(node, ast.Call) and code.names.dotted(node.func) == "jax.jit" and node.args):
             continue
         function = code.function_around(node)
@@ -44,9 +44,7 @@ def made_in_loops(walk: Walk) -> Iterator[Diagnostic]:
 def _is_called_again(name: str, walk: Walk) -> bool:
     """Whether the program calls a function twice, or in a loop."""
     code = walk.code
-    calls = [
-        n for n in ast.walk(code.tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == name
-    ]
+    calls = [n for n in code.nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == name]
     return len(calls) > 1 or any(isinstance(one, _LOOPS) for call in calls for one in code.around(call))
 
 
@@ -88,7 +86,7 @@ def _in_iterable(node: ast.AST, loop: ast.AST, parents: dict[ast.AST, ast.AST]) 
 def unhashable(walk: Walk) -> Iterator[Diagnostic]:
     """static-unhashable: a list, dict, set or array given for a static argument."""
     code = walk.code
-    for call in ast.walk(code.tree):
+    for call in code.nodes:
         traced = walk.functions.compiled_at(call) if isinstance(call, ast.Call) else None
         if traced is None or not isinstance(call, ast.Call) or not traced.static:
             continue
@@ -146,7 +144,7 @@ def _is_registered(owner: ast.ClassDef, walk: Walk) -> bool:
         isinstance(node, ast.Call)
         and "register" in walk.code.names.dotted(node.func)
         and any(isinstance(a, ast.Name) and a.id == owner.name for a in node.args)
-        for node in ast.walk(walk.code.tree)
+        for node in walk.code.nodes
     )
 
 
@@ -157,7 +155,7 @@ def integers(walk: Walk) -> Iterator[Diagnostic]:
     """grad-bad-signature of `grad(f)(3)`, x64-truncation of `dtype=jnp.float64`."""
     code = walk.code
     enabled = next((i for i, line in enumerate(code.lines, 1) if "enable_x64" in line), None)
-    for node in ast.walk(code.tree):
+    for node in code.nodes:
         if not isinstance(node, ast.Call):
             continue
         dotted = code.names.dotted(node.func)

@@ -80,7 +80,7 @@ def used_twice(walk: Walk) -> Iterator[Diagnostic]:
         return
     draws = _Draws(walk)
     bodies = [code.tree.body]
-    bodies += [n.body for n in ast.walk(code.tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+    bodies += [n.body for n in code.nodes if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
     for body in bodies:
         look = _Reuse(draws)
         look.block(body, {})

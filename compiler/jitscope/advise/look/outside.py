@@ -82,7 +82,7 @@ def _changes(code: Code) -> dict[str, list[ast.stmt]]:
     """The statements at the top of the program that give a name, an attribute or an element a value, but the first of a name."""
     found: dict[str, list[ast.stmt]] = {}
     seen: set[str] = set()
-    for node in ast.walk(code.tree):
+    for node in code.nodes:
         if not isinstance(node, ast.Assign | ast.AugAssign) or code.function_around(node) is not None:
             continue
         if any(isinstance(one, ast.ClassDef) for one in code.around(node)):
@@ -92,7 +92,7 @@ def _changes(code: Code) -> dict[str, list[ast.stmt]]:
             if path and (path in seen or not isinstance(target, ast.Name)):
                 found.setdefault(path, []).append(node)
             seen.add(path)
-    for node in ast.walk(code.tree):
+    for node in code.nodes:
         match node:
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=base, attr=attr))) if attr in _CHANGING:
                 if _path(base) and code.function_around(node) is None:
@@ -143,7 +143,7 @@ def _calls(code: Code, wanted: object) -> list[ast.Call]:
     """The calls outside of functions that are wanted, in order."""
     found = [
         node
-        for node in ast.walk(code.tree)
+        for node in code.nodes
         if isinstance(node, ast.Call) and wanted(node) and code.function_around(node) is None  # pyright: ignore[reportCallIssue]
     ]
     return sorted(found, key=lambda call: (call.lineno, call.col_offset))
@@ -152,7 +152,7 @@ def _calls(code: Code, wanted: object) -> list[ast.Call]:
 def _bindings(code: Code, name: str) -> list[int]:
     """The lines at the top of the program that give a name a value, or define it."""
     found: list[int] = []
-    for node in ast.walk(code.tree):
+    for node in code.nodes:
         if code.function_around(node) is None:
             if isinstance(node, ast.FunctionDef) and node.name == name:
                 found.append(node.lineno)
@@ -167,7 +167,7 @@ def _bindings(code: Code, name: str) -> list[int]:
 def donated(walk: Walk) -> Iterator[Diagnostic]:
     """donation-misuse: a name that was donated and is read later in the same block."""
     code = walk.code
-    for call in ast.walk(code.tree):
+    for call in code.nodes:
         traced = walk.functions.compiled_at(call) if isinstance(call, ast.Call) else None
         if traced is None or not isinstance(call, ast.Call):
             continue
@@ -242,7 +242,7 @@ def overwritten(walk: Walk) -> Iterator[Diagnostic]:
     code = walk.code
     if not _imports_jax(code):
         return
-    for loop in ast.walk(code.tree):
+    for loop in code.nodes:
         if not isinstance(loop, ast.For | ast.While):
             continue
         written = {
@@ -268,7 +268,7 @@ def _imports_jax(code: Code) -> bool:
     return any(
         (isinstance(node, ast.Import) and any(a.name.split(".")[0] == "jax" for a in node.names))
         or (isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "jax")
-        for node in ast.walk(code.tree)
+        for node in code.nodes
     )
 
 
@@ -280,7 +280,7 @@ def _is_buffer(name: str, loop: ast.AST, code: Code) -> bool:
         and code.names.dotted(node.value.func) in ("numpy.empty", "numpy.zeros", "numpy.ones", "numpy.full")
         and any(isinstance(t, ast.Name) and t.id == name for t in node.targets)
         and loop not in code.around(node)
-        for node in ast.walk(code.tree)
+        for node in code.nodes
     )
 
 

@@ -40,9 +40,9 @@ def clocks(walk: Walk) -> Iterator[Diagnostic]:
     """misleading-timing: a clock, a compiled call whose result nobody waits for, and the clock again, in one block."""
     code = walk.code
     yield from _timers(walk)
-    if not _CLOCKS & {code.names.dotted(n.func) for n in ast.walk(code.tree) if isinstance(n, ast.Call)}:
+    if not _CLOCKS & {code.names.dotted(n.func) for n in code.nodes if isinstance(n, ast.Call)}:
         return
-    for node in ast.walk(code.tree):
+    for node in code.nodes:
         for field in ("body", "orelse"):
             block = getattr(node, field, None)
             if isinstance(block, list):
@@ -51,7 +51,7 @@ def clocks(walk: Walk) -> Iterator[Diagnostic]:
 
 def _timers(walk: Walk) -> Iterator[Diagnostic]:
     """`timeit.timeit(lambda: f(x))`."""
-    for node in ast.walk(walk.code.tree):
+    for node in walk.code.nodes:
         if isinstance(node, ast.Call) and node.args and walk.code.names.dotted(node.func) in _TIMERS:
             timed = node.args[0]
             work = _work(timed, walk) if isinstance(timed, ast.Lambda) and not _waits(timed, walk.code) else None
@@ -72,7 +72,7 @@ def _in_block(block: list[ast.stmt], walk: Walk) -> Iterator[Diagnostic]:
     code = walk.code
     started, work = False, None
     for statement in block:
-        reads = [n for n in ast.walk(statement) if isinstance(n, ast.Call) and code.names.dotted(n.func) in _CLOCKS]
+        reads = [n for n in code.within(statement) if isinstance(n, ast.Call) and code.names.dotted(n.func) in _CLOCKS]
         is_start = (
             isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call) and statement.value in reads
         )
@@ -95,7 +95,7 @@ def _in_block(block: list[ast.stmt], walk: Walk) -> Iterator[Diagnostic]:
 
 
 def _work(statement: ast.AST, walk: Walk) -> ast.Call | None:
-    for node in ast.walk(statement):
+    for node in walk.code.within(statement):
         if isinstance(node, ast.Call):
             dotted = walk.code.names.dotted(node.func)
             if (
@@ -119,12 +119,12 @@ def _is_given_compiled(call: ast.Call, walk: Walk) -> bool:
         and getattr(node.func, "id", "") == function.name
         and at < len(node.args)
         and getattr(node.args[at], "id", "") in compiled
-        for node in ast.walk(walk.code.tree)
+        for node in walk.code.nodes
     )
 
 
 def _waits(statement: ast.AST, code: Code) -> bool:
-    for node in ast.walk(statement):
+    for node in code.within(statement):
         if isinstance(node, ast.Call):
             name = node.func.id if isinstance(node.func, ast.Name) else code.names.dotted(node.func)
             if (name in _WAITING_CALLS and node.args) or (

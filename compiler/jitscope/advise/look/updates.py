@@ -30,7 +30,7 @@ def assignments(event: Event, walk: Walk) -> Iterator[Diagnostic]:
 def rebound(walk: Walk) -> Iterator[Diagnostic]:
     """update-result-dropped of `def bump(a): a += 1`, called with an array: the caller's array stays as it was."""
     code = walk.code
-    for function in ast.walk(code.tree):
+    for function in code.nodes:
         if not isinstance(function, ast.FunctionDef) or _gives(function):
             continue
         last = function.body[-1]

@@ -71,7 +71,7 @@ def _making(site: Site) -> Making | None:
     name, around = call.func.id, code.function_around(call)
     found = [
         node
-        for node in ast.walk(code.tree)
+        for node in code.nodes
         if isinstance(node, (ast.Assign, ast.FunctionDef))
         and code.function_around(node) is around
         and _gives(node, name)
@@ -90,7 +90,7 @@ def _gives(node: ast.stmt, name: str) -> bool:
 
 
 def _fresh(code: Code) -> str:
-    used = {node.id for node in ast.walk(code.tree) if isinstance(node, ast.Name)}
+    used = {node.id for node in code.nodes if isinstance(node, ast.Name)}
     names = ("compiled", *(f"compiled_{number}" for number in range(2, 100)))
     return next(name for name in names if name not in used)
 

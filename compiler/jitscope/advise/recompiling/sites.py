@@ -43,7 +43,7 @@ def site_at(position: Position) -> Site | None:
     """The call at a position that a call's frame had."""
     code = code_of(position.file)
     wanted = position.line, position.column, position.end_line, position.end_column
-    for node in ast.walk(code.tree):
+    for node in code.nodes:
         if (
             isinstance(node, ast.Call)
             and (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset) == wanted

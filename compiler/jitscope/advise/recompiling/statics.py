@@ -50,7 +50,7 @@ def _of_the_magic(code: Code, row: Row, names: list[str]) -> Edit | None:
 def _declarations(code: Code, row: Row) -> Iterator[tuple[ast.Call, ast.keyword]]:
     """The calls that declare static arguments of a function: its decorators, and `jit(f, …)` by name or round its lambda."""
     assert row.position is not None
-    for node in ast.walk(code.tree):
+    for node in code.nodes:
         if not isinstance(node, ast.Call):
             continue
         first = node.args[0] if node.args else None
@@ -102,7 +102,7 @@ def compared(group: Group) -> Found | None:
     types = {static.type for static in (row.signature.statics if row.signature else ()) if static.name in group.paths}
     files = {position.file for position in (row.position, row.call_site) if position is not None}
     for code in map(code_of, sorted(files)):
-        for node in ast.walk(code.tree):
+        for node in code.nodes:
             if isinstance(node, ast.ClassDef) and node.name in types and len(types) == 1 and not node.decorator_list:
                 last = code.span(node.body[-1])
                 text = _METHODS.format(indent=" " * node.body[-1].col_offset)

@@ -17,7 +17,7 @@ def acts(code: Code, path: list[ast.AST], defined: Iterable[Position]) -> bool:
     functions = Functions(code)
     starts = [node for node in path if isinstance(node, Function)]
     lines = {where.line for where in defined if where.file == code.file}
-    starts += [n for n in ast.walk(code.tree) if isinstance(n, Function) and _first_line(n) in lines]
+    starts += [n for n in code.nodes if isinstance(n, Function) and _first_line(n) in lines]
     return any(_acts(one, code) for one in _called(starts, functions))
 
 

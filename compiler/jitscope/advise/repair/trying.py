@@ -104,7 +104,7 @@ def _own(code: Code, path: list[ast.AST]) -> list[ast.AST]:
         return []
     first = path[0]
     wanted = (type(first), *(getattr(first, name, None) for name in _PLACE))
-    for node in ast.walk(code.tree):
+    for node in code.nodes:
         if (type(node), *(getattr(node, name, None) for name in _PLACE)) == wanted:
             return [node, *code.around(node)]
     return []
