@@ -92,5 +92,21 @@ def inside() -> dict[str, Any]:
     return {"first": first, "again": again, "others": found, "error": error}
 
 
+def views() -> dict[str, Any]:
+    """What each view says of a program over several devices: its kind, or why there is none."""
+    x, w = put(MESH, (8, 16), P("data")), put(MESH, (16, 4), P(None, "model"))
+    seen = inspect(jx.jit(lambda x, w: (jnp.tanh(x @ w), x + 1), donate_argnums=0))(x, w)
+    found: dict[str, Any] = {}
+    for name in ("memory", "values", "machine", "passes", "transformations", "communication", "profile"):
+        try:
+            document = getattr(seen, name).document
+            validate(document)
+            found[name] = document["kind"]
+        except LookupError as error:
+            found[name] = str(error)
+    found["run"] = seen.measure().document["timing"]["steady"]["median"]["value"] > 0
+    return found
+
+
 if __name__ == "__main__":
-    print(json.dumps({"arrays": {name: shown(name) for name in ARRAYS}, "inside": inside()}))
+    print(json.dumps({"arrays": {name: shown(name) for name in ARRAYS}, "inside": inside(), "views": views()}))

@@ -75,3 +75,9 @@ def test_values_inside_of_programs_are_told_when_those_are_compiled(said: dict[s
     assert inside["first"] == inside["again"] == expected
     assert inside["others"] == [["carry", "P('data',)"], ["own", "P()"]]
     assert "from the callback" in inside["error"]
+
+
+def test_every_view_of_a_program_over_several_devices_says_something(said: dict[str, Any]) -> None:
+    views = dict(said["views"])
+    assert "runs on several devices" in views.pop("profile") and views.pop("run")
+    assert views == {name: name for name in views} and len(views) == 6

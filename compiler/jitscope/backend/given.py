@@ -20,7 +20,7 @@ class Given:
     __slots__ = ("_device", "_leaves")
 
     def __init__(self, leaves: Sequence[Any], device: Any = None):
-        self._device = device
+        self._device = device.group if type(device) is client.Spread else device
         self._leaves = [held(x) for x in leaves]
 
     def arrays(self) -> list[Array] | None:
@@ -62,8 +62,16 @@ class Takes:
             return None
         bufs = [a.buf for a in arrays]
         for i in self._donated:
-            bufs[i] = client.copy_to_device(bufs[i], arrays[i].place)
+            bufs[i] = _copied(bufs[i])
         return [*hidden, *[bufs[i] for i in self._kept]]
+
+
+def _copied(buf: Any) -> Any:
+    if client.is_spread(buf):
+        from ..xla.parts import relaid  # of several devices
+
+        return relaid(buf, buf._sharding)
+    return client.copy_to_device(buf, client.device_of(buf))
 
 
 def held(leaf: Any) -> Callable[[], Any]:

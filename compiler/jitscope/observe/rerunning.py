@@ -57,7 +57,13 @@ def rerun_of(row: Row, given: Given | None = None) -> Rerun:
         raise LookupError(
             f"{row.function} calls Python functions, which may have effects: it is not run again to be measured"
         )
-    return Rerun(entry, *_arguments(row, given or row.given))
+    make, on = _arguments(row, given or row.given)
+    place = getattr(entry.executable, "device", None)
+    if type(place) is not client.Spread:
+        return Rerun(entry, make, on)
+    from ..xla.resharding import in_layout  # of several devices
+
+    return Rerun(entry, lambda: [in_layout(buf, at) for buf, at in zip(make(), place.ins)], on)
 
 
 def _arguments(row: Row, given: Given | None) -> tuple[Callable[[], list[Any]], str]:
