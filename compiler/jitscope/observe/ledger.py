@@ -397,11 +397,17 @@ class Ledger:
 
 
 def _result_text(jaxpr: Jaxpr) -> str:
-    outs = shortened([a.aval.short() for a in jaxpr.outvars])
+    if len(jaxpr.outvars) > MOST_LISTED:
+        return f"{len(jaxpr.outvars):,} arrays"
+    outs = [a.aval.short() for a in jaxpr.outvars]
     return outs[0] if len(outs) == 1 else f"({', '.join(outs)})"
 
 
-def shortened(parts: Sequence[str], most: int = 12) -> list[str]:
+MOST_LISTED = 12
+"""So many parts of a signature are listed."""
+
+
+def shortened(parts: Sequence[str], most: int = MOST_LISTED) -> list[str]:
     """The first parts of a list, and how many more there are."""
     return [*parts[:most], f"… {len(parts) - most} more"] if len(parts) > most else list(parts)
 

@@ -63,7 +63,7 @@ class Pane implements SourcePane {
         },
         h("code", {}, name),
         other ? h("span", { class: "jitscope-muted" }, other) : null,
-        h("span", { class: "jitscope-count" }, (forward + backward).toLocaleString("en")),
+        h("span", { class: "jitscope-count" }, this.items.size ? (forward + backward).toLocaleString("en") : plural(forward + backward, "equation")),
       );
       this.items.set(call, item);
     }
