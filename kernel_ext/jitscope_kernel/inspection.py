@@ -257,6 +257,10 @@ class Inspection(Shown):
         found = with_options or other.side()  # pyright: ignore[reportOptionalMemberAccess]
         return Shown(comparison_of(self.side(), found, limit=limit))
 
+    def again(self) -> Inspection:
+        """This program; one of jax's is compiled once more where another process had compiled it (see `JaxInspection.again`)."""
+        return self
+
     def side(self) -> Side:
         """This program as one of two that are compared."""
         return side_of(self._row, self._given)
@@ -277,6 +281,13 @@ class JaxInspection(Inspection):
         asked = jaxwatch.ask(observe.ledger(), function, args, kwargs)
         self._row, self._lowered, self._compiled, self._given = asked  # pyright: ignore[reportAttributeAccessIssue]
         Shown.__init__(self, observe.compilation_document(self._row), self._made_answers())
+
+    def again(self) -> Inspection:
+        """This program, compiled once more where jax loaded it from its persistent cache and another process had compiled it: then it is
+        known which equations its kernels stem from. Raises LookupError where it calls Python."""
+        self._row.entry.compile_again()
+        self.document = observe.compilation_document(self._row) | {"instruments": {}}
+        return self
 
     @property
     def jaxpr(self) -> Program:

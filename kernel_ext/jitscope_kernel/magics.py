@@ -156,10 +156,18 @@ class JitscopeMagics(Magics):
         else:
             output.show_text(seen.hlo_before if "--before" in options else seen.hlo)
 
-    @of_a_call()
+    @of_a_call(
+        argument(
+            "--again",
+            action="store_true",
+            help="Compile a program of jax's once more if its persistent cache had it from another process, to know its lines.",
+        )
+    )
     def fusion(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
         """Show what XLA fused in the program of a call, before and after. The function is traced, not run."""
-        self._show(self.fusion, line, local_ns)
+        if found := self._inspected(self.fusion, line, local_ns):
+            options, seen = found
+            output.show((seen.again() if "--again" in options else seen).fusion.document)
 
     @of_a_call()
     def transformations(self, line: str, local_ns: dict[str, Any] | None = None) -> None:

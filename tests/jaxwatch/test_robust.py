@@ -169,6 +169,16 @@ def test_an_entry_of_another_process_in_the_persistent_cache_says_so(tmp_path):
         "summary = observe.compilation_document(row)['fusion']['summary']\n"
         "assert not watcher.faults, watcher.faults\n"
         "print(bool(row.disk), summary['unknown']['kernels'], 'another process' in summary['sentence'], 'loaded from disk' in row.because)\n"
+        "row.entry.compile_again()\n"
+        "again = observe.compilation_document(row)['fusion']\n"
+        "assert again['summary']['unknown']['kernels'] == 0 and all(k['paths'] for k in again['kernels'])\n"
+        "import jitscope\n"
+        "f = jax.jit(lambda v: jnp.sinh(v) * 2)\n"
+        "x = jnp.ones(8)\n"
+        "seen = jitscope.inspect(f)(x)\n"
+        "kernels = seen.again().kernels\n"
+        "assert kernels and all(k['paths'] for k in kernels), kernels\n"
+        "assert jitscope.inspect(f)(x).kernels == kernels and float(f(x)[0]) > 2\n"
     )
     said = [
         subprocess.run(

@@ -162,6 +162,12 @@ def compiled(frame: FrameType | None) -> Compiled | None:
     return Compiled(module, executable, backend, devices, options, callbacks, kept)
 
 
+def compiled_again(one: Compiled) -> Compiled:
+    """The same module compiled once more, past jax's persistent cache."""
+    made = one.backend.compile_and_load(one.module, executable_devices=one.devices, compile_options=one.options)
+    return one._replace(executable=made)
+
+
 # --- jaxprs ------------------------------------------------------------------------------------------------------------
 
 

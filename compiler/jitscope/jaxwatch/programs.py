@@ -28,6 +28,8 @@ class Executable:
     """A compiled program of jax's. Names in its modules are paths of equations."""
 
     callbacks = ()
+    instead_of: Any = None
+    """What jax runs, where the program was compiled once more to be looked at."""
 
     def __init__(self, compiled: Compiled, lineage_of: Callable[[], Lineage], jaxpr: Jaxpr):
         self._raw, self._lineage = compiled.executable, lineage_of
@@ -64,7 +66,7 @@ class Executable:
 
     def is_of(self, raw: Any) -> bool:
         """Whether this is the program that jax runs as `raw`."""
-        return self._raw is raw
+        return raw in (self._raw, self.instead_of)
 
     def run(self, arrays: Sequence[Any]) -> list[Any]:
         """The program's results on arrays of jax's, one device."""
@@ -79,7 +81,7 @@ class Entry:
     library = "jax"
 
     def __init__(self, compiled: Compiled, translation: Translation, loaded: bool, constants: Sequence[Any] = ()):
-        self._module, self._loaded, self._translation = compiled.module, loaded, translation
+        self._compiled, self._module, self._loaded, self._translation = compiled, compiled.module, loaded, translation
         self._constants = Given(constants)
         self._kept = None if compiled.kept is None else sorted(compiled.kept)
         self.executable = Executable(compiled, lambda: self.lineage, translation.jaxpr)
@@ -103,9 +105,22 @@ class Entry:
         if self._loaded and self.lineage.foreign:
             return (
                 "jax loaded this program from its persistent cache, where another process had put it: which equations its kernels "
-                "stem from is not known"
+                "stem from is not known (%fusion --again f(x) compiles it once more to find out)"
             )
         return ""
+
+    def compile_again(self) -> None:
+        """Compile the module once more where another process had compiled it, so that it is known where its kernels stem from. jax runs
+        what it ran. Raises LookupError for a program that calls Python."""
+        if not self.origins:
+            return
+        if self.executable.calls_python:
+            raise LookupError("it calls Python functions, which another executable could not be given")
+        before = self.executable
+        self.executable = Executable(
+            private.compiled_again(self._compiled), lambda: self.lineage, self._translation.jaxpr
+        )
+        self.executable.instead_of, self._loaded = before._raw, False
 
     def evaluable(self, row: Any, given: Any, callbacks: bool) -> Any:
         """The program, to be evaluated by parts (see `evaluating.evaluable`)."""
