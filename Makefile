@@ -15,6 +15,8 @@ FRONT_SOURCES := $(shell find labextension widgets package.json tsconfig*.json \
 	-type f ! -name '*.py' -print 2>/dev/null)
 TOUR := examples/tour.ipynb
 JAXLIBS ?= 0.8.0 0.9.2 0.10.2
+# Two at most: each has a JupyterLab and a Chromium of its own.
+IN_BROWSERS := -n $(JOBS) --maxprocesses 2 --dist loadfile
 
 # A machine without Node.js gets it into the virtual environment, so that comes first on the path.
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
@@ -89,7 +91,7 @@ test-all: export JITSCOPE_TESTS := all
 test-all: $(INSTALLED) front chromium
 	-@$(MAKE) --no-print-directory .venv-libraries/.installed
 	$(PY) -m pytest --ignore=tests/browser -n $(JOBS) --dist worksteal $(if $(SHARD),--shard $(SHARD))
-	@test -n "$(JITSCOPE_SKIP_BROWSER)" || $(PY) -m pytest tests/browser $(if $(SHARD),--shard $(SHARD))
+	@test -n "$(JITSCOPE_SKIP_BROWSER)" || $(PY) -m pytest tests/browser $(IN_BROWSERS) $(if $(SHARD),--shard $(SHARD))
 	-@$(MAKE) --no-print-directory .venv-watch/.installed
 	@test ! -e .venv-watch/.installed || $(MAKE) test-jax
 
@@ -110,7 +112,7 @@ chromium: $(INSTALLED)
 
 test-browser: $(INSTALLED) front chromium
 	@if test -n "$(JITSCOPE_SKIP_BROWSER)"; then echo 'Browser tests left out: JITSCOPE_SKIP_BROWSER is set.'; \
-	else $(PY) -m pytest tests/browser; fi
+	else $(PY) -m pytest tests/browser $(IN_BROWSERS); fi
 
 # The real counts of examples/programs/pln.py; without network the programs say so and take synthetic ones.
 oaks: $(PY)

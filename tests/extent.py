@@ -36,7 +36,7 @@ QUICK_FILES = frozenset(
     compiler/test_scipy_linalg compiler/test_scipy_optimize compiler/test_scipy_signal compiler/test_scipy_sparse
     compiler/test_scipy_spatial compiler/test_scipy_stats compiler/test_special compiler/test_symbolic_export
     compiler/test_transforms compiler/test_ufuncs compiler/test_used_by_libraries compiler/test_weak_types many_devices/test_cases
-    many_devices/test_generated oracle/test_cases
+    many_devices/test_generated
     """.split()
 )
 """Files whose tests compare values, and nothing that XLA made. `make test` compiles them quickly, in a run of their own, and what
