@@ -21,11 +21,11 @@ RECORDED = Path(__file__).parent / "recorded" / "names.json"
 NUMPYS = Path(__file__).parent / "recorded" / "numpy_names.json"
 
 LATER = {
-    f"lax.{name}": "an exchange between devices that comes in a later release; it says so when called"
-    for name in ("precv", "psend", "ragged_all_to_all")
+    f"lax.{name}": "a send between GPUs, which XLA's runtime for CPUs does not have; it says so when called"
+    for name in ("precv", "psend")
 }
-"""Name → why it raises NotImplementedError as yet."""
-SEVERAL_DEVICES = frozenset({"lax.pcast", "lax.with_sharding_constraint"})
+"""Name → why it raises NotImplementedError."""
+SEVERAL_DEVICES = frozenset({"lax.pcast", "lax.ragged_all_to_all", "lax.with_sharding_constraint"})
 """What means something over several devices alone: compared there, in tests/many_devices."""
 
 _TOKENS = "tokens put infeed and outfeed in order, which no function here has; ordered effects need none"
@@ -40,7 +40,7 @@ LEFT_OUT = {
     "lax.select_and_scatter_p": f"{_PARTS} (derivatives of `reduce_window`)",
     "lax.linalg.symmetric_product_p": f"{_PARTS} (`symmetric_product`)",
     "lax.stage_p": _DEVICES,
-    "lax.ragged_all_to_all_p": _DEVICES,
+    "lax.ragged_all_to_all_p": f"{_PARTS} (`ragged_all_to_all`)",
     "lax.sharding_constraint_p": _DEVICES,
     "Array.device_buffer": "JAX has removed it: it raises there",
     "Array.device_buffers": "JAX has removed it: it raises there",
