@@ -260,3 +260,20 @@ def test_words_of_documents_made_elsewhere_are_text() -> None:
     for document in ({**made.diagnostics(), "items": [item]}, {**made.ledger(), "rows": [row]}):
         assert "<b onclick" not in html(document).partition("data-jitscope-document")[0]
         assert "&lt;b onclick" in html(document)
+
+
+def test_a_pass_has_a_picture_of_what_stands_after_it() -> None:
+    document = made.passes()
+    state = next(state for state in document["states"] if state["graph"])
+    marks = {"removed": "−", "added": "+"}
+    labels = {
+        node.get("mark"): f"{marks[node['mark']]} {node['label']}"
+        for node in state["graph"]["nodes"]
+        if node.get("mark") in marks
+    }
+    pictures = re.findall(r'aria-label="Graph after the pass">(.*?)</svg>', html(document), re.DOTALL)
+    drawn = " ".join(pictures)
+    assert pictures and "<svg" in drawn
+    assert "removed" not in labels or labels["removed"] not in drawn
+    stays = next(node for node in state["graph"]["nodes"] if node["kind"] != "scope" and node.get("mark") != "removed")
+    assert stays["label"] in drawn

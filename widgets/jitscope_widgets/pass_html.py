@@ -9,7 +9,11 @@ from .budget import Part
 from .guard import Pieces, part, said
 from .plain import clean, escape
 from .quantities import origin, show
+from .svg import svg
 from .words import Document, plural
+
+
+_MOST_NODES = 80  # of a picture: larger ones cannot be read without moving about in them
 
 
 def passes(document: Document) -> Pieces:
@@ -43,13 +47,32 @@ def _changed(document: Document, one: Document, state: Document, here: str, most
     does = f"<p>{escape(clean(one['name']))} {escape(one['does'])}.</p>" if one["does"] else ""
     facts = f"{plural(state['operations'], 'operation')} in {plural(state['kernels'], 'kernel')} after it; it took {show(one['seconds'])}"
 
-    def form(rows: int) -> Callable[[], str]:
+    def form(rows: int, drawn: bool = False) -> Callable[[], str]:
         return lambda: (
             f'<details class="pass"><summary><b>{escape(told.name(one))}</b> {escape(state["sentence"])} {bar}</summary>'
-            f'<div class="in">{does}<p class="dim">{escape(facts)}.</p>{_rows(document, state, here, rows)}</div></details>'
+            f'<div class="in">{does}<p class="dim">{escape(facts)}.</p>{_picture(state) if drawn else ""}{_rows(document, state, here, rows)}</div></details>'
         )
 
-    return part(f"what {clean(one['name'])} changed", form(1000), form(60), form(8), form(0))
+    return part(f"what {clean(one['name'])} changed", form(1000, drawn=True), form(1000), form(60), form(8), form(0))
+
+
+def _picture(state: Document) -> str:
+    """What the pass changed, as it stands after it, with what is next to it; "" where that is too much to draw, or nothing."""
+    whole = state["graph"]
+    if whole is None or len(whole["nodes"]) > _MOST_NODES:
+        return ""
+    left = {node["id"]: node for node in whole["nodes"] if node.get("mark") != "removed"}
+    wanted = {ident for ident, node in left.items() if node["kind"] != "scope"}
+    for ident in [*wanted]:
+        while (ident := left[ident]["scope"]) in left:
+            wanted.add(ident)
+    nodes = [node for ident, node in left.items() if ident in wanted]
+    edges = [e for e in whole["edges"] if not e.get("gone") and e["from"] in wanted and e["to"] in wanted]
+    if not any("mark" in node for node in left.values()):
+        return ""
+    picture = svg({**whole, "nodes": nodes, "edges": edges}, limit=_MOST_NODES, styled=False, hover=False, types=False)
+    said = "What it changed and what is next to that, as it stands after the pass; what is removed stands below only."
+    return f'<div class="view" tabindex="0" role="region" aria-label="Graph after the pass">{picture}</div><p class="dim">{said}</p>'
 
 
 def _rows(document: Document, state: Document, here: str, most: int) -> str:
