@@ -73,6 +73,8 @@ def test_a_cause_is_told_with_its_line_and_its_fix_holds(program: str) -> None:
         fixed = applied(text, [Edit(Span(*edit[:4]), edit[4]) for edit in edits.edits])
         ast.parse(fixed)
     assert made(run(fixed)[1]) == found.replay.after
+    alone = group.cause in ("shape", "tree structure", "none", "donation")
+    assert ("No edit is offered" in found.text) is alone and not (alone and edited(group))
     document = observe.recompilations_document(ledger, program, ledger, edited)
     validate(document)
     (card,) = document["cards"]

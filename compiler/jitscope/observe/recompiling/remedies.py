@@ -26,7 +26,8 @@ def remedy(group: Group) -> Remedy | None:
         return None
     change = change_for(group)
     counted = replay(group, change) if change and not _shapes_the_program(group) else None
-    return Remedy(_WORDS[group.cause](group), counted if counted and counted.after < counted.before else None)
+    text = " ".join(filter(None, (_WORDS[group.cause](group), _YOURS.get(group.cause, ""))))
+    return Remedy(text, counted if counted and counted.after < counted.before else None)
 
 
 def _shapes_the_program(group: Group) -> bool:
@@ -218,3 +219,11 @@ _WORDS: dict[str, Callable[[Group], str]] = {
     "x64": _x64,
     "cache": _cache,
 }
+
+_YOURS = {
+    "shape": "No edit is offered: what may be added, and where it must be masked, only the function's meaning tells.",
+    "tree structure": "No edit is offered: what stands for a missing part, only the function's meaning tells.",
+    "none": "No edit is offered: which array changes nothing depends on what the function does with it.",
+    "donation": "No edit is offered: a donated array is gone after the call, so the choice is yours.",
+}
+"""Why a fix is words alone, where editing the code could change what it computes."""
