@@ -118,12 +118,11 @@ REWRITES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", REWRITES.values(), ids=REWRITES)
-@pytest.mark.parametrize("marked", ["", "%%jit\n"], ids=["plain", "marked"])
+@pytest.mark.parametrize(("case", "marked"), [*((case, True) for case in REWRITES), ("a branch", False)])
 def test_rewrites_were_traced_by_jax_and_run(bare_shell, case, marked):  # noqa: F811
-    code, args, expected = case
+    code, args, expected = REWRITES[case]
     assert not bare_shell.cell(f"%load_ext jitscope\n{SETUP}").error
-    text = f"{marked}@jax.jit\n{code}\nf({args})"
+    text = f"{'%%jit' if marked else ''}\n@jax.jit\n{code}\nf({args})"
     ran = bare_shell.cell(text)
     (document,) = ran.documents
     document = document["error"]["stopped"] if marked else document
