@@ -54,6 +54,7 @@ class _Origins:
         computed = {path for op in before.ops if op.is_operation and op.opcode not in _SAME_VALUES for path in op.paths}
         self.gone = computed - named
         """Equations that compute something of which nothing bears the name any more."""
+        self.nameless = set(self.opcodes) - named
 
     def found(self) -> dict[str, set[str]]:
         """By operation, the equations it stems from: first all that read it, then, until nothing changes, without those that
@@ -91,9 +92,12 @@ class _Origins:
         return _innermost((set.intersection(*users) if users else set()) or self.claims[op.id])
 
     def _certain(self, op: Op) -> set[str]:
-        """What is still claimed of an operation: equations of all users, for which it reads nothing else."""
+        """What is still claimed of an operation: equations of all users, for which it reads nothing else. A constant that several
+        equations read may be another one's value, such as what a loop starts with."""
         claim = {path for path in self.claims[op.id] if self._reads_only_for(op, path)}
         users = [self._equations(name) & claim for name in self.users[op.id]]
+        if users and all(self.ops[name].opcode == "constant" for name, _ in op.sources):
+            return set.intersection(*users)
         return set().union(*users) if all(users) else set()
 
     def _equations(self, name: str) -> set[str]:
@@ -110,8 +114,14 @@ class _Origins:
         if not all(self._is_read(source, equation, {equation, *reads}) for source in sources):
             return False
         tokens = {token for source in sources for token in _tokens(source)}
-        others = (path for path in reads & self.gone if not path.startswith(f"{equation}/"))
-        return not any(tokens & self.reads[path] for path in others)
+        others = [path for path in reads & self.nameless if not path.startswith(f"{equation}/")]
+        return not any(self._may_be(op, path, tokens) for path in others)
+
+    def _may_be(self, op: Op, path: str, tokens: set[Token]) -> bool:
+        """Whether an operation that reads these may be what is left of a nameless equation. (A constant array becomes a broadcast.)"""
+        opcodes = self.opcodes[path]
+        same = op.opcode in opcodes or (op.opcode == "broadcast" and "constant" in opcodes)
+        return same or (path in self.gone and bool(tokens & self.reads[path]))
 
     def _is_read(self, source: Op, equation: str, allowed: set[Token]) -> bool:
         if source.opcode == "constant":
