@@ -106,6 +106,7 @@ SETTINGS: dict[str, tuple[Any, str]] = {
     "numpy_rank_promotion": ("warn", "option"),
     "default_matmul_precision": ("highest", "option"),
     "default_device": (None, "option"),  # a device, which is there when the test runs
+    "mesh": (None, "option"),  # one of the devices that are there
     "default_prng_impl": ("rbg", "option"),
     "random_seed_offset": (7, "option"),
     "debug_key_reuse": (True, "option"),
@@ -130,7 +131,8 @@ def test_the_table_has_every_option_of_the_key() -> None:
 @pytest.mark.parametrize("name", SETTINGS)
 def test_an_option_of_the_key_is_read_back(name: str) -> None:
     value, cause = SETTINGS[name]
-    found = read_back(lambda f, x: f(x), options={name: jx.devices()[0] if name == "default_device" else value})
+    made = {"default_device": lambda: jx.devices()[0], "mesh": lambda: jx.make_mesh((1,), ("rows",))}
+    found = read_back(lambda f, x: f(x), options={name: made[name]() if name in made else value})
     assert found == (cause, name)
 
 
