@@ -175,28 +175,29 @@ FACTOR = 6.0
 """Two measurements of one machine, which others use meanwhile, by different code and numbers of threads."""
 
 
-def best(work, times=10):
-    seconds = []
+def agrees(wanted, done, work, times=100):
+    """Whether work runs at a rate within FACTOR of what is wanted, at the latest when it has run so often: others may use the machine
+    for some time."""
+    fastest = float("inf")
     for _ in range(times):
         start = time.perf_counter()
         work()
-        seconds.append(time.perf_counter() - start)
-    return min(seconds)
+        fastest = min(fastest, time.perf_counter() - start)
+        if wanted / FACTOR < done / fastest < wanted * FACTOR:
+            return True
+    return False
 
 
 def test_bandwidth_is_that_of_a_copy_by_numpy():
-    bandwidth = peaks_of(client.default_device()).bandwidth
     x = np.ones(1 << 21, np.float32)
     y = np.zeros_like(x)
-    rate = 2 * x.nbytes / best(lambda: np.copyto(y, x))
-    assert rate / FACTOR < bandwidth.at(2 * x.nbytes) < rate * FACTOR
+    bandwidth = peaks_of(client.default_device()).bandwidth.at(2 * x.nbytes)
+    assert agrees(bandwidth, 2 * x.nbytes, lambda: np.copyto(y, x))
 
 
 def test_the_peak_is_that_of_a_product_by_numpy():
-    peak = peaks_of(client.default_device()).flops("f32")
     x = np.ones((1024, 1024), np.float32)
-    rate = 2 * 1024**3 / best(lambda: x @ x)
-    assert rate / FACTOR < peak < rate * FACTOR
+    assert agrees(peaks_of(client.default_device()).flops("f32"), 2 * 1024**3, lambda: x @ x)
 
 
 def test_rates_between_sizes():
