@@ -20,11 +20,17 @@ def assignments(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     by_name = isinstance(getattr(node.slice, "value", None), str)
     if getattr(node.slice, "value", None) is ... or "new_ref" in code.text:
         return  # a Ref, which can be changed
-    argument = event.kind is Kind.TREE and event.region.abstract and isinstance(node.value, ast.Name) and not by_name
+    argument = event.kind is Kind.TREE and event.region.abstract and not by_name and _is_argument(node.value, event)
     if event.kind.is_tracer or event.kind is Kind.ARRAY or argument:
         message = f"arrays cannot be changed in place, and `{short(code, node.value)}` is one."
         fix = rewriting(code, node, "assignment", "x = x.at[index].set(value) gives a new array with the change.")
         yield diagnostic(code, "item-assignment", node, message, fix)
+
+
+def _is_argument(node: ast.expr, event: Event) -> bool:
+    """Whether it is an argument's name: what a function makes itself of traced values may be a dict or a list of them."""
+    function = event.region.function
+    return isinstance(node, ast.Name) and function is not None and node.id in parameters(function)
 
 
 def rebound(walk: Walk) -> Iterator[Diagnostic]:
