@@ -39,7 +39,7 @@ def of_devices(row: Row) -> Iterator[Diagnostic]:
 
 
 def _gathered(row: Row, document: dict[str, Any]) -> Iterator[Diagnostic]:
-    equations = dict(equations_of(row.jaxpr)) if document["collectives"] else {}
+    equations = dict(equations_of(row.needed("jaxpr"))) if document["collectives"] else {}
     wanted = {v["bytes"] for v in document["values"] if v["role"] == "result" and v["asked"] is not None}
     for one in document["collectives"]:
         if one["what"] != "all-gather" or one["gets"] < LARGE or one["gets"] in wanted:
@@ -90,15 +90,15 @@ def _arguments(row: Row, document: dict[str, Any]) -> Iterator[Diagnostic]:
 
 def _results(row: Row, document: dict[str, Any]) -> Iterator[Diagnostic]:
     """Results made of arguments that are cut, and of none that is whole and as large, that came out whole on each device."""
-    ins = row.entry.executable.device.ins
+    jaxpr, ins = row.needed("jaxpr"), row.entry.executable.device.ins
     hidden, kept = row.takes.arguments if row.takes is not None else (0, list(range(len(ins))))
-    cut = {row.jaxpr.invars[i] for i, at in zip(kept, ins[hidden:]) if str(at.hlo) != "{replicated}"}
-    whole = {row.jaxpr.invars[i] for i in kept} - cut
+    cut = {jaxpr.invars[i] for i, at in zip(kept, ins[hidden:]) if str(at.hlo) != "{replicated}"}
+    whole = {jaxpr.invars[i] for i in kept} - cut
     results = [v for v in document["values"] if v["role"] == "result"]
-    for value, var in zip(results, row.jaxpr.outvars):
+    for value, var in zip(results, jaxpr.outvars):
         if value["asked"] is not None or value["lies"] != "P()" or value["bytes"] < LARGE or not isinstance(var, Var):
             continue
-        reads, last = _reads(row.jaxpr, var)
+        reads, last = _reads(jaxpr, var)
         if not reads & cut or any(2 * v.aval.bytes >= value["bytes"] for v in reads & whole) or last is None:
             continue
         message = (
