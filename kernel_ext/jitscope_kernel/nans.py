@@ -12,8 +12,8 @@ import numpy as np
 import jitscope
 from jitscope import jaxwatch, observe, tree
 from jitscope.advise import nans
+from jitscope.advise.code.ipython import python_of
 from jitscope.advise.nans import by_parts
-from jitscope.advise.program import plain
 from jitscope.backend.dispatch import JitFunction
 from jitscope.backend.hunt import HasCallbacks, nans as no_nans
 from jitscope.backend.signature import message_of
@@ -162,10 +162,8 @@ def _is_nan(x: Any) -> bool:
 
 def _asking(cell: str) -> str:
     """`%nans loss(params, x)`: the last call that the cell shows, or gave the name it shows."""
-    try:
-        body = ast.parse(plain(cell)).body
-    except (SyntaxError, ValueError, RecursionError):
-        body = []
+    python = python_of(cell)
+    body = ast.parse(python.text).body if python else []
     shown = body[-1].value if body and isinstance(body[-1], ast.Expr) else None
     if isinstance(shown, ast.Name):
         made = [one.value for one in body if isinstance(one, ast.Assign) and shown.id in map(ast.unparse, one.targets)]

@@ -13,7 +13,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from .sharp_bits import SharpBits, can_be_read
+from jitscope.advise.code.ipython import python_of
+
+from .sharp_bits import SharpBits
 
 
 TARGET = "jitscope"
@@ -183,6 +185,6 @@ class Panel:
         `seconds` is what the look took, for the page to ask less often where it is long."""
         start = time.perf_counter()
         cells = None if page.cells is None else self._sharp_bits.written(page.cells)
-        read = None if cells is None else [cell.id for cell in cells if can_be_read(cell.text)]
+        read = None if cells is None else [cell.id for cell in cells if python_of(cell.text)]
         document = self._sharp_bits.document(cells)
         return {"type": "diagnostics", "document": document, "cells": read, "seconds": time.perf_counter() - start}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import difflib
 import functools
 import threading
@@ -14,7 +13,8 @@ from typing import Any, NamedTuple
 
 from jitscope import observe
 from jitscope.advise import CATALOGUE, WHY, Diagnostic, Fix, Span, heard, look, silencer, together
-from jitscope.advise.program import of_cells, plain
+from jitscope.advise.code.ipython import python_of
+from jitscope.advise.program import of_cells
 from jitscope.advise.repair import repaired
 from jitscope.advise.run.errors import explained
 from jitscope.advise.run.misses import missed
@@ -123,7 +123,7 @@ class SharpBits:
         ignored = set(self._ignored())
         every = [one for one in together(_looked(self._before, cells), ran) if one.id not in ignored]
         return [
-            (cell, one) for cell in cells for one in heard([o for o in every if o.file == cell.file], plain(cell.text))
+            (cell, one) for cell in cells for one in heard([o for o in every if o.file == cell.file], _python(cell))
         ]
 
     def _ran(self, cells: dict[str, Cell]) -> list[Diagnostic]:
@@ -182,7 +182,7 @@ def _item(cell: Cell, one: Diagnostic) -> Document:
     }
     edits = [(*_numbers(edit.span), edit.text) for edit in one.fix.edits]
     fix = observe.fix_document(one.fix.text, edits, position, lines, one.fix.checked)
-    comment = silencer(plain(cell.text), span.line, one.id)
+    comment = silencer(_python(cell), span.line, one.id)
     silence = None
     if comment is not None:
         silence = observe.fix_document("", [(*_numbers(comment.span), comment.text)], position, lines)
@@ -200,21 +200,16 @@ def _item(cell: Cell, one: Diagnostic) -> Document:
     }
 
 
+def _python(cell: Cell) -> str:
+    found = python_of(cell.text)
+    return found.text if found else ""
+
+
 def _numbers(span: Span) -> tuple[int, int, int, int]:
     return span.line, span.column, span.end_line, span.end_column
 
 
 # --- the look ---------------------------------------------------------------------------------------------------------
-
-
-@functools.lru_cache(2 * _CELLS)
-def can_be_read(text: str) -> bool:
-    """Whether a cell is valid Python, apart from IPython's own lines."""
-    try:
-        ast.parse(plain(text))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
 
 
 def _looked(before: Sequence[Cell], cells: Sequence[Cell]) -> list[Diagnostic]:
@@ -229,8 +224,7 @@ def _looked(before: Sequence[Cell], cells: Sequence[Cell]) -> list[Diagnostic]:
 @functools.lru_cache(8)
 def _look(cells: tuple[tuple[str, str], ...]) -> tuple[tuple[int, Diagnostic], ...]:
     """By the number of the cell; cells are given as label and text."""
-    readable = [text if can_be_read(text) else "\n" * text.count("\n") for _, text in cells]
-    program = of_cells(readable, "<notebook>", [label for label, _ in cells])
+    program = of_cells([text for _, text in cells], "<notebook>", [label for label, _ in cells])
     found = []
     for one in look(program.text, program.file, program.cells):
         number, line = program.place(one.span.line)

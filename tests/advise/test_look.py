@@ -1,8 +1,11 @@
 """The static look finds each sharp bit at its line, and nothing in programs that are fine."""
 
+import re
+
 import pytest
 
 from jitscope.advise import look
+from jitscope.advise.code.ipython import python_of
 from jitscope.advise.code.text import Cell
 from jitscope.advise.diagnostic import applied
 from jitscope.advise.program import of_cells
@@ -88,3 +91,58 @@ def test_edits_replace_what_they_say(program: Program) -> None:
             again = {(o.id, o.span.line) for o in look(fixed, "<program>")}
             compile(fixed, "<program>", "exec")
             assert (one.id, one.span.line) not in again, fixed
+
+
+IPYTHON = {
+    "%matplotlib inline\nx = 1": (),
+    "files = !ls\nfor name in files:\n    !echo $name\n": (),
+    "y = (x\n     % 3)\ns = '''\n% no magic\n!neither\n'''\n%ls\nf?\n?f\njnp.sum??": (),
+    "a = f(\n    x,\n)\nb = 'it is # no comment' \\\n  % 3\n%time y = f(x)": (5,),
+    "t = %timeit -o -n 10 -r3 f(x)\nu = %magic of mine": (0,),
+    "%timeit -n 10 -r 3 f(x)\n%time for i in range(3): f(x)\n%timeit": (0,),
+    "for i in range(2):\n    %time y = f(x)\n    %pwd": (1,),
+    "%%time\ny = f(x)\n": (1, 2),
+    "%%timeit -n 3\nf(x)": (1,),
+    "%%bash\nls | (": (),
+}
+
+
+@pytest.mark.parametrize("cell", IPYTHON)
+def test_lines_of_ipython_leave_the_python_where_it_is(cell: str) -> None:
+    found = python_of(cell)
+    assert found is not None
+    assert tuple(n for first, last in found.timed for n in range(first, last + 1)) == IPYTHON[cell]
+    lines, ours = cell.split("\n"), found.text.split("\n")
+    assert len(lines) == len(ours)
+    kept = [now == was for now, was in zip(ours, lines)]
+    magic = [bool(re.search(r"^\s*[%!?](?! 3| no|neither)|= [%!]|\?$", line)) for line in lines]
+    if not cell.startswith("%%"):
+        assert [not k for k in kept] == magic
+    for now, was in zip(ours, lines):
+        at = now.find("f(x)")
+        assert at < 0 or was[at : at + 4] == "f(x)"
+
+
+@pytest.mark.parametrize("cell", ["def broken(:", "x = = 3\n%ls", "x = 'open"])
+def test_a_cell_that_is_no_python_leaves_the_others_readable(cell: str) -> None:
+    assert python_of(cell) is None
+    traps = ["import jitscope as jx", cell, "f = jx.jit(lambda x: print(x))\nf(1)"]
+    checked = of_cells(traps, "a.ipynb")
+    found = look(checked.text, checked.file, checked.cells)
+    assert [(checked.place(one.span.line), one.id) for one in found] == [((3, 1), "trace-time-print")]
+
+
+def test_what_magics_measure_is_to_be_waited_for() -> None:
+    cells = [
+        "import jitscope as jx, jitscope.numpy as jnp\nf = jx.jit(lambda x: x @ x)\nx = jnp.ones((9, 9))",
+        "%timeit f(x)\n%time y = f(x)\nt = %timeit -o f(x)",
+        "%%time\nfor _ in range(3):\n    y = f(x)",
+        "%timeit f(x).block_until_ready()\n%time jx.block_until_ready(f(x))\n%time print(f(x))\n%timeit len([1])\n%timejit f(x)",
+        "%%timeit\ny = f(x)\ny.block_until_ready()",
+        "%%time\ny = f(x)\nprint(y)",
+    ]
+    checked = of_cells(cells, "a.ipynb")
+    found = look(checked.text, checked.file, checked.cells)
+    assert {one.id for one in found} == {"misleading-timing"}
+    places = [(*checked.place(one.span.line), one.span.column) for one in found]
+    assert places == [(2, 1, 8), (2, 2, 10), (2, 3, 15), (3, 3, 8)]

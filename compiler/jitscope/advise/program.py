@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from .code.ipython import Python, python_of
 from .code.text import Cell
 
 
-_KEEP = re.compile(r"%%(jit|time|timeit|capture|prun)\b")
 _SPLIT = re.compile(r"^# %%", re.MULTILINE)
 
 
@@ -67,14 +67,16 @@ def _cells_of(text: str) -> tuple[Cell, ...]:
 
 
 def of_cells(sources: list[str], file: str, labels: Sequence[str] = ()) -> Program:
-    """A program of a notebook's cells; `labels` is what messages call them."""
+    """A program of a notebook's cells; `labels` is what messages call them. A cell that is no Python is empty lines."""
     lines: list[str] = []
     cells: list[Cell] = []
     for source in sources:
-        own = plain(source).split("\n")
+        first = len(lines) + 1
+        own = python_of(source) or Python("\n" * source.count("\n"))
+        lines += own.text.split("\n")
         label = labels[len(cells)] if labels else f"cell {len(cells) + 1}"
-        cells.append(_cell(source, len(lines) + 1, len(lines) + len(own))._replace(label=label))
-        lines += own
+        timed = tuple((first + start, first + end) for start, end in own.timed)
+        cells.append(_cell(source, first, len(lines))._replace(label=label, timed=timed))
     return Program(file, "\n".join(lines) + "\n", tuple(cells), tuple(sources))
 
 
@@ -95,21 +97,3 @@ def _cell(source: str, first: int, last: int) -> Cell:
         function, _, parameters = text.partition(":")
         static[function] = static.get(function, frozenset()) | frozenset(parameters.split(","))
     return Cell(first, last, True, tuple(names), tuple(options["--skip"]), static)
-
-
-def plain(source: str) -> str:
-    """A cell's Python, line by line: magics and commands of the shell become empty statements, cells of other languages
-    nothing."""
-    lines = source.split("\n")
-    if lines[0].startswith("%%"):
-        if not _KEEP.match(lines[0]):
-            return "\n" * (len(lines) - 1)
-        lines[0] = ""
-    return "\n".join(_plain_line(line) for line in lines)
-
-
-def _plain_line(line: str) -> str:
-    stripped = line.lstrip()
-    if stripped.startswith(("%", "!", "?")) or (stripped.endswith("?") and stripped.rstrip("?").isidentifier()):
-        return line[: len(line) - len(stripped)] + "pass"
-    return line

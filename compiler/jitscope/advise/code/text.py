@@ -16,7 +16,8 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 class Cell(NamedTuple):
     """A cell: its first and last line, and whether `%%jit` compiles its functions: only those in `names` if there are some, none
-    in `skip`, with these parameters of a function `static`. `label` is there where lines are counted by cell."""
+    in `skip`, with these parameters of a function `static`. `label` is there where lines are counted by cell. `timed` has the first
+    and last lines of what `%time`, `%timeit` and their kin measure."""
 
     first: int
     last: int
@@ -25,6 +26,7 @@ class Cell(NamedTuple):
     skip: tuple[str, ...] = ()
     static: Mapping[str, frozenset[str]] = MappingProxyType({})
     label: str = ""
+    timed: tuple[tuple[int, int], ...] = ()
 
     def compiles(self, function: str) -> bool:
         return self.compiled and function not in self.skip and (not self.names or function in self.names)

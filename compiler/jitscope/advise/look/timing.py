@@ -37,9 +37,11 @@ _WAITING_CALLS = {
 
 
 def clocks(walk: Walk) -> Iterator[Diagnostic]:
-    """misleading-timing: a clock, a compiled call whose result nobody waits for, and the clock again, in one block."""
+    """misleading-timing: a clock, a compiled call whose result nobody waits for, and the clock again, in one block; or `%time` round
+    such a call."""
     code = walk.code
     yield from _timers(walk)
+    yield from _magics(walk)
     if not _CLOCKS & {code.names.dotted(n.func) for n in code.nodes if isinstance(n, ast.Call)}:
         return
     for node in code.nodes:
@@ -57,6 +59,17 @@ def _timers(walk: Walk) -> Iterator[Diagnostic]:
             work = _work(timed, walk) if isinstance(timed, ast.Lambda) and not _waits(timed, walk.code) else None
             if work is not None:
                 yield _misleading(walk, node, work)
+
+
+def _magics(walk: Walk) -> Iterator[Diagnostic]:
+    """`%timeit f(x)`, `%time y = f(x)`, and cells that begin so."""
+    for first, last in [span for cell in walk.code.cells for span in cell.timed]:
+        inside = [n for n in walk.code.nodes if isinstance(n, ast.stmt) and first <= n.lineno <= last]
+        work = None
+        for statement in [n for n in inside if walk.code.parents[n] not in inside]:
+            work = None if _waits(statement, walk.code) else work or _work(statement, walk)
+        if work is not None:
+            yield _misleading(walk, work, work)
 
 
 def _misleading(walk: Walk, node: ast.AST, work: ast.Call) -> Diagnostic:
