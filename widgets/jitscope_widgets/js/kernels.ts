@@ -28,11 +28,12 @@ export function what(kernel: Kernel): string {
 function lineList(kernel: Kernel, links: Links): HTMLElement {
   const lines = links.linesOf(kernel).sort((a, b) => a - b);
   const names = [...new Set(lines.map((line) => links.nameOf(line)))];
-  const inFunction = (name: string) => {
+  const inFunction = (name: string, at: number) => {
     const own = lines.filter((line) => links.nameOf(line) === name);
+    const end = (i: number) => (i === own.length - 1 && at < names.length - 1 ? ";" : "");
     return [
-      [name, own.length > 1 ? "lines" : "line"].filter(Boolean).join(" "),
-      ...own.flatMap((line) => [swatch(links.hue(line)), h("span", {}, lineNumber(line))]),
+      [name && `${name},`, own.length > 1 ? "lines" : "line"].filter(Boolean).join(" "),
+      ...own.flatMap((line, i) => [swatch(links.hue(line)), h("span", {}, lineNumber(line) + end(i))]),
     ];
   };
   return h(
