@@ -325,3 +325,12 @@ def test_the_text_says_the_same_counts(facts):
     listed = len(re.findall(r"^  (?:kernel|loop|copy|library)\b.*$", said, re.MULTILINE))
     more = re.search(r"and ([\d,]+) more kernel", said)
     assert listed + (int(more[1].replace(",", "")) if more else 0) == len(fusion["kernels"])
+
+
+@every
+def test_the_headline_counts_every_kernel(facts):
+    found = re.search(r"→ ([\d,]+) kernels?(?: \((.*)\))?", facts.document["headline"])
+    assert found is not None
+    parts = [int(part.split()[0].replace(",", "")) for part in found[2].split(", ")] if found[2] else []
+    total = int(found[1].replace(",", ""))
+    assert total == facts.document["fusion"]["summary"]["kernels"] and (not parts or sum(parts) == total)

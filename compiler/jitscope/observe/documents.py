@@ -14,10 +14,11 @@ from ..xla.errors import XlaError
 from ..xla.hlo_module import Computation
 from .calls import CallTree
 from .cost import Work, work_of
-from .fusion import fusion_document, kernels_document
+from .fusion import fusion_document, kernels_document, unfused
 from .graph import jaxpr_graph, result_names
 from .groups.kernels import Origins
 from .hlo import is_spread
+from .hlo_rows import counted
 from .instruments import look
 from .ledger import Ledger, Mark, Row, ledger as session_ledger, shortened
 from .positions import positions_of
@@ -112,17 +113,18 @@ def _no_graph(title: str, row: Row) -> Document:
 
 def headline(row: Row, fusion: Document | None) -> str:
     """`14 equations → 2 kernels (1 fusion of 13)`"""
-    count = _counted(row.equations, "equation")
+    count = counted(row.equations, "equation")
     if fusion is None:
         return count
     kernels, total = fusion["kernels"], fusion["summary"]["kernels"]
     fused = [len(k["members"]) for k in kernels if k["kind"] == "fusion"]
-    library, loops = (sum(k["kind"] == kind for k in kernels) for kind in ("library", "loop"))
-    parts = [f"{_counted(len(fused), 'fusion')}{_sizes(fused)}"] if fused else []
-    parts += [_counted(library, "library call")] if library else []
-    inside = f" ({', '.join(parts)})" if parts else ""
-    repeated = f", {_counted(loops, 'loop')}" if loops else ""
-    return f"{count} → {_counted(total, 'kernel')}{inside}{repeated}"
+    loops = sum(k["kind"] == "loop" for k in kernels)
+    parts = [f"{counted(len(fused), 'fusion')}{_sizes(fused)}"] if fused else []
+    parts += unfused(kernels)
+    plain = all(k["kind"] in ("other", "copy", "loop") for k in kernels)
+    inside = "" if plain else f" ({', '.join(parts)})"
+    repeated = f", {counted(loops, 'loop')}" if loops else ""
+    return f"{count} → {counted(total, 'kernel')}{inside}{repeated}"
 
 
 def _sizes(fused: list[int]) -> str:
@@ -131,10 +133,6 @@ def _sizes(fused: list[int]) -> str:
     if len(fused) == 1:
         return f" of {most:,}"
     return f" of {most:,} operations each" if least == most else f" of {least:,} to {most:,} operations"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 def _fusion(

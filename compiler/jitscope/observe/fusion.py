@@ -14,7 +14,7 @@ from .hlo import bytes_of, graph_of, positions_of, text_of
 from .hlo_flow import Flow, Op, flow_of, kernel_of, unique
 from .hlo_lineage import Lineage
 from .hlo_origins import with_origins
-from .hlo_rows import operations, rows_of
+from .hlo_rows import counted, operations, rows_of
 
 
 Document = dict[str, Any]
@@ -247,7 +247,7 @@ def _unknown_in_words(unknown: Document) -> str:
     parts = [f"{_percent(unknown['bytes'])} of the bytes written"] if unknown["bytes"] is not None else []
     parts += [f"{_percent(unknown['time'])} of the time"] if unknown["time"] is not None else []
     share = f" ({', '.join(parts)})" if parts else ""
-    return f"of {_counted(count, 'kernel')} the origin is unknown{share}"
+    return f"of {counted(count, 'kernel')} the origin is unknown{share}"
 
 
 def _percent(share: float) -> str:
@@ -255,8 +255,8 @@ def _percent(share: float) -> str:
 
 
 def _sentence(count: int, run: Sequence[Document], before: Flow, lineage: Lineage) -> str:
-    what = f"{_counted(len(run), 'kernel')}" if run else "no kernel"
-    parts = [part for part in _parts(run) if part]
+    what = counted(len(run), "kernel") if run else "no kernel"
+    parts = _parts(run)
     head = f"{operations(count)} → {what}" if before.ops else what
     head = f"{head}: {_listed(parts)}" if parts else head
     endings = [_ending(len(lineage.simplified_away()), "simplified away"), *_expanded(lineage)]
@@ -275,24 +275,21 @@ def _expanded(lineage: Lineage) -> list[str]:
 
 def _parts(run: Sequence[Document]) -> list[str]:
     sizes = [len(k["members"]) for k in run if k["kind"] == "fusion"]
-    kinds = Counter(k["kind"] for k in run)
-    return [
-        f"{_counted(len(sizes), 'fusion')} of {_sizes(sizes)}" if sizes else "",
-        _counted(kinds["library"], "library call"),
-        _counted(kinds["other"], "single operation"),
-        _counted(kinds["copy"], "copy"),
-    ]
+    fused = [f"{counted(len(sizes), 'fusion')} of {_sizes(sizes)}"] if sizes else []
+    return fused + unfused(run)
+
+
+def unfused(kernels: Sequence[Document]) -> list[str]:
+    """How many kernels of each kind are no fusions, and no loops, in words."""
+    kinds = Counter(k["kind"] for k in kernels)
+    nouns = {"library": "library call", "other": "single operation", "copy": "copy"}
+    return [counted(kinds[kind], noun) for kind, noun in nouns.items() if kinds[kind]]
 
 
 def _sizes(sizes: Sequence[int]) -> str:
     if len(sizes) > 3 and min(sizes) != max(sizes):
         return f"{min(sizes)} to {max(sizes)}"
     return str(sizes[0]) if min(sizes) == max(sizes) else _listed([str(size) for size in sizes])
-
-
-def _counted(count: int, noun: str) -> str:
-    plural = "copies" if noun == "copy" else f"{noun}s"
-    return f"{count:,} {noun if count == 1 else plural}" if count else ""
 
 
 def _listed(parts: Sequence[str]) -> str:

@@ -22,9 +22,17 @@ def rows_of(before: Flow, after: Flow, lineage: Lineage) -> list[Row]:
     return _Rows(before, after, lineage).rows()
 
 
-def operations(count: int) -> str:
+def counted(count: int, noun: str) -> str:
     """The count with its noun."""
-    return f"{count:,} operation" + ("" if count == 1 else "s")
+    return f"{count:,} {noun if count == 1 else _PLURALS.get(noun, f'{noun}s')}"
+
+
+_PLURALS = {"copy": "copies"}
+
+
+def operations(count: int) -> str:
+    """The count of operations."""
+    return counted(count, "operation")
 
 
 class _Rows:
