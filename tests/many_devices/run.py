@@ -29,6 +29,7 @@ def main(root: str, names: list[str]) -> None:
     if root == "jax":
         os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
     os.environ["JITSCOPE_NUM_CPU_DEVICES"] = "8"
+    import tests.many_devices.cases_of_exports
     import tests.many_devices.cases_of_inputs
     import tests.many_devices.cases_of_parts
     import tests.many_devices.cases_of_types  # noqa: F401  (more cases)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tests.many_devices.cases_of_exports
 import tests.many_devices.cases_of_inputs
 import tests.many_devices.cases_of_parts
 import tests.many_devices.cases_of_types  # noqa: F401  (more cases)

@@ -118,7 +118,9 @@ class Module:
         run.settle(function, self.ir)
         return function, run
 
-    def build_polymorphic(self, jaxpr: Jaxpr, solution: Solution | None, consts: Sequence[np.ndarray]) -> None:
+    def build_polymorphic(
+        self, jaxpr: Jaxpr, solution: Solution | None, consts: Sequence[np.ndarray], spread: Any = None
+    ) -> None:
         """The function `main` of a program with symbolic dimensions, and the private function of those that it calls. Of
         programs for several platforms, `main` takes the platform's number first."""
         solution, platform_index = solution or Solution({}, [], []), len(self.platforms) > 1
@@ -135,6 +137,8 @@ class Module:
             constant = self.ir.DictAttr.get({"jax.global_constant": self.ir.StringAttr.get(PLATFORM)})
             none = self.ir.DictAttr.get({})
             function.arg_attrs = self.ir.ArrayAttr.get([constant, *[none] * len(jaxpr.invars)])
+        if spread is not None:
+            self.meshes.mark(function, spread, jaxpr, len(first))
         block = function.add_entry_block(
             [mlir.location(n) for n in [*["platform"] * platform_index, *_argument_names(jaxpr)]]
         )
@@ -531,7 +535,7 @@ def lower_jaxpr(
             module.meshes.group, module.meshes.mesh = spread.group, spread.mesh
         module.describe = describe
         if solution is not None or len(platforms) > 1:
-            module.build_polymorphic(closed.jaxpr, solution, closed.consts)
+            module.build_polymorphic(closed.jaxpr, solution, closed.consts, spread)
             module.module.operation.attributes["jax.uses_shape_polymorphism"] = module.ir.BoolAttr.get(True)
             return module.module
         module.build(closed.jaxpr, "main", "public", closed.consts, donated, spread)

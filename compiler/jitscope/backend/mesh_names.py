@@ -81,17 +81,17 @@ class Meshes:
         said = ", ".join(f'"{name}"' for name in ordered(mesh, names))
         return self.module.ir.Attribute.parse(f"#sdy<manual_axes{{{said}}}>")
 
-    def mark(self, function: Any, spread: Any, jaxpr: Jaxpr) -> None:
-        """Say on a function how its arguments and results lie."""
+    def mark(self, function: Any, spread: Any, jaxpr: Jaxpr, before: int = 0) -> None:
+        """Say on a function how its arguments and results lie; `before` the jaxpr's are arguments of which nothing is said."""
         ir = self.module.ir
-        for attribute, layouts, values in (
-            ("arg_attrs", spread.ins, jaxpr.invars),
-            ("res_attrs", spread.outs, jaxpr.outvars),
+        for attribute, first, layouts, values in (
+            ("arg_attrs", before, spread.ins, jaxpr.invars),
+            ("res_attrs", 0, spread.outs, jaxpr.outvars),
         ):
             known = list(function.attributes[attribute]) if attribute in function.attributes else []
-            known += [ir.DictAttr.get({})] * (len(values) - len(known))
-            said = []
-            for old, at, value in zip(known, layouts, values):
+            known += [ir.DictAttr.get({})] * (first + len(values) - len(known))
+            said = known[:first]
+            for old, at, value in zip(known[first:], layouts, values):
                 fields = {name.name: name.attr for name in old}
                 if at is not None:
                     fields |= self._said(at, physical(value.aval).ndim, spread.mesh)

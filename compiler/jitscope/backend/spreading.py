@@ -53,10 +53,19 @@ def _made(sharding: NamedSharding, ndim: int) -> Any:
         return client.named_placement(place, sharding)
     if sharding.spec.unreduced:
         raise NotImplementedError(f"arrays whose sums are still to be taken ({sharding.spec}) cannot leave a program")
-    number = {name: i for i, name in enumerate(mesh.axis_names)}
+    return parts.layout(place, mesh.axis_sizes, _cuts(sharding, ndim), sharding, sharding._memory_kind)
+
+
+def _cuts(sharding: NamedSharding, ndim: int) -> list[tuple[int, ...]]:
+    """By which axes of its mesh, as numbers, each axis of an array is cut."""
+    number = {name: i for i, name in enumerate(sharding.mesh.axis_names)}
     axes = [tuple(number[name] for name in names_of(entry)) for entry in sharding.spec.partitions]
-    axes += [()] * (ndim - len(axes))
-    return parts.layout(place, mesh.axis_sizes, axes, sharding, sharding._memory_kind)
+    return axes + [()] * (ndim - len(axes))
+
+
+def hlo_sharding(sharding: NamedSharding, ndim: int) -> Any:
+    """A layout as XLA has it, of arrays of `ndim` axes."""
+    return parts.hlo_sharding(sharding.mesh.axis_sizes, _cuts(sharding, ndim))
 
 
 def chosen(proto: Any, shape: tuple[int, ...], group: Group, mesh: Any) -> Layout:
@@ -166,7 +175,7 @@ def spread_for(
     other devices; of arguments on one device, those that are `fixed`."""
     wanted = [s.mesh for s in outs if isinstance(s, NamedSharding) and s.mesh.size > 1]
     given = [_mesh_of(at) for at in layouts if isinstance(at, Layout)]
-    mesh = next(iter([*wanted, *given]), None) or mesh_of_program(closed) or _mesh_of_types(closed)
+    mesh = next(iter([*wanted, *given]), None) or mesh_of_program(closed) or _mesh_in_force(closed)
     if mesh is None and not isinstance(device, Group):
         return device
     mesh = _of_types(closed, mesh or device.mesh)
@@ -177,12 +186,18 @@ def spread_for(
     return Spread(group, ins, tuple(None if s is None else layout_for(s, a) for s, a in zip(results, closed.out_avals)), mesh, chosen)  # fmt: skip
 
 
-def _mesh_of_types(closed: ClosedJaxpr) -> Mesh | None:
-    """The mesh in force, where the types of a program's results say how they lie over one of its shape."""
+def _mesh_in_force(closed: ClosedJaxpr) -> Mesh | None:
+    """The mesh in force, where the types of a program's results say how they lie over one of its shape, or the program calls an
+    exported function for as many devices."""
     mesh = current_mesh()
     if mesh is None or mesh.size == 1:
         return None
-    return mesh if any(_over(a, mesh) for a in closed.out_avals) else None
+    return mesh if any(_over(a, mesh) for a in closed.out_avals) or mesh.size in _exported_for(closed) else None
+
+
+def _exported_for(closed: ClosedJaxpr) -> set[int]:
+    """For how many devices the exported functions are that a program calls."""
+    return {eqn.params["exported"].nr_devices for _, eqn in walk(closed.jaxpr) if "exported" in eqn.params}
 
 
 def _of_types(closed: ClosedJaxpr, mesh: Any) -> Any:

@@ -74,6 +74,8 @@ def with_entries(aval: Any, mesh: Any, entries: Sequence[Names]) -> Any:
 
 def laid_out(primitive: Any, avals: Sequence[Any], outs: Sequence[Any], params: dict[str, Any]) -> list[Any]:
     """The avals of an operation's results, which say how they lie. Raises ShardingTypeError where that is not clear."""
+    if outs and all(type(getattr(out, "sharding", None)) is NamedSharding for out in outs):
+        return list(outs)  # an exported function's
     mesh = _mesh(primitive.name, avals)
     name = primitive.name
     operation = Operation(name, avals, outs, params, mesh, [entries_of(a) for a in avals])

@@ -33,7 +33,7 @@ class AbstractDevice(NamedTuple):
 
     device_kind: str
     num_cores: int | None
-    platform: str
+    platform: str | None
 
     def _words(self) -> str:
         return f"device_kind={self.device_kind}, num_cores={self.num_cores}, platform={self.platform}"

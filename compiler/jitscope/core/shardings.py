@@ -286,7 +286,7 @@ class NamedSharding(Sharding):
                 + ("; for scalars the spec is P()" if not shape else "")
             )
         for axis, (size, parts) in enumerate(zip(shape, self.factors(len(shape)))):
-            if size % parts:
+            if size % parts != 0:
                 raise IndivisibleError(
                     f"{self} cuts axis {axis} into {parts} parts, which do not divide its size {size} evenly (the shape is {shape})"
                 )

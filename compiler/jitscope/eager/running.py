@@ -17,6 +17,7 @@ from ..backend.watching import Run, watched
 from ..core.avals import ShapedArray
 from ..core.config import settings
 from ..core.jaxpr import ClosedJaxpr, DebugInfo
+from ..core.meshes_in_force import mesh_in_force
 from ..core.recent import Recent
 from ..core.staging import trace_to_jaxpr
 from ..xla import client
@@ -116,7 +117,7 @@ def _there(closed: ClosedJaxpr, bufs: Sequence[Any], device: Any) -> list[Array]
     from ..xla.resharding import on
 
     there = [on(buf, device) for buf in bufs]
-    key = ("on device", device, *[buf._sharding for buf in there])
+    key = ("on device", device, mesh_in_force(), *[buf._sharding for buf in there])
     if key not in closed.derived:
         closed.derived[key] = _compiled(closed, spread_for(closed, [buf._sharding for buf in there], device))
     return closed.derived[key].run(there)

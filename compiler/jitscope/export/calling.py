@@ -18,6 +18,7 @@ from ..ops.linear import convert
 from ..symbolic.dimension import evaluated, is_symbolic_dim
 from ..xla import lapack, portable
 from .checks import DisabledSafetyCheck
+from .layouts import check_devices, laid
 from .signature import argument_names, has_tangent, in_program, solution_of
 
 
@@ -32,7 +33,8 @@ class CallExported(Primitive):
 
     def program_params(self, params):
         exported = params["exported"]
-        return {"module": exported.mlir_module_serialized, "kept": exported.module_kept_var_idx}
+        lies = (exported.nr_devices, exported._in_named_shardings, exported._out_named_shardings)
+        return {"module": exported.mlir_module_serialized, "kept": exported.module_kept_var_idx, "lies": repr(lies)}
 
     def abstract(self, /, *avals, exported):
         return results_for(exported, avals), no_effects
@@ -40,14 +42,16 @@ class CallExported(Primitive):
     def lower(self, ctx, /, *values, exported):
         if exported.uses_global_constants:
             ctx.module.refines = True
+        check_devices(ctx, exported)
         lapack.register()
         inserted = ctx.module.inserted(exported, lambda: portable.read(exported.mlir_module_serialized))
         taken, given = portable.signature(inserted)
+        values = laid(ctx, values, exported._in_named_shardings)
         values = [values[i] for i in exported.module_kept_var_idx]
         if len(exported.platforms) > 1:
             values = [ctx.by_platform(lambda platform: _platform_index(exported, platform)), *values]
         operands = [x if x.type == kind else ctx.hlo.convert(kind, x) for x, kind in zip(values, taken)]
-        outs = portable.call(inserted, operands, given)
+        outs = laid(ctx, portable.call(inserted, operands, given), exported._out_named_shardings)
         wanted = [ctx.type(physical(a)) for a in ctx.avals_out]
         return [x if x.type == kind else ctx.hlo.convert(kind, x) for x, kind in zip(outs, wanted)]
 

@@ -10,6 +10,7 @@ from ..core.avals import ShapedArray
 from ..xla import mlir, portable
 from .calling import call_exported
 from .checks import DisabledSafetyCheck
+from .layouts import over
 from .serializing import ArtifactError, from_bytes, to_bytes
 
 
@@ -27,9 +28,10 @@ class Exported:
     there.
 
     `in_tree` is the structure of (positional arguments, named ones), `in_avals` and `out_avals` are flat; their shapes may
-    have symbolic dimensions. `mlir_module_serialized` is the module as a portable artifact; it takes those arguments that
-    `module_kept_var_idx` names. `uses_global_constants`: its shapes have to be refined before it is compiled. Shardings are
-    None, the number of devices is one, and there are no effects.
+    have symbolic dimensions. `nr_devices`: over how many it runs; `in_shardings_jax` and `out_shardings_jax` say how arguments and
+    results lie. `mlir_module_serialized` is the module as a portable artifact; it takes those arguments that
+    `module_kept_var_idx` names. `uses_global_constants`: its shapes have to be refined before it is compiled. There are no
+    effects. `in_shardings_hlo` and `out_shardings_hlo` are XLA's form of the shardings; as in JAX 0.10, functions that were read have it.
     """
 
     fun_name: str
@@ -58,13 +60,14 @@ class Exported:
         module = portable.read(self.mlir_module_serialized)
         return mlir.module_text(module) if serialized else module
 
-    def in_shardings_jax(self, mesh: Any) -> tuple[None, ...]:
-        """None for every argument: functions are exported for one device."""
-        return self._in_named_shardings
+    def in_shardings_jax(self, mesh: Any) -> tuple[Any, ...]:
+        """How each argument lies over a mesh: a NamedSharding, or None where nothing was said. Raises ValueError for a mesh whose
+        axes have other sizes, names or types than those it was exported for."""
+        return tuple(over(s, mesh) for s in self._in_named_shardings)
 
-    def out_shardings_jax(self, mesh: Any) -> tuple[None, ...]:
-        """None for every result."""
-        return self._out_named_shardings
+    def out_shardings_jax(self, mesh: Any) -> tuple[Any, ...]:
+        """The same of the results."""
+        return tuple(over(s, mesh) for s in self._out_named_shardings)
 
     def has_vjp(self) -> bool:
         """Whether its pullback is there."""
@@ -89,7 +92,8 @@ class Exported:
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """The result, for arguments of the structure, shapes and dtypes it was exported for; shapes with symbolic
-        dimensions there fit any sizes (also symbolic ones) that solve for the dimensions. Raises ValueError for others."""
+        dimensions there fit any sizes (also symbolic ones) that solve for the dimensions. What was exported for several devices
+        runs where its arguments are, or the program around it. Raises ValueError for others, and for another number of devices."""
         return call_exported(self, args, kwargs)
 
     def __repr__(self) -> str:

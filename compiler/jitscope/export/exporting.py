@@ -26,6 +26,7 @@ from ..symbolic.dimension import is_symbolic_dim
 from ..xla import portable
 from .checks import DisabledSafetyCheck, check_targets
 from .exported import Exported, maximum_supported_calling_convention_version
+from .layouts import Layouts, layouts_of
 from .signature import argument_names, has_tangent, in_program, solution_of
 
 
@@ -57,15 +58,15 @@ def export(
 
     def exporting(*args: Any, **kwargs: Any) -> Exported:
         _check_scopes(fun_jit, args, kwargs)
-        stage, in_tree = _traced(fun_jit, args, kwargs)
-        return _exported(stage.jaxpr, stage.fun_name, in_tree, stage.out_tree, wanted, tuple(disabled_checks))
+        stage, in_tree, layouts = _traced(fun_jit, args, kwargs)
+        return _exported(stage.jaxpr, stage.fun_name, in_tree, stage.out_tree, wanted, tuple(disabled_checks), layouts)
 
     return exporting
 
 
-def _traced(fun_jit: JitFunction, args: tuple, kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """The function traced for the arguments as they are passed, and their structure, static ones left out. (What `jit` traces
-    has one form for all ways to call it, and takes defaults.)"""
+def _traced(fun_jit: JitFunction, args: tuple, kwargs: dict[str, Any]) -> tuple[Any, Any, Layouts]:
+    """The function traced for the arguments as they are passed, their structure, static ones left out, and how all lies. (What
+    `jit` traces has one form for all ways to call it, and takes defaults.)"""
     arguments = Arguments(fun_jit._spec, args, kwargs)
 
     def flat(*leaves: Any) -> Any:
@@ -73,7 +74,14 @@ def _traced(fun_jit: JitFunction, args: tuple, kwargs: dict[str, Any]) -> tuple[
         return fun_jit.__wrapped__(*positional, **named)
 
     flat.__name__ = flat.__qualname__ = getattr(fun_jit, "__name__", "<unnamed>")
-    return jit(flat, keep_unused=fun_jit._keep_unused).trace(*arguments.leaves), arguments.in_tree
+    asked, said = [None] * len(arguments.leaves), fun_jit._shardings
+    layouts = {}
+    if said is not None:
+        asked = said.wanted(arguments)
+        layouts = {"in_shardings": tuple(asked), "out_shardings": said.outs}
+    stage = jit(flat, keep_unused=fun_jit._keep_unused, **layouts).trace(*arguments.leaves)
+    asked = [s or getattr(x, "sharding", None) for s, x in zip(asked, arguments.leaves)]
+    return stage, arguments.in_tree, layouts_of(asked, stage._device, len(stage.jaxpr.out_avals))
 
 
 class NotJitted(TypeError, ValueError):
@@ -99,6 +107,7 @@ def _exported(
     out_tree: Any,
     platforms: tuple[str, ...],
     disabled: tuple[DisabledSafetyCheck, ...],
+    layouts: Layouts,
 ) -> Exported:
     if any(isinstance(v.aval, ReferenceAval) for v in (*closed.jaxpr.constvars, *closed.jaxpr.invars)):
         raise NotImplementedError(
@@ -113,10 +122,11 @@ def _exported(
     solution = solution_of(closed.in_avals, in_tree)
     lowered, kept = _without_unused(closed) if solution is None else (closed, range(len(closed.in_avals)))
     program = ClosedJaxpr(lowered.jaxpr, list(map(_constant, lowered.consts)))
-    module = lower_jaxpr(program, f"jit_{name}", solution=solution, platforms=platforms)
+    module = lower_jaxpr(program, f"jit_{name}", solution=solution, platforms=platforms, spread=layouts.spread(kept))
     check_targets(module, name, platforms, disabled)
-    outs, ins = len(closed.out_avals), len(closed.in_avals)
     several = len(platforms) > 1
+    layouts = layouts.without(set(range(len(closed.in_avals))) - set(kept))
+    outs, ins = len(layouts.outs), len(layouts.ins)
     return Exported(
         fun_name=name,
         in_tree=in_tree,
@@ -124,20 +134,20 @@ def _exported(
         out_tree=out_tree,
         out_avals=tuple(closed.out_avals),
         _has_named_shardings=True,
-        _in_named_shardings=(None,) * ins,
-        _out_named_shardings=(None,) * outs,
+        _in_named_shardings=layouts.ins,
+        _out_named_shardings=layouts.outs,
         in_shardings_hlo=(None,) * ins,
         out_shardings_hlo=(None,) * outs,
-        nr_devices=1,
+        nr_devices=layouts.devices,
         platforms=platforms,
         ordered_effects=(),
         unordered_effects=(),
         disabled_safety_checks=disabled,
-        mlir_module_serialized=portable.write(module, portable.version()),
+        mlir_module_serialized=portable.write(module, portable.version(), spread=layouts.mesh is not None),
         calling_convention_version=maximum_supported_calling_convention_version,
         module_kept_var_idx=tuple(kept),
         uses_global_constants=solution is not None or several,
-        _get_vjp=lambda exported: _pullback(closed, exported),
+        _get_vjp=lambda exported: _pullback(closed, exported, layouts),
     )
 
 
@@ -157,7 +167,7 @@ def _constant(x: Any) -> np.ndarray:
     return np.asarray(Array(array.buf, physical(array.aval)))
 
 
-def _pullback(closed: ClosedJaxpr, exported: Exported) -> Exported:
+def _pullback(closed: ClosedJaxpr, exported: Exported, layouts: Layouts) -> Exported:
     """The program of the flat arguments and the cotangents of the results."""
     count = len(closed.in_avals)
     cotangents = [tangent_aval(a) for a in closed.out_avals]
@@ -178,8 +188,9 @@ def _pullback(closed: ClosedJaxpr, exported: Exported) -> Exported:
     made = trace_to_jaxpr(fun, avals, DebugInfo(f"vjp_{exported.fun_name}", names))
     in_tree = tree.structure((tuple(range(len(avals))), {}))
     out_tree = tree.structure((0,) * count)
+    disabled = tuple(exported.disabled_safety_checks)
     found = _exported(
-        made, f"vjp_{exported.fun_name}", in_tree, out_tree, exported.platforms, tuple(exported.disabled_safety_checks)
+        made, f"vjp_{exported.fun_name}", in_tree, out_tree, exported.platforms, disabled, layouts.of_pullback()
     )
     in_avals = (*exported.in_avals, *map(tangent_aval, exported.out_avals))
     return dataclasses.replace(found, in_avals=in_avals, out_avals=tuple(map(tangent_aval, exported.in_avals)))

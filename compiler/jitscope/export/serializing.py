@@ -14,7 +14,8 @@ import ml_dtypes
 import numpy as np
 
 from ..core import dtypes
-from ..core.avals import ShapedArray
+from ..core.avals import ShapedArray, physical
+from ..core.resharding import typed_as
 from ..ops.rng import threefry
 from ..symbolic.dimension import is_symbolic_dim
 from ..symbolic.scope import SymbolicScope
@@ -22,12 +23,13 @@ from ..symbolic.shapes import symbolic_shape
 from . import trees
 from .checks import DisabledSafetyCheck
 from .flatbuffer import Number, Numbers, Reader, Table, write
+from .shardings import ShardingsToWrite, read_shardings
 
 
 _MARK = b"JSCP"
 _END = b"jitscope"
 _DIGEST = 32
-_FORMAT = 3
+_FORMAT, _WITH_SHARDINGS = 3, 10
 _CONSTRAINTS = 100
 
 _NUMBERS: dict[str, int] = {
@@ -59,17 +61,19 @@ def _table(exported: Any, order: int, asked: int) -> Table:
             f"with vjp_order={asked - order}, so it has no derivative of order {asked}; use serialize(vjp_order={asked}) where "
             "it is exported"
         )
-    distinct = list(dict.fromkeys([*exported.in_avals, *exported.out_avals]))
-    ins, outs = ([distinct.index(a) for a in side] for side in (exported.in_avals, exported.out_avals))
+    sides = [[a.update(sharding=None) for a in side] for side in (exported.in_avals, exported.out_avals)]
+    distinct = list(dict.fromkeys([*sides[0], *sides[1]]))
+    ins, outs = ([distinct.index(a) for a in side] for side in sides)
+    shardings = ShardingsToWrite([*exported._in_named_shardings, *exported._out_named_shardings])
     return {
-        0: Number("H", _FORMAT),
+        0: Number("H", _FORMAT if shardings.empty else _WITH_SHARDINGS),
         1: exported.fun_name,
         2: trees.encode(exported.in_tree),
         3: list(map(_aval_table, exported.in_avals)),
         4: trees.encode(exported.out_tree),
         5: list(map(_aval_table, exported.out_avals)),
-        7: [{} for _ in exported.in_avals],
-        8: [{} for _ in exported.out_avals],
+        7: [shardings.either(s) for s in exported._in_named_shardings],
+        8: [shardings.either(s) for s in exported._out_named_shardings],
         9: list(exported.platforms),
         10: [],
         11: [],
@@ -81,12 +85,12 @@ def _table(exported: Any, order: int, asked: int) -> Table:
         17: _table(exported.vjp(), order - 1, asked) if order > 0 else None,
         18: Number("I", exported.nr_devices),
         19: list(map(_aval_table, distinct)),
-        20: [],
-        21: [],
+        20: shardings.mesh_tables(),
+        21: shardings.tables(),
         22: Numbers("I", ins),
         23: Numbers("I", outs),
-        24: Numbers("I", [0] * len(ins)),
-        25: Numbers("I", [0] * len(outs)),
+        24: Numbers("I", shardings.numbers(exported._in_named_shardings)),
+        25: Numbers("I", shardings.numbers(exported._out_named_shardings)),
         _CONSTRAINTS: _constraints(exported.in_avals) or None,
     }
 
@@ -137,16 +141,19 @@ def _verified(data: bytes) -> bytes:
 
 def _exported(root: Reader, make: Callable[..., Any]) -> Any:
     name = root.text(1)
-    if root.tables(20) or root.tables(10) or any(t.bytes(1) or t.table(2) for t in [*root.tables(7), *root.tables(8)]):
-        raise ArtifactError(f"{name} was exported with shardings or ordered effects, which this release does not run")
+    if root.tables(10) or any(t.bytes(1) for t in [*root.tables(7), *root.tables(8)]):
+        raise ArtifactError(
+            f"{name} was exported with ordered effects, or with shardings in an older format, which this release does not run"
+        )
     scope = SymbolicScope(root.texts(_CONSTRAINTS))
     distinct = [_aval(t, scope) for t in root.tables(19)]
+    in_shardings, out_shardings = read_shardings(root)
     avals = []
-    for whole, numbers in ((3, 22), (5, 23)):
+    for whole, numbers, lie in ((3, 22, in_shardings), (5, 23, out_shardings)):
         chosen = root.numbers(numbers, "I")
-        avals.append(
-            tuple(distinct[i] for i in chosen) if chosen else tuple(_aval(t, scope) for t in root.tables(whole))
-        )
+        found = [distinct[i] for i in chosen] if chosen else [_aval(t, scope) for t in root.tables(whole)]
+        lie.extend([None] * (len(found) - len(lie)))
+        avals.append(tuple(typed_as(a, s) for a, s in zip(found, lie)))
     in_avals, out_avals = avals
     in_tree, out_tree, vjp = root.table(2), root.table(4), root.table(17)
     if in_tree is None or out_tree is None:
@@ -158,10 +165,10 @@ def _exported(root: Reader, make: Callable[..., Any]) -> Any:
         out_tree=trees.decode(out_tree),
         out_avals=out_avals,
         _has_named_shardings=True,
-        _in_named_shardings=(None,) * len(in_avals),
-        _out_named_shardings=(None,) * len(out_avals),
-        in_shardings_hlo=(None,) * len(in_avals),
-        out_shardings_hlo=(None,) * len(out_avals),
+        _in_named_shardings=tuple(in_shardings),
+        _out_named_shardings=tuple(out_shardings),
+        in_shardings_hlo=tuple(map(_hlo, in_shardings, in_avals)),
+        out_shardings_hlo=tuple(map(_hlo, out_shardings, out_avals)),
         nr_devices=root.number(18, "I") or root.number(6, "h"),
         platforms=tuple(root.texts(9)),
         ordered_effects=(),
@@ -173,6 +180,14 @@ def _exported(root: Reader, make: Callable[..., Any]) -> Any:
         uses_global_constants=bool(root.number(16, "?")),
         _get_vjp=None if vjp is None else lambda _: _exported(vjp, make),
     )
+
+
+def _hlo(sharding: Any, aval: ShapedArray) -> Any:
+    if sharding is None:
+        return None
+    from ..backend.spreading import hlo_sharding  # of several devices
+
+    return hlo_sharding(sharding, physical(aval).ndim)
 
 
 def _aval(table: Reader, scope: SymbolicScope) -> ShapedArray:

@@ -184,6 +184,12 @@ def parse(text: str | bytes) -> Any:
         raise MlirError(str(error)) from None
 
 
+def run_pass(module: Any, name: str) -> None:
+    """Change a module by a pass of MLIR."""
+    with module.context:
+        bindings().passmanager.PassManager.parse(f"builtin.module({name})").run(module.operation)
+
+
 def module_text(module: Any, debug_info: bool = False) -> str:
     """The module as text; `debug_info` adds the locations."""
     return module.operation.get_asm(enable_debug_info=debug_info, pretty_debug_info=False)

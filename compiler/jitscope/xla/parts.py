@@ -25,29 +25,41 @@ def group_of(devices: tuple[Any, ...]) -> Group:
 
 @lru_cache(1 << 14)
 def _layout(group: Group, text: str, said: Any, kind: str | None) -> Layout:
-    hlo = xc.HloSharding.replicate() if text == "{replicated}" else xc.HloSharding.from_string(text)
-    made = Layout(group, hlo, kind)
+    made = Layout(group, _hlo(text), kind)
     made.said = said
     return made
+
+
+def _hlo(text: str) -> Any:
+    return xc.HloSharding.replicate() if text == "{replicated}" else xc.HloSharding.from_string(text)
 
 
 def layout(
     group: Group, sizes: Sequence[int], axes: Sequence[Sequence[int]], said: Any, kind: str | None = None
 ) -> Layout:
     """The layout over a grid of these `sizes` in which axis i of the array is cut by the grid's axes `axes[i]`."""
+    return _layout(group, _text(sizes, axes), said, kind)
+
+
+def hlo_sharding(sizes: Sequence[int], axes: Sequence[Sequence[int]]) -> Any:
+    """The same as XLA has it, which names no devices."""
+    return _hlo(_text(sizes, axes))
+
+
+def _text(sizes: Sequence[int], axes: Sequence[Sequence[int]]) -> str:
     cut = [[a for a in entry if sizes[a] > 1] for entry in axes]
     tiles = [int(np.prod([sizes[a] for a in entry], dtype=int)) for entry in cut]
     used = [a for entry in cut for a in entry]
     rest = [a for a in range(len(sizes)) if a not in used]
     left = int(np.prod([sizes[a] for a in rest], dtype=int))
     if not used:
-        return _layout(group, "{replicated}", said, kind)
+        return "{replicated}"
     dims = [*tiles, left] if left > 1 else tiles
     order = [*used, *rest]
     turned = "" if order == sorted(order) else f"T({','.join(map(str, order))})"
     source = ",".join(map(str, sizes)) if turned else str(int(np.prod(sizes, dtype=int)))
     last = " last_tile_dim_replicate" if left > 1 else ""
-    return _layout(group, f"{{devices=[{','.join(map(str, dims))}]<=[{source}]{turned}{last}}}", said, kind)
+    return f"{{devices=[{','.join(map(str, dims))}]<=[{source}]{turned}{last}}}"
 
 
 def layout_of_tiles(group: Group, dims: tuple[int, ...], numbers: np.ndarray, said: Any) -> Layout:
@@ -65,7 +77,7 @@ def replicated(group: Group) -> Layout:
 
 def sharding_proto(text: str) -> Any:
     """The sharding that stands in a program's text (`{devices=[4,2]<=[8]}`), as `tiles` takes it."""
-    return (xc.HloSharding.replicate() if text == "{replicated}" else xc.HloSharding.from_string(text)).to_proto()
+    return _hlo(text).to_proto()
 
 
 def tiles(proto: Any) -> tuple[tuple[int, ...], np.ndarray] | None:

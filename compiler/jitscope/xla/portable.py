@@ -15,11 +15,11 @@ def version() -> str:
     return hlo.get_version_from_compatibility_requirement(hlo.StablehloCompatibilityRequirement.WEEK_12)
 
 
-def write(module: Any, at: str) -> bytes:
-    """The module as a portable artifact of StableHLO version `at`; it stays as it is. Raises MlirError for operations that
-    this version does not have."""
+def write(module: Any, at: str, *, spread: bool = False) -> bytes:
+    """The module as a portable artifact of StableHLO version `at`; it stays as it is. `spread`: it says layouts over devices
+    (Shardy's operations are kept). Raises MlirError for operations that this version does not have."""
     try:
-        return bytes(_jax.mlir.serialize_portable_artifact(mlir.to_bytecode(module), at))
+        return bytes(_jax.mlir.serialize_portable_artifact(mlir.to_bytecode(module), at, spread))
     except Exception as error:
         raise mlir.MlirError(str(error)) from None
 
@@ -47,6 +47,8 @@ def refined(module: Any) -> Any:
 
 def insert(module: Any, other: Any, prefix: str) -> Any:
     """Copy the functions of `other` into `module`, private and under names that begin with `prefix`; its function `main`."""
+    if any(op.operation.name == "sdy.mesh" for op in other.body.operations):
+        mlir.run_pass(other, "sdy-inline-meshes")  # their names may be others in `module`
     ir = mlir.bindings().ir
     names = {ir.StringAttr(op.attributes["sym_name"]).value for op in other.body.operations}
     main = None

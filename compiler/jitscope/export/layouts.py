@@ -1,0 +1,102 @@
+"""How the arguments and results of an exported function lie, over a mesh whose devices are named when it is called."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ..core.meshes import AbstractMesh, Mesh
+from ..core.shardings import NamedSharding
+from ..xla.spread import Spread
+
+
+class Layouts(NamedTuple):
+    """A NamedSharding over an AbstractMesh for each argument and result, None where nothing is said. `mesh`: that of the program,
+    None on one device."""
+
+    ins: tuple[Any, ...]
+    outs: tuple[Any, ...]
+    mesh: Any = None
+
+    @property
+    def devices(self) -> int:
+        return 1 if self.mesh is None else self.mesh.size
+
+    def of_pullback(self) -> Layouts:
+        """Cotangents lie as what they belong to."""
+        return Layouts((*self.ins, *self.outs), self.ins, self.mesh)
+
+    def without(self, unused: Sequence[int]) -> Layouts:
+        """Of arguments that the program does not take, nothing is said."""
+        return self._replace(ins=tuple(None if i in unused else s for i, s in enumerate(self.ins)))
+
+    def spread(self, kept: Sequence[int]) -> Spread | None:
+        """For lowering: of the arguments that are kept."""
+        if self.mesh is None:
+            return None
+        return Spread(self.mesh, tuple(_said(self.ins[i]) for i in kept), tuple(map(_said, self.outs)), self.mesh, None)
+
+
+class Said(NamedTuple):
+    """A layout without devices, as lowering reads it."""
+
+    said: NamedSharding
+    kind: str | None
+
+
+def _said(sharding: NamedSharding | None) -> Said | None:
+    return None if sharding is None else Said(sharding, sharding.memory_kind)
+
+
+def layouts_of(asked: Sequence[Any], device: Any, results: int) -> Layouts:
+    """Of a traced function: `asked` are the shardings of its arguments (None: nothing is said), `device` is where it would run."""
+    ins = tuple(map(_abstract, asked))
+    if not isinstance(device, Spread):
+        return Layouts(ins, (None,) * results)
+    outs = tuple(None if at is None else _abstract(at.said) for at in device.outs)
+    return Layouts(ins, outs, device.mesh.abstract_mesh)
+
+
+def _abstract(sharding: Any) -> NamedSharding | None:
+    if not isinstance(sharding, NamedSharding):
+        return None
+    return NamedSharding(sharding.mesh.abstract_mesh, sharding.spec, memory_kind=sharding.memory_kind)
+
+
+def over(sharding: NamedSharding | None, mesh: Mesh | AbstractMesh) -> NamedSharding | None:
+    """The layout over another mesh. Raises ValueError for one of other sizes, names or types of axes."""
+    if sharding is None:
+        return None
+    one, other = sharding.mesh, mesh.abstract_mesh
+    if (one.shape_tuple, one.axis_types) != (other.shape_tuple, other.axis_types):
+        raise ValueError(f"the mesh {mesh} does not match the mesh of the export, {one}: sizes, names and types of axes must be the same")  # fmt: skip
+    devices_own = isinstance(mesh, Mesh) and sharding.memory_kind == "device"
+    return NamedSharding(mesh, sharding.spec, memory_kind=None if devices_own else sharding.memory_kind)
+
+
+def laid(ctx: Any, values: Sequence[Any], shardings: Sequence[NamedSharding | None]) -> list[Any]:
+    """Values laid out so, in a program that is being lowered."""
+    meshes = ctx.module.meshes
+    return [
+        x
+        if s is None or s.mesh.size <= 1
+        else ctx.module.mlir.sdy.ShardingConstraintOp(x, meshes.sharding(s.mesh, s.spec, ctx.rank(x))).result
+        for x, s in zip(values, shardings)
+    ]
+
+
+def check_devices(ctx: Any, exported: Any) -> None:
+    """Raises ValueError in a program over another number of devices than the function was exported for."""
+    meshes = ctx.module.meshes
+    here = 1 if meshes.group is None else meshes.mesh.size
+    if exported.nr_devices not in (1, here):
+        raise ValueError(
+            f"Function {exported.fun_name} was exported for {exported.nr_devices} devices and is called in a context with {here} "
+            "devices, which is not allowed.\n  what to do: give it arguments that lie over a mesh of "
+            f"{exported.nr_devices} devices: device_put(x, NamedSharding(mesh, spec)), where in_shardings_jax(mesh) says how"
+        )
+    if exported.nr_devices > 1 and meshes.manual:
+        raise NotImplementedError(
+            f"{exported.fun_name} was exported for {exported.nr_devices} devices, and a shard_map calls it for one of them. Call it "
+            "outside of the shard_map"
+        )
