@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from ..core.meshes import AbstractMesh, Mesh
@@ -26,7 +26,7 @@ class Layouts(NamedTuple):
         """Cotangents lie as what they belong to."""
         return Layouts((*self.ins, *self.outs), self.ins, self.mesh)
 
-    def without(self, unused: Sequence[int]) -> Layouts:
+    def without(self, unused: Collection[int]) -> Layouts:
         """Of arguments that the program does not take, nothing is said."""
         return self._replace(ins=tuple(None if i in unused else s for i, s in enumerate(self.ins)))
 
