@@ -31,6 +31,7 @@ def main(root: str, names: list[str]) -> None:
     os.environ["JITSCOPE_NUM_CPU_DEVICES"] = "8"
     import tests.many_devices.cases_of_exports
     import tests.many_devices.cases_of_inputs
+    import tests.many_devices.cases_of_partitioning
     import tests.many_devices.cases_of_parts
     import tests.many_devices.cases_of_types  # noqa: F401  (more cases)
     from tests.many_devices.cases import CASES, Given

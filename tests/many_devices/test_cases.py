@@ -13,6 +13,7 @@ import pytest
 
 import tests.many_devices.cases_of_exports
 import tests.many_devices.cases_of_inputs
+import tests.many_devices.cases_of_partitioning
 import tests.many_devices.cases_of_parts
 import tests.many_devices.cases_of_types  # noqa: F401  (more cases)
 from tests.many_devices.cases import CASES

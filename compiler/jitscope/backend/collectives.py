@@ -23,6 +23,7 @@ class Collectives:
 
         def type(self, aval: ShapedArray) -> Any: ...
         def scalar(self, value: Any, dtype: Any) -> Any: ...
+        def inline_jaxpr(self, closed: Any, *values: Any) -> list[Any]: ...
         def inner_jaxpr(self, closed: Any, values: Sequence[Any], segment: str = "") -> list[Any]: ...
 
     def manual_computation(
@@ -74,6 +75,14 @@ class Collectives:
             padded = [[row[i] for i in group] + [-1] * (longest - len(group)) for row in rows for group in groups]
             rows = np.array(padded)
         return self.ir.DenseIntElementsAttr.get(np.ascontiguousarray(rows, dtype=np.int64))
+
+    def partitioned(self, values: Sequence[Any], closed: Any, how: Any) -> list[Any]:
+        """A program that the user divides among the devices (`backend.partitioning.Partitioning`)."""
+        if self.module.meshes.group is None or self.module.meshes.manual:
+            return self.inline_jaxpr(closed, *values)
+        from .partitioning import custom_call
+
+        return custom_call(self, values, how)
 
     def _channel(self) -> Any:
         self.module.channels += 1

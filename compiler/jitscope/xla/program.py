@@ -298,7 +298,9 @@ def _load(module: Any, device: Any, options: Any, callbacks: Sequence[Callable])
             return _to_the_end(lambda: _load_text(client, module, device, options, callbacks))
         return _to_the_end(lambda: client.compile_and_load(module, _devices(device), options, list(callbacks)))
     except RuntimeFailure as error:
-        raise _option_error(error) or translate(error) from None
+        from .partitioning import failure
+
+        raise _option_error(error) or failure() or translate(error) from None
 
 
 def _to_the_end(work: Callable[[], Any]) -> Any:

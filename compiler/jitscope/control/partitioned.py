@@ -1,0 +1,40 @@
+"""An operation that the user divides among devices (`custom_partitioning`)."""
+
+from __future__ import annotations
+
+from ..core.primitive import HigherOrder
+
+
+class Partitioned(HigherOrder):
+    """Runs `jaxpr` on one device; over several, `how` says how it is divided. It has no derivative and no map of its own."""
+
+    def abstract(self, /, *avals, jaxpr, how):
+        return jaxpr.out_avals, jaxpr.effects
+
+    def lower(self, ctx, /, *values, jaxpr, how):
+        return ctx.partitioned(values, jaxpr, how)
+
+    def jvp(self, primals, tangents, /, *, how, **params):
+        raise NotImplementedError(
+            f"{how.name} is divided by custom_partitioning, and has no derivative: give it one with jitscope.custom_jvp or custom_vjp "
+            "around the call"
+        )
+
+    def batch(self, axis, args, dims, /, *, how, **params):
+        raise NotImplementedError(
+            f"{how.name} is divided by custom_partitioning, and cannot be mapped by vmap: let it take the mapped axis, or give it a rule "
+            "with custom_batching.custom_vmap"
+        )
+
+    def partial_eval(self, trace, args, /, **params):
+        return trace.record(self, args, params)
+
+    def dce(self, used, eqn, /):
+        needed = any(used) or bool(eqn.effects)
+        return [needed] * len(eqn.invars), eqn if needed else None
+
+    def shown_params(self, params):
+        return {"name": params["how"].name, "jaxpr": params["jaxpr"]}
+
+
+partitioned_p = Partitioned("custom_partitioning")
