@@ -66,8 +66,12 @@ def is_initialized() -> bool:
 
 
 def shutdown() -> None:
-    """Leave the others; when all have, the service ends. Raises XlaError where they do not answer in time."""
-    processes.leave()
+    """Leave the others, when all of them are about to: the service ends then. Raises XlaError where one does not come in time."""
+    try:
+        if processes.joined is not None:
+            processes.meet("jitscope/end", processes.joined.goodbye)
+    finally:
+        processes.leave()
 
 
 def detected(method: str | None = None) -> dict[str, Any]:

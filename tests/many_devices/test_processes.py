@@ -50,7 +50,9 @@ def test_others_hear_of_a_process_that_died(count: int) -> None:
         assert code != 0 and ("heard after" in text or "Terminating process" in text), (code, text)
 
 
-@pytest.mark.parametrize("name", ["other_program", "other_release", "one_stays_away", "one_runs_ahead"])
+@pytest.mark.parametrize(
+    "name", ["other_program", "other_release", "one_stays_away", "one_runs_ahead", "one_is_done_first"]
+)
 def test_a_process_that_differs_is_told_or_waited_for(name: str) -> None:
     for code, text in run(name, 2, 120):
         assert code == 0 and text.endswith("done\n"), (code, text)

@@ -24,15 +24,21 @@ class Form(NamedTuple):
 
 def forms(document: Document) -> tuple[Form, ...]:
     """The forms of a compilation, of a graph, of a fusion or of passes that hold less and less, the whole one first."""
-    found = _FORMS.get(document.get("kind", ""), _FORMS[""])
-    instruments = document.get("instruments")
+    found, instruments = _known(document), document.get("instruments")
+    instruments = instruments if isinstance(instruments, dict) else {}
+    instruments = {name: one for name, one in instruments.items() if isinstance(one, dict)}
     return _less_instruments(instruments, found) if instruments else found
+
+
+def _known(document: Document) -> tuple[Form, ...]:
+    kind = document.get("kind")
+    return _FORMS.get(kind if isinstance(kind, str) else "", _FORMS[""])
 
 
 def _less_instruments(instruments: Document, found: tuple[Form, ...]) -> tuple[Form, ...]:
     """What instruments found can be found again: it gets lighter first, then what is largest goes, and the rest of the document
     gets lighter without it."""
-    own = {name: _FORMS.get(one["kind"], _FORMS[""])[-1] for name, one in instruments.items()}
+    own = {name: _known(one)[-1] for name, one in instruments.items()}
     light = {name: form.make(instruments[name]) for name, form in own.items()}
     steps: list[tuple[Document, Set[str]]] = [(light, set())]
     for name in sorted(light, key=lambda name: -len(json.dumps(light[name]))):

@@ -18,7 +18,7 @@ from ..xla.hlo_module import Computation, Instruction
 from ..xla.parts import sharding_proto, tiles
 from ..xla.spread import Spread
 from .cost import trips
-from .hlo import COLLECTIVES, SHARDING, bytes_of, collective_of, types_in
+from .hlo import COLLECTIVES, SHARDING, SUMS, bytes_of, collective_of, types_in
 from .hlo_flow import paths_in
 from .ledger import Row, ledger as session_ledger
 from .memory import names_of
@@ -113,11 +113,14 @@ def _collective(i: Instruction, c: Computation, runs: int | None, devices: int, 
 
 
 def _paths(i: Instruction, c: Computation) -> tuple[str, ...]:
-    """The equations it stems from: of one that XLA made of several, those of its results."""
+    """The equations it stems from: of one that XLA made of several, those of its results; where those have no names, and it sums, those
+    of what it sums."""
     own = paths_in(i.op_name)
     if own and not (i.op_name or "").startswith("("):
         return own
     parts = [o for o in c.instructions if o.opcode == "get-tuple-element" and o.operands == (i.name,)]
+    if not any(part.op_name for part in parts) and collective_of(i) in SUMS:
+        parts = [o for o in c.instructions if o.name in i.operands]
     return tuple(dict.fromkeys(path for part in parts for path in paths_in(part.op_name)))
 
 

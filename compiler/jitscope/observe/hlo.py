@@ -21,6 +21,8 @@ _LONGEST = 300
 
 COLLECTIVES = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute", "collective-broadcast",
                "ragged-all-to-all")  # fmt: skip
+SUMS = ("all-reduce", "reduce-scatter")
+"""Collectives that put together what devices computed parts of."""
 SHARDING = re.compile(r"sharding=(\{[^{}]*\})")
 """The attribute that says how an argument lies."""
 

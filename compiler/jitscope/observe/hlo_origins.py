@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 
+from .hlo import SUMS
 from .hlo_flow import Flow, Op, unique
 
 
@@ -28,6 +29,9 @@ def with_origins(before: Flow, after: Flow) -> Flow:
             op.paths, op.is_nameless = tuple(sorted(found[op.id])), True
         op.paths = unique((*op.paths, *renamed.get(op.id, ())))
     _kernels_hold_what_their_members_do(after)
+    for op in after.ops:
+        if not op.paths and op.opcode in SUMS:
+            op.paths, op.is_nameless = unique(path for name, _ in op.sources for path in origins.ops[name].paths), True
     return after
 
 

@@ -92,11 +92,8 @@ def _groups_of(name: str, axes: tuple[Hashable, ...], own: tuple[int, ...], grou
     return checked_groups(name, axes, groups, alike=name == "pmean")
 
 
-def axis_size(axis_name: Any, *, axis_index_groups: Any = None) -> int:
-    """The number of examples along a named axis, or along several together; in one of the groups, where they are given. Raises
-    NameError for an unknown axis."""
-    if axis_index_groups is not None:
-        return len(next(iter(axis_index_groups)))
+def axis_size(axis_name: Any) -> int:
+    """The number of examples along a named axis, or along several together. Raises NameError for an unknown axis."""
     return math.prod(map(_axis_size, _names(axis_name)))
 
 

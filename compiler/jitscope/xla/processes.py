@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -14,10 +14,11 @@ from .runtime import RuntimeFailure, _jax, xc
 
 class Joined:
     """What this process is among the others. `service`: it runs the coordination service. Seconds: for how long it waits for others to
-    come (`patience`)."""
+    come (`patience`), and to leave (`goodbye`)."""
 
-    def __init__(self, number: int, count: int, client: Any, service: Any, patience: float):
-        self.number, self.count, self.client, self.service, self.patience = number, count, client, service, patience
+    def __init__(self, number: int, count: int, client: Any, service: Any, patience: float, goodbye: float):
+        self.number, self.count, self.client, self.service = number, count, client, service
+        self.patience, self.goodbye = patience, goodbye
 
 
 joined: Joined | None = None
@@ -56,7 +57,7 @@ def join(
         client.connect()
     except RuntimeError as error:
         raise XlaError(f"not all of the {count} processes came to {address} within {timeout} s: {error}") from None
-    joined = Joined(number, count, client, service, timeout)
+    joined = Joined(number, count, client, service, timeout, shutdown_timeout)
     try:
         _check_releases(releases())
     except XlaError:
@@ -74,7 +75,6 @@ def releases() -> str:
 def _check_releases(own: str) -> None:
     assert joined is not None
     said = hear("release", own, range(joined.count))
-    meet("jitscope/releases", joined.patience)
     if len(set(said.values())) > 1:
         by_release: dict[str, list[str]] = {}
         for number, release in sorted(said.items()):
@@ -88,25 +88,23 @@ def _check_releases(own: str) -> None:
         )
 
 
-def hear(what: str, said: str, others: Iterable[int]) -> dict[int, str]:
-    """What each of these processes says of `what`, this one `said`. Raises XlaError where one says nothing within the time that
-    processes wait for each other."""
+def hear(what: str, said: str, others: Sequence[int]) -> dict[int, str]:
+    """What each of these processes says of `what`, this one `said`; all of them have heard it when this returns, so that none leaves
+    before. Raises XlaError where one says nothing within the time that processes wait for each other."""
     assert joined is not None
     joined.client.key_value_set(f"jitscope/{what}/{joined.number}", said, True)
-    end, found = time.monotonic() + joined.patience, {}
+    start, found = time.monotonic(), {joined.number: said}
     for other in others:
-        left = max(1, int(1000 * (end - time.monotonic())))
+        left = max(1, int(1000 * (start + joined.patience - time.monotonic())))
         try:
-            found[other] = (
-                said
-                if other == joined.number
-                else joined.client.blocking_key_value_get(f"jitscope/{what}/{other}", left)
-            )
+            if other != joined.number:
+                found[other] = joined.client.blocking_key_value_get(f"jitscope/{what}/{other}", left)
         except RuntimeFailure as error:
             raise XlaError(
-                f"process {joined.number} of {joined.count} waited {joined.patience:g} s for process {other} to say its {what}: it is gone, "
-                f"late, or runs something else ({error})"
+                f"process {joined.number} of {joined.count} waited {time.monotonic() - start:.1f} s for process {other} to say its {what}: it "
+                f"is gone, late, or runs something else ({error})"
             ) from None
+    meet(f"jitscope/heard/{what}", joined.patience, others)
     return found
 
 
@@ -120,13 +118,13 @@ def _client() -> Any:
     )  # fmt: skip
 
 
-def meet(name: str, seconds: float) -> None:
-    """Wait until all processes are at the place of that name. Raises XlaError where one does not come in time."""
+def meet(name: str, seconds: float, others: Sequence[int] | None = None) -> None:
+    """Wait until these processes (None: all) are at the place of that name. Raises XlaError where one does not come in time."""
     if joined is None:
         return
     start = time.monotonic()
     try:
-        joined.client.wait_at_barrier(name, int(seconds * 1000))
+        joined.client.wait_at_barrier(name, int(seconds * 1000), None if others is None else list(others))
     except RuntimeFailure as error:
         waited = time.monotonic() - start
         raise XlaError(
@@ -136,7 +134,7 @@ def meet(name: str, seconds: float) -> None:
 
 
 def leave() -> None:
-    """Say goodbye to the others. Raises XlaError where they do not answer."""
+    """Say goodbye to the others, and wait for none. Raises XlaError where they do not answer."""
     global joined
     if joined is None:
         return

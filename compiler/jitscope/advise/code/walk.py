@@ -293,7 +293,9 @@ class Walk:
             case ast.Subscript(value=base, slice=index):
                 kind, inner = self.value(base, scope, region), self._index_kinds(index, scope, region)
                 self._tell("index", node, kind, region, inner=inner)
-                return kind if kind.is_tracer else self._part(kind)
+                if kind.is_tracer:
+                    return kind
+                return Kind.TRACED if kind.is_traced and _cuts_axes(index) else self._part(kind)
             case ast.Call():
                 return self._call(node, scope, region)
             case ast.JoinedStr(values=parts):
@@ -541,3 +543,8 @@ def _excludes(test: ast.expr) -> bool:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             return _excludes(operand)
     return False
+
+
+def _cuts_axes(index: ast.expr) -> bool:
+    """Whether only arrays can be indexed so: `x[:, 1]`."""
+    return isinstance(index, ast.Tuple) and any(isinstance(one, ast.Slice) for one in index.elts)
