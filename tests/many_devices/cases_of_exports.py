@@ -92,6 +92,31 @@ def exports_over_another_mesh(o: Any) -> Any:
 
 
 @case
+def exports_for_devices_that_are_not_there(o: Any) -> Any:
+    export, f = library(o).export, lambda t: {"y": o.jnp.tanh(t["a"]) @ t["b"], "n": t["a"].sum()}
+    shapes = lambda *s: {
+        "a": o.jx.ShapeDtypeStruct((128, 4), "float32", sharding=(s and s[0]) or None),
+        "b": np.ones((4, 8), "f"),
+    }
+    many, few = o.S.AbstractMesh((64, 2), ("x", "y")), o.S.AbstractMesh((4, 2), ("x", "y"))
+    asked = o.jx.jit(
+        f,
+        in_shardings=({"a": o.at("x", mesh=many), "b": o.at(mesh=many)},),
+        out_shardings={"y": o.at("x", "y", mesh=many), "n": None},
+    )
+    e = export(o.jx.jit(lambda a: o.jnp.sin(a) * 2, in_shardings=o.at("x", mesh=few)))(
+        o.jx.ShapeDtypeStruct((8, 4), "float32")
+    )
+    slope = o.jx.grad(lambda a: e.call(a).sum())(o.put(None, "y"))
+    return [
+        told(export(asked)(shapes())), told(export(o.jx.jit(f))(shapes(o.at(("y", "x"), mesh=many)))),
+        told(export(asked)(shapes()).vjp()), lies(e.call(o.put("y", mesh=turned(o)))), lies(slope),
+        error(lambda: export(asked)(shapes()).call({"a": np.ones((128, 4), "f"), "b": np.ones((4, 8), "f")})),
+        error(lambda: export(o.jx.jit(lambda a: a, in_shardings=o.at("x", mesh=many)))(o.n)),
+    ]  # fmt: skip
+
+
+@case
 def exports_read_back(o: Any) -> Any:
     export, other, n = library(o), turned(o), o.n
     spread = o.jx.device_put(n, o.at("x", mesh=other))

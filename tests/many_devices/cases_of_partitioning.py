@@ -38,6 +38,9 @@ def partitioned_by_rows(o: Any) -> Any:
     cumulated = rows_of(o, lambda v: o.jnp.cumsum(v, -1), [])
     looped = o.jx.jit(lambda v: o.lax.scan(lambda c, _: (cumulated(c) / 4, None), v, None, length=3)[0])
     inside = o.jx.shard_map(lambda v: cumulated(v), mesh=o.mesh, in_specs=o.P("x"), out_specs=o.P("x"))
+    seen = []
+    typed = o.jx.jit(rows_of(o, lambda v: o.jnp.cumsum(v, -1), seen))(o.put("x", mesh=o.typed))
+    found.append([lies(typed), str(o.jx.typeof(typed)), seen])
     return [found, lies(looped(o.put("x"))), lies(inside(o.n)), np.asarray(cumulated(o.n))]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..control.bodies import trace_body
 from ..core.avals import ShapedArray
 from ..core.jaxpr import ClosedJaxpr
-from ..core.meshes import Mesh
+from ..core.meshes import AxisType, Mesh
 from ..core.shardings import NamedSharding, PartitionSpec
 from ..core.varying import inside
 from ..xla import mlir
@@ -37,7 +37,7 @@ class Partitioning(NamedTuple):
 def custom_call(ctx: Any, values: Sequence[Any], how: Partitioning) -> list[Any]:
     """The operation in a program over several devices, which is being lowered."""
     ir, meshes = ctx.ir, ctx.module.meshes
-    group, mesh, context = meshes.group, meshes.mesh, copy_context()
+    group, mesh, context = meshes.group, _auto(meshes.mesh), copy_context()
     divided = lambda ins, outs: context.copy().run(_divided, how, group, mesh, ins, outs)
     kinds = [ctx.type(a) for a in ctx.avals_out]
     operation = ctx.hlo.CustomCallOp(
@@ -49,6 +49,11 @@ def custom_call(ctx: Any, values: Sequence[Any], how: Partitioning) -> list[Any]
         shapes = [[tuple(ir.RankedTensorType(t).shape) for t in side] for side in ([x.type for x in values], kinds)]
         operation.operation.attributes["sdy.sharding_rule"] = rule_attribute(ctx.module.mlir.sdy, rule, *shapes)
     return list(operation.results)
+
+
+def _auto(mesh: Any) -> Any:
+    """The mesh as the user's callbacks see it: layouts are the compiler's there."""
+    return mesh.update(axis_types=(AxisType.Auto,) * len(mesh.axis_names))
 
 
 def _rule(how: Partitioning, mesh: Any, taken: list[Any], given: list[Any]) -> ShardingRule | None:

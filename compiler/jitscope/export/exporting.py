@@ -26,7 +26,7 @@ from ..symbolic.dimension import is_symbolic_dim
 from ..xla import portable
 from .checks import DisabledSafetyCheck, check_targets
 from .exported import Exported, maximum_supported_calling_convention_version
-from .layouts import Layouts, layouts_of
+from .layouts import Layouts, abstract_layouts, layouts_of, without_devices
 from .signature import argument_names, has_tangent, in_program, solution_of
 
 
@@ -44,7 +44,7 @@ def export(
     """The function that exports a jitted function for arguments: arrays, or ShapeDtypeStructs, whose shapes may have symbolic
     dimensions of one scope.
 
-    `platforms`: those it is for, by name (None: the CPU). Operations whose program differs between platforms are refused for
+    Layouts over an AbstractMesh, of Auto axes, are for devices that need not be there. `platforms`: those it is for, by name (None: the CPU). Operations whose program differs between platforms are refused for
     others than the CPU. Raises ValueError for a function that is not jitted, for scopes that are mixed and for dimension
     variables that do not follow from the arguments' shapes; NotImplementedError for a function with callbacks and for
     operations that cannot be exported with symbolic dimensions.
@@ -74,14 +74,16 @@ def _traced(fun_jit: JitFunction, args: tuple, kwargs: dict[str, Any]) -> tuple[
         return fun_jit.__wrapped__(*positional, **named)
 
     flat.__name__ = flat.__qualname__ = getattr(fun_jit, "__name__", "<unnamed>")
-    asked, said = [None] * len(arguments.leaves), fun_jit._shardings
-    layouts = {}
-    if said is not None:
-        asked = said.wanted(arguments)
-        layouts = {"in_shardings": tuple(asked), "out_shardings": said.outs}
-    stage = jit(flat, keep_unused=fun_jit._keep_unused, **layouts).trace(*arguments.leaves)
-    asked = [s or getattr(x, "sharding", None) for s, x in zip(asked, arguments.leaves)]
-    return stage, arguments.in_tree, layouts_of(asked, stage._device, len(stage.jaxpr.out_avals))
+    leaves, said = arguments.leaves, fun_jit._shardings
+    asked = [None] * len(leaves) if said is None else said.wanted(arguments)
+    lie = [s or getattr(x, "sharding", None) for s, x in zip(asked, leaves)]
+    if any(map(without_devices, [*lie, *([] if said is None else tree.leaves(said.outs))])):
+        leaves = [x.update(sharding=None) if without_devices(getattr(x, "sharding", None)) else x for x in leaves]
+        stage = jit(flat, keep_unused=fun_jit._keep_unused).trace(*leaves)
+        return stage, arguments.in_tree, abstract_layouts(lie, [] if said is None else said.results(stage), stage.jaxpr)
+    layouts = {} if said is None else {"in_shardings": tuple(asked), "out_shardings": said.outs}
+    stage = jit(flat, keep_unused=fun_jit._keep_unused, **layouts).trace(*leaves)
+    return stage, arguments.in_tree, layouts_of(lie, stage._device, len(stage.jaxpr.out_avals))
 
 
 class NotJitted(TypeError, ValueError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
+from ..core.jaxpr import ClosedJaxpr
 from ..core.meshes import AbstractMesh, Mesh
 from ..core.shardings import NamedSharding
 from ..xla.spread import Spread
@@ -55,6 +56,26 @@ def layouts_of(asked: Sequence[Any], device: Any, results: int) -> Layouts:
         return Layouts(ins, (None,) * results)
     outs = tuple(None if at is None else _abstract(at.said) for at in device.outs)
     return Layouts(ins, outs, device.mesh.abstract_mesh)
+
+
+def without_devices(sharding: Any) -> bool:
+    """Whether it lays out over an AbstractMesh of Auto axes."""
+    return isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, AbstractMesh) and sharding.mesh.are_all_axes_auto  # fmt: skip
+
+
+def abstract_layouts(asked: Sequence[Any], results: Sequence[Any], closed: ClosedJaxpr) -> Layouts:
+    """The same of a function that was traced for devices that are not there. Raises ValueError for shapes that do not fit, and for
+    layouts over different numbers of devices."""
+    ins = tuple(map(_abstract, asked))
+    outs = tuple(map(_abstract, results or [None] * len(closed.out_avals)))
+    meshes = []
+    for s, aval in zip((*ins, *outs), (*closed.in_avals, *closed.out_avals)):
+        if s is not None:
+            s.check(aval.shape)
+            meshes.append(s.mesh)
+    if len({mesh.size for mesh in meshes}) > 1:
+        raise ValueError(f"arguments and results lie over different numbers of devices: {list(dict.fromkeys(meshes))}")
+    return Layouts(ins, outs, meshes[0] if meshes[0].size > 1 else None)
 
 
 def _abstract(sharding: Any) -> NamedSharding | None:
