@@ -57,6 +57,7 @@ def alone(a: Any) -> Any:
 
 
 CASES = {
+    "gradients": (jx.jit(jx.grad(loss, (0, 1))), (put(ONES(32, 64)), put(ONES(64, 32)), put(ONES(16, 32), "data"))),
     "data": (jx.jit(step), (put(ONES(32, 64)), put(ONES(64, 32)), put(ONES(16, 32), "data"))),
     "model": (jx.jit(forward), (put(ONES(32, 64), None, "model"), put(ONES(64, 32), "model"), put(ONES(16, 32)))),
     "gathered": (

@@ -30,7 +30,7 @@ def collectives(said: dict[str, Any], name: str) -> list[dict[str, Any]]:
     return said[name]["document"]["collectives"]
 
 
-@pytest.mark.parametrize("name", ["data", "model", "gathered", "parts", "alone"])
+@pytest.mark.parametrize("name", ["data", "gradients", "model", "gathered", "parts", "alone"])
 def test_the_collectives_are_those_of_the_text(said: dict[str, Any], name: str) -> None:
     assert Counter(one["what"] for one in collectives(said, name)) == said[name]["text"]
 
@@ -43,6 +43,14 @@ def test_a_step_over_batches_sums_the_gradients(said: dict[str, Any]) -> None:
         assert one["axes"] == ["data"] and one["runs"] == 1
         lines = [said["data"]["document"]["positions"][path]["text"] for path in one["paths"]]
         assert lines and all("x @ up" in line or "hidden @ down" in line for line in lines)
+
+
+def test_a_sum_of_results_stems_from_what_it_sums(said: dict[str, Any]) -> None:
+    """XLA sums all in one, which gives the program's results: no instruction bears a name of it."""
+    (one,) = collectives(said, "gradients")
+    lines = [said["gradients"]["document"]["positions"][path]["text"].strip() for path in one["paths"]]
+    assert len(one["types"]) == 2
+    assert sorted(lines) == ["hidden = jnp.tanh(x @ up)", "return ((hidden @ down) ** 2).sum()"]
 
 
 def test_a_layer_over_columns_sums_its_result(said: dict[str, Any]) -> None:
