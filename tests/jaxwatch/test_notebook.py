@@ -2,13 +2,10 @@
 shows what jax compiled in it, at its lines."""
 
 import re
-from collections import Counter
-
-import jax
 
 from jitscope import jaxwatch
-from jitscope.jaxwatch import private
 from jitscope_widgets import validate
+from tests.jaxwatch.compilations import counted
 from tests.kernel_ext.conftest import bare_shell  # noqa: F401
 
 
@@ -58,8 +55,6 @@ NOTEBOOK = [
     ("", "", "print(jax.make_jaxpr(predict)(jnp.ones(3), X))"),
 ]  # fmt: skip
 
-COMPILED = "/jax/core/compile/backend_compile_duration"
-
 
 def same(text):
     """Text without what differs from run to run: addresses, the numbers of cells, their files and lines, which %%jit makes one longer."""
@@ -69,21 +64,12 @@ def same(text):
 
 def run(shell, cells, head=""):
     """What each cell left behind, and how often it compiled what."""
-    compiled, found = Counter(), []
-
-    def listener(event, seconds, **told):
-        if event == COMPILED:
-            compiled[told["fun_name"]] += 1
-
-    jax.clear_caches()
-    jax.monitoring.register_event_duration_secs_listener(listener)
-    try:
+    found = []
+    with counted() as compiled:
         for _, _, text in cells:
             ran = shell.cell(head + text)
             found.append((ran, dict(compiled)))
             compiled.clear()
-    finally:
-        private.monitoring("unregister_event_duration_listener")(listener)
     return found
 
 

@@ -1,7 +1,6 @@
 """Programs give the same, and compile as often, whether jax is watched or not; what is shown of them is true."""
 
 import re
-from collections import Counter
 
 import jax
 import numpy as np
@@ -10,29 +9,17 @@ import pytest
 from jitscope import jaxwatch, observe
 from jitscope.core import source
 from jitscope.core.jaxpr import walk
-from jitscope.jaxwatch import marks, private
+from jitscope.jaxwatch import marks
 from jitscope.jaxwatch.translating import Place
 from jitscope.xla import hlo_module
+from tests.jaxwatch.compilations import counted
 from tests.jaxwatch.programs import PROGRAMS
-
-
-COMPILED = "/jax/core/compile/backend_compile_duration"
 
 
 def run(program):
     """What a program gives, and how often it compiled what."""
-    compiled = Counter()
-
-    def listener(event, seconds, **told):
-        if event == COMPILED:
-            compiled[told["fun_name"]] += 1
-
-    jax.clear_caches()
-    jax.monitoring.register_event_duration_secs_listener(listener)
-    try:
+    with counted() as compiled:
         return [np.asarray(x) for x in jax.tree.leaves(program())], compiled
-    finally:
-        private.monitoring("unregister_event_duration_listener")(listener)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)

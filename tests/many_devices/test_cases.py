@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ import tests.many_devices.cases_of_partitioning
 import tests.many_devices.cases_of_parts
 import tests.many_devices.cases_of_types  # noqa: F401  (more cases)
 from tests.many_devices.cases import CASES
+from tests.many_devices.several import said_by
 
 
 RECORDED = json.loads((Path(__file__).parent / "recorded.json").read_text())
@@ -24,12 +23,7 @@ RECORDED = json.loads((Path(__file__).parent / "recorded.json").read_text())
 
 @pytest.fixture(scope="module")
 def ours() -> dict[str, Any]:
-    run = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "tests.many_devices.run", "jitscope"],
-        capture_output=True, text=True, timeout=600, cwd=Path(__file__).parents[2],
-    )  # fmt: skip
-    assert run.returncode == 0, run.stdout + run.stderr
-    return json.loads(run.stdout)
+    return said_by("run", "jitscope", timeout=600)
 
 
 @pytest.mark.parametrize("name", CASES)

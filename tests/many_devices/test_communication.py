@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,16 +10,12 @@ import pytest
 
 from jitscope.observe.communication import axes_of, groups_of
 from jitscope.xla.hlo_module import parse
+from tests.many_devices.several import said_by
 
 
 @pytest.fixture(scope="module")
 def said() -> dict[str, Any]:
-    run = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "tests.many_devices.communication_programs"],
-        capture_output=True, text=True, timeout=300, cwd=Path(__file__).parents[2],
-    )  # fmt: skip
-    assert run.returncode == 0, run.stdout + run.stderr
-    return json.loads(run.stdout)
+    return said_by("communication_programs")
 
 
 def collectives(said: dict[str, Any], name: str) -> list[dict[str, Any]]:

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
+
+from tests.many_devices.several import printed_by
 
 
 @pytest.mark.parametrize("count", [20, pytest.param(500, marks=pytest.mark.full)])
 def test_generated_programs(count: int) -> None:
-    run = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "tests.many_devices.generated", str(count)],
-        capture_output=True, text=True, timeout=240 + 6 * count, cwd=Path(__file__).parents[2],
-    )  # fmt: skip
-    assert run.returncode == 0 and run.stdout.endswith(f"{count} programs\n"), run.stdout[-4000:] + run.stderr[-4000:]
+    assert printed_by("generated", str(count), timeout=240 + 6 * count).endswith(f"{count} programs\n")

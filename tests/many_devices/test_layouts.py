@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.many_devices.several import said_by
 
 
 ARRAYS = ("rows", "columns", "both", "turned", "together", "vector", "whole", "three axes", "cube")
@@ -17,12 +15,7 @@ ARRAYS = ("rows", "columns", "both", "turned", "together", "vector", "whole", "t
 
 @pytest.fixture(scope="module")
 def said() -> dict[str, Any]:
-    run = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "tests.many_devices.layout_programs"],
-        capture_output=True, text=True, timeout=300, cwd=Path(__file__).parents[2],
-    )  # fmt: skip
-    assert run.returncode == 0, run.stdout + run.stderr
-    found = json.loads(run.stdout)
+    found = said_by("layout_programs")
     assert set(found["arrays"]) == set(ARRAYS)
     return found
 

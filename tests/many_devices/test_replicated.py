@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
+
+from tests.many_devices.several import said_by
 
 
 def test_three_ways_to_spread_a_step_are_one() -> None:
-    run = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "tests.many_devices.replicated"],
-        capture_output=True, text=True, timeout=300, cwd=Path(__file__).parents[2],
-    )  # fmt: skip
-    assert run.returncode == 0, run.stdout + run.stderr
-    found = json.loads(run.stdout)
+    found = said_by("replicated")
     for way in ("jit", "shard_map", "pmap"):
         one = found[way]
         assert one["off"] < 1e-5 and one["loss"] == pytest.approx(found["loss"], rel=1e-5), way

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-from pathlib import Path
+from tests.many_devices.several import said_by
 
 
 def test_large_arrays_on_all_devices_are_told_where_nobody_asked() -> None:
-    run = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "tests.many_devices.sharp_bits_programs"],
-        capture_output=True, text=True, timeout=300, cwd=Path(__file__).parents[2],
-    )  # fmt: skip
-    assert run.returncode == 0, run.stdout + run.stderr
-    programs = json.loads(run.stdout)
+    programs = said_by("sharp_bits_programs")
     assert {name: one["found"] for name, one in programs.items()} == {
         name: one["due"] for name, one in programs.items()
     }
