@@ -134,3 +134,27 @@ def test_a_program_that_ends_early_is_told_up_to_there(ending: str, tmp_path: Pa
 def test_every_id_of_a_program_is_in_the_catalogue() -> None:
     assert {id for program in programs() for id, _ in program.wanted} <= set(CATALOGUE)
     assert f"{len(CATALOGUE)} kinds of code" in (Path(__file__).parents[2] / "README.md").read_text()
+
+
+def test_each_line_is_told_though_its_program_is_known(tmp_path: Path) -> None:
+    """Outside of jit the library keeps the program of the first line."""
+    lines = [
+        "y = x.at[5].set(1.0)",
+        "z = x.at[5].set(1.0)",
+        "a = jnp.log(-x - 1)",
+        "b = jnp.log(-x - 1)",
+        "c = n * 4",
+        "d = n * 4",
+    ]
+    head = ["import jitscope as jx", "import jitscope.numpy as jnp", "x = jnp.arange(5.0)", "n = jnp.int32(2**30)"]
+    file = tmp_path / "lines.py"
+    file.write_text("\n".join([*head, *lines]) + "\n")
+    found = [(one.one.id, one.line) for one in check(read(str(file)), run=True)]
+    assert found == [
+        ("oob-index", 5),
+        ("oob-index", 6),
+        ("silent-nan", 7),
+        ("silent-nan", 8),
+        ("int-overflow", 9),
+        ("int-overflow", 10),
+    ]

@@ -38,7 +38,7 @@ def look_at_run(closed: ClosedJaxpr, name: str, args: list[Any], outs: list[Any]
         tell_nans(closed, name, args, outs)
         if _worth_checking(closed):
             with using(evaluation()):
-                _Values().run(closed, [to_array(x) for x in args])
+                _Values(source.here() if is_of_library(closed) else None).run(closed, [to_array(x) for x in args])
 
 
 # --- integers and indices -------------------------------------------------------------------------------------------------------
@@ -56,8 +56,8 @@ def _worth_checking(closed: ClosedJaxpr) -> bool:
 class _Values:
     """Evaluates programs and looks at each equation."""
 
-    def __init__(self) -> None:
-        self.place: Position | None = None
+    def __init__(self, place: Position | None) -> None:
+        self.place = place
         """Where the function of the library is called that runs."""
 
     def run(self, closed: ClosedJaxpr, args: Sequence[Any]) -> list[Any]:
