@@ -101,6 +101,7 @@ IPYTHON = {
     "t = %timeit -o -n 10 -r3 f(x)\nu = %magic of mine": (0,),
     "%timeit -n 10 -r 3 f(x)\n%time for i in range(3): f(x)\n%timeit": (0,),
     "for i in range(2):\n    %time y = f(x)\n    %pwd": (1,),
+    "path = '\\\\' + join(\n    x\n    % 3)\n%time y = f(x)": (3,),
     "%%time\ny = f(x)\n": (1, 2),
     "%%timeit -n 3\nf(x)": (1,),
     "%%bash\nls | (": (),

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from ..core.source import Position
 from .catalogue import CATALOGUE
 
 
@@ -21,6 +22,11 @@ class Span:
     column: int
     end_line: int
     end_column: int
+
+    @classmethod
+    def of(cls, where: Position) -> Span:
+        """The stretch that a position is."""
+        return cls(where.line, where.column, where.end_line, where.end_column)
 
 
 @dataclass(frozen=True)

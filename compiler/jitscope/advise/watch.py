@@ -57,7 +57,7 @@ class Watch:
     def _noticed(self, notice: notices.Notice) -> None:
         where = notice.where
         if where is not None and not _is_meant(notice.sharp_bit, where):
-            span = Span(where.line, where.column, where.end_line, where.end_column)
+            span = Span.of(where)
             one = Diagnostic(notice.sharp_bit, where.file, span, notice.message, Fix(notice.fix), (), "run")
             self._found.append(one)
 

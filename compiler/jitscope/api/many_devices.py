@@ -76,9 +76,7 @@ def auto_axes(f: Any = None, /, *, axes: Any = None, out_sharding: Any = None) -
 
     @functools.wraps(f)
     def run(*args: Any, **kwargs: Any) -> Any:
-        asked = kwargs.pop("out_sharding", None) if out_sharding is None else out_sharding
-        if asked is None:
-            raise TypeError("auto_axes needs out_sharding=, in the decorator or in the call")
+        asked = _asked("auto_axes", "out_sharding", out_sharding, kwargs)
         before, names = _switched("auto_axes", axes, tree.leaves(asked))
         if before is None or not set(names) & set(before.explicit_axes):
             return f(*args, **kwargs)
@@ -99,9 +97,7 @@ def explicit_axes(f: Any = None, /, *, axes: Any = None, in_sharding: Any = None
 
     @functools.wraps(f)
     def run(*args: Any, **kwargs: Any) -> Any:
-        asked = kwargs.pop("in_sharding", None) if in_sharding is None else in_sharding
-        if asked is None:
-            raise TypeError("explicit_axes needs in_sharding=, in the decorator or in the call")
+        asked = _asked("explicit_axes", "in_sharding", in_sharding, kwargs)
         before, names = _switched("explicit_axes", axes, ())
         if before is None:
             raise ValueError("explicit_axes needs a mesh in force: use jitscope.set_mesh(mesh)")
@@ -110,6 +106,14 @@ def explicit_axes(f: Any = None, /, *, axes: Any = None, in_sharding: Any = None
         return tree.map(lambda x: unsaid(x, [n for n in names if n not in before.explicit_axes]), out)
 
     return run
+
+
+def _asked(name: str, option: str, given: Any, kwargs: dict[str, Any]) -> Any:
+    """What the decorator was given, else the call, whose arguments are without it then."""
+    asked = kwargs.pop(option, None) if given is None else given
+    if asked is None:
+        raise TypeError(f"{name} needs {option}=, in the decorator or in the call")
+    return asked
 
 
 def _switched(name: str, axes: Any, shardings: Sequence[Any]) -> tuple[Any, tuple[Any, ...]]:

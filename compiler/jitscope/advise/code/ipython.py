@@ -21,7 +21,7 @@ _CELLS = re.compile(r"%%(jit|time|timeit|capture|prun)\b")
 _MAGIC = re.compile(r"\s*([%!?]|[\w.]+\?{1,2}\s*$)")
 _ASSIGNED = re.compile(r"(\s*\w[\w.,\s]*=\s*)([%!].*)$")
 _TIMED = re.compile(r"%time(?:it)?(?=\s)(?:\s+(?:-[nrp]\s*\d+|-[tcqov]+|--[\w-]+)(?=\s))*\s+(?=\S)")
-_TOKENS = re.compile(r"\"\"\"|'''|\"(?:\\\\.|[^\"\\\\])*\"?|'(?:\\\\.|[^'\\\\])*'?|#.*|[(\[{]|[)\]}]")
+_TOKENS = re.compile(r"\"\"\"|'''|\"(?:\\.|[^\"\\])*\"?|'(?:\\.|[^'\\])*'?|#.*|[(\[{]|[)\]}]")
 
 
 @functools.lru_cache(256)
@@ -58,8 +58,7 @@ def _statements(lines: list[str]) -> Iterator[int]:
     """The lines at which a statement may begin: no bracket and no string is open there."""
     depth, quote, goes_on = 0, "", False
     for number, line in enumerate(lines):
-        begins = not (depth or quote or goes_on)
-        if begins:
+        if not (depth or quote or goes_on):
             yield number
             if _replaced(line) is not None:
                 continue

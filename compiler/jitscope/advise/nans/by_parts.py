@@ -21,7 +21,7 @@ from ...observe.values import MEMORY, SECONDS, Evaluable
 from ...observe.values.evaluation import Evaluation, Stopped
 from ...observe.values.summary import numbers
 from . import causes
-from .report import where_around
+from .report import Answer, where_around
 
 
 Test = Callable[[np.ndarray], Any]
@@ -137,7 +137,7 @@ def _outwards(path: str) -> Any:
         path = path.rpartition("/")[0]
 
 
-class PartsReport:
+class PartsReport(Answer):
     """What the hunt found, as `report.Report` has it. Fixes are not tried: the function is not run again."""
 
     def __init__(self, row: Row, program: Evaluable) -> None:
@@ -182,10 +182,6 @@ class PartsReport:
             )
 
     @property
-    def what(self) -> str:
-        return "NaN" if self.nan else "an infinity"
-
-    @property
     def given(self) -> list[Given]:
         made = self._origin.made if self._origin else None
         return [made] if isinstance(made, Given) else []
@@ -214,12 +210,6 @@ class PartsReport:
     def where(self) -> Position | None:
         """The `where` around what was differentiated."""
         return where_around(self.finding.position) if self.derivative and self.finding.position else None  # pyright: ignore[reportOptionalMemberAccess]
-
-    @property
-    def sharp_bit(self) -> str:
-        if not self.derivative:
-            return "silent-nan"
-        return "where-grad-nan" if self.where is not None else "grad-singular-point"
 
     @property
     def why(self) -> str:

@@ -42,8 +42,27 @@ def hunt(
     return Report(name, one, retrace)
 
 
+class Answer:
+    """What every kind of hunt says, from what it found: whether it is a NaN (`nan`), in a `derivative`, below a `where`."""
+
+    nan: Any
+    derivative: Any
+    where: Any
+
+    @property
+    def what(self) -> str:
+        return "NaN" if self.nan else "an infinity"
+
+    @property
+    def sharp_bit(self) -> str:
+        """The id of the diagnostic."""
+        if not self.derivative:
+            return "silent-nan"
+        return "where-grad-nan" if self.where is not None else "grad-singular-point"
+
+
 @dataclasses.dataclass(frozen=True)
-class Report:
+class Report(Answer):
     """`name` is the function's. `retrace`: fixes are looked for, and checked by running them."""
 
     name: str
@@ -66,10 +85,6 @@ class Report:
     def found(self) -> bool:
         """Whether the results have a NaN or an infinity."""
         return bool(self.hunt.bad_results())
-
-    @property
-    def what(self) -> str:
-        return "NaN" if self.nan else "an infinity"
 
     @functools.cached_property
     def infinity(self) -> Finding | None:
@@ -110,13 +125,6 @@ class Report:
         """Whether the value is fine and its derivative is not."""
         found = self.finding
         return found is not None and (found.backward or "jvp" in found.transforms or self.where is not None)
-
-    @property
-    def sharp_bit(self) -> str:
-        """The id of the diagnostic."""
-        if not self.derivative:
-            return "silent-nan"
-        return "where-grad-nan" if self.where is not None else "grad-singular-point"
 
     @functools.cached_property
     def why(self) -> str:

@@ -135,5 +135,5 @@ def _size(n: int) -> str:
 
 def _told(id: str, where: Position | None, message: str, fix: str, evidence: tuple[str, ...]) -> Iterator[Diagnostic]:
     if where is not None and not source.is_internal(where.file):
-        span = Span(where.line, where.column, where.end_line, where.end_column)
+        span = Span.of(where)
         yield Diagnostic(id, where.file, span, message, Fix(fix), evidence, "trace")

@@ -92,7 +92,7 @@ def _made(known: str, where: Position, error: BaseException) -> Diagnostic:
     first, *rest = str(error).splitlines() or [CATALOGUE[known].title]
     todo = next((line.partition("what to do:")[2].strip() for line in rest if "what to do:" in line), "")
     evidence = tuple(line.strip() for line in rest if line.strip() and "what to do:" not in line)
-    span = Span(where.line, where.column, where.end_line, where.end_column)
+    span = Span.of(where)
     return Diagnostic(known, where.file, span, first.strip(), _fix(known, where, todo), evidence, "trace")
 
 

@@ -69,7 +69,7 @@ def _told(bit: str, rows: list[Row]) -> Diagnostic:
     times = "again" if len(rows) == 1 else f"again {len(rows)} times"
     message = f"{first.function} is {verb} {times} in this line ({_duration(seconds)}): {difference.sentence()}."
     evidence = tuple(d.sentence() for d in first.differences)
-    return Diagnostic(bit, where.file, _span(where), message, Fix(_fix(bit, difference, rows)), evidence, "miss")
+    return Diagnostic(bit, where.file, Span.of(where), message, Fix(_fix(bit, difference, rows)), evidence, "miss")
 
 
 def made_around(call_site: Position) -> Position | None:
@@ -106,10 +106,6 @@ def _at(where: Position, node: ast.expr) -> Position:
 
 def _duration(seconds: float) -> str:
     return f"{seconds:.2g} s" if seconds >= 1 else f"{seconds * 1e3:.2g} ms"
-
-
-def _span(where: Position) -> Span:
-    return Span(where.line, where.column, where.end_line, where.end_column)
 
 
 def _fix(bit: str, difference: Difference, rows: list[Row]) -> str:

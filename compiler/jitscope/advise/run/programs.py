@@ -96,7 +96,7 @@ def _captured(jaxpr: Jaxpr, row: Row) -> Iterator[Diagnostic]:
                 f"{row.function} captures an array, {var.aval.short()}, {var.aval.bytes / 1e6:.3g} MB, from outside: it belongs to the "
                 "program, which keeps it alive and does not see when the name is given another."
             )
-            span = Span(where.line, where.column, where.end_line, where.end_column)
+            span = Span.of(where)
             fix = Fix(f"Pass it as an argument of {row.function}.")
             yield Diagnostic("captured-constant", where.file, span, message, fix, (), "trace")
 
