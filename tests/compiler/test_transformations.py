@@ -9,7 +9,8 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax, observe
 from jitscope.core.jaxpr import count
-from jitscope.core.steps import recorder
+from jitscope.core.staging import eval_jaxpr
+from jitscope.core.steps import Recorder, recorded, recorder
 from jitscope.observe.instruments import look
 from jitscope_widgets.schema import validate
 from jitscope_widgets.text import text
@@ -141,3 +142,169 @@ def test_a_function_without_transformations_says_so():
 def test_the_text_has_each_step_with_its_lines():
     told = text(steps_of(jx.grad(loss), W, X))
     assert "1. jvp of loss, before:" in told and "3. transpose of loss" in told and "# line" in told
+
+
+# What each step says it made, evaluated -------------------------------------------------------------------------------
+
+
+@jx.custom_jvp
+def bent(x):
+    return 2 * jnp.clip(x, -1, 1)
+
+
+@bent.defjvp
+def _(primals, tangents):
+    return bent(*primals), 3 * jnp.cos(primals[0]) * tangents[0]
+
+
+@jx.custom_vjp
+def steered(x):
+    return jnp.sin(x)
+
+
+steered.defvjp(lambda x: (steered(x), x), lambda x, ct: (5 * ct * x,))
+
+
+def scanned(x):
+    last, each = lax.scan(lambda c, row: (jnp.tanh(c * x + row),) * 2, jnp.zeros(3), jnp.ones((2, 3)))
+    return each.sum(0) * last
+
+
+def doubled(x):
+    return lax.while_loop(lambda c: c[0] < 3, lambda c: (c[0] + 1, 1.5 * c[1] * x), (0, x))[1]
+
+
+def chosen(x):
+    return lax.cond(x[0] > 0, jnp.sin, lambda x: x * x, x)
+
+
+A = np.array([0.3, -0.4, 0.7], np.float32)
+REVERSIBLE = {
+    "custom_jvp": lambda x: bent(2 * x) * x,
+    "custom_vjp": lambda x: steered(2 * x) * x,
+    "checkpoint": lambda x: jx.checkpoint(lambda x: jnp.sin(jnp.sin(x)))(x * x),
+    "scan": scanned,
+    "vmap of scan": lambda x: jx.vmap(scanned)(jnp.stack([x, 2 * x])).sum(0),
+    "checkpoint of scan": jx.checkpoint(scanned),
+    "cond": chosen,
+    "grad of grad": lambda x: jx.grad(lambda y: (jx.grad(lambda z: (z**3).sum())(y) ** 2).sum())(x),
+    "jit of custom_jvp": jx.jit(lambda x: bent(x) * x),
+}
+
+
+def recorded_steps(fun, *args):
+    steps = Recorder(most=99)
+    with recorded(steps):
+        made = fun(*args)
+    assert not steps.missed and not steps.left_out
+    return steps.steps, made
+
+
+def run(jaxpr, *values):
+    n = len(jaxpr.constvars)
+    return [np.asarray(x) for x in eval_jaxpr(jaxpr, values[:n], *values[n:])]
+
+
+@pytest.mark.parametrize("name", REVERSIBLE)
+def test_the_steps_of_a_backward_pass_compute_what_it_computes(name):
+    fun, ct = REVERSIBLE[name], np.array([1.0, -2.0, 0.5], np.float32)
+
+    def both(x):
+        out, pull = jx.vjp(fun, x)
+        return out, pull, pull(ct)
+
+    steps, (out, pull, (cotangent,)) = recorded_steps(both, A)
+    jvp, linearize, transpose = [step for step in steps if step.depth == 0]
+    assert [step.transform for step in (jvp, linearize, transpose)] == ["jvp", "linearize", "transpose"]
+    (_, both_passes), (_, known), (_, linear), (_, back) = *jvp.after, *linearize.after, *transpose.after
+    assert linearize.before is both_passes
+    close = lambda got, real: np.testing.assert_allclose(got, real, 1e-5, 1e-6)
+    for jaxpr in (jvp.before, known):
+        close(run(jaxpr, A)[0], out)
+    # the residuals are those that the backward pass really has
+    close(run(back, *pull.residuals, ct)[0], cotangent)
+    if name == "custom_vjp":  # only its transpose is known
+        return
+    real = jx.jvp(fun, (A,), (ct,))[1]
+    close(run(both_passes, A, ct)[1], real)
+    for jaxpr in (linear, transpose.before):
+        close(run(jaxpr, *pull.residuals, ct)[0], real)
+
+
+def test_forward_and_mapped_steps_compute_what_they_compute():
+    examples = np.stack([A, 2 * A, -A, A[::-1]])
+    for fun in (doubled, scanned, chosen, bent, steered, jx.grad(lambda x: scanned(x).sum()), jx.jacrev(chosen)):
+        *_, step = recorded_steps(jx.vmap(fun), examples)[0]
+        assert (step.transform, step.after[0][0]) == ("vmap", "all 4 examples")
+        each = np.stack([run(step.before, one)[0] for one in examples])
+        np.testing.assert_allclose(run(step.after[0][1], examples)[0], each, 1e-5, 1e-6)
+        np.testing.assert_allclose(each, np.stack([fun(one) for one in examples]), 1e-5, 1e-6)
+    (step,), (_, tangent) = recorded_steps(lambda x: jx.jvp(doubled, (x,), (x,)), A)
+    np.testing.assert_allclose(run(step.after[0][1], A, A)[1], tangent, 1e-5)
+    np.testing.assert_allclose(tangent, 4 * 1.5**3 * A**4, 1e-5)
+
+
+@pytest.mark.parametrize("order", ["jacfwd of jacrev", "jacrev of jacfwd", "hessian"])
+def test_jacobians_of_jacobians_are_made_of_the_steps_that_they_are(order):
+    outer, inner = {"jacfwd of jacrev": (jx.jacfwd, jx.jacrev), "jacrev of jacfwd": (jx.jacrev, jx.jacfwd)}.get(
+        order, (jx.hessian, lambda f: f)
+    )
+    cubes = lambda x: (x**3).sum() * x[0]
+    steps, made = recorded_steps(outer(inner(cubes)), A)
+    names = [(step.depth, step.transform) for step in steps]
+    reverse = [(2, "jvp"), (2, "linearize"), (3, "transpose"), (2, "vmap"), (1, "jvp"), (0, "vmap")]
+    forward = [(2, "jvp"), (1, "vmap"), (0, "jvp"), (0, "linearize"), (1, "transpose"), (0, "vmap")]
+    assert names == (forward if order == "jacrev of jacfwd" else reverse)
+    real = 6 * np.diag(A) * A[0]
+    real[0] += 3 * A**2
+    real[:, 0] += 3 * A**2
+    np.testing.assert_allclose(made, real, 1e-4)
+    first, last = steps[0], steps[-1]
+    np.testing.assert_allclose(run(first.before, A)[0], cubes(A), 1e-5)
+    if order != "jacrev of jacfwd":  # the last step maps the derivative of the gradient over the unit vectors
+        constants = len(last.before.constvars)
+        assert [v.aval.shape for v in last.before.invars] == [(3,)] and constants <= 1
+        values = [A] * constants
+        rows = np.stack([run(last.before, *values, unit)[-1] for unit in np.eye(3, dtype=np.float32)])
+        together = run(last.after[0][1], *values, np.eye(3, dtype=np.float32))[-1]
+        np.testing.assert_allclose(rows, real, 1e-4)
+        assert any(np.allclose(np.moveaxis(together, axis, 0), real, 1e-4) for axis in (0, 1))
+
+
+def test_linear_transpose_is_one_step():
+    weighted = lambda x: 2 * jnp.cumsum(x * A)
+    steps, (made,) = recorded_steps(lambda ct: jx.linear_transpose(weighted, A)(ct), A)
+    assert [(step.depth, step.transform, step.function) for step in steps] == [(0, "transpose", "<lambda>")]
+    (step,) = steps
+    constants = step.before.constvars or list(step.before.invars[:-1])
+    values = [A] * len(constants)
+    np.testing.assert_allclose(run(step.before, *values, A)[0], weighted(A), 1e-5)
+    np.testing.assert_allclose(run(step.after[0][1], *values, A)[0], made, 1e-5)
+    np.testing.assert_allclose(made, 2 * np.cumsum(A[::-1])[::-1] * A, 1e-5)
+
+
+def lines_of(program, origins, *operations):
+    """The lines that operations of a program were written at."""
+    found = [line for line in program["lines"] if any(f" {name} " in line["text"] for name in operations)]
+    assert found
+    return {origins[line["origin"]]["position"]["line"] for line in found}
+
+
+def test_rules_of_users_stand_at_their_own_lines():
+    def forward(x):
+        return jnp.sin(x), jnp.cos(x)
+
+    def backward(kept, ct):
+        return (ct * jnp.exp(kept),)
+
+    custom = jx.custom_vjp(jnp.sin)
+    custom.defvjp(forward, backward)
+    document = steps_of(jx.grad(lambda x: custom(x).sum()), A)
+    back = document["steps"][-1]["after"][0]
+    assert lines_of(back, document["origins"], "exp", "mul") == {backward.__code__.co_firstlineno + 1}
+    known = document["steps"][1]["after"][0]
+    assert lines_of(known, document["origins"], "sin", "cos") == {forward.__code__.co_firstlineno + 1}
+    document = steps_of(jx.grad(lambda x: bent(x).sum()), A)
+    jvp = document["steps"][0]["after"][0]
+    assert lines_of(jvp, document["origins"], "cos") == {bent.jvp.__code__.co_firstlineno + 2}
+    assert lines_of(jvp, document["origins"], "clamp", "max", "min") == {bent.__wrapped__.__code__.co_firstlineno + 2}

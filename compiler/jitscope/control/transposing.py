@@ -18,6 +18,7 @@ from ..ops.families import Bilinear
 from ..ops.linear import instantiate
 from ..transforms.dce import dce_jaxpr
 from ..transforms.jvp import jvp_jaxpr
+from ..transforms.steps import transpose_step
 from ..transforms.transpose import backward_pass
 from .bodies import check_leaves, name_of
 from .discharge import flattened
@@ -103,9 +104,11 @@ class LinearFunction:
 
     def transpose(self, cts: Sequence[Any]) -> list[Any]:
         """Cotangents of the flat arguments, from those of the flat results."""
-        jaxpr = self.closed.jaxpr
+        jaxpr, consts = self.closed.jaxpr, self.closed.consts
+        args = [UndefinedPrimal(a) for a in self.closed.in_avals]
         try:
-            found = backward_pass(jaxpr, self.closed.consts, [UndefinedPrimal(a) for a in self.closed.in_avals], cts)
+            transpose_step(jaxpr, consts, args, cts, self.name)
+            found = backward_pass(jaxpr, consts, args, cts)
         except MissingRule as error:
             raise TypeError(
                 f"linear_transpose needs a function that is linear in its arguments, and {self.name} is not: {error}"
