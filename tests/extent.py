@@ -30,7 +30,7 @@ QUICK_FILES = frozenset(
     compiler/test_callbacks compiler/test_checkify compiler/test_checkpoint compiler/test_control_flow
     compiler/test_control_flow_results compiler/test_convolutions compiler/test_custom_derivatives compiler/test_custom_vmap
     compiler/test_dtypes compiler/test_extending compiler/test_float0 compiler/test_image compiler/test_indexing
-    compiler/test_initializers compiler/test_keys compiler/test_lax compiler/test_linalg_derivatives compiler/test_linear_solve
+    compiler/test_initializers compiler/test_jet compiler/test_keys compiler/test_lax compiler/test_linalg_derivatives compiler/test_linear_solve
     compiler/test_nn compiler/test_operators compiler/test_optimizers compiler/test_products compiler/test_promotion
     compiler/test_random compiler/test_random_distributions compiler/test_reducing compiler/test_ref_transforms compiler/test_refs
     compiler/test_scipy_linalg compiler/test_scipy_optimize compiler/test_scipy_signal compiler/test_scipy_sparse

@@ -23,6 +23,7 @@ class OneProgram(HigherOrder):
     gives the same operation of the transformed program."""
 
     shares_names = True
+    inlined = "jaxpr"
 
     def abstract(self, /, *avals, jaxpr, **params):
         return jaxpr.out_avals, jaxpr.effects

@@ -36,6 +36,8 @@ Forward = Callable[[Sequence[Any], Sequence[bool]], tuple[list[Any], list[Any], 
 class CustomVJPCall(RuledCall):
     """A call of `fun`; when it is differentiated `fwd` runs in its place, and on the way back what `fwd` gave for that."""
 
+    inlined = "fun"
+
     def jvp(self, primals, tangents, /, *, fun, fwd, name, num_consts, **params):  # pyright: ignore
         refuse_captured(name, tangents[:num_consts], CustomVJPException)
         nonzero = tuple(not is_zero(t) for t in tangents[num_consts:])

@@ -56,6 +56,8 @@ class Primitive:
     """Whether `abstract` sees and gives what types say of several devices; for others that follows from their operands."""
     repeats = False
     """Whether its result has the elements of its one operand, perhaps several times."""
+    inlined = ""
+    """The parameter whose program, run once on the operands, may stand in its place (see `transforms.jet`)."""
     lowerings: Mapping[str | None, Callable[..., Any]] = MappingProxyType({})
     """Lowering rules that users registered: for a platform by its name, or for all (None)."""
 

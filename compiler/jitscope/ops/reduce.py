@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
+from ..core.primitive import Primitive
 from .elementwise import abs_p, div_p, eq_p, exp_p, log_p, max_p, min_p, real_p
 from .families import Discrete, Reduce, Structural, check_kind, is_zero, pure, scalar_like, zero_of
 from .linear import (
@@ -186,7 +187,7 @@ argmin_p = ArgChoose("argmin", "LT", highest)
 # Cumulative ----------------------------------------------------------------------------------------------------------
 
 
-class Cumulative(Structural):
+class Cumulative(Primitive):
     """Running reduction along `axis`, from the end if `reverse`."""
 
     def __init__(self, name, builder, identity, accepts):
@@ -207,7 +208,7 @@ class Cumulative(Structural):
         return self.bind(x, axis=axis + (axis >= dim), reverse=reverse), dim
 
 
-class CumSum(Cumulative):
+class CumSum(Cumulative, Structural):
     """The running sum: linear; its transpose runs the other way."""
 
     def transpose_to(self, ct, aval, /, *, axis, reverse):

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..core.avals import ShapedArray, aval_of
+from ..core.primitive import Primitive
 from ..symbolic.dimension import is_static, max_dim
 from . import taps
 from .elementwise import max_p, min_p
@@ -79,7 +80,7 @@ def lower_windows(
     return list(operation.results)
 
 
-class ReduceWindow(Structural):
+class ReduceWindow(Primitive):
     """The reduction of one array by an operation of StableHLO."""
 
     accepts = "biuf"
@@ -110,7 +111,7 @@ class ReduceWindow(Structural):
         return self.bind(*args, **with_axis(window, dims[0])), dims[0]
 
 
-class ReduceWindowSum(ReduceWindow):
+class ReduceWindowSum(ReduceWindow, Structural):
     """The sum over each window."""
 
     accepts = "iufc"
