@@ -34,7 +34,7 @@ QUICK_FILES = frozenset(
     compiler/test_nn compiler/test_operators compiler/test_optimizers compiler/test_products compiler/test_promotion
     compiler/test_random compiler/test_random_distributions compiler/test_reducing compiler/test_ref_transforms compiler/test_refs
     compiler/test_scipy_linalg compiler/test_scipy_optimize compiler/test_scipy_signal compiler/test_scipy_sparse
-    compiler/test_scipy_spatial compiler/test_scipy_stats compiler/test_special compiler/test_symbolic_export
+    compiler/test_scipy_spatial compiler/test_scipy_stats compiler/test_slices_from_anywhere compiler/test_special compiler/test_symbolic_export
     compiler/test_transforms compiler/test_ufuncs compiler/test_used_by_libraries compiler/test_weak_types
     many_devices/test_generated
     """.split()

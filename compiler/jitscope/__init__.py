@@ -27,6 +27,8 @@ __getattr__, __dir__ = _late(
     {f".api{module}": names for module, names in _LATE.items()}
     | {
         ".api.environment": "__version__ print_environment_info",
+        ".backend.array": "Shard",
+        ".core.slices": "ds",
         ".sharding": ". NamedSharding P set_mesh",
         "jitscope_kernel": "load_ipython_extension unload_ipython_extension find_nan inspect",  # the only door that leads up
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -13,9 +13,11 @@ from ..core.avals import ShapedArray, aval_of
 from ..core.config import Settings, settings
 from ..core.jaxpr import ClosedJaxpr, DebugInfo
 from ..core.references import Reference
+from ..core.slices import Slice
 from ..core.staging import trace_to_jaxpr
 from ..ops.families import add_tangents
 from ..ops.linear import convert
+from ..symbolic.dimension import reach
 
 
 class Span(NamedTuple):
@@ -32,8 +34,16 @@ class Span(NamedTuple):
 VALUE = "value"
 """Stands in an index for an operand."""
 
+
+class Moving(NamedTuple):
+    """Stands in an index for a slice of this size whose start is an operand."""
+
+    size: int
+    step: int
+
+
 Parts = tuple[Any, ...]
-"""An index taken apart: ints, spans, None for a new axis, VALUE for operands in their order. Empty: the whole array."""
+"""An index taken apart: ints, spans, None for a new axis, VALUE or Moving for operands in their order. Empty: the whole array."""
 
 
 def parse(index: Any, shape: tuple[int, ...]) -> tuple[Parts, list[Any]]:
@@ -43,7 +53,7 @@ def parse(index: Any, shape: tuple[int, ...]) -> tuple[Parts, list[Any]]:
     """
     if index is None or index is Ellipsis or (type(index) is tuple and not index):
         return (), []
-    given = [_mask_or_array(p) for p in (index if isinstance(index, tuple) else (index,))]
+    given = [_mask_or_array(p) for p in (index if isinstance(index, tuple) and type(index) is not Slice else (index,))]
     taken = sum(map(_axes_taken, given))
     if taken > len(shape):
         raise ValueError(f"too many indices ({taken}) for a reference of shape {shape}")
@@ -59,8 +69,10 @@ def parse(index: Any, shape: tuple[int, ...]) -> tuple[Parts, list[Any]]:
             parts.append(None)
             continue
         for settled in _settled(part, axis, shape):
-            parts.append(settled if isinstance(settled, (int, Span)) else VALUE)
-            operands += [] if isinstance(settled, (int, Span)) else [settled]
+            fixed = isinstance(settled, (int, Span))
+            moving = type(settled) is Slice
+            parts.append(settled if fixed else Moving(settled.size, settled.stride) if moving else VALUE)
+            operands += [] if fixed else [settled.start if moving else settled]
             axis += 1
     whole = [Span(0, n, 1) for n in shape]
     return (() if parts == whole else tuple(parts)), operands
@@ -88,6 +100,9 @@ def _settled(part: Any, axis: int, shape: tuple[int, ...]) -> list[Any]:
             raise ValueError(f"slices of references have a step of at least 1, not {part.step}")
         start, stop, step = slice(*map(_bound, (part.start, part.stop, part.step))).indices(size)
         return [Span(start, len(range(start, stop, step)), step)]
+    if type(part) is Slice:
+        part = part.within(axis, size)
+        return [Span(*part) if isinstance(part.start, int) else part]
     if isinstance(part, np.ndarray) and part.dtype == np.bool_:
         if part.shape != shape[axis : axis + part.ndim]:
             raise IndexError(
@@ -115,7 +130,15 @@ def rebuilt(parts: Parts, operands: Sequence[Any]) -> Any:
     if not parts:
         return Ellipsis
     given = iter(operands)
-    return tuple([p.as_slice() if type(p) is Span else next(given) if p is VALUE else p for p in parts])
+    return tuple([_written(p, given) for p in parts])
+
+
+def _written(part: Any, given: Iterator[Any]) -> Any:
+    if type(part) is Span:
+        return part.as_slice()
+    if type(part) is Moving:
+        return Slice(next(given), *part)
+    return next(given) if part is VALUE else part
 
 
 def index_text(parts: Parts, operands: Sequence[str], shape: tuple[int, ...]) -> str:
@@ -125,7 +148,11 @@ def index_text(parts: Parts, operands: Sequence[str], shape: tuple[int, ...]) ->
     given, axes, words = iter(operands), iter(shape), []
     for part in parts:
         size = None if part is None else next(axes)
-        words.append(_span_text(part, size) if type(part) is Span else next(given) if part is VALUE else str(part))
+        if type(part) is Moving:
+            start = next(given)
+            words.append(f"{start}:{start}+{reach(*part)}{f':{part.step}' if part.step > 1 else ''}")
+        else:
+            words.append(_span_text(part, size) if type(part) is Span else next(given) if part is VALUE else str(part))
     return ",".join(words)
 
 

@@ -12,6 +12,7 @@ from ..core import dtypes, notices
 from ..core.avals import aval_of, from_protocol
 from ..core.errors import NonConcreteBooleanIndexError
 from ..core.jax_values import jax_kind
+from ..core.slices import Slice
 from ..core.trace import Tracer, evaluating, line_and_advice
 from ..symbolic.dimension import Dim, extent, max_dim, min_dim, size as as_size
 
@@ -46,7 +47,7 @@ class Index(NamedTuple):
 def parse(index: Any, shape: tuple[int, ...]) -> Index:
     """Take an index expression apart. Raises IndexError for too many or out-of-range parts, TypeError for parts that are
     no index, NonConcreteBooleanIndexError for traced masks."""
-    parts = list(index) if isinstance(index, tuple) else [index]
+    parts = list(index) if isinstance(index, tuple) and type(index) is not Slice else [index]
     if isinstance(index, list):
         raise TypeError("a list is no index here: use x[jnp.array(list)] or x[tuple(list)], whichever is meant")
     parts = [_value(part, index) for part in parts]
@@ -72,6 +73,9 @@ def parse(index: Any, shape: tuple[int, ...]) -> Index:
         elif isinstance(part, slice):
             full_shape.append(next(given))
             items.append(_slice(part, len(full_shape) - 1, full_shape[-1]))
+        elif type(part) is Slice:
+            full_shape.append(next(given))
+            items.append(Item(SLICE, len(full_shape) - 1, part.within(len(full_shape) - 1, full_shape[-1])))
         elif isinstance(part, (bool, np.bool_)):
             added.append(len(full_shape))
             full_shape.append(1)
@@ -91,7 +95,7 @@ def parse(index: Any, shape: tuple[int, ...]) -> Index:
 
 def _value(part: Any, index: Any) -> Any:
     """A part of an index as None, Ellipsis, slice, bool, int, or an array of integers or booleans."""
-    if part is None or part is Ellipsis or isinstance(part, (slice, bool, np.bool_)):
+    if part is None or part is Ellipsis or isinstance(part, (slice, bool, np.bool_, Slice)):
         return part
     if isinstance(part, (list, tuple)):
         part = np.asarray(part, None if len(part) else np.int32)

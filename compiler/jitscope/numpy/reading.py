@@ -144,9 +144,12 @@ def window(x: Any, index: Index, only_slices: bool = False) -> Any:
             start = item.value
             starts[item.axis] = from_front(start, index.shape[item.axis]) if item.kind == SCALAR else start
             sizes[item.axis] = 1
-    if any(hasattr(s, "aval") and not isinstance(s, Dim) for s in starts):
-        x = _dynamic_window(x, starts, [n if s == 1 else m for n, s, m in zip(sizes, steps, index.shape)], steps)
-        starts = [a if s != 1 else 0 for a, s in zip(starts, steps)]
+    moving = [hasattr(s, "aval") and not isinstance(s, Dim) for s in starts]
+    if any(moving):
+        now = [m or s == 1 for m, s in zip(moving, steps)]
+        taken = [reach(n, s) if m else whole for m, n, s, whole in zip(now, sizes, steps, index.shape)]
+        x = _dynamic_window(x, [a if m else 0 for m, a in zip(now, starts)], taken)
+        starts = [0 if m else a for m, a in zip(now, starts)]
     stops = [a + reach(n, s) for a, n, s in zip(starts, sizes, steps)]
     if tuple(sizes) != aval_of(x).shape:
         x = slice_p(
@@ -159,12 +162,10 @@ def window(x: Any, index: Index, only_slices: bool = False) -> Any:
     return rev_p(x, dimensions=turned) if turned else x
 
 
-def _dynamic_window(x: Any, starts: list[Any], sizes: list[int], steps: list[int]) -> Any:
+def _dynamic_window(x: Any, starts: list[Any], sizes: list[int]) -> Any:
     kinds = {aval_of(s).dtype for s in starts if hasattr(s, "aval") and not isinstance(s, Dim)}
     to = kinds.pop() if len(kinds) == 1 else dtypes.int32
-    places = [
-        convert(s, to) if hasattr(s, "aval") else number_of(s if step == 1 else 0, to) for s, step in zip(starts, steps)
-    ]
+    places = [convert(s, to) if hasattr(s, "aval") else number_of(s, to) for s in starts]
     return dynamic_slice_p(x, *places, slice_sizes=tuple(sizes))
 
 
