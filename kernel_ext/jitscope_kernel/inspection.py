@@ -105,6 +105,7 @@ class Inspection(Shown):
     def _made_answers(self) -> Answers:
         return Answers(
             measure=lambda _: self._measured(),
+            again=lambda _: self.again().document,
             instrument=lambda _, name, options: observe.look(self._row, name, self._given, **options),
         )
 

@@ -441,6 +441,7 @@ class Session:
         """What a live view of a cell asks of the ledger."""
         return Answers(
             measure=lambda program: observe.measured(program, self.ledger),
+            again=lambda program: observe.compiled_again(program, self.ledger),
             whole=lambda program: observe.compilation_document(self.ledger.row(program), self.ledger),
             instrument=lambda program, name, options: observe.look(self.ledger.row(program), name, **options),
         )

@@ -28,10 +28,11 @@ from jitscope.observe.machine.flow import depths_of, loops_of
 from jitscope.observe.machine.listing import assembly_text, llvm_text
 from jitscope.observe.machine.llvm import nesting_of
 from jitscope.observe.machine.objects import functions_of
-from jitscope.xla import hlo_module
+from jitscope.xla import hlo_module, versions
 from jitscope.xla.program import Executable
 from jitscope.xla.serialized import parts_of
 from jitscope_widgets.schema import validate
+from tests.compiler.jaxlibs import tuned
 from tests.programs import rows
 
 
@@ -299,7 +300,7 @@ def test_lines_lead_to_functions_and_back(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "opcode", "said"),
     [
-        ("selu", "dot", "YNNPACK"),
+        ("selu", "dot", "YNNPACK|Eigen"),  # by the release
         ("scanned", "while", "repeats the kernels"),
         ("factored", "custom-call", "lapack_spotrf"),
         ("convolved", "convolution", "Eigen"),
@@ -315,7 +316,7 @@ def test_kernels_without_code_say_why(name: str, opcode: str, said: str) -> None
         for k in fusion["kernels"]
         if k["name"] in notes and opcode in (k["opcode"], *(m["opcode"] for m in k["members"]))
     ]
-    assert any(said in note for note in found), (found, notes)
+    assert any(re.search(said, note) for note in found), (found, notes)
     assert all(notes.values())
 
 
@@ -323,6 +324,7 @@ def doubled_until(x):
     return lax.while_loop(lambda c: c[1].sum() < 1e3, lambda c: (c[0] + 1, c[1] * 1.1), (0, x))
 
 
+@tuned
 def test_kernels_of_a_loop_that_runs_in_one_piece_have_its_function() -> None:
     jx.block_until_ready(jx.jit(doubled_until)(jnp.ones(100)))
     row = next(r for r in reversed(list(observe.ledger())) if r.function == "doubled_until" and r.entry is not None)
@@ -340,7 +342,7 @@ def test_programs_from_disk_are_read_by_compiling_them_again() -> None:
     source = room.Source(row_of("shared").entry.lowered, executable, row_of("shared").entry.overrides)
     loaded = Executable.deserialize(executable.serialize(), executable.outputs, executable.device)
     parts, notes = room._parts(source._replace(executable=loaded))
-    assert parts is not None and parts.objects == known.objects and parts.steps == known.steps
+    assert parts is not None and sorted(parts.objects) == sorted(known.objects) and parts.steps == known.steps
     assert "loaded from disk" in notes[0]
     assert room._parts(source) == (known, [])
 
@@ -516,8 +518,9 @@ def test_missing_files_are_said() -> None:
 
 class Serialized:
     def __init__(self, data: bytes) -> None:
-        self.raw = self
+        self.raw = self.client = self
         self.serialize = lambda: data
+        self.serialize_executable = lambda _: data
 
 
 @given(st.binary(max_size=200))
@@ -528,7 +531,7 @@ def test_another_form_of_executables_is_refused(data: bytes) -> None:
 
 @pytest.mark.skipif(not ELF, reason="ELF")
 def test_damaged_executables_are_refused_or_read_in_part() -> None:
-    data = row_of("selu").entry.executable.raw.serialize()
+    data = versions.serialized(row_of("selu").entry.executable.raw)
     for length in range(0, len(data), 501):
         with pytest.raises(ValueError):
             parts_of(Serialized(data[:length]))

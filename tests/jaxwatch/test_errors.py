@@ -158,3 +158,45 @@ def test_a_helper_is_tried_and_left_as_it_is(bare_shell):  # noqa: F811
     assert bare_shell.cell("caller(x)").error.startswith("TracerBoolConversionError")
     assert bare_shell.cell("helper(x)").error.startswith("TracerBoolConversionError")
     assert not jaxwatch.current().faults
+
+
+BRANCH = "if v.sum() > 0:\n{0}    v = v + 1\n{0}return v"
+IN_FUNCTION, IN_METHOD = BRANCH.format("    "), BRANCH.format("        ")
+WRAPPED = {
+    "a method that another calls": (
+        f"class Model:\n    def help(self, v):\n        {IN_METHOD}\n    @functools.partial(jax.jit, static_argnums=0)\n"
+        "    def run(self, v):\n        return self.help(v) * 2\nModel().run(x)"
+    ),
+    "a gradient": f"def g(v):\n    {IN_FUNCTION}.sum()\njax.jit(jax.grad(g))(x)",
+    "a gradient inside": f"def g(v):\n    {IN_FUNCTION}.sum()\n@jax.jit\ndef f(v):\n    return jax.value_and_grad(g)(v)\nf(x)",
+    "a batch": f"def one(v):\n    {IN_FUNCTION}\njax.jit(jax.vmap(one))(x * jnp.ones((3, 1)))",
+    "a closure": f"def make(k):\n    @jax.jit\n    def f(v):\n        v = v * k\n        {IN_METHOD}\n    return f\nmake(3.0)(x)",
+    "linen": (
+        "import flax.linen as nn\nclass Net(nn.Module):\n    @nn.compact\n    def __call__(self, v):\n"
+        f"        {IN_METHOD}\njax.jit(Net().apply)({{}}, x)"
+    ),
+    "nnx": (
+        "from flax import nnx\nclass Net(nnx.Module):\n    def __init__(self):\n        self.w = nnx.Param(x)\n"
+        f"    def __call__(self, v):\n        v = v * self.w\n        {IN_METHOD}\n"
+        "@nnx.jit\ndef run(net, v):\n    return net(v)\nrun(Net(), x)"
+    ),
+    "equinox": (
+        f"import equinox as eqx\nclass Net(eqx.Module):\n    w: jax.Array\n    def __call__(self, v):\n        v = v * self.w\n        {IN_METHOD}\n"
+        "@eqx.filter_jit\n@eqx.filter_value_and_grad\ndef loss(net, v):\n    return net(v).sum()\nloss(Net(x), x)"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRAPPED)
+def test_rewrites_are_tried_where_others_call_the_function(bare_shell, case):  # noqa: F811
+    bare_shell.cell(f"%load_ext jitscope\nimport functools\n{SETUP}")
+    ran = bare_shell.cell(WRAPPED[case])
+    (document,) = ran.documents
+    fixes = document["fixes"]
+    assert [fix["checked"] for fix in fixes] == ["It was traced with this change."] * 2
+    assert "jnp.where(v.sum() > 0, v + 1, v)" in fixes[0]["edits"][0]["text"]
+    again = bare_shell.cell(applied(WRAPPED[case], fixes[0]["edits"]))
+    assert not again.error, again.traceback
+    kinds = [one.error.partition(":")[0] for one in (bare_shell.cell(WRAPPED[case]), ran)]
+    assert kinds[0] == kinds[1] != "", "nothing of a trial is left in jax's caches"
+    assert not jaxwatch.current().faults

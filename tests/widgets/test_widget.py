@@ -147,6 +147,21 @@ def test_measuring_shows_the_new_document(sent: list[Any]) -> None:
 
 
 @pytest.mark.usefixtures("built")
+def test_compiling_once_more_shows_the_new_document_without_what_stems_from_the_old(sent: list[Any]) -> None:
+    cell = made.layer_cell()
+    cell["compilations"][0]["instruments"] = {"memory": made.memory()} if hasattr(made, "memory") else {}
+    view = View(cell, Answers(again=lambda _: {**made.layer_compilation(), "headline": "anew"}))
+    known = view.document["compilations"][0]["id"]
+    _say(view, {"type": "again", "id": known})
+    assert view.document["compilations"][0]["headline"] == "anew"
+    assert not view.document["compilations"][0]["instruments"]
+    assert [message["type"] for message in sent] == ["document", "saved"]
+    _say(View(made.layer_cell()), {"type": "again", "id": known})
+    said = "This could not be compiled once more: this view has no kernel that could compile the program"
+    assert sent[-1] == {"type": "again-failed", "id": known, "message": said}
+
+
+@pytest.mark.usefixtures("built")
 def test_the_document_and_what_was_left_out_of_it_are_sent_when_asked_for(sent: list[Any]) -> None:
     document = made.cell(compilations=[made.layer_compilation() | {"id": at} for at in range(10)])
     view = View(document)

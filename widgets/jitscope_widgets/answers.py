@@ -13,11 +13,12 @@ from .words import Document
 class Answers:
     """Each function takes the id of a compilation first, and raises an error whose text is a sentence for the user.
 
-    measure: the compilation's document anew, with its steady time; whole: the same with the programs that the document on show
+    measure: the compilation's document anew, with its steady time; again: the same after its program was compiled once more; whole: the same with the programs that the document on show
     lacks; instrument: by name and options, the document of an instrument (docs/documents.md).
     """
 
     measure: Callable[[int], Document] | None = None
+    again: Callable[[int], Document] | None = None
     whole: Callable[[int], Document] | None = None
     instrument: Callable[[int, str, Mapping[str, Any]], Document] | None = None
 

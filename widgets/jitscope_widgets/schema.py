@@ -132,6 +132,7 @@ FORMS: dict[str, Record] = {
             fusions=WHOLE,
             library=WHOLE,
             sentence=TEXT,
+            again=Perhaps(FLAG),
             unknown=Perhaps(_record(kernels=WHOLE, bytes=Maybe(NUMBER), time=Maybe(NUMBER))),
         ),
     ),

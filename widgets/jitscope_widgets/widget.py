@@ -111,9 +111,7 @@ class View(anywidget.AnyWidget):
                 raise TypeError(f"the place of a compilation is a whole number, not {at!r}")
             self.send({"type": "part", "at": at, "data": self._part(at)})
         except Exception as error:
-            self.send(
-                {"type": "part", "at": at, "data": "", "message": words.clean(str(error)) or type(error).__name__}
-            )
+            self.send({"type": "part", "at": at, "data": "", "message": _said(error)})
 
     def _part(self, at: int) -> str:
         one = self._compilations[at]
@@ -125,7 +123,7 @@ class View(anywidget.AnyWidget):
         try:
             self.send({"type": "page", "data": page(self._document, words.title(self._document))})
         except Exception as error:
-            self.send({"type": "page", "data": "", "message": words.clean(str(error)) or type(error).__name__})
+            self.send({"type": "page", "data": "", "message": _said(error)})
 
     def _receive(self, _: object, message: object, __: object = None) -> None:
         """Answer a message of the view; whatever goes wrong is answered too and never reaches the kernel's loop."""
@@ -142,6 +140,8 @@ class View(anywidget.AnyWidget):
                 self._send_page()
             elif message.get("type") == "measure":
                 self._measure(message.get("id"))
+            elif message.get("type") == "again":
+                self._compile_again(message.get("id"))
             elif message.get("type") == "instrument":
                 self._look(message)
         except OSError:
@@ -153,15 +153,28 @@ class View(anywidget.AnyWidget):
                 raise RuntimeError("this view has no kernel that could run the function")
             known = self._compilation(ident)
             again = self.answers.measure(known["id"])
-            self.document = self._with({**again, "instruments": known.get("instruments", {})})
-            self._send_saved()
+            self._shown_anew({**again, "instruments": known.get("instruments", {})})
         except KeyboardInterrupt:
-            self._not_measured(ident, "Measuring was stopped.")
+            self._failed("measure", ident, "Measuring was stopped.")
         except Exception as error:
-            self._not_measured(ident, f"This could not be measured: {words.clean(str(error)) or type(error).__name__}")
+            self._failed("measure", ident, f"This could not be measured: {_said(error)}")
 
-    def _not_measured(self, ident: object, sentence: str) -> None:
-        self.send({"type": "measure-failed", "id": ident, "message": sentence})
+    def _compile_again(self, ident: object) -> None:
+        try:
+            if self.answers.again is None:
+                raise RuntimeError("this view has no kernel that could compile the program")
+            self._shown_anew({**self.answers.again(self._compilation(ident)["id"]), "instruments": {}})
+        except KeyboardInterrupt:
+            self._failed("again", ident, "Compiling was stopped.")
+        except Exception as error:
+            self._failed("again", ident, f"This could not be compiled once more: {_said(error)}")
+
+    def _shown_anew(self, compilation: Document) -> None:
+        self.document = self._with(compilation)
+        self._send_saved()
+
+    def _failed(self, asked: str, ident: object, sentence: str) -> None:
+        self.send({"type": f"{asked}-failed", "id": ident, "message": sentence})
 
     def _look(self, message: Mapping[str, Any]) -> None:
         """Answer with the document of an instrument; one that was asked for without options belongs to the document from then on."""
@@ -175,7 +188,7 @@ class View(anywidget.AnyWidget):
         except KeyboardInterrupt:
             self.send({**asked, "data": "", "message": "It was stopped."})
         except Exception as error:
-            self.send({**asked, "data": "", "message": words.clean(str(error)) or type(error).__name__})
+            self.send({**asked, "data": "", "message": _said(error)})
 
     def _looked(self, ident: object, name: str, options: Mapping[str, Any]) -> Document:
         if self.answers.instrument is None:
@@ -185,3 +198,8 @@ class View(anywidget.AnyWidget):
         if not options:
             self._change(self._with(attached(known, name, found)))
         return found
+
+
+def _said(error: Exception) -> str:
+    """An error as text for the view."""
+    return words.clean(str(error)) or type(error).__name__

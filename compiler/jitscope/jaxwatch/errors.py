@@ -66,7 +66,7 @@ def is_flag(value: Any) -> bool:
     """Whether a value is an argument of a function that jax traces now, a single boolean or integer."""
     if not is_tracer(value):
         return False
-    trace, of = private.trace_of(value), private.variable_of(value)
+    trace, of = private.recorded(value)
     given = trace is not None and any(of is getattr(one, "val", one) for one in trace.invars)
     return given and not value.shape and getattr(value.dtype, "kind", "") in "biu"
 
@@ -106,7 +106,7 @@ def _trace(frame: FrameType) -> Any:
     names = [*code.co_varnames[: code.co_argcount], *code.co_varnames[code.co_argcount :], *code.co_cellvars]
     for name in names:
         for tracer in _tracers(local.get(name)):
-            if (trace := private.trace_of(tracer)) is not None:
+            if (trace := private.recorded(tracer)[0]) is not None:
                 return trace
     return None
 
@@ -155,8 +155,9 @@ def _guilty(translated: Translation, trace: Any, one: _Frame, misused: bool) -> 
             return found
     for name in _named(one.where):
         for tracer in _tracers(one.frame.f_locals.get(name)):
-            var = translated.variables.get(id(private.variable_of(tracer)))
-            if var is not None and private.trace_of(tracer) is trace and var not in found:
+            of, known = private.recorded(tracer)
+            var = translated.variables.get(id(known))
+            if var is not None and of is trace and var not in found:
                 found.append(var)
     return found or (last.outvars[:1] if last is not None else translated.jaxpr.invars[:1])
 

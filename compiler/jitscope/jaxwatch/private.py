@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
+import itertools
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -220,6 +221,22 @@ def again(jitted: Any) -> Any:
     )
 
 
+_apart = itertools.count(1)
+
+
+def apart() -> contextlib.AbstractContextManager[Any]:
+    """What is traced inside is not found in jax's caches afterwards, nor is found there what was traced before: metadata for XLA are a part
+    of their keys, and these have not been there yet."""
+    metadata = importlib.import_module("jax.experimental.xla_metadata")
+    return metadata.set_xla_metadata(apart=str(next(_apart)))
+
+
+def surroundings(fun: Any) -> contextlib.AbstractContextManager[Any]:
+    """What has to be there while a function is traced: for one under `nnx.jit`, flax's context of its updates."""
+    tag, nnx = getattr(fun, "ctxtag", None), module("flax.nnx")
+    return nnx.update_context(tag) if nnx is not None and tag is not None else contextlib.nullcontext()
+
+
 class Hook:
     """Tells of each call of a jitted function in this thread that jax answers from its caches, while it is on. jax has one
     such hook, and `debug_nans` has it where that is on: then it is left alone."""
@@ -294,14 +311,20 @@ def listening(listener: Callable[..., None]) -> bool:
 # --- tracers in errors -----------------------------------------------------------------------------------------------------
 
 
-def trace_of(tracer: Any) -> Any:
-    """What a tracer's trace has recorded: an object with equations, or None."""
-    return getattr(getattr(tracer, "_trace", None), "frame", None)
+def recorded(tracer: Any) -> tuple[Any, Any]:
+    """What the trace of a traced value has recorded, an object with equations, and the value's variable there; None and None where
+    none records it. A value that is differentiated or batched is that which its derivative, or batch, is made of."""
+    for _ in range(_DEEPEST):
+        trace = getattr(tracer, "_trace", None)
+        if trace is None:
+            break
+        if (frame := getattr(trace, "frame", None)) is not None:
+            return frame, getattr(tracer, "val", None)
+        tracer = getattr(tracer, "primal", getattr(tracer, "val", None))
+    return None, None
 
 
-def variable_of(tracer: Any) -> Any:
-    """The variable of a traced value in its trace."""
-    return getattr(tracer, "val", None)
+_DEEPEST = 20
 
 
 def equations(frame: Any) -> list[Any]:

@@ -109,6 +109,11 @@ class Entry:
             )
         return ""
 
+    @property
+    def compiles_again(self) -> bool:
+        """Whether it can be compiled once more, to learn more of it."""
+        return bool(self.origins) and not self.executable.calls_python
+
     def compile_again(self) -> None:
         """Compile the module once more where another process had compiled it, so that it is known where its kernels stem from. jax runs
         what it ran. Raises LookupError for a program that calls Python."""

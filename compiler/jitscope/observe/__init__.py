@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .documents import (
         cell_document as cell_document,
         compilation_document as compilation_document,
+        compiled_again as compiled_again,
         ledger_document as ledger_document,
         measured as measured,
         signature_text as signature_text,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = late(
     globals(),
     {
-        ".documents": "cell_document compilation_document ledger_document measured signature_text",
+        ".documents": "cell_document compilation_document compiled_again ledger_document measured signature_text",
         ".fusion": "fusion_document",
         ".graph": "jaxpr_graph",
         ".instruments": "INSTRUMENTS look",

@@ -146,7 +146,10 @@ def _fusion(
     names = result_names(row.jaxpr) if row.jaxpr else ()
     found = fusion_document(before_of(entry), after, positions, row.function, names, Origins(graph), row.shares)
     if row.library and entry.origins:
-        found["summary"]["sentence"] += f"; {entry.origins}"
+        found["summary"] |= {
+            "sentence": f"{found['summary']['sentence']}; {entry.origins}",
+            "again": entry.compiles_again,
+        }
     return found
 
 
@@ -255,4 +258,15 @@ def measured(row_id: int, ledger: Ledger | None = None, given: Given | None = No
     ledger = session_ledger() if ledger is None else ledger
     row = ledger.row(row_id)
     measure_steady(row, given)
+    return compilation_document(row, ledger)
+
+
+def compiled_again(row_id: int, ledger: Ledger | None = None) -> Document:
+    """Compile a program that jax loaded from its persistent cache once more, so that it is known where its kernels stem from, and give
+    its compilation document anew. Raises LookupError where the program is gone, or there is no other to compile."""
+    ledger = session_ledger() if ledger is None else ledger
+    row = ledger.row(row_id)
+    if row.entry is None or not row.library:
+        raise LookupError(f"the program of {row.function} is no longer there: call it once more")
+    row.entry.compile_again()
     return compilation_document(row, ledger)

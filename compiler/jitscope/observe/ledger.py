@@ -42,7 +42,7 @@ class Row:
     """One program: a trace and what became of it.
 
     `what`: "compiled", "recompiled" (the function had a program before), "reused" (a known program served),
-    "traced" (inside another function, or for looking at), "failed". `seconds`: duration of each step in seconds.
+    "traced" (inside another function, for looking at, or only lowered), "failed". `seconds`: duration of each step in seconds.
     `disk`: what the cache on disk said when it was compiled. `run`: how often the cell that defines the function had been run.
     `looked`: it was made to be looked at. `library`: whose program it is where it is not jitscope's own, such as "jax".
     """
@@ -325,7 +325,7 @@ class Ledger:
             row.differences = [Difference("redefined", "function", *said), *row.differences[1:]]
 
     def _lower(self, row: Row, record: Record) -> None:
-        self._count(row)
+        """A program that is only lowered, or exported, is not compiled yet."""
 
     def _compile(self, row: Row, record: Record) -> None:
         row.disk = record.detail.get("disk")

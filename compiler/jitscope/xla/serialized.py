@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from .errors import translate
 from .runtime import RuntimeFailure
-from .versions import serialized
+from .versions import SERIALIZED_WITH_HEADER, serialized
 
 
 class Step(NamedTuple):
@@ -26,7 +26,7 @@ class Step(NamedTuple):
 
 class Parts(NamedTuple):
     """The object files, the functions in them that the runtime calls, its steps with those of loops and branches, and what the
-    code is for: LLVM's triple and the processor's name."""
+    code is for: LLVM's triple and the processor's name, "" where the form does not say it (jaxlib 0.8.0)."""
 
     objects: tuple[bytes, ...]
     symbols: frozenset[str]
@@ -49,14 +49,15 @@ def parts_of(executable: Any) -> Parts:
 
 
 def _parts(data: bytes) -> Parts:
-    length, start = _varint(data, 0)
+    length, start = _varint(data, 0) if SERIALIZED_WITH_HEADER else (0, 0)
     compiled = _Message(_Message(data[start + length :]).message(1))
     module = compiled.within(1).within(1).text(1)
     symbols = frozenset(_Message(one).text(2) for one in compiled.messages(7))
-    target = compiled.within(9)
+    target = [_Message(one) for one in compiled.messages(9)]
     steps = tuple(_steps(compiled.message(6), module, symbols))
     objects = tuple(_Message(one).message(1) for one in compiled.messages(8))
-    return Parts(objects, symbols, steps, target.text(1), target.text(2))
+    triple, processor = (target[0].text(number) if target else "" for number in (1, 2))
+    return Parts(objects, symbols, steps, triple, processor)
 
 
 def _steps(data: bytes, module: str, symbols: frozenset[str]) -> Iterator[Step]:

@@ -126,7 +126,10 @@ def serialized(executable: Any) -> bytes:
     return executable.serialize()
 
 
-if not _has(_jax, "LoadedExecutable.serialize"):  # 0.8.0, 0.8.1
+SERIALIZED_WITH_HEADER = _has(_jax, "LoadedExecutable.serialize")
+"""Whether a message about devices, and before it its length, stand in front of the executable itself."""
+
+if not SERIALIZED_WITH_HEADER:  # 0.8.0, 0.8.1
 
     def serialized(executable: Any) -> bytes:
         return executable.client.serialize_executable(executable)

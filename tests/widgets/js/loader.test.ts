@@ -108,6 +108,10 @@ test("measures: done when the document comes anew, failed with the kernel's sent
   const bad = view.host().measure(8);
   model.emit("msg:custom", { type: "measure-failed", id: 8, message: "it has callbacks" });
   await assert.rejects(bad, /it has callbacks/);
+  const again = view.host().again(9);
+  assert.deepEqual(model.sent.at(-1), { type: "again", id: 9 });
+  model.emit("msg:custom", { type: "again-failed", id: 9, message: "it is gone" });
+  await assert.rejects(again, /it is gone/);
   end();
 });
 

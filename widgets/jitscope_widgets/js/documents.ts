@@ -12,6 +12,8 @@ export type NodeKind = GraphNode["kind"];
 export interface Host {
   /** Time steady runs of a compilation in a live kernel. */
   measure?(id: number): void | Promise<void>;
+  /** Compile a program once more, to find out where its kernels stem from. */
+  again?(id: number): void | Promise<void>;
   /** All that the compilation at a place of the document holds, from a live kernel, packed. */
   fetch?(at: number): Promise<string>;
   /** What an instrument says of a compilation, from a live kernel, packed; with options, a further document of it. */

@@ -94,7 +94,7 @@ export interface FusionDoc {
   kernels: Kernel[];
   boundaries?: Boundary[];
   rows: DiffRow[];
-  summary: { before: number; after: number; kernels: number; fusions: number; library: number; sentence: string; unknown?: { kernels: number; bytes: number | null; time: number | null } };
+  summary: { before: number; after: number; kernels: number; fusions: number; library: number; sentence: string; again?: boolean; unknown?: { kernels: number; bytes: number | null; time: number | null } };
 }
 export interface Stage { name: "trace" | "lower" | "compile" | "first run"; seconds: Quantity }
 export interface TimingDoc {

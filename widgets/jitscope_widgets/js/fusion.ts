@@ -1,4 +1,5 @@
 // What XLA made of the program: the sentence, the kernels, the two programs or the two graphs.
+import { askingButton } from "./asking";
 import type { FusionDoc } from "./documents";
 import { h } from "./dom";
 import { Diff } from "./diff";
@@ -40,9 +41,11 @@ export interface FusionOptions {
   root: HTMLElement;
   memory?: FusionMemory;
   help(): void;
+  /** Has the program compiled once more, where that tells more; absent without a kernel. */
+  again?: () => void | Promise<void>;
 }
 
-export function fusionView({ doc, links, selection, root, memory, help }: FusionOptions): View {
+export function fusionView({ doc, links, selection, root, memory, help, again }: FusionOptions): View {
   let shown: FusionMemory["shown"] = memory?.shown ?? "program";
   let pair: Pair | null = null;
   let diff: Diff | null = null;
@@ -101,6 +104,7 @@ export function fusionView({ doc, links, selection, root, memory, help }: Fusion
     "div",
     { class: "jitscope-fusion" },
     h("p", { class: "jitscope-sentence" }, summary.sentence),
+    summary.again && again ? h("p", {}, askingButton("Compile it once more", "compiling …", again)) : null,
     summary.fusions === 0
       ? h("p", { class: "jitscope-empty" }, "Nothing was fused: every kernel is one operation or a library call.")
       : null,

@@ -141,7 +141,7 @@ export class InstrumentPane implements View {
     const answer = h("span", { class: "jitscope-muted", role: "status", "aria-live": "polite" });
     const button = h("button", { type: "button", class: "jitscope-button", "data-run": this.name }, said ?? `Show ${title[0]!.toLowerCase()}${title.slice(1)}`);
     button.addEventListener("click", () => void this.run(button, answer));
-    return h("div", {}, about, price, h("p", { class: "jitscope-measure" }, button, answer));
+    return h("div", {}, about, price, h("p", { class: "jitscope-asking" }, button, answer));
   }
 
   private async run(button: HTMLButtonElement, answer: HTMLElement): Promise<void> {

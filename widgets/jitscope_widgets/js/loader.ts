@@ -72,13 +72,13 @@ async function viewCode(model: Model): Promise<Code> {
   }
 }
 
-/** Ask the kernel for steady times; done when the document comes anew. */
-function measure(model: Model, id: number): Promise<void> {
+/** Ask the kernel for steady times, or to compile a program once more; done when the document comes anew. */
+function anew(model: Model, what: "measure" | "again", id: number): Promise<void> {
   const answer = wait(model, 300000, (m) => {
-    if (m?.type === "measure-failed" && m.id === id) throw new Error(m.message);
+    if (m?.type === `${what}-failed` && m.id === id) throw new Error(m.message);
     return m?.type === "document" || undefined;
   });
-  model.send({ type: "measure", id });
+  model.send({ type: what, id });
   return answer.then(() => undefined);
 }
 
@@ -129,7 +129,8 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
   let live: Live | undefined;
   let gone = false;
   const host = {
-    measure: (id: number) => measure(model, id),
+    measure: (id: number) => anew(model, "measure", id),
+    again: (id: number) => anew(model, "again", id),
     fetch: (at: number) => fetchPart(model, at),
     page: () => fetchPage(model),
     instrument: (id: number, name: string, options: Record<string, unknown>) => look(model, id, name, options),

@@ -110,7 +110,7 @@ export class Panes {
   }
 
   private makeFusion(): HTMLElement {
-    const { compilation, memory } = this.options;
+    const { compilation, memory, host } = this.options;
     if (!compilation.fusion)
       return h(
         "p",
@@ -127,6 +127,7 @@ export class Panes {
       root: this.options.root,
       memory: memory?.fusion,
       help: () => this.help.show(),
+      again: host.again && (() => host.again!(compilation.id)),
     });
     return this.fusion.element;
   }

@@ -1,8 +1,9 @@
 // How long each stage took, and how long a run takes once compiled.
+import { askingButton } from "./asking";
 import type { CompilationDoc, Host, Quantity, TimingDoc } from "./documents";
 import { h } from "./dom";
 import { origin, quantity } from "./numbers";
-import { sentence, type View } from "./mount";
+import type { View } from "./mount";
 
 function figure(q: Quantity): HTMLElement {
   return h("span", { class: "jitscope-figure", title: origin(q), "data-origin": q.origin }, quantity(q));
@@ -91,22 +92,6 @@ function steadyFigures(timing: TimingDoc): HTMLElement {
   );
 }
 
-function measureButton(id: number, host: Host): HTMLElement {
-  const answer = h("span", { class: "jitscope-muted", role: "status", "aria-live": "polite" });
-  const button = h("button", { type: "button", class: "jitscope-button" }, "Measure");
-  button.addEventListener("click", async () => {
-    button.disabled = true;
-    answer.textContent = "running …";
-    try {
-      await host.measure!(id);
-    } catch (error) {
-      answer.textContent = sentence(error);
-      button.disabled = false;
-    }
-  });
-  return h("span", { class: "jitscope-measure" }, button, answer);
-}
-
 /** What the program costs by XLA's own account. */
 function costs(cost: CompilationDoc["cost"]): HTMLElement {
   const entry = (name: string, q: Quantity) => [h("dt", {}, name), h("dd", {}, figure(q))];
@@ -128,7 +113,7 @@ export function timingView(timing: TimingDoc, host: Host, compilation?: Compilat
     h("h3", {}, "First call"),
     waterfall(timing),
     h("h3", {}, "Every call after it"),
-    h("div", { class: "jitscope-steady" }, steadyFigures(timing), canMeasure ? measureButton(id, host) : null),
+    h("div", { class: "jitscope-steady" }, steadyFigures(timing), canMeasure ? askingButton("Measure", "running …", () => host.measure!(id)) : null),
     ...(compilation ? [h("h3", {}, "Work of one call"), costs(compilation.cost)] : []),
     h(
       "p",

@@ -120,14 +120,13 @@ def _try(one: Candidate, code: Code, functions: Sequence[FunctionType], trace: U
     """How the rewrite was proved, "" if it failed."""
     text = applied(code.text, one.edits)
     try:
-        if trace.again is not None:
-            with silence():
-                trace.again({}, text, code.file)
-            return _TRIED
         with rewritten(functions, text, code.file) as able:
             if not able:
                 return ""
-            trace_to_jaxpr(trace.fun, trace.avals, trace.debug)
+            if trace.again is not None:
+                trace.again({})
+            else:
+                trace_to_jaxpr(trace.fun, trace.avals, trace.debug)
             return _TRIED
     except Exception as error:
         return _later(error, one, where)

@@ -136,7 +136,7 @@ def machine_document(code: Code, wanted: str = "") -> Document:
         "kind": "machine",
         "version": 1,
         "title": code.title,
-        "triple": code.parts.triple if code.parts else _triple(code.modules),
+        "triple": (code.parts.triple if code.parts else "") or _triple(code.modules),
         "processor": code.parts.processor if code.parts else "",
         "sentence": _sentence(code, functions),
         "notes": code.notes,
