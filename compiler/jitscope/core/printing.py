@@ -20,14 +20,9 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 def variable_names() -> Iterator[str]:
     """a, b, …, z, ba, bb, … (numbers in base 26)."""
-    for n in itertools.count():
-        name = ""
-        while True:
-            n, digit = divmod(n, 26)
-            name = _LETTERS[digit] + name
-            if n == 0:
-                break
-        yield name
+    yield from _LETTERS
+    for more in itertools.count(1):
+        yield from map("".join, itertools.product(_LETTERS[1:], *[_LETTERS] * more))
 
 
 class Names:
@@ -41,7 +36,8 @@ class Names:
     def __init__(self, jaxpr: Jaxpr, notes: Callable[[JaxprEqn], str | None] = lambda eqn: None):
         self.notes = notes
         self.shared = _shared(jaxpr)
-        self._fresh = (name for name in variable_names() if name not in self.shared.values())
+        taken = {*self.shared.values()}
+        self._fresh = (name for name in variable_names() if name not in taken)
         self._names: dict[Var, str] = {}
         self._lines: dict[JaxprEqn, str] = {}
         self._read = _read(jaxpr)
@@ -64,14 +60,15 @@ class Names:
         for var in (*jaxpr.constvars, *jaxpr.invars):
             self.of(var)
         for eqn in jaxpr.eqns:
-            jaxprs = [sub.jaxpr for _, sub in subjaxprs(eqn.params) if sub.jaxpr not in self.shared]
+            inner = subjaxprs(eqn.params) if eqn.params else ()
+            jaxprs = [sub.jaxpr for _, sub in inner if sub.jaxpr not in self.shared] if inner else ()
             if jaxprs and isinstance(eqn.primitive, HigherOrder) and eqn.primitive.shares_names:
                 self._share(jaxprs[0].invars, eqn.invars)
                 self._share(jaxprs[0].outvars, eqn.outvars)
             for var in eqn.outvars:
                 self.of(var)
-            for inner in jaxprs:
-                self._walk(inner)
+            for held in jaxprs:
+                self._walk(held)
 
     def _share(self, inner: Sequence[Atom], outer: Sequence[Atom]) -> None:
         taken = set()
@@ -118,9 +115,9 @@ def _read(jaxpr: Jaxpr) -> set[Var]:
         read.update(current.constvars, current.invars)
         if current is not jaxpr:
             read.update(v for eqn in current.eqns if eqn.effects for v in eqn.outvars)
-        for atoms in (current.outvars, *[eqn.invars for eqn in current.eqns]):
-            read.update(a for a in atoms if isinstance(a, Var))
-        todo += [inner.jaxpr for eqn in current.eqns for _, inner in subjaxprs(eqn.params)]
+        read.update([a for a in current.outvars if type(a) is Var])
+        read.update([a for eqn in current.eqns for a in eqn.invars if type(a) is Var])
+        todo += [inner.jaxpr for eqn in current.eqns if eqn.params for _, inner in subjaxprs(eqn.params)]
     return read
 
 
@@ -129,10 +126,11 @@ def _read(jaxpr: Jaxpr) -> set[Var]:
 
 def literal_text(literal: Literal) -> str:
     """2.0:f32[]"""
-    value = np.asarray(literal.value)
-    item = (
-        value.astype(np.float32).item() if dtypes.is_float(value.dtype) and value.dtype.itemsize < 4 else value.item()
-    )
+    item = literal.value
+    if type(item) not in (float, int, bool):
+        value = np.asarray(item)
+        narrow = value.dtype.itemsize < 4 and dtypes.is_float(value.dtype)
+        item = (value.astype(np.float32) if narrow else value).item()
     return f"{item}:{literal.aval.short()}"
 
 

@@ -38,6 +38,7 @@ class _Boundaries:
     def __init__(self, flow: Flow):
         self.ops = {op.id: op for op in flow.ops}
         self.flow = flow
+        self.kernels = {op.id: kernel_of(op, self.ops) for op in flow.ops}
         self.results = {giver.id for result in flow.results for name, _ in result for giver in self._givers(name)}
         self.found = list(self._all())
         self.readers: dict[str, dict[str, None]] = defaultdict(dict)
@@ -47,7 +48,7 @@ class _Boundaries:
     def _givers(self, name: str) -> Iterator[Op]:
         """The operations that compute a value, seen through what only gives its bytes another shape."""
         op = self.ops[name]
-        if op.opcode in FREE and kernel_of(op, self.ops) is None:
+        if op.opcode in FREE and self.kernels[name] is None:
             for source, _ in op.sources:
                 yield from self._givers(source)
         else:
@@ -55,10 +56,12 @@ class _Boundaries:
 
     def _all(self) -> Iterator[Boundary]:
         for reader in self.flow.ops:
-            target = kernel_of(reader, self.ops)
+            target = self.kernels[reader.id]
             for name, _ in reader.sources if target is not None else ():
+                if self.kernels[name] == target:
+                    continue
                 for giver in self._givers(name):
-                    source = kernel_of(giver, self.ops)
+                    source = self.kernels[giver.id]
                     if source is not None and target is not None and source != target:
                         yield Boundary(giver, reader, source, target)
 

@@ -51,7 +51,7 @@ class CallTree:
         self.stacks = stacks or Stacks()
         self._numbers: dict[Called, int] = {}
         self._indices: dict[Function, int] = {}
-        self._lines: dict[Frame, int] = {}
+        self._lines: dict[int, int] = {}
         if defined is not None:
             self._call(None, None, Function(defined.file, defined.line, defined.function))
             if jaxpr is not None:
@@ -64,28 +64,27 @@ class CallTree:
         known: dict[int, int | None] = {}
         for i, eqn in enumerate(jaxpr.eqns):
             path = f"{prefix}e{i}"
-            stack, frame, _ = self.stacks.found(eqn.traceback)
+            stack, frame, transforms = self.stacks.found(eqn.traceback)
             if id(stack) not in known:
                 known[id(stack)] = self._find(stack, jaxpr, around, holder) if stack else None
             call = known[id(stack)]
             own = (call, self._line(frame)) if call is not None and frame is not None else None if stack else place
             if own is not None:
-                self._note(path, eqn, own)
+                self._note(path, own, "transpose" in transforms)
             if eqn.params:
                 self._inside(eqn, path, call if call is not None else around, stack or holder, own)
 
-    def _note(self, path: str, eqn: JaxprEqn, place: tuple[int, int]) -> None:
+    def _note(self, path: str, place: tuple[int, int], backward: bool) -> None:
         self.of[path] = place
         mark = self.marks.get(place)
         if mark is None:
             mark = self.marks[place] = Mark([], [])
-        backward = "transpose" in self.stacks.transforms(eqn.traceback)
         (mark.backward if backward else mark.forward).append(path)
 
     def _line(self, frame: Frame) -> int:
-        line = self._lines.get(frame)
+        line = self._lines.get(id(frame))  # `stacks` keeps each frame once
         if line is None:
-            line = self._lines[frame] = frame.position.line
+            line = self._lines[id(frame)] = frame.position.line
         return line
 
     def _inside(self, eqn: JaxprEqn, path: str, call: int | None, stack: Stack, place: tuple[int, int] | None) -> None:

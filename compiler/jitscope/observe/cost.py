@@ -111,7 +111,8 @@ class Costs:
         if name not in self.known:
             self.known[name] = self._once(name)
             for instruction in self.computations[name].instructions:
-                self.known[name] = self.known[name].plus(self._more(instruction))
+                if (more := self._more(instruction)) is not _NOTHING:
+                    self.known[name] = self.known[name].plus(more)
         return self.known[name]
 
     def _once(self, name: str) -> _Sum:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core.avals import ShapedArray
-from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, subjaxprs, subpath
+from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Var, subjaxprs, subpath
 from ..core.printing import Names, atom_text, binder_text, shown_params
 from .calls import CallTree
 from .groups import grouped
@@ -88,12 +88,10 @@ class _Builder:
         label = str(eqn.params.get("name") or eqn.primitive.name) if inner else eqn.primitive.name
         if inner and eqn.primitive.name == "scan":
             label = f"{label} × {eqn.params['length']}"
-        avals = [v.aval for v in eqn.outvars]
-        self._node(
-            path, "scope" if inner else "equation", label, scope, avals, self.names.line(eqn).rstrip(), params, [path]
-        )
-        self.nodes[-1]["call"] = self.calls[path][0] if path in self.calls else None
-        self.nodes[-1]["transforms"] = list(self.stacks.transforms(eqn.traceback))
+        avals, text = [v.aval for v in eqn.outvars], self.names.line(eqn).rstrip()
+        node = self._node(path, "scope" if inner else "equation", label, scope, avals, text, params, [path])
+        call, transforms = self.calls.get(path), self.stacks.found(eqn.traceback)[2]
+        node["call"], node["transforms"] = call and call[0], [*transforms]
         for var in eqn.outvars:
             self.sources[var], self.producers[var] = path, eqn
         if not inner:
@@ -179,29 +177,27 @@ class _Builder:
         text: str,
         params: dict[str, str],
         paths: list[str],
-    ) -> None:
-        self.nodes.append(
-            {
-                "id": node,
-                "kind": kind,
-                "label": label,
-                "scope": scope,
-                "types": [a.short() for a in avals],
-                "bytes": sum(a.bytes for a in avals),
-                "text": text,
-                "params": params,
-                "paths": paths,
-                "positions": [self.positions[p] for p in paths if p in self.positions],
-                "fused_into": None,
-            }
-        )
+    ) -> Document:
+        document = {
+            "id": node,
+            "kind": kind,
+            "label": label,
+            "scope": scope,
+            "types": [a.short() for a in avals],
+            "bytes": sum([a.bytes for a in avals]),
+            "text": text,
+            "params": params,
+            "paths": paths,
+            "positions": [self.positions[p] for p in paths if p in self.positions],
+            "fused_into": None,
+        }
+        self.nodes.append(document)
+        return document
 
     def _edge(self, atom: Atom, target: str) -> None:
-        if isinstance(atom, Literal) or atom not in self.sources:
-            return
-        self.edges.append(
-            {"from": self.sources[atom], "to": target, "type": atom.aval.short(), "bytes": atom.aval.bytes}
-        )
+        if isinstance(atom, Var) and (source := self.sources.get(atom)) is not None:
+            aval = atom.aval
+            self.edges.append({"from": source, "to": target, "type": aval.short(), "bytes": aval.bytes})
 
 
 def _operands(eqn: JaxprEqn, segment: str) -> Sequence[Atom] | None:

@@ -126,6 +126,9 @@ class _Value:
         return _Value(tuple((name, kind) for name, _ in self.sources))
 
 
+_UNKNOWN = _Value()
+
+
 def _either(values: Sequence[_Value]) -> _Value:
     """One of several values, as a conditional gives."""
     if all(v.parts is not None and len(v.parts) == len(values[0].parts or ()) for v in values):
@@ -153,7 +156,8 @@ class _Walk:
         self.ops: list[Op] = []
         self.ids: set[str] = set()
         self.rules = {
-            name: getattr(self, f"_{name}") for name in ("parameter", "call", "while", "conditional", "fusion")
+            name: getattr(self, f"_{name.replace('-', '_')}")
+            for name in (*_PLUMBING, "call", "while", "conditional", "fusion")
         }
 
     def flow(self) -> Flow:
@@ -170,39 +174,37 @@ class _Walk:
     def value(
         self, i: Instruction, known: dict[str, _Value], arguments: Sequence[_Value] | None, place: _Place
     ) -> _Value:
-        operands = [known.get(name, _Value()) for name in i.operands]
+        operands = [known.get(name, _UNKNOWN) for name in i.operands]
         if i.opcode == "parameter" and arguments is not None:
             return arguments[int(i.literal)]
-        if i.opcode == "tuple":
-            return _Value(parts=tuple(operands))
-        if i.opcode == "get-tuple-element":
-            return operands[0].part(_index(i), i.type)
-        return self.rules.get(i.opcode, self._operation)(i, operands, place)
+        rule = self.rules.get(i.opcode)
+        return _Value(((self.add(i, place, operands).id, i.type),)) if rule is None else rule(i, operands, place)
 
-    def add(self, i: Instruction, place: _Place, does: Instruction | None = None) -> Op:
+    def add(
+        self, i: Instruction, place: _Place, operands: Iterable[_Value] = (), does: Instruction | None = None
+    ) -> Op:
         name = i.name if i.name not in self.ids else f"{place.scope}/{i.name}"
         while name in self.ids:
             name += "'"
         self.ids.add(name)
-        op = Op(name, i, does or i, place.scope, place.depth, self.paths(i, place.prefix))
-        op.is_library = self.is_library(i)
+        paths, sources = self.paths(i, place.prefix), _each(operands)
+        op = Op(name, i, does or i, place.scope, place.depth, paths, is_library=self.is_library(i), sources=sources)
         self.ops.append(op)
         return op
 
     def paths(self, i: Instruction, prefix: tuple[str, ...]) -> tuple[str, ...]:
-        if i.opcode in _PLUMBING:
-            return ()
-        own = paths_in(i.op_name)
-        if not prefix:
+        own = paths_in(i.op_name) if i.op_name and i.opcode not in _PLUMBING else ()
+        if not prefix or i.opcode in _PLUMBING:
             return own
         if not own and i.opcode != "constant":
             return prefix  # of what a call does, some may have no name of its own
         return unique(f"{outer}/{path}" for outer in prefix for path in own)
 
-    def _operation(self, i: Instruction, operands: list[_Value], place: _Place) -> _Value:
-        op = self.add(i, place)
-        op.sources = _each(operands)
-        return _Value(((op.id, i.type),))
+    def _tuple(self, i: Instruction, operands: list[_Value], place: _Place) -> _Value:
+        return _Value(parts=tuple(operands))
+
+    def _get_tuple_element(self, i: Instruction, operands: list[_Value], place: _Place) -> _Value:
+        return operands[0].part(_index(i), i.type)
 
     def _parameter(self, i: Instruction, operands: list[_Value], place: _Place) -> _Value:
         op = self.add(i, place)
@@ -223,9 +225,8 @@ class _Walk:
         return self.run(self.computations[called["body"]], operands, place.inside(op))
 
     def _conditional(self, i: Instruction, operands: list[_Value], place: _Place) -> _Value:
-        op = self.add(i, place)
+        op = self.add(i, place, operands[:1])
         op.is_scope = True
-        op.sources = _each(operands[:1])
         pairs = zip(i.calls, operands[1:], strict=True)
         return _either([self.run(self.computations[name], [value], place.inside(op)) for name, value in pairs])
 
@@ -244,9 +245,8 @@ class _Walk:
     def fusion_of_one(
         self, i: Instruction, only: Instruction, computation: Computation, operands: list[_Value], place: _Place
     ) -> _Value:
-        op = self.add(i, place, does=only)
+        op = self.add(i, place, operands, does=only)
         op.paths = self.paths(only, place.prefix) or op.paths
-        op.sources = _each(operands)
         op.holds = tuple((j.type, j.literal) for j in computation.instructions if j.opcode == "constant")
         return _Value(((op.id, i.type),))
 
@@ -255,7 +255,7 @@ class _Walk:
             return i.kind == "kCustom" and "triton" not in i.backend_config  # Triton's code is generated
         if i.opcode == "custom-call":
             return True
-        return self.optimized and i.opcode in _LIBRARY
+        return i.opcode in _LIBRARY and self.optimized
 
 
 def _index(i: Instruction) -> int:
@@ -263,4 +263,5 @@ def _index(i: Instruction) -> int:
 
 
 def _each(values: Iterable[_Value]) -> list[tuple[str, str]]:
-    return list(dict.fromkeys([source for value in values for source in value.all()]))
+    found = [source for value in values for source in (value.sources if value.parts is None else value.all())]
+    return list(dict.fromkeys(found)) if len(found) > 1 else found

@@ -53,7 +53,7 @@ def positions_of(jaxpr: Jaxpr, cell_of: CellOf = no_cell, stacks: Stacks | None 
             continue
         if eqn.params:
             inherited.update((subpath(path, segment)[:-1], frame) for segment, _ in subjaxprs(eqn.params))
-        key = (frame, names)
+        key = (id(frame), names)  # `stacks` keeps each frame once
         if key not in known:
             document = position_document(frame.position, cell_of)
             known[key] = {**document, "named_scope": "/".join(names)} if document and names else document

@@ -36,9 +36,7 @@ class Stacks:
     """The stacks of handles. Equal ones are one object, so that they can be compared by identity."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[int, ...], Found] = {}
-        self._of_handles: dict[int, tuple[Any, Found]] = {}
-        self._transforms: dict[int, tuple[str, ...]] = {}
+        self._known: dict[Any, Found] = {None: ((), None, ())}
         self._frames: dict[tuple[int, int], Frame] = {}
         self._shared: dict[Stack, Stack] = {}
 
@@ -53,37 +51,25 @@ class Stacks:
 
     def transforms(self, handle: Any) -> tuple[str, ...]:
         """What made an equation from the one that was written at the handle: any of "jvp", "transpose", "vmap", in this order."""
-        transforms = self._transforms.get(id(handle))
-        if transforms is None:
-            marked, seen = source.transforms_of(handle), self.found(handle)[2]
-            transforms = self._transforms[id(handle)] = source.in_order((*marked, *seen)) if seen else marked
-        return transforms
+        return self.found(handle)[2]
 
     def found(self, handle: Any) -> Found:
-        """`of`, `innermost` and `transforms`' part that the stack shows, at once."""
-        found = self._of_handles.get(id(handle))
+        """`of`, `innermost` and `transforms` at once."""
+        found = self._known.get(handle)  # handles of one stack are equal
         if found is None:
-            found = self._of_handles[id(handle)] = (handle, self._looked_up(handle))
-        return found[1]
-
-    def _looked_up(self, handle: Any) -> Found:
-        if handle is None:
-            return (), None, ()
-        codes, offsets = handle.raw_frames()
-        key = (*map(id, codes), *offsets)
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = self._users(codes, offsets)
+            found = self._known[handle] = self._looked_up(handle)
         return found
 
-    def _users(self, codes: list[CodeType], offsets: list[int]) -> Found:
+    def _looked_up(self, handle: Any) -> Found:
+        codes, offsets = handle.raw_frames()
         own = [(c, o) for c, o in zip(codes, offsets, strict=True) if not is_internal(c.co_filename)]
         own = [(c, o) for c, o in own if not is_installed(c.co_filename)] or own
         outer = [code for code, _ in own[1:]] + [None]
         stack = tuple(
             self._frame(*pair) for pair, around in reversed([*zip(own, outer)]) if not _is_part(pair[0], around)
         )
-        return self._shared.setdefault(stack, stack), self._frame(*own[0]) if own else None, _transforms(codes)
+        transforms = source.in_order((*source.transforms_of(handle), *_transforms(codes)))
+        return self._shared.setdefault(stack, stack), self._frame(*own[0]) if own else None, transforms
 
     def _frame(self, code: CodeType, offset: int) -> Frame:
         return self._frames.setdefault((id(code), offset), Frame(code, offset))

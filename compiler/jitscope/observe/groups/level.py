@@ -34,8 +34,8 @@ class Level:
         return _Repeats(self, eqns).fold(items)
 
     def _place(self, eqn: JaxprEqn) -> Place:
-        handle = eqn.traceback
-        return Place(self.stacks.of(handle), source.names_of(handle), "transpose" in self.stacks.transforms(handle))
+        stack, _, transforms = self.stacks.found(eqn.traceback)
+        return Place(stack, source.names_of(eqn.traceback), "transpose" in transforms)
 
 
 class _Repeats:
@@ -48,9 +48,11 @@ class _Repeats:
         self.signs: dict[Block, int] = {}
 
     def fold(self, items: list[Item]) -> list[Item]:
+        if len(items) < LEAST:
+            return [*map(self._inner, items)]
         found: list[Item] = []
         at = 0
-        for stretch in stretches([self._sign(item) for item in items]) if len(items) >= LEAST else ():
+        for stretch in stretches([self._sign(item) for item in items]):
             for start, end, period in self._equal(items, stretch):
                 found += map(self._inner, items[at:start])
                 found.append(self._repeat(items[start:end], period))
