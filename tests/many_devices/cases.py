@@ -52,6 +52,16 @@ def lies(x: Any) -> list[Any]:
     return [np.asarray(x), str(x.sharding)]
 
 
+def tells(x: Any) -> list[Any]:
+    """Values and layout, whose spec ends with the last axis that is cut."""
+    if not hasattr(x.sharding, "spec"):
+        return lies(x)
+    spec = list(x.sharding.spec)
+    while spec and spec[-1] is None:
+        spec.pop()
+    return [np.asarray(x), str(x.sharding.mesh), str(spec)]
+
+
 # Values --------------------------------------------------------------------------------------------------------------
 
 

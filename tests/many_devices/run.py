@@ -29,10 +29,13 @@ def main(root: str, names: list[str]) -> None:
     if root == "jax":
         os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
     os.environ["JITSCOPE_NUM_CPU_DEVICES"] = "8"
+    import tests.many_devices.cases_of_documentation
     import tests.many_devices.cases_of_exports
     import tests.many_devices.cases_of_inputs
+    import tests.many_devices.cases_of_nesting
     import tests.many_devices.cases_of_partitioning
     import tests.many_devices.cases_of_parts
+    import tests.many_devices.cases_of_spread_operations
     import tests.many_devices.cases_of_types  # noqa: F401  (more cases)
     from tests.many_devices.cases import CASES, Given
 

@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tests.many_devices.cases_of_documentation
 import tests.many_devices.cases_of_exports
 import tests.many_devices.cases_of_inputs
+import tests.many_devices.cases_of_nesting
 import tests.many_devices.cases_of_partitioning
 import tests.many_devices.cases_of_parts
+import tests.many_devices.cases_of_spread_operations
 import tests.many_devices.cases_of_types  # noqa: F401  (more cases)
 from tests.many_devices.cases import CASES
 from tests.many_devices.several import said_by

@@ -16,7 +16,7 @@ from ..control.shard_map import part_aval, shard_map_p
 from ..core.avals import aval_of
 from ..core.folding import fold
 from ..core.meshes import AbstractMesh, AxisType, Mesh, ordered
-from ..core.meshes_in_force import current_mesh
+from ..core.meshes_in_force import abstract, current_mesh
 from ..core.shardings import NamedSharding, PartitionSpec, mentioned, names_of
 from ..core.trace import Tracer, evaluating
 from ..core.varying import inside, manual, varied, varying
@@ -91,7 +91,7 @@ def _mesh(mesh: Any) -> Any:
     if isinstance(mesh, Mesh):
         found = mesh
     else:
-        found = here.mesh if here is not None else current_mesh()
+        found = here.mesh if here is not None else current_mesh() or mesh or abstract.get()
         if found is None:
             raise ValueError("shard_map needs a mesh: pass mesh=, or put one in force with jitscope.set_mesh(mesh)")
         if mesh is not None and mesh.shape_tuple != found.shape_tuple:
@@ -317,6 +317,9 @@ def _pmapped(fun: Any, name: Any, in_axes: Any, out_axes: Any, statics: Any, dev
         rest = iter(dynamic)
         out, out_tree = tree.flatten(fun(*[x if i in statics else next(rest) for i, x in enumerate(args)], **named))
         at = tree.broadcast_prefix(out_axes, out_tree, "pmap: out_axes")
+        for x, a in zip(out, at):
+            if a is not None and not -aval_of(x).ndim - 1 <= a <= aval_of(x).ndim:
+                raise ValueError(f"pmap of {name_of(fun)}: out_axes says {a}, and a result of {aval_of(x).ndim + 1} axes has none of that number")  # fmt: skip
         found[:] = [out_tree, at, [aval_of(x).ndim + 1 for x in out]]
         return tuple(x if a is None else reshape(x, _with_one(x, a)) for x, a in zip(out, at))
 

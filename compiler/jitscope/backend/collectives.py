@@ -37,6 +37,12 @@ class Collectives:
     ) -> list[Any]:
         """A program that sees one device's parts along `axes`."""
         meshes = self.module.meshes
+        count = 1 if meshes.group is None else meshes.mesh.size
+        if count != mesh.size:
+            raise ValueError(
+                f"shard_map over {mesh} needs {mesh.size} devices, and this program runs on {count}. What to do: put a mesh of "
+                "devices in force (jitscope.set_mesh), or pass one as mesh="
+            )
         if meshes.group is None:
             return self.inner_jaxpr(closed, values)
         from .constraint import outside
@@ -44,8 +50,9 @@ class Collectives:
         already = meshes.manual
         avals_in, avals_out = self.avals_in, self.avals_out
         said = [[(mesh, outside(s, already), physical(a).ndim) for s, a in zip(*side)] for side in ((ins, avals_in), (outs, avals_out))]  # fmt: skip
+        is_open = len(already) + len(axes) < len(mesh.axis_names)  # along the others nothing was said
         operation = self.module.mlir.sdy.ManualComputationOp(
-            [self.type(a) for a in avals_out], list(values), meshes.many(said[0]), meshes.many(said[1]), meshes.axes(mesh, axes)
+            [self.type(a) for a in avals_out], list(values), meshes.many(said[0], is_open), meshes.many(said[1], is_open), meshes.axes(mesh, axes)
         )  # fmt: skip
         block = operation.regions[0].blocks.append(*[self.type(a) for a in closed.in_avals])
         before, meshes.manual = self.module.run.now, (*already, *axes)
@@ -169,11 +176,11 @@ class Collectives:
             [x], split, concat, count, self._groups(axes, groups), channel_handle=self._channel()
         ).results[0]
 
-    def collective_permute(self, x: Any, axis: Any, perm: Sequence[tuple[int, int]]) -> Any:
+    def collective_permute(self, x: Any, axes: Sequence[Any], perm: Sequence[tuple[int, int]]) -> Any:
         """What the device that the pairs say has; zeros where none is said."""
         if not self.apart:
             return x if (0, 0) in perm else self.hlo.subtract(x, x)
-        rows = np.asarray(self._groups([axis])).tolist()
+        rows = np.asarray(self._groups(axes)).tolist()
         pairs = [[row[a], row[b]] for row in rows for a, b in perm]
         found = np.array(pairs, np.int64).reshape(-1, 2)
         return self.hlo.collective_permute(x, self.ir.DenseIntElementsAttr.get(found), channel_handle=self._channel())

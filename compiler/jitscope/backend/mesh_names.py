@@ -60,9 +60,9 @@ class Meshes:
                 values[i] = self.module.mlir.sdy.ShardingConstraintOp(values[i], said).result
         return values if several else values[0]
 
-    def many(self, pairs: Sequence[tuple[Any, PartitionSpec, int]]) -> Any:
-        """The attribute of several layouts."""
-        said = ", ".join(self.text(mesh, spec, ndim) for mesh, spec, ndim in pairs)
+    def many(self, pairs: Sequence[tuple[Any, PartitionSpec, int]], is_open: bool = False) -> Any:
+        """The attribute of several layouts; with `is_open` the compiler may cut each axis further."""
+        said = ", ".join(self.text(mesh, spec, ndim, range(ndim) if is_open else ()) for mesh, spec, ndim in pairs)
         return self.module.ir.Attribute.parse(f"#sdy.sharding_per_value<[{said}]>")
 
     def on_first(self, results: int) -> Any:

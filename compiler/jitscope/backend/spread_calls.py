@@ -27,7 +27,7 @@ class Shardings:
         leaves = [*tree.leaves(ins), *tree.leaves(outs)]
         for x in leaves:
             if not isinstance(x, (Sharding, PartitionSpec)) and not client.is_device(x):
-                raise ValueError(
+                raise TypeError(
                     f"in_shardings and out_shardings are shardings, PartitionSpecs, None, or trees of those, not {x!r}"
                 )
         self.key = (tuple(leaves), str(tree.structure(ins)), str(tree.structure(outs)))

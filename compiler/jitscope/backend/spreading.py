@@ -174,7 +174,8 @@ def spread_for(
     (`outs`: shardings or None) or an equation asks for several, how it is spread over them. Raises ValueError where some are on
     other devices; of arguments on one device, those that are `fixed`."""
     wanted = [s.mesh for s in outs if isinstance(s, NamedSharding) and s.mesh.size > 1]
-    given = [_mesh_of(at) for at in layouts if isinstance(at, Layout)]
+    # What is whole everywhere says least of how the others are to be named.
+    given = [_mesh_of(at) for at in sorted((at for at in layouts if isinstance(at, Layout)), key=_is_whole)]
     mesh = next(iter([*wanted, *given]), None) or mesh_of_program(closed) or _mesh_in_force(closed)
     if mesh is None and not isinstance(device, Group):
         return device
@@ -221,6 +222,10 @@ def _said(asked: Any, aval: Any, mesh: Any) -> Any:
     if asked is not None or not mesh.are_all_axes_explicit or not _over(aval, mesh):
         return asked
     return NamedSharding(mesh, aval.sharding.spec)
+
+
+def _is_whole(at: Layout) -> bool:
+    return at.said is None or at.said.is_fully_replicated
 
 
 def _mesh_of(at: Layout) -> Any:

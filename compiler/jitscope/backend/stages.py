@@ -121,7 +121,8 @@ class ShapeDtypeStruct:
 
 
 def struct_of(aval: ShapedArray) -> ShapeDtypeStruct:
-    return ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type)
+    said = aval.sharding if hasattr(aval.sharding, "spec") else None  # how it lies along Explicit axes
+    return ShapeDtypeStruct(aval.shape, aval.dtype, sharding=said, weak_type=aval.weak_type)
 
 
 def aval_like(x: Any, what: str = "an argument") -> ShapedArray:

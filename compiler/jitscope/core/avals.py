@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 import math
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -135,6 +135,21 @@ class ShapedArray(AbstractValue):
     def vma(self) -> frozenset:
         """Inside `shard_map`: the mesh axes over which the value varies."""
         return getattr(self.sharding, "axes", frozenset())
+
+    @property
+    def manual_axis_type(self) -> "ManualAxisType":
+        """Inside `shard_map`: what is known of the value along the mesh axes over which a function sees one device."""
+        return ManualAxisType(self.vma)
+
+    mat = manual_axis_type
+
+
+class ManualAxisType(NamedTuple):
+    """Mesh axes along which a value differs between devices (`varying`), is still to be summed, or was."""
+
+    varying: frozenset = frozenset()
+    unreduced: frozenset = frozenset()
+    reduced: frozenset = frozenset()
 
 
 def _too_large(shape: Shape, dtype: Any) -> bool:

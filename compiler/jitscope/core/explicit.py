@@ -273,7 +273,8 @@ def _resized(o: Operation) -> Any:
 @rule("dynamic_update_slice")
 def _updated(o: Operation) -> Any:
     whole, part = o.specs[0], o.specs[1]
-    if type(o.avals[1].sharding) is NamedSharding and type(o.avals[0].sharding) is NamedSharding and whole != part:
+    full = [m == n or not names for m, n, names in zip(o.avals[1].shape, o.avals[0].shape, whole)]
+    if part != whole and not (all(full) and all(not names or names == own for names, own in zip(part, whole))):
         raise o.refuse("the update must lie as what it is written into", RESHARD)
     return whole
 

@@ -221,6 +221,8 @@ class NamedSharding(Sharding):
             raise TypeError(f"the spec of a NamedSharding is a PartitionSpec, not {type(spec).__name__}: {spec!r}")
         if not isinstance(mesh, (Mesh, AbstractMesh)):
             raise TypeError(f"the mesh of a NamedSharding is a Mesh or an AbstractMesh, not {type(mesh).__name__}")
+        if memory_kind == "device" and isinstance(mesh, Mesh):
+            memory_kind = None  # the devices' own
         key = (mesh, spec, memory_kind)
         found = _shardings.get(key)
         if found is None:

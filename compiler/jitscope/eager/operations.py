@@ -119,11 +119,25 @@ def _run_inner(inner: ClosedJaxpr, primitive: Primitive, args: tuple, params: di
     return run([a.buf for a in arrays])
 
 
+def _said_by(closed: ClosedJaxpr) -> list[Any]:
+    """How the results of a `shard_map` by itself lie: as its specs say."""
+    eqn = closed.eqns[0] if len(closed.eqns) == 1 else None
+    if eqn is None or eqn.primitive.name != "shard_map" or len(eqn.params["axes"]) < len(eqn.params["mesh"].axis_names):
+        return []
+    from ..core.meshes import Mesh
+    from ..core.shardings import NamedSharding  # of several devices
+
+    if not isinstance(eqn.params["mesh"], Mesh):
+        return []
+    return [NamedSharding(eqn.params["mesh"], spec) for spec in eqn.params["out_specs"]]
+
+
 def _recorded_program(closed: ClosedJaxpr, name: str, device: Any, arrays: Sequence[Array]) -> Any:
     if device is not None:
         from ..backend.spreading import spread_for  # of several devices
 
-        device = spread_for(closed, [a.buf._sharding for a in arrays], device, (), [a.committed for a in arrays])
+        outs = _said_by(closed)
+        device = spread_for(closed, [a.buf._sharding for a in arrays], device, outs, [a.committed for a in arrays])
     number = records.new_program()
     position, call_site = closed.jaxpr.debug.defined, source.here()
     records.emit(records.Record("derive", name, number, 0.0, position, call_site, payload=closed))

@@ -6,6 +6,7 @@ they are lowered to an exchange between these. Elsewhere they have no meaning.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from typing import Any
 
@@ -300,17 +301,35 @@ class AllToAll(Collective):
 
 
 class Permute(Collective):
-    """Example `b` gets the value of example `a` for each pair (a, b) in `perm`, zeros where there is none."""
+    """Example `b` gets the value of example `a` for each pair (a, b) in `perm`, zeros where there is none. Of a tuple of axes the last
+    one counts fastest; all of them are a mesh's."""
+
+    def named_axes(self, *, axis_name, **params):
+        return axis_name if isinstance(axis_name, tuple) else (axis_name,)
 
     def abstract(self, x, /, *, axis_name, perm):
-        size, sides = _axis_size(axis_name), list(zip(*perm))
+        size, sides = math.prod(map(_axis_size, self.named_axes(axis_name=axis_name))), list(zip(*perm))
         if any(len(set(side)) != len(side) or not all(0 <= i < size for i in side) for side in sides):
             raise ValueError(f"ppermute along the axis {axis_name!r}, which has {size} examples: {perm} must be pairs "
                              "(source, destination) in which no source and no destination comes twice")  # fmt: skip
         return pure(x)
 
+    def lower(self, ctx, x, /, *, axis_name, perm):
+        here = manual()
+        if isinstance(axis_name, tuple) and here is not None and all(name in here.axes for name in axis_name):
+            return ctx.collective_permute(x, axis_name, perm)
+        return super().lower(ctx, x, axis_name=axis_name, perm=perm)
+
     def among_devices(self, ctx, x, /, *, axis_name, perm):
-        return ctx.collective_permute(x, axis_name, perm)
+        return ctx.collective_permute(x, (axis_name,), perm)
+
+    def batch(self, axis, args, dims, /, *, axis_name, perm):
+        if isinstance(axis_name, tuple) and axis.name in axis_name:
+            raise NotImplementedError(
+                f"ppermute along {axis_name} under a vmap over {axis.name!r}: along several axes it runs over those of a mesh alone. "
+                "What to do: apply it to one axis after the other"
+            )
+        return super().batch(axis, args, dims, axis_name=axis_name, perm=perm)
 
     def transpose(self, ct, x, /, *, axis_name, perm):
         return [ppermute_p(ct, axis_name=axis_name, perm=tuple((b, a) for a, b in perm))]

@@ -262,12 +262,14 @@ def _check_parts(name: str, x: Any, at: int, names: tuple[Hashable, ...], count:
 
 
 def ppermute(x: Any, axis_name: Hashable, perm: Sequence[tuple[int, int]]) -> Any:
-    """Each leaf sent from example to example by the pairs (source, destination); who gets nothing has zeros.
+    """Each leaf sent from example to example by the pairs (source, destination); who gets nothing has zeros. Along several axes of
+    a mesh, a tuple, the last one counts fastest.
 
-    Raises NameError for an unknown axis, ValueError for pairs that are no permutation.
+    Raises NameError for an unknown axis, ValueError for pairs that are no permutation, NotImplementedError for several axes under `vmap`.
     """
-    pairs, name = tuple((int(a), int(b)) for a, b in perm), _one_name("ppermute", axis_name)
-    return tree.map(lambda x: ppermute_p(varied(x, checked_axes((name,))), axis_name=name, perm=pairs), x)
+    pairs, names = tuple((int(a), int(b)) for a, b in perm), _names(axis_name)
+    name = names[0] if len(names) == 1 else names
+    return tree.map(lambda x: ppermute_p(varied(x, checked_axes(names)), axis_name=name, perm=pairs), x)
 
 
 def pshuffle(x: Any, axis_name: Hashable, perm: Sequence[int]) -> Any:
