@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy
@@ -26,13 +26,14 @@ NEEDS_VALUES = (
 @dataclasses.dataclass
 class Answer:
     """To one sample with one dtype. `error`: the types of what it raised. `out`: its leaves, described. `values`: of its arrays.
-    `grads`: by operand; None where it was not asked, a list of error types where it has none. `mapped`: whether vmap goes through;
+    `others`: of its arrays for the second operands, where it is mapped over both. `grads`: by operand; None where it was not asked, a list of error types where it has none. `mapped`: whether vmap goes through;
     `equations` counts those of its jaxpr."""
 
     error: list[str] | None = None
     out: str = ""
     eager: bool = False
     values: list[numpy.ndarray] | None = None
+    others: list[numpy.ndarray] | None = None
     grads: Any = None
     mapped: Any = None
     equations: int = 0
@@ -52,17 +53,18 @@ def ask(library: Library, function: Function, dtype: str, compiled: Callable[[An
         answers = [_described(library, sample, given) for sample in function.samples]
         if dtype in operands.VALUED and function.option("values") != "no":
             together = [(s, a) for s, a in zip(function.samples, answers) if a.error is None and not a.eager]
-            _fill(library, together, given, compiled)
+            both = dtype == "float32" and function.option("vmap") != "no"
+            _fill(library, together, [library.operands(dtype, variant) for variant in range(1 + both)], compiled)
         if dtype == "float32" and function.option("grad") != "no":
             _differentiate(library, function, answers, given, compiled)
         if dtype == "float32" and function.option("vmap") != "no":
             for sample, answer in zip(function.samples, answers):
                 if answer.error is None and not answer.eager and sample.names:
-                    answer.mapped = _maps(library, sample, given)
+                    answer.mapped = _maps(library, sample, dtype)
         return answers
 
 
-def _used(sample: Sample, given: dict[str, Any]) -> dict[str, Any]:
+def _used(sample: Sample, given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: given[name] for name in sample.names}
 
 
@@ -127,14 +129,19 @@ def program(library: Library, samples: Sequence[Sample]) -> Callable[[dict[str, 
 
 
 def _fill(
-    library: Library, together: Sequence[tuple[Sample, Answer]], given: Any, compiled: Callable[[Any], Any]
+    library: Library,
+    together: Sequence[tuple[Sample, Answer]],
+    variants: Sequence[Mapping[str, Any]],
+    compiled: Callable[[Any], Any],
 ) -> None:
     if not together:
         return
     samples = [sample for sample, _ in together]
-    used = {name: given[name] for s in samples for name in s.names}
-    for (_, answer), arrays in zip(together, compiled(program(library, samples))(used)):
-        answer.values = [plain(library, x) for x in arrays]
+    names = {name for s in samples for name in s.names}
+    run = compiled(program(library, samples))
+    found = [[[plain(library, x) for x in xs] for xs in run({n: given[n] for n in names})] for given in variants]
+    for (_, answer), values, *others in zip(together, *found):
+        answer.values, answer.others = values, others[0] if others else None
 
 
 def total(library: Library, arrays: Sequence[Any]) -> Any:
@@ -175,12 +182,11 @@ def gradient(library: Library, sample: Sample) -> Callable[..., Any]:
     return library.jx.grad(lambda wanted, rest: total(library, library.leaves(sample.expr, {**wanted, **rest})[0]))
 
 
-def _maps(library: Library, sample: Sample, given: Any) -> Any:
+def _maps(library: Library, sample: Sample, dtype: str) -> Any:
     """True, or the types of the error."""
-    stacked = {name: library.jnp.stack([x, x]) for name, x in _used(sample, given).items()}
     run = lambda used: [library.jnp.asarray(x) for x in library.leaves(sample.expr, used)[0]]
     try:
-        library.jx.make_jaxpr(library.jx.vmap(run))(stacked)
+        library.jx.make_jaxpr(library.jx.vmap(run))(_used(sample, library.pairs(dtype)))
     except Exception as error:
         return error_types(error)
     return True

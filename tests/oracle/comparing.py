@@ -157,23 +157,17 @@ def _numpy_values(sample: Sample, dtype: str) -> list[numpy.ndarray]:
 
 
 def _mapped(library: Library, function: Function, answers: Sequence[Answer]) -> list[str]:
-    """vmap over two sets of operands against the same program run on each."""
-    chosen = [s for s, a in zip(function.samples, answers) if a.mapped is True]
+    """vmap over two sets of operands against the program without it, run on each."""
+    chosen = [(s, a) for s, a in zip(function.samples, answers) if a.mapped is True]
     if not chosen:
         return []
-    names = {name for s in chosen for name in s.names}
-    first, second = ({n: x for n, x in library.operands("float32", v).items() if n in names} for v in (0, 1))
-    run = program(library, chosen)
-    single = jx.jit(run)
-    both = {n: library.jnp.stack([first[n], second[n]]) for n in names}
-    together = jx.jit(jx.vmap(run))(both)
+    both = {name: library.pairs("float32")[name] for s, _ in chosen for name in s.names}
+    together = jx.jit(jx.vmap(program(library, [s for s, _ in chosen])))(both)
     found = []
-    for at, given in enumerate((first, second)):
-        for sample, arrays, wanted in zip(chosen, together, single(given)):
-            for x, y in zip(arrays, wanted):
-                for problem in unlike(
-                    f"mapped, at {at},", "alone", plain(library, x[at]), plain(library, y), "float32", 8
-                ):
+    for (sample, answer), arrays in zip(chosen, together):
+        for x, wanted in zip(arrays, zip(answer.values or [], answer.others or []), strict=True):
+            for at, y in enumerate(wanted):
+                for problem in unlike(f"mapped, at {at},", "alone", plain(library, x[at]), y, "float32", 8):
                     found.append(f"{sample.expr}: {problem}")
     return found
 

@@ -9,7 +9,8 @@ import inspect
 import math
 import operator
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy
@@ -48,6 +49,7 @@ class Library:
             with contextlib.suppress(ImportError):
                 importlib.import_module(f"{root}.{part}")
         self.scope = found
+        self.operands, self.pairs = functools.cache(self._operands), functools.cache(self._pairs)
 
     def __getattr__(self, name: str) -> Any:
         if name == "optimizers":
@@ -64,16 +66,22 @@ class Library:
             warnings.simplefilter("ignore")
             yield
 
-    def operands(self, dtype: str, variant: int = 0) -> dict[str, Any]:
+    def _operands(self, dtype: str, variant: int = 0) -> Mapping[str, Any]:
+        """Arrays by the names that samples have for them."""
         found: dict[str, Any] = {name: self.jnp.asarray(x) for name, x in operands.operands(dtype, variant).items()}
         found["key"] = self.jx.random.key(7 + variant)
         found["kd"] = self.jx.random.PRNGKey(7 + variant)
-        return found
+        return MappingProxyType(found)
 
-    def value(self, expr: str, given: dict[str, Any]) -> Any:
+    def _pairs(self, dtype: str) -> Mapping[str, Any]:
+        """The operands of both variants, stacked."""
+        first, second = (self.operands(dtype, variant) for variant in (0, 1))
+        return MappingProxyType({name: self.jnp.stack([first[name], second[name]]) for name in first})
+
+    def value(self, expr: str, given: Mapping[str, Any]) -> Any:
         return eval(_code(expr), {**self.scope, **given})
 
-    def leaves(self, expr: str, given: dict[str, Any]) -> tuple[list[Any], list[str]]:
+    def leaves(self, expr: str, given: Mapping[str, Any]) -> tuple[list[Any], list[str]]:
         """The arrays of a result, and a description of all its leaves."""
         arrays, shown = [], []
         for leaf in self.jx.tree_util.tree_leaves(self.value(expr, given)):

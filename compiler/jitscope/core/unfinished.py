@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from types import FrameType
+from functools import lru_cache
+from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from . import source
@@ -152,11 +153,15 @@ def _arguments(frame: FrameType) -> Iterator[Any]:
 
 def _named(frame: FrameType, lasti: int) -> Iterator[Any]:
     """The values of the names in the expression that failed in a function of the user's."""
-    path = path_at(source.position_in(frame.f_code, lasti))
     local = frame.f_locals
-    for node in ast.walk(path[0]) if path else ():
-        if isinstance(node, ast.Name):
-            yield from _parts(local.get(node.id))
+    for name in _names(frame.f_code, lasti):
+        yield from _parts(local.get(name))
+
+
+@lru_cache(maxsize=64)  # traces inside one another are asked about the same frames
+def _names(code: CodeType, lasti: int) -> list[str]:
+    path = path_at(source.position_in(code, lasti))
+    return [node.id for node in ast.walk(path[0]) if isinstance(node, ast.Name)] if path else []
 
 
 def _parts(x: Any, depth: int = 2) -> Iterator[Any]:
