@@ -63,3 +63,41 @@ def test_inner_jaxprs_count_each_time_and_series_as_many() -> None:
     assert not may_be_too_long(jaxpr_of(lambda x: lax.fori_loop(0, 100_000, lambda i, x: jnp.sin(x), x)))
     both = lambda x: lax.cond(x > 0, chain(MOST // 4), jnp.sin, x)
     assert may_be_too_long(jaxpr_of(lambda x: jnp.sin(both(x))))
+
+
+OLDER = {"xla_cpu_use_fusion_emitters": False}
+
+
+def sine_of(x, times):
+    for _ in range(times):
+        x = jnp.sin(x)
+    return x
+
+
+def test_a_compiler_that_would_end_the_process_is_not_given_the_program() -> None:
+    """Without the refusal this is a segmentation fault."""
+    long = lambda x: sine_of(x, 8_000)
+    with pytest.raises(ValueError, match=r"8,0\d\d operations one after the other.*fori_loop"):
+        jx.jit(long, compiler_options=OLDER)(jnp.ones(3))
+    inside = lambda x: jx.jit(chain(3_000))(jx.jit(chain(3_000))(x))
+    with pytest.raises(ValueError, match=r"6,0\d\d operations"):
+        jx.jit(inside, compiler_options=OLDER)(jnp.ones(3))
+
+
+def test_the_refusal_counts_what_is_one_after_the_other() -> None:
+    from jitscope.xla import hlo_module
+    from jitscope.xla.chains import longest
+
+    def length(f) -> int:
+        return longest(hlo_module.computations(hlo_module.unoptimized(jx.jit(f).lower(1.0).bytecode())))
+
+    assert length(chain(50)) in (51, 52) and length(lambda x: [jnp.sin(x + i) for i in range(50)]) < 8
+    assert 100 <= length(lambda x: jx.jit(chain(50))(jx.jit(chain(50, jnp.cos))(x))) <= 110
+    assert length(lambda x: chain(20)(lax.fori_loop(0, 9, lambda i, c: chain(30)(c), x))) < 45
+
+
+def test_the_variable_that_chooses_it_counts_too(monkeypatch) -> None:
+    program = "import jitscope as jx, jitscope.numpy as jnp\ndef f(x):\n    for _ in range(8_000):\n        x = x + x\n    return x\njx.jit(f)(jnp.ones(3))"
+    monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_use_fusion_emitters=false")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 1 and "ValueError: this program has 8,001 operations" in done.stderr, done.stderr[-2000:]

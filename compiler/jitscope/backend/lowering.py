@@ -177,9 +177,13 @@ def _argument_names(jaxpr: Jaxpr) -> list[str]:
     return [given[i] if i < len(given) else f"in{i}" for i in range(len(jaxpr.invars))]
 
 
+_LONGEST = 100
+
+
 def _symbol(name: str) -> str:
+    """A name as MLIR takes it, and as XLA can make names of files of (of at most 255 characters) when it writes down what it does."""
     cleaned = "".join(c if c.isalnum() and c.isascii() else "_" for c in name).strip("_")
-    return cleaned or "fn"
+    return cleaned[:_LONGEST] or "fn"
 
 
 def _no_symbolic(eqn: JaxprEqn, error: Exception) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from . import forks, mlir, processes
 from .callbacks import NUMBER, Runner, answer, calls_python
+from .chains import refuse_long
 from .cpu_tuning import LONG_CHAINS, SMALL_LOOPS
 from .devices import aval_of, default_device, get_client, sharding_of
 from .errors import XlaError, translate
@@ -171,10 +172,11 @@ class Executable:
         `compile_options` and are used up (the device is written into them). `callbacks` must hold every callable that
         the program names by index: with too few of them running it crashes the process. A program of `callbacks.Site`s
         has `callbacks.answer` alone; the number of the run is added to its arguments and results.
-        Raises XlaError, ValueError for a bad XLA option, ForkedProcessError.
+        Raises XlaError, ValueError for a bad XLA option or one with which XLA would not survive the program, ForkedProcessError.
         """
         device = default_device() if device is None else device
         options = _for_device(compile_options() if options is None else options, device, len(callbacks))
+        refuse_long(module, options)
         return cls(_load(module, device, options, callbacks), outputs, device, callbacks, donated)
 
     @classmethod

@@ -6,7 +6,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from jitscope.xla import hlo_module
+from jitscope.xla import callbacks, hlo_module
 from jitscope.xla.dumps import Source, Told, compiled_once_more
 
 from ..graph import result_names
@@ -74,10 +74,15 @@ def instrument(row: Row, given: object = None, change: str | None = None) -> Doc
 
 
 def names_of(row: Row) -> Names:
-    """What the program's own arguments are called: captured arrays first, then those of the call that it reads."""
+    """What the program's own arguments are called: captured arrays first, then those of the call that it reads, then the number of the
+    run, where it calls Python."""
     names = row.jaxpr.debug.arg_names if row.jaxpr else ()
     takes, count = row.takes, len(row.entry.argument_avals)
     hidden, kept = takes.arguments if takes is not None else (0, list(range(count)))
     arguments: list[tuple[int | None, str]] = [(None, f"captured array {i}") for i in range(hidden)]
     arguments += [(i, names[i] if i < len(names) else f"argument {i}") for i in kept]
-    return Names(arguments, result_names(row.jaxpr) if row.jaxpr else ())
+    results = list(result_names(row.jaxpr)) if row.jaxpr else []
+    if row.entry.executable.calls_python:
+        arguments.append((None, callbacks.MARK))
+        results.append(callbacks.MARK)
+    return Names(arguments, results)
