@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import _thread
+import tempfile
+import threading
+import time
+
 import numpy as np
 import pytest
 
@@ -92,3 +97,34 @@ REFUSED = {
 def test_the_number_of_the_run_has_a_name_among_buffers():
     buffers = look(row_of(KEPT["pure callback"], X), "memory")["buffers"]
     assert {"x", "result", "run of Python callbacks"} <= {buffer["label"].split(",")[0] for buffer in buffers}
+
+
+def test_an_interrupt_leaves_nothing_behind(tmp_path, monkeypatch):
+    """XLA goes on with the compilation, and writes files until it is done."""
+
+    def chain(x):
+        for i in range(90):
+            x = jnp.sin(x) + jnp.cos(x @ x) if i % 30 == 0 else jnp.tanh(x) * 1.5
+        return x
+
+    f = jx.jit(chain)
+    row = row_of(f, np.ones((8, 8), np.float32))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    def interrupt():
+        until = time.monotonic() + 60
+        while not any(tmp_path.iterdir()) and time.monotonic() < until:
+            pass
+        _thread.interrupt_main()
+
+    for instrument in ("memory", "machine"):
+        thread = threading.Thread(target=interrupt)
+        thread.start()
+        with pytest.raises(KeyboardInterrupt):
+            look(row, instrument)
+        thread.join()
+        for other in threading.enumerate():
+            if other.name == "jitscope compiles":
+                other.join()
+        assert not any(tmp_path.iterdir())
+    assert look(row, "memory")["buffers"]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from . import profiler
-from .program import Executable, compile_options
+from .program import Executable, compile_options, to_the_end
 
 
 class Source(NamedTuple):
@@ -70,6 +70,11 @@ def compiled_once_more(source: Source) -> Told:
 
 
 def _written(source: Source, **options: str) -> tuple[Written, ...]:
+    # After a Ctrl-C XLA goes on writing: the folder is removed by what waits for it.
+    return to_the_end(lambda: _read(source, options))
+
+
+def _read(source: Source, options: Mapping[str, str]) -> tuple[Written, ...]:
     with tempfile.TemporaryDirectory(prefix="jitscope-") as folder:
         source.compile(xla_dump_to=folder, xla_dump_hlo_as_text=True, **options)
         return tuple(_file(path) for path in sorted(Path(folder).iterdir()) if path.is_file())

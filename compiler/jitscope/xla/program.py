@@ -297,15 +297,15 @@ def _load(module: Any, device: Any, options: Any, callbacks: Sequence[Callable])
     client = get_client()
     try:
         if isinstance(module, str | bytes):
-            return _to_the_end(lambda: _load_text(client, module, device, options, callbacks))
-        return _to_the_end(lambda: client.compile_and_load(module, _devices(device), options, list(callbacks)))
+            return to_the_end(lambda: _load_text(client, module, device, options, callbacks))
+        return to_the_end(lambda: client.compile_and_load(module, _devices(device), options, list(callbacks)))
     except RuntimeFailure as error:
         from .partitioning import failure
 
         raise _option_error(error) or failure() or translate(error) from None
 
 
-def _to_the_end(work: Callable[[], Any]) -> Any:
+def to_the_end(work: Callable[[], Any]) -> Any:
     """What `work()` gives. After a Ctrl-C it goes on in a thread and its result is dropped.
 
     jaxlib itself leaves a compilation running too, but frees what it works on: that crashes the process. Only the main
