@@ -20,6 +20,7 @@ from jitscope.backend.signature import message_of
 from jitscope.backend.tracing import Arguments
 from jitscope.backend.watching import is_bad
 from jitscope.core import config, notices
+from jitscope.core.errors import explained
 from jitscope.core.trace import Tracer
 
 from . import output
@@ -49,9 +50,10 @@ class NanHunt(Shown):
         try:
             self.report = nans.hunt(trace(), leaves, name, callbacks, retrace=trace)
         except HasCallbacks:
-            raise ValueError(
-                f"{name} calls Python functions or has effects, and the hunt would run them again, several times"
-                "\n  what to do: find_nan(f, callbacks=True), or %nans --callbacks f(x)"
+            raise explained(
+                ValueError,
+                f"{name} calls Python functions or has effects, and the hunt would run them again, several times",
+                "find_nan(f, callbacks=True), or %nans --callbacks f(x)",
             ) from None
         super().__init__(nans.hunt_document(self.report, observe.ledger().cell_of))
 

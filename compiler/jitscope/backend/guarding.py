@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core import config, source
-from ..core.errors import JaxRuntimeError
+from ..core.errors import JaxRuntimeError, explained
 
 
 _WORDS = {
@@ -25,10 +25,9 @@ def guard(kind: str, what: Callable[[], str], explicit: bool = False) -> None:
     name, advice = _WORDS[kind]
     if level == "disallow_explicit" or (level == "disallow" and not explicit):
         line = source.told(source.here(), ", in ")
-        raise JaxRuntimeError(
-            f"INVALID_ARGUMENT: Disallowed {name} transfer of {what()}{line}\n  what to do: {advice} moves it explicitly"
-            + (", which disallow_explicit forbids, too" if level == "disallow_explicit" else "")
-        )
+        too = ", which disallow_explicit forbids, too" if level == "disallow_explicit" else ""
+        refused = f"INVALID_ARGUMENT: Disallowed {name} transfer of {what()}{line}"
+        raise explained(JaxRuntimeError, refused, f"{advice} moves it explicitly{too}")
     if level == "log_explicit" or (level == "log" and not explicit):
         import logging  # few programs log
 

@@ -18,7 +18,7 @@ from ..control.remat import checkpoint_p
 from ..control.scan import scan_p
 from ..control.while_loop import while_p
 from ..core import config, notices, source
-from ..core.errors import KeyReuseError, stepped_on
+from ..core.errors import KeyReuseError, advice_of, explained, stepped_on
 from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, subjaxprs
 from ..core.trace import place
 from ..ops import elementwise, indexing, linear, rng
@@ -48,10 +48,12 @@ def reused(first: Use, second: Use, how: str = "") -> KeyReuseError:
     """The error for a key used twice."""
     same = "the same line" if source.user_position(first.line) == source.user_position(second.line) else ""
     again = how or (f"by {same} once more" if same and first.call == second.call else str(second))
-    error = KeyReuseError(
+    error = explained(
+        KeyReuseError,
         f"a random key was used twice: numbers drawn with it are not independent of each other.\n  first {first}\n"
-        f"  again {again}\n  what to do: split it, key, own = random.split(key), and use each part once; or, where the same "
-        "numbers are wanted, random.clone(key)"
+        f"  again {again}",
+        "split it, key, own = random.split(key), and use each part once; or, where the same "
+        "numbers are wanted, random.clone(key)",
     )
     return stepped_on(error, "key-reuse", _blamed(first, second))
 
@@ -71,9 +73,9 @@ def refuse(error: KeyReuseError) -> None:
     """Raise the error; where runs are only looked at (the option `sharp_bits`), tell it."""
     if not config.settings().sharp_bits:
         raise error
-    first, *rest = str(error).splitlines()
+    message = str(error)
     _, where = error.sharp_bit  # pyright: ignore[reportAttributeAccessIssue]
-    notices.tell("key-reuse", first, rest[-1].partition("what to do: ")[2], where)
+    notices.tell("key-reuse", message.partition("\n")[0], advice_of(message), where)
 
 
 def mentions_keys(closed: ClosedJaxpr) -> bool:

@@ -15,6 +15,7 @@ import numpy as np
 from ..core import dtypes, source
 from ..core.avals import ShapedArray, marked, physical
 from ..core.effects import no_effects, python_effects
+from ..core.errors import with_advice
 from ..core.jaxpr import Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var, subpath
 from ..core.staging import trace_to_jaxpr
 from ..core.trace import place
@@ -190,9 +191,9 @@ def _no_symbolic(eqn: JaxprEqn, error: Exception) -> str:
     where = source.user_position(eqn.traceback)
     line = f", {place(where)}," if where else ""
     operands = ", ".join(a.aval.short() for a in eqn.invars)
-    return (
-        f"{eqn.primitive.name} of {operands}{line} cannot be exported with these symbolic dimensions: {error}\n"
-        "  what to do: export the function with numbers for the dimensions this operation meets"
+    return with_advice(
+        f"{eqn.primitive.name} of {operands}{line} cannot be exported with these symbolic dimensions: {error}",
+        "export the function with numbers for the dimensions this operation meets",
     )
 
 

@@ -13,7 +13,7 @@ from .. import tree
 from ..core import config, dtypes, notices, source
 from ..core.avals import ShapedArray
 from ..core.jaxpr import ClosedJaxpr, walk
-from ..core.trace import running_line
+from ..core.trace import explained_here, running_line
 from ..ops.rng import KeyDType
 from .array import Array, array_from_numpy
 
@@ -60,9 +60,10 @@ def test_in_force() -> Test | None:
     is about to run something asks this first."""
     options = config.settings()
     if options.no_execution:
-        raise RuntimeError(
-            f"the option no_execution is set, and something was to run{running_line()}\n  what to do: jitscope.make_jaxpr, "
-            "eval_shape and jit(f).lower() look at programs without running them"
+        raise explained_here(
+            RuntimeError,
+            "the option no_execution is set, and something was to run",
+            "jitscope.make_jaxpr, eval_shape and jit(f).lower() look at programs without running them",
         )
     if options.debug_infs:
         return nans_and_infinities if options.debug_nans else infinities

@@ -12,6 +12,7 @@ from .. import tree
 from ..core import dtypes, source
 from ..core.avals import ShapedArray, aval_of
 from ..core.effects import Effect
+from ..core.errors import explained
 from ..core.primitive import FunctionCall
 from ..core.trace import Tracer
 from ..ops.linear import convert, neg_p
@@ -172,9 +173,10 @@ class CheckCall(FunctionCall):
     def lower(self, ctx, /, *values, checks, mapped, debug):
         if debug:
             return []
-        raise ValueError(
-            f"a check is part of a compiled program, where it cannot raise: {checks[0].message}{checks[0].line}\n"
-            "  what to do: wrap the function: error, result = jit(checkify(f))(...), then error.throw()"
+        raise explained(
+            ValueError,
+            f"a check is part of a compiled program, where it cannot raise: {checks[0].message}{checks[0].line}",
+            "wrap the function: error, result = jit(checkify(f))(...), then error.throw()",
         )
 
     def partial_eval(self, trace, args, /, **params):

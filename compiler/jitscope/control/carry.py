@@ -11,7 +11,7 @@ from ..core.advice import position_of_result
 from ..core.avals import ShapedArray, is_python_scalar
 from ..core.dtypes import promote
 from ..core.effects import no_effects
-from ..core.errors import stepped_on
+from ..core.errors import explained, stepped_on, with_advice
 from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, rearranged
 from ..core.varying import as_said, lie_alike, pvary_p, varied, varying, with_varying
 from ..ops.linear import convert, convert_element_type_p
@@ -151,10 +151,9 @@ def _relaid(atom: Atom, aval: ShapedArray) -> list[JaxprEqn]:
 def _structure_message(what: str, f: Any, in_tree: Any, out_tree: Any) -> str:
     before = tree.unflatten(in_tree, ["*"] * in_tree.num_leaves)
     after = tree.unflatten(out_tree, ["*"] * out_tree.num_leaves)
-    return (
-        f"{what}: {name_of(f)} must return a carry of the structure it takes\n  it takes   {before}\n  and gives  {after}\n"
-        "  what to do: return the same containers with the same keys; what changes from iteration to iteration goes into "
-        "the leaves"
+    return with_advice(
+        f"{what}: {name_of(f)} must return a carry of the structure it takes\n  it takes   {before}\n  and gives  {after}",
+        "return the same containers with the same keys; what changes from iteration to iteration goes into the leaves",
     )
 
 
@@ -169,10 +168,11 @@ def _check_types(what: str, f: Any, closed: ClosedJaxpr, avals: Sequence[ShapedA
             guilty = guilty or place_made(closed, atom)
     if rows:
         listed = "\n".join(rows)
-        error = TypeError(
-            f"{what}: {name_of(f)} must return a carry of the shapes and dtypes it takes\n{listed}\n"
-            "  what to do: start with a carry of the shape and dtype that the body gives (jnp.zeros(shape, dtype)), or "
-            "convert what the body returns (.astype, .reshape)"
+        error = explained(
+            TypeError,
+            f"{what}: {name_of(f)} must return a carry of the shapes and dtypes it takes\n{listed}",
+            "start with a carry of the shape and dtype that the body gives (jnp.zeros(shape, dtype)), or "
+            "convert what the body returns (.astype, .reshape)",
         )
         raise stepped_on(error, "loop-carry-mismatch", guilty or position_of_result(f))
 

@@ -7,16 +7,17 @@ from typing import Any
 
 from ..core import source
 from ..core.avals import aval_of
-from ..core.errors import UnexpectedTracerError
+from ..core.errors import UnexpectedTracerError, explained
 from ..core.jaxpr import subjaxprs
 from ..core.references import Reference
-from ..core.trace import place, running_line
+from ..core.trace import explained_here, place
 
 
 def ended() -> ValueError:
-    return ValueError(
-        f"the reference was frozen or freed: it holds nothing any more.{running_line()}\n"
-        "  what to do: use what freeze gave, or read the reference before"
+    return explained_here(
+        ValueError,
+        "the reference was frozen or freed: it holds nothing any more.",
+        "use what freeze gave, or read the reference before",
     )
 
 
@@ -34,9 +35,11 @@ def aliased(name: str, names: Sequence[str], args: Sequence[Any], captured: Sequ
         else:
             seen[id(x)] = own
             continue
-        return ValueError(
+        return explained_here(
+            ValueError,
             f"only one reference to a mutable array may be passed to a function, but for {name} the mutable array reference "
-            f"of type {aval_of(x)!r} {how}.{running_line()}\n  what to do: let the function take it once"
+            f"of type {aval_of(x)!r} {how}.",
+            "let the function take it once",
         )
     raise AssertionError
 
@@ -58,16 +61,18 @@ def of_another(ref: Any, x: Any) -> ValueError:
     mapped = x is None or hasattr(x.tracing, "axis")
     kind, plain = ("vmapped", "an unbatched") if mapped else ("differentiated", "a non-differentiated")
     advice = "" if mapped else ", or write lax.stop_gradient(value)"
-    return ValueError(
+    return explained_here(
+        ValueError,
         f"performing a set/swap operation with a {kind} value on {plain} array reference of type {ref.aval!r}: which value "
-        f"should it hold?{running_line()}\n  what to do: pass the reference as an argument of the {kind.replace('vmapped', 'mapped')} "
-        f"function{advice}"
+        f"should it hold?",
+        f"pass the reference as an argument of the {kind.replace('vmapped', 'mapped')} function{advice}",
     )
 
 
 def leaked(ref: Any) -> UnexpectedTracerError:
     where = source.here()
-    return UnexpectedTracerError(
-        f"a reference, {ref.aval!r}, was used after the trace that made it had ended.{f' It was used {place(where)}' if where else ''}"
-        "\n  what to do: return its value, ref[...], from the function"
+    return explained(
+        UnexpectedTracerError,
+        f"a reference, {ref.aval!r}, was used after the trace that made it had ended.{f' It was used {place(where)}' if where else ''}",
+        "return its value, ref[...], from the function",
     )

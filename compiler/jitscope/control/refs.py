@@ -18,7 +18,7 @@ from ..core.jaxpr import Var
 from ..core.primitive import FunctionCall
 from ..core.references import Reference, ReferenceAval
 from ..core.staging import JaxprTrace, eval_jaxpr
-from ..core.trace import Tracer, chain_of, current_trace, running_line, using
+from ..core.trace import Tracer, chain_of, current_trace, explained_here, running_line, using
 from ..core.zeros import is_zero
 from ..ops.linear import convert, zeros
 from .cells import Cell, Dual, Example, Held, Staged
@@ -351,9 +351,10 @@ def _end(ref: Ref, what: str) -> Any:
     at_home = (cell.trace is None and not is_staging(owner)) or cell.trace is owner
     argument = isinstance(cell, Staged) and cell.given
     if isinstance(cell, (Example, Dual)) or not at_home or argument:
-        raise ValueError(
-            f"{what} of a reference that {ref.origin()}: only the function that made a reference may end it."
-            f"{running_line()}\n  what to do: return ref[...] here, and end the reference where it was made"
+        raise explained_here(
+            ValueError,
+            f"{what} of a reference that {ref.origin()}: only the function that made a reference may end it.",
+            "return ref[...] here, and end the reference where it was made",
         )
     with using(owner):
         if not isinstance(cell, Staged):
@@ -482,14 +483,17 @@ def _fitting(ref: Ref, parts: Parts, operands: Sequence[Any], value: Any, what: 
     given = aval_of(value)
     wanted = reading(inner, parts, [aval_of(x) for x in operands]).out_avals[0] if parts else inner
     if given.shape != wanted.shape:
-        raise ValueError(
+        raise explained_here(
+            ValueError,
             f"Invalid shape for `{what}`: the reference is {ref.aval!r}, at this index it takes {wanted.shape}, and the value "
-            f"has {given.shape}.{running_line()}\n  what to do: jnp.broadcast_to(value, {wanted.shape}), if that is meant"
+            f"has {given.shape}.",
+            f"jnp.broadcast_to(value, {wanted.shape}), if that is meant",
         )
     if given.dtype != inner.dtype and not (given.weak_type and _kind(given) == _kind(inner)):
-        raise ValueError(
-            f"Invalid dtype for `{what}`: the reference is {ref.aval!r}, and the value {given.dtype.name}.{running_line()}\n"
-            f"  what to do: convert it, value.astype({inner.dtype.name!r})"
+        raise explained_here(
+            ValueError,
+            f"Invalid dtype for `{what}`: the reference is {ref.aval!r}, and the value {given.dtype.name}.",
+            f"convert it, value.astype({inner.dtype.name!r})",
         )
     same = given.dtype == inner.dtype and given.weak_type == inner.weak_type
     if not same and not inner.weak_type and is_python_scalar(value):

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..core import source
 from ..core.avals import aval_of
-from ..core.errors import UnexpectedTracerError
+from ..core.errors import UnexpectedTracerError, explained
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, JaxprEqn
 from ..core.primitive import FunctionCall
 from ..core.staging import as_function, trace_to_jaxpr
@@ -144,10 +144,11 @@ def _is_above(x: Any, trace: Trace) -> bool:
 def closed_over(name: str) -> UnexpectedTracerError:
     """The error for a function that captures a value its rules should have known of."""
     line = source.told(source.here(), " It is called in ")
-    return UnexpectedTracerError(
+    return explained(
+        UnexpectedTracerError,
         f"{name}, a function with derivative rules of its own, captures a value that is being differentiated or mapped.{line}\n"
-        "  Its rules say how it depends on its arguments, not on what it captures.\n"
-        "  what to do: pass the value as an argument, and let the rules know of it; or take lax.stop_gradient of it"
+        "  Its rules say how it depends on its arguments, not on what it captures.",
+        "pass the value as an argument, and let the rules know of it; or take lax.stop_gradient of it",
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from .avals import ShapedArray, physical
-from .errors import ShardingTypeError
+from .errors import ShardingTypeError, explained
 from .meshes_in_force import abstract
 from .shardings import NamedSharding, PartitionSpec, names_of
 
@@ -33,7 +33,7 @@ class Operation(NamedTuple):
 
     def refuse(self, why: str, advice: str) -> ShardingTypeError:
         operands = " and ".join(a.short() for a in self.avals)
-        return ShardingTypeError(f"{self.name} of {operands}: {why}.\n  what to do: {advice}")
+        return explained(ShardingTypeError, f"{self.name} of {operands}: {why}.", advice)
 
     def parts(self, names: Iterable[Any]) -> int:
         return math.prod(self.mesh.shape[n] for n in names)
@@ -102,8 +102,10 @@ def _mesh(name: str, avals: Sequence[Any]) -> Any:
     meshes = list(dict.fromkeys(a.sharding.mesh for a in avals if type(getattr(a, "sharding", None)) is NamedSharding))
     grids = {(m.shape_tuple, m.axis_types) for m in meshes}
     if len(grids) > 1:
-        raise ShardingTypeError(
-            f"{name}: operands lie on different meshes, {meshes[0]} and {meshes[1]}.\n  what to do: move one with device_put"
+        raise explained(
+            ShardingTypeError,
+            f"{name}: operands lie on different meshes, {meshes[0]} and {meshes[1]}.",
+            "move one with device_put",
         )
     return meshes[0]
 

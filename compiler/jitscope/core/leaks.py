@@ -6,7 +6,7 @@ import gc
 import types
 from typing import Any
 
-from .errors import UnexpectedTracerError
+from .errors import UnexpectedTracerError, explained
 from .trace import Trace, Tracer
 
 
@@ -16,10 +16,11 @@ def check_leaks(trace: Trace, name: str) -> None:
     for x in gc.get_objects():
         if isinstance(x, Tracer) and x.tracing is trace:
             holder = _holder(x)
-            raise UnexpectedTracerError(
+            raise explained(
+                UnexpectedTracerError,
                 f"{name} keeps one of its intermediate values beyond its trace, {x.description()}.\n"
-                f"  it is held by {holder or 'an object that Python does not name'}\n"
-                "  what to do: return the value from the function instead of storing it outside"
+                f"  it is held by {holder or 'an object that Python does not name'}",
+                "return the value from the function instead of storing it outside",
             )
 
 

@@ -14,6 +14,7 @@ from .checking import check_jaxpr
 from .config import settings
 from .dtypes import does_not_fit
 from .effects import Effects, has_refs, no_effects
+from .errors import explained
 from .jaxpr import NO_DEBUG, Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var
 from .leaks import check_leaks
 from .primitive import FunctionCall, Primitive
@@ -206,10 +207,11 @@ def mark_made(trace: JaxprTrace, start: int, transform: str, written: Sequence[A
 def returned_reference(ref: Any, name: str, path: str = "") -> ValueError:
     """The error for a traced function that gives back a reference."""
     origin = ref.origin()
-    return ValueError(
+    return explained(
+        ValueError,
         f"function {name} returned a mutable array reference of type {ref.aval!r}{f' at result{path}' if path else ''}, but "
-        f"mutable array references cannot be returned: two names would be one memory.\n\n  The reference {origin}.\n"
-        "  what to do: return its value, ref[...], or make the reference outside and pass it"
+        f"mutable array references cannot be returned: two names would be one memory.\n\n  The reference {origin}.",
+        "return its value, ref[...], or make the reference outside and pass it",
     )
 
 

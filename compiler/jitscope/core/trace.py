@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +17,14 @@ from . import notices, source
 from .advice import rewrite
 from .avals import ShapedArray
 from .errors import (
+    ADVICE,
     ConcretizationTypeError,
+    Failure,
     TracerArrayConversionError,
     TracerBoolConversionError,
     TracerIntegerConversionError,
     UnexpectedTracerError,
+    explained,
     stepped_on,
 )
 from .jax_values import asked_by_jax, is_operator, refuse_tracer_to_jax
@@ -263,7 +267,7 @@ def immutable_message() -> str:
 def what_to_do(where: source.Position | None, kind: str, advice: str, detail: str = "") -> str:
     """The end of a message: the code at `where` rewritten, if that can be done, else the general advice; then details."""
     written = rewrite(where, kind)
-    lines = [f"what to do: write `{written}`" if written else f"what to do: {advice}"]
+    lines = [ADVICE + (f"write `{written}`" if written else advice)]
     lines += [detail] if detail else []
     lines += [f"in general: {advice}"] if written else []
     return "\n".join(f"  {line}" for line in lines)
@@ -282,6 +286,11 @@ def asking_line() -> source.Position | None:
 def running_line() -> str:
     """The user's line that runs now, marked, as a line of a message; "" if there is none."""
     return _underlined(asking_line())
+
+
+def explained_here(kind: Callable[[str], Failure], what: str, advice: str) -> Failure:
+    """An error that says what happened and why, in which line of the user's, and what to do."""
+    return explained(kind, what + running_line(), advice)
 
 
 def place(where: source.Position) -> str:
@@ -313,14 +322,18 @@ def leaked(tracer: Tracer) -> UnexpectedTracerError:
     where = source.here()
     line = f" It was used {place(where)}" if where else ""
     if not getattr(tracer.tracing, "ended", True):
-        return UnexpectedTracerError(
+        return explained(
+            UnexpectedTracerError,
             f"a traced value met code that runs now, and it has no value yet; it is {tracer.description()}.{line}\n"
             "  What runs now while a function is traced (a block under ensure_compile_time_eval, another thread, a callback) "
-            "works on values that are there.\n  what to do: compute with the traced value outside of that code."
+            "works on values that are there.",
+            "compute with the traced value outside of that code.",
         )
-    error = UnexpectedTracerError(
+    error = explained(
+        UnexpectedTracerError,
         f"a tracer was used after its trace had ended; it was {tracer.description()}.{line}\n"
         "  A traced function stored one of its intermediate values outside (a global, a list, an attribute): there it "
-        "has no value.\n  what to do: return the value from the function."
+        "has no value.",
+        "return the value from the function.",
     )
     return stepped_on(error, "tracer-leak", tracer.made_at())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
+from ..core.errors import explained
 from ..core.jaxpr import ClosedJaxpr
 from ..core.meshes import AbstractMesh, Mesh
 from ..core.shardings import NamedSharding
@@ -111,10 +112,12 @@ def check_devices(ctx: Any, exported: Any) -> None:
     meshes = ctx.module.meshes
     here = 1 if meshes.group is None else meshes.mesh.size
     if exported.nr_devices not in (1, here):
-        raise ValueError(
+        raise explained(
+            ValueError,
             f"Function {exported.fun_name} was exported for {exported.nr_devices} devices and is called in a context with {here} "
-            "devices, which is not allowed.\n  what to do: give it arguments that lie over a mesh of "
-            f"{exported.nr_devices} devices: device_put(x, NamedSharding(mesh, spec)), where in_shardings_jax(mesh) says how"
+            "devices, which is not allowed.",
+            "give it arguments that lie over a mesh of "
+            f"{exported.nr_devices} devices: device_put(x, NamedSharding(mesh, spec)), where in_shardings_jax(mesh) says how",
         )
     if exported.nr_devices > 1 and meshes.manual:
         raise NotImplementedError(

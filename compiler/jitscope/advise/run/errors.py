@@ -14,6 +14,7 @@ from typing import Any
 
 from ... import jaxwatch, tree
 from ...core import advice, source
+from ...core.errors import ADVICE, advice_of
 from ...core.source import Position
 from ...core.trace import Tracer
 from ..catalogue import CATALOGUE
@@ -90,10 +91,11 @@ _CAUSED_ELSEWHERE = {"not-a-jax-type", "donation-misuse", "tracer-leak"}
 
 def _made(known: str, where: Position, error: BaseException) -> Diagnostic:
     first, *rest = str(error).splitlines() or [CATALOGUE[known].title]
-    todo = next((line.partition("what to do:")[2].strip() for line in rest if "what to do:" in line), "")
-    evidence = tuple(line.strip() for line in rest if line.strip() and "what to do:" not in line)
+    evidence = tuple(line.strip() for line in rest if line.strip() and ADVICE not in line)
     span = Span.of(where)
-    return Diagnostic(known, where.file, span, first.strip(), _fix(known, where, todo), evidence, "trace")
+    return Diagnostic(
+        known, where.file, span, first.strip(), _fix(known, where, advice_of(str(error))), evidence, "trace"
+    )
 
 
 _ASKED = {

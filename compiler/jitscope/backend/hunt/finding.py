@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core import dtypes, source
+from ...core.errors import with_advice
 from ...core.jaxpr import JaxprEqn
 
 
@@ -84,10 +85,11 @@ def message(name: str, finding: Finding | None, what: str, given: Sequence[Given
         lines = [f"{name} gave {what}: it was there already, in {names}"]
         return "\n".join([*lines, *(f"  {one.name}: {shown(np.asarray(one.value))}" for one in given)])
     if finding is None:
-        return (
+        return with_advice(
             f"{name} gave {what}, but run again with a flag for each value it does not: the compiled program computes in another "
-            "order or precision (fused operations, sums in parts).\n  what to do: look for numbers close to overflow or for "
-            "differences of large numbers; jitscope.disable_jit() runs it in Python's order"
+            "order or precision (fused operations, sums in parts).",
+            "look for numbers close to overflow or for "
+            "differences of large numbers; jitscope.disable_jit() runs it in Python's order",
         )
     lines = [f"{name} gave {what}: first made by {finding.primitive}{_place(finding.position)}"]
     if finding.backward:
