@@ -6,13 +6,13 @@ made it. `walk` gives the equations of all levels with their paths, `eval_jaxpr`
 whatever transformation is at work, `pretty_print(source_info=True)` prints it with its source lines.
 """
 
-from .core.avals import ShapedArray as ShapedArray
+from .core.avals import ShapedArray
 from .core.jaxpr import *
-from .core.primitive import Primitive as Primitive
-from .core.printing import format_jaxpr as format_jaxpr
-from .core.source import Position as Position, user_position
+from .core.primitive import Primitive
+from .core.printing import format_jaxpr
+from .core.source import Position, user_position
 from .core.staging import *
-from .core.trace import Tracer as Tracer
+from .core.trace import Tracer
 
 
 def source_position(eqn: JaxprEqn) -> Position | None:

@@ -23,20 +23,9 @@ from .api.processes import check_backend
 from .xla import client, profiler as _xla
 
 
-__all__ = [
-    "ProfileOptions",
-    "StepTraceAnnotation",
-    "TraceAnnotation",
-    "annotate_function",
-    "device_memory_profile",
-    "register_subprocess",
-    "save_device_memory_profile",
-    "start_server",
-    "start_trace",
-    "stop_server",
-    "stop_trace",
-    "trace",
-]
+__all__ = ["ProfileOptions", "StepTraceAnnotation", "TraceAnnotation", "annotate_function", "device_memory_profile",
+           "register_subprocess", "save_device_memory_profile", "start_server", "start_trace", "stop_server",
+           "stop_trace", "trace"]  # fmt: skip
 
 
 _native = _xla.native()

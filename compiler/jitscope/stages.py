@@ -5,7 +5,7 @@ from typing import Any
 
 from .backend.dispatch import JitFunction as Wrapped
 from .backend.stages import (
-    ArgInfo as ArgInfo,
+    ArgInfo,
     CompiledStage as Compiled,
     LoweredStage as Lowered,
     TracedStage as Traced,

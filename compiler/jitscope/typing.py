@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
-from .api.arrays import Array as Array
+from .api.arrays import Array
 
 
 @runtime_checkable

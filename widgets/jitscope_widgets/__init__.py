@@ -24,21 +24,8 @@ if TYPE_CHECKING:
     from .notebook import export_notebook
     from .widget import View
 
-__all__ = [
-    "DocumentError",
-    "View",
-    "display_bundle",
-    "enliven_notebook_html",
-    "export_notebook",
-    "html",
-    "page",
-    "svg",
-    "text",
-    "to_graphviz",
-    "validate",
-    "view_problem",
-    "write",
-]
+__all__ = ["DocumentError", "View", "display_bundle", "enliven_notebook_html", "export_notebook", "html", "page", "svg",
+           "text", "to_graphviz", "validate", "view_problem", "write"]  # fmt: skip
 
 _LATER = {"View": "widget", "export_notebook": "notebook", "to_graphviz": "graphviz_view"}
 

@@ -13,7 +13,7 @@ from .. import tree
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
 from ..core.errors import stepped_on
-from ..core.folding import fold
+from ..core.folding import folding
 from ..core.references import Reference
 from ..core.trace import running_line
 from ._flat import check_array, check_callable, name_of
@@ -43,21 +43,8 @@ def value_and_grad(
     >>> jx.value_and_grad(loss)(jnp.array([1.0, 2.0]), jnp.array([1.0, 1.0]))
     (Array(4., dtype=float32), Array([4., 4.], dtype=float32))
     """
-    check_callable(fun, "value_and_grad")
-    refuse_reduce_axes(reduce_axes, "grad")
-    numbers = argument_numbers(argnums)
-
-    @functools.wraps(fun)
-    def value_and_grad_of(*args: Any, **kwargs: Any) -> Any:
-        try:
-            value, aux, grads = _value_and_grads(fun, numbers, args, kwargs, has_aux, holomorphic, allow_int)
-        except Exception as error:
-            fold(error)
-            raise
-        gradient = grads[0] if isinstance(numbers, int) else grads
-        return ((value, aux), gradient) if has_aux else (value, gradient)
-
-    return value_and_grad_of
+    give = (lambda value, aux, grads: ((value, aux), grads)) if has_aux else (lambda value, aux, grads: (value, grads))
+    return _differentiated("value_and_grad", fun, argnums, has_aux, holomorphic, allow_int, reduce_axes, give)
 
 
 def grad(
@@ -68,26 +55,37 @@ def grad(
     allow_int: bool = False,
     reduce_axes: Sequence[Any] = (),
 ) -> Callable[..., Any]:
-    """The gradient of `fun`, see `value_and_grad`; with `has_aux`, (gradient, aux).
+    """The gradient of `fun`, a function of the same arguments; arguments, shapes, dtypes and errors as in
+    `value_and_grad`. With `has_aux` it gives (gradient, aux).
 
     >>> jx.grad(lambda x: x**3)(2.0)
     Array(12., dtype=float32, weak_type=True)
     """
-    check_callable(fun, "grad")
+    give = (lambda value, aux, grads: (grads, aux)) if has_aux else (lambda value, aux, grads: grads)
+    return _differentiated("grad", fun, argnums, has_aux, holomorphic, allow_int, reduce_axes, give)
+
+
+def _differentiated(
+    what: str,
+    fun: Callable[..., Any],
+    argnums: Any,
+    has_aux: bool,
+    holomorphic: bool,
+    allow_int: bool,
+    reduce_axes: Sequence[Any],
+    give: Callable[[Any, Any, Any], Any],
+) -> Callable[..., Any]:
+    check_callable(fun, what)
     refuse_reduce_axes(reduce_axes, "grad")
     numbers = argument_numbers(argnums)
 
     @functools.wraps(fun)
-    def grad_of(*args: Any, **kwargs: Any) -> Any:
-        try:
-            _, aux, grads = _value_and_grads(fun, numbers, args, kwargs, has_aux, holomorphic, allow_int)
-        except Exception as error:
-            fold(error)
-            raise
-        gradient = grads[0] if isinstance(numbers, int) else grads
-        return (gradient, aux) if has_aux else gradient
+    def differentiated(*args: Any, **kwargs: Any) -> Any:
+        with folding:
+            value, aux, grads = _value_and_grads(fun, numbers, args, kwargs, has_aux, holomorphic, allow_int)
+        return give(value, aux, grads[0] if isinstance(numbers, int) else grads)
 
-    return grad_of
+    return differentiated
 
 
 def fwd_and_bwd(
@@ -96,7 +94,9 @@ def fwd_and_bwd(
     """`fun`'s forward and backward pass as two functions, compiled if `jitted`.
 
     fwd(*args) gives (result, residuals) or, with `has_aux`, (result, residuals, aux); bwd(residuals, cotangent) the
-    cotangents of the arguments `argnums` (a tuple for a sequence of them).
+    cotangents of the arguments `argnums` (a tuple for a sequence of them), in their shapes and dtypes. Raises TypeError
+    for arguments that are not there, ValueError for one named twice and for a cotangent of another structure than the
+    result.
     """
     check_callable(fun, "fwd_and_bwd")
     numbers = argument_numbers(argnums)
@@ -187,6 +187,10 @@ def _one(aval: ShapedArray) -> Any:
     return one.item() if aval.weak_type and dtypes.is_inexact(aval.dtype) else one
 
 
+def _not_for_grad(message: str) -> TypeError:
+    return stepped_on(TypeError(message + running_line()), "grad-bad-signature")
+
+
 def _check_differentiable(fun: Any, i: int, arg: Any, holomorphic: bool, allow_int: bool) -> None:
     for path, leaf in tree.leaves_with_path(arg):
         if isinstance(leaf, Reference):
@@ -197,40 +201,30 @@ def _check_differentiable(fun: Any, i: int, arg: Any, holomorphic: bool, allow_i
         aval = check_array(leaf, f"argument {i} of {name_of(fun)} has, at {tree.keystr(path) or 'its root'},")
         where = f"argument {i}{tree.keystr(path)} of {name_of(fun)} is {aval.short()}"
         if holomorphic and not dtypes.is_complex(aval.dtype):
-            raise stepped_on(
-                TypeError(f"{where}, but holomorphic=True needs complex arguments{running_line()}"),
-                "grad-bad-signature",
-            )
+            raise _not_for_grad(f"{where}, but holomorphic=True needs complex arguments")
         if not dtypes.is_inexact(aval.dtype) and not allow_int:
-            error = TypeError(
-                f"{where}, and gradients are of floats: convert it with .astype(float), choose other "
-                f"argnums, or pass allow_int=True{running_line()}"
+            raise _not_for_grad(
+                f"{where}, and gradients are of floats: convert it with .astype(float), choose other argnums, or pass "
+                "allow_int=True"
             )
-            raise stepped_on(error, "grad-bad-signature")
 
 
 def _check_scalar(fun: Any, value: Any, holomorphic: bool) -> None:
     leaves = tree.leaves(value)
     if len(leaves) != 1 or (not hasattr(value, "aval") and not isinstance(value, (int, float, complex, np.generic))):
-        error = TypeError(
-            f"grad needs {name_of(fun)} to return one number; it returned {type(value).__name__} with "
-            f"{len(leaves)} arrays. Return aux values with has_aux=True{running_line()}"
+        raise _not_for_grad(
+            f"grad needs {name_of(fun)} to return one number; it returned {type(value).__name__} with {len(leaves)} arrays. "
+            "Return aux values with has_aux=True"
         )
-        raise stepped_on(error, "grad-bad-signature")
     aval = aval_of(value)
     if aval.shape:
-        error = TypeError(
-            f"grad needs {name_of(fun)} to return a scalar; it returned {aval.short()}. Sum it, or use "
-            f"jacrev or vmap(grad(...)) for a derivative of every element{running_line()}"
+        raise _not_for_grad(
+            f"grad needs {name_of(fun)} to return a scalar; it returned {aval.short()}. Sum it, or use jacrev or "
+            "vmap(grad(...)) for a derivative of every element"
         )
-        raise stepped_on(error, "grad-bad-signature")
     if not dtypes.is_inexact(aval.dtype) or (dtypes.is_complex(aval.dtype) and not holomorphic):
-        error = TypeError(
-            f"grad needs {name_of(fun)} to return a real float; it returned {aval.short()}"
-            + (" (holomorphic=True allows complex)" if dtypes.is_complex(aval.dtype) else "")
-            + running_line()
-        )
-        raise stepped_on(error, "grad-bad-signature")
+        more = " (holomorphic=True allows complex)" if dtypes.is_complex(aval.dtype) else ""
+        raise _not_for_grad(f"grad needs {name_of(fun)} to return a real float; it returned {aval.short()}{more}")
     if holomorphic and not dtypes.is_complex(aval.dtype):
         raise TypeError(
             f"grad with holomorphic=True needs {name_of(fun)} to return a complex number; it returned {aval.short()}"

@@ -12,7 +12,7 @@ from .. import tree
 from ..backend.array import device_for, one_device, placed
 from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
-from ..core.folding import fold
+from ..core.folding import folding
 from ..core.trace import evaluating
 from ..core.zeros import Zero
 from ..ops.elementwise import eq_p, real_p
@@ -47,11 +47,8 @@ def jacfwd(
 
     @functools.wraps(fun)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
-        try:
+        with folding:
             return _forward(fun, numbers, has_aux, holomorphic, args, kwargs)
-        except Exception as error:
-            fold(error)
-            raise
 
     return jacobian_of
 
@@ -73,11 +70,8 @@ def jacrev(
 
     @functools.wraps(fun)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
-        try:
+        with folding:
             return _reverse(fun, numbers, has_aux, holomorphic, allow_int, args, kwargs)
-        except Exception as error:
-            fold(error)
-            raise
 
     return jacobian_of
 

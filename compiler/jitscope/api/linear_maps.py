@@ -8,7 +8,7 @@ from typing import Any
 from .. import tree
 from ..backend.array import Array, one_device
 from ..core.avals import aval_of, is_python_scalar
-from ..core.folding import fold
+from ..core.folding import folding
 from ..core.trace import Tracer, evaluating
 from ..core.zeros import is_zero
 from ..ops.linear import convert, instantiate
@@ -31,11 +31,8 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     >>> jx.jvp(lambda x: x**2, (3.0,), (1.0,))
     (Array(9., dtype=float32, weak_type=True), Array(6., dtype=float32, weak_type=True))
     """
-    try:
+    with folding:
         return _jvp(fun, primals, tangents, has_aux)
-    except Exception as error:
-        fold(error)
-        raise
 
 
 def _jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool) -> Any:
@@ -78,39 +75,37 @@ def _tangent_of(primal: Any, tangent: Any, path: Path) -> Any:
 
 
 def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
-    """`fun(*primals)`, and the linear function from tangents to tangents of the result.
+    """`fun(*primals)`, and the linear function from tangents, of the structure, shapes and dtypes of the primals, to
+    tangents of the result.
 
     The function is evaluated once; the linear function may be called many times. It is a pytree, whose leaves are what
-    it keeps of the evaluation. Gives (result, f_jvp) or, with `has_aux`, (result, f_jvp, aux).
+    it keeps of the evaluation. Gives (result, f_jvp) or, with `has_aux`, (result, f_jvp, aux). Raises TypeError for
+    primals that are no arrays; f_jvp for tangents that do not fit.
 
     >>> out, push = jx.linearize(lambda x: x**2, 3.0)
     >>> push(1.0), push(2.0)
     (Array(6., dtype=float32, weak_type=True), Array(12., dtype=float32, weak_type=True))
     """
-    try:
+    with folding:
         return _linear(fun, primals, has_aux, Pushforward, "linearize")
-    except Exception as error:
-        fold(error)
-        raise
 
 
 def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False, reduce_axes: Sequence[Any] = ()) -> Any:
-    """`fun(*primals)`, and the function from the result's cotangent to cotangents of the primals (a tuple).
+    """`fun(*primals)`, and the function from the result's cotangent, of its structure, shapes and dtypes, to cotangents
+    of the primals (a tuple).
 
     The latter is a pytree, whose leaves are what it keeps of the evaluation. Gives (result, f_vjp) or, with `has_aux`,
-    (result, f_vjp, aux). Cotangents of integer primals have dtype float0. `reduce_axes` is there for JAX's sake and
-    raises NotImplementedError, as in JAX.
+    (result, f_vjp, aux). Cotangents of integer primals have dtype float0. Raises TypeError for primals that are no
+    arrays; f_vjp ValueError for a cotangent that does not fit. `reduce_axes` is there for JAX's sake and raises
+    NotImplementedError, as in JAX.
 
     >>> out, pull = jx.vjp(lambda x, y: x * y, 2.0, 5.0)
     >>> pull(1.0)
     (Array(5., dtype=float32, weak_type=True), Array(2., dtype=float32, weak_type=True))
     """
-    try:
+    with folding:
         refuse_reduce_axes(reduce_axes, "vjp")
         return _linear(fun, primals, has_aux, Pullback, "vjp")
-    except Exception as error:
-        fold(error)
-        raise
 
 
 def _linear(fun: Callable[..., Any], primals: tuple, has_aux: bool, kind: type[LinearFunction], what: str) -> Any:

@@ -14,7 +14,7 @@ from ..backend.static import StaticSpec
 from ..backend.tracing import check_results
 from ..core.axes import current_axes, use_axes
 from ..core.config import value_of
-from ..core.folding import fold
+from ..core.folding import folding
 from ..core.jaxpr import ClosedJaxpr, DebugInfo
 from ..core.primitive import Primitive
 from ..core.source import position_of_function
@@ -49,12 +49,9 @@ def make_jaxpr(
     def jaxpr_of(*args: Any, **kwargs: Any) -> Any:
         if value_of("no_tracing"):
             raise RuntimeError("the option no_tracing is set, and make_jaxpr was to trace a function")
-        try:
+        with folding:
             with use_axes((*current_axes(), *axes)):
                 closed, out_tree = _trace(fun, spec, args, kwargs)
-        except Exception as error:
-            fold(error)
-            raise
         if return_shape:
             return closed, out_tree.unflatten([struct_of(a) for a in closed.out_avals])
         return closed
@@ -88,11 +85,8 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     >>> jx.eval_shape(jnp.matmul, jx.ShapeDtypeStruct((3, 4), "float32"), jx.ShapeDtypeStruct((4, 5), "float32"))
     ShapeDtypeStruct(shape=(3, 5), dtype=float32)
     """
-    try:
+    with folding:
         return make_jaxpr(fun, return_shape=True)(*args, **kwargs)[1]
-    except Exception as error:
-        fold(error)
-        raise
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from .. import tree
 from ..backend.array import Array, device_for, one_device, placed, to_array
 from ..core import config, dtypes, notices, source
 from ..core.avals import ShapedArray, aval_of, tangent_aval
-from ..core.folding import fold
+from ..core.folding import folding
 from ..core.hashing import structural_hash
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr
 from ..core.references import Reference, ReferenceAval
@@ -124,11 +124,8 @@ class Pullback(LinearFunction):
     _kind = "pullback"
 
     def __call__(self, *cotangent: Any) -> tuple:
-        try:
+        with folding:
             return self._pull_back(*self._one(cotangent))
-        except Exception as error:
-            fold(error)
-            raise
 
     def _one(self, given: tuple) -> tuple:
         if len(given) != 1:
@@ -218,11 +215,8 @@ class Pushforward(LinearFunction):
     _kind = "linear function"
 
     def __call__(self, *tangents: Any) -> Any:
-        try:
+        with folding:
             return self._push(tangents)
-        except Exception as error:
-            fold(error)
-            raise
 
     def _push(self, tangents: tuple) -> Any:
         program = self.program

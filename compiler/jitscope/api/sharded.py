@@ -14,7 +14,7 @@ from ..backend.spreading import moved_to
 from ..control.bodies import name_of, trace_body
 from ..control.shard_map import part_aval, shard_map_p
 from ..core.avals import aval_of
-from ..core.folding import fold
+from ..core.folding import folding
 from ..core.meshes import AbstractMesh, AxisType, Mesh, ordered
 from ..core.meshes_in_force import abstract, current_mesh
 from ..core.shardings import NamedSharding, PartitionSpec, mentioned, names_of
@@ -64,11 +64,8 @@ def shard_map(
 
     @functools.wraps(f)
     def mapped(*args: Any) -> Any:
-        try:
+        with folding:
             return _shard_map(f, args, mesh, in_specs, out_specs, axis_names, bool(check_vma))
-        except Exception as error:
-            fold(error)
-            raise
 
     return mapped
 

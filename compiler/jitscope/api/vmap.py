@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import tree
 from ..core.avals import aval_of, marked
-from ..core.folding import fold
+from ..core.folding import folding
 from ..ops.linear import reduce_sum_p
 from ..transforms.steps import vmap_step
 from ..transforms.vmap import BatchAxis, vmap_flat
@@ -45,11 +45,8 @@ def vmap(
 
     @functools.wraps(fun)
     def mapped(*args: Any, **kwargs: Any) -> Any:
-        try:
+        with folding:
             return _vmap(fun, in_axes, out_axes, axis_name, axis_size, spmd_axis_name, sum_match, args, kwargs)
-        except Exception as error:
-            fold(error)
-            raise
 
     return mapped
 

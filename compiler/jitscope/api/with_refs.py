@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import tree
 from ..control.refs import Ref, addupdate
-from ..core.folding import fold
+from ..core.folding import folding
 from ..core.references import ReferenceAval
 from ..core.trace import running_line
 
@@ -68,12 +68,9 @@ class BoundPullback:
         self.pullback, self.wanted = pullback, found
 
     def __call__(self, cotangent: Any) -> Any:
-        try:
+        with folding:
             cts = self.pullback.cotangents(cotangent, [not isinstance(x, DontWant) for x in self.wanted])
             return self.pullback.program.in_tree.unflatten(list(map(_placed, self.wanted, cts)))
-        except Exception as error:
-            fold(error)
-            raise
 
     def __repr__(self) -> str:
         return f"<{self.pullback!r} with references>"

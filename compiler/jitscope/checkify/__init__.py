@@ -9,7 +9,7 @@ error.throw()
 """
 
 from .checks import *
-from .interpreter import checkify as checkify
+from .interpreter import checkify
 
 
 __all__ = ["BatchedError", "Check", "CheckError", "DivisionByZeroError", "Error", "ErrorCategory", "FailedCheckError",

@@ -17,43 +17,14 @@ from . import jax_options
 from .options import OPTIONS as OPTIONS, Option, read_text
 
 
-__all__ = [
-    "allow_f16_reductions",
-    "array_garbage_collection_guard",
-    "auto_pcast",
-    "check_tracer_leaks",
-    "checking_leaks",
-    "config",
-    "debug_infs",
-    "debug_key_reuse",
-    "debug_nans",
-    "default_device",
-    "default_matmul_precision",
-    "default_prng_impl",
-    "disable_jit",
-    "enable_checks",
-    "enable_custom_prng",
-    "enable_x64",
-    "explain_cache_misses",
-    "legacy_prng_key",
-    "log_compiles",
-    "make_user_context",
-    "no_execution",
-    "no_tracing",
-    "numpy_dtype_promotion",
-    "numpy_rank_promotion",
-    "random_seed_offset",
-    "remove_size_one_mesh_axis_from_type",
-    "sharp_bits",
-    "softmax_custom_jvp",
-    "thread_guard",
-    "threefry_partitionable",
-    "traceback_filtering",
-    "transfer_guard",
-    "transfer_guard_device_to_device",
-    "transfer_guard_device_to_host",
-    "transfer_guard_host_to_device",
-]  # fmt: skip
+__all__ = ["allow_f16_reductions", "array_garbage_collection_guard", "auto_pcast", "check_tracer_leaks",
+           "checking_leaks", "config", "debug_infs", "debug_key_reuse", "debug_nans", "default_device",
+           "default_matmul_precision", "default_prng_impl", "disable_jit", "enable_checks", "enable_custom_prng",
+           "enable_x64", "explain_cache_misses", "legacy_prng_key", "log_compiles", "make_user_context", "no_execution",
+           "no_tracing", "numpy_dtype_promotion", "numpy_rank_promotion", "random_seed_offset",
+           "remove_size_one_mesh_axis_from_type", "sharp_bits", "softmax_custom_jvp", "thread_guard",
+           "threefry_partitionable", "traceback_filtering", "transfer_guard", "transfer_guard_device_to_device",
+           "transfer_guard_device_to_host", "transfer_guard_host_to_device"]  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -24,6 +24,21 @@ def fold(error: BaseException) -> None:
     error.__traceback__ = without_internal_frames(traceback)
 
 
+class _Folding:
+    """Context manager: errors that leave the block lose the library's frames."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, Exception):
+            fold(error)
+
+
+folding = _Folding()
+
+
 def without_internal_frames(traceback: TracebackType | None) -> TracebackType | None:
     """The frames that are not the library's. None, if there are none yet: the caller's frames are still to come."""
     kept = []

@@ -114,7 +114,7 @@ def sgd(step_size: Any) -> Any:
 
 @optimizer
 def momentum(step_size: Any, mass: float) -> Any:
-    """Gradient descent with momentum."""
+    """Gradient descent with momentum: v becomes mass v + g, and x falls by step_size v."""
     size = make_schedule(step_size)
 
     def step(i, g, x, speed):
@@ -126,7 +126,7 @@ def momentum(step_size: Any, mass: float) -> Any:
 
 @optimizer
 def nesterov(step_size: Any, mass: float) -> Any:
-    """Gradient descent with Nesterov's momentum."""
+    """Gradient descent with Nesterov's momentum: v becomes mass v + g, and x falls by step_size (mass v + g)."""
     size = make_schedule(step_size)
 
     def step(i, g, x, speed):
@@ -155,7 +155,7 @@ def _inverse_root(x: Any) -> Any:
 
 @optimizer
 def rmsprop(step_size: Any, gamma: float = 0.9, eps: float = 1e-8) -> Any:
-    """RMSProp."""
+    """RMSProp (Tieleman and Hinton, 2012): gradients over the root of the running mean of their squares."""
     size = make_schedule(step_size)
 
     def step(i, g, x, squares):
@@ -195,7 +195,7 @@ def adam(step_size: Any, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8) 
 
 @optimizer
 def adamax(step_size: Any, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8) -> Any:
-    """AdaMax: Adam by the largest gradient."""
+    """AdaMax (Kingma and Ba, 2014): Adam by the largest gradient in place of the mean square."""
     size = make_schedule(step_size)
 
     def step(i, g, x, mean, largest):

@@ -19,7 +19,8 @@ ones, zeros = nn.initializers.ones, nn.initializers.zeros
 
 
 def Dense(out_dim: int, W_init: Any = None, b_init: Any = None) -> Layer:
-    """Each output a weighted sum of all inputs, and a number."""
+    """Each output a weighted sum of all inputs, and a number: [..., n] to [..., out_dim], with parameters [n, out_dim]
+    and [out_dim]."""
     weights_of, bias_of = W_init or glorot_normal(), b_init or normal()
 
     def init(rng, input_shape):
@@ -85,7 +86,8 @@ def BatchNorm(
     beta_init: Any = zeros,
     gamma_init: Any = ones,
 ) -> Layer:
-    """Inputs brought to mean 0 and variance 1 over `axis`, then scaled and moved."""
+    """Inputs [n, ..., c] brought to mean 0 and variance 1 over `axis`, then scaled and moved, in the same shape (Ioffe
+    and Szegedy, 2015)."""
     over = (axis,) if jnp.isscalar(axis) else tuple(axis)
 
     def init(rng, input_shape):
@@ -149,7 +151,7 @@ Flatten: Layer = (
 
 
 def FanOut(num: int) -> Layer:
-    """The input, `num` times."""
+    """The input [...], `num` times."""
     return lambda rng, shape: ([shape] * num, ()), lambda params, inputs, **_: [inputs] * num
 
 
@@ -158,7 +160,7 @@ FanInSum: Layer = (lambda rng, shapes: (shapes[0], ()), lambda params, inputs, *
 
 
 def FanInConcat(axis: int = -1) -> Layer:
-    """Several inputs joined along `axis`."""
+    """Several inputs [..., n] joined along `axis`, [..., n + m]."""
 
     def init(rng, shapes):
         at, shape = axis % len(shapes[0]), list(shapes[0])
@@ -169,8 +171,8 @@ def FanInConcat(axis: int = -1) -> Layer:
 
 
 def Dropout(rate: float, mode: str = "train") -> Layer:
-    """Elements set to zero at random; `rate` of them are kept. In another mode than "train" all are. Raises ValueError
-    without `rng`."""
+    """Elements [...] set to zero at random; `rate` of them are kept, and divided by it (Srivastava and others, 2014).
+    In another mode than "train" all are. Raises ValueError without `rng`."""
 
     def apply(params, inputs, *, rng=None, **_):
         if rng is None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..core.avals import *
 from ..core.primitive import Primitive
-from ..core.zeros import Zero as Zero, is_linear as is_undefined_primal
+from ..core.zeros import Zero, is_linear as is_undefined_primal
 from ..ops.linear import instantiate as instantiate_zeros
 
 

@@ -8,14 +8,14 @@ b, n = export.symbolic_shape("b, n")                # sizes that are known when 
 export.export(jit(f))(jx.ShapeDtypeStruct((b, 2 * n), "float32"))
 """
 
-from ..symbolic.dimension import is_symbolic_dim as is_symbolic_dim
-from ..symbolic.scope import SymbolicScope as SymbolicScope
-from ..symbolic.shapes import symbolic_shape as symbolic_shape
-from .checks import DisabledSafetyCheck as DisabledSafetyCheck
+from ..symbolic.dimension import is_symbolic_dim
+from ..symbolic.scope import SymbolicScope
+from ..symbolic.shapes import symbolic_shape
+from .checks import DisabledSafetyCheck
 from .exported import *
 from .exporting import *
-from .serializing import ArtifactError as ArtifactError
-from .specs import symbolic_args_specs as symbolic_args_specs
+from .serializing import ArtifactError
+from .specs import symbolic_args_specs
 from .trees import *
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from .. import tree
 from ..core.primitive import Primitive
-from ..core.zeros import UndefinedPrimal, Zero as Zero, is_linear as is_undefined_primal, is_zero, zero_of
-from ..ops.families import add_any_p as add_jaxvals_p, add_tangents as add_tangents
+from ..core.zeros import UndefinedPrimal, Zero, is_linear as is_undefined_primal, is_zero, zero_of
+from ..ops.families import add_any_p as add_jaxvals_p, add_tangents
 from ..ops.linear import instantiate as instantiate_zeros, zeros as zeros_like_aval
 from ..transforms.jvp import *
 from .tables import RuleTable

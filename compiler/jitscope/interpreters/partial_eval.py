@@ -7,7 +7,7 @@ from typing import Any
 
 from ..core.avals import aval_of
 from ..core.jaxpr import Jaxpr
-from ..core.staging import JaxprTracer as JaxprTracer, trace_to_jaxpr
+from ..core.staging import JaxprTracer, trace_to_jaxpr
 from ..core.trace import current_trace, using
 from ..extend.linear_util import WrappedFun
 from ..transforms.linearize import PartialEvalTrace

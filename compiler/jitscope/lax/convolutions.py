@@ -164,7 +164,8 @@ def conv(
     precision: Any = None,
     preferred_element_type: Any = None,
 ) -> Any:
-    """`conv_general_dilated` with batch and features first, and padding "SAME" or "VALID"."""
+    """`conv_general_dilated` with batch and features first, and padding "SAME" or "VALID": [n, c, ...] and [k, c, ...]
+    to [n, k, ...]."""
     return conv_general_dilated(
         lhs, rhs, window_strides, padding, precision=precision, preferred_element_type=preferred_element_type
     )
@@ -180,7 +181,7 @@ def conv_with_general_padding(
     precision: Any = None,
     preferred_element_type: Any = None,
 ) -> Any:
-    """`conv_general_dilated` with batch and features first."""
+    """`conv_general_dilated` with batch and features first: [n, c, ...] and [k, c, ...] to [n, k, ...]."""
     return conv_general_dilated(
         lhs,
         rhs,

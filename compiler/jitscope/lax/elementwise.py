@@ -55,7 +55,9 @@ def _unary(primitive: Primitive, what: str, of: str) -> Callable[[Any], Any]:
     def function(x: Any) -> Any:
         return primitive(x)
 
-    return _named(function, primitive, f"{what}, element by element. x: {of}. Raises TypeError for other dtypes.")
+    return _named(
+        function, primitive, f"{what}, element by element: x [...], {of}, to [...]. Raises TypeError for other dtypes."
+    )
 
 
 def _accurate(primitive: Primitive, what: str, of: str) -> Callable[..., Any]:
@@ -69,7 +71,7 @@ def _accurate(primitive: Primitive, what: str, of: str) -> Callable[..., Any]:
     return _named(
         function,
         primitive,
-        f"{what}, element by element. x: {of}. `accuracy`, a Tolerance or AccuracyMode, chooses between implementations; "
+        f"{what}, element by element: x [...], {of}, to [...]. `accuracy`, a Tolerance or AccuracyMode, chooses between implementations; "
         "the CPU has one of each function. Raises TypeError for other dtypes, NotImplementedError for another accuracy.",
     )
 
@@ -200,8 +202,8 @@ def mulhi(x: Any, y: Any, /) -> Any:
 
 
 def abs(x: Any) -> Any:
-    """The absolute value, element by element; of a complex number, a float. x: signed numbers. Raises TypeError for
-    others."""
+    """The absolute value, element by element [...]; of a complex number, a float. x: signed numbers. Raises TypeError
+    for others."""
     check_numbers("abs", x, "bu")
     return ops.abs_p(x)
 
@@ -219,16 +221,16 @@ def polygamma(m: Any, x: Any) -> Any:
 
 
 def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> Any:
-    """The nearest numbers with so many bits of exponent and mantissa, in the same dtype: infinite beyond their range.
-    operand: floats. Raises TypeError for others and for traced numbers of bits, ValueError for fewer than one bit of
-    exponent or a negative number of mantissa bits."""
+    """The nearest numbers [...] with so many bits of exponent and mantissa, in the same dtype: infinite beyond their
+    range. operand: floats. Raises TypeError for others and for traced numbers of bits, ValueError for fewer than one
+    bit of exponent or a negative number of mantissa bits."""
     return ops.reduce_precision_p(
         operand, exponent_bits=operator.index(exponent_bits), mantissa_bits=operator.index(mantissa_bits)
     )
 
 
 def pow(x: Any, y: Any) -> Any:
-    """x to the power y, element by element. x: floats or complex; y: of its dtype, or integers (an int repeats
+    """x to the power y, element by element [...]. x: floats or complex; y: of its dtype, or integers (an int repeats
     multiplication). Raises TypeError for others."""
     check_numbers("pow", x, "biu")
     exponent = aval_of(y)
@@ -240,8 +242,8 @@ def pow(x: Any, y: Any) -> Any:
 
 
 def integer_pow(x: Any, y: int) -> Any:
-    """x to the power of the int y, by multiplication. Raises TypeError for a negative power of integers, and for an array or
-    another number in the place of y."""
+    """x [...] to the power of the int y, by multiplication. Raises TypeError for a negative power of integers, and for
+    an array or another number in the place of y."""
     check_numbers("integer_pow", x, "b")
     if hasattr(y, "aval"):
         raise TypeError(f"lax.integer_pow needs a Python int as its exponent, not {aval_of(y).short()}: see lax.pow")
@@ -251,7 +253,7 @@ def integer_pow(x: Any, y: int) -> Any:
 
 
 def reciprocal(x: Any) -> Any:
-    """1 / x. x: floats or complex."""
+    """1 / x, element by element [...]. x: floats or complex. Raises TypeError for others."""
     return integer_pow(x, -1)
 
 
@@ -289,22 +291,22 @@ def _selected(name: str, which: Any, cases: Sequence[Any]) -> Any:
 
 
 def round(x: Any, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZERO) -> Any:
-    """To the nearest integer, halves as `rounding_method` says. x: floats. Raises TypeError for others, ValueError for
-    what is no RoundingMethod."""
+    """To the nearest integer, element by element [...], halves as `rounding_method` says. x: floats. Raises TypeError
+    for others, ValueError for what is no RoundingMethod."""
     return ops.round_p(x, rounding_method=int(RoundingMethod(rounding_method)))
 
 
 def conj(x: Any) -> Any:
-    """The complex conjugate, element by element; complex in any case. x: complex, float32 or float64. Raises TypeError for
-    others."""
+    """The complex conjugate, element by element [...]; complex in any case. x: complex, float32 or float64. Raises
+    TypeError for others."""
     if dtypes.is_float(aval_of(x).dtype) and aval_of(x).dtype.itemsize < 4:
         raise TypeError(f"lax.conj gives complex numbers, of float32 or float64; it got {aval_of(x).short()}")
     return ops.conj_p(x, input_dtype=aval_of(x).dtype)
 
 
 def convert_element_type(operand: Any, new_dtype: Any) -> Any:
-    """The values in another dtype; complex numbers lose their imaginary part on the way to reals. A Python type (int,
-    float) means its default dtype. Raises TypeError for what is no dtype, ValueError for None and for keys."""
+    """The values [...] in another dtype; complex numbers lose their imaginary part on the way to reals. A Python type
+    (int, float) means its default dtype. Raises TypeError for what is no dtype, ValueError for None and for keys."""
     if new_dtype is None:
         raise ValueError("lax.convert_element_type needs a dtype")
     dtype, aval = dtypes.canonicalize(new_dtype), aval_of(operand)
@@ -314,9 +316,9 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Any:
 
 
 def bitcast_convert_type(operand: Any, new_dtype: Any) -> Any:
-    """The same bits read as another dtype: of narrower elements there are several, along a new last axis; wider ones take
-    those along the last axis together. operand: integers or floats. Raises TypeError for others, ValueError where the last
-    axis does not make up one element."""
+    """The same bits read as another dtype: [...] to [...]; of narrower elements there are several, [..., k]; wider ones
+    take those along the last axis together, [..., k] to [...]. operand: integers or floats. Raises TypeError for
+    others, ValueError where the last axis does not make up one element."""
     aval = aval_of(operand)
     if dtypes.is_extended(aval.dtype):
         raise ValueError(f"lax.bitcast_convert_type: {aval.short()} holds keys, whose bits are random.key_data(keys)")

@@ -97,7 +97,7 @@ def dot_general(
     *,
     out_sharding: Any = None,
 ) -> Any:
-    """`dot` with its options by position."""
+    """`dot` with its options by position: batch axes first, then the other axes of lhs, then those of rhs."""
     return dot(
         lhs,
         rhs,
@@ -109,8 +109,9 @@ def dot_general(
 
 
 def batch_matmul(lhs: Any, rhs: Any, precision: PrecisionLike = None) -> Any:
-    """Products of matrices in the last two axes, pair by pair along the others. Raises ValueError for fewer than two axes,
-    or another number of them on the other side, TypeError for sizes that do not fit."""
+    """Products of matrices, pair by pair along the leading axes: [..., m, k] and [..., k, n] to [..., m, n]. Raises
+    ValueError for fewer than two axes, or another number of them on the other side, TypeError for sizes that do not
+    fit."""
     x, y = aval_of(lhs), aval_of(rhs)
     if x.ndim < 2 or x.ndim != y.ndim:
         raise ValueError(

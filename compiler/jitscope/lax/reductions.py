@@ -26,12 +26,14 @@ def _reduction(primitive: Primitive, what: str) -> Callable[..., Any]:
         return primitive(operand, axes=axes_tuple(axes))
 
     function.__name__ = function.__qualname__ = primitive.name
-    function.__doc__ = f"{what} over the given axes, which go. Raises ValueError for axes that do not exist."
+    function.__doc__ = (
+        f"{what} over the given axes: [m, n, k] over (0, 2) to [n]. Raises ValueError for axes that do not exist."
+    )
     return function
 
 
 def reduce_sum(operand: Any, axes: Sequence[int], *, out_sharding: Any = None) -> Any:
-    """The sum over the given axes, which go. Raises ValueError for axes that do not exist."""
+    """The sum over the given axes: [m, n, k] over (0, 2) to [n]. Raises ValueError for axes that do not exist."""
     if out_sharding is not None:
         return laid(out_sharding, reduce_sum, operand, axes)
     return linear.reduce_sum_p(operand, axes=axes_tuple(axes))
@@ -46,13 +48,15 @@ reduce_xor = _reduction(reduce.reduce_xor_p, "Exclusive or of booleans or bits")
 
 
 def argmax(operand: Any, axis: int, index_dtype: Any) -> Any:
-    """The index of the first greatest element along an axis; a NaN counts as the greatest. operand: real numbers. Raises
-    TypeError for others, and for indices that are no integers, ValueError for axes that do not exist or are empty."""
+    """The index of the first greatest element along an axis, [..., n] to [...]; a NaN counts as the greatest. operand:
+    real numbers. Raises TypeError for others, and for indices that are no integers, ValueError for axes that do not
+    exist or are empty."""
     return reduce.argmax_p(operand, axes=(int(axis),), index_dtype=_index_dtype("argmax", index_dtype))
 
 
 def argmin(operand: Any, axis: int, index_dtype: Any) -> Any:
-    """The index of the first least element along an axis; a NaN counts as the least. The rest as in `argmax`."""
+    """The index of the first least element along an axis, [..., n] to [...]; a NaN counts as the least. Operands and
+    errors as in `argmax`."""
     return reduce.argmin_p(operand, axes=(int(axis),), index_dtype=_index_dtype("argmin", index_dtype))
 
 
@@ -71,7 +75,10 @@ def _running(primitive: Primitive, what: str) -> Callable[..., Any]:
         return primitive(operand, axis=operator.index(axis), reverse=bool(reverse))
 
     function.__name__ = function.__qualname__ = primitive.name
-    function.__doc__ = f"The running {what} along an axis, from the end if `reverse`."
+    function.__doc__ = (
+        f"The running {what} along an axis, from the end if `reverse`: [..., n, ...] to the same shape. Raises ValueError for "
+        "an axis that is not there, TypeError for booleans."
+    )
     return function
 
 
@@ -83,7 +90,9 @@ cumlogsumexp = _running(reduce.cumlogsumexp_p, "logarithm of the sum of exponent
 
 
 def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
-    """Sorted along an axis; of a sequence of arrays, all by the first `num_keys` of them. NaN comes last."""
+    """Sorted along an axis, in the shape of the operand [...]; of a sequence of arrays of one shape, all by the first
+    `num_keys` of them. NaN comes last. Raises TypeError for an empty sequence, ValueError for an axis that is not
+    there."""
     several = isinstance(operand, Sequence)
     arrays = list(operand) if several else [operand]
     if not arrays:
@@ -97,13 +106,14 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
 
 
 def sort_key_val(keys: Any, values: Any, dimension: int = -1, is_stable: bool = True) -> tuple[Any, Any]:
-    """keys sorted along an axis, and values in the same order."""
+    """keys [...] sorted along an axis, and values [...] in the same order."""
     return sort((keys, values), dimension, is_stable)
 
 
 def top_k(operand: Any, k: int, *, axis: int = -1) -> tuple[Any, Any]:
-    """The k greatest elements along an axis, descending, and their indices (int32); a NaN counts as the greatest. operand:
-    real numbers. Raises ValueError for others and for a k that is negative or greater than the axis."""
+    """The k greatest elements along an axis, descending, and their indices (int32): [..., n] to [..., k], both. A NaN
+    counts as the greatest. operand: real numbers. Raises ValueError for others and for a k that is negative or greater
+    than the axis."""
     rank = aval_of(operand).ndim
     if dtypes.is_complex(aval_of(operand).dtype):
         raise ValueError(f"top_k: complex numbers have no order; it got {aval_of(operand).short()}")

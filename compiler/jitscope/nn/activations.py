@@ -33,7 +33,7 @@ def array(name: str, x: Any) -> Any:
 
 @eager_jit()
 def identity(x: Any) -> Any:
-    """x as an array."""
+    """x [...] as an array."""
     return array("identity", x)
 
 
@@ -43,7 +43,7 @@ def identity(x: Any) -> Any:
 @custom_jvp
 @eager_jit()
 def relu(x: Any) -> Any:
-    """max(x, 0). Its derivative at 0 is 0."""
+    """max(x, 0), element by element [...]. Its derivative at 0 is 0."""
     return jnp.maximum(x, 0)
 
 
@@ -53,7 +53,7 @@ relu.defjvps(lambda t, out, x: jnp.where(jnp.greater(x, 0), t, 0))
 @custom_jvp
 @eager_jit()
 def relu6(x: Any) -> Any:
-    """min(max(x, 0), 6). Its derivatives at 0 and 6 are 0."""
+    """min(max(x, 0), 6), element by element [...]. Its derivatives at 0 and 6 are 0."""
     return jnp.minimum(jnp.maximum(x, 0), 6.0)
 
 
@@ -62,14 +62,14 @@ relu6.defjvps(lambda t, out, x: jnp.where(jnp.logical_and(jnp.greater(x, 0), jnp
 
 @eager_jit()
 def leaky_relu(x: Any, negative_slope: Any = 1e-2) -> Any:
-    """x where x >= 0, else negative_slope * x."""
+    """x where x >= 0, else negative_slope * x, element by element [...]."""
     x = array("leaky_relu", x)
     return jnp.where(x >= 0, x, negative_slope * x)
 
 
 @eager_jit()
 def elu(x: Any, alpha: Any = 1.0) -> Any:
-    """x where x > 0, else alpha * (exp(x) - 1)."""
+    """x where x > 0, else alpha * (exp(x) - 1), element by element [...]."""
     x = array("elu", x)
     positive = x > 0
     below = jnp.where(positive, 0.0, x)  # what is not chosen must not overflow: its derivative would be NaN
@@ -78,20 +78,21 @@ def elu(x: Any, alpha: Any = 1.0) -> Any:
 
 @eager_jit()
 def celu(x: Any, alpha: Any = 1.0) -> Any:
-    """max(x, 0) + alpha * (exp(min(x, 0) / alpha) - 1), of which the derivative is continuous."""
+    """max(x, 0) + alpha * (exp(min(x, 0) / alpha) - 1), of which the derivative is continuous, element by element
+    [...]."""
     below = jnp.divide(jnp.minimum(x, 0.0), alpha)
     return jnp.add(jnp.maximum(x, 0.0), jnp.multiply(alpha, jnp.expm1(below)))
 
 
 @eager_jit()
 def selu(x: Any) -> Any:
-    """A scaled elu that keeps the mean 0 and the variance 1 of its inputs."""
+    """A scaled elu that keeps the mean 0 and the variance 1 of its inputs, element by element [...]."""
     return _SELU_SCALE * elu(x, _SELU_ALPHA)
 
 
 @eager_jit()
 def squareplus(x: Any, b: Any = 4) -> Any:
-    """(x + sqrt(x² + b)) / 2; b says how smooth it is near 0."""
+    """(x + sqrt(x² + b)) / 2, element by element [...]; b says how smooth it is near 0."""
     x, b = array("squareplus", x), array("squareplus", b)
     return (x + jnp.sqrt(jnp.square(x) + b)) / 2
 
@@ -99,7 +100,7 @@ def squareplus(x: Any, b: Any = 4) -> Any:
 @custom_jvp
 @eager_jit()
 def softplus(x: Any) -> Any:
-    """log(1 + exp(x)), without overflow on the way."""
+    """log(1 + exp(x)), without overflow on the way, element by element [...]."""
     x = jnp.asarray(operands("softplus", x, 0, inexact=True)[0])
     if jnp.iscomplexobj(x):
         return jnp.logaddexp(x, 0)
@@ -112,7 +113,7 @@ softplus.defjvps(lambda t, out, x: t * logistic_p(x))
 
 @eager_jit()
 def sparse_plus(x: Any) -> Any:
-    """0 up to -1, x from 1 on, and (x + 1)² / 4 between."""
+    """0 up to -1, x from 1 on, and (x + 1)² / 4 between, element by element [...]."""
     x = array("sparse_plus", x)
     bend = jnp.square(x + 1.0) / 4
     return jnp.where(x <= -1.0, 0.0, jnp.where(x >= 1.0, x, bend))
@@ -123,25 +124,25 @@ def sparse_plus(x: Any) -> Any:
 
 @eager_jit()
 def sigmoid(x: Any) -> Any:
-    """1 / (1 + exp(-x)). Raises TypeError for integers and booleans."""
+    """1 / (1 + exp(-x)), element by element [...]. Raises TypeError for integers and booleans."""
     return logistic_p(checked("sigmoid", x)[0])
 
 
 @eager_jit()
 def log_sigmoid(x: Any) -> Any:
-    """log(sigmoid(x)), exact for very negative x too."""
+    """log(sigmoid(x)), exact for very negative x too, element by element [...]."""
     return -softplus(-array("log_sigmoid", x))
 
 
 @eager_jit()
 def sparse_sigmoid(x: Any) -> Any:
-    """0 up to -1, 1 from 1 on, (x + 1) / 2 between: the derivative of sparse_plus."""
+    """0 up to -1, 1 from 1 on, (x + 1) / 2 between: the derivative of sparse_plus, element by element [...]."""
     return 0.5 * jnp.clip(jnp.add(x, 1.0), 0.0, 2.0)
 
 
 @eager_jit()
 def hard_sigmoid(x: Any) -> Any:
-    """relu6(x + 3) / 6."""
+    """relu6(x + 3) / 6, element by element [...]."""
     return relu6(jnp.add(x, 3.0)) / 6.0
 
 
@@ -154,7 +155,7 @@ def hard_tanh(x: Any) -> Any:
 
 @eager_jit()
 def soft_sign(x: Any) -> Any:
-    """x / (abs(x) + 1)."""
+    """x / (abs(x) + 1), element by element [...]."""
     x = array("soft_sign", x)
     return x / (jnp.abs(x) + 1)
 
@@ -164,28 +165,29 @@ def soft_sign(x: Any) -> Any:
 
 @eager_jit()
 def silu(x: Any) -> Any:
-    """x * sigmoid(x). Raises TypeError for integers and booleans."""
+    """x * sigmoid(x), element by element [...]. Raises TypeError for integers and booleans."""
     x = array("silu", x)
     return x * sigmoid(x)
 
 
 @eager_jit()
 def hard_silu(x: Any) -> Any:
-    """x * hard_sigmoid(x)."""
+    """x * hard_sigmoid(x), element by element [...]."""
     x = array("hard_silu", x)
     return x * hard_sigmoid(x)
 
 
 @eager_jit()
 def mish(x: Any) -> Any:
-    """x * tanh(softplus(x))."""
+    """x * tanh(softplus(x)), element by element [...]."""
     x = array("mish", x)
     return x * jnp.tanh(softplus(x))
 
 
 @eager_jit(static="approximate")
 def gelu(x: Any, approximate: bool = True) -> Any:
-    """x times the probability that a standard normal number is below x; `approximate` takes a formula with tanh for it."""
+    """x times the probability that a standard normal number is below x, element by element [...]; `approximate` takes a
+    formula with tanh for it."""
     x = array("gelu", x)
     if not jnp.issubdtype(x.dtype, jnp.inexact):
         x = x.astype(float)
@@ -197,8 +199,8 @@ def gelu(x: Any, approximate: bool = True) -> Any:
 
 @eager_jit(static="axis")
 def glu(x: Any, axis: int = -1) -> Any:
-    """The first half of x along `axis`, times the sigmoid of the second half. Raises ValueError where there is no such axis or
-    its size is odd."""
+    """The first half of x along `axis`, times the sigmoid of the second half: [..., 2 n, ...] to [..., n, ...]. Raises
+    ValueError where there is no such axis or its size is odd."""
     x = array("glu", x)
     size = x.shape[one_axis("glu", axis, x.ndim)]
     if size % 2:
@@ -210,7 +212,7 @@ def glu(x: Any, axis: int = -1) -> Any:
 @custom_jvp
 @eager_jit()
 def log1mexp(x: Any) -> Any:
-    """log(1 - exp(-x)) for x >= 0, exact for small and for large x; NaN below 0."""
+    """log(1 - exp(-x)) for x >= 0, exact for small and for large x, element by element [...]; NaN below 0."""
     x = array("log1mexp", x)
     return jnp.where(x < math.log(2.0), jnp.log(-jnp.expm1(-x)), jnp.log1p(-jnp.exp(-x)))
 

@@ -22,28 +22,9 @@ from ..numpy.dtypes import requested
 from . import drawing
 
 
-__all__ = [
-    "Initializer",
-    "constant",
-    "delta_orthogonal",
-    "glorot_normal",
-    "glorot_uniform",
-    "he_normal",
-    "he_uniform",
-    "kaiming_normal",
-    "kaiming_uniform",
-    "lecun_normal",
-    "lecun_uniform",
-    "normal",
-    "ones",
-    "orthogonal",
-    "truncated_normal",
-    "uniform",
-    "variance_scaling",
-    "xavier_normal",
-    "xavier_uniform",
-    "zeros",
-]
+__all__ = ["Initializer", "constant", "delta_orthogonal", "glorot_normal", "glorot_uniform", "he_normal", "he_uniform",
+           "kaiming_normal", "kaiming_uniform", "lecun_normal", "lecun_uniform", "normal", "ones", "orthogonal",
+           "truncated_normal", "uniform", "variance_scaling", "xavier_normal", "xavier_uniform", "zeros"]  # fmt: skip
 
 
 Axes = int | Sequence[int]
@@ -75,13 +56,13 @@ def _initializer(dtype: Any, draw: Callable[[Any, tuple[int, ...], Any], Any]) -
 
 @laying
 def zeros(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
-    """Zeros, whatever the key."""
+    """Zeros [*shape], whatever the key."""
     return jnp.zeros(*_settled(shape, dtype))
 
 
 @laying
 def ones(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
-    """Ones, whatever the key."""
+    """Ones [*shape], whatever the key."""
     return jnp.ones(*_settled(shape, dtype))
 
 
@@ -94,18 +75,18 @@ def constant(value: Any, dtype: Any = None) -> Initializer:
 
 
 def uniform(scale: Any = 1e-2, dtype: Any = None) -> Initializer:
-    """Gives numbers uniform in [0, scale)."""
+    """Gives an initializer of numbers [*shape] uniform in [0, scale)."""
     return _initializer(dtype, lambda key, shape, dtype: random.uniform(key, shape, dtype) * jnp.array(scale, dtype))
 
 
 def normal(stddev: Any = 1e-2, dtype: Any = None) -> Initializer:
-    """Gives normal numbers of mean 0 and that standard deviation."""
+    """Gives an initializer of normal numbers [*shape] of mean 0 and that standard deviation."""
     return _initializer(dtype, lambda key, shape, dtype: random.normal(key, shape, dtype) * jnp.array(stddev, dtype))
 
 
 def truncated_normal(stddev: Any = 1e-2, dtype: Any = None, lower: Any = -2.0, upper: Any = 2.0) -> Initializer:
-    """Gives stddev times standard normal numbers that lie between `lower` and `upper`. Raises ValueError for a dtype that is no
-    float."""
+    """Gives an initializer of stddev times standard normal numbers [*shape] that lie between `lower` and `upper`. It
+    raises ValueError for a dtype that is no float."""
 
     def draw(key: Any, shape: tuple[int, ...], dtype: Any) -> Any:
         return random.truncated_normal(key, lower, upper, shape, dtype) * jnp.array(stddev, dtype)

@@ -31,10 +31,11 @@ def _inexact(x: Any) -> Any:
 def logsumexp(
     a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False, where: Any = None
 ) -> Any:
-    """log(sum(b * exp(a))) over `axis`, without overflow on the way; -inf where nothing is summed.
+    """log(sum(b * exp(a))) over `axis`, without overflow on the way: [..., n] to floats [...] for the last axis; -inf
+    where nothing is summed.
 
-    `b` (default 1) broadcasts to a. With `return_sign` a tuple of the logarithm of the sum's absolute value and of its sign;
-    otherwise the result is NaN where a real sum is negative.
+    `b` (default 1) broadcasts to a. With `return_sign` a tuple of the logarithm of the sum's absolute value and of its
+    sign; otherwise the result is NaN where a real sum is negative.
     """
     a = array("logsumexp", a)
     if where is not None:
@@ -61,7 +62,7 @@ def logsumexp(
 
 @eager_jit(static="axis keepdims")
 def logmeanexp(x: Any, axis: Any = None, where: Any = None, keepdims: bool = False) -> Any:
-    """log(mean(exp(x))) over `axis`, without overflow on the way."""
+    """log(mean(exp(x))) over `axis`, without overflow on the way: [..., n] to floats [...] for the last axis."""
     x = array("logmeanexp", x)
     out = logsumexp(x, axis, where=where, keepdims=keepdims)
     if where is None:
@@ -73,7 +74,8 @@ def logmeanexp(x: Any, axis: Any = None, where: Any = None, keepdims: bool = Fal
 
 @eager_jit(static="axis")
 def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
-    """log(softmax(x)), exact where softmax is near 0; -inf where `where` does not hold. Integers become floats."""
+    """log(softmax(x)), exact where softmax is near 0, in the shape of x [...]; -inf where `where` does not hold.
+    Integers become floats."""
     x = _inexact(array("log_softmax", x))
     top = jnp.max(x, axis, keepdims=True, where=where, initial=-np.inf)
     shifted = (x if where is None else jnp.where(where, x, -np.inf)) - lax.stop_gradient(top)
@@ -82,7 +84,8 @@ def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
 
 
 def softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
-    """exp(x) / sum(exp(x)) over `axis`, without overflow on the way; 0 where `where` does not hold. Integers become floats."""
+    """exp(x) / sum(exp(x)) over `axis`, without overflow on the way, in the shape of x [...]; 0 where `where` does not
+    hold. Integers become floats."""
     return _softmax(x, tuple(axis) if isinstance(axis, list) else axis, where)
 
 
@@ -117,10 +120,11 @@ def standardize(
     *,
     algorithm: str = "fast",
 ) -> Any:
-    """(x - mean) / sqrt(variance + epsilon), mean and variance being those of x over `axis` where they are not given.
+    """(x - mean) / sqrt(variance + epsilon), mean and variance being those of x over `axis` where they are not given;
+    in the shape of x [...]. Integers become floats.
 
-    `algorithm`: "fast" takes the variance as the mean of squares minus the square of the mean (which cancels where the mean is
-    large), "stable" as the mean of squared distances. Raises ValueError for others.
+    `algorithm`: "fast" takes the variance as the mean of squares minus the square of the mean (which cancels where the
+    mean is large), "stable" as the mean of squared distances. Raises ValueError for others.
     """
     x = array("standardize", x)
     if algorithm not in ("fast", "stable"):

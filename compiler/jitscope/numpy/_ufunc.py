@@ -9,12 +9,18 @@ from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.primitive import Primitive
 from ..eager.functions import elementwise
-from ._operands import operand, operands
+from ._operands import cast, operand, operands
 
 
 def kind_of(x: Any) -> str:
     """The kind of the dtype of a value: a letter as `dtypes.kind` gives it."""
     return dtypes.kind(aval_of(x).dtype)
+
+
+def numeric(name: str, *xs: Any) -> list[Any]:
+    """Operands of one dtype and shape; booleans as integers of 32 bits."""
+    values = operands(name, *xs)
+    return values if kind_of(values[0]) != "b" else [cast(x, aval_of(x), dtypes.int32) for x in values]
 
 
 def not_complex(name: str, x: Any, error: type[Exception] = TypeError) -> Any:
@@ -37,7 +43,8 @@ def unary_of(name: str, primitive: Primitive, doc: str, inexact: bool = False) -
     def fun(x: Any, /) -> Any:
         return primitive.bind(operand(name, x, inexact))
 
-    return elementwise(describe(fun, name, doc))
+    floats = "; integers and booleans become floats" if inexact else ""
+    return elementwise(describe(fun, name, f"{doc}\n\n    Element by element: [...] to [...]{floats}."))
 
 
 def binary_of(
@@ -55,4 +62,5 @@ def binary_of(
             return complex_rule(x, y)
         return primitive.bind(x, y)
 
-    return elementwise(describe(fun, name, doc))
+    both = "Element by element [...]: the operands broadcast, and are taken in their common dtype."
+    return elementwise(describe(fun, name, f"{doc}\n\n    {both}"))

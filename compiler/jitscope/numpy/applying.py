@@ -33,7 +33,8 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
 
 
 def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: Sequence[int] | int) -> Any:
-    """`func(array, axis)` for each of the axes in turn; a reduction keeps its axis with size 1."""
+    """`func(array, axis)` for each of the axes in turn; an axis that `func` reduces stays with size 1. Raises
+    ValueError where `func` changes the number of axes otherwise."""
     x = array_operand("apply_over_axes", a)
     for axis in listed(axes):
         axis = one_axis("apply_over_axes", axis, aval_of(x).ndim)
@@ -47,10 +48,13 @@ def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: Sequence[int]
 
 
 def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Any:
-    """Where the first condition holds the value (or function of x) of the first piece, and so on; where several hold, the
-    last of them counts. One more piece than conditions is for the rest (default 0). All functions are computed everywhere.
+    """The value, or function of `x`, that goes with the condition which holds: an array of the shape and dtype of `x`
+    [...].
 
-    Raises ValueError for another number of pieces."""
+    `condlist` are booleans of the shape of `x`; where several hold, the last of them counts. One more piece than
+    conditions is for the rest (default 0). All functions are computed everywhere. Raises ValueError for another number
+    of pieces.
+    """
     x = array_operand("piecewise", x)
     conditions = (
         list(condlist)
@@ -90,10 +94,12 @@ def _core_dims(signature: str) -> tuple[list[tuple[str, ...]], list[tuple[str, .
 def vectorize(
     pyfunc: Callable[..., Any], *, excluded: Any = frozenset(), signature: str | None = None
 ) -> Callable[..., Any]:
-    """`pyfunc` on every element, or on the last axes that `signature` names ("(n,m),(m)->(n)"); all further axes broadcast.
+    """`pyfunc` on every element, or on the last axes that `signature` names: "(n,m),(m)->(n)" is for arrays [..., n, m]
+    and [..., m], and gives [..., n]. All further axes broadcast.
 
-    It is mapped with vmap. Arguments in `excluded` (positions and names), and None, are passed on as they are. Raises ValueError for
-    sizes that disagree.
+    It is mapped with vmap. Arguments in `excluded` (positions and names), and None, are passed on as they are. Raises
+    ValueError for sizes that disagree and for a text that is no signature, TypeError for another number of arguments or
+    results than it names and for arguments by name that are not excluded.
     """
     names = frozenset(excluded)
 

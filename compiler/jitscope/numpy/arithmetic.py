@@ -36,23 +36,14 @@ from ..ops.elementwise import (
 )
 from ..ops.families import scalar_like
 from ..ops.linear import add_p, convert, convert_element_type_p, mul_p, neg_p, sub_p, where as choose
-from ._operands import checked, number_like, operand, operands, scalar_of, weak_as
-from ._ufunc import binary_of, kind_of, not_complex, unary_of
+from ._operands import checked, number_like, operand, operands, weak_as
+from ._ufunc import binary_of, kind_of, not_complex, numeric, unary_of
 from .logic import greater_complex, less_complex
 from .structure import array_operand
 
 
 __all__ = ["absolute", "divide", "divmod", "fabs", "float_power", "floor_divide", "fmax", "fmin", "fmod", "positive",
            "power", "reciprocal", "remainder", "sign", "square"]  # fmt: skip
-
-
-def numeric(name: str, *xs: Any) -> list[Any]:
-    """Operands of one dtype and shape; booleans as integers of 32 bits."""
-    values = operands(name, *xs)
-    if kind_of(values[0]) != "b":
-        return values
-    to = dtypes.int32
-    return [convert(x, to) if hasattr(x, "aval") else scalar_of(x, to, False) for x in values]
 
 
 # Sums and products ---------------------------------------------------------------------------------------------------
@@ -66,20 +57,20 @@ sign = unary_of("sign", sign_p, "-1, 0 or 1; of complex numbers x / |x|; NaN sta
 
 @elementwise
 def divide(x1: Any, x2: Any, /) -> Any:
-    """x1 / x2; integers become floats."""
+    """x1 / x2, element by element [...]; integers become floats."""
     return div_p(*operands("divide", x1, x2, inexact=True))
 
 
 @elementwise
 def absolute(x: Any, /) -> Any:
-    """The absolute value; of complex numbers the modulus, a real number."""
+    """The absolute value, element by element [...]; of complex numbers the modulus, a real number."""
     x = array_operand("absolute", x)
     return x if kind_of(x) in "bu" else abs_p(x)
 
 
 @elementwise
 def fabs(x: Any, /) -> Any:
-    """The absolute value as a float. Raises TypeError for complex numbers."""
+    """The absolute value as a float, element by element [...]. Raises TypeError for complex numbers."""
     x = operand("fabs", x, inexact=True)
     not_complex("fabs", x)
     return abs_p(x)
@@ -87,19 +78,19 @@ def fabs(x: Any, /) -> Any:
 
 @elementwise
 def positive(x: Any, /) -> Any:
-    """x itself."""
+    """x itself [...]."""
     return array_operand("positive", x)
 
 
 @elementwise
 def square(x: Any, /) -> Any:
-    """x * x."""
+    """x * x, element by element [...]. Of booleans: int32."""
     return square_p(*numeric("square", x))
 
 
 @elementwise
 def reciprocal(x: Any, /) -> Any:
-    """1 / x; integers become floats."""
+    """1 / x, element by element [...]; integers become floats."""
     x = operand("reciprocal", x, inexact=True)
     return div_p(number_like(x, 1), x)
 
@@ -120,7 +111,7 @@ minimum = binary_of(
 
 @eager_jit()
 def fmax(x1: Any, x2: Any) -> Any:
-    """The greater of x1 and x2; where one is NaN, the other."""
+    """The greater of x1 and x2, element by element [...]; where one is NaN, the other."""
     x, y = operands("fmax", x1, x2)
     if kind_of(x) not in "fc":
         return max_p(x, y)
@@ -129,7 +120,7 @@ def fmax(x1: Any, x2: Any) -> Any:
 
 @eager_jit()
 def fmin(x1: Any, x2: Any) -> Any:
-    """The lesser of x1 and x2; where one is NaN, the other."""
+    """The lesser of x1 and x2, element by element [...]; where one is NaN, the other."""
     x, y = operands("fmin", x1, x2)
     if kind_of(x) not in "fc":
         return min_p(x, y)
@@ -180,7 +171,8 @@ def _rounded_down(x: Any, y: Any, rest: Any, off_side: Any) -> Any:
 
 @elementwise
 def floor_divide(x1: Any, x2: Any, /) -> Any:
-    """x1 / x2 rounded down. An integer divided by 0 gives some integer, not an error. Raises TypeError for complex."""
+    """x1 / x2 rounded down, element by element [...], in their common dtype. An integer divided by 0 gives some
+    integer, not an error. Raises TypeError for complex numbers."""
     x, y = numeric("floor_divide", x1, x2)
     not_complex("floor_divide", x)
     if kind_of(x) == "u":
@@ -191,7 +183,8 @@ def floor_divide(x1: Any, x2: Any, /) -> Any:
 
 @elementwise
 def remainder(x1: Any, x2: Any, /) -> Any:
-    """x1 - floor(x1 / x2) * x2, with the sign of x2. Of an integer and 0: 0. Raises TypeError for complex numbers."""
+    """x1 - floor(x1 / x2) * x2, with the sign of x2, element by element [...], in their common dtype. Of an integer and
+    0: 0. Raises TypeError for complex numbers."""
     x, y = numeric("remainder", x1, x2)
     not_complex("remainder", x)
     rest = _rest(x, y)
@@ -200,7 +193,7 @@ def remainder(x1: Any, x2: Any, /) -> Any:
 
 @elementwise
 def divmod(x1: Any, x2: Any, /) -> Any:
-    """(x1 // x2, x1 % x2). Raises TypeError for complex numbers."""
+    """(x1 // x2, x1 % x2), both element by element [...]. Raises TypeError for complex numbers."""
     x, y = numeric("divmod", x1, x2)
     not_complex("divmod", x)
     rest = _rest(x, y)
@@ -213,8 +206,8 @@ def divmod(x1: Any, x2: Any, /) -> Any:
 
 @elementwise
 def fmod(x1: Any, x2: Any, /) -> Any:
-    """The remainder of x1 / x2 with the sign of x1. Of an integer and 0: 0, of booleans and False: x1. Raises TypeError for
-    complex numbers."""
+    """The remainder of x1 / x2 with the sign of x1, element by element [...]. Of an integer and 0: 0, of booleans and
+    False: x1. Raises TypeError for complex numbers."""
     booleans = all(checked("fmod", x, i)[1].dtype == dtypes.bool_ for i, x in enumerate((x1, x2)))
     x, y = numeric("fmod", x1, x2)
     not_complex("fmod", x)
@@ -225,10 +218,10 @@ def fmod(x1: Any, x2: Any, /) -> Any:
 
 
 def power(x1: Any, x2: Any, /) -> Any:
-    """x1 to the power x2. Integers stay integers.
+    """x1 to the power x2, element by element [...]. Integers stay integers.
 
-    An int x2, or a concrete array of one without axes, is part of the program, which multiplies; any other is an operand.
-    Raises TypeError for an integer to such a negative power.
+    An int x2, or a concrete array [] of one, is part of the program, which multiplies; any other is an operand. Raises
+    TypeError for an integer to such a negative power.
     """
     if type(x2) is Array or isinstance(x2, np.ndarray):
         whole = not x2.shape and dtypes.is_integer(aval_of(x2).dtype)
@@ -278,5 +271,5 @@ def _power_of_integers(x: Any, y: Any) -> Any:
 
 @elementwise
 def float_power(x: Any, y: Any, /) -> Any:
-    """x to the power y in floats."""
+    """x to the power y in floats, element by element [...]."""
     return pow_p(*operands("float_power", x, y, inexact=True))

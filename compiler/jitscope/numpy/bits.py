@@ -64,7 +64,7 @@ def _viewed(x: Any, dtype: Any) -> Any:
 
 @eager_jit()
 def byteswap(self: Any) -> Any:
-    """The bytes of every element (of complex numbers: of either part) in reverse order."""
+    """The bytes of every element [...] (of complex numbers: of either part) in reverse order, in the same dtype."""
     x = array_operand("byteswap", self)
     dtype = aval_of(x).dtype
     if dtypes.is_complex(dtype):

@@ -49,11 +49,11 @@ __all__ = ["bincount", "corrcoef", "cov", "histogram", "histogram_bin_edges", "i
 def bincount(
     x: Any, weights: Any = None, minlength: int = 0, *, length: int | None = None, out_sharding: None = None
 ) -> Any:
-    """How often each of 0, 1, … stands in the integer vector `x`, or the sums of their `weights`.
+    """How often each of 0, 1, … stands in the integer vector `x` [n], as integers, or the sums of their `weights` [n].
 
-    The result has `length` elements, or else as many as the greatest needs, at least `minlength`; what lies outside is left
-    out, negative numbers count as 0. Raises ConcretizationTypeError while tracing without `length`, TypeError for other
-    dtypes than integers, ValueError for what is no vector.
+    The result has `length` elements, or else as many as the greatest needs, at least `minlength`; what lies outside is
+    left out, negative numbers count as 0. Raises ConcretizationTypeError while tracing without `length`, TypeError for
+    other dtypes than integers and for booleans as weights, ValueError for what is no vector.
     """
     if out_sharding is not None:
         return laid(out_sharding, bincount, x, weights, minlength, length=length)
@@ -102,9 +102,9 @@ def _edges(a: Any, bins: int, limits: Any) -> Any:
 
 @lenient
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
-    """The edges of `bins` bins of equal width from the least to the greatest element (or over `range`); a vector of edges is
-    given back, as floats like those of `a`. Raises NotImplementedError for bins by name, ValueError for an empty array without
-    `range`."""
+    """The edges [bins + 1] of `bins` bins of equal width from the least to the greatest element of `a` (or over
+    `range`, a pair), in floats; a vector of edges is given back. Raises NotImplementedError for bins by name,
+    ValueError for an empty array without `range`."""
     if isinstance(bins, str):
         raise NotImplementedError("histogram: bins by name; give their number or their edges")
     dtype = to_inexact(checked("histogram", a)[1].dtype)
@@ -117,9 +117,12 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
 def histogram(
     a: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool | None = None
 ) -> tuple[Any, Any]:
-    """(how many elements lie in each bin, the edges). `weights` are summed in place of counting; with `density` the
-    integral over all bins is 1. The last bin includes its upper edge. Raises as `histogram_bin_edges` does, TypeError for bins by
-    name, and ValueError for weights of another shape."""
+    """(how many elements of `a` lie in each bin [n], the edges [n + 1]), in floats.
+
+    `bins` is their number or their edges. `weights`, of the shape of `a`, are summed in place of counting; with
+    `density` the integral over all bins is 1. The last bin includes its upper edge. Raises as `histogram_bin_edges`
+    does, TypeError for bins by name, and ValueError for weights of another shape.
+    """
     if isinstance(bins, str):
         raise TypeError(f"histogram: bins are a number or the edges, not {bins!r}")
     if weights is not None:
@@ -166,11 +169,13 @@ def cov(
     aweights: Any = None,
     dtype: Any = None,
 ) -> Any:
-    """The covariances of variables (rows; columns unless `rowvar`), from columns of observations.
+    """The covariances [n, n] of n variables: the rows of `m` [n, k] (its columns unless `rowvar`), of which each column
+    is an observation; the variance [] of a vector [k].
 
-    `y` are further variables; `fweights` (integers) and `aweights` weigh observations, of both the absolute values count;
-    `dtype` is that of the computation. Raises ValueError for more than two axes and a `dtype` that is no float,
-    RuntimeError for weights that are no vector or of another size than the observations.
+    `y` are further variables; `fweights` [k] (integers) and `aweights` [k] weigh observations, of both the absolute
+    values count. The sum is divided by the count minus `ddof` (None: 0 with `bias`, else 1); `dtype` is that of the
+    computation. Raises ValueError for more than two axes and a `dtype` that is no float, RuntimeError for weights that
+    are no vector or of another size than the observations.
     """
     if dtype is not None and not dtypes.is_inexact(requested(dtype, "cov")):
         raise ValueError(f"cov: the dtype must be a float or complex one, not {requested(dtype, 'cov').name}")
@@ -228,7 +233,7 @@ def _variables(x: Any, rowvar: bool) -> Any:
 @lenient
 @eager_jit(static="rowvar dtype")
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Any:
-    """The correlations of variables, see `cov`. Both parts of them are limited to [-1, 1]."""
+    """The correlations [n, n] of n variables; arguments as in `cov`. Real and imaginary parts are limited to [-1, 1]."""
     c = cov(x, y, rowvar, dtype=dtype)
     if not aval_of(c).ndim:
         return div_p(c, c)
@@ -246,10 +251,12 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> A
 
 @eager_jit()
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
-    """The piecewise linear function through the points (xp, fp), xp ascending, at `x`; beyond the ends `left` and `right`
-    (default: the end values; "extrapolate": the lines of the first and last piece). With `period` xp may be in any order.
+    """The piecewise linear function through the points (xp [n], fp [n]), xp ascending, at `x` [...]: floats [...].
 
-    Raises ValueError for complex places, for other texts than "extrapolate" and where xp and fp are no vectors of one size."""
+    Beyond the ends: `left` and `right` (default: the end values; "extrapolate": the lines of the first and last piece).
+    With `period` xp may be in any order. Raises ValueError for complex places, for other texts than "extrapolate" and
+    where xp and fp are no vectors of one size.
+    """
     for end in (left, right):
         if isinstance(end, str) and end != "extrapolate":
             raise ValueError(f"interp: left and right are numbers or 'extrapolate', not {end!r}")

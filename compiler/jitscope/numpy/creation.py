@@ -30,6 +30,7 @@ from ..ops.rng import random_wrap_p
 from ..xla import client
 from ..xla.cpu_tuning import FILLED_BY_NUMPY
 from ._operands import cast, checked, real_if_needed, scalar_of, shape_of
+from ._ufunc import describe
 from .dtypes import on_device, requested
 from .joining import stack
 from .structure import array_operand, with_new_axes
@@ -52,10 +53,13 @@ def array(
     device: Any = None,
     out_sharding: None = None,
 ) -> Any:
-    """An array of numbers, nested sequences of numbers and arrays, or anything with `__array__` or `__dlpack__`.
+    """An array of numbers, nested sequences of numbers and arrays, or anything with `__array__` or `__dlpack__`. Its
+    shape is that of the nesting; `ndmin` adds axes of size 1 in front.
 
-    Python numbers make weak types, sequences do not. 64-bit values become 32-bit ones unless `enable_x64` is on. NumPy arrays of
-    objects, texts and dates are read as numbers where `dtype` says of what kind, else they raise TypeError. Raises ValueError for sequences of uneven length, OverflowError for too large ints.
+    Python numbers make weak types, sequences do not. 64-bit values become 32-bit ones unless `enable_x64` is on. NumPy
+    arrays of objects, texts and dates are read as numbers where `dtype` says of what kind, else they raise TypeError.
+    Raises ValueError for sequences of uneven length, OverflowError for ints that are too large, NotImplementedError for
+    an `order` other than "C", "K" and "A".
     """
     if args:
         raise TypeError(f"array takes copy, order and ndmin by name; {len(args)} more arguments were given by position")
@@ -172,16 +176,17 @@ def _built(x: Any, to: Any) -> np.ndarray:
 
 
 def copy(a: Any, order: str | None = None) -> Any:
-    """A copy of `a` in memory of its own."""
+    """A copy of `a`, of its shape and dtype, in memory of its own."""
     return array(a, copy=True, order=order)
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
-    """An array with the values of `x`, an object with `__dlpack__` and `__dlpack_device__` in host memory, as a copy. With
-    `copy=False` only an `Array` will do, and shares its memory.
+    """An array with the shape and values of `x`, an object with `__dlpack__` and `__dlpack_device__` in host memory, as
+    a copy. With `copy=False` only an `Array` will do, and shares its memory.
 
-    64-bit values become 32-bit ones unless `enable_x64` is on. Raises TypeError for other objects, ValueError for other memory
-    and where `copy` is False but a copy is needed, BufferError or TypeError for dtypes that DLPack does not have.
+    64-bit values become 32-bit ones unless `enable_x64` is on. Raises TypeError for other objects, ValueError for other
+    memory and where `copy` is False but a copy is needed, BufferError or TypeError for dtypes that DLPack does not
+    have.
     """
     if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
         raise TypeError(
@@ -202,7 +207,8 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 
 
 def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0) -> Any:
-    """A vector of the numbers in the bytes of `buffer`."""
+    """A vector [count] of the numbers in the bytes of `buffer`, from byte `offset` on (`count` -1: all). Raises
+    ValueError where the bytes do not suffice or do not come out even."""
     return asarray(np.frombuffer(buffer, np.dtype(dtype), count, offset))
 
 
@@ -234,9 +240,7 @@ def _maker(name: str, value: int, doc: str) -> Any:
             return np.zeros(shape_of(name, shape), to)
         return constant(name, shape_of(name, shape), to.type(value), to, device)
 
-    fun.__name__, fun.__qualname__ = name, name
-    fun.__doc__ = f"{doc} of `shape` (an int or a sequence) and `dtype` (None: the default float)."
-    return fun
+    return describe(fun, name, f"{doc} of `shape` (an int or a sequence) and `dtype` (None: the default float).")
 
 
 def _keys(name: str, shape: tuple[int, ...], value: Any, dtype: Any) -> Any:
@@ -252,7 +256,8 @@ empty = _maker("empty", 0, "Zeros")
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None, out_sharding: None = None) -> Any:
-    """`fill_value` repeated to `shape`, in `dtype` (None: the value's, weak for a Python number)."""
+    """`fill_value` repeated to `shape`, in `dtype` (None: the value's, weak for a Python number). Raises ValueError for
+    a value that does not broadcast to `shape`."""
     if out_sharding is not None:
         return laid(out_sharding, full, shape, fill_value, dtype)
     sizes = shape_of("full", shape)
@@ -300,9 +305,9 @@ def _like(name: str, value: int, doc: str) -> Any:
     def fun(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, out_sharding: None = None) -> Any:
         return full_like(a, value, dtype, shape, device=device, out_sharding=out_sharding)
 
-    fun.__name__, fun.__qualname__ = name, name
-    fun.__doc__ = f"{doc} of the shape and dtype of an array (or ShapeDtypeStruct); `shape` and `dtype` override them."
-    return fun
+    return describe(
+        fun, name, f"{doc} of the shape and dtype of an array (or ShapeDtypeStruct); `shape` and `dtype` override them."
+    )
 
 
 zeros_like = _like("zeros_like", 0, "Zeros")

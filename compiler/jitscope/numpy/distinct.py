@@ -182,21 +182,22 @@ def filled(x: Any, mask: Any, size: int, fill_value: Any, starts: Any = None) ->
 
 
 def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueAll:
-    """Distinct elements, where each stands first, which each element is, and counts; NaNs differ. See `unique`."""
+    """Distinct elements [n], where each stands first [n], which of them each element of `x` is (in the shape of `x`),
+    and counts [n]; NaNs differ. See `unique`."""
     values, indices, inverse, counts = unique(x, True, True, True, equal_nan=False, size=size, fill_value=fill_value)
     return UniqueAll(values, indices, inverse, counts)
 
 
 def unique_counts(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueCounts:
-    """Distinct elements and how often each stands; NaNs differ. See `unique`."""
+    """Distinct elements [n] and how often each stands [n]; NaNs differ. See `unique`."""
     return UniqueCounts(*unique(x, return_counts=True, equal_nan=False, size=size, fill_value=fill_value))
 
 
 def unique_inverse(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueInverse:
-    """Distinct elements and which of them each element is; NaNs differ. See `unique`."""
+    """Distinct elements [n] and which of them each element of `x` is (in the shape of `x`); NaNs differ. See `unique`."""
     return UniqueInverse(*unique(x, return_inverse=True, equal_nan=False, size=size, fill_value=fill_value))
 
 
 def unique_values(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Any:
-    """Distinct elements in ascending order; NaNs differ. See `unique`."""
+    """Distinct elements [n] in ascending order; NaNs differ. See `unique`."""
     return unique(x, equal_nan=False, size=size, fill_value=fill_value)

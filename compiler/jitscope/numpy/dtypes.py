@@ -22,6 +22,17 @@ from ..xla import client
 from ._operands import axes_of, broadcast_shape, checked, finite_info, real_if_needed, shape_of
 
 
+__all__ = ["astype", "bfloat16", "bool_", "broadcast_shapes", "can_cast", "cdouble", "character", "complex64",
+           "complex128", "complex_", "complexfloating", "csingle", "double", "dtype", "e", "euler_gamma", "finfo",
+           "flexible", "float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn", "float8_e3m4", "float8_e4m3",
+           "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu",
+           "float16", "float32", "float64", "float_", "floating", "generic", "iinfo", "inexact", "inf", "int1", "int2",
+           "int4", "int8", "int16", "int32", "int64", "int_", "iscomplexobj", "isdtype", "isrealobj", "isscalar",
+           "issubdtype", "iterable", "nan", "ndim", "newaxis", "number", "object_", "pi", "promote_types",
+           "result_type", "shape", "signedinteger", "single", "size", "uint", "uint1", "uint2", "uint4", "uint8",
+           "uint16", "uint32", "uint64", "unsignedinteger"]  # fmt: skip
+
+
 class ScalarType:
     """A dtype that is also the constructor of its scalars: `float32(3)` is an array of shape () and that dtype.
 
@@ -137,8 +148,8 @@ def _requested(asked: Any, name: str) -> Any:
 
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> Any:
-    """`x` in `dtype` (None: the default float). Floats are cut towards zero on the way to integers; complex numbers lose
-    their imaginary part on the way to real ones. Raises TypeError for key arrays and unknown dtypes."""
+    """`x` [...] in `dtype` (None: the default float). Floats are cut towards zero on the way to integers; complex
+    numbers lose their imaginary part on the way to real ones. Raises TypeError for key arrays and unknown dtypes."""
     x, aval = checked("astype", x)
     dtype = requested(float if dtype is None else dtype, "astype")
     if aval.dtype == dtype and not aval.weak_type and hasattr(x, "aval"):
@@ -163,7 +174,8 @@ def _converted(x: Any, dtype: Any) -> Any:
 
 
 def result_type(*args: Any) -> Any:
-    """The dtype of an operation on arrays, numbers and dtypes. Raises TypePromotionError where there is none."""
+    """The dtype of an operation on arrays, numbers and dtypes. Raises TypePromotionError where there is none,
+    ValueError without arguments."""
     if not args:
         raise ValueError("result_type needs at least one argument")
     return _dtypes.promote(*map(typed, args))[0]
@@ -259,7 +271,8 @@ def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
 
 
 def finfo(dtype: Any) -> Any:
-    """Limits of a float dtype (eps, max, min, tiny, bits, …); of a complex one, those of its parts."""
+    """Limits of a float dtype (eps, max, min, tiny, bits, …); of a complex one, those of its parts. Raises ValueError
+    for other dtypes."""
     found = _dtype_like(dtype)
     if not _dtypes.is_inexact(found):
         raise ValueError(f"finfo: {found} is no float dtype; iinfo is for integers")
@@ -267,7 +280,7 @@ def finfo(dtype: Any) -> Any:
 
 
 def iinfo(int_type: Any) -> Any:
-    """Limits of an integer dtype (min, max, bits)."""
+    """Limits of an integer dtype (min, max, bits). Raises ValueError for other dtypes."""
     found = _dtype_like(int_type)
     try:
         return ml_dtypes.iinfo(found)
@@ -292,7 +305,7 @@ def isrealobj(x: Any) -> bool:
 
 
 def isscalar(element: Any) -> bool:
-    """Whether it is a number, a text or an array of rank 0."""
+    """Whether it is a number, a text or an array of shape []."""
     return np.isscalar(element) or (getattr(element, "ndim", None) == 0 and hasattr(element, "dtype"))
 
 
@@ -318,5 +331,5 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
 
 
 def iterable(y: Any) -> bool:
-    """Whether it can be iterated over: rank 0 cannot."""
+    """Whether it can be iterated over: an array of shape [] cannot."""
     return hasattr(y, "__iter__") and getattr(y, "ndim", 1) != 0

@@ -136,7 +136,9 @@ def _inserted(x: Any, places: Any, values: Any, axis: int, count: int) -> Any:
 def put_along_axis(
     arr: Any, indices: Any, values: Any, axis: int | None, inplace: bool = True, *, mode: Any = None
 ) -> Any:
-    """`arr` with `values` at the indices along `axis`, place by place. Needs `inplace=False`."""
+    """`arr` with `values` at the indices along `axis` (None: of the raveled array), place by place, in its shape and
+    dtype. `indices` have as many axes as `arr` and broadcast to it along the others. Raises ValueError unless
+    `inplace=False`."""
     _new_array("put_along_axis", inplace)
     x, i = array_operand("put_along_axis", arr), array_operand("put_along_axis", indices)
     original = aval_of(x).shape
@@ -151,8 +153,9 @@ def put_along_axis(
 
 @eager_jit(static="mode inplace")
 def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = True) -> Any:
-    """`a` with the values `v`, repeated as needed, at flat indices. `mode`: "clip" (default) or "wrap". Needs
-    `inplace=False`."""
+    """`a` with the values `v`, repeated as needed, at flat indices `ind`, in its shape and dtype. `mode`: "clip"
+    (default) or "wrap". Raises ValueError unless `inplace=False` and for other modes, NotImplementedError for "raise".
+    """
     _new_array("put", inplace)
     x, i, values = array_operand("put", a), ravel(array_operand("put", ind)), ravel(array_operand("put", v))
     if not aval_of(i).size or not aval_of(values).size:
@@ -172,7 +175,8 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Tr
 
 @eager_jit(static="wrap inplace")
 def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True) -> Any:
-    """`a`, of two axes or of equal ones, with `val` on its main diagonal. Needs `inplace=False`."""
+    """`a` [m, n], or of more axes of one size, with `val` on its main diagonal (a vector is repeated as needed). Raises
+    ValueError for other shapes, NotImplementedError unless `inplace=False`, and for `wrap`."""
     _new_array("fill_diagonal", inplace, NotImplementedError)
     if wrap:
         raise NotImplementedError("fill_diagonal: wrap=True")

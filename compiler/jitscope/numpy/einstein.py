@@ -86,11 +86,12 @@ def einsum(
     _dot_general: Any = dot_general,
     out_sharding: None = None,
 ) -> Any:
-    """The sum of products that `subscripts` names: "ij,jk->ik" is the matrix product, "ii" the trace.
+    """The sum of products that `subscripts` names: "ij,jk->ik" is the matrix product of [i, j] and [j, k], "ii" the
+    trace of [i, i].
 
-    Also einsum(x, [0, 1], y, [1, 2], [0, 2]). `optimize` chooses the order of contraction ("auto", "optimal", "greedy", or
-    a path). `_dot_general` computes the product of two operands in place of `lax.dot_general`. Raises ValueError for labels
-    that do not fit the shapes.
+    Also einsum(x, [0, 1], y, [1, 2], [0, 2]). `optimize` chooses the order of contraction ("auto", "optimal", "greedy",
+    or a path). `_dot_general` computes the product of two operands in place of `lax.dot_general`. Raises ValueError for
+    labels that do not fit the shapes.
     """
     if out_sharding is not None:
         options = {"optimize": optimize, "precision": precision, "preferred_element_type": preferred_element_type}
@@ -124,7 +125,8 @@ def _as_text(*args: Any) -> tuple[str, tuple[Any, ...]]:
 
 
 def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> tuple[list[tuple[int, ...]], Any]:
-    """The order of contraction, and a description with its cost."""
+    """The order of contraction that `einsum` takes for operands of these shapes, as a list of tuples of positions, and
+    a description with its cost. Raises ValueError for labels that do not fit."""
     import opt_einsum
 
     if not isinstance(subscripts, str):

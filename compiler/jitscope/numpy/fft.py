@@ -27,26 +27,8 @@ from .repeating import roll
 from .structure import array_operand, moveaxis
 
 
-__all__ = [
-    "fft",
-    "fft2",
-    "fftfreq",
-    "fftn",
-    "fftshift",
-    "hfft",
-    "ifft",
-    "ifft2",
-    "ifftn",
-    "ifftshift",
-    "ihfft",
-    "irfft",
-    "irfft2",
-    "irfftn",
-    "rfft",
-    "rfft2",
-    "rfftfreq",
-    "rfftn",
-]
+__all__ = ["fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft",
+           "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn"]  # fmt: skip
 
 
 AT_ONCE = 3
@@ -213,51 +195,55 @@ def _swapped(norm: Any) -> Any:
 
 @eager_jit(static=_ND)
 def fft2(a: Any, s: Any = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Any:
-    """`fftn` along two axes. Raises ValueError for another number of them."""
+    """`fftn` along two axes: complex [..., m, n] to [..., m, n]. Raises ValueError for another number of axes."""
     return _two("fft2", a, FftType.FFT, s, axes, norm)
 
 
 @eager_jit(static=_ND)
 def ifft2(a: Any, s: Any = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Any:
-    """The inverse of `fft2`."""
+    """The inverse of `fft2`: complex [..., m, n] to [..., m, n]. Raises ValueError for another number of axes."""
     return _two("ifft2", a, FftType.IFFT, s, axes, norm)
 
 
 @eager_jit(static=_ND)
 def rfft2(a: Any, s: Any = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Any:
-    """`rfftn` along two axes."""
+    """`rfftn` along two axes: real [..., m, n] to complex [..., m, n // 2 + 1]. Raises ValueError for another number of
+    axes and for complex numbers."""
     return _two("rfft2", a, FftType.RFFT, s, axes, norm)
 
 
 @eager_jit(static=_ND)
 def irfft2(a: Any, s: Any = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Any:
-    """The inverse of `rfft2`."""
+    """The inverse of `rfft2`: complex [..., m, k] to real [..., m, 2 (k - 1)], or as `s` says. Raises ValueError for
+    another number of axes."""
     return _two("irfft2", a, FftType.IRFFT, s, axes, norm)
 
 
 @eager_jit(static=_ND)
 def fftn(a: Any, s: Any = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Any:
-    """The Fourier transform along several axes (None: all, or as many of the last as there are sizes in `s`). Raises
-    ValueError for repeated axes, sizes that are not positive, and numbers of sizes and axes that differ."""
+    """The Fourier transform along several axes (None: all, or as many of the last as there are sizes in `s`): complex,
+    in the shape of `a` but for the sizes `s`. Raises ValueError for repeated axes, sizes that are not positive, and
+    numbers of sizes and axes that differ."""
     return _transformed("fftn", a, FftType.FFT, s, axes, norm)
 
 
 @eager_jit(static=_ND)
 def ifftn(a: Any, s: Any = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Any:
-    """The inverse of `fftn`."""
+    """The inverse of `fftn`: complex, in the shape of `a` but for the sizes `s`. Raises as `fftn` does."""
     return _transformed("ifftn", a, FftType.IFFT, s, axes, norm)
 
 
 @eager_jit(static=_ND)
 def rfftn(a: Any, s: Any = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Any:
-    """The transform of real numbers along several axes, the last of which gets n // 2 + 1 elements; see `rfft`,
-    `fftn`."""
+    """The transform of real numbers along several axes, the last of which goes from [n] to [n // 2 + 1]; complex. See
+    `rfft`, `fftn`. Raises ValueError for complex numbers, and as `fftn` does."""
     return _transformed("rfftn", a, FftType.RFFT, s, axes, norm)
 
 
 @eager_jit(static=_ND)
 def irfftn(a: Any, s: Any = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Any:
-    """The inverse of `rfftn`; the last axis gets 2 (m - 1) elements unless `s` says otherwise."""
+    """The inverse of `rfftn`: real; the last axis goes from [m] to [2 (m - 1)] unless `s` says otherwise. Raises as
+    `fftn` does."""
     return _transformed("irfftn", a, FftType.IRFFT, s, axes, norm)
 
 
@@ -283,14 +269,14 @@ def _frequencies(name: str, n: Any, d: Any, places: Any, dtype: Any, device: Any
 
 
 def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Any:
-    """The frequencies of the `n` coefficients of `fft`, for samples at distance `d`: 0, 1, …, -2, -1 times 1 / (n d).
-    Raises ValueError for sequences."""
+    """The frequencies [n] of the `n` coefficients of `fft`, for samples at distance `d`: 0, 1, …, -2, -1 times 1 / (n
+    d), in floats. Raises ValueError for sequences."""
     return _frequencies("fftfreq", n, d, lambda n: (n,), dtype, device)
 
 
 def rfftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Any:
-    """The frequencies of the n // 2 + 1 coefficients of `rfft` of `n` samples at distance `d`. Raises ValueError for
-    sequences."""
+    """The frequencies [n // 2 + 1] of the coefficients of `rfft` of `n` samples at distance `d`, in floats. Raises
+    ValueError for sequences."""
     return _frequencies("rfftfreq", n, d, lambda n: (0, n // 2 + 1), dtype, device)
 
 
@@ -305,11 +291,11 @@ def _shifted(name: str, x: Any, axes: Any, sign: int) -> Any:
 
 @eager_jit(static="axes")
 def fftshift(x: Any, axes: Any = None) -> Any:
-    """The coefficients reordered so that frequency zero stands in the middle, along `axes` (None: all)."""
+    """The coefficients [...] reordered so that frequency zero stands in the middle, along `axes` (None: all)."""
     return _shifted("fftshift", x, axes, 1)
 
 
 @eager_jit(static="axes")
 def ifftshift(x: Any, axes: Any = None) -> Any:
-    """What `fftshift` did, undone."""
+    """What `fftshift` did, undone: [...] to [...]."""
     return _shifted("ifftshift", x, axes, -1)

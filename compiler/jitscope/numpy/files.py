@@ -10,6 +10,7 @@ from numpy import array_repr, array_str, get_printoptions, save, savez
 from numpy.exceptions import ComplexWarning
 
 from ..core import dtypes
+from ._ufunc import describe
 from .creation import asarray
 
 
@@ -27,7 +28,8 @@ def load(file: IO[bytes] | str | os.PathLike[Any], *args: Any, **kwargs: Any) ->
 
 
 def fromstring(string: str, dtype: Any = float, count: int = -1, *, sep: str) -> Any:
-    """The numbers in a text, `sep` between them, as a vector of `dtype`; `count` of them (-1: all)."""
+    """The numbers in a text, `sep` between them, as a vector [count] of `dtype` (`count` -1: all). Raises ValueError
+    for an empty `sep`."""
     return asarray(np.fromstring(string, dtype, count, sep=sep))
 
 
@@ -38,18 +40,14 @@ def _refused(name: str) -> Any:
             f"jnp.asarray(np.{name}(...)) outside of compiled functions"
         )
 
-    fun.__name__, fun.__qualname__ = name, name
-    fun.__doc__ = f"Not available, raises NotImplementedError: use `asarray(numpy.{name}(...))`."
-    return fun
+    return describe(fun, name, f"Not available, raises NotImplementedError: use `asarray(numpy.{name}(...))`.")
 
 
 def _printing(name: str) -> Any:
     def fun(*args: Any, **kwargs: Any) -> Any:
         return getattr(np, name)(*args, **kwargs)
 
-    fun.__name__, fun.__qualname__ = name, name
-    fun.__doc__ = f"numpy.{name}: arrays are printed by NumPy, with its options."
-    return fun
+    return describe(fun, name, f"numpy.{name}: arrays are printed by NumPy, with its options.")
 
 
 set_printoptions, printoptions = _printing("set_printoptions"), _printing("printoptions")

@@ -73,10 +73,11 @@ def poly(seq_of_zeros: Any) -> Any:
 
 
 def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Any, Any]:
-    """(quotient, remainder) of two polynomials by their coefficients, highest power first.
+    """(quotient [m - n + 1], remainder [m]) of polynomials `u` [m] and `v` [n] by their coefficients, highest power
+    first, in floats.
 
-    The remainder has the size of `u`, with zeros in front; `trim_leading_zeros` takes away those in front that are
-    zero up to rounding (less than the root of eps), which needs concrete values.
+    The remainder has zeros in front; `trim_leading_zeros` takes away those that are zero up to rounding (less than the
+    root of eps), which needs concrete values: it raises ConcretizationTypeError while tracing.
     """
     quotient, rest = _divided(u, v)
     if not trim_leading_zeros:
@@ -110,11 +111,12 @@ def _divided(u: Any, v: Any) -> tuple[Any, Any]:
 
 
 def roots(p: Any, *, strip_zeros: bool = True) -> Any:
-    """The zeros of the polynomial with coefficients `p`, highest power first: complex, as many as its degree.
+    """The zeros [n - 1] of the polynomial with coefficients `p` [n], highest power first: complex, as many as its
+    degree.
 
-    Leading zeros are left out, which needs concrete values; with `strip_zeros` False there are always `p.size - 1`
-    zeros, and those that do not exist are NaN. They are the eigenvalues of the companion matrix. Raises ValueError
-    for arrays that are no vectors, ConcretizationTypeError while tracing with `strip_zeros`.
+    Leading zeros are left out, which needs concrete values; with `strip_zeros` False there are always n - 1 zeros, and
+    those that do not exist are NaN. They are the eigenvalues of the companion matrix. Raises ValueError for arrays that
+    are no vectors, ConcretizationTypeError while tracing with `strip_zeros`.
     """
     aval = checked("roots", p)[1]
     if aval.ndim > 1:

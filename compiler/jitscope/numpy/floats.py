@@ -42,8 +42,8 @@ def _layout(dtype: Any) -> tuple[Any, int, int, int]:
 
 @elementwise
 def frexp(x: Any, /) -> tuple[Any, Any]:
-    """(m, e) with x = m * 2 ** e, 0.5 <= |m| < 1 and e an int32; of 0, infinities and NaN (x, 0). Integers become
-    floats.
+    """(m, e), both [...], with x = m * 2 ** e, 0.5 <= |m| < 1 and e an int32; of 0, infinities and NaN (x, 0). Integers
+    become floats.
 
     Numbers too small to be normal are taken apart exactly. Raises TypeError for complex numbers. The derivative of m is
     2 ** -e.
@@ -81,7 +81,8 @@ def _frexp_jvp(primals: Any, tangents: Any) -> Any:
 
 @eager_jit()
 def ldexp(x1: Any, x2: Any, /) -> Any:
-    """x1 * 2 ** x2 for integers x2, also where 2 ** x2 alone is too large or too small. Integers x1 become floats.
+    """x1 * 2 ** x2, element by element [...], for integers x2, also where 2 ** x2 alone is too large or too small.
+    Integers x1 become floats.
 
     Raises ValueError for complex x1 and for x2 that are no integers.
     """
@@ -112,8 +113,8 @@ def _limited(n: Any, low: int, high: int) -> Any:
 
 @elementwise
 def spacing(x: Any, /) -> Any:
-    """The distance from x to the next float away from 0, with the sign of x; NaN for infinities. Integers become
-    floats.
+    """The distance from x to the next float away from 0, with the sign of x, element by element [...]; NaN for
+    infinities. Integers become floats.
 
     Raises ValueError for complex numbers. In float16 the next float is the greater one, as in NumPy.
     """

@@ -116,7 +116,8 @@ def ix_(*args: Any) -> tuple[Any, ...]:
 
 @eager_jit(static="shape")
 def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
-    """The index along each axis of an array of `shape` that each flat index stands for; those out of bounds are moved in."""
+    """The index along each axis of an array of `shape`, as a tuple, that each flat index [...] stands for; those out of
+    bounds are moved into bounds. Raises TypeError for indices that are no integers."""
     sizes = shape_of("unravel_index", shape)
     flat = array_operand("unravel_index", indices)
     if kind_of(flat) not in "iu":

@@ -93,10 +93,8 @@ def _dense(hist: Any, edges: Sequence[Any], dtype: Any) -> Any:
 def histogram2d(
     x: Any, y: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool | None = None
 ) -> tuple[Any, Any, Any]:
-    """(how many of the points (x, y) lie in each box of a grid, the edges along x, those along y), see `histogramdd`.
-
-    `bins` may also be one vector of edges, for both.
-    """
+    """(how many of the points (x [n], y [n]) lie in each box of a grid [k, m], the edges along x [k + 1], those along y
+    [m + 1]); see `histogramdd`. `bins` may also be one vector of edges, for both."""
     pair = [operand("histogram2d", v) for v in (x, y)]
     if _is_sequence(bins) and len(bins) not in (1, 2):
         bins = [bins, bins]

@@ -50,7 +50,8 @@ def _whole(name: str, x1: Any, x2: Any) -> list[Any]:
 @lenient
 @eager_jit()
 def gcd(x1: Any, x2: Any) -> Any:
-    """The greatest common divisor, not negative; 0 of two zeros. Raises ValueError for dtypes that are no integers."""
+    """The greatest common divisor, not negative, element by element [...]; 0 of two zeros. Raises ValueError for dtypes
+    that are no integers."""
     return _gcd(*_whole("gcd", x1, x2))
 
 
@@ -72,7 +73,8 @@ def _gcd(x: Any, y: Any) -> Any:
 @lenient
 @eager_jit()
 def lcm(x1: Any, x2: Any) -> Any:
-    """The least common multiple, not negative; 0 where one is 0. Raises ValueError for dtypes that are no integers."""
+    """The least common multiple, not negative, element by element [...]; 0 where one is 0. Raises ValueError for dtypes
+    that are no integers."""
     x, y = _whole("lcm", x1, x2)
     divisor = _gcd(x, y)
     none = eq_p(divisor, scalar_like(divisor, 0))

@@ -20,6 +20,7 @@ from ..ops.linear import (
 from ..ops.split import split_p
 from ..ops.stacking import stack_p, unstack_p
 from ._operands import cast, checked, integer, one_axis, unsupported
+from ._ufunc import describe
 from .dtypes import requested
 from .structure import array_operand, atleast_1d, atleast_2d, atleast_3d, with_new_axes
 
@@ -96,8 +97,7 @@ def _joined(name: str, widen: Any, axis: Any, doc: str) -> Any:
         xs = [widen(x) for x in _alike(name, _sequence(name, tup), dtype)]
         return join(name, xs, axis(xs))
 
-    fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
-    return eager_jit(static="dtype")(fun)
+    return eager_jit(static="dtype")(describe(fun, name, doc))
 
 
 vstack = _joined("vstack", atleast_2d, lambda xs: 0, "Arrays one below another: along axis 0, vectors as rows.")
@@ -112,7 +112,8 @@ dstack = _joined("dstack", atleast_3d, lambda xs: 2, "Arrays one behind another:
 
 @eager_jit()
 def column_stack(tup: Any) -> Any:
-    """Arrays side by side, vectors as columns."""
+    """Arrays [m, n, ...] side by side along axis 1, vectors [m] as columns. Raises ShapeError where they differ in
+    another axis."""
     xs = _alike("column_stack", _sequence("column_stack", tup), None)
     return join(
         "column_stack",
@@ -208,7 +209,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
 
 @eager_jit(static="indices_or_sections axis")
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """Like `split`, but the parts may differ in size by one."""
+    """Like `split`, but the parts may differ in size by one: no division raises ValueError."""
     return _pieces("array_split", ary, indices_or_sections, axis, False)
 
 

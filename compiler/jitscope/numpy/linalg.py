@@ -16,57 +16,23 @@ from ._operands import one_axis, promoted
 from .factoring import *
 from .norms import *
 from .solving import *
-from .structure import array_operand, matrix_transpose as matrix_transpose
+from .structure import array_operand, matrix_transpose
 from .triangles import diagonal as diagonal_over
 
 
-__all__ = [
-    "EigResult",
-    "EighResult",
-    "QRResult",
-    "SVDResult",
-    "SlogdetResult",
-    "cholesky",
-    "cond",
-    "cross",
-    "det",
-    "diagonal",
-    "eig",
-    "eigh",
-    "eigvals",
-    "eigvalsh",
-    "inv",
-    "lstsq",
-    "matmul",
-    "matrix_norm",
-    "matrix_power",
-    "matrix_rank",
-    "matrix_transpose",
-    "multi_dot",
-    "norm",
-    "outer",
-    "pinv",
-    "qr",
-    "slogdet",
-    "solve",
-    "svd",
-    "svdvals",
-    "tensordot",
-    "tensorinv",
-    "tensorsolve",
-    "trace",
-    "vecdot",
-    "vector_norm",
-]
+__all__ = ["EigResult", "EighResult", "QRResult", "SVDResult", "SlogdetResult", "cholesky", "cond", "cross", "det",
+           "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq", "matmul", "matrix_norm", "matrix_power",
+           "matrix_rank", "matrix_transpose", "multi_dot", "norm", "outer", "pinv", "qr", "slogdet", "solve", "svd",
+           "svdvals", "tensordot", "tensorinv", "tensorsolve", "trace", "vecdot", "vector_norm"]  # fmt: skip
 
 
 def matmul(x1: Any, x2: Any, /, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
-    """The matrix product; see `jitscope.numpy.matmul`."""
+    """The matrix product of [..., m, k] and [..., k, n]; see `jitscope.numpy.matmul`."""
     return linear.matmul(x1, x2, precision=precision, preferred_element_type=preferred_element_type)
 
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, precision: Any = None, preferred_element_type: Any = None) -> Any:
-    """The sum of conj(x1) * x2 along one axis; the others broadcast."""
+    """The sums of conj(x1) * x2 along one axis: [..., n] and [..., n] to [...]."""
     return linear.vecdot(x1, x2, axis=axis, precision=precision, preferred_element_type=preferred_element_type)
 
 
@@ -81,7 +47,7 @@ def tensordot(
     out_sharding: Any = None,
 ) -> Any:
     """The sum of products over pairs of axes: the last `axes` of x1 with the first of x2, or (axes of x1, axes of x2).
-    `out_sharding`: how the result is to lie over several devices."""
+    The result has the other axes of x1, then those of x2. `out_sharding`: how it is to lie over several devices."""
     options = {"precision": precision, "preferred_element_type": preferred_element_type, "out_sharding": out_sharding}
     return linear.tensordot(x1, x2, axes, **options)
 
@@ -108,8 +74,8 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 
 @eager_jit()
 def outer(x1: Any, x2: Any, /) -> Any:
-    """All products of an element of the vector x1 with one of the vector x2: a matrix. Raises ValueError for other
-    ranks."""
+    """All products of an element of the vector x1 [m] with one of the vector x2 [n]: [m, n]. Raises ValueError for
+    other ranks."""
     (x, y), _, _, _ = promoted("outer", (x1, x2))
     x, y = (array_operand("outer", v) for v in (x, y))
     shapes = aval_of(x).shape, aval_of(y).shape

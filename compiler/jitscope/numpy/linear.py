@@ -91,8 +91,8 @@ def _mismatch(name: str, x: Any, y: Any, what: str) -> ShapeError:
 def matmul(
     a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None, out_sharding: None = None
 ) -> Any:
-    """The matrix product over the last axis of `a` and the second last of `b`; leading axes broadcast; a vector counts as
-    a row on the left, as a column on the right."""
+    """The matrix product: [..., m, k] and [..., k, n] to [..., m, n]. Leading axes broadcast; a vector [k] counts as a
+    row on the left, as a column on the right. Raises ValueError for scalars, ShapeError for sizes that differ."""
     if out_sharding is not None:
         return laid(out_sharding, matmul, a, b, precision=precision, preferred_element_type=preferred_element_type)
     x, y = _pair("matmul", a, b, preferred_element_type)
@@ -151,8 +151,8 @@ def _batched_matmul(x: Any, y: Any, precision: Any, preferred: Any) -> Any:
 
 @eager_jit(static=_STATIC + " out_sharding")
 def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None, out_sharding: None = None) -> Any:
-    """The sum of products over the last axis of `a` and the second last (of a vector: the only) axis of `b`; a scalar
-    multiplies."""
+    """The sum of products over the last axis of `a` and the second last (of a vector: the only) axis of `b`: [..., k]
+    and [*, k, n] to [..., *, n]. A scalar multiplies. Raises ShapeError for sizes that differ."""
     if out_sharding is not None:
         return laid(out_sharding, dot, a, b, precision=precision, preferred_element_type=preferred_element_type)
     x, y = _pair("dot", a, b, preferred_element_type)
@@ -167,7 +167,7 @@ def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = 
 
 @eager_jit(static=_STATIC)
 def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
-    """The sum of conj(a) * b over all elements of both, raveled."""
+    """The sum [] of conj(a) * b over all elements of both, raveled."""
     x, y = _pair("vdot", conjugate(a), b, preferred_element_type)
     x, y = (reshape(v, (aval_of(v).size,)) for v in (x, y))
     return dot(x, y, precision=precision, preferred_element_type=preferred_element_type)
@@ -175,7 +175,8 @@ def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any =
 
 @eager_jit(static="axis " + _STATIC)
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, precision: Any = None, preferred_element_type: Any = None) -> Any:
-    """The sum of conj(x1) * x2 along one axis; the others broadcast."""
+    """The sums of conj(x1) * x2 along one axis: [..., n] and [..., n] to [...]; the other axes broadcast. Raises
+    ShapeError for sizes that differ."""
     x, y = _pair("vecdot", conjugate(x1), x2, preferred_element_type)
     x, y = (moveaxis(v, axis, -1) for v in (x, y))
     check_ranks("vecdot", [aval_of(x).shape, aval_of(y).shape])
@@ -192,7 +193,8 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, precision: Any = None, prefer
 
 @eager_jit()
 def matvec(x1: Any, x2: Any, /) -> Any:
-    """The product of matrices (last two axes) with vectors (last axis); leading axes broadcast."""
+    """The products of matrices [..., m, n] with vectors [..., n]: [..., m]. Raises ShapeError for arrays of fewer axes
+    and sizes that differ."""
     x, y = _pair("matvec", x1, x2)
     if aval_of(x).ndim < 2 or not aval_of(y).ndim:
         raise _mismatch("matvec", x, y, "the first must be matrices, the second vectors")
@@ -212,7 +214,8 @@ def matvec(x1: Any, x2: Any, /) -> Any:
 
 @eager_jit()
 def vecmat(x1: Any, x2: Any, /) -> Any:
-    """The product of conjugated vectors (last axis) with matrices (last two axes); leading axes broadcast."""
+    """The products of conjugated vectors [..., m] with matrices [..., m, n]: [..., n]. Raises ShapeError for arrays of
+    fewer axes and sizes that differ."""
     x, y = _pair("vecmat", conjugate(x1), x2)
     shape = aval_of(x).shape
     if not shape or aval_of(y).ndim < 2:
@@ -226,7 +229,8 @@ def vecmat(x1: Any, x2: Any, /) -> Any:
 
 @eager_jit(static=_STATIC)
 def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
-    """The sum of products over the last axes of both; a scalar multiplies."""
+    """The sums of products over the last axes of both: [..., k] and [*, k] to [..., *]. A scalar multiplies. Raises
+    ShapeError for sizes that differ."""
     x, y = _pair("inner", a, b, preferred_element_type)
     left, right = aval_of(x).shape, aval_of(y).shape
     if not left or not right:
@@ -238,7 +242,7 @@ def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any 
 
 @eager_jit(static="out")
 def outer(a: Any, b: Any, out: None = None) -> Any:
-    """All products of an element of `a` with one of `b`, both raveled: a matrix."""
+    """All products of an element of `a` with one of `b`, both raveled, [m] and [n]: a matrix [m, n]."""
     unsupported("outer", out=out)
     x, y = _pair("outer", a, b)
     n, m = aval_of(x).size, aval_of(y).size
@@ -257,7 +261,9 @@ def tensordot(
     preferred_element_type: Any = None,
     out_sharding: None = None,
 ) -> Any:
-    """The sum of products over pairs of axes: the last `axes` of `a` with the first of `b`, or (axes of a, axes of b)."""
+    """The sum of products over pairs of axes: the last `axes` of `a` with the first of `b`, or (axes of a, axes of b).
+    The result has the other axes of `a`, then those of `b`. Raises TypeError for `axes` that are neither, ShapeError
+    for sizes that differ."""
     if out_sharding is not None:
         options = {"precision": precision, "preferred_element_type": preferred_element_type}
         return laid(out_sharding, tensordot, a, b, axes, **options)
@@ -286,7 +292,8 @@ def tensordot(
 
 @eager_jit(static="offset axis1 axis2 dtype out")
 def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: None = None) -> Any:
-    """The sum of the `offset`-th diagonal over two axes."""
+    """The sums of the `offset`-th diagonals over two axes: [..., m, n] to [...]. Small integers and booleans are summed
+    in the default integer."""
     unsupported("trace", out=out)
     if not isinstance(offset, Tracer):
         return sum_over(diagonal(a, integer("trace", offset, "offset"), axis1, axis2), -1, dtype)
@@ -297,7 +304,8 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = 
 
 @eager_jit()
 def kron(a: Any, b: Any) -> Any:
-    """The Kronecker product: every element of `a` times all of `b`."""
+    """The Kronecker product, every element of `a` times all of `b`: [m, n] and [p, q] to [m p, n q], likewise for other
+    ranks."""
     x, y = _pair("kron", a, b)
     rank = max(aval_of(x).ndim, aval_of(y).ndim)
     left, right = ((1,) * (rank - aval_of(v).ndim) + aval_of(v).shape for v in (x, y))
@@ -309,7 +317,9 @@ def kron(a: Any, b: Any) -> Any:
 
 @eager_jit(static="axisa axisb axisc axis")
 def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
-    """The cross product of vectors of 2 or 3 elements along an axis (of two 2-vectors: its third element alone)."""
+    """The cross product of vectors of 3 elements along an axis, [..., 3] and [..., 3] to [..., 3]. A vector of 2
+    elements counts as one whose third is 0; of two such the result is the third element alone, [...]. Raises ShapeError
+    for other sizes."""
     if axis is not None:
         axisa = axisb = axisc = axis
     x, y = _pair("cross", a, b)

@@ -46,11 +46,10 @@ from ._operands import (
     operands,
     promoted,
     same_shape,
-    scalar_of,
     unsupported,
     weak_as,
 )
-from ._ufunc import binary_of, kind_of, not_complex
+from ._ufunc import binary_of, describe, kind_of, not_complex, numeric
 from .creation import asarray
 
 
@@ -106,13 +105,14 @@ def _isclose(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> Any:
 
 @eager_jit(static="equal_nan")
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
-    """|a - b| <= atol + rtol * |b|, as booleans. Equal infinities are close; NaN is only with `equal_nan`."""
+    """|a - b| <= atol + rtol * |b|, as booleans, element by element [...]. Equal infinities are close; NaN is only with
+    `equal_nan`."""
     return _isclose(a, b, rtol, atol, equal_nan)
 
 
 @eager_jit(static="equal_nan")
 def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
-    """Whether all elements are close, see `isclose`: one boolean."""
+    """Whether all elements are close, see `isclose`: one boolean []."""
     return every(_isclose(a, b, rtol, atol, equal_nan))
 
 
@@ -175,31 +175,32 @@ def _logical(name: str, primitive: Any, doc: str) -> Any:
         values = [truth(name, x), truth(name, y)]
         return primitive.bind(*same_shape(name, values, [aval_of(v) for v in values]))
 
-    fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
-    return elementwise(fun)
+    return elementwise(describe(fun, name, doc))
 
 
-logical_and = _logical("logical_and", and_p, "Whether both hold (are not zero), as booleans.")
-logical_or = _logical("logical_or", or_p, "Whether one holds (is not zero), as booleans.")
-logical_xor = _logical("logical_xor", xor_p, "Whether exactly one holds (is not zero), as booleans.")
+logical_and = _logical("logical_and", and_p, "Whether both hold (are not zero), as booleans, element by element [...].")
+logical_or = _logical("logical_or", or_p, "Whether one holds (is not zero), as booleans, element by element [...].")
+logical_xor = _logical(
+    "logical_xor", xor_p, "Whether exactly one holds (is not zero), as booleans, element by element [...]."
+)
 
 
 @elementwise
 def logical_not(x: Any, /) -> Any:
-    """Whether it is zero, as booleans."""
+    """Whether each element [...] is zero, as booleans."""
     return not_p(truth("logical_not", x))
 
 
 @elementwise
 def isnan(x: Any, /) -> Any:
-    """Whether it is NaN, as booleans."""
+    """Whether each element [...] is NaN, as booleans."""
     x = operand("isnan", x)
     return ne_p(x, x)
 
 
 @elementwise
 def isfinite(x: Any, /) -> Any:
-    """Whether it is neither infinite nor NaN, as booleans."""
+    """Whether each element [...] is neither infinite nor NaN, as booleans."""
     x = operand("isfinite", x)
     if kind_of(x) == "c":
         return and_p(is_finite_p(real_p(x)), is_finite_p(imag_p(x)))
@@ -208,7 +209,7 @@ def isfinite(x: Any, /) -> Any:
 
 @elementwise
 def isinf(x: Any, /) -> Any:
-    """Whether it is infinite, as booleans."""
+    """Whether each element [...] is infinite, as booleans."""
     x = operand("isinf", x)
     if kind_of(x) == "c":
         return or_p(_infinite(real_p(x)), _infinite(imag_p(x)))
@@ -227,9 +228,8 @@ def _signed_infinity(name: str, sign: int) -> Any:
             eq_p(x, scalar_like(x, sign * np.inf)) if kind_of(x) == "f" else full(aval_of(x).shape, False, dtypes.bool_)
         )
 
-    fun.__name__ = fun.__qualname__ = name
-    fun.__doc__ = f"Whether it is {'' if sign > 0 else 'minus '}infinity, as booleans. Raises ValueError for complex."
-    return eager_jit(static="out")(fun)
+    doc = f"Whether x [...] is {'' if sign > 0 else 'minus '}infinity, as booleans [...]. Raises ValueError for complex x."
+    return eager_jit(static="out")(describe(fun, name, doc))
 
 
 isposinf, isneginf = _signed_infinity("isposinf", 1), _signed_infinity("isneginf", -1)
@@ -237,7 +237,7 @@ isposinf, isneginf = _signed_infinity("isposinf", 1), _signed_infinity("isneginf
 
 @eager_jit()
 def iscomplex(x: Any) -> Any:
-    """Whether the imaginary part is not zero, as booleans."""
+    """Whether the imaginary part of each element [...] is not zero, as booleans."""
     x = operand("iscomplex", x)
     if kind_of(x) != "c":
         return weak_as(full(aval_of(x).shape, False, dtypes.bool_), x)
@@ -247,7 +247,7 @@ def iscomplex(x: Any) -> Any:
 
 @eager_jit()
 def isreal(x: Any) -> Any:
-    """Whether the imaginary part is zero, as booleans."""
+    """Whether the imaginary part of each element [...] is zero, as booleans."""
     x = operand("isreal", x)
     if kind_of(x) != "c":
         return weak_as(full(aval_of(x).shape, True, dtypes.bool_), x)
@@ -264,35 +264,26 @@ bitwise_xor = binary_of("bitwise_xor", xor_p, "x ^ y. Raises TypeError for float
 
 @elementwise
 def invert(x: Any, /) -> Any:
-    """All bits flipped; of booleans, not x. Raises TypeError for floats."""
+    """All bits of each element [...] flipped; of booleans, not x. Raises TypeError for floats."""
     return not_p(operand("invert", x))
-
-
-def _shifted(name: str, x: Any, y: Any) -> list[Any]:
-    """The operands of a shift; booleans as integers of 32 bits."""
-    x, y = operands(name, x, y)
-    if kind_of(x) != "b":
-        return [x, y]
-    to = dtypes.int32
-    return [convert(v, to) if hasattr(v, "aval") else scalar_of(v, to, False) for v in (x, y)]
 
 
 @elementwise
 def left_shift(x: Any, y: Any, /) -> Any:
-    """The bits of x moved y places up. Raises TypeError for floats."""
-    return shift_left_p(*_shifted("left_shift", x, y))
+    """The bits of x moved y places up, element by element [...]. Raises TypeError for floats."""
+    return shift_left_p(*numeric("left_shift", x, y))
 
 
 @elementwise
 def right_shift(x1: Any, x2: Any, /) -> Any:
-    """The bits of x1 moved x2 places down; the sign stays. Raises TypeError for floats."""
-    x, y = _shifted("right_shift", x1, x2)
+    """The bits of x1 moved x2 places down, element by element [...]; the sign stays. Raises TypeError for floats."""
+    x, y = numeric("right_shift", x1, x2)
     return shift_right_logical_p(x, y) if kind_of(x) == "u" else shift_right_arithmetic_p(x, y)
 
 
 @elementwise
 def bitwise_count(x: Any, /) -> Any:
-    """The number of 1 bits of |x|, as uint8. Raises TypeError for floats."""
+    """The number of 1 bits of |x|, as uint8, element by element [...]. Raises TypeError for floats."""
     x = operand("bitwise_count", x)
     if kind_of(x) == "b":
         return convert(x, dtypes.uint8)
@@ -316,7 +307,8 @@ def chosen(name: str, condition: Any, x: Any, y: Any) -> Any:
 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
-    """From the first choice whose condition holds, else `default`. Raises ValueError if the lists differ in length."""
+    """Element by element [...], from the first choice whose condition holds, else `default`; all broadcast, in their
+    common dtype. Raises ValueError if the lists differ in length or are empty."""
     condlist, choicelist = ([*v] for v in (condlist, choicelist))
     if len(condlist) != len(choicelist) or not condlist:
         raise ValueError(

@@ -21,8 +21,8 @@ from .structure import array_operand, ravel
 
 
 def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Any:
-    """`arr` with the elements at which `mask` holds replaced by those of `vals`, one after the other, again from the
-    start when they are used up. They are converted to the array's dtype.
+    """`arr` [...] with the elements at which `mask` [...] holds replaced by those of `vals`, one after the other, again
+    from the start when they are used up. They are converted to the array's dtype.
 
     NumPy writes into `arr`; here a new array is given, which `inplace=False` confirms. Raises ValueError without it,
     where `arr` and `mask` differ in size, and for empty `vals`.
@@ -56,7 +56,8 @@ def _placed(arr: Any, mask: Any, vals: Any) -> Any:
 def mask_indices(
     n: int, mask_func: Callable[[Any, int], Any], k: int = 0, *, size: int | None = None
 ) -> tuple[Any, Any]:
-    """The rows and columns of an n by n array at which `mask_func(ones, k)` is not zero: `mask_func` is `triu`, say.
+    """The rows [k] and columns [k] of an [n, n] array at which `mask_func(ones, k)` is not zero: `mask_func` is `triu`,
+    say.
 
     `size` as in `nonzero`: their number, needed while tracing.
     """

@@ -26,8 +26,12 @@ __all__ = ["diff", "ediff1d", "gradient", "trapezoid", "unwrap"]
 
 @eager_jit(static="n axis")
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
-    """The differences of neighbours along `axis`, `n` times; `prepend` and `append` are joined on before (not where n is 0). Of booleans: whether
-    they differ. Raises ValueError for a negative `n`."""
+    """The differences of neighbours along `axis`, `n` times: [..., m, ...] to [..., m - n, ...]. Of booleans: whether
+    they differ.
+
+    `prepend` and `append`, arrays or numbers, are joined on before (not where n is 0). Raises ValueError for a negative
+    `n`.
+    """
     x = array_operand("diff", a)
     axis = one_axis("diff", axis, aval_of(x).ndim)
     if integer("diff", n, "n") < 0:
@@ -55,7 +59,8 @@ def _end(name: str, extra: Any, x: Any, axis: int) -> Any:
 
 @eager_jit()
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
-    """The differences of neighbours of the raveled array, between `to_begin` and `to_end`. Raises TypeError for booleans."""
+    """The differences [n - 1] of neighbours of the raveled array, n elements, between `to_begin` and `to_end`. Raises
+    TypeError for booleans."""
     x = array_operand("ediff1d", ary)
     size = aval_of(x).size
     x = reshape(x, (size,))
@@ -70,7 +75,8 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
 
 @eager_jit(static="axis")
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
-    """The integral of `y` along `axis` by trapezoids, at the places `x` or at distances `dx`."""
+    """The integral of `y` along `axis` by trapezoids, at the places `x` (a vector, or of the shape of `y`) or at
+    distances `dx`: [..., n] to floats [...]."""
     values, _, _, _ = promoted("trapezoid", (y,) if x is None else (y, x), inexact=True)
     y, x = array_operand("trapezoid", values[0]), None if x is None else array_operand("trapezoid", values[1])
     axis = one_axis("trapezoid", axis, aval_of(y).ndim)

@@ -56,7 +56,8 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
 
 @eager_jit(static="keepdims ord", nested=True)
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
-    """The norm of matrices along the last two axes; see `norm`."""
+    """The norms of matrices [..., m, n], floats [...] ([..., 1, 1] with `keepdims`); `ord` as in `norm`. Raises
+    ValueError for arrays of fewer axes and other ords."""
     x = arrays_of_floats("matrix_norm", x)
     if aval_of(x).ndim < 2:
         raise ValueError(f"matrix_norm needs two axes or more; the array has shape {aval_of(x).shape}")

@@ -23,6 +23,9 @@ from .statistics import mean
 from .structure import array_operand, broadcast_to, flip
 
 
+__all__ = ["pad"]
+
+
 def _pairs(name: str, width: Any, rank: int) -> list[tuple[Any, Any]]:
     """(before, after) for every axis from a number, a pair, or a sequence of pairs."""
     if isinstance(width, dict):

@@ -28,7 +28,8 @@ __all__ = ["convolve", "correlate", "polyadd", "polyder", "polyint", "polymul", 
 
 @eager_jit(static="unroll")
 def polyval(p: Any, x: Any, *, unroll: int = 16) -> Any:
-    """The polynomial with coefficients `p` (along the first axis) at `x`, by Horner's rule.
+    """The polynomial with coefficients `p` [n, ...], highest power first, at `x`, by Horner's rule; the shapes of p[0]
+    and `x` broadcast.
 
     Up to `unroll` coefficients are written out, more are run through in a loop that takes so many at a time.
     """
@@ -66,23 +67,24 @@ def _same_length(name: str, a1: Any, a2: Any) -> list[Any]:
 
 @eager_jit()
 def polyadd(a1: Any, a2: Any) -> Any:
-    """The coefficients of the sum of two polynomials."""
+    """The coefficients of the sum of two polynomials, highest power first: [m] and [n] to [max(m, n)]."""
     x, y = _same_length("polyadd", a1, a2)
     return x + y
 
 
 @eager_jit()
 def polysub(a1: Any, a2: Any) -> Any:
-    """The coefficients of the difference of two polynomials."""
+    """The coefficients of the difference of two polynomials, highest power first: [m] and [n] to [max(m, n)]."""
     x, y = _same_length("polysub", a1, a2)
     return x - y
 
 
 def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Any:
-    """The coefficients of the product of two polynomials; an empty one counts as 0.
+    """The coefficients of the product of two polynomials, highest power first, in floats: [m] and [n] to [m + n - 1].
+    An empty one counts as 0.
 
-    With `trim_leading_zeros` the factors lose theirs first, so that they must be concrete. Raises ValueError for what is no
-    vector, TracerArrayConversionError for traced factors that are to be trimmed.
+    With `trim_leading_zeros` the factors lose theirs first, so that they must be concrete. Raises ValueError for what
+    is no vector, TracerArrayConversionError for traced factors that are to be trimmed.
     """
     if trim_leading_zeros:
         a1, a2 = (trim_zeros(v, trim="f") for v in (a1, a2))
@@ -97,7 +99,8 @@ def _product(a1: Any, a2: Any) -> Any:
 
 @eager_jit(static="m")
 def polyder(p: Any, m: int = 1) -> Any:
-    """The coefficients of the m-th derivative."""
+    """The coefficients of the m-th derivative, highest power first, in floats: [n] to [n - m]. Raises ValueError for a
+    negative `m`."""
     x = atleast_1d(operand("polyder", p, inexact=True))
     if integer("polyder", m, "m") < 0:
         raise ValueError(f"polyder: m must not be negative, it is {m}; polyint integrates")
@@ -110,7 +113,8 @@ def polyder(p: Any, m: int = 1) -> Any:
 
 @eager_jit(static="m")
 def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
-    """The coefficients of the m-th integral, with constants `k` (default 0)."""
+    """The coefficients of the m-th integral, highest power first, in floats: [n] to [n + m], with constants `k` [m]
+    (default 0). Raises ValueError for a negative `m`."""
     x = atleast_1d(operand("polyint", p, inexact=True))
     m = integer("polyint", m, "m")
     if m < 0:
@@ -126,7 +130,8 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
 @lenient
 @eager_jit(static="N increasing")
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
-    """The powers of every element of a vector, N - 1 to 0 (or rising), one row for each."""
+    """The powers N - 1 to 0 (or rising) of every element of a vector [n], one row for each: [n, N] (None: N is n).
+    Raises ValueError for what is no vector and a negative N."""
     v = array_operand("vander", x)
     if aval_of(v).ndim != 1:
         raise ValueError(f"vander takes a vector; it got shape {aval_of(v).shape}")
@@ -183,7 +188,9 @@ def _element(x: Any, i: int) -> Any:
 
 @eager_jit(static="mode precision preferred_element_type")
 def convolve(a: Any, v: Any, mode: str = "full", *, precision: Any = None, preferred_element_type: Any = None) -> Any:
-    """The convolution of two vectors: `mode` "full", "same" (as long as the longer) or "valid" (where they overlap wholly)."""
+    """The convolution of vectors [m] and [n], in floats: `mode` "full" [m + n - 1], "same" [max(m, n)] or "valid"
+    (where they overlap wholly) [max(m, n) - min(m, n) + 1]. Raises ValueError for what is no vector, empty ones and
+    other modes, TypeError for a `preferred_element_type` that does not hold the sums."""
     x, y = _vectors("convolve", a, v)
     if aval_of(x).size < aval_of(y).size:
         x, y = y, x
@@ -192,7 +199,7 @@ def convolve(a: Any, v: Any, mode: str = "full", *, precision: Any = None, prefe
 
 @eager_jit(static="mode precision preferred_element_type")
 def correlate(a: Any, v: Any, mode: str = "valid", *, precision: Any = None, preferred_element_type: Any = None) -> Any:
-    """The correlation of two vectors, the second conjugated; see `convolve` for `mode`."""
+    """The correlation of vectors [m] and [n], the second conjugated; `mode`, shapes and errors as in `convolve`."""
     x, y = _vectors("correlate", a, v)
     y = conjugate(y)
     if aval_of(x).size < aval_of(y).size:

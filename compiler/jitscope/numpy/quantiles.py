@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.placement import laid
+from ..backend.placement import laying
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
@@ -30,7 +30,7 @@ from ..ops.reduce import cumsum_p, reduce_or_p
 from ..ops.sort import sort_p
 from ..symbolic.dimension import is_static
 from ._operands import axes_of, checked, number_like, operand, promoted
-from ._ufunc import kind_of
+from ._ufunc import describe, kind_of
 from .selecting import take_along_axis
 from .structure import array_operand
 
@@ -197,16 +197,12 @@ def _quantile_function(name: str, scale: int, skip_nan: bool, doc: str) -> Any:
         _refuse(name, out, overwrite_input)
         return _quantile(name, a, _share(name, q, scale), axis, method, keepdims, skip_nan, weights)
 
-    fun.__name__, fun.__qualname__ = name, name
-    fun.__doc__ = (
-        doc
-        + """ over `axis` (None, an int or a tuple), each along a leading axis of the result where it is an array.
+    doc += """ over `axis` (None, an int or a tuple): [...] with q a number, [m, ...] with q [m].
 
-    `method`: "linear", "lower", "higher", "midpoint", "nearest" or "inverted_cdf", which alone takes `weights`, of the shape of
-    `a` or of its reduced axes. Raises ValueError for other methods, for complex numbers, for more than one axis of `q` and where
-    there are no elements; TypeError for quantiles that are no floats."""
-    )
-    return eager_jit(static=_STATIC)(fun)
+    Integers become floats. `method`: "linear", "lower", "higher", "midpoint", "nearest" or "inverted_cdf", which alone takes
+    `weights`, of the shape of `a` or of its reduced axes. Raises ValueError for other methods, for complex numbers, for more
+    than one axis of `q` and where there are no elements; TypeError for quantiles that are no floats."""
+    return eager_jit(static=_STATIC)(describe(fun, name, doc))
 
 
 quantile = _quantile_function("quantile", 1, False, "The quantiles `q` (from 0 to 1)")
@@ -215,6 +211,7 @@ nanpercentile = _quantile_function("nanpercentile", 100, True, "The percentiles 
 _percentile = _quantile_function("percentile", 100, False, "The percentiles `q` (from 0 to 100)")
 
 
+@laying
 def percentile(
     a: Any,
     q: Any,
@@ -227,10 +224,7 @@ def percentile(
     weights: Any = None,
     out_sharding: None = None,
 ) -> Any:
-    given = (a, q, axis, out, overwrite_input, method, keepdims)
-    if out_sharding is not None:
-        return laid(out_sharding, _percentile, *given, weights=weights)
-    return _percentile(*given, weights=weights)
+    return _percentile(a, q, axis, out, overwrite_input, method, keepdims, weights=weights)
 
 
 percentile.__doc__ = _percentile.__doc__
@@ -238,7 +232,8 @@ percentile.__doc__ = _percentile.__doc__
 
 @eager_jit(static="axis out overwrite_input keepdims")
 def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
-    """The middle element over `axis` in sorted order, or the mean of the two middle ones; NaN where one is."""
+    """The middle element over `axis` (None, an int or a tuple) in sorted order, or the mean of the two middle ones, in
+    floats; NaN where one is. Raises ValueError for complex numbers and where there are no elements."""
     _refuse("median", out, overwrite_input)
     x = array_operand("median", operand("median", a, inexact=True))
     if kind_of(x) == "c":
@@ -258,6 +253,6 @@ def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = F
 
 @eager_jit(static="axis out overwrite_input keepdims")
 def nanmedian(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
-    """The median over `axis` of what is not NaN; NaN if all are."""
+    """The median over `axis` of what is not NaN, in floats; NaN if all are. Raises as `median` does."""
     _refuse("nanmedian", out, overwrite_input)
     return nanquantile(a, 0.5, axis, keepdims=keepdims)

@@ -70,9 +70,11 @@ def arange(
     device: Any = None,
     out_sharding: None = None,
 ) -> Any:
-    """start, start + step, … before stop; with one argument, from 0. Integers unless an argument is a float, or `dtype` says so.
+    """start, start + step, … before stop, a vector; with one argument, from 0. Integers unless an argument is a float,
+    or `dtype` says so.
 
-    All must be concrete, the size of the result depends on them. Raises ZeroDivisionError for step 0.
+    All must be concrete numbers, the size of the result depends on them. Raises ConcretizationTypeError for traced
+    ones, ZeroDivisionError for step 0, ValueError for arrays with axes and complex numbers, TypeError for booleans.
     """
     if out_sharding is not None:
         return laid(out_sharding, arange, start, stop, step, dtype)
@@ -152,7 +154,8 @@ def linspace(
     *,
     device: Any = None,
 ) -> Any:
-    """`num` evenly spaced numbers from `start` to `stop` (without it unless `endpoint`), along a new `axis`.
+    """`num` evenly spaced numbers from `start` to `stop` (without it unless `endpoint`), along a new `axis`: [num] for
+    numbers, [num, ...] for arrays that broadcast to [...]. Floats unless `dtype` says otherwise.
 
     With `retstep`, (numbers, distance). Raises ValueError for a negative `num`.
     """
@@ -241,7 +244,7 @@ def _linspace(start: Any, stop: Any, num: int, parts: int, endpoint: bool, work:
 def logspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0
 ) -> Any:
-    """`base` to the power of evenly spaced exponents, see `linspace`."""
+    """`base` to the power of evenly spaced exponents [num]; arguments and errors as in `linspace`."""
     work = _spaced_dtype("logspace", start, stop)
     to = work if dtype is None else requested(dtype, "logspace")
     if _all_concrete(start, stop, base) and not dtypes.is_complex(work):
@@ -250,8 +253,8 @@ def logspace(
 
 
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
-    """`num` numbers from `start` to `stop` with one ratio between neighbours; NaN where there is none, as for ends of
-    different signs and for 0."""
+    """`num` numbers from `start` to `stop` with one ratio between neighbours, along a new `axis`, in floats; NaN where
+    there is none, as for ends of different signs and for 0. Raises ValueError for a negative `num`."""
     to = requested(dtype, "geomspace") if dtype is not None else _spaced_dtype("geomspace", start, stop)
     num, axis = integer("geomspace", num, "num"), integer("geomspace", axis, "axis")
     if num < 0:
@@ -316,8 +319,8 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
 
 
 def indices(dimensions: Sequence[int], dtype: Any = None, sparse: bool = False) -> Any:
-    """The index of every element along each axis of an array of that shape: of shape (rank, *dimensions), or with
-    `sparse` a tuple of arrays of size 1 along the others."""
+    """The index of every element along each axis of an array of shape `dimensions`: [rank, *dimensions], or with
+    `sparse` a tuple of arrays of size 1 along the others. Raises TypeError for what is no sequence of sizes."""
     if not isinstance(dimensions, Iterable) or not getattr(dimensions, "ndim", 1):
         raise TypeError(f"indices takes a sequence of sizes, not {dimensions!r}")
     shape = shape_of("indices", dimensions)

@@ -37,9 +37,12 @@ from ..ops.reduce import (
     reduce_prod_p,
 )
 from ._operands import axes_of, cast, checked, one_axis, operand, operands, unsupported
-from ._ufunc import kind_of
+from ._ufunc import describe, kind_of
 from .dtypes import requested
 from .logic import chosen, truth
+
+
+__all__ = ["all", "any", "argmax", "argmin", "count_nonzero", "max", "min", "prod", "ptp", "sum"]
 
 
 _STATIC = "axis dtype out keepdims promote_integers"
@@ -120,8 +123,7 @@ def _summing(name: str, primitive: Any, combine: Any, identity: int, doc: str) -
             result = combine(*operands(name, _start(name, initial, aval_of(x).dtype), result))
         return keep(result, shape, axes, keepdims)
 
-    fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
-    return eager_jit(static=_STATIC)(fun)
+    return eager_jit(static=_STATIC)(describe(fun, name, doc))
 
 
 sum = _summing(
@@ -159,8 +161,7 @@ def _choosing(name: str, primitive: Any, combine: Any, identity: Any, doc: str) 
             result = combine(*operands(name, _start(name, initial, aval_of(x).dtype), result))
         return keep(result, shape, axes, keepdims)
 
-    fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
-    return eager_jit(static=_STATIC.replace(" dtype", "").replace(" promote_integers", ""))(fun)
+    return eager_jit(static=_STATIC.replace(" dtype", "").replace(" promote_integers", ""))(describe(fun, name, doc))
 
 
 max = _choosing("max", reduce_max_p, max_p, lowest, "The greatest element over `axis`; NaN if one is.")
@@ -175,8 +176,7 @@ def _deciding(name: str, primitive: Any, identity: bool, doc: str) -> Callable[.
         axes = axes_of(name, axis, len(shape))
         return keep(strong(primitive.bind(x, axes=axes) if axes else x), shape, axes, keepdims)
 
-    fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
-    return eager_jit(static="axis out keepdims")(fun)
+    return eager_jit(static="axis out keepdims")(describe(fun, name, doc))
 
 
 all = _deciding("all", reduce_and_p, True, "Whether all elements over `axis` hold (are not zero).")
@@ -199,8 +199,7 @@ def _finding(name: str, primitive: Any, doc: str) -> Callable[..., Any]:
         found = primitive.bind(x, axes=(axis,), index_dtype=index)
         return keep(found, shape, (axis,), bool(keepdims))
 
-    fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
-    return eager_jit(static="axis out keepdims")(fun)
+    return eager_jit(static="axis out keepdims")(describe(fun, name, doc))
 
 
 argmax = _finding(
@@ -219,7 +218,7 @@ argmin = _finding(
 
 @eager_jit(static="axis keepdims")
 def count_nonzero(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """How many elements over `axis` are not zero."""
+    """How many elements over `axis` are not zero, in the default integer; `axis` and `keepdims` as above."""
     return sum(convert(truth("count_nonzero", a), dtypes.default_int()), axis, keepdims=keepdims)
 
 
@@ -228,6 +227,3 @@ def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> A
     """The greatest element minus the least, over `axis`."""
     unsupported("ptp", out=out)
     return sub_p(max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims))
-
-
-__all__ = ["all", "any", "argmax", "argmin", "count_nonzero", "keep", "masked", "max", "min", "prod", "ptp", "sum"]

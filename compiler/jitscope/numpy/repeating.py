@@ -39,7 +39,8 @@ __all__ = ["repeat", "roll", "tile"]
 
 @eager_jit(static="reps")
 def tile(A: Any, reps: Any) -> Any:
-    """The whole array repeated `reps` times along each axis (an int, or one for each of the last axes)."""
+    """The whole array repeated `reps` times along each axis (an int, or one for each of the last axes): [n, m] and (2,
+    3) give [2 n, 3 m]. Raises ShapeError for negative ones."""
     x = array_operand("tile", A)
     counts = [
         integer("tile", int(n) if isinstance(n, float) and n == int(n) else n, "every repeat") for n in listed(reps)
@@ -55,9 +56,11 @@ def tile(A: Any, reps: Any) -> Any:
 
 
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
-    """The elements moved `shift` places along `axis` (ints or several; None: of the raveled array), around the end.
+    """The elements moved `shift` places along `axis` (ints or several; None: of the raveled array), around the end, in
+    the shape of `a`.
 
-    A traced or array shift is an operand, an int part of the program. A float shift is cut off.
+    A traced or array shift is an operand, an int part of the program. A float shift is cut off. Raises ValueError for
+    numbers of shifts and axes that differ.
     """
     if isinstance(shift, (tuple, list)):
         fixed = all(isinstance(n, (int, np.integer)) for n in shift)

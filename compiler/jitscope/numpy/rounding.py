@@ -48,7 +48,7 @@ from ._operands import (
     unsupported,
     weak_as,
 )
-from ._ufunc import binary_of, kind_of, not_complex
+from ._ufunc import binary_of, describe, kind_of, not_complex
 from .structure import array_operand
 
 
@@ -64,17 +64,21 @@ def _rounding(name: str, apply: Any, doc: str) -> Any:
         x = not_complex(name, array_operand(name, x))
         return apply(x) if kind_of(x) == "f" else x
 
-    fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc + " Raises TypeError for complex numbers."
-    return elementwise(fun)
+    return elementwise(describe(fun, name, doc + " Raises TypeError for complex numbers."))
 
 
-floor = _rounding("floor", floor_p, "The greatest whole number not above x. Integers stay as they are.")
-ceil = _rounding("ceil", ceil_p, "The least whole number not below x. Integers stay as they are.")
+floor = _rounding(
+    "floor", floor_p, "The greatest whole number not above x, element by element [...]. Integers stay as they are."
+)
+ceil = _rounding(
+    "ceil", ceil_p, "The least whole number not below x, element by element [...]. Integers stay as they are."
+)
 
 
 @eager_jit()
 def trunc(x: Any) -> Any:
-    """x without its fraction. Integers stay as they are. Raises TypeError for complex numbers."""
+    """x without its fraction, element by element [...]. Integers stay as they are. Raises TypeError for complex
+    numbers."""
     x = not_complex("trunc", array_operand("trunc", x))
     return trunc_value(x) if kind_of(x) == "f" else x
 
@@ -87,14 +91,14 @@ def _nearest(x: Any) -> Any:
 
 @elementwise
 def rint(x: Any, /) -> Any:
-    """The nearest whole number, halves to even; integers become floats."""
+    """The nearest whole number, halves to even, element by element [...]; integers become floats."""
     x = operand("rint", x)
     return _nearest(x) if kind_of(x) in "fc" else convert(array_operand("rint", x), dtypes.default_float())
 
 
 @eager_jit(static="decimals out")
 def round(a: Any, decimals: int = 0, out: None = None) -> Any:
-    """`a` with so many decimals (negative: tens, hundreds, …), halves to even.
+    """`a` [...] with so many decimals (negative: tens, hundreds, …), halves to even.
 
     Raises ValueError for booleans, NotImplementedError for integers with negative `decimals`.
     """
@@ -125,7 +129,8 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Any:
 
 @eager_jit()
 def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Any:
-    """`arr` limited to [min, max]; None is no limit. Raises ValueError for complex numbers."""
+    """`arr` limited to [min, max], element by element; the three broadcast, None is no limit. Raises ValueError for
+    complex numbers."""
     limits = [v for v in (min, max) if v is not None]
     if arr is None:
         raise ValueError("clip needs an array")
@@ -142,7 +147,7 @@ def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Any:
 
 @eager_jit(static="copy")
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
-    """`x` with NaN as `nan`, and infinities as the greatest and least float (or `posinf`, `neginf`)."""
+    """`x` [...] with NaN as `nan`, and infinities as the greatest and least float of the dtype (or `posinf`, `neginf`)."""
     x = array_operand("nan_to_num", x)
     if kind_of(x) == "c":
         return complex_p(*[_finite(part(x), nan, posinf, neginf) for part in (real_p, imag_p)])
@@ -170,14 +175,14 @@ def _shaped(value: Any, x: Any) -> list[Any]:
 
 @elementwise
 def real(val: Any, /) -> Any:
-    """The real part; real numbers are their own."""
+    """The real part of each element [...]; real numbers are their own."""
     x = array_operand("real", val)
     return real_p(x) if kind_of(x) == "c" else x
 
 
 @elementwise
 def imag(val: Any, /) -> Any:
-    """The imaginary part: zero for real numbers."""
+    """The imaginary part of each element [...]: zero for real numbers."""
     x = array_operand("imag", val)
     if kind_of(x) == "c":
         return imag_p(x)
@@ -186,14 +191,14 @@ def imag(val: Any, /) -> Any:
 
 @elementwise
 def conjugate(x: Any, /) -> Any:
-    """The complex conjugate; real numbers are their own."""
+    """The complex conjugate of each element [...]; real numbers are their own."""
     x = array_operand("conjugate", x)
     return conj_p(x, input_dtype=aval_of(x).dtype) if kind_of(x) == "c" else x
 
 
 @eager_jit(static="deg")
 def angle(z: Any, deg: bool = False) -> Any:
-    """The angle of a complex number, in (-pi, pi], or in degrees; of a real one 0 or pi."""
+    """The angle of each complex number [...], in radians in (-pi, pi], or in degrees; of a real one 0 or pi. A float."""
     z = operand("angle", z)
     if kind_of(z) in "biu" or (kind_of(z) == "f" and not aval_of(z).ndim):
         z = convert(array_operand("angle", z), dtypes.default_float())
@@ -209,7 +214,8 @@ def _bits_of(x: Any) -> tuple[Any, Any]:
 
 @elementwise
 def signbit(x: Any, /) -> Any:
-    """Whether the sign bit is set (of -0.0 too), as booleans. Raises ValueError for complex numbers."""
+    """Whether the sign bit of each element [...] is set (of -0.0 too), as booleans. Raises ValueError for complex
+    numbers."""
     x = not_complex("signbit", operand("signbit", x), ValueError)
     kind = kind_of(x)
     if kind in "bu":
@@ -222,7 +228,7 @@ def signbit(x: Any, /) -> Any:
 
 @elementwise
 def copysign(x1: Any, x2: Any, /) -> Any:
-    """|x1| with the sign of x2. Raises TypeError for complex numbers."""
+    """|x1| with the sign of x2, element by element [...], in floats. Raises TypeError for complex numbers."""
     x, y = operands("copysign", x1, x2, inexact=True)
     size = abs_p(not_complex("copysign", x))
     return choose(signbit(y), *operands("copysign", neg_p(size), size))
@@ -236,7 +242,8 @@ nextafter = binary_of(
 @lenient
 @elementwise
 def heaviside(x1: Any, x2: Any, /) -> Any:
-    """0 for negative x1, x2 at 0, 1 for positive, NaN for NaN. Raises TypeError for complex numbers."""
+    """0 for negative x1, x2 at 0, 1 for positive, NaN for NaN, element by element [...], in floats. Raises TypeError
+    for complex numbers."""
     for v in (x1, x2):
         not_complex("heaviside", operand("heaviside", v))
     x, y = operands("heaviside", x1, x2, inexact=True)
@@ -247,7 +254,8 @@ def heaviside(x1: Any, x2: Any, /) -> Any:
 
 @eager_jit(static="out")
 def modf(x: Any, /, out: None = None) -> Any:
-    """(fraction, whole part), both with the sign of x; the fraction of an infinity is 0, as in NumPy. Raises TypeError for complex numbers."""
+    """(fraction, whole part), both [...] and with the sign of x, in floats; the fraction of an infinity is 0, as in
+    NumPy. Raises TypeError for complex numbers."""
     unsupported("modf", out=out)
     x = not_complex("modf", array_operand("modf", operand("modf", x, inexact=True)))
     whole = trunc_value(x)

@@ -13,7 +13,7 @@ from ..ops.families import scalar_like
 from ..ops.linear import concatenate_p, full, reshape, where as choose
 from ..ops.reduce import cumprod_p, cumsum_p
 from ._operands import cast, one_axis, operand, unsupported
-from ._ufunc import kind_of
+from ._ufunc import describe, kind_of
 from .dtypes import requested
 from .reductions import strong, summed_dtype
 from .structure import array_operand
@@ -35,8 +35,7 @@ def _running(name: str, primitive: Any, doc: str) -> Callable[..., Any]:
         to = requested(dtype, name) if dtype is not None else dtypes.default_int() if own == dtypes.bool_ else own
         return primitive.bind(strong(cast(x, aval_of(x), to)), axis=axis, reverse=False)
 
-    fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
-    return eager_jit(static="axis dtype out")(fun)
+    return eager_jit(static="axis dtype out")(describe(fun, name, doc))
 
 
 cumsum = _running("cumsum", cumsum_p, "The running sum along `axis` (None: of the raveled array).")
@@ -59,12 +58,11 @@ def _cumulative(name: str, running: Any, first: int, doc: str) -> Any:
         thin = tuple(1 if i == axis else n for i, n in enumerate(aval_of(out).shape))
         return concatenate_p(full(thin, first, aval_of(out).dtype), out, dimension=axis)
 
-    fun.__name__, fun.__qualname__ = name, name
-    fun.__doc__ = (
-        f"{doc} along `axis`; with `include_initial`, {first} stands before. Raises ValueError without axis for "
-        "arrays that are no vectors."
+    doc += (
+        f" of x [..., n, ...] along `axis`, of the same shape; with `include_initial` [..., n + 1, ...], {first} first. Raises "
+        "ValueError without `axis` for arrays that are no vectors."
     )
-    return eager_jit(static="axis dtype include_initial")(fun)
+    return eager_jit(static="axis dtype include_initial")(describe(fun, name, doc))
 
 
 cumulative_sum = _cumulative("cumulative_sum", cumsum, 0, "The running sum")
@@ -78,8 +76,7 @@ def _nan_running(name: str, running: Any, filler: int, doc: str) -> Any:
             x = choose(ne_p(x, x), scalar_like(x, filler), x)
         return running(x, axis, dtype, out)
 
-    fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
-    return eager_jit(static="axis dtype out")(fun)
+    return eager_jit(static="axis dtype out")(describe(fun, name, doc))
 
 
 nancumsum = _nan_running("nancumsum", cumsum, 0, "The running sum along `axis`, NaN counted as 0.")

@@ -266,12 +266,12 @@ def _nonzero(a: Any, size: int, *fills: Any) -> tuple[Any, ...]:
 
 
 def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
-    """The indices of the elements of the raveled array that are not zero, see `nonzero`."""
+    """The indices [n] of the elements of the raveled array that are not zero, see `nonzero`."""
     return nonzero(ravel(a), size=size, fill_value=fill_value)[0]
 
 
 def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
-    """The indices of the elements that are not zero, one row for each, see `nonzero`."""
+    """The indices [n, rank] of the n elements that are not zero, one row for each, see `nonzero`."""
     x, aval = checked("argwhere", a)
     if aval.ndim:
         return stack(nonzero(x, size=size, fill_value=fill_value), axis=1)
@@ -286,10 +286,11 @@ def _where(condition: Any, x: Any, y: Any) -> Any:
 
 
 def where(condition: Any, x: Any = None, y: Any = None, /, *, size: int | None = None, fill_value: Any = None) -> Any:
-    """x where the condition holds, else y; all broadcast. With the condition alone, its `nonzero` indices.
+    """x where the condition holds, else y, element by element [...]; all broadcast, x and y in their common dtype. With
+    the condition alone, its `nonzero` indices.
 
-    Both x and y are computed everywhere; derivatives of the one not taken are multiplied by 0, and NaN there stays NaN: guard
-    its input, too. Raises ShapeError (a TypeError and a ValueError) if only one of x and y is given.
+    Both x and y are computed everywhere; derivatives of the one not taken are multiplied by 0, and NaN there stays NaN:
+    guard its input, too. Raises ShapeError (a TypeError and a ValueError) if only one of x and y is given.
     """
     if x is None and y is None:
         return nonzero(condition, size=size, fill_value=fill_value)
@@ -347,5 +348,5 @@ def _compress(mask: Any, x: Any, axis: int, size: int, fill_value: Any) -> Any:
 
 
 def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: Any = 0) -> Any:
-    """The elements for which the condition holds, as a vector; see `compress`."""
+    """The elements [n] for which the condition holds, as a vector; see `compress`."""
     return compress(ravel(condition), ravel(arr), size=size, fill_value=fill_value)

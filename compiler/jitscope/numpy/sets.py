@@ -23,16 +23,13 @@ from ..ops.sort import sort_p
 from ._operands import broadcast, cast, checked, integer, promoted, scalar_of
 from ._ufunc import kind_of
 from .distinct import (
-    UniqueAll as UniqueAll,
-    UniqueCounts as UniqueCounts,
-    UniqueInverse as UniqueInverse,
     filled,
     starts_group,
     unique,
-    unique_all as unique_all,
-    unique_counts as unique_counts,
-    unique_inverse as unique_inverse,
-    unique_values as unique_values,
+    unique_all,
+    unique_counts,
+    unique_inverse,
+    unique_values,
 )
 from .joining import concatenate
 from .logic import chosen
@@ -75,7 +72,7 @@ def isin(
 
 
 def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
-    """The distinct elements of both, in ascending order; see `unique`."""
+    """The distinct elements [n] of both arrays, in ascending order; `size` and `fill_value` as in `unique`."""
     return unique(concatenate([ravel(ar1), ravel(ar2)]), size=size, fill_value=fill_value)
 
 
@@ -103,8 +100,9 @@ def _by_numpy(name: str, vectors: list[Any], size: int | None, *rest: Any) -> An
 def setdiff1d(
     ar1: Any, ar2: Any, assume_unique: bool = False, *, size: int | None = None, fill_value: Any = None
 ) -> Any:
-    """The distinct elements of the first that are not in the second, in ascending order (`assume_unique`: in theirs). With
-    `size` exactly so many, missing ones are `fill_value` (default 0)."""
+    """The distinct elements [n] of the first that are not in the second, in ascending order (`assume_unique`: in
+    theirs). With `size` exactly so many, missing ones are `fill_value` (default 0). Raises ConcretizationTypeError
+    while tracing without `size`."""
     x, _ = checked("setdiff1d", ar1)
     if size is None:
         if is_traced(x, ar2):
@@ -139,9 +137,9 @@ def intersect1d(
     size: int | None = None,
     fill_value: Any = None,
 ) -> Any:
-    """The distinct elements that stand in both, in ascending order; with `return_indices` also where each stands first in
-    either. With `size` exactly so many: missing ones are `fill_value` (default: the least of the result) and their
-    indices the sizes of the arrays."""
+    """The distinct elements [n] that stand in both, in ascending order; with `return_indices` also where each stands
+    first in either, both [n]. With `size` exactly so many: missing ones are `fill_value` (default: the least of the
+    result) and their indices the sizes of the arrays. Raises ConcretizationTypeError while tracing without `size`."""
     vectors = _vectors("intersect1d", ar1, ar2)
     found = _by_numpy("intersect1d", vectors, size, assume_unique, return_indices)
     if found is None or isinstance(found, int):
@@ -193,8 +191,9 @@ def _given(values: Any, there: Any, fill_value: Any) -> Any:
 def setxor1d(
     ar1: Any, ar2: Any, assume_unique: bool = False, *, size: int | None = None, fill_value: Any = None
 ) -> Any:
-    """The distinct elements that stand in exactly one of both, in ascending order. With `size` exactly so many: missing
-    ones are `fill_value` (default: the least of the result)."""
+    """The distinct elements [n] that stand in exactly one of both, in ascending order. With `size` exactly so many:
+    missing ones are `fill_value` (default: the least of the result). Raises ConcretizationTypeError while tracing
+    without `size`."""
     vectors = _vectors("setxor1d", ar1, ar2)
     found = _by_numpy("setxor1d", vectors, size, assume_unique)
     if found is None or isinstance(found, int):

@@ -248,8 +248,8 @@ def tensorsolve(a: Any, b: Any, axes: tuple[int, ...] | None = None) -> Any:
 
 @eager_jit(static="n", nested=True)
 def matrix_power(a: Any, n: int) -> Any:
-    """The n-th powers of square matrices; n is a Python int, negative for powers of the inverse. Raises TypeError for
-    other n, and for arrays that are no square matrices."""
+    """The n-th powers of square matrices [..., m, m], of that shape; n is a Python int, negative for powers of the
+    inverse. Raises TypeError for other n, and for arrays that are no square matrices."""
     x = array_operand("matrix_power", a)
     shape, count = aval_of(x).shape, integer("matrix_power", n, "n")
     if len(shape) < 2 or shape[-1] != shape[-2]:
@@ -267,8 +267,9 @@ def matrix_power(a: Any, n: int) -> Any:
 
 @eager_jit(static="precision", nested=True)
 def multi_dot(arrays: Sequence[Any], *, precision: Any = None) -> Any:
-    """The product of two or more matrices, in the order that takes the fewest multiplications; the first may be a row,
-    the last a column, given as vectors. Raises ValueError for other ranks and sizes that do not meet."""
+    """The product of two or more matrices [m, k], [k, l], …, [., n], a matrix [m, n], in the order that takes the
+    fewest multiplications; the first may be a row, the last a column, given as vectors. Raises ValueError for other
+    ranks and sizes that do not meet."""
     given, _, _, _ = promoted("multi_dot", list(arrays))
     xs = [array_operand("multi_dot", x) for x in given]
     shapes = [aval_of(x).shape for x in xs]

@@ -84,7 +84,7 @@ def argsort(
 
 @eager_jit()
 def sort_complex(a: Any) -> Any:
-    """The elements along the last axis in ascending order, as complex numbers."""
+    """The elements [..., n] along the last axis in ascending order, as complex numbers."""
     result = sort(a)
     dtype = aval_of(result).dtype
     wide = dtypes.is_integer(dtype) and dtype.itemsize == 8
@@ -93,7 +93,8 @@ def sort_complex(a: Any) -> Any:
 
 @eager_jit(static="axis")
 def lexsort(keys: Any, axis: int = -1) -> Any:
-    """The indices that sort by several keys, the last one first."""
+    """The indices, in the shape of a key, that sort along `axis` by several keys of one shape, the last one first.
+    Raises TypeError without keys, ValueError for keys of different shapes."""
     if not isinstance(keys, (list, tuple)):
         keys = [reshape(k, aval_of(keys).shape[1:]) for k in _rows(array_operand("lexsort", keys))]
     xs = [array_operand("lexsort", k) for k in keys]
@@ -192,10 +193,11 @@ def not_after(x: Any, y: Any) -> Any:
 
 @eager_jit(static="side method")
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None, *, method: str = "scan") -> Any:
-    """Where the values `v` go into the sorted vector `a` to keep it sorted: before equal elements (`side` "left") or after
-    them ("right"), as 32-bit integers. `method` "compare_all" compares with every element, "sort" and "scan" search by halving.
+    """Where the values `v` [...] go into the sorted vector `a` [n] to keep it sorted: before equal elements (`side`
+    "left") or after them ("right"), as 32-bit integers [...].
 
-    Raises ValueError for other sides and methods and where `a` is no vector.
+    `sorter` [n] are the indices that sort `a`. `method` "compare_all" compares with every element, "sort" and "scan"
+    search by halving. Raises ValueError for other sides and methods and where `a` is no vector.
     """
     if side not in ("left", "right"):
         raise ValueError(f"searchsorted: side is 'left' or 'right', not {side!r}")
@@ -223,9 +225,9 @@ def operands_apart(name: str, *xs: Any) -> list[Any]:
 
 @eager_jit(static="right method")
 def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = None) -> Any:
-    """The number (32 bits) of the bin each element lies in: bins are given by ascending or descending edges. With `right`,
-    bins contain their upper edge, else the lower one. `method`: see `searchsorted`. Raises ValueError for edges that are
-    no vector."""
+    """The number (32 bits) of the bin each element [...] lies in: bins are given by ascending or descending edges [n].
+    With `right`, bins contain their upper edge, else the lower one. `method`: see `searchsorted`. Raises ValueError for
+    edges that are no vector."""
     x, edges = array_operand("digitize", x), array_operand("digitize", bins)
     if aval_of(edges).ndim != 1:
         raise ValueError(f"digitize: bins must be a vector; they have shape {aval_of(edges).shape}")

@@ -34,6 +34,6 @@ def _slope(primals: Any, tangents: Any) -> Any:
 
 
 def i0(x: Any) -> Any:
-    """The modified Bessel function of the first kind and order 0, element by element. Integers become floats. Raises
-    ValueError for complex numbers."""
+    """The modified Bessel function of the first kind and order 0, element by element [...]. Integers become floats.
+    Raises ValueError for complex numbers."""
     return _i0(x)

@@ -26,7 +26,7 @@ from ..ops.linear import (
 )
 from . import reductions
 from ._operands import axes_of, broadcast, cast, checked, lenient, listed, one_axis, operand, operands, unsupported
-from ._ufunc import kind_of
+from ._ufunc import describe, kind_of
 from .dtypes import requested
 from .reductions import masked
 from .structure import array_operand
@@ -57,7 +57,8 @@ def _count(name: str, shape: tuple[int, ...], axes: tuple[int, ...], where: Any,
 def mean(
     a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False, *, where: Any = None
 ) -> Any:
-    """The mean over `axis`; integers become floats. NaN where there are no elements."""
+    """The mean over `axis` (None: of all, an int or a tuple), in floats; axes stay with size 1 if `keepdims`, `where`
+    picks elements. NaN where there are none."""
     unsupported("mean", out=out)
     x, result, work = _float_operand("mean", a, dtype)
     x = masked("mean", x, where, scalar_like(x, 0))
@@ -121,7 +122,12 @@ def var(
     mean: Any = None,
     correction: Any = None,
 ) -> Any:
-    """The mean squared distance from the mean over `axis`, divided by the count minus `ddof` (or `correction`)."""
+    """The mean squared distance from the mean over `axis`: real floats. `keepdims` and `where` as in `mean`.
+
+    The sum of squares is divided by the count minus `ddof` (or `correction`); NaN where that is not positive. `mean`,
+    if given, is taken as the mean. Raises ValueError for both `ddof` and `correction`, and for a real `dtype` of
+    complex numbers.
+    """
     unsupported("var", out=out)
     return _variance("var", a, axis, dtype, ddof, keepdims, where, mean, correction)
 
@@ -139,7 +145,7 @@ def std(
     mean: Any = None,
     correction: Any = None,
 ) -> Any:
-    """The square root of the variance, see `var`."""
+    """The square root of the variance over `axis`; arguments and errors as in `var`."""
     unsupported("std", out=out)
     return sqrt_p(_variance("std", a, axis, dtype, ddof, keepdims, where, mean, correction))
 
@@ -210,8 +216,7 @@ def _nan_reduction(name: str, reduce: Callable[..., Any], filler: float, empty_i
         return choose(gone, scalar_like(result, np.nan), result)
 
     fun = without_dtype if empty_is_nan else with_dtype
-    fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
-    return eager_jit(static="axis out keepdims" + ("" if empty_is_nan else " dtype"))(fun)
+    return eager_jit(static="axis out keepdims" + ("" if empty_is_nan else " dtype"))(describe(fun, name, doc))
 
 
 nansum = _nan_reduction("nansum", reductions.sum, 0.0, False, "The sum over `axis`, NaN counted as 0.")
@@ -291,8 +296,7 @@ def _nan_finding(name: str, find: Callable[..., Any], filler: float, doc: str) -
         gone = reductions.all(missing, axis, keepdims=bool(keepdims))
         return choose(gone, scalar_like(found, -1), found)
 
-    fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
-    return eager_jit(static="axis out keepdims")(fun)
+    return eager_jit(static="axis out keepdims")(describe(fun, name, doc))
 
 
 nanargmax = _nan_finding(

@@ -32,6 +32,7 @@ from ._operands import (
     operand,
     shape_of,
 )
+from ._ufunc import describe
 
 
 __all__ = ["atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_to", "expand_dims", "flip",
@@ -175,9 +176,7 @@ def _at_least(name: str, rank: int, widen: Any) -> Any:
     def fun(*arys: Any) -> Any:
         return one(arys[0]) if len(arys) == 1 else several(*arys)
 
-    fun.__name__ = fun.__qualname__ = name
-    fun.__doc__ = f"The array with at least {rank} axes, new ones of size 1; for several arrays, a list."
-    return fun
+    return describe(fun, name, f"The array with at least {rank} axes, new ones of size 1; for several arrays, a list.")
 
 
 def _widened(name: str, x: Any, rank: int, widen: Any) -> Any:
@@ -205,20 +204,22 @@ def permuted(name: str, x: Any, axes: Sequence[Any]) -> Any:
 
 @eager_jit(static="axes")
 def transpose(a: Any, axes: Sequence[int] | None = None) -> Any:
-    """`a` with its axes in the order `axes` (None: reversed). Raises ValueError if they are no permutation."""
+    """`a` with its axes in the order `axes` (None: reversed): [m, n] to [n, m]. Raises ShapeError (a ValueError) if
+    they are no permutation."""
     x = array_operand("transpose", a)
     return permuted("transpose", x, range(aval_of(x).ndim)[::-1] if axes is None else axes)
 
 
 @eager_jit(static="axes")
 def permute_dims(a: Any, /, axes: tuple[int, ...]) -> Any:
-    """`a` with its axes in the order `axes`. Raises ValueError if they are no permutation."""
+    """`a` with its axes in the order `axes`: [k, m, n] and (2, 0, 1) to [n, k, m]. Raises ShapeError (a ValueError) if
+    they are no permutation."""
     return permuted("permute_dims", array_operand("permute_dims", a), axes)
 
 
 @eager_jit()
 def matrix_transpose(x: Any, /) -> Any:
-    """The last two axes swapped. Raises ValueError for arrays of fewer axes."""
+    """The last two axes swapped: [..., m, n] to [..., n, m]. Raises ValueError for arrays of fewer axes."""
     x = array_operand("matrix_transpose", x)
     rank = aval_of(x).ndim
     if rank < 2:
@@ -228,7 +229,7 @@ def matrix_transpose(x: Any, /) -> Any:
 
 @eager_jit(static="axis1 axis2")
 def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
-    """`a` with two axes exchanged."""
+    """`a` with two axes exchanged: [m, ..., n] to [n, ..., m]."""
     x = array_operand("swapaxes", a)
     order = list(range(aval_of(x).ndim))
     i, j = (one_axis("swapaxes", k, len(order)) for k in (axis1, axis2))
@@ -255,7 +256,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
 
 @eager_jit(static="axis start")
 def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
-    """`a` with one axis moved before the place `start`."""
+    """`a` with one axis moved before the place `start`. Raises ValueError for a `start` that is not there."""
     x = array_operand("rollaxis", a)
     rank = aval_of(x).ndim
     axis = one_axis("rollaxis", axis, rank)
@@ -298,7 +299,8 @@ def fliplr(m: Any) -> Any:
 
 @eager_jit(static="k axes")
 def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
-    """Turned by 90 degrees `k` times, from the first of `axes` towards the second."""
+    """`m` [..., m, n] turned by 90 degrees `k` times, from the first of `axes` towards the second: [..., n, m] for odd
+    `k`. Raises ValueError where both axes are one."""
     x = array_operand("rot90", m)
     rank = aval_of(x).ndim
     i, j = (one_axis("rot90", a, rank) for a in axes)

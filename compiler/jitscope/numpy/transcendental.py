@@ -48,7 +48,7 @@ from ..ops.elementwise import (
 from ..ops.families import scalar_like
 from ..ops.linear import add_p, mul_p, neg_p, sub_p, where as choose
 from ._operands import broadcast, number_like, operand, operands, weak_as
-from ._ufunc import kind_of, not_complex, unary_of
+from ._ufunc import describe, kind_of, not_complex, unary_of
 
 
 __all__ = ["arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "cbrt", "cos", "cosh", "deg2rad",
@@ -89,8 +89,9 @@ def _scaled_log(name: str, base: int) -> Any:
         scaled = [div_p(part, scalar_like(part, math.log(base))) for part in parts]
         return complex_p(*scaled) if kind_of(x) == "c" else scaled[0]
 
-    fun.__name__, fun.__qualname__, fun.__doc__ = name, name, f"The logarithm to base {base}."
-    return elementwise(fun)
+    return elementwise(
+        describe(fun, name, f"The logarithm to base {base}, element by element [...]; integers become floats.")
+    )
 
 
 log2, log10 = _scaled_log("log2", 2), _scaled_log("log10", 10)
@@ -101,17 +102,16 @@ def _scaled(name: str, factor: float, doc: str) -> Any:
         x = operand(name, x, inexact=True)
         return mul_p(x, number_like(x, factor))
 
-    fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
-    return elementwise(fun)
+    return elementwise(describe(fun, name, doc))
 
 
-deg2rad = _scaled("deg2rad", math.pi / 180, "Degrees as radians.")
-rad2deg = _scaled("rad2deg", 180 / math.pi, "Radians as degrees.")
+deg2rad = _scaled("deg2rad", math.pi / 180, "Degrees as radians, element by element [...]; integers become floats.")
+rad2deg = _scaled("rad2deg", 180 / math.pi, "Radians as degrees, element by element [...]; integers become floats.")
 
 
 @elementwise
 def sinc(x: Any, /) -> Any:
-    """sin(pi x) / (pi x), and 1 at 0, where all derivatives are right, too."""
+    """sin(pi x) / (pi x), element by element [...], and 1 at 0, where all derivatives are right, too."""
     x = operand("sinc", x, inexact=True)
     at_zero = eq_p(x, number_like(x, 0))
     angle = mul_p(x, number_like(x, math.pi))
@@ -137,7 +137,7 @@ def _sinc_at_zero(order: int) -> Any:
 
 @elementwise
 def arctan2(x1: Any, x2: Any, /) -> Any:
-    """The angle of the point (x2, x1), in [-pi, pi]."""
+    """The angle of the point (x2, x1) in radians, in [-pi, pi], element by element [...]."""
     y, x = operands("arctan2", x1, x2, inexact=True)
     if kind_of(y) != "c":
         return atan2_p(y, x)
@@ -149,7 +149,7 @@ def arctan2(x1: Any, x2: Any, /) -> Any:
 
 @elementwise
 def hypot(x1: Any, x2: Any, /) -> Any:
-    """sqrt(x1² + x2²) without overflow on the way. Raises ValueError for complex numbers."""
+    """sqrt(x1² + x2²) without overflow on the way, element by element [...]. Raises ValueError for complex numbers."""
     x, y = operands("hypot", x1, x2, inexact=True)
     not_complex("hypot", x, ValueError)
     x, y = abs_p(x), abs_p(y)
@@ -165,7 +165,7 @@ def hypot(x1: Any, x2: Any, /) -> Any:
 
 @elementwise
 def logaddexp(x1: Any, x2: Any, /) -> Any:
-    """log(exp(x1) + exp(x2)) without overflow on the way."""
+    """log(exp(x1) + exp(x2)) without overflow on the way, element by element [...]."""
     x, y = operands("logaddexp", x1, x2, inexact=True)
     if kind_of(x) == "c":
         swap = lt_p(real_p(x), real_p(y))
@@ -213,7 +213,7 @@ def _without_infinity(x: Any) -> Any:
 
 @elementwise
 def logaddexp2(x1: Any, x2: Any, /) -> Any:
-    """log2(2 ** x1 + 2 ** x2) without overflow on the way."""
+    """log2(2 ** x1 + 2 ** x2) without overflow on the way, element by element [...]."""
     x, y = operands("logaddexp2", x1, x2, inexact=True)
     if kind_of(x) != "c":
         return weak_as(_binary(x, y), x1, x2)

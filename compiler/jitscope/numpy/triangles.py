@@ -17,6 +17,7 @@ from ..ops.indexing import iota
 from ..ops.linear import add_p, convert, pad_p, reshape, scalar_zero, slice_in_dim, where as choose
 from ..symbolic.dimension import is_symbolic_dim
 from ._operands import broadcast, checked, integer, one_axis, scalar_of, shape_of
+from ._ufunc import describe
 from .creation import zeros
 from .dtypes import requested
 from .ranges import made
@@ -28,7 +29,8 @@ __all__ = ["diag", "diag_indices", "diag_indices_from", "diagflat", "diagonal", 
 
 
 def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, device: Any = None) -> Any:
-    """N × M (None: N) zeros with ones on the k-th diagonal."""
+    """Zeros [N, M] (None: [N, N]) with ones on the k-th diagonal, in `dtype` (None: the default float). Raises
+    ValueError for a `k` that is no integer."""
     rows, columns = shape = shape_of("eye", (N, N if M is None else M))
     to = default_float() if dtype is None else requested(dtype, "eye")
     if isinstance(k, Tracer):
@@ -43,7 +45,7 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, device: 
 
 
 def identity(n: int, dtype: Any = None) -> Any:
-    """n × n zeros with ones on the diagonal."""
+    """Zeros [n, n] with ones on the diagonal, in `dtype` (None: the default float)."""
     return eye(n, dtype=dtype)
 
 
@@ -66,7 +68,7 @@ def triangle(name: str, shape: tuple[int, ...], k: Any, compare: Any, to: Any) -
 
 
 def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Any:
-    """N × M (None: N) ones on and below the k-th diagonal, zeros above; float32 without `dtype`."""
+    """Ones on and below the k-th diagonal of [N, M] (None: [N, N]), zeros above; float32 without `dtype`."""
     rows, columns = shape = shape_of("tri", (N, N if M is None else M))
     to = dtypes.float32 if dtype is None else requested(dtype, "tri")
     if isinstance(k, Tracer):
@@ -92,8 +94,7 @@ def _triangle(name: str, below: bool, doc: str) -> Any:
         under, zero = ge_p(row, column), _zero(aval_of(x).dtype)
         return choose(under, x, zero) if below else choose(under, zero, x)
 
-    fun.__name__, fun.__qualname__, fun.__doc__ = name, name, doc
-    return eager_jit(static="k")(fun)
+    return eager_jit(static="k")(describe(fun, name, doc))
 
 
 tril = _triangle("tril", True, "The elements on and below the k-th diagonal (of the last two axes), zeros above.")
@@ -107,31 +108,34 @@ def _matrix(name: str, n: Any, k: Any, m: Any) -> tuple[int, int, int]:
 
 
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
-    """Row and column numbers of the elements on and below the k-th diagonal of an n × m array."""
+    """Row and column numbers, two vectors, of the elements on and below the k-th diagonal of an array [n, m] (None: [n,
+    n])."""
     rows, columns = np.tril_indices(*_matrix("tril_indices", n, k, m))
     return made(rows), made(columns)
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
-    """Row and column numbers of the elements on and above the k-th diagonal of an n × m array."""
+    """Row and column numbers, two vectors, of the elements on and above the k-th diagonal of an array [n, m] (None: [n,
+    n])."""
     rows, columns = np.triu_indices(*_matrix("triu_indices", n, k, m))
     return made(rows), made(columns)
 
 
 def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
-    """The index of the main diagonal of an array with `ndim` axes of size n. Raises ValueError for negative numbers."""
+    """The index of the main diagonal of an array with `ndim` axes of size n: `ndim` vectors [n]. Raises ValueError for
+    negative numbers."""
     if integer("diag_indices", n, "n") < 0 or integer("diag_indices", ndim, "ndim") < 0:
         raise ValueError(f"diag_indices: n and ndim must not be negative, they are {n} and {ndim}")
     return (made(np.arange(n)),) * ndim
 
 
 def tril_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
-    """`tril_indices` for the shape of a matrix."""
+    """`tril_indices` for the shape of a matrix [n, m]. Raises ValueError for other ranks."""
     return tril_indices(*_matrix_shape("tril_indices_from", arr, k))
 
 
 def triu_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
-    """`triu_indices` for the shape of a matrix."""
+    """`triu_indices` for the shape of a matrix [n, m]. Raises ValueError for other ranks."""
     return triu_indices(*_matrix_shape("triu_indices_from", arr, k))
 
 
@@ -143,7 +147,7 @@ def _matrix_shape(name: str, arr: Any, k: int) -> tuple[int, int, int]:
 
 
 def diag_indices_from(arr: Any) -> tuple[Any, ...]:
-    """`diag_indices` for the shape of an array of two or more equal axes."""
+    """`diag_indices` for the shape of an array of two or more equal axes. Raises ValueError for other shapes."""
     shape = checked("diag_indices_from", arr)[1].shape
     if len(shape) < 2 or len(set(shape)) > 1:
         raise ValueError(f"diag_indices_from needs two or more axes of one size; the array has shape {shape}")
@@ -154,7 +158,8 @@ def diag_indices_from(arr: Any) -> tuple[Any, ...]:
 
 
 def diag(v: Any, k: int = 0) -> Any:
-    """A matrix with the vector `v` on its k-th diagonal, or the k-th diagonal of the matrix `v`.
+    """A matrix [n + |k|, n + |k|] with the vector `v` [n] on its k-th diagonal, or the k-th diagonal, a vector, of the
+    matrix `v` [m, n].
 
     Raises ValueError for other ranks.
     """
@@ -176,7 +181,7 @@ def _diag(v: Any, k: int) -> Any:
 
 
 def diagflat(v: Any, k: int = 0) -> Any:
-    """A matrix with the raveled array on its k-th diagonal."""
+    """A matrix [n + |k|, n + |k|] with the n elements of the raveled array on its k-th diagonal."""
     return _diagflat(v, integer("diagflat", k, "k"))
 
 

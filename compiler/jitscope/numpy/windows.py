@@ -13,6 +13,7 @@ from ..core.trace import Tracer
 from ..eager.functions import eager_jit
 from ..ops.linear import convert
 from ._operands import checked, integer
+from ._ufunc import describe
 from .creation import asarray
 from .ranges import linspace
 from .special import i0
@@ -32,9 +33,11 @@ def _window(name: str, doc: str) -> Any:
         values = getattr(np, name)(_points(name, M))
         return array_from_numpy(values.astype(dtypes.default_float()))
 
-    fun.__name__, fun.__qualname__ = name, name
-    fun.__doc__ = f"The {doc} window of M points, in the default float. A float M is cut off; raises TypeError for a negative one."
-    return fun
+    return describe(
+        fun,
+        name,
+        f"The {doc} window of M points, in the default float. A float M is cut off; raises TypeError for a negative one.",
+    )
 
 
 bartlett, blackman = _window("bartlett", "Bartlett (triangular)"), _window("blackman", "Blackman")

@@ -33,21 +33,8 @@ from .families import scalar_like
 from .linear import add_p, convert, full, moveaxis, mul_p, reshape, where
 
 
-__all__ = [
-    "all_gather",
-    "all_to_all",
-    "axis_index",
-    "axis_size",
-    "pbroadcast",
-    "pmax",
-    "pmean",
-    "pmin",
-    "ppermute",
-    "pshuffle",
-    "psum",
-    "psum_scatter",
-    "pswapaxes",
-]  # fmt: skip
+__all__ = ["all_gather", "all_to_all", "axis_index", "axis_size", "pbroadcast", "pmax", "pmean", "pmin", "ppermute",
+           "pshuffle", "psum", "psum_scatter", "pswapaxes"]  # fmt: skip
 
 
 def _names(axis_name: Any) -> tuple[Hashable, ...]:

@@ -23,7 +23,8 @@ __all__ = ["adagrad", "adam", "adamw", "lion", "momentum", "rmsprop", "sgd"]
 def sgd(
     learning_rate: Any, momentum: Any = None, nesterov: bool = False, accumulator_dtype: Any = None
 ) -> GradientTransformation:
-    """Gradient descent, with the given momentum or without, kept in accumulator_dtype (None: that of the parameters)."""
+    """Gradient descent, with the given momentum or without, kept in accumulator_dtype (None: that of the parameters).
+    Updates have the parameters' tree, shapes and dtypes, as in all of these."""
     first = identity() if momentum is None else trace(momentum, nesterov, accumulator_dtype)
     return chain(first, scale_by_learning_rate(learning_rate))
 
@@ -31,7 +32,8 @@ def sgd(
 def momentum(
     learning_rate: Any, momentum: Any = 0.9, nesterov: bool = False, accumulator_dtype: Any = None
 ) -> GradientTransformation:
-    """`sgd` with momentum."""
+    """`sgd` with momentum: the trace t becomes momentum t + g (`nesterov`: one step ahead), and updates are
+    -learning_rate t."""
     return sgd(learning_rate, momentum, nesterov, accumulator_dtype)
 
 
@@ -46,14 +48,15 @@ def rmsprop(
     nesterov: bool = False,
     bias_correction: bool = False,
 ) -> GradientTransformation:
-    """Gradients over the root of their running mean square; `centered`: over their running standard deviation."""
+    """Gradients over the root of their running mean square (Tieleman and Hinton, 2012); `centered`: over their running
+    standard deviation (Graves, 2013)."""
     scaled = (scale_by_stddev if centered else scale_by_rms)(decay, eps, initial_scale, eps_in_sqrt, bias_correction)
     last = identity() if momentum is None else trace(momentum, nesterov)
     return chain(scaled, scale_by_learning_rate(learning_rate), last)
 
 
 def adagrad(learning_rate: Any, initial_accumulator_value: Any = 0.1, eps: Any = 1e-7) -> GradientTransformation:
-    """Gradients over the root of the sum of all their squares."""
+    """Gradients over the root of the sum of all their squares (Duchi and others, 2011)."""
     return chain(scale_by_rss(initial_accumulator_value, eps), scale_by_learning_rate(learning_rate))
 
 
@@ -67,7 +70,7 @@ def adam(
     *,
     nesterov: bool = False,
 ) -> GradientTransformation:
-    """Adam: see `scale_by_adam`."""
+    """Adam (Kingma and Ba, 2014; `nesterov`: Dozat, 2016): updates are -learning_rate times those of `scale_by_adam`."""
     return chain(
         scale_by_adam(b1, b2, eps, eps_root, mu_dtype, nesterov=nesterov), scale_by_learning_rate(learning_rate)
     )
@@ -85,7 +88,8 @@ def adamw(
     *,
     nesterov: bool = False,
 ) -> GradientTransformation:
-    """Adam, and the parameters themselves shrink by learning_rate × weight_decay in each step, those that the mask picks."""
+    """Adam, and the parameters themselves shrink by learning_rate × weight_decay in each step, those that the mask
+    picks (Loshchilov and Hutter, 2017)."""
     return chain(
         scale_by_adam(b1, b2, eps, eps_root, mu_dtype, nesterov=nesterov),
         add_decayed_weights(weight_decay, mask),
@@ -96,7 +100,7 @@ def adamw(
 def lion(
     learning_rate: Any, b1: Any = 0.9, b2: Any = 0.99, mu_dtype: Any = None, weight_decay: Any = 1e-3, mask: Any = None
 ) -> GradientTransformation:
-    """Steps of one size: the signs of a running mean, and decaying weights as in `adamw`."""
+    """Steps of one size: the signs of a running mean, and decaying weights as in `adamw` (Chen and others, 2023)."""
     return chain(
         scale_by_lion(b1, b2, mu_dtype), add_decayed_weights(weight_decay, mask), scale_by_learning_rate(learning_rate)
     )

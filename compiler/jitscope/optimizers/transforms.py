@@ -204,8 +204,8 @@ def scale_by_adam(
     *,
     nesterov: bool = False,
 ) -> GradientTransformation:
-    """Running mean over the root of the running mean square, both corrected for their beginning at zero. The mean is kept in
-    mu_dtype (None: that of the parameters)."""
+    """Running mean over the root of the running mean square, m / (sqrt(v + eps_root) + eps), both corrected for their
+    beginning at zero (Kingma and Ba, 2014). The mean is kept in mu_dtype (None: that of the parameters)."""
 
     def init(params):
         return ScaleByAdamState(zero_count(), zeros_like(params, mu_dtype), zeros_like(params))

@@ -42,7 +42,7 @@ def _count(name: str, x: Any, dtype: Any) -> int:
 
 @laying
 def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False, *, out_sharding: Any = None) -> Any:
-    """`x` in random order along `axis`, all orders equally likely; an integer x stands for arange(x).
+    """`x` [..., n, ...] in random order along `axis`, all orders equally likely; an integer x stands for arange(x).
 
     `independent`: each row along the axis gets an order of its own. Raises TypeError for lists and numbers that are no
     integers, ValueError for an axis that there is not; a traced integer cannot be a size.

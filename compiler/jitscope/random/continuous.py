@@ -72,11 +72,11 @@ logistic = _of_quantiles(
 @laying
 @eager_jit(static="shape dtype mode", nested=True)
 def gumbel(key: Any, shape: Shape = (), dtype: Any = None, mode: str | None = None, *, out_sharding: Any = None) -> Any:
-    """Gumbel numbers: density exp(-x - exp(-x)), -log(-log(u)) of uniform u.
+    """Gumbel numbers [*shape]: density exp(-x - exp(-x)), -log(-log(u)) of uniform u.
 
-    `mode`: "low" (the same as None) draws u to the precision of the dtype: in float32 the numbers end at 16.6. "high" draws
-    twice the bits, for the tail of large numbers; "highest" is that for float32 with 64 bits as one fraction, and "high"
-    for other dtypes. Raises ValueError for other modes and for a dtype that is no float.
+    `mode`: "low" (the same as None) draws u to the precision of the dtype: in float32 the numbers end at 16.6. "high"
+    draws twice the bits, for the tail of large numbers; "highest" is that for float32 with 64 bits as one fraction, and
+    "high" for other dtypes. Raises ValueError for other modes and for a dtype that is no float.
     """
     key, dtype = settled("gumbel", key, dtype)
     shape = drawn_shape("gumbel", shape)

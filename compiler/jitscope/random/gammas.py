@@ -134,7 +134,7 @@ def gamma(key: Any, a: Any, shape: Shape | None = None, dtype: Any = None, *, ou
 @laying
 @eager_jit(static="shape dtype", nested=True)
 def loggamma(key: Any, a: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
-    """Logarithms of gamma numbers (see `gamma`), exact for small `a`, too."""
+    """Logarithms of gamma numbers [*shape], exact for small `a`, too; arguments and errors as in `gamma`."""
     return _drawn("loggamma", key, a, shape, dtype)
 
 

@@ -204,12 +204,12 @@ def wrap_key_data(key_bits_array: Any, *, impl: str | None = None, dtype: Any = 
 
 
 def key_impl(keys: Any) -> str:
-    """The name of the keys' generator."""
+    """The name of the generator of keys [...] (arrays of typed keys), such as "threefry2x32"."""
     return aval_of(typed(keys)[0]).dtype.impl
 
 
 def clone(key: Any) -> Any:
-    """The same key again, for those who mean to use it twice: `debug_key_reuse` counts it as a new one."""
+    """The same keys [...] again, for those who mean to use them twice: `debug_key_reuse` counts them as new."""
     own, was_typed = typed(key)
     new = random_clone_p(own)
     return new if was_typed else random_unwrap_p(new)

@@ -42,7 +42,7 @@ def lognormal(
 @laying
 @eager_jit(static="shape dtype", nested=True)
 def maxwell(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
-    """Maxwell numbers: the length of a vector of three standard normal numbers.
+    """Maxwell numbers [*shape]: the length of a vector of three standard normal numbers.
 
     Raises ValueError for a dtype that is no float.
     """

@@ -43,7 +43,8 @@ _SMALL_INTS = frozenset(map(np.dtype, (ml_dtypes.int4, ml_dtypes.uint4)))
 @laying
 @eager_jit(static="shape dtype", nested=True)
 def bits(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
-    """Random bits as unsigned integers (uint32 by default, uint64 with enable_x64). Raises ValueError for other dtypes."""
+    """Random bits as unsigned integers [*shape] (uint32 by default, uint64 with enable_x64). Raises ValueError for
+    other dtypes."""
     default = dtypes.uint32 if dtypes.default_int().itemsize == 4 else dtypes.uint64
     key, dtype = settled("bits", key, dtype, "u", default)
     return random_bits_p(key, bit_width=dtype.itemsize * 8, shape=drawn_shape("bits", shape))
@@ -88,7 +89,8 @@ def _unit(key: Any, shape: tuple[int, ...], dtype: Any) -> Any:
 @laying
 @eager_jit(static="shape dtype", nested=True)
 def normal(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
-    """Standard normal numbers; complex ones have variance 1/2 in each part. Raises ValueError for other dtypes."""
+    """Standard normal numbers [*shape]; complex ones have variance 1/2 in each part. Raises ValueError for other
+    dtypes."""
     key, dtype = settled("normal", key, dtype, "fc")
     shape = drawn_shape("normal", shape)
     if not dtypes.is_complex(dtype):
@@ -138,7 +140,7 @@ def bernoulli(
 @laying
 @eager_jit(static="shape dtype", nested=True)
 def rademacher(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
-    """-1 or 1, equally likely, as integers by default."""
+    """-1 or 1 [*shape], equally likely, as integers by default."""
     key, dtype = settled("rademacher", key, dtype, ANY, int, also=_SMALL_INTS)
     number = dtypes.int32 if dtype == dtypes.bool_ else dtype
     heads = convert(bernoulli(key, 0.5, drawn_shape("rademacher", shape)), number)
@@ -148,7 +150,8 @@ def rademacher(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: 
 @laying
 @eager_jit(static="shape dtype", nested=True)
 def randint(key: Any, shape: Shape, minval: Any, maxval: Any, dtype: Any = None, *, out_sharding: Any = None) -> Any:
-    """Integers uniform in [minval, maxval); minval where that is empty. Raises TypeError for a dtype that is no integer.
+    """Integers [*shape] uniform in [minval, maxval), which broadcast to `shape`; minval where that is empty. Raises
+    TypeError for a dtype that is no integer.
 
     `maxval` may be one more than the dtype holds. Ranges that are no power of 2 are slightly uneven; 8 and 16 bits are
     drawn from 32.

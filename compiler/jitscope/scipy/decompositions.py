@@ -47,7 +47,7 @@ def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finit
 
 
 def cho_factor(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Any, bool]:
-    """The Cholesky factor of `a` and `lower`, ready for `cho_solve`; see `cholesky`."""
+    """The Cholesky factor [..., n, n] of `a` and `lower`, ready for `cho_solve`; see `cholesky`."""
     return cholesky(a, lower=lower), lower
 
 
@@ -157,8 +157,9 @@ def svd(
     check_finite: bool = True,
     lapack_driver: str = "gesdd",
 ) -> Any:
-    """U, s and Vᴴ with U diag(s) Vᴴ = a; s alone unless `compute_uv`; see `numpy.linalg.svd`. `lapack_driver`: "gesdd"
-    or "gesvd"."""
+    """U [..., m, m], s [..., k] and Vᴴ [..., n, n] with U diag(s) Vᴴ = a [..., m, n], k = min(m, n), or without
+    `full_matrices` [..., m, k] and [..., k, n]; s alone unless `compute_uv`. `lapack_driver`: "gesdd" or "gesvd". See
+    `numpy.linalg.svd`."""
     x = matrices("svd", a, square=False, errors=_BY_RANK)
     routine = "gesvd" if lapack_driver == "gesvd" else "gesdd"
     s, *vectors = singular.svd_p(

@@ -54,8 +54,9 @@ def idct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str 
 def dctn(
     x: Any, type: int = 2, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str | None = None
 ) -> Any:
-    """The cosine transform along several axes (None: all, or as many of the last as there are sizes in `s`), cut or filled up
-    with zeros to the sizes `s`. Raises ValueError for repeated axes, too."""
+    """The cosine transform along several axes (None: all, or as many of the last as there are sizes in `s`), cut or
+    filled up with zeros to the sizes `s`; floats in the shape of `x` but for these. Raises ValueError for repeated
+    axes, too."""
     return _along_several("dctn", _forwards, x, type, s, axes, norm)
 
 
@@ -64,7 +65,7 @@ def dctn(
 def idctn(
     x: Any, type: int = 2, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str | None = None
 ) -> Any:
-    """The inverse of `dctn`."""
+    """The inverse of `dctn`, of one `norm`: floats in the shape of `x` but for the sizes `s`."""
     return _along_several("idctn", _backwards, x, type, s, axes, norm)
 
 

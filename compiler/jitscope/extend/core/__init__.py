@@ -14,16 +14,16 @@ from ...core.axes import current_axes
 from ...core.effects import *
 from ...core.errors import ConcretizationTypeError
 from ...core.jaxpr import (
-    ClosedJaxpr as ClosedJaxpr,
-    DebugInfo as DebugInfo,
-    Jaxpr as Jaxpr,
-    JaxprEqn as JaxprEqn,
-    Literal as Literal,
-    Var as Var,
+    ClosedJaxpr,
+    DebugInfo,
+    Jaxpr,
+    JaxprEqn,
+    Literal,
+    Var,
 )
-from ...core.primitive import Primitive as Primitive
+from ...core.primitive import Primitive
 from ...core.source import capture
-from ...core.staging import JaxprTrace, jaxpr_as_fun as jaxpr_as_fun
+from ...core.staging import JaxprTrace, jaxpr_as_fun
 from ...core.trace import Trace, Tracer, conversion_message, current_trace, using as set_current_trace
 from ...transforms.vmap import BatchTrace
 

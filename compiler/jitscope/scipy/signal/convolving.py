@@ -137,7 +137,7 @@ def _matrices(name: str, in1: Any, in2: Any, boundary: Any, fillvalue: Any) -> l
 def convolve2d(
     in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: float = 0, precision: Any = None
 ) -> Any:
-    """The convolution of two matrices. Raises NotImplementedError for any other boundary than zeros."""
+    """The convolution of two matrices [m, n] and [p, q]. Raises NotImplementedError for any other boundary than zeros."""
     in1, in2 = _matrices("convolve2d", in1, in2, boundary, fillvalue)
     return _convolved("convolve2d", in1, in2, mode, precision)
 
@@ -146,9 +146,9 @@ def convolve2d(
 def correlate2d(
     in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: float = 0, precision: Any = None
 ) -> Any:
-    """The correlation of two matrices. "same" takes one place later in "full" than `correlate` where in2 has an even size; "valid"
-    with the smaller one first is what it is with the larger one first, backwards. Raises NotImplementedError for any other
-    boundary than zeros."""
+    """The correlation of two matrices [m, n] and [p, q]. "same" takes one place later in "full" than `correlate` where
+    in2 has an even size; "valid" with the smaller one first is what it is with the larger one first, backwards. Raises
+    NotImplementedError for any other boundary than zeros."""
     first, second = _matrices("correlate2d", in1, in2, boundary, fillvalue)
     _check_mode("correlate2d", mode)
     if mode == "same":
@@ -164,9 +164,9 @@ def correlate2d(
 
 @eager_jit(static="mode axes", nested=True)
 def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Sequence[int] | None = None) -> Any:
-    """The convolution along `axes` (None: all) by Fourier transforms: quicker for large operands, with rounding errors of the size
-    of the largest results. Sizes along other axes must be equal (SciPy repeats those of size 1). Raises ValueError for half
-    precision, too."""
+    """The convolution [...] along `axes` (None: all) by Fourier transforms: quicker for large operands, with rounding
+    errors of the size of the largest results. Sizes along other axes must be equal (SciPy repeats those of size 1).
+    Raises ValueError for half precision, too."""
     in1, in2 = _arrays("fftconvolve", in1, in2)
     _check_mode("fftconvolve", mode)
     given = range(in1.ndim) if axes is None else listed(axes)

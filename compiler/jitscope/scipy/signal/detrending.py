@@ -22,11 +22,12 @@ def detrend(
     bp: int | Sequence[int] | np.ndarray = 0,
     overwrite_data: None = None,
 ) -> Any:
-    """What is left of `data` along `axis` without its mean (`type` "constant") or its straight line of least squares
-    ("linear"); with break points `bp`, each stretch between them without its own line. Integers become floats.
+    """What is left of `data` [..., n, ...] along `axis` without its mean (`type` "constant") or its straight line of
+    least squares ("linear"); with break points `bp`, each stretch between them without its own line. Integers become
+    floats.
 
-    Raises ValueError for another `type`, an axis that is not there and break points outside of the axis, NotImplementedError
-    for `overwrite_data`.
+    Raises ValueError for another `type`, an axis that is not there and break points outside of the axis,
+    NotImplementedError for `overwrite_data`.
     """
     if overwrite_data is not None:
         raise NotImplementedError("detrend: overwrite_data is not supported, arrays cannot be written to")

@@ -18,26 +18,28 @@ __all__ = ["bessel_jn", "i0", "i0e", "i1", "i1e"]
 
 @eager_jit(nested=True)
 def i0e(x: Any) -> Any:
-    """exp(-|x|) i0(x). Raises TypeError for complex numbers."""
+    """exp(-|x|) i0(x), element by element [...]. Raises TypeError for complex numbers."""
     return bessel_i0e_p(operand("i0e", x, inexact=True))
 
 
 @eager_jit(nested=True)
 def i0(x: Any) -> Any:
-    """The modified Bessel function of the first kind and order 0. Raises TypeError for complex numbers."""
+    """The modified Bessel function of the first kind and order 0, element by element [...]. Raises TypeError for
+    complex numbers."""
     (x,) = real_operands("i0", x, error=TypeError)
     return exp_p(abs_p(x)) * bessel_i0e_p(x)
 
 
 @eager_jit(nested=True)
 def i1e(x: Any) -> Any:
-    """exp(-|x|) i1(x). Raises TypeError for complex numbers."""
+    """exp(-|x|) i1(x), element by element [...]. Raises TypeError for complex numbers."""
     return bessel_i1e_p(operand("i1e", x, inexact=True))
 
 
 @eager_jit(nested=True)
 def i1(x: Any) -> Any:
-    """The modified Bessel function of the first kind and order 1. Raises TypeError for complex numbers."""
+    """The modified Bessel function of the first kind and order 1, element by element [...]. Raises TypeError for
+    complex numbers."""
     (x,) = real_operands("i1", x, error=TypeError)
     return exp_p(abs_p(x)) * bessel_i1e_p(x)
 

@@ -19,44 +19,46 @@ __all__ = ["boxcox", "boxcox1p", "entr", "expit", "kl_div", "log_softmax", "logi
 
 @eager_jit(nested=True)
 def xlogy(x: Any, y: Any) -> Any:
-    """x log(y), and 0 where x is 0 (but for y that is NaN). Takes complex numbers."""
+    """x log(y), and 0 where x is 0 (but for y that is NaN), element by element [...]. Takes complex numbers."""
     return xlogy_p(*operands("xlogy", x, y, inexact=True))
 
 
 @eager_jit(nested=True)
 def xlog1py(x: Any, y: Any) -> Any:
-    """x log(1 + y), and 0 where x is 0 (but for y that is NaN). Takes complex numbers."""
+    """x log(1 + y), and 0 where x is 0 (but for y that is NaN), element by element [...]. Takes complex numbers."""
     return xlog1py_p(*operands("xlog1py", x, y, inexact=True))
 
 
 @eager_jit(nested=True)
 def entr(x: Any) -> Any:
-    """-x log(x), 0 at 0 and -∞ for negative x. Raises ValueError for complex numbers."""
+    """-x log(x), 0 at 0 and -∞ for negative x, element by element [...]. Raises ValueError for complex numbers."""
     return entr_p(*real_operands("entr", x))
 
 
 @eager_jit(nested=True)
 def rel_entr(p: Any, q: Any) -> Any:
-    """p log(p/q) for positive p and q, 0 for p = 0 and q ≥ 0, else ∞. Raises ValueError for complex numbers."""
+    """p log(p/q) for positive p and q, 0 for p = 0 and q ≥ 0, else ∞, element by element [...]. Raises ValueError for
+    complex numbers."""
     return strong_array(rel_entr_p(*real_operands("rel_entr", p, q)))
 
 
 @eager_jit(nested=True)
 def kl_div(p: Any, q: Any) -> Any:
-    """rel_entr(p, q) - p + q, exact where p and q are close, too. Raises ValueError for complex numbers."""
+    """rel_entr(p, q) - p + q, exact where p and q are close, too, element by element [...]. Raises ValueError for
+    complex numbers."""
     return strong_array(kl_div_p(*real_operands("kl_div", p, q)))
 
 
 @eager_jit(nested=True)
 def boxcox(x: Any, lmbda: Any) -> Any:
-    """The power transformation of Box and Cox, (x ** lmbda - 1) / lmbda, log(x) for lmbda = 0. Takes complex
-    numbers."""
+    """The power transformation of Box and Cox, (x ** lmbda - 1) / lmbda, log(x) for lmbda = 0, element by element
+    [...]. Takes complex numbers."""
     return boxcox_p(*operands("boxcox", x, lmbda, inexact=True))
 
 
 @eager_jit(nested=True)
 def boxcox1p(x: Any, lmbda: Any) -> Any:
-    """boxcox(1 + x, lmbda), exact for small x. Takes complex numbers."""
+    """boxcox(1 + x, lmbda), exact for small x, element by element [...]. Takes complex numbers."""
     return boxcox1p_p(*operands("boxcox1p", x, lmbda, inexact=True))
 
 
@@ -68,7 +70,7 @@ def logit(x: Any) -> Any:
 
 @eager_jit(nested=True)
 def expit(x: Any) -> Any:
-    """The logistic function 1 / (1 + exp(-x)). Takes complex numbers."""
+    """The logistic function 1 / (1 + exp(-x)), element by element [...]. Takes complex numbers."""
     return logistic_p(operand("expit", x, inexact=True))
 
 

@@ -23,13 +23,14 @@ __all__ = ["dawsn", "erf", "erfc", "erfcx", "erfinv", "log_ndtr", "ndtr", "ndtri
 
 @eager_jit(nested=True)
 def erf(x: Any) -> Any:
-    """The error function, 2/√π times the integral of exp(-t²) from 0 to x. Raises TypeError for complex numbers."""
+    """The error function, 2/√π times the integral of exp(-t²) from 0 to x, element by element [...]. Raises TypeError
+    for complex numbers."""
     return erf_p(operand("erf", x, inexact=True))
 
 
 @eager_jit(nested=True)
 def erfc(x: Any) -> Any:
-    """1 - erf(x), exact where that is small. Raises TypeError for complex numbers."""
+    """1 - erf(x), exact where that is small, element by element [...]. Raises TypeError for complex numbers."""
     return erfc_p(operand("erfc", x, inexact=True))
 
 
@@ -41,20 +42,22 @@ def erfinv(x: Any) -> Any:
 
 @eager_jit(nested=True)
 def erfcx(x: Any) -> Any:
-    """exp(x²) erfc(x), which neither over- nor underflows for positive x. Takes complex numbers."""
+    """exp(x²) erfc(x), which neither over- nor underflows for positive x, element by element [...]. Takes complex
+    numbers."""
     x = operand("erfcx", x, inexact=True)
     return wofz_p(x * 1j) if kind(aval_of(x).dtype) == "c" else erfcx_p(x)
 
 
 @eager_jit(nested=True)
 def dawsn(x: Any) -> Any:
-    """Dawson's integral, exp(-x²) times the integral of exp(t²) from 0 to x. Raises ValueError for complex numbers."""
+    """Dawson's integral, exp(-x²) times the integral of exp(t²) from 0 to x, element by element [...]. Raises
+    ValueError for complex numbers."""
     return dawson_p(*real_operands("dawsn", x))
 
 
 @eager_jit(nested=True)
 def wofz(z: Any) -> Any:
-    """The Faddeeva function exp(-z²) erfc(-i z), of real or complex numbers; complex."""
+    """The Faddeeva function exp(-z²) erfc(-i z), of real or complex numbers, element by element [...]; complex."""
     z = operand("wofz", z, inexact=True)
     aval = aval_of(z)
     return wofz_p(convert(z, complex_of(aval.dtype), aval.weak_type))
@@ -62,29 +65,29 @@ def wofz(z: Any) -> Any:
 
 @eager_jit(nested=True)
 def owens_t(h: Any, a: Any) -> Any:
-    """Owen's T, the integral of exp(-h² (1 + t²) / 2) / (1 + t²) over t from 0 to a, divided by 2 π. Raises TypeError
-    for complex numbers."""
+    """Owen's T, the integral of exp(-h² (1 + t²) / 2) / (1 + t²) over t from 0 to a, divided by 2 π, element by element
+    [...]. Raises TypeError for complex numbers."""
     return owens_t_p(*real_operands("owens_t", h, a, error=TypeError))
 
 
 @eager_jit(nested=True)
 def ndtr(x: Any) -> Any:
-    """The distribution function of the normal distribution, exact in both tails. x: float32 or float64; raises
-    TypeError for others."""
+    """The distribution function of the normal distribution, exact in both tails, element by element [...]. x: float32
+    or float64; raises TypeError for others."""
     x = wide_operand("ndtr", x)
     return mul_p(erfc_p(mul_p(x, scalar_like(x, -math.sqrt(0.5)))), scalar_like(x, 0.5))
 
 
 @eager_jit(nested=True)
 def ndtri(p: Any) -> Any:
-    """The quantile of the normal distribution, the inverse of ndtr; ∓∞ at 0 and 1, NaN outside. p: float32 or float64;
-    raises TypeError for others."""
+    """The quantile of the normal distribution, the inverse of ndtr, element by element [...]; ∓∞ at 0 and 1, NaN
+    outside. p: float32 or float64; raises TypeError for others."""
     return ndtri_p(wide_operand("ndtri", p))
 
 
 @eager_jit(static="series_order", nested=True)
 def log_ndtr(x: Any, series_order: int = 3) -> Any:
-    """log(ndtr(x)), exact in both tails. x: float32 or float64.
+    """log(ndtr(x)), exact in both tails, element by element [...]. x: float32 or float64.
 
     `series_order`, from 0 to 30, is JAX's number of terms of an asymptotic series for very negative x. Here one
     approximation of full accuracy serves all x; the number is checked and changes nothing. Raises TypeError and

@@ -28,20 +28,21 @@ __all__ = ["beta", "betainc", "betaln", "comb", "digamma", "factorial", "gamma",
 
 @eager_jit(nested=True)
 def gammaln(x: Any) -> Any:
-    """log|Γ(x)|; ∞ at the poles. Raises TypeError for complex numbers (loggamma takes them)."""
+    """log|Γ(x)|, element by element [...]; ∞ at the poles. Raises TypeError for complex numbers (loggamma takes them)."""
     return lgamma_p(operand("gammaln", x, inexact=True))
 
 
 @eager_jit(nested=True)
 def gammasgn(x: Any) -> Any:
-    """The sign of Γ(x): NaN at negative integers and -∞, ±1 at ±0. Raises ValueError for complex numbers."""
+    """The sign of Γ(x): NaN at negative integers and -∞, ±1 at ±0, element by element [...]. Raises ValueError for
+    complex numbers."""
     return gamma_sign_p(*real_operands("gammasgn", x))
 
 
 @eager_jit(nested=True)
 def loggamma(x: Any) -> Any:
-    """log Γ(x); NaN for real x that are not positive. Of complex numbers the branch that is continuous but for the
-    negative axis."""
+    """log Γ(x), element by element [...]; NaN for real x that are not positive. Of complex numbers the branch that is
+    continuous but for the negative axis."""
     x = operand("loggamma", x, inexact=True)
     if kind(aval_of(x).dtype) == "c":
         return loggamma_p(x)
@@ -50,20 +51,21 @@ def loggamma(x: Any) -> Any:
 
 @eager_jit(nested=True)
 def gamma(x: Any) -> Any:
-    """Γ(x); NaN at negative integers and -∞, ±∞ at ±0. Takes complex numbers; there NaN at all poles."""
+    """Γ(x), element by element [...]; NaN at negative integers and -∞, ±∞ at ±0. Takes complex numbers; there NaN at
+    all poles."""
     return gamma_p(operand("gamma", x, inexact=True))
 
 
 @eager_jit(nested=True)
 def digamma(x: Any) -> Any:
-    """The derivative of log Γ(x); NaN at the poles. Raises TypeError for complex numbers."""
+    """The derivative of log Γ(x), element by element [...]; NaN at the poles. Raises TypeError for complex numbers."""
     return digamma_p(operand("digamma", x, inexact=True))
 
 
 @eager_jit(nested=True)
 def polygamma(n: Any, x: Any) -> Any:
-    """The n-th derivative of digamma at x. n: integers, from 0 on; x: real. Raises ValueError for n that are no
-    integers, and for complex numbers."""
+    """The n-th derivative of digamma at x, element by element [...]. n: integers, from 0 on; x: real. Raises ValueError
+    for n that are no integers, and for complex numbers."""
     order = checked("polygamma", n)[1]
     if not is_integer(order.dtype):
         raise ValueError(f"polygamma: n must be of an integer dtype, it is {order.short()}")
@@ -84,8 +86,8 @@ def factorial(n: Any, exact: bool = False) -> Any:
 
 @eager_jit(static="repetition", nested=True)
 def comb(N: Any, k: Any, *, repetition: bool = False) -> Any:
-    """The number of ways to take k things out of N, as a float; 0 for negative N or k, and for k > N. `repetition`:
-    things may be taken several times. Raises TypeError for complex numbers."""
+    """The number of ways to take k things out of N, as a float, element by element [...]; 0 for negative N or k, and
+    for k > N. `repetition`: things may be taken several times. Raises TypeError for complex numbers."""
     N, k = real_operands("comb", N, k, error=TypeError)
     if repetition:
         return jnp.where((k == 0) & (N >= 0), 1, comb_p(N + k - 1, k))
@@ -94,13 +96,14 @@ def comb(N: Any, k: Any, *, repetition: bool = False) -> Any:
 
 @eager_jit(nested=True)
 def poch(z: Any, m: Any) -> Any:
-    """Pochhammer's symbol Γ(z + m) / Γ(z); the limit where both have poles. Raises ValueError for complex numbers."""
+    """Pochhammer's symbol Γ(z + m) / Γ(z), element by element [...]; the limit where both have poles. Raises ValueError
+    for complex numbers."""
     return poch_p(*real_operands("poch", z, m))
 
 
 @eager_jit(nested=True)
 def beta(a: Any, b: Any) -> Any:
-    """The beta function Γ(a) Γ(b) / Γ(a + b). Raises ValueError for complex numbers."""
+    """The beta function Γ(a) Γ(b) / Γ(a + b), element by element [...]. Raises ValueError for complex numbers."""
     a, b = real_operands("beta", a, b)
     sign = gamma_sign_p(a) * gamma_sign_p(b) * gamma_sign_p(a + b)
     return sign * exp_p(betaln_p(a, b))
@@ -108,7 +111,7 @@ def beta(a: Any, b: Any) -> Any:
 
 @eager_jit(nested=True)
 def betaln(a: Any, b: Any) -> Any:
-    """log|beta(a, b)|, exact for large numbers, too. Raises TypeError for complex numbers."""
+    """log|beta(a, b)|, exact for large numbers, too, element by element [...]. Raises TypeError for complex numbers."""
     return betaln_p(*real_operands("betaln", a, b, error=TypeError))
 
 
@@ -121,14 +124,14 @@ def betainc(a: Any, b: Any, x: Any) -> Any:
 
 @eager_jit(nested=True)
 def gammainc(a: Any, x: Any) -> Any:
-    """The regularized lower incomplete gamma function, the integral of tᵃ⁻¹ exp(-t) from 0 to x over Γ(a); NaN for
-    negative a or x. Raises TypeError for complex numbers."""
+    """The regularized lower incomplete gamma function, the integral of tᵃ⁻¹ exp(-t) from 0 to x over Γ(a), element by
+    element [...]; NaN for negative a or x. Raises TypeError for complex numbers."""
     return igamma_p(*operands("gammainc", a, x, inexact=True))
 
 
 @eager_jit(nested=True)
 def gammaincc(a: Any, x: Any) -> Any:
-    """1 - gammainc(a, x), exact where that is small. Raises TypeError for complex numbers."""
+    """1 - gammainc(a, x), exact where that is small, element by element [...]. Raises TypeError for complex numbers."""
     return igammac_p(*operands("gammaincc", a, x, inexact=True))
 
 
@@ -136,7 +139,7 @@ def gammaincc(a: Any, x: Any) -> Any:
 @eager_jit(static="d", nested=True)
 def multigammaln(a: Any, d: Any) -> Any:
     """The logarithm of the multivariate gamma function of dimension d, d (d - 1)/4 log π + Σ log|Γ(a - i/2)| over i <
-    d. d: an int; raises TypeError for others (a traced d is unknown) and for complex a."""
+    d, element by element [...]. d: an int; raises TypeError for others (a traced d is unknown) and for complex a."""
     d = integer("multigammaln", d, "d")
     (a,) = real_operands("multigammaln", a, error=TypeError)
     steps = np.arange(d, dtype=np.float64) / 2

@@ -14,13 +14,14 @@ __all__ = ["hyp1f1", "hyp2f1"]
 
 @eager_jit(nested=True)
 def hyp1f1(a: Any, b: Any, x: Any) -> Any:
-    """Kummer's function ₁F₁(a; b; x), the sum of (a)ₖ/(b)ₖ xᵏ/k!; ∞ for b = 0, -1, -2, … Raises ValueError for complex
-    numbers."""
+    """Kummer's function ₁F₁(a; b; x), the sum of (a)ₖ/(b)ₖ xᵏ/k!, element by element [...]; ∞ for b = 0, -1, -2, …
+    Raises ValueError for complex numbers."""
     return hyp1f1_p(*real_operands("hyp1f1", a, b, x))
 
 
 @eager_jit(nested=True)
 def hyp2f1(a: Any, b: Any, c: Any, x: Any) -> Any:
-    """Gauss's function ₂F₁(a, b; c; x), the sum of (a)ₖ (b)ₖ/(c)ₖ xᵏ/k!, continued to negative x; for x > 1, and where
-    c is 0, -1, -2, …, ∞ unless the sum ends before. Raises TypeError for complex numbers."""
+    """Gauss's function ₂F₁(a, b; c; x), the sum of (a)ₖ (b)ₖ/(c)ₖ xᵏ/k!, continued to negative x, element by element
+    [...]; for x > 1, and where c is 0, -1, -2, …, ∞ unless the sum ends before. Raises TypeError for complex numbers.
+    """
     return hyp2f1_p(*real_operands("hyp2f1", a, b, c, x, error=TypeError))

@@ -18,7 +18,8 @@ __all__ = ["bernoulli", "zeta"]
 
 @eager_jit(nested=True)
 def zeta(x: Any, q: Any = None) -> Any:
-    """The Hurwitz zeta function, the sum of (q + k)⁻ˣ over k = 0, 1, …; ∞ at x = 1, NaN for x < 1.
+    """The Hurwitz zeta function, the sum of (q + k)⁻ˣ over k = 0, 1, …, element by element [...]; ∞ at x = 1, NaN for x
+    < 1.
 
     Raises NotImplementedError for q = None, Riemann's function, which is zeta(x, 1) for x > 1; TypeError for complex
     numbers.

@@ -34,7 +34,7 @@ _KINDS = {
     "ppf": "The value up to which the probability is {0}: the inverse of `cdf`.",
     "isf": "The value above which the probability is {0}: the inverse of `sf`.",
 }
-_REST = "Arguments broadcast; integers become floats."
+_REST = "Arguments broadcast, to the shape [...] of the result; integers become floats."
 
 
 def formula(*, complex: bool = False, refusal: type[Exception] = TypeError, weak: bool = False) -> Callable[[Any], Any]:
