@@ -16,7 +16,7 @@ from . import numpy as jnp
 from .core.avals import aval_of
 from .eager.functions import eager_jit
 from .lax import Precision
-from .numpy._operands import checked, lenient, one_axis, operand, operands, shape_of
+from .numpy.operands import checked, lenient, one_axis, operand, operands, shape_of
 
 
 __all__ = [

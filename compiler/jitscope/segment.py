@@ -13,7 +13,7 @@ from .core import dtypes
 from .core.avals import aval_of
 from .core.trace import Tracer
 from .eager.functions import eager_jit
-from .numpy._operands import checked, integer
+from .numpy.operands import checked, integer
 from .ops.indexing import (
     GatherScatterMode,
     ScatterDimensionNumbers,

@@ -12,7 +12,7 @@ from .. import numpy as jnp
 from ..control.custom_jvp import custom_jvp
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
-from ..numpy._operands import checked, one_axis, operands
+from ..numpy.operands import checked, one_axis, operands
 from ..ops.elementwise import erfc_p, logistic_p
 from ..ops.families import scalar_like
 

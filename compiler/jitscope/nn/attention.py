@@ -11,7 +11,7 @@ from .. import lax, numpy as jnp
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
-from ..numpy._operands import lenient
+from ..numpy.operands import lenient
 from .activations import array
 from .normalizing import logsumexp, softmax
 

@@ -18,8 +18,8 @@ from ..control.custom_vjp import custom_vjp
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
-from ..numpy._operands import lenient
 from ..numpy.dtypes import requested
+from ..numpy.operands import lenient
 from .activations import array
 
 

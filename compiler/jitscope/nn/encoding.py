@@ -10,8 +10,8 @@ import numpy as np
 from .. import numpy as jnp
 from ..core import dtypes
 from ..eager.functions import eager_jit
-from ..numpy._operands import integer, lenient, one_axis
 from ..numpy.dtypes import requested
+from ..numpy.operands import integer, lenient, one_axis
 from ..ops.exchanges import axis_index, axis_size
 from ..ops.indexing import iota
 from ..ops.linear import broadcast_in_dim

@@ -17,8 +17,8 @@ from .. import numpy as jnp, random
 from ..backend.placement import laying
 from ..core import dtypes
 from ..eager.functions import eager_jit
-from ..numpy._operands import one_axis, shape_of
 from ..numpy.dtypes import requested
+from ..numpy.operands import one_axis, shape_of
 from . import drawing
 
 

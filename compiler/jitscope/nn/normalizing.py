@@ -15,7 +15,7 @@ from .. import lax, numpy as jnp
 from ..control.custom_jvp import custom_jvp
 from ..core import dtypes
 from ..eager.functions import eager_jit
-from ..numpy._operands import axes_of, operands
+from ..numpy.operands import axes_of, operands
 from ..ops.elementwise import rsqrt_p, sign_p
 from .activations import array
 

@@ -20,10 +20,10 @@ from ..ops.families import scalar_like
 from ..ops.linear import concatenate_p, reshape, slice_in_dim
 from ..ops.reduce import cummax_p, cummin_p, reduce_and_p, reduce_or_p, reduce_xor_p
 from . import arithmetic, logic, reductions, running, transcendental
-from ._operands import axes_of, cast, checked, one_axis, operand
 from ._ufunc import kind_of
 from .dtypes import requested
 from .logic import chosen, truth
+from .operands import axes_of, cast, checked, one_axis, operand
 from .reductions import keep, masked, strong
 from .rounding import real
 from .structure import array_operand, broadcast_to, moveaxis, squeeze

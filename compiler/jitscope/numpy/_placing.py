@@ -19,11 +19,11 @@ from ..ops.linear import concatenate_p, convert, full, reshape, slice_in_dim
 from . import arithmetic
 from ._folding import as_dtype, result_dtype
 from ._index import ARRAY, INT, NEW, SCALAR, SLICE, Index, Item, parse
-from ._operands import checked, lenient, one_axis, operands
 from ._ufunc import kind_of
 from .at import At
 from .dtypes import requested
 from .logic import chosen, truth
+from .operands import checked, lenient, one_axis, operands
 from .reading import index_vectors, read
 from .reductions import strong
 from .selecting import take

@@ -9,7 +9,7 @@ from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.primitive import Primitive
 from ..eager.functions import elementwise
-from ._operands import cast, operand, operands
+from .operands import cast, operand, operands
 
 
 def kind_of(x: Any) -> str:

@@ -9,8 +9,8 @@ from typing import Any
 
 from ..api import vmap
 from ..core.avals import aval_of
-from ._operands import broadcast_shape, check_ranks, listed, one_axis, shape_of
 from .logic import select
+from .operands import broadcast_shape, check_ranks, listed, one_axis, shape_of
 from .ranges import indices
 from .structure import array_operand, expand_dims, squeeze
 

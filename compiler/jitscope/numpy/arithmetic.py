@@ -36,9 +36,9 @@ from ..ops.elementwise import (
 )
 from ..ops.families import scalar_like
 from ..ops.linear import add_p, convert, convert_element_type_p, mul_p, neg_p, sub_p, where as choose
-from ._operands import checked, number_like, operand, operands, weak_as
 from ._ufunc import binary_of, kind_of, not_complex, numeric, unary_of
 from .logic import greater_complex, less_complex
+from .operands import checked, number_like, operand, operands, weak_as
 from .structure import array_operand
 
 

@@ -21,11 +21,11 @@ from ..ops.elementwise import lt_p
 from ..ops.indexing import GatherScatterMode
 from ..ops.linear import convert, full, where
 from ._index import ARRAY, Index, parse
-from ._operands import checked
 from ._ufunc import kind_of
 from .arithmetic import divide, power
 from .creation import asarray
 from .indexing import opened, plain, read_eagerly
+from .operands import checked
 from .reading import from_front, read
 from .updates import updated
 

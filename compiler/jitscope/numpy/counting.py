@@ -25,7 +25,6 @@ from ..ops.linear import (
     transpose,
     where as choose,
 )
-from ._operands import cast, checked, integer, lenient, operand, operands, promoted, scalar_of
 from ._ufunc import kind_of
 from .arithmetic import absolute, remainder
 from .at import At
@@ -34,6 +33,7 @@ from .dtypes import requested
 from .joining import concatenate
 from .linear import dot
 from .logic import chosen
+from .operands import cast, checked, integer, lenient, operand, operands, promoted, scalar_of
 from .ranges import linspace
 from .reductions import max as greatest, min as least, sum as sum_over
 from .rounding import clip, conjugate, real

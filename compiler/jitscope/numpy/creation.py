@@ -29,10 +29,10 @@ from ..ops.linear import broadcast_in_dim_p, convert, copy_p, full as full_value
 from ..ops.rng import random_wrap_p
 from ..xla import client
 from ..xla.cpu_tuning import FILLED_BY_NUMPY
-from ._operands import cast, checked, real_if_needed, scalar_of, shape_of
 from ._ufunc import describe
 from .dtypes import on_device, requested
 from .joining import stack
+from .operands import cast, checked, real_if_needed, scalar_of, shape_of
 from .structure import array_operand, with_new_axes
 
 

@@ -20,9 +20,9 @@ from ..ops.indexing import iota
 from ..ops.linear import concatenate_p, convert, full, reshape, slice_in_dim, sub_p, where as choose
 from ..ops.reduce import cumsum_p, reduce_or_p
 from ..ops.sort import sort_p
-from ._operands import broadcast, cast, checked, integer, one_axis, scalar_of
 from ._ufunc import kind_of
 from .at import At
+from .operands import broadcast, cast, checked, integer, one_axis, scalar_of
 from .selecting import concrete_value, is_traced, needs_size, nonzero, take
 from .structure import array_operand, moveaxis
 

@@ -19,7 +19,7 @@ from ..core.trace import Tracer
 from ..eager.functions import eager_jit
 from ..ops.linear import convert_element_type_p, copy_p
 from ..xla import client
-from ._operands import axes_of, broadcast_shape, checked, finite_info, real_if_needed, shape_of
+from .operands import axes_of, broadcast_shape, checked, finite_info, real_if_needed, shape_of
 
 
 __all__ = ["astype", "bfloat16", "bool_", "broadcast_shapes", "can_cast", "cdouble", "character", "complex64",

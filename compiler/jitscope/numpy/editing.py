@@ -17,7 +17,11 @@ from ..ops.indexing import iota
 from ..ops.linear import add_p, convert, convert_element_type_p, full, reduce_sum_p, reshape, sub_p, where
 from ..ops.reduce import cumsum_p
 from ..ops.sort import sort_p
-from ._operands import (
+from .arithmetic import remainder
+from .at import At
+from .indexing import getitem
+from .joining import concatenate
+from .operands import (
     axes_of,
     broadcast,
     broadcast_shape,
@@ -29,10 +33,6 @@ from ._operands import (
     shape_of,
     unsupported,
 )
-from .arithmetic import remainder
-from .at import At
-from .indexing import getitem
-from .joining import concatenate
 from .reading import from_front
 from .rounding import clip
 from .selecting import concrete_value, is_traced, needs_size, take

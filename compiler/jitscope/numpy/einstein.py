@@ -16,8 +16,8 @@ from ..ops.dot import dot_general
 from ..ops.linear import broadcast_in_dim_p, mul_p, reduce_sum_p, squeeze_p, transpose as permute
 from ..ops.reduce import reduce_or_p
 from ..symbolic.dimension import is_symbolic_dim
-from ._operands import unsupported
 from .linear import factors, product
+from .operands import unsupported
 from .structure import array_operand
 from .triangles import diagonal
 

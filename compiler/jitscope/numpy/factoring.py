@@ -14,8 +14,8 @@ from ..ops.elementwise import abs_p, sign_p
 from ..ops.indexing import iota
 from ..ops.linear import convert, mul_p, rev_p, slice_in_dim
 from ..ops.sort import sort_p, take_along
-from ._operands import operand, weak_as
 from .creation import asarray
+from .operands import operand, weak_as
 from .structure import array_operand
 
 

@@ -19,9 +19,9 @@ from ..eager.functions import eager_jit
 from ..ops.elementwise import conj_p
 from ..ops.fft import FftType, fft_p
 from ..ops.linear import convert, mul_p, pad_p, slice_in_dim
-from ._operands import integer, listed, one_axis
 from .creation import asarray
 from .dtypes import requested
+from .operands import integer, listed, one_axis
 from .ranges import arange
 from .repeating import roll
 from .structure import array_operand, moveaxis

@@ -30,13 +30,13 @@ from ..ops.linear import (
 )
 from ..ops.reduce import reduce_and_p
 from ..ops.sort import sort_p
-from ._operands import checked, finite_info, integer, lenient, operand, operands, promoted
 from .at import At
 from .factoring import eigvals
 from .indexing import getitem
 from .joining import stack
 from .linear import dot, outer
 from .logic import chosen
+from .operands import checked, finite_info, integer, lenient, operand, operands, promoted
 from .polynomials import vander
 from .reductions import argmin
 from .repeating import roll

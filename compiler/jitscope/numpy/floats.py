@@ -27,8 +27,8 @@ from ..ops.elementwise import (
 )
 from ..ops.families import scalar_like
 from ..ops.linear import add_p, convert, mul_p, neg_p, sub_p, where as choose
-from ._operands import broadcast, broadcast_shape, checked, finite_info, operand
 from ._ufunc import kind_of, not_complex
+from .operands import broadcast, broadcast_shape, checked, finite_info, operand
 from .rounding import copysign
 from .structure import array_operand
 

@@ -12,12 +12,12 @@ from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..ops.elementwise import div_p, lt_p, max_p, min_p, rem_p
 from ..ops.linear import add_p, convert, mul_p, reshape, where as choose
-from ._operands import checked, number_like, operands, scalar_of, shape_of
 from ._ufunc import kind_of
 from .arithmetic import remainder
 from .creation import asarray
 from .dtypes import requested
 from .joining import concatenate
+from .operands import checked, number_like, operands, scalar_of, shape_of
 from .ranges import arange, linspace, made
 from .selecting import concrete_value, is_traced, nonzero
 from .structure import array_operand, atleast_2d, expand_dims, with_new_axes

@@ -11,11 +11,11 @@ from ..eager.functions import eager_jit
 from ..ops.elementwise import div_p, eq_p
 from ..ops.families import scalar_like
 from ..ops.linear import convert, mul_p, reshape, slice_in_dim, squeeze_p, sub_p, where as choose
-from ._operands import broadcast, checked, operand, operands, promoted
 from .counting import bincount, histogram_bin_edges
 from .indexing import getitem
 from .joining import stack
 from .neighbours import diff
+from .operands import broadcast, checked, operand, operands, promoted
 from .reductions import sum as sum_over
 from .sorting import searchsorted
 from .structure import array_operand

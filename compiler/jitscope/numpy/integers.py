@@ -26,9 +26,9 @@ from ..ops.linear import (
     where as choose,
 )
 from ..ops.reduce import reduce_or_p
-from ._operands import broadcast, integer, lenient, one_axis, promoted, same_shape, weak_as
 from ._ufunc import kind_of
 from .arithmetic import absolute
+from .operands import broadcast, integer, lenient, one_axis, promoted, same_shape, weak_as
 from .reductions import strong
 from .structure import array_operand, moveaxis, ravel
 

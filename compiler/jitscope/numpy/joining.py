@@ -19,9 +19,9 @@ from ..ops.linear import (
 )
 from ..ops.split import split_p
 from ..ops.stacking import stack_p, unstack_p
-from ._operands import cast, checked, integer, one_axis, unsupported
 from ._ufunc import describe
 from .dtypes import requested
+from .operands import cast, checked, integer, one_axis, unsupported
 from .structure import array_operand, atleast_1d, atleast_2d, atleast_3d, with_new_axes
 
 

@@ -12,9 +12,9 @@ from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..ops.linear import mul_p
 from . import linear
-from ._operands import one_axis, promoted
 from .factoring import *
 from .norms import *
+from .operands import one_axis, promoted
 from .solving import *
 from .structure import array_operand, matrix_transpose
 from .triangles import diagonal as diagonal_over

@@ -29,7 +29,10 @@ from ..ops.linear import (
     transpose as permute,
     where,
 )
-from ._operands import (
+from ._ufunc import kind_of
+from .dtypes import requested
+from .joining import stack, unstack
+from .operands import (
     broadcast_shape,
     cast,
     check_ranks,
@@ -41,9 +44,6 @@ from ._operands import (
     same_shape,
     unsupported,
 )
-from ._ufunc import kind_of
-from .dtypes import requested
-from .joining import stack, unstack
 from .reductions import sum as sum_over
 from .rounding import conjugate
 from .structure import array_operand, moveaxis

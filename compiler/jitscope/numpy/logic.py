@@ -35,7 +35,9 @@ from ..ops.elementwise import (
 from ..ops.families import scalar_like
 from ..ops.linear import add_p, convert, full, mul_p, select_n_p, sub_p
 from ..ops.reduce import reduce_and_p
-from ._operands import (
+from ._ufunc import binary_of, describe, kind_of, not_complex, numeric
+from .creation import asarray
+from .operands import (
     broadcast,
     broadcast_shape,
     cast,
@@ -49,8 +51,6 @@ from ._operands import (
     unsupported,
     weak_as,
 )
-from ._ufunc import binary_of, describe, kind_of, not_complex, numeric
-from .creation import asarray
 
 
 __all__ = ["allclose", "array_equal", "array_equiv", "bitwise_count", "equal", "greater", "greater_equal", "invert",

@@ -13,9 +13,9 @@ from ..eager.functions import eager_jit
 from ..ops.elementwise import rem_p
 from ..ops.linear import convert, reshape, sub_p, where as choose
 from ..ops.reduce import cumsum_p
-from ._operands import cast
 from .creation import ones
 from .logic import truth
+from .operands import cast
 from .selecting import nonzero, take
 from .structure import array_operand, ravel
 

@@ -12,10 +12,10 @@ from ..eager.functions import eager_jit
 from ..ops.elementwise import abs_p, and_p, div_p, eq_p, gt_p, lt_p, ne_p
 from ..ops.families import scalar_like
 from ..ops.linear import add_p, concatenate_p, mul_p, reshape, slice_in_dim, sub_p, where as choose
-from ._operands import broadcast, cast, checked, integer, listed, number_like, one_axis, operand, operands, promoted
 from ._ufunc import kind_of
 from .arithmetic import remainder
 from .joining import concatenate
+from .operands import broadcast, cast, checked, integer, listed, number_like, one_axis, operand, operands, promoted
 from .reductions import strong, sum as sum_over
 from .running import cumsum
 from .structure import array_operand

@@ -10,9 +10,9 @@ from ..core.dtypes import real_part
 from ..eager.functions import eager_jit
 from ..ops import linalg as ops
 from ..ops.linear import convert, mul_p, reshape
-from ._operands import listed, one_axis, operand
 from .arithmetic import absolute, power
 from .factoring import arrays_of_floats, matrices, precision_of, svd, svdvals
+from .operands import listed, one_axis, operand
 from .reductions import any as any_of, max as largest, min as smallest, sum as sum_over
 from .rounding import real
 from .selecting import where

@@ -23,9 +23,9 @@ from . import (
     rounding,
     structure,
 )
-from ._operands import checked
 from .at import At
 from .methods import API_VERSION as API_VERSION, METHODS
+from .operands import checked
 
 
 # Operators -----------------------------------------------------------------------------------------------------------

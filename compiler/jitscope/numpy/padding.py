@@ -12,8 +12,8 @@ from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..ops.linear import concatenate_p, convert_element_type_p, pad_p, reshape, slice_in_dim
 from ..symbolic.dimension import is_static, max_dim
-from ._operands import broadcast, cast, checked, integer, number_like, one_axis
 from .applying import apply_along_axis
+from .operands import broadcast, cast, checked, integer, number_like, one_axis
 from .quantiles import median
 from .ranges import arange, linspace
 from .reductions import max as largest, min as smallest

@@ -12,12 +12,12 @@ from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..ops.indexing import iota
 from ..ops.linear import add_p, concatenate_p, convert, full, mul_p, pad_p, rev_p, scalar_zero, slice_in_dim
-from ._operands import broadcast, broadcast_shape, cast, integer, lenient, operand, operands, promoted
 from .arithmetic import power
 from .dtypes import requested
 from .editing import trim_zeros
 from .joining import unstack
 from .linear import dot
+from .operands import broadcast, broadcast_shape, cast, integer, lenient, operand, operands, promoted
 from .rounding import conjugate
 from .selecting import take
 from .structure import array_operand, atleast_1d, broadcast_to

@@ -29,8 +29,8 @@ from ..ops.linear import (
 from ..ops.reduce import cumsum_p, reduce_or_p
 from ..ops.sort import sort_p
 from ..symbolic.dimension import is_static
-from ._operands import axes_of, checked, number_like, operand, promoted
 from ._ufunc import describe, kind_of
+from .operands import axes_of, checked, number_like, operand, promoted
 from .selecting import take_along_axis
 from .structure import array_operand
 

@@ -28,7 +28,9 @@ from ..ops.linear import (
     reshape,
 )
 from ..symbolic.dimension import Dim, is_dimension, max_dim
-from ._operands import (
+from .creation import asarray
+from .dtypes import on_device, requested
+from .operands import (
     broadcast,
     broadcast_shape,
     cast,
@@ -40,8 +42,6 @@ from ._operands import (
     scalar_of,
     shape_of,
 )
-from .creation import asarray
-from .dtypes import on_device, requested
 from .structure import array_operand, moveaxis, with_new_axes
 
 

@@ -25,7 +25,7 @@ from ..ops.linear import (
 )
 from ..symbolic.dimension import Dim, reach
 from ._index import ARRAY, INT, NEW, SCALAR, SLICE, Index
-from ._operands import broadcast_shape
+from .operands import broadcast_shape
 
 
 def read(

@@ -36,10 +36,10 @@ from ..ops.reduce import (
     reduce_or_p,
     reduce_prod_p,
 )
-from ._operands import axes_of, cast, checked, one_axis, operand, operands, unsupported
 from ._ufunc import describe, kind_of
 from .dtypes import requested
 from .logic import chosen, truth
+from .operands import axes_of, cast, checked, one_axis, operand, operands, unsupported
 
 
 __all__ = ["all", "any", "argmax", "argmin", "count_nonzero", "max", "min", "prod", "ptp", "sum"]

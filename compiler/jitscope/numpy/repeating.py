@@ -23,10 +23,10 @@ from ..ops.linear import (
     sub_p,
 )
 from ..symbolic.dimension import is_static, is_symbolic_dim, max_dim
-from ._operands import broadcast, checked, integer, listed, one_axis, operands
 from ._ufunc import kind_of
 from .arithmetic import remainder
 from .joining import stack
+from .operands import broadcast, checked, integer, listed, one_axis, operands
 from .ranges import arange
 from .running import cumsum
 from .selecting import concrete_value, is_traced, needs_size, take

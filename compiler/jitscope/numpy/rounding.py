@@ -34,7 +34,8 @@ from ..ops.elementwise import (
 )
 from ..ops.families import scalar_like
 from ..ops.linear import convert, full, mul_p, neg_p, sub_p, where as choose
-from ._operands import (
+from ._ufunc import binary_of, describe, kind_of, not_complex
+from .operands import (
     broadcast,
     cast,
     checked,
@@ -48,7 +49,6 @@ from ._operands import (
     unsupported,
     weak_as,
 )
-from ._ufunc import binary_of, describe, kind_of, not_complex
 from .structure import array_operand
 
 

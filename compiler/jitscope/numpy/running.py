@@ -12,9 +12,9 @@ from ..ops.elementwise import ne_p
 from ..ops.families import scalar_like
 from ..ops.linear import concatenate_p, full, reshape, where as choose
 from ..ops.reduce import cumprod_p, cumsum_p
-from ._operands import cast, one_axis, operand, unsupported
 from ._ufunc import describe, kind_of
 from .dtypes import requested
+from .operands import cast, one_axis, operand, unsupported
 from .reductions import strong, summed_dtype
 from .structure import array_operand
 

@@ -26,7 +26,11 @@ from ..ops.linear import broadcast_in_dim_p, convert, full, reduce_sum_p, reshap
 from ..ops.reduce import cumsum_p, reduce_or_p
 from ..ops.sort import take_along
 from ._index import ARRAY, SCALAR, SLICE, Index, Item
-from ._operands import (
+from ._ufunc import kind_of
+from .arithmetic import remainder
+from .joining import stack
+from .logic import chosen, truth
+from .operands import (
     broadcast,
     broadcast_shape,
     cast,
@@ -37,10 +41,6 @@ from ._operands import (
     scalar_of,
     unsupported,
 )
-from ._ufunc import kind_of
-from .arithmetic import remainder
-from .joining import stack
-from .logic import chosen, truth
 from .reading import from_front, read
 from .structure import array_operand, ravel
 

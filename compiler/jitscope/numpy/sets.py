@@ -20,7 +20,6 @@ from ..ops.indexing import iota
 from ..ops.linear import concatenate_p, full, reshape, slice_in_dim, sub_p, where as choose
 from ..ops.reduce import cummax_p, reduce_or_p
 from ..ops.sort import sort_p
-from ._operands import broadcast, cast, checked, integer, promoted, scalar_of
 from ._ufunc import kind_of
 from .distinct import (
     filled,
@@ -33,6 +32,7 @@ from .distinct import (
 )
 from .joining import concatenate
 from .logic import chosen
+from .operands import broadcast, cast, checked, integer, promoted, scalar_of
 from .selecting import compress, concrete_value, is_traced, needs_size, take
 from .sorting import search
 from .structure import array_operand, ravel

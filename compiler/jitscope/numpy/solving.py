@@ -33,11 +33,11 @@ from ..ops.linear import (
     where,
 )
 from ..ops.reduce import reduce_prod_p
-from ._operands import broadcast, broadcast_shape, integer, promoted, weak_as
 from .creation import asarray
 from .factoring import arrays_of_floats, matrices, precision_of, svd
 from .linear import matmul
 from .norms import vector_norm
+from .operands import broadcast, broadcast_shape, integer, promoted, weak_as
 from .structure import array_operand, moveaxis
 
 

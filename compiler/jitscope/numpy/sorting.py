@@ -17,12 +17,12 @@ from ..ops.linear import add_p, convert, full, reduce_sum_p, reshape, sub_p, whe
 from ..ops.sort import sort_p
 from ..symbolic.dimension import is_static
 from ..xla.cpu_tuning import UNROLLED_SEARCH
-from ._operands import broadcast, checked, integer, one_axis, promoted, scalar_of
 from ._ufunc import kind_of
 from .dtypes import requested
 from .indexing import getitem
 from .joining import unstack
 from .logic import greater_equal
+from .operands import broadcast, checked, integer, one_axis, promoted, scalar_of
 from .structure import array_operand, flipped
 
 

@@ -9,8 +9,8 @@ from ..eager.functions import elementwise
 from ..ops.elementwise import abs_p, exp_p
 from ..ops.linear import mul_p
 from ..special.bessel import bessel_i0e_p, bessel_i1e_p
-from ._operands import operand
 from ._ufunc import kind_of
+from .operands import operand
 
 
 @elementwise

@@ -25,9 +25,9 @@ from ..ops.linear import (
     where as choose,
 )
 from . import reductions
-from ._operands import axes_of, broadcast, cast, checked, lenient, listed, one_axis, operand, operands, unsupported
 from ._ufunc import describe, kind_of
 from .dtypes import requested
+from .operands import axes_of, broadcast, cast, checked, lenient, listed, one_axis, operand, operands, unsupported
 from .reductions import masked
 from .structure import array_operand
 

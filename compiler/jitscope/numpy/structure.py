@@ -21,7 +21,8 @@ from ..ops.linear import (
     transpose as transpose_value,
 )
 from ..symbolic.dimension import is_static, is_symbolic_dim
-from ._operands import (
+from ._ufunc import describe
+from .operands import (
     axes_of,
     broadcast,
     broadcast_shape,
@@ -32,7 +33,6 @@ from ._operands import (
     operand,
     shape_of,
 )
-from ._ufunc import describe
 
 
 __all__ = ["atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_to", "expand_dims", "flip",

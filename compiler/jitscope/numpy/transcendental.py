@@ -47,8 +47,8 @@ from ..ops.elementwise import (
 )
 from ..ops.families import scalar_like
 from ..ops.linear import add_p, mul_p, neg_p, sub_p, where as choose
-from ._operands import broadcast, number_like, operand, operands, weak_as
 from ._ufunc import describe, kind_of, not_complex, unary_of
+from .operands import broadcast, number_like, operand, operands, weak_as
 
 
 __all__ = ["arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "cbrt", "cos", "cosh", "deg2rad",

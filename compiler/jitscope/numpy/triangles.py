@@ -16,10 +16,10 @@ from ..ops.elementwise import eq_p, ge_p
 from ..ops.indexing import iota
 from ..ops.linear import add_p, convert, pad_p, reshape, scalar_zero, slice_in_dim, where as choose
 from ..symbolic.dimension import is_symbolic_dim
-from ._operands import broadcast, checked, integer, one_axis, scalar_of, shape_of
 from ._ufunc import describe
 from .creation import zeros
 from .dtypes import requested
+from .operands import broadcast, checked, integer, one_axis, scalar_of, shape_of
 from .ranges import made
 from .structure import array_operand, moveaxis
 

@@ -18,8 +18,8 @@ import numpy as np
 
 from ..eager.functions import eager_jit
 from . import arithmetic, logic, transcendental
-from ._operands import checked, unsupported
 from .applying import vectorize
+from .operands import checked, unsupported
 
 
 __all__ = ["add", "bitwise_and", "bitwise_or", "bitwise_xor", "frompyfunc", "logaddexp", "logaddexp2", "logical_and",

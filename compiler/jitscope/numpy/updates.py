@@ -42,7 +42,7 @@ from ..ops.linear import (
 )
 from ..symbolic.dimension import is_symbolic_dim
 from ._index import ARRAY, INT, NEW, SCALAR, SLICE, Index
-from ._operands import broadcast, cast
+from .operands import broadcast, cast
 from .reading import from_front, index_vectors, places_of_new, slices_before_arrays, window
 
 

@@ -12,9 +12,9 @@ from ..core.avals import from_protocol
 from ..core.trace import Tracer
 from ..eager.functions import eager_jit
 from ..ops.linear import convert
-from ._operands import checked, integer
 from ._ufunc import describe
 from .creation import asarray
+from .operands import checked, integer
 from .ranges import linspace
 from .special import i0
 from .transcendental import sqrt

@@ -10,8 +10,8 @@ from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.dtypes import promote
 from ..core.errors import TypePromotionError
-from ..numpy._operands import broadcast, broadcast_shape, shape_of
 from ..numpy.dtypes import requested
+from ..numpy.operands import broadcast, broadcast_shape, shape_of
 from ..ops.linear import convert
 from .keys import single
 

@@ -11,7 +11,7 @@ from ..backend.placement import laying
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
-from ..numpy._operands import checked, lenient, one_axis, promoted
+from ..numpy.operands import checked, lenient, one_axis, promoted
 from ..ops.linear import convert
 from ..ops.rng import random_bits_p
 from ..symbolic.dimension import is_symbolic_dim

@@ -13,7 +13,7 @@ from .. import lax, numpy as jnp
 from ..backend.placement import laying
 from ..core import dtypes
 from ..eager.functions import eager_jit
-from ..numpy._operands import checked, lenient
+from ..numpy.operands import checked, lenient
 from ..ops.linear import convert
 from ..ops.rng import random_bits_p
 from .arguments import converted, drawn_shape, in_dtype, settled, spread

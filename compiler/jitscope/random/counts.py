@@ -15,7 +15,7 @@ from ..control.while_loop import while_loop
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
-from ..numpy._operands import promoted, shape_of
+from ..numpy.operands import promoted, shape_of
 from ..ops.linear import convert
 from ..ops.rng import random_clone_p, random_split_p, threefry
 from .arguments import ANY, drawn_shape, in_dtype, settled, shape_over, spread

@@ -8,7 +8,7 @@ from .. import lax, numpy as jnp
 from ..backend.placement import laying
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
-from ..numpy._operands import integer
+from ..numpy.operands import integer
 from .arguments import ANY, converted, drawn_shape, in_dtype, settled, shape_over
 from .continuous import exponential
 from .gammas import gamma, loggamma

@@ -12,7 +12,7 @@ from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.config import settings
 from ..eager.functions import eager_jit
-from ..numpy._operands import shape_of
+from ..numpy.operands import shape_of
 from ..ops.linear import add_p, convert, reshape, slice_in_dim
 from ..ops.rng import (
     KeyDType,

@@ -11,7 +11,7 @@ from ..backend.placement import laying
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
-from ..numpy._operands import integer, lenient, promoted
+from ..numpy.operands import integer, lenient, promoted
 from ..ops.linear import convert
 from .arguments import ANY, converted, drawn_shape, settled, shape_over, spread
 from .keys import pair

@@ -12,9 +12,9 @@ from ..core import dtypes
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..lax.polar import qdwh
-from ..numpy._operands import broadcast, broadcast_shape, promoted
 from ..numpy.applying import vectorize
 from ..numpy.factoring import arrays_of_floats, eigvals, matrices
+from ..numpy.operands import broadcast, broadcast_shape, promoted
 from ..ops import eigen, householder, linalg as ops, schur as forms, svd as singular
 from ..ops.elementwise import eq_p
 from ..ops.indexing import dynamic_slice_p, dynamic_update_slice_p, iota

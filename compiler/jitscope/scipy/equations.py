@@ -14,8 +14,8 @@ from ..core.avals import aval_of
 from ..core.source import stack_level
 from ..eager.functions import eager_jit
 from ..numpy import solving
-from ..numpy._operands import broadcast, broadcast_shape, promoted
 from ..numpy.factoring import arrays_of_floats, matrices
+from ..numpy.operands import broadcast, broadcast_shape, promoted
 from ..ops import eigen, linalg as ops, schur as forms
 from ..ops.elementwise import abs_p, div_p, real_p, stop_gradient_p
 from ..ops.indexing import dynamic_slice_p, dynamic_update_slice_p

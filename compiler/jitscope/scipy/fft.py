@@ -22,8 +22,8 @@ import numpy as np
 from .. import lax, numpy as jnp
 from ..core import dtypes
 from ..eager.functions import eager_jit
-from ..numpy._operands import integer, lenient, one_axis
 from ..numpy.fft import irfft, rfft
+from ..numpy.operands import integer, lenient, one_axis
 from ..numpy.structure import array_operand
 
 

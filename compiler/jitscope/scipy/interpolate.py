@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import numpy as jnp, tree
 from ..eager.functions import eager_jit
-from ..numpy._operands import checked, operand
+from ..numpy.operands import checked, operand
 from .ndimage import pixels
 
 

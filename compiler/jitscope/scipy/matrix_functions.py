@@ -17,9 +17,9 @@ from ..core import dtypes
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
 from ..numpy import norms, solving
-from ..numpy._operands import broadcast
 from ..numpy.creation import asarray
 from ..numpy.factoring import arrays_of_floats, matrices
+from ..numpy.operands import broadcast
 from ..ops import linalg as ops, schur as forms
 from ..ops.elementwise import abs_p, ceil_p, eq_p, exp2_p, floor_p, le_p, log_p, max_p, sqrt_p, stop_gradient_p
 from ..ops.indexing import dynamic_slice_p, dynamic_update_slice_p, iota

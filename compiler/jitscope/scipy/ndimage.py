@@ -12,7 +12,7 @@ from .. import lax, numpy as jnp
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
-from ..numpy._operands import checked
+from ..numpy.operands import checked
 
 
 __all__ = [

@@ -10,10 +10,10 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
-from ..numpy._operands import broadcast, broadcast_shape, integer, promoted
 from ..numpy.arithmetic import absolute
 from ..numpy.creation import asarray
 from ..numpy.dtypes import requested
+from ..numpy.operands import broadcast, broadcast_shape, integer, promoted
 from ..numpy.selecting import take
 from ..numpy.structure import array_operand, atleast_1d
 from ..ops import linalg as ops

@@ -7,7 +7,7 @@ from typing import Any
 from ... import lax, numpy as jnp
 from ...core import dtypes
 from ...eager.functions import eager_jit
-from ...numpy._operands import promoted
+from ...numpy.operands import promoted
 
 
 _FOR_EACH_ROW = lax.GatherDimensionNumbers((), (1,), (1,), (0,), (0,))

@@ -14,8 +14,8 @@ from typing import Any
 
 from ... import lax, numpy as jnp
 from ...eager.functions import eager_jit
-from ...numpy._operands import listed, one_axis, promoted, weak_as
 from ...numpy.fft import fftn, ifftn, irfftn, rfftn
+from ...numpy.operands import listed, one_axis, promoted, weak_as
 from ...numpy.structure import array_operand
 from ...xla.cpu_tuning import WRITTEN_OUT_CONVOLUTION
 

@@ -11,7 +11,7 @@ import numpy as np
 from ... import lax, numpy as jnp
 from ...core import dtypes
 from ...eager.functions import eager_jit
-from ...numpy._operands import lenient, one_axis
+from ...numpy.operands import lenient, one_axis
 
 
 @lenient

@@ -10,8 +10,8 @@ from ... import lax, numpy as jnp
 from ...core.avals import aval_of
 from ...core.dtypes import complex_of, real_part, to_inexact
 from ...eager.functions import eager_jit
-from ...numpy._operands import lenient, one_axis
 from ...numpy.fft import ifft, irfft
+from ...numpy.operands import lenient, one_axis
 from ...numpy.structure import array_operand
 from .segments import overlapped
 from .windows import is_named, named_window, whole

@@ -19,8 +19,8 @@ import numpy as np
 from ... import lax, numpy as jnp
 from ...core.dtypes import complex_of, real_part
 from ...eager.functions import eager_jit
-from ...numpy._operands import broadcast_shape, lenient, one_axis, promoted
 from ...numpy.fft import fft, rfft
+from ...numpy.operands import broadcast_shape, lenient, one_axis, promoted
 from ...numpy.structure import array_operand
 from .detrending import detrended
 from .segments import framed

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...core.avals import aval_of
-from ...numpy._operands import integer
+from ...numpy.operands import integer
 
 
 @functools.lru_cache(64)

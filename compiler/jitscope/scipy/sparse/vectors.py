@@ -13,7 +13,7 @@ from ... import lax, numpy as jnp, tree
 from ...api import Array
 from ...core.avals import aval_of
 from ...core.trace import Tracer
-from ...numpy._operands import checked
+from ...numpy.operands import checked
 
 
 def identity(x: Any) -> Any:

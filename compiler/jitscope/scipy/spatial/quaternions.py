@@ -10,7 +10,7 @@ import numpy as np
 from ... import numpy as jnp
 from ...eager.functions import eager_jit
 from ...numpy import linalg
-from ...numpy._operands import lenient, operand
+from ...numpy.operands import lenient, operand
 
 
 _SMALL = 1e-3

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from ... import numpy as jnp
 from ...core.avals import aval_of
 from ...eager.functions import eager_jit
-from ...numpy._operands import lenient
+from ...numpy.operands import lenient
 from . import quaternions
 from .rotations import Rotation
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.avals import aval_of
 from ...core.dtypes import kind
-from ...numpy._operands import checked, operands
+from ...numpy.operands import checked, operands
 from ...ops.linear import convert
 
 

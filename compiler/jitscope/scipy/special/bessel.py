@@ -7,7 +7,7 @@ from typing import Any
 from ... import lax, numpy as jnp
 from ...control.custom_jvp import custom_jvp
 from ...eager.functions import eager_jit
-from ...numpy._operands import integer, lenient, operand
+from ...numpy.operands import integer, lenient, operand
 from ...ops.elementwise import abs_p, exp_p
 from ...special.bessel import bessel_i0e_p, bessel_i1e_p
 from ._operands import real_operands

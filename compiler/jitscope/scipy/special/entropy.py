@@ -7,7 +7,7 @@ from typing import Any
 from ...core.dtypes import bool_
 from ...eager.functions import eager_jit
 from ...nn.normalizing import log_softmax as _log_softmax, softmax as _softmax
-from ...numpy._operands import axes_of, checked, operand, operands
+from ...numpy.operands import axes_of, checked, operand, operands
 from ...ops.elementwise import logistic_p
 from ...special.entropy import boxcox1p_p, boxcox_p, entr_p, kl_div_p, logit_p, rel_entr_p, xlog1py_p, xlogy_p
 from ._operands import real_operands, strong_array

@@ -9,7 +9,7 @@ from typing import Any
 from ...core.avals import aval_of
 from ...core.dtypes import complex_of, kind
 from ...eager.functions import eager_jit
-from ...numpy._operands import operand
+from ...numpy.operands import operand
 from ...ops.elementwise import erf_inv_p, erf_p, erfc_p
 from ...ops.families import scalar_like
 from ...ops.linear import convert, mul_p

@@ -11,7 +11,7 @@ from ... import numpy as jnp
 from ...core.avals import aval_of
 from ...core.dtypes import is_integer, kind
 from ...eager.functions import eager_jit
-from ...numpy._operands import checked, integer, lenient, operand, operands, weak_as
+from ...numpy.operands import checked, integer, lenient, operand, operands, weak_as
 from ...ops.elementwise import digamma_p, exp_p, gt_p, lgamma_p, polygamma_p
 from ...ops.families import scalar_like
 from ...ops.linear import where

@@ -10,7 +10,7 @@ import numpy as np
 from ... import lax, numpy as jnp
 from ...core.trace import Tracer
 from ...eager.functions import eager_jit
-from ...numpy._operands import integer
+from ...numpy.operands import integer
 
 
 def sph_harm_y(n: Any, m: Any, theta: Any, phi: Any, diff_n: Any = None, n_max: Any = None) -> Any:

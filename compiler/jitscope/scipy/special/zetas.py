@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from ...eager.functions import eager_jit
-from ...numpy._operands import integer
 from ...numpy.creation import asarray
+from ...numpy.operands import integer
 from ...special.approximations import riemann_zeta
 from ...special.zeta import zeta_p
 from ._operands import real_operands

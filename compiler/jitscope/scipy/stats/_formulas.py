@@ -18,7 +18,7 @@ from ... import numpy as jnp
 from ...core import dtypes
 from ...core.avals import is_python_scalar
 from ...eager.functions import eager_jit
-from ...numpy._operands import broadcast_shape, promoted, weak_as
+from ...numpy.operands import broadcast_shape, promoted, weak_as
 from ...ops.linear import convert
 
 

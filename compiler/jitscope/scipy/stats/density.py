@@ -12,7 +12,7 @@ from ...core.avals import aval_of
 from ...core.dtypes import to_inexact
 from ...eager.functions import eager_jit
 from ...nn.normalizing import logsumexp
-from ...numpy._operands import lenient, promoted
+from ...numpy.operands import lenient, promoted
 from ...numpy.structure import array_operand
 from ...tree import register_pytree_node_class
 from .. import special

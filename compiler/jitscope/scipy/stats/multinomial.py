@@ -7,7 +7,7 @@ from typing import Any
 from ... import numpy as jnp
 from ...core import dtypes
 from ...eager.functions import eager_jit
-from ...numpy._operands import promoted
+from ...numpy.operands import promoted
 from ...numpy.structure import array_operand
 from .. import special
 

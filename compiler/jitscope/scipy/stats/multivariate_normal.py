@@ -7,7 +7,7 @@ from typing import Any
 
 from ... import lax, numpy as jnp
 from ...eager.functions import eager_jit
-from ...numpy._operands import broadcast_shape, promoted, weak_as
+from ...numpy.operands import broadcast_shape, promoted, weak_as
 from ...numpy.structure import array_operand
 
 

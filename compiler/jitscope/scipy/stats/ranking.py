@@ -14,7 +14,7 @@ import numpy as np
 from ... import lax, numpy as jnp
 from ...core import dtypes
 from ...eager.functions import eager_jit
-from ...numpy._operands import axes_of, lenient, one_axis, promoted
+from ...numpy.operands import axes_of, lenient, one_axis, promoted
 from ...numpy.structure import array_operand
 
 
