@@ -8,7 +8,7 @@ from typing import Any
 from .. import tree
 from ..backend.array import to_array
 from ..control.inspecting import inspect_sharding_p
-from ..core.avals import aval_of
+from ..core.avals import ShapedArray, aval_of
 from ..observe.sharding import cells_of, drawing, sharding_document
 from ..xla import client
 
@@ -38,11 +38,11 @@ def visualize_array_sharding(arr: Any, **kwargs: Any) -> None:
     arguments are those of `visualize_sharding`."""
     aval = aval_of(arr)
     _check(aval.shape)
-    inspect_array_sharding(arr, callback=lambda sharding: _show(aval.shape, sharding, aval, **kwargs))
+    inspect_array_sharding(arr, callback=lambda sharding: visualize_sharding(aval, sharding, **kwargs))
 
 
 def visualize_sharding(
-    shape: Sequence[int],
+    shape: Sequence[int] | ShapedArray,
     sharding: Any,
     *,
     use_color: bool = True,
@@ -51,36 +51,25 @@ def visualize_sharding(
     max_width: int = 80,
     color_map: Any = None,
 ) -> None:
-    """Show which device has which part of an array of `shape`, as boxes: rows and columns are its axes. In a notebook where
-    jitscope is loaded it is a picture in colours, elsewhere plain text.
+    """Show which device has which part of an array of `shape` (or of an aval, whose dtype is told, too), as boxes: rows and
+    columns are its axes. In a notebook where jitscope is loaded it is a picture in colours, elsewhere plain text.
 
     `min_width` and `max_width` are those of one box and of all, in characters; `scale` stretches them. `use_color` and
     `color_map` change nothing. Raises ValueError for shapes of no or more than two axes.
     """
-    _check(tuple(shape))
-    _show(tuple(shape), sharding, None, use_color, scale, min_width, max_width, color_map)
-
-
-shown_by: list[Callable[[dict[str, Any]], None]] = []
-"""What shows the document of a layout (see `observe.sharding`) where that can be more than text; the last of them is asked."""
-
-
-def _show(
-    shape: tuple[int, ...],
-    sharding: Any,
-    aval: Any,
-    use_color: bool = True,
-    scale: float = 1.0,
-    min_width: int = 9,
-    max_width: int = 80,
-    color_map: Any = None,
-) -> None:
-    document = sharding_document("", shape, sharding, aval)
+    aval = shape if isinstance(shape, ShapedArray) else None
+    sizes = tuple(shape) if aval is None else aval.shape  # pyright: ignore[reportArgumentType]
+    _check(sizes)
+    document = sharding_document("", sizes, sharding, aval)
     if shown_by:
         shown_by[-1](document)
     else:
         cells = cells_of(document["tiles"], document["rows"], document["columns"])
         print(drawing(cells, scale, min_width, max_width))
+
+
+shown_by: list[Callable[[dict[str, Any]], None]] = []
+"""What shows the document of a layout (see `observe.sharding`) where that can be more than text; the last of them is asked."""
 
 
 def _check(shape: tuple[int, ...]) -> None:

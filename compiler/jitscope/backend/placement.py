@@ -25,9 +25,6 @@ class DevicePut(FunctionCall):
         (x,) = args
         return [laid_out(x, device) if is_layout(device) else placed(x, device)]
 
-    def stage(self, trace, args, /, **params):
-        return trace.record(self, args, params)
-
     def lower(self, ctx, x, /, *, device, source):
         return [x]
 
@@ -41,12 +38,6 @@ class DevicePut(FunctionCall):
 
     def batch(self, axis, args, dims, /, **params):
         return self.bind(*args, **params), list(dims)
-
-    def partial_eval(self, trace, args, /, **params):
-        return trace.record(self, args, params)
-
-    def dce(self, used, eqn, /):
-        return ([True], eqn) if used[0] else ([False], None)
 
     def program_params(self, params):
         return {}

@@ -167,9 +167,6 @@ class CheckCall(FunctionCall):
             throw(error_of(checks, args))
         return []
 
-    def stage(self, trace, args, /, **params):
-        return trace.record(self, args, params)
-
     def lower(self, ctx, /, *values, checks, mapped, debug):
         if debug:
             return []
@@ -178,9 +175,6 @@ class CheckCall(FunctionCall):
             f"a check is part of a compiled program, where it cannot raise: {checks[0].message}{checks[0].line}",
             "wrap the function: error, result = jit(checkify(f))(...), then error.throw()",
         )
-
-    def partial_eval(self, trace, args, /, **params):
-        return trace.record(self, args, params)
 
     def jvp(self, primals, tangents, /, **params):
         self.bind(*primals, **params)
@@ -192,9 +186,6 @@ class CheckCall(FunctionCall):
     def batch(self, axis, args, dims, /, *, mapped, **params):
         self.bind(*[axis.move(x, d, 0) for x, d in zip(args, dims)], mapped=mapped + 1, **params)
         return [], []
-
-    def dce(self, used, eqn, /):
-        return [True] * len(eqn.invars), eqn
 
     def shown_params(self, params):
         return {"message": "; ".join(check.message for check in params["checks"])}

@@ -30,17 +30,6 @@ class Callback(FunctionCall):
     def evaluate(self, args, /, *, callback, result_avals, **params):
         return callback.evaluate(args, result_avals)
 
-    def stage(self, trace, args, /, **params):
-        return trace.record(self, args, params)
-
-    def partial_eval(self, trace, args, /, **params):
-        return trace.record(self, args, params)
-
-    def dce(self, used, eqn, /):
-        if not any(used) and not eqn.effects:
-            return [False] * len(eqn.invars), None
-        return [True] * len(eqn.invars), eqn
-
     def shown_params(self, params):
         return {name: value for name, value in params.items() if name != "result_avals"}
 

@@ -47,13 +47,6 @@ class Composite(HigherOrder):
             f"composite {name!r} cannot be mapped: map its decomposition, or give it a rule with custom_batching.custom_vmap"
         )
 
-    def partial_eval(self, trace, args, /, **params):
-        return trace.record(self, args, params)
-
-    def dce(self, used, eqn, /):
-        needed = any(used) or bool(eqn.effects)
-        return [needed] * len(eqn.invars), eqn if needed else None
-
 
 composite_p = Composite("composite")
 

@@ -172,12 +172,6 @@ class CustomLin(FunctionCall):
     def evaluate(self, args, /, *, name, **params):
         raise no_forward_mode(name)
 
-    def stage(self, trace, args, /, **params):
-        return trace.record(self, args, params)
-
-    def partial_eval(self, trace, args, /, **params):
-        return trace.record(self, args, params)
-
     def jvp(self, primals, tangents, /, *, name, **params):
         raise no_forward_mode(name)
 
@@ -197,9 +191,6 @@ class CustomLin(FunctionCall):
             pullback=mapped, num_res=num_res, nonzero=nonzero, out_avals=avals, name=name,
         )  # fmt: skip
         return outs, [0] * len(outs)
-
-    def dce(self, used, eqn, /):
-        return [True] * len(eqn.invars), eqn
 
     def shown_params(self, params):
         return {"name": params["name"], "num_res": params["num_res"]}

@@ -8,14 +8,12 @@ from typing import Any
 from .. import tree
 from ..core.avals import ShapedArray, aval_of, tangent_aval
 from ..core.jaxpr import ClosedJaxpr, JaxprEqn
-from ..core.primitive import HigherOrder
 from ..core.staging import jaxpr_as_fun, trace_to_jaxpr
 from ..core.trace import evaluating
-from ..core.zeros import Zero, is_linear, is_zero, zero_of
+from ..core.zeros import Zero, is_zero, zero_of
 from ..ops.linear import instantiate
 from ..transforms.dce import dce_jaxpr
 from ..transforms.jvp import JVPTracer, jvp_flat, jvp_jaxpr
-from ..transforms.transpose import transposed_fun
 from ..transforms.vmap import BatchAxis, vmap_flat
 from .bodies import lift_constants, name_of
 from .call import jit_p
@@ -23,7 +21,7 @@ from .fori_loop import map as map_in_order
 from .rule_arguments import Arguments, Results, result_avals
 from .rule_values import call_rule, called_like, pair_of
 from .ruled import FlatCall, Ruled
-from .ruled_call import closed_over
+from .ruled_call import NamedCall, closed_over
 
 
 __all__ = ["custom_vmap", "sequential_vmap"]
@@ -34,19 +32,8 @@ Rule = Callable[[int, Sequence[bool], Sequence[Any]], tuple[list[Any], list[bool
 are mapped (along axis 0)."""
 
 
-class CustomVmapCall(HigherOrder):
+class CustomVmapCall(NamedCall):
     """Runs the program `fun` (which captures nothing); where its operands are mapped, `rule` runs in its place."""
-
-    shares_names = True
-
-    def program_params(self, params):
-        return {"fun": params["fun"]}
-
-    def abstract(self, /, *avals, fun, **params):
-        return fun.out_avals, fun.effects
-
-    def lower(self, ctx, /, *values, fun, name, **params):
-        return ctx.call(fun, *values, name=name)
 
     def jvp(self, primals, tangents, /, *, fun, rule, name):
         # Results and their tangents are calls of their own, so that linearize can run one now and keep the other.
@@ -59,12 +46,6 @@ class CustomVmapCall(HigherOrder):
         nonzero_tangents = [t for t in tangents if not is_zero(t)]
         ts = iter(self.bind(*consts, *primals, *nonzero_tangents, fun=pushed, rule=rule_of_ts, name=name))
         return outs, [next(ts) if m else Zero(tangent_aval(a)) for m, a in zip(out_nonzero, fun.out_avals)]
-
-    def transpose(self, cts, /, *args, fun, **params):
-        linear = [is_linear(x) for x in args]
-        operands = [x for x, lin in zip(args, linear) if not lin] + [ct for ct in cts if not is_zero(ct)]
-        outs = iter(transposed_fun(fun, linear, cts)(*operands))
-        return [next(outs) if lin else None for lin in linear]
 
     def batch(self, axis, args, dims, /, *, fun, rule, name):
         batched = [d is not None for d in dims]

@@ -39,9 +39,6 @@ class Inlined(HigherOrder):
     def lower(self, ctx, /, *values, jaxpr):
         return ctx.inline_jaxpr(jaxpr, *values)
 
-    def dce(self, used, eqn, /):
-        return [True] * len(eqn.invars), eqn
-
 
 _inlined = {name: Inlined(f"{name}_of_value") for name in ("new_ref", "get", "swap", "addupdate", "freeze")}
 

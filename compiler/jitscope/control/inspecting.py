@@ -20,12 +20,6 @@ class InspectSharding(FunctionCall):
         callback(layout_of(args[0]))
         return []
 
-    def stage(self, trace, args, /, **params):
-        return trace.record(self, args, params)
-
-    def partial_eval(self, trace, args, /, **params):
-        return trace.record(self, args, params)
-
     def lower(self, ctx, x, /, *, callback, layout_of):
         if ctx.apart:
             ctx.when_partitioned(x, callback)
@@ -41,9 +35,6 @@ class InspectSharding(FunctionCall):
 
     def batch(self, axis, args, dims, /, **params):
         return self.bind(*args, **params), []
-
-    def dce(self, used, eqn, /):
-        return [True] * len(eqn.invars), eqn
 
 
 inspect_sharding_p: Any = InspectSharding("inspect_sharding")

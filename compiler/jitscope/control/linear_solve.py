@@ -96,12 +96,6 @@ class LinearSolve(HigherOrder):
         outs = self.bind(*flat, *vectors, consts=consts, **mapped._asdict())
         return outs, [0] * len(outs)
 
-    def partial_eval(self, trace, args, /, **params):
-        return trace.record(self, args, params)
-
-    def dce(self, used, eqn, /):
-        return [True] * len(eqn.invars), eqn
-
     def shown_params(self, params):
         return {name: params[name] for name in Parts._fields if params[name] is not None}
 

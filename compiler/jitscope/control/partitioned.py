@@ -26,13 +26,6 @@ class Partitioned(HigherOrder):
             "with custom_batching.custom_vmap"
         )
 
-    def partial_eval(self, trace, args, /, **params):
-        return trace.record(self, args, params)
-
-    def dce(self, used, eqn, /):
-        needed = any(used) or bool(eqn.effects)
-        return [needed] * len(eqn.invars), eqn if needed else None
-
     def shown_params(self, params):
         return {"name": params["how"].name, "jaxpr": params["jaxpr"]}
 

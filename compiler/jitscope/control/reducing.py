@@ -33,12 +33,6 @@ class Reducing(HigherOrder):
         n = len(primals) // 2
         return jvp_flat(lambda *args: self.composed(args[:n], args[n:], **params), primals, tangents)
 
-    def partial_eval(self, trace, args, /, **params):
-        return trace.record(self, args, params)
-
-    def dce(self, used, eqn, /):
-        return [True] * len(eqn.invars), eqn
-
     def starts_mapped(self, axis, args, dims, /, **params):
         """Where starts differ between examples."""
         n = len(args) // 2

@@ -9,7 +9,7 @@ from ..core import source
 from ..core.avals import aval_of
 from ..core.errors import UnexpectedTracerError, explained
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, JaxprEqn
-from ..core.primitive import FunctionCall
+from ..core.primitive import FunctionCall, HigherOrder
 from ..core.staging import as_function, trace_to_jaxpr
 from ..core.trace import Trace, Tracer, chain_of, current_trace, evaluation, using
 from ..core.zeros import is_linear, is_zero
@@ -29,14 +29,10 @@ class _AllAxes(Container[Hashable]):
         return True
 
 
-class RuledCall(FunctionCall):
-    """A call of `fun` that has rules of its own. The first `num_consts` operands are what `fun` captured; the rules do
-    not get them. `name` is the function's."""
+class NamedCall(HigherOrder):
+    """A call of the program `fun`, under the name of the function that it was."""
 
     shares_names = True
-
-    def named_axes(self, *, fun, **params):  # pyright: ignore[reportIncompatibleMethodOverride]
-        return super().named_axes(fun=fun) if isinstance(fun, ClosedJaxpr) else _AllAxes()
 
     def program_params(self, params):
         return {"fun": params["fun"]}
@@ -46,6 +42,20 @@ class RuledCall(FunctionCall):
 
     def lower(self, ctx, /, *values, fun, name, **params):
         return ctx.call(fun, *values, name=name)
+
+    def transpose(self, cts, /, *args, fun, **params):
+        linear = [is_linear(x) for x in args]
+        operands = [x for x, lin in zip(args, linear) if not lin] + [ct for ct in cts if not is_zero(ct)]
+        outs = iter(transposed_fun(fun, linear, cts)(*operands))
+        return [next(outs) if lin else None for lin in linear]
+
+
+class RuledCall(NamedCall, FunctionCall):
+    """A call of `fun` that has rules of its own. The first `num_consts` operands are what `fun` captured; the rules do
+    not get them. `name` is the function's."""
+
+    def named_axes(self, *, fun, **params):  # pyright: ignore[reportIncompatibleMethodOverride]
+        return super().named_axes(fun=fun) if isinstance(fun, ClosedJaxpr) else _AllAxes()
 
     def evaluate(self, args, /, *, fun, name, **params):
         outer = current_trace()
@@ -70,12 +80,6 @@ class RuledCall(FunctionCall):
     def partial_eval(self, trace, args, /, *, fun, **params):
         with using(trace):
             return as_function(fun)(*args)
-
-    def transpose(self, cts, /, *args, fun, **params):
-        linear = [is_linear(x) for x in args]
-        operands = [x for x, lin in zip(args, linear) if not lin] + [ct for ct in cts if not is_zero(ct)]
-        outs = iter(transposed_fun(fun, linear, cts)(*operands))
-        return [next(outs) if lin else None for lin in linear]
 
     def batch(self, axis, args, dims, /, *, fun, num_consts, **params):
         settled = ResultAxes(axis, any(d is not None for d in dims))

@@ -179,7 +179,7 @@ arguments that it changes; and the numbers of these."""
 
 
 class HigherOrder(Primitive):
-    """A primitive with inner jaxprs; it has three more duties. `shares_names`: when printed, arguments and results of the
+    """A primitive with inner jaxprs; it has more duties, of which those that most have in common stand here. `shares_names`: when printed, arguments and results of the
     inner jaxpr are called what its operands and results are."""
 
     multiple_results = True
@@ -209,12 +209,14 @@ class HigherOrder(Primitive):
 
     def partial_eval(self, trace: Any, args: Any, /, **params: Any) -> list[Any]:
         """Split the operation where only some arguments are known: `trace.is_known(x)` tells; what is known is bound
-        under `trace.parent`, the rest staged with `trace.stage`."""
-        raise self.missing("partial_eval")
+        under `trace.parent`, the rest staged with `trace.stage`. (Here: it stays whole, and is staged.)"""
+        return trace.record(self, args, params)
 
     def dce(self, used: list[bool], eqn: Any, /) -> tuple[list[bool], Any]:
-        """Which operands are needed for the results marked in `used`, and the equation without the rest (None: none)."""
-        raise self.missing("dce")
+        """Which operands are needed for the results marked in `used`, and the equation without the rest (None: none).
+        (Here: it stays whole, or goes.)"""
+        needed = any(used) or bool(eqn.effects)
+        return [needed] * len(eqn.invars), eqn if needed else None
 
 
 class FunctionCall(HigherOrder):
@@ -225,8 +227,8 @@ class FunctionCall(HigherOrder):
     evaluates = True
 
     def stage(self, trace: Any, args: Any, /, **params: Any) -> list[Any]:
-        """Record the call with `trace.record`, its functions made jaxprs."""
-        raise self.missing("stage")
+        """Record the call with `trace.record`, its functions made jaxprs. (Here: it has none.)"""
+        return trace.record(self, args, params)
 
 
 def jaxpr_axes(closed: ClosedJaxpr) -> tuple[Hashable, ...]:
