@@ -54,6 +54,21 @@ def some(values: Iterable[str], always: str) -> list[ParameterSet]:
     return [pytest.param(value, marks=() if value in always.split() else full) for value in values]
 
 
+def looks(*widths: int) -> pytest.MarkDecorator:
+    """Parameters `dark` and `width` of a view: `make test` has the narrowest width in the dark and the others in the light."""
+    cases = [
+        pytest.param(
+            dark,
+            width,
+            id=f"{'dark' if dark else 'light'}-{width}",
+            marks=() if dark == (width == min(widths)) else full,
+        )
+        for width in widths
+        for dark in (False, True)
+    ]
+    return pytest.mark.parametrize(("dark", "width"), cases)
+
+
 def examples(count: int) -> int:
     """So many examples for hypothesis; a third of them at `make test`."""
     return count if ALL else -(-count // 3)

@@ -169,7 +169,7 @@ def test_a_transformer(monkeypatch):
         return original(jnp.log(x) if len(calls) == 3 else x)
 
     monkeypatch.setattr(transformer, "gelu", gelu)
-    hunt = find_nan(transformer.program)(*transformer.arguments(layers=4))
+    hunt = find_nan(transformer.program)(*transformer.arguments(layers=3))
     assert hunt.primitive == "log" and hunt.report.finding.position.function == "gelu"
     assert hunt.inputs[0].shape == (16, 128) and (hunt.inputs[0] < 0).any()
 
@@ -190,7 +190,7 @@ def test_a_recurrent_network(monkeypatch):
 
 
 def test_a_residual_network():
-    params, momentum, images, labels = resnet.arguments()
+    params, momentum, images, labels = resnet.arguments(blocks=1)
     images = np.array(images)
     images[1] = np.nan
     hunt = find_nan(resnet.program)(params, momentum, images, labels)

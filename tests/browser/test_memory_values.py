@@ -20,6 +20,7 @@ from tests.browser.audit import assert_readable, axe_findings
 from tests.browser.notebook import SCREENSHOTS
 from tests.browser.test_hosts import PAGE, RENDER
 from tests.browser.view import View
+from tests.extent import looks
 from tests.programs.rows import row_of
 
 
@@ -61,8 +62,7 @@ def show(page: Page, root: Path):
     return show
 
 
-@pytest.mark.parametrize("width", [1280, 420])
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@looks(1280, 420)
 def test_both_can_be_read_without_a_kernel(show, dark: bool, width: int) -> None:
     document = program()[2]
     view = show(document, dark, width)

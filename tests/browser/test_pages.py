@@ -15,6 +15,7 @@ from jitscope_widgets.envelope import pack
 from tests.browser.audit import assert_readable, axe_findings
 from tests.browser.notebook import SCREENSHOTS
 from tests.browser.view import TABS, View
+from tests.extent import full, looks
 from tests.widgets import documents
 
 
@@ -44,13 +45,22 @@ class Pages:
         return View(self._page.locator("#here > .jitscope"))
 
 
+KINDS = [
+    pytest.param(
+        document, dark, id=f"{document['kind']}-{'dark' if dark else 'light'}", marks=() if i % 2 == dark else full
+    )
+    for i, document in enumerate(documents.every_kind())
+    for dark in (False, True)
+]
+"""Every kind of document, light and dark; `make test` has them in turn."""
+
+
 @pytest.fixture
 def pages(page: Page, root: Path) -> Pages:
     return Pages(page, (root / "widgets/jitscope_widgets/static/view.iife.js").read_text())
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("document", documents.every_kind(), ids=lambda document: document["kind"])
+@pytest.mark.parametrize(("document", "dark"), KINDS)
 def test_every_kind_of_document_can_be_read(pages: Pages, document: dict[str, Any], dark: bool) -> None:
     view = pages.show(document, dark=dark)
     assert_readable(view.element)
@@ -133,8 +143,7 @@ def test_the_roofline_has_its_labels_whole(pages: Pages, width: int) -> None:
         assert box is not None and frame["x"] <= box["x"] and box["x"] + box["width"] <= frame["x"] + frame["width"] + 1
 
 
-@pytest.mark.parametrize("width", [420, 1280])
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@looks(420, 1280)
 def test_machine_code_can_be_read_and_gone_through_by_keyboard(pages: Pages, dark: bool, width: int) -> None:
     view = pages.show(documents.machine(), dark=dark, width=width)
     functions = view.element.get_by_role("listbox", name="Functions of the program").get_by_role("option")
@@ -176,8 +185,7 @@ def comparison() -> dict[str, Any]:
     return one.compare(other, limit=0.2).document
 
 
-@pytest.mark.parametrize("width", [420, 1280])
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@looks(420, 1280)
 def test_two_programs_are_compared_on_a_page_without_a_kernel(pages: Pages, dark: bool, width: int) -> None:
     document = comparison()
     view = pages.show(document, dark=dark, width=width)

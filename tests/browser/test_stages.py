@@ -19,6 +19,7 @@ from tests.browser.notebook import NOTEBOOK, wait
 from tests.browser.programs import LOAD
 from tests.browser.test_pages import Pages
 from tests.browser.view import View, views
+from tests.extent import looks
 from tests.programs.rows import row_of
 from tests.widgets import documents as made
 
@@ -145,8 +146,7 @@ def test_the_graph_of_a_step_shows_what_changed(pages: Pages) -> None:
     assert {node.get("mark") for node in nodes} >= {"removed", "rewired", None}
 
 
-@pytest.mark.parametrize("width", [480, 1200])
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@looks(480, 1200)
 def test_the_stages_can_be_read(pages: Pages, dark: bool, width: int) -> None:
     view = pages.show(document_of(layer, (64, 20), (20, 7)), dark=dark, width=width)
     for name in ("Trace", "Passes"):
@@ -157,8 +157,7 @@ def test_the_stages_can_be_read(pages: Pages, dark: bool, width: int) -> None:
     assert view.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
-@pytest.mark.parametrize("width", [480, 1200])
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@looks(480, 1200)
 def test_the_transformations_are_stepped_through_and_lit(pages: Pages, dark: bool, width: int) -> None:
     view = pages.show(gradient_document(), dark=dark, width=width)
     stage(view, "Transformations")

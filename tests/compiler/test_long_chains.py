@@ -13,6 +13,7 @@ from jitscope import lax
 from jitscope.backend.guards import guards
 from jitscope.backend.long_chains import MOST, may_be_too_long
 from jitscope.xla.cpu_tuning import LONG_CHAINS
+from tests.extent import some
 
 
 def chain(length: int, operation=jnp.sin):
@@ -24,7 +25,7 @@ def chain(length: int, operation=jnp.sin):
     return f
 
 
-@pytest.mark.parametrize("shape", ["()", "(64,)"])
+@pytest.mark.parametrize("shape", some(["()", "(64,)"], always="(64,)"))
 def test_a_chain_of_operations_longer_than_the_stack_compiles(shape: str) -> None:
     program = f"""
 import math

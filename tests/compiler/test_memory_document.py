@@ -64,7 +64,7 @@ SMALL = {
     "donation": (donating, (SQUARE, SQUARE), (0,)),
     "gradient of a scan": (jx.grad(saving), (np.ones((50, 300), np.float32),), ()),
 }
-LARGE = ("transformer", "lstm", "resnet", "unrolled")
+LARGE: dict[str, dict[str, int]] = {"transformer": {"layers": 3}, "lstm": {}, "resnet": {}, "unrolled": {}}
 EACH = pytest.mark.parametrize("name", [*SMALL, *some(LARGE, always="lstm resnet")])
 
 
@@ -79,7 +79,7 @@ def known(name):
         fun, args, donate = SMALL[name]
     else:
         module = import_module(f"tests.programs.{name}")
-        fun, args, donate = module.program, module.arguments(), ()
+        fun, args, donate = module.program, module.arguments(**LARGE[name]), ()
     jitted = jx.jit(fun, donate_argnums=donate)
     KEPT.append(jitted)
     row = row_of(jitted, *(jnp.array(x) if isinstance(x, np.ndarray) else x for x in args))
@@ -260,7 +260,7 @@ def test_what_donation_changes_is_what_the_program_that_donates_needs(name):
     validate(found)
     tried = next(c["tried"] for c in found["changes"] if c["id"] == change)
     module = import_module(f"tests.programs.{name}") if name in LARGE else None
-    fun, args = (module.program, module.arguments()) if module else SMALL[name][:2]
+    fun, args = (module.program, module.arguments(**LARGE[name])) if module else SMALL[name][:2]
     first = change.removeprefix("donate:")
     names = [leaf.path.split("[")[0] for leaf in row.signature.leaves]
     number = list(dict.fromkeys(names)).index(first)

@@ -24,9 +24,9 @@ LIBRARY = Library("jitscope")
 
 TAKE_LONG = frozenset(
     """
-    Array.__getitem__ Array.at lax.igamma_grad_a numpy.polydiv numpy.polyfit numpy.quantile random.dirichlet
-    scipy.ndimage.map_coordinates scipy.special.gammaincc scipy.stats.beta.logcdf scipy.stats.chi2.cdf scipy.stats.gamma.logcdf
-    scipy.stats.truncnorm.logsf
+    Array.__getitem__ Array.at lax.betainc lax.igamma_grad_a numpy.linalg.lstsq numpy.polydiv numpy.polyfit numpy.quantile
+    random.beta random.dirichlet random.gamma random.loggamma scipy.ndimage.map_coordinates scipy.special.gammaincc
+    scipy.stats.beta.logcdf scipy.stats.chi2.cdf scipy.stats.gamma.logcdf scipy.stats.truncnorm.logsf
     """.split()
 )
 """Functions whose programs take XLA many seconds: `make test` has others of their files."""
@@ -36,11 +36,10 @@ def _cases() -> Iterator[ParameterSet]:
     """All functions. Of each file `make test` has a tenth, and one at least; always the same ones."""
     for file in samples.files():
         functions = samples.functions(file)
-        hashes = {f.name: zlib.crc32(f.name.encode()) for f in functions}
-        first = min(functions, key=lambda f: (f.name in TAKE_LONG, hashes[f.name])).name
+        order = sorted(functions, key=lambda f: (f.name in TAKE_LONG, zlib.crc32(f.name.encode())))
+        tenth = [f for f in order if zlib.crc32(f.name.encode()) % 10 == 0 and f.name not in TAKE_LONG] or order[:1]
         for f in functions:
-            some = f.name == first or (hashes[f.name] % 10 == 0 and f.name not in TAKE_LONG)
-            yield pytest.param(f, id=f"{f.file}-{f.name}", marks=() if some else full)
+            yield pytest.param(f, id=f"{f.file}-{f.name}", marks=() if f in tenth else full)
 
 
 @pytest.mark.parametrize("function", list(_cases()))
