@@ -1,65 +1,21 @@
-"""What documents say, against the compiler's own texts, on some thirty programs: counts, members, lines, shapes, trip counts. The
+"""What documents say, against the compiler's own texts, on more than a hundred programs: counts, members, lines, shapes, trip counts. The
 texts are read here by other means than the documents' own."""
 
 from __future__ import annotations
 
 import re
-import sys
 from collections import Counter
-from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-import jitscope as jx
-from jitscope import observe
-from jitscope.core import staging
-from jitscope.core.source import is_internal
-from jitscope_widgets import text
-from jitscope_widgets.schema import validate
-from tests.compiler.fact_algorithms import PROGRAMS
-
-
-class Facts(NamedTuple):
-    document: dict
-    jaxpr: str
-    hlo: str
-    recorded: list[tuple[str, int]]
-    """(file, line) of the innermost frame of the user's at each equation recorded, by Python's own frames."""
+from tests.compiler.fact_sheets import every, made
 
 
 @pytest.fixture(scope="module")
 def facts(request):
     """Made once for each program, whose tests run one after the other."""
-    with jx.enable_x64(PROGRAMS[request.param].x64):
-        return made(PROGRAMS[request.param])
-
-
-def made(program):
-    recorded = []
-    record = staging.JaxprTrace.record
-
-    def noting(self, *given):
-        frame = sys._getframe(1)
-        while frame is not None and (is_internal(frame.f_code.co_filename) or frame.f_code is noting.__code__):
-            frame = frame.f_back
-        recorded.append((frame.f_code.co_filename, frame.f_lineno))
-        return record(self, *given)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(staging.JaxprTrace, "record", noting)
-        program.jit().trace(*program.args)
-    jx.clear_caches()  # what was traced above has the function that notes in its stacks
-    stage = program.jit().trace(*program.args)
-    jx.block_until_ready(program.jit()(*program.args))
-    row = next(r for r in reversed(list(observe.ledger())) if r.entry is not None and not r.nested)
-    assert row.function == program.fun.__name__
-    document = observe.compilation_document(row)
-    validate(document)
-    return Facts(document, str(stage.jaxpr), stage.lower().compile().as_text(), recorded)
-
-
-every = pytest.mark.parametrize("facts", PROGRAMS, indirect=True)
+    return made(request.param)
 
 
 # --- the jaxpr --------------------------------------------------------------------------------------------------------
@@ -78,7 +34,7 @@ def equations_in(text):
         body = re.sub(r"\s+", " ", part)
         found = Counter((m[1], m[m.lastindex]) for m in re.finditer(rf"{_BINDER}(?: {_BINDER})* = ([\w-]+)", body))
         for name, program in programs.items():
-            for _ in range(len(re.findall(rf"jaxpr={name}\b", body)) if program is not part else 0):
+            for _ in range(len(re.findall(rf"\w+={name}(?![\w=])", body)) if program is not part else 0):
                 found += of(program)
         return found
 
@@ -99,7 +55,7 @@ def test_equations_are_those_of_the_printed_program(facts):
 
 @every
 def test_lines_are_those_that_ran(facts):
-    ran = set(facts.recorded)
+    ran = {(found.file, found.line) for found in facts.recorded}
     nodes = [n for n in facts.document["graph"]["nodes"] if n["kind"] == "equation"]
     for node in nodes:
         for position in node["positions"]:
@@ -318,7 +274,7 @@ def test_the_two_sides_hold_each_operation_once(facts):
 @every
 def test_the_text_says_the_same_counts(facts):
     fusion = facts.document["fusion"]
-    said = text(facts.document)
+    said = facts.said()
     equations, kernels = re.search(r"([\d,]+) equations? -> ([\d,]+) kernels?", re.sub(r"\s+", " ", said)).groups()
     assert int(equations.replace(",", "")) == facts.document["equations"]
     assert int(kernels.replace(",", "")) == fusion["summary"]["kernels"]

@@ -8,6 +8,7 @@ the number at the right is that line.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -140,12 +141,13 @@ class Painter:
         )
 
     def _described(self) -> str:
-        kinds = [node["kind"] for node in self.whole.nodes.values()]
-        count = {kind: kinds.count(kind) for kind in ("input", "output", "fusion", "library")}
-        parts = [plural(self.whole.operations(self.whole.nodes), "operation")]
-        parts += [plural(count["input"], "input"), plural(count["output"], "output")]
-        parts += [plural(count["fusion"], "fusion")] if count["fusion"] else []
-        parts += [plural(count["library"], "library call")] if count["library"] else []
+        whole = self.whole
+        kinds = Counter(node["kind"] for node in whole.nodes.values())
+        outer = Counter(node["kind"] for ident, node in whole.nodes.items() if whole.is_outermost(ident))
+        parts = [plural(whole.operations(whole.nodes), "equation" if whole.level == "jaxpr" else "operation")]
+        parts += [plural(outer["input"], "input"), plural(outer["output"], "output")]
+        parts += [plural(kinds["fusion"], "fusion")] if kinds["fusion"] else []
+        parts += [plural(kinds["library"], "library call")] if kinds["library"] else []
         return ", ".join(parts) + ". Data flows from top to bottom."
 
     def _hulls(self, picture: Picture) -> str:

@@ -213,7 +213,14 @@ def _bar(name: str, quantity: Document, longest: float, told: str = "") -> str:
 
 def _cost(cost: Document) -> str:
     names = (("flops", "computes"), ("bytes", "moves"), ("memory", "holds"))
-    return f"<p>One run {', '.join(f'{verb} {_quantity(cost[name])}' for name, verb in names)}.</p>"
+    told = ", ".join(f"{verb} {_quantity(cost[name])}" for name, verb in names if amount(cost[name]) is not None)
+    unknown: dict[str, list[str]] = {}
+    for name, verb in names:
+        if amount(cost[name]) is None:
+            unknown.setdefault(clean(cost[name]["note"]), []).append(verb)
+    lines = [f"One run {told}."] if told else []
+    lines += [f"What it {' and '.join(verbs)} is unknown: {escape(note)}." for note, verbs in unknown.items()]
+    return f"<p>{' '.join(lines)}</p>"
 
 
 def _quantity(quantity: Document) -> str:

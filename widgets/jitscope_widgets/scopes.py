@@ -45,6 +45,10 @@ class Scopes:
             yield ident
             ident = self.parent[ident]
 
+    def is_outermost(self, ident: str) -> bool:
+        """Whether only groups are round a node: it is in no loop, no branch, no inner jaxpr, no kernel."""
+        return all(self.nodes[outer]["kind"] == "group" for outer in self.outwards(self.parent[ident]))
+
     def inside(self, scope: str) -> list[str]:
         """What a scope contains, at any depth."""
         found: list[str] = []

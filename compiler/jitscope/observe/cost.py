@@ -2,7 +2,8 @@
 
 XLA's own figure for a program counts the body of a loop once, and calls of routines that it does not look into as nothing. Here a
 body counts as often as its loop iterates where XLA knows that (a `scan`, a `fori_loop` over Python ints), and routines of LAPACK have
-a model; where either is not known, neither is the sum.
+a model; where either is not known, neither is the sum. Of a conditional XLA takes the most of each kind of operation from any
+branch, here that of one branch counts; and it counts the pointers of tuples as bytes that are written, which here are none.
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ class _Sum(NamedTuple):
 
 
 _NOTHING = _Sum(0.0, 0.0)
+_POINTER = 8  # bytes
 _TRIPS = re.compile(r'"known_trip_count":\{"n":"(\d+)"\}')
 
 
@@ -70,7 +72,7 @@ class Costs:
         self.module = module
         self.computations = {c.name: c for c in computations}
         self.entry = next(c.name for c in self.computations.values() if c.is_entry)
-        self.xla: dict[str, _Sum] = {self.entry: _as_sum(hlo_module.cost_analysis(module))}
+        self.xla = {self.entry: hlo_module.cost_analysis(module)}
         self.known: dict[str, _Sum] = {}
         self.loops: list[str] = []
         self.routines: list[str] = []
@@ -109,31 +111,39 @@ class Costs:
     def of(self, name: str) -> _Sum:
         """A computation with everything it calls, each as often as it runs."""
         if name not in self.known:
-            self.known[name] = self._once(name)
-            for instruction in self.computations[name].instructions:
-                if (more := self._more(instruction)) is not _NOTHING:
-                    self.known[name] = self.known[name].plus(more)
+            self.known[name] = self._once(name).plus(self._left_out(name))
         return self.known[name]
 
     def _once(self, name: str) -> _Sum:
         """XLA's figure for a computation."""
+        return _as_sum(self._told(name))
+
+    def _told(self, name: str) -> dict[str, float]:
         if name not in self.xla:
-            self.xla[name] = _as_sum(hlo_module.cost_analysis(self.pieces.computation(name)))
+            self.xla[name] = hlo_module.cost_analysis(self.pieces.computation(name))
         return self.xla[name]
 
+    def _left_out(self, name: str) -> _Sum:
+        found = _NOTHING
+        for instruction in self.computations[name].instructions:
+            if (more := self._more(instruction)) is not _NOTHING:
+                found = found.plus(more)
+        return found
+
     def _more(self, i: Instruction) -> _Sum:
-        """What XLA's figure leaves out of an instruction."""
+        """What XLA's figure leaves out of an instruction, less what it has too much."""
         if i.opcode == "while":
             return self._while(i)
         if i.opcode == "custom-call":
             return _Sum(self._routine(i), 0.0)
         if i.opcode == "call":
-            return (
-                self._difference(self.of(i.calls[0]), self._once(i.calls[0])) if self._holds(i.calls[0]) else _NOTHING
-            )
-        if i.opcode == "conditional" and any(map(self._holds, i.calls)):
-            counted = [self._once(name) for name in i.calls]
-            return self._difference(_most([self.of(name) for name in i.calls]), _most(counted))
+            return self._left_out(i.calls[0])
+        if i.opcode == "conditional":
+            counted = [self._told(name) for name in i.calls]
+            most = {key: max(cost.get(key, 0.0) for cost in counted) for cost in counted for key in cost}
+            return _most([self.of(name) for name in i.calls]).plus(_as_sum(most), -1)
+        if i.opcode == "tuple":
+            return _Sum(0.0, -float(_POINTER * len(i.operands)))
         return _NOTHING
 
     def _while(self, i: Instruction) -> _Sum:
@@ -144,18 +154,6 @@ class Costs:
         body, condition = called["body"], called["condition"]
         found = _NOTHING.plus(self.of(body), n).plus(self.of(condition), n + 1)
         return found.plus(self._once(body), -1).plus(self._once(condition), -1)
-
-    @staticmethod
-    def _difference(whole: _Sum, counted: _Sum) -> _Sum:
-        return whole.plus(counted, -1)
-
-    def _holds(self, name: str) -> bool:
-        """Whether a computation has, at any depth, what XLA's figure leaves out."""
-        return any(
-            i.opcode in ("while", "custom-call")
-            or (i.opcode in ("call", "conditional") and any(map(self._holds, i.calls)))
-            for i in self.computations[name].instructions
-        )
 
     def _routine(self, i: Instruction) -> float:
         flops = lapack_flops(i)

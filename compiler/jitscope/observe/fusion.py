@@ -197,13 +197,21 @@ def _copy_note(op: Op) -> str:
 
 
 def _loop_note(op: Op, count: int) -> str:
-    return f"Repeats the {count} kernel{'' if count == 1 else 's'} in it." if op.opcode == "while" else ""
+    if op.opcode != "while":
+        return ""
+    n = trips(op.instruction)
+    often = "; how often is not known before it runs" if n is None else f" {counted(n, 'time')}"
+    return f"Repeats the {counted(count, 'kernel')} in it{often}."
 
 
 def _around_note(around: Sequence[str]) -> str:
-    if "while" in around:
+    """What is to be known of a kernel that does not run just once; `around`: the opcodes of what it is in, the innermost first."""
+    held = [opcode for opcode in around if opcode in ("while", "conditional")]
+    if not held:
+        return ""
+    if held[0] == "while":
         return "Runs again in each iteration of its loop."
-    return "Runs when its branch is taken." if "conditional" in around else ""
+    return "Runs in the iterations that take its branch." if "while" in held else "Runs when its branch is taken."
 
 
 def _summary(before: Flow, after: Flow, kernels: Sequence[Document], lineage: Lineage, runs: Runs) -> Document:

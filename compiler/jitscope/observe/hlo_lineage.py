@@ -6,7 +6,7 @@ claimed.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from .hlo_flow import FREE, Flow, Op, group_of, kernel_of
 
@@ -25,6 +25,7 @@ class Lineage:
         self.spread: dict[str, int] = {}
         self._before = before
         self._after = after
+        self._before_ops = {op.id: op for op in before.ops}
         self._targets = _Targets(after)
         self._users = _users(before)
         self._operations = [op for op in before.ops if op.is_operation]
@@ -32,6 +33,7 @@ class Lineage:
             step()
         for op in reversed(self._operations):
             self._rewritten(op)
+        self._among_many()
         self._constants()
 
     def simplified_away(self) -> list[Op]:
@@ -89,6 +91,26 @@ class Lineage:
         elif not op.paths and len(reading) == 1:
             self._claim_lost(op, lambda other: self._targets.kernel.get(other.id) in reading)
 
+    def _among_many(self) -> None:
+        """Of several operations without origin that are alike (broadcasts of constants, mostly), nobody can tell which became which.
+        Those kernels took them in that read them and have as many of their kind."""
+        alike: dict[tuple[object, ...], list[Op]] = defaultdict(list)
+        for op in self._unclaimed():
+            if not op.paths and op.id not in self.kernel:
+                for kernel in {self.kernel[user] for user in self._users[op.id] if user in self.kernel}:
+                    alike[kernel, op.opcode, op.does.type, _literals(op, self._before_ops)].append(op)
+        taking: dict[str, set[str]] = defaultdict(set)
+        for (kernel, _, _, literals), ops in alike.items():
+            inside = [other for other in self._targets.lost(ops[0]) if self._targets.kernel.get(other.id) == kernel]
+            if sum(_literals(other, self._targets.ops) == literals for other in inside) >= len(ops):
+                for op in ops:
+                    taking[op.id].add(str(kernel))
+        for name, kernels in taking.items():
+            if len(kernels) == 1:
+                self.kernel[name] = kernels.pop()
+            else:
+                self.spread[name] = len(kernels)
+
     def _constants(self) -> None:
         """A constant that a single kernel reads went into it, if that one holds it."""
         for op in self._before.ops:
@@ -110,7 +132,7 @@ class _Targets:
     """The operations after optimisation, by the equations they stem from and by what they are."""
 
     def __init__(self, flow: Flow):
-        ops = {op.id: op for op in flow.ops}
+        self.ops = ops = {op.id: op for op in flow.ops}
         self.kernel = {op.id: name for op in flow.ops if (name := kernel_of(op, ops)) is not None}
         self.taken: set[str] = set()
         self._by_path: dict[str, list[Op]] = defaultdict(list)
@@ -152,6 +174,12 @@ def _alike(op: Op, other: Op) -> bool:
     """Whether both give the same type by the same opcode, or `other` is what XLA makes of a reshape that costs nothing."""
     same = op.opcode == other.opcode or (op.opcode in RESHAPING and other.opcode in FREE)
     return same and op.does.type == other.does.type
+
+
+def _literals(op: Op, ops: Mapping[str, Op]) -> tuple[str, ...]:
+    """The constants that an operation reads or holds."""
+    read = [ops[name].does.literal for name, _ in op.sources if ops[name].opcode == "constant"]
+    return (*read, *(literal for _, literal in op.holds))
 
 
 def _users(flow: Flow) -> dict[str, list[str]]:

@@ -5,6 +5,9 @@ makes instructions without a name. Such an operation stems from an equation if i
 before optimisation, and that equation's operations read it: it is a step on the way from the equation's operands to its value.
 If several equations read it (XLA merged what it made for each), this must hold for all of them, and it stems from the one round
 them, or else from all. Where it does not hold, nothing is claimed.
+
+In loops and branches XLA gives such instructions the name of the loop. These are taken for nameless where the loop itself had no
+operation of that kind; they keep its name where nothing else is certain.
 """
 
 import re
@@ -12,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from .hlo import SUMS
-from .hlo_flow import Flow, Op, unique
+from .hlo_flow import FREE, Flow, Op, unique
 
 
 _SAME_VALUES = ("reshape", "broadcast", "transpose")
@@ -23,11 +26,11 @@ Token = str
 def with_origins(before: Flow, after: Flow) -> Flow:
     """The optimised flow with the paths of operations that lost theirs, as far as they are certain."""
     origins = _Origins(before, after)
-    found, renamed = origins.found(), origins.renamed()
-    for op in after.ops:
-        if op.id in found:
-            op.paths, op.is_nameless = tuple(sorted(found[op.id])), True
-        op.paths = unique((*op.paths, *renamed.get(op.id, ())))
+    for name, paths in origins.found().items():
+        op = origins.ops[name]
+        op.paths, op.is_nameless = tuple(sorted(paths)) or op.paths, True
+    for name, paths in origins.renamed().items():
+        origins.ops[name].paths = unique((*origins.ops[name].paths, *paths))
     _kernels_hold_what_their_members_do(after)
     for op in after.ops:
         if not op.paths and op.opcode in SUMS:
@@ -48,12 +51,12 @@ class _Origins:
             self.given[f"result {i}"] = _giving(before, i) if len(result) == 1 else set()
             for source, _ in result:
                 self.users[source].add(f"result {i}")
-        self.lost = [op for op in after.ops if op.is_operation and not op.paths]
         self.claims: dict[str, set[str]] = {}
         self.opcodes: dict[str, set[str]] = defaultdict(set)
         for op in before.ops:
             for path in op.paths:
                 self.opcodes[path].add(op.opcode)
+        self.lost = [op for op in after.ops if op.is_operation and self._is_lost(op)]
         named = {path for op in after.ops for path in _with_outer(op.paths)}
         computed = {path for op in before.ops if op.is_operation and op.opcode not in _SAME_VALUES for path in op.paths}
         self.gone = computed - named
@@ -81,7 +84,7 @@ class _Origins:
         reads and that is gone; by operation, that one."""
         found: dict[str, set[str]] = {}
         for op in self.ops.values():
-            if op.opcode in _SAME_VALUES or not (op.is_operation and op.paths):
+            if op.opcode in _SAME_VALUES or not (op.is_operation and op.paths) or op.is_nameless:
                 continue
             if not any(op.opcode in self.opcodes[path] for path in op.paths):
                 read = set().union(*(self.reads.get(path, ()) for path in op.paths))
@@ -104,11 +107,23 @@ class _Origins:
             return set.intersection(*users)
         return set().union(*users) if all(users) else set()
 
+    def _is_lost(self, op: Op) -> bool:
+        """Whether an operation has no name, or that of a loop or branch it is in, which had nothing of its kind."""
+        if any(op.opcode in self.opcodes[path] for path in op.paths):
+            return False
+        scope = op.scope
+        while op.paths and scope is not None:
+            if self.ops[scope].is_scope and self.ops[scope].paths == op.paths:
+                return True
+            scope = self.ops[scope].scope
+        return not op.paths
+
     def _equations(self, name: str) -> set[str]:
         if name in self.given:
             return self.given[name]
-        op = self.ops[name]
-        return _with_outer(op.paths) if op.paths else self.claims.get(name, set())
+        if name in self.claims:
+            return self.claims[name]
+        return _with_outer(self.ops[name].paths)
 
     def _reads_only_for(self, op: Op, equation: str) -> bool:
         """Whether an operation reads nothing that an equation does not, and cannot be what is left of another one, that the
@@ -132,8 +147,15 @@ class _Origins:
             return True
         if source.id in self.claims:
             return equation in self.claims[source.id]
-        tokens = set(_tokens(source))
+        tokens = self._seen_through(source)
         return bool(allowed & tokens) or any(token.startswith(f"{equation}/") for token in tokens)
+
+    def _seen_through(self, op: Op) -> set[Token]:
+        """What an operation's value is; where it is only another shape or a copy of something, what it is of, too."""
+        tokens = set(_tokens(op))
+        if op.opcode in (*_SAME_VALUES, *FREE, "copy"):
+            tokens.update(*(self._seen_through(self.ops[name]) for name, _ in op.sources))
+        return tokens
 
 
 def _giving(before: Flow, number: int) -> set[str]:

@@ -1,0 +1,84 @@
+"""What is known of each program of facts: its document, the page and the text made of it, and the compiler's own texts."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from typing import NamedTuple
+
+import pytest
+
+import jitscope as jx
+from jitscope import observe
+from jitscope.core import staging
+from jitscope.core.source import is_internal
+from jitscope_widgets import html, text
+from jitscope_widgets.schema import validate
+from tests.compiler import fact_models, fact_styles
+from tests.compiler.fact_algorithms import PROGRAMS
+
+
+__all__ = ["PROGRAMS", "Facts", "Recorded", "every", "made"]
+
+assert fact_models.PROGRAMS is fact_styles.PROGRAMS is PROGRAMS
+
+
+class Recorded(NamedTuple):
+    """An equation as it was recorded, in the line of the innermost frame of the user's, by Python's own frames."""
+
+    file: str
+    line: int
+    primitive: str
+    function: str
+
+
+class Facts(NamedTuple):
+    document: dict
+    jaxpr: str
+    hlo: str
+    xla: str
+    """XLA's own text of the optimised program, with all that it knows."""
+    recorded: list[Recorded]
+
+    def page(self):
+        return html(self.document)
+
+    def said(self):
+        return text(self.document)
+
+
+@functools.lru_cache(maxsize=8)
+def made(name):
+    program = PROGRAMS[name]
+    with jx.enable_x64(program.x64):
+        return _made(program)
+
+
+def _made(program):
+    recorded = []
+    record = staging.JaxprTrace.record
+
+    def noting(self, *given):
+        frame = sys._getframe(1)
+        while frame is not None and (is_internal(frame.f_code.co_filename) or frame.f_code is noting.__code__):
+            frame = frame.f_back
+        recorded.append(Recorded(frame.f_code.co_filename, frame.f_lineno, str(given[0]), frame.f_code.co_name))
+        return record(self, *given)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(staging.JaxprTrace, "record", noting)
+        program.jit().trace(*program.args)
+    jx.clear_caches()  # what was traced above has the function that notes in its stacks
+    stage = program.jit().trace(*program.args)
+    jx.block_until_ready(program.jit()(*program.args))
+    row = next(r for r in reversed(list(observe.ledger())) if r.entry is not None and not r.nested)
+    assert row.function == program.fun.__name__
+    document = observe.compilation_document(row)
+    validate(document)
+    compiled = stage.lower().compile()
+    (module,) = compiled.runtime_executable().hlo_modules()
+    return Facts(document, str(stage.jaxpr), compiled.as_text(), module.to_string(), recorded)
+
+
+every = pytest.mark.parametrize("facts", PROGRAMS, indirect=True)
+"""A test of each program; the fixture `facts` makes it."""
