@@ -72,24 +72,16 @@ def image_to_image(p, x):
 
 @program({"r": f32(7, 4), "z": f32(7, 4), "h": f32(7, 4)}, f32(9, 2, 3))
 def gated_recurrence_again_computed(p, xs):
-    @jx.checkpoint
-    def cell(h, x):
-        both = jnp.concatenate([h, x], -1)
-        r, z = nn.sigmoid(both @ p["r"]), nn.sigmoid(both @ p["z"])
-        new = jnp.tanh(jnp.concatenate([r * h, x], -1) @ p["h"])
-        return (1 - z) * h + z * new, None
-
-    def loss(p):
+    def run(p, transform):
         def cell(h, x):
             both = jnp.concatenate([h, x], -1)
             r, z = nn.sigmoid(both @ p["r"]), nn.sigmoid(both @ p["z"])
             new = jnp.tanh(jnp.concatenate([r * h, x], -1) @ p["h"])
             return (1 - z) * h + z * new, None
 
-        h, _ = lax.scan(jx.checkpoint(cell), jnp.zeros((2, 4)), xs)
-        return (h**2).sum()
+        return lax.scan(transform(cell), jnp.zeros((2, 4)), xs)[0]
 
-    return jx.grad(loss)(p), lax.scan(cell, jnp.zeros((2, 4)), xs)[0]
+    return jx.grad(lambda p: (run(p, jx.checkpoint) ** 2).sum())(p), run(p, lambda cell: cell)
 
 
 @program(f32(5, 3), f32(5, 7))

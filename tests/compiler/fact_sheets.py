@@ -47,7 +47,7 @@ class Facts(NamedTuple):
         return text(self.document)
 
 
-@functools.lru_cache(maxsize=8)
+@functools.cache
 def made(name):
     program = PROGRAMS[name]
     with jx.enable_x64(program.x64):

@@ -34,7 +34,7 @@ def equations_in(text):
         body = re.sub(r"\s+", " ", part)
         found = Counter((m[1], m[m.lastindex]) for m in re.finditer(rf"{_BINDER}(?: {_BINDER})* = ([\w-]+)", body))
         for name, program in programs.items():
-            for _ in range(len(re.findall(rf"\w+={name}(?![\w=])", body)) if program is not part else 0):
+            for _ in range(len(re.findall(rf"\b(?!name=)\w+={name}(?![\w=])", body)) if program is not part else 0):
                 found += of(program)
         return found
 

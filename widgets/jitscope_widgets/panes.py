@@ -84,7 +84,7 @@ def _source_lines(source: Document, hues: Hues) -> Pieces:
         first = shown[0] if shown else ""
         rest = "".join(
             f"<details><summary>{escape(clean(function['name']))} "
-            f'<span class="dim">{escape(words.home_of(function))}, {plural(sum(count.values()), "equation")}</span></summary>{code}</details>'
+            f'<span class="dim">{escape(words.home_of(function))}, {_written(count)}</span></summary>{code}</details>'
             for function, count, code in list(zip(source["functions"], counts, shown))[1:]
         )
         return first + rest
@@ -92,8 +92,15 @@ def _source_lines(source: Document, hues: Hues) -> Pieces:
     return [part("the source", form)]
 
 
+def _written(count: dict[int, int]) -> str:
+    total = sum(count.values())
+    return plural(total, "equation") if total else "no equations of its own"
+
+
 def _function(function: Document, count: dict[int, int], hues: Hues) -> str:
     place = words.home_of(function)
+    if not function["lines"]:
+        return said("The code of this function is not available.")
     lines = code.plain(
         (str(number), line, _stripe(hues.get((place, number))) if count.get(number) else "")
         for number, line in enumerate(function["lines"], function["first_line"])

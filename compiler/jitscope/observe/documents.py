@@ -169,9 +169,15 @@ def _cost(row: Row, after: Sequence[Computation]) -> Document:
         else Work(None, None, "the program is no longer kept")
     )
     memory = entry.executable.memory_stats() if entry else {}
-    dearest = "; of branches, the dearest" if any(i.opcode == "conditional" for c in after for i in c.instructions) else ""
+    dearest = (
+        "; of branches, the dearest" if any(i.opcode == "conditional" for c in after for i in c.instructions) else ""
+    )
     note = work.why or f"a model of the optimised program: each operation one, exponentials and the like, too{dearest}"
-    moved = work.why if work.bytes is None else f"a model of the optimised program: what its kernels read and write{dearest}"
+    moved = (
+        work.why
+        if work.bytes is None
+        else f"a model of the optimised program: what its kernels read and write{dearest}"
+    )
     return {
         "flops": quantity(work.flops, "flop", "modelled", note),
         "bytes": quantity(work.bytes, "B", "modelled", moved),

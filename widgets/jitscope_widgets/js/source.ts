@@ -91,7 +91,7 @@ class Pane implements SourcePane {
     this.title.textContent = this.outline ? `${name} · ${label}` : label;
     this.list.setAttribute("aria-label", `Source of ${name}, ${label}`);
     this.lines = lines.map((text, i) => this.line(text, first + i));
-    if (!lines.length) this.list.replaceChildren(h("p", { class: "jitscope-empty" }, "The code of this function is not to be had."));
+    if (!lines.length) this.list.replaceChildren(h("p", { class: "jitscope-empty" }, "The code of this function is not available."));
     else this.list.replaceChildren(...this.lines);
     this.roving.renew();
   }

@@ -94,7 +94,10 @@ function steadyFigures(timing: TimingDoc): HTMLElement {
 
 /** What the program costs by XLA's own account. */
 function costs(cost: CompilationDoc["cost"]): HTMLElement {
-  const entry = (name: string, q: Quantity) => [h("dt", {}, name), h("dd", {}, figure(q))];
+  const entry = (name: string, q: Quantity) => [
+    h("dt", {}, name),
+    h("dd", {}, q.value === null && q.note ? `unknown: ${q.note}` : figure(q)),
+  ];
   return h(
     "dl",
     { class: "jitscope-costs" },
