@@ -75,7 +75,7 @@ def test_the_diff_groups_what_became_one_kernel() -> None:
 def test_origin_of_numbers_is_told_on_hover() -> None:
     shown = html(made.layer_compilation())
     assert '<span title="modelled: XLA&#x27;s cost analysis">≈ 21.5 kflop</span>' in shown
-    assert '<span title="unknown">?</span>' in shown
+    assert "What it holds is unknown." in shown
 
 
 def test_lines_have_the_same_hue_in_source_and_graph() -> None:

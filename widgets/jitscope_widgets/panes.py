@@ -226,7 +226,8 @@ def _cost(cost: Document) -> str:
         if amount(cost[name]) is None:
             unknown.setdefault(clean(cost[name]["note"]), []).append(verb)
     lines = [f"One run {told}."] if told else []
-    lines += [f"What it {' and '.join(verbs)} is unknown: {escape(note)}." for note, verbs in unknown.items()]
+    for note, verbs in unknown.items():
+        lines.append(f"What it {' and '.join(verbs)} is unknown{f': {escape(note)}' if note else ''}.")
     return f"<p>{' '.join(lines)}</p>"
 
 
