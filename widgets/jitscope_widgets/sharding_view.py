@@ -72,6 +72,8 @@ def more(document: Document) -> str:
 def owners(tile: Document) -> str:
     """`CPU 0, 2, 4`: devices of one kind have its name once."""
     names = [clean(name) for name in tile["devices"]]
+    if not names:
+        return "no device"
     kind = names[0].rpartition(" ")[0]
     same = all(name.rpartition(" ")[0] == kind for name in names)
     shown = [names[0], *(name.rpartition(" ")[2] if same else name for name in names[1:_MOST])]

@@ -107,13 +107,14 @@ export class CallTree {
     return index === undefined || !this.function(index * LINES + line) ? null : index * LINES + line;
   }
 
-  /** The innermost function round a line. */
+  /** The innermost function round a line; the line in which a lambda begins is that of the function round it. */
   function(place: number): SourceFunction | null {
     const [file, line] = [Math.floor(place / LINES), lineNumber(place)];
+    const starts = (one: SourceFunction) => (one.name === "<lambda>" && one.first_line === line ? -1 : one.first_line);
     let found: SourceFunction | null = null;
     for (const one of this.source.functions)
       if (this.files.get(one.file) === file && one.first_line <= line && line < one.first_line + Math.max(one.lines.length, 1))
-        if (!found || one.first_line > found.first_line) found = one;
+        if (!found || starts(one) > starts(found)) found = one;
     return found;
   }
 }

@@ -137,11 +137,11 @@ export class InstrumentPane implements View {
     const about = h("p", { class: "jitscope-sentence" }, shows);
     const price = h("p", { class: "jitscope-muted" }, costs);
     if (!this.around.host.instrument)
-      return h("div", {}, about, h("p", { class: "jitscope-muted" }, "It was not asked for while there was a kernel, or there was no room for it in the saved output. Run the cell again to see it."));
+      return h("div", { class: "jitscope-offer" }, about, h("p", { class: "jitscope-muted" }, "It was not asked for while there was a kernel, or there was no room for it in the saved output. Run the cell again to see it."));
     const answer = h("span", { class: "jitscope-muted", role: "status", "aria-live": "polite" });
     const button = h("button", { type: "button", class: "jitscope-button", "data-run": this.name }, said ?? `Show ${title[0]!.toLowerCase()}${title.slice(1)}`);
     button.addEventListener("click", () => void this.run(button, answer));
-    return h("div", {}, about, price, h("p", { class: "jitscope-asking" }, button, answer));
+    return h("div", { class: "jitscope-offer" }, about, price, h("p", { class: "jitscope-asking" }, button, answer));
   }
 
   private async run(button: HTMLButtonElement, answer: HTMLElement): Promise<void> {

@@ -15,8 +15,9 @@ export class Camera {
     this.k = k;
   }
 
-  /** Everything in view, though never so small that labels cannot be read: then the top is shown. */
-  fit(size: { w: number; h: number }, view: { w: number; h: number }, readable: boolean, middle = size.w / 2): void {
+  /** Everything in view, though never so small that labels cannot be read: then the top is shown, round what `middle` gives for a part
+   * of the picture so wide and so high. */
+  fit(size: { w: number; h: number }, view: { w: number; h: number }, readable: boolean, middle = (_w: number, _h: number) => size.w / 2): void {
     const margin = 20;
     const whole = Math.min((view.w - 2 * margin) / size.w, (view.h - 2 * margin) / size.h);
     const least = readable ? (whole >= 0.8 ? whole : 0.85) : ZOOM.least;
@@ -24,7 +25,7 @@ export class Camera {
     const [w, h] = [size.w * this.k, size.h * this.k];
     this.x = (view.w - w) / 2;
     // too wide: the middle of what is there, but no more empty space than the margin
-    if (w > view.w) this.x = Math.max(view.w - margin - w, Math.min(margin, view.w / 2 - middle * this.k));
+    if (w > view.w) this.x = Math.max(view.w - margin - w, Math.min(margin, view.w / 2 - middle(view.w / this.k, view.h / this.k) * this.k));
     this.y = h <= view.h - 2 * margin + 1 ? (view.h - h) / 2 : margin;
   }
 

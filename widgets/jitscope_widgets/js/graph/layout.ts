@@ -143,8 +143,24 @@ export class Layout {
     this.allChanged();
   }
 
-  /** Where most of the joined boxes of the first rows are, from left to right. */
-  middle(height: number): number {
+  /** The middle, from left to right, of the first `h` of the picture: where most of the outermost joined boxes are, or where a window
+   * `w` wide holds more boxes than there. */
+  middle(w: number, h: number): number {
+    const around = this.outermost(h);
+    const first = [...this.model.visible()].flatMap((node) => (this.isFrame(node) ? [] : [this.rect(node)])).filter((box) => box.y + box.h < h);
+    const inside = (left: number) => first.filter((box) => box.x >= left && box.x + box.w <= left + w);
+    let best = inside(around - w / 2);
+    let found = around;
+    for (const { x } of first) {
+      const held = inside(x);
+      if (held.length <= best.length) continue;
+      best = held;
+      found = (x + Math.max(...held.map((box) => box.x + box.w))) / 2;
+    }
+    return found;
+  }
+
+  private outermost(height: number): number {
     const { root } = this.model;
     const placed = this.level(root);
     const { segments } = this.structure(root).chains;
