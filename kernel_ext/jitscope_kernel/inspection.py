@@ -209,6 +209,14 @@ class Inspection(Shown):
         return Shown(self._look("communication"))
 
     @property
+    def communication_times(self) -> Shown:
+        """The same with the time that a device spends in each collective: the program runs for about a second. Raises LookupError where
+        it may not be run again."""
+        found = observe.look(self._row, "communication", self._given, measure=True)
+        self.document = attached(self.document, "communication", found)
+        return Shown(found)
+
+    @property
     def llvm(self) -> Program:
         """LLVM's IR of the program's kernels, as LLVM's passes leave it. The program is compiled once more for it, and not run."""
         return Program(llvm_text(code_of(self._row)))

@@ -209,11 +209,17 @@ class JitscopeMagics(Magics):
         is compiled once more for that; the function is traced, not run."""
         self._show(self.memory, line, local_ns)
 
-    @of_a_call()
+    @of_a_call(
+        argument(
+            "--measure", action="store_true", help="Run the program for about a second: the time of each collective."
+        )
+    )
     def communication(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
         """Show what the devices of a call's program exchange: its collectives with their bytes, axes and lines, and how arguments and
         results lie beside what was asked for. The function is traced and compiled, not run."""
-        self._show(self.communication, line, local_ns)
+        if found := self._inspected(self.communication, line, local_ns):
+            options, seen = found
+            output.show((seen.communication_times if "--measure" in options else seen.communication).document)
 
     @of_a_call()
     def sharding(self, line: str, local_ns: dict[str, Any] | None = None) -> None:

@@ -18,6 +18,7 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
 from jitscope.observe import compilation_document, ledger
+from jitscope.observe.instruments import look
 from jitscope.sharding import AxisType, NamedSharding, PartitionSpec as P
 from jitscope.xla import hlo_module
 from jitscope_widgets.schema import validate
@@ -83,7 +84,10 @@ def said(name: str) -> dict[str, Any]:
     validate(document)
     text = hlo_module.text(hlo_module.optimized(row.entry.executable))
     kinds = r" (all-reduce|all-gather|reduce-scatter|all-to-all|collective-permute)(?:-start)?\("
-    return {"document": document.get("instruments", {}).get("communication"), "text": Counter(re.findall(kinds, text))}
+    graph = {node["label"]: node["params"] for node in document["graph"]["nodes"]}
+    measured = look(row, "communication", measure=True) if name in ("model", "parts") else None
+    return {"document": document.get("instruments", {}).get("communication"), "text": Counter(re.findall(kinds, text)),
+            "graph": graph, "measured": measured}  # fmt: skip
 
 
 if __name__ == "__main__":

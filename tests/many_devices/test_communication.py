@@ -88,6 +88,29 @@ def test_where_nothing_is_exchanged(said: dict[str, Any]) -> None:
     assert said["one"]["document"] is None
 
 
+def test_the_graph_says_what_is_exchanged_for_an_equation_and_how_ends_lie(said: dict[str, Any]) -> None:
+    graph = said["model"]["graph"]
+    assert (
+        graph["dot_general ⇄ all-reduce"]["devices exchange"]
+        == "all-reduce of 2,048 bytes from each device along model"
+    )
+    assert "devices exchange" not in graph["tanh"]
+    assert graph["up"]["lies as"] == "P(None, 'model'), f32[32,32] on each device"
+    assert [p["lies as"] for name, p in graph.items() if name.startswith("result")] == [
+        "P(), f32[16,32] on each device"
+    ]
+
+
+def test_times_of_collectives_are_of_each_of_their_runs(said: dict[str, Any]) -> None:
+    (one,) = said["model"]["measured"]["collectives"]
+    assert 0 < one["seconds"]["least"] <= one["seconds"]["high"] < 10
+    assert one["seconds"]["low"] <= one["seconds"]["median"] <= one["seconds"]["high"]
+    assert said["model"]["measured"]["measured"]["on"] == "the arguments of the call"
+    for one in said["parts"]["measured"]["collectives"]:
+        assert (one["seconds"] is None) == (one["runs"] is None), one
+    assert "measured" not in said["model"]["document"]
+
+
 def instruction(attributes: str) -> Any:
     lines = [
         "HloModule m",

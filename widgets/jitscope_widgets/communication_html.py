@@ -17,7 +17,7 @@ def communication(document: Document) -> Pieces:
     pieces: Pieces = [said(told.headline(document))]
     if document["collectives"]:
         pieces.append(part("the list of collectives", *(_collectives(document, here, most) for most in (200, 40, 10))))
-        pieces.append(f'<p class="dim">{escape(told.GIVES)}</p>')
+        pieces.append(f'<p class="dim">{escape(told.note(document))}</p>')
     if document["values"]:
         pieces.append(part("how arguments and results lie", *(_values(document, most) for most in (200, 40, 10))))
     if rest := told.left_out(document):
@@ -28,7 +28,7 @@ def communication(document: Document) -> Pieces:
 def _collectives(document: Document, here: str, most: int) -> Callable[[], str]:
     def row(one: Document) -> str:
         return (
-            f'<tr><td class="nw" title="{escape(told.MEANING[one["what"]])}">{one["what"]}</td><td class="nw">{escape(told.runs(one))}</td>'
+            f'<tr><td class="nw" title="{escape(told.MEANING[one["what"]])}">{one["what"]}</td><td class="nw" title="{escape(told.spread(one))}">{escape(told.runs(one))}</td>'
             f'<td class="nw">{escape(told.exchanged(one))}</td><td>{escape(told.among(one))}</td>'
             f'<td style="min-width:110px"><code>{escape(told.types(one))}</code></td>'
             f"<td><code>{escape(told.place(document, one, here))}</code></td></tr>"

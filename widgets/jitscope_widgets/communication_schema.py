@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .schema_parts import FLAG, TEXT, WHOLE, Many, Maybe, OneOf, Record, Table, document, record
+from .schema_parts import FLAG, NUMBER, TEXT, WHOLE, Many, Maybe, OneOf, Perhaps, Record, Table, document, record
 
 
 _KINDS = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute", "collective-broadcast",
@@ -19,6 +19,7 @@ COMMUNICATION: dict[str, Record] = {
         axes=Maybe(Many(TEXT)),
         runs=Maybe(WHOLE),
         paths=Many(TEXT),
+        seconds=Perhaps(Maybe(record(median=NUMBER, low=NUMBER, high=NUMBER, least=NUMBER))),
     ),
     "laid": record(
         role=OneOf(("argument", "result")),
@@ -59,5 +60,6 @@ COMMUNICATION: dict[str, Record] = {
         left_out=record(collectives=WHOLE, values=WHOLE),
         totals=Many(record(what=OneOf(_KINDS), count=WHOLE, runs=Maybe(WHOLE), gives=Maybe(WHOLE))),
         positions=Table("position"),
+        measured=Perhaps(record(runs=WHOLE, on=TEXT)),
     ),
 }

@@ -22,7 +22,7 @@ def communication(document: Document, width: int) -> list[str]:
     if more := len(document["collectives"]) - len(shown):
         lines.append(f"  and {more:,} more")
     if shown:
-        lines += wrap(f"  {told.GIVES}", width, "    ")
+        lines += wrap(f"  {told.note(document)}", width, "    ")
     if document["values"]:
         lines += ["", *wrap("  How arguments and results lie, and the part that each device has:", width, "    ")]
         values = document["values"][:_MOST]

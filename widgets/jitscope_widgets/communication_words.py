@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import words
 from .plain import clean
-from .quantities import size
+from .quantities import seconds, size
 from .words import Document, plural
 
 
@@ -17,7 +17,9 @@ MEANING = {
     "collective-broadcast": "one device sends what it has to all",
     "ragged-all-to-all": "each device sends parts of different sizes to the others",
 }
-GIVES = "Bytes are those that one device gives and gets in one run of the collective, by the types in the optimised program; no times are known."
+_BYTES = (
+    "Bytes are those that one device gives and gets in one run of the collective, by the types in the optimised program"
+)
 
 
 def headline(document: Document) -> str:
@@ -48,8 +50,29 @@ def among(one: Document) -> str:
 
 
 def runs(one: Document) -> str:
-    """`×5`: how often it runs."""
-    return "× unknown" if one["runs"] is None else f"×{one['runs']:,}"
+    """`×5`: how often it runs; where it was measured, how long a device spends in it."""
+    count = "× unknown" if one["runs"] is None else f"×{one['runs']:,}"
+    took = one.get("seconds")
+    return f"{count}, {seconds(took['median'])}" if took else count
+
+
+def note(document: Document) -> str:
+    """What bytes and times are of."""
+    measured = document.get("measured")
+    if not measured:
+        return f"{_BYTES}; times were not measured (%communication --measure)."
+    return (
+        f"{_BYTES}. Times are what a device spends in all runs of it in one run of the program, waiting for others included: the median of "
+        f"{measured['runs']} measured runs on {clean(measured['on'])}."
+    )
+
+
+def spread(one: Document) -> str:
+    """`10th to 90th percentile 20 µs to 90 µs; 12 µs on the device that waits least`, "" where it was not measured."""
+    took = one.get("seconds")
+    if not took:
+        return ""
+    return f"10th to 90th percentile {seconds(took['low'])} to {seconds(took['high'])}; {seconds(took['least'])} on the device that waits least"
 
 
 def types(one: Document) -> str:

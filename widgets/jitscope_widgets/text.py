@@ -158,7 +158,11 @@ def _node(node: Document, depth: int, width: int) -> list[str]:
     if node["kind"] in ("input", "constant", "output"):
         shown = f"{node['kind']} {clean(node['label'])}: {types}"
     place = words.lines(node["positions"])
-    return wrap(f"{indent}{shown}{'   ' + place if place else ''}", width, indent + "    ")
+    lines = wrap(f"{indent}{shown}{'   ' + place if place else ''}", width, indent + "    ")
+    for name in ("devices exchange", "lies as"):
+        if said := node["params"].get(name):
+            lines += wrap(f"{indent}    {name}: {clean(said)}", width, indent + "      ")
+    return lines
 
 
 def _fusion(fusion: Document, width: int) -> list[str]:

@@ -98,6 +98,21 @@ class SpreadReady(Ready):
     def run(self, bufs: Sequence[Any]) -> Any:
         return super().run(self.program.placed(bufs))  # pyright: ignore[reportAttributeAccessIssue]
 
+    def for_calls_like(self, bufs: Sequence[Any]) -> Ready:
+        """What runs calls whose buffers lie as these do: where nothing is to be moved, nothing is looked at."""
+        return InPlace(self) if self.program.takes_in_place(bufs) else self  # pyright: ignore[reportAttributeAccessIssue]
+
+
+class InPlace(Ready):
+    """A program over several devices for calls whose arguments all lie as it takes them."""
+
+    __slots__ = ()
+
+    def __init__(self, ready: SpreadReady):
+        for name in Ready.__slots__:
+            if name != "__weakref__":
+                setattr(self, name, getattr(ready, name))
+
 
 class CheckedReady(Ready):
     """With `debug_key_reuse`, a look at the keys of each call; with `debug_nans`, at its results: `checked` runs `ready` so."""

@@ -129,6 +129,10 @@ class SpreadProgram(Program):
                 found[i] = in_layout(found[i], at)
         return found
 
+    def takes_in_place(self, bufs: Sequence[Any]) -> bool:
+        """Whether the buffers of all arguments lie as the program takes them."""
+        return all(bufs[i]._sharding is at for at, i in zip(self.spread.ins[len(self.hidden) :], self.kept))
+
     def run(self, bufs: Sequence[Any]) -> list[Array]:
         return super().run(self.placed(bufs))
 

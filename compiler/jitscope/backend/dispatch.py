@@ -235,6 +235,8 @@ class JitFunction:
             keep_unused=self._keep_unused,
         )
         ready = RefReady(program, traced.out_tree, taken) if taken else self._ready(program, traced)
+        if type(ready) is SpreadReady:
+            ready = ready.for_calls_like(bufs)
         self._caches.remember(self._caches.calls, key, ready)
         for look in tuple(records.after_compiling) if not program.reused else ():
             look(self, traced.number)

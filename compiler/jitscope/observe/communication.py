@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.given import Given
 from ..backend.spreading import chosen
 from ..core.shardings import NamedSharding
 from ..xla import hlo_module
 from ..xla.hlo_module import Computation, Instruction
 from ..xla.parts import sharding_proto, tiles
 from ..xla.spread import Spread
+from .communication_times import with_times
 from .cost import trips
 from .hlo import COLLECTIVES, SHARDING, SUMS, bytes_of, collective_of, types_in
 from .hlo_flow import paths_in
@@ -40,10 +42,14 @@ _AXIS = re.compile(r"'([^']+)'")
 _PARTITIONS = re.compile(r"num_partitions=(\d+)")
 
 
-def instrument(row: Row, given: object = None) -> Document:
-    """The communication document of a row's program. Raises LookupError where the program is no longer kept, or runs on one device."""
+def instrument(row: Row, given: Given | None = None, measure: bool = False) -> Document:
+    """The communication document of a row's program; to `measure` how long collectives take, it is run on the arguments `given`.
+
+    Raises LookupError where the program is no longer kept, or runs on one device; to measure, what `rerun_of` raises.
+    """
     module = hlo_module.optimized(row.needed("entry").executable)
-    return communication_document(row, module, hlo_module.computations(module))
+    document = communication_document(row, module, hlo_module.computations(module))
+    return with_times(document, row, given) if measure else document
 
 
 def communication_document(row: Row, module: Any, computations: Sequence[Computation]) -> Document:
@@ -198,6 +204,27 @@ def axes_of(groups: Sequence[Sequence[int]], mesh: Any, sends: bool) -> list[str
     if not sends and {frozenset(group) for group in groups} != whole:
         return None
     return [str(mesh.axis_names[a]) for a in differ]
+
+
+def on_graph(graph: Document, communication: Document) -> None:
+    """Say on the nodes of a jaxpr's graph what devices exchange for them, and on arguments and results how they lie."""
+    nodes = {node["id"]: node for node in graph["nodes"]}
+    for one in communication["collectives"]:
+        among = f" along {', '.join(one['axes'])}" if one["axes"] else ""
+        among += f", one for {len(one['paths'])} equations" if len(one["paths"]) > 1 else ""
+        runs = "" if one["runs"] == 1 else ", unknown how often" if one["runs"] is None else f", {one['runs']:,} times"
+        said = f"{one['what']} of {one['gives']:,} bytes from each device{among}{runs}"
+        for node in (nodes[path] for path in one["paths"] if path in nodes):
+            before = node["params"].get("devices exchange")
+            node["params"]["devices exchange"] = f"{before}; {said}" if before else said
+            if f"⇄ {one['what']}" not in node["label"]:
+                node["label"] += f" ⇄ {one['what']}"
+    for role, kind in (("argument", "input"), ("result", "output")):
+        ends = [node for node in graph["nodes"] if node["kind"] == kind and node["scope"] is None]
+        laid = [value for value in communication["values"] if value["role"] == role]
+        for node, value in zip(ends, laid) if len(ends) == len(laid) else ():
+            if value["lies"] is not None:
+                node["params"]["lies as"] = f"{value['lies']}, {value['part']} on each device"
 
 
 # How arrays lie ------------------------------------------------------------------------------------------------------

@@ -93,7 +93,12 @@ def _compilation_document(row: Row, ledger: Ledger, whole: bool) -> Document:
         "cost": _cost(row, after),
     }
     communication = _communication(row, after)
-    return document | {"instruments": communication} if communication else document
+    if not communication:
+        return document
+    from .communication import on_graph  # of several devices
+
+    on_graph(graph, communication["communication"])
+    return document | {"instruments": communication}
 
 
 def _communication(row: Row, after: Sequence[Computation]) -> Document:

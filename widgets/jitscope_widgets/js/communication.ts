@@ -3,7 +3,7 @@ import type { CommunicationDoc, Host, Position } from "./documents";
 import { grouped, h, plural } from "./dom";
 import { isNothing, Links, Selection, touches, type Selected } from "./links";
 import type { View } from "./mount";
-import { bytes } from "./numbers";
+import { bytes, seconds } from "./numbers";
 import { Roving } from "./roving";
 
 interface Around {
@@ -55,6 +55,17 @@ function lies({ role, asked, lies: found, differs }: Value): string {
   return `${has}, as ${role === "result" ? "asked" : "given"}`;
 }
 
+const BYTES = "Bytes are those that one device gives and gets in one run of the collective, by the types in the optimised program";
+
+function note({ measured }: CommunicationDoc): string {
+  if (!measured) return `${BYTES}; times were not measured (%communication --measure).`;
+  return `${BYTES}. Times are what a device spends in all runs of it in one run of the program, waiting for others included: the median of ${measured.runs} measured runs on ${measured.on}.`;
+}
+
+function spread({ seconds: took }: Collective): string {
+  return took ? `, 10th to 90th percentile ${seconds(took.low)} to ${seconds(took.high)}, ${seconds(took.least)} on the device that waits least` : "";
+}
+
 function leftOut({ left_out: { collectives, values } }: CommunicationDoc): string {
   const parts = [collectives ? `${grouped(collectives)} more collectives` : "", values ? `${grouped(values)} more arguments and results` : ""].filter(Boolean);
   return parts.length ? `${parts.join(" and ")} are not kept in this document.` : "";
@@ -81,7 +92,7 @@ class CommunicationView {
       "div",
       { class: "jitscope-communication" },
       h("p", { class: "jitscope-sentence" }, headline(doc)),
-      ...(doc.collectives.length ? [this.rows, h("p", { class: "jitscope-muted" }, "Bytes are those that one device gives and gets in one run of the collective, by the types in the optimised program; no times are known.")] : []),
+      ...(doc.collectives.length ? [this.rows, h("p", { class: "jitscope-muted" }, note(doc))] : []),
       ...(doc.values.length ? [h("h4", {}, "How arguments and results lie"), this.values()] : []),
       rest ? h("p", { class: "jitscope-muted" }, rest) : null,
     );
@@ -105,8 +116,9 @@ class CommunicationView {
   }
 
   private row(one: Collective, n: number): HTMLElement {
-    const runs = one.runs === null ? "× unknown" : `×${grouped(one.runs)}`;
-    const told = `${one.what} (${MEANING[one.what]}), ${runs}, ${bytes(one.gives)} → ${bytes(one.gets)}, ${among(one)}, of ${one.types.join(", ")}, ${this.place(one)}; instruction ${one.name}`;
+    const count = one.runs === null ? "× unknown" : `×${grouped(one.runs)}`;
+    const runs = one.seconds ? `${count}, ${seconds(one.seconds.median)}` : count;
+    const told = `${one.what} (${MEANING[one.what]}), ${runs}${spread(one)}, ${bytes(one.gives)} → ${bytes(one.gets)}, ${among(one)}, of ${one.types.join(", ")}, ${this.place(one)}; instruction ${one.name}`;
     return h(
       "div",
       { class: "jitscope-communication-row", role: "option", "aria-selected": "false", "data-collective": n, tabindex: -1, title: told },

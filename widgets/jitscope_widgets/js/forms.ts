@@ -451,6 +451,7 @@ export interface Collective {
   axes: string[] | null;
   runs: number | null;
   paths: string[];
+  seconds?: { median: number; low: number; high: number; least: number } | null;
 }
 export interface Laid {
   role: "argument" | "result";
@@ -493,6 +494,7 @@ export interface CommunicationDoc {
   left_out: { collectives: number; values: number };
   totals: { what: "all-reduce" | "all-gather" | "reduce-scatter" | "all-to-all" | "collective-permute" | "collective-broadcast" | "ragged-all-to-all"; count: number; runs: number | null; gives: number | null }[];
   positions: Record<string, Position>;
+  measured?: { runs: number; on: string };
 }
 export interface Mix {
   total: number;

@@ -49,8 +49,8 @@ def profile_of(row: Row, given: Given | None = None, *, limit: float = 2.0, ledg
         raise LookupError(f"{row.function} has effects: it is not run again to be measured")
     if type(getattr(row.entry.executable, "device", None)) is client.Spread:
         raise LookupError(
-            f"{row.function} runs on several devices: which of them spent the time of a kernel or a collective is not known, so it has no "
-            "profile. %communication says what the devices exchange, %timejit how long a run takes"
+            f"{row.function} runs on several devices: which of them spent the time of a kernel is not known, so it has no profile. "
+            "%communication --measure says what collectives take, %timejit how long a run takes"
         )
     peaks = peaks_of(client.default_device() if row.library else row.entry.executable.device)
     module = hlo_module.optimized(row.entry.executable)
