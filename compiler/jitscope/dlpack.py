@@ -16,7 +16,7 @@ _SUPPORTED = frozenset(
 
 
 def is_supported_dtype(dtype: Any) -> bool:
-    """Whether arrays of that dtype can be handed over in both directions. Raises TypeError for None and what is no dtype."""
+    """Whether arrays of that dtype can be handed over in both directions. Raises TypeError for None and what is not a dtype."""
     if dtype is None:
         raise TypeError("is_supported_dtype: dtype is a dtype or its name, not None")
     return np.dtype(dtype) in _SUPPORTED

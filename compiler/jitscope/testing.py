@@ -69,7 +69,7 @@ class assert_compiles(limit_compilations):
         assert_compiles(f, 1, x, y)         in the call f(x, y), whose result it gives
         assert_compiles(f, 2)               so far, as a statement by itself
 
-    A program that was known (from an equal function) is no compilation. Raises TooManyCompilations, an AssertionError, in the call
+    A program that was known (from an equal function) is not a compilation. Raises TooManyCompilations, an AssertionError, in the call
     that is one too many; ValueError for an `n` below 0.
     """
 

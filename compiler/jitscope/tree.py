@@ -392,7 +392,7 @@ def register_pytree_node(
 ) -> None:
     """Make a class a node: `flatten_func(x)` gives (children, static data), `unflatten_func(data, children)` the object.
 
-    Raises ValueError if the class is known already, TypeError for what is no function.
+    Raises ValueError if the class is known already, TypeError for what is not a function.
     """
     for name, function in (("flatten_func", flatten_func), ("unflatten_func", unflatten_func)):
         if not callable(function):

@@ -36,5 +36,5 @@ class Array(_Concrete, metaclass=_AnyArray):
 
 
 def typeof(x: Any) -> ShapedArray:
-    """What is known of a value while tracing: its aval (shape, dtype, weak type). Raises TypeError for what is no array."""
+    """What is known of a value while tracing: its aval (shape, dtype, weak type). Raises TypeError for what is not an array."""
     return aval_of(x)

@@ -153,7 +153,7 @@ class _Gone:
 
 
 def _safe(variables: dict[str, Any]) -> dict[str, Any]:
-    """The variables of a frame, those that are no trees, or hold values that are gone, as they read."""
+    """The variables of a frame, those that are not trees, or hold values that are gone, as they read."""
     found = {}
     for name, value in variables.items():
         try:

@@ -34,7 +34,7 @@ def callback(
 ) -> Any:
     """Call `callback(*args, **kwargs)` with the values when the program runs; what it returns is not looked at.
 
-    Arguments that are no arrays are handed over as they are. It shows and changes nothing of the computation: derivatives
+    Arguments that are not arrays are handed over as they are. It shows and changes nothing of the computation: derivatives
     call it with the primals, vmap once for each example; transformations may repeat it or leave it out. Calls that are
     `ordered` keep the order of the program. `debug.callback(ordered=True)(f, x)` is the same: options first. What it raises
     is raised by the call that runs the program. `partitioned` has a meaning on several devices only.

@@ -38,7 +38,7 @@ def device_put(
     of `x`. An array that is there already is given back itself, unless `may_alias` is False. `donate` frees the arrays that
     were copied. `src` is where the values are, which is known anyway. Differentiable, and under vmap it moves all rows.
 
-    Raises ValueError for a `device` that is none, or no prefix, TypeError for leaves that are no arrays.
+    Raises ValueError for a `device` that is none, or no prefix, TypeError for leaves that are not arrays.
     """
     if donate is True and may_alias:
         raise ValueError("device_put takes donate or may_alias, not both")
@@ -97,7 +97,7 @@ def _freed(old: Array, new: Array, free: bool) -> Array:
 
 
 def device_get(x: Any) -> Any:
-    """A tree with its arrays as NumPy arrays (without a copy). Keys, and leaves that are no arrays, stay as they are."""
+    """A tree with its arrays as NumPy arrays (without a copy). Keys, and leaves that are not arrays, stay as they are."""
 
     def get(leaf: Any) -> Any:
         known = isinstance(leaf, Array) and not dtypes.is_extended(leaf.aval.dtype)

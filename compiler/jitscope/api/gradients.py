@@ -37,7 +37,7 @@ def value_and_grad(
     `fun` returns a real scalar (complex with `holomorphic=True`), or (scalar, aux) with `has_aux`; then the value is that
     pair too. The gradient has the argument's structure, shapes and dtypes; for a sequence of argnums it is a tuple.
     Negative argnums count from the end. Integer arguments raise TypeError unless `allow_int`, which gives float0. Keyword
-    arguments are passed on. Raises TypeError for results that are no scalars and for arguments that are not there.
+    arguments are passed on. Raises TypeError for results that are not scalars and for arguments that are not there.
 
     >>> loss = lambda w, x: ((w * x).sum() - 1) ** 2
     >>> jx.value_and_grad(loss)(jnp.array([1.0, 2.0]), jnp.array([1.0, 1.0]))

@@ -58,7 +58,7 @@ def jit(
 
     The result has `trace`, `lower`, `eval_shape`, `clear_cache`, and the Python function as `__wrapped__`; as an attribute
     of a class it is a method. Also a decorator, with or without arguments. Raises TypeError for arguments or results that
-    are no arrays.
+    are not arrays.
 
     >>> @jx.jit
     ... def norm(x):

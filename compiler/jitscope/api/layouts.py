@@ -18,7 +18,7 @@ __all__ = ["inspect_array_sharding", "visualize_array_sharding", "visualize_shar
 
 def inspect_array_sharding(value: Any, *, callback: Any) -> None:
     """Call `callback(sharding)` for each array of a tree: at once, or for values of a compiled function when that is compiled
-    (not again while its program is known). Raises TypeError for a `callback` that is no function."""
+    (not again while its program is known). Raises TypeError for a `callback` that is not a function."""
     if not callable(callback):
         raise TypeError(
             f"inspect_array_sharding: callback must be a function of a sharding, not {type(callback).__name__}"

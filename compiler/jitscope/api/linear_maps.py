@@ -80,7 +80,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
 
     The function is evaluated once; the linear function may be called many times. It is a pytree, whose leaves are what
     it keeps of the evaluation. Gives (result, f_jvp) or, with `has_aux`, (result, f_jvp, aux). Raises TypeError for
-    primals that are no arrays; f_jvp for tangents that do not fit.
+    primals that are not arrays; f_jvp for tangents that do not fit.
 
     >>> out, push = jx.linearize(lambda x: x**2, 3.0)
     >>> push(1.0), push(2.0)
@@ -95,7 +95,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False, reduce_ax
     of the primals (a tuple).
 
     The latter is a pytree, whose leaves are what it keeps of the evaluation. Gives (result, f_vjp) or, with `has_aux`,
-    (result, f_vjp, aux). Cotangents of integer primals have dtype float0. Raises TypeError for primals that are no
+    (result, f_vjp, aux). Cotangents of integer primals have dtype float0. Raises TypeError for primals that are not
     arrays; f_vjp ValueError for a cotangent that does not fit. `reduce_axes` is there for JAX's sake and raises
     NotImplementedError, as in JAX.
 

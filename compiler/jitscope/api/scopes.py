@@ -18,7 +18,7 @@ class named_scope(ContextDecorator):
     """Context manager and decorator: the equations written inside are in the scope `name`, and in those around it.
 
     The names stand with the positions in jaxprs and in all documents made from them (graphs, fusions, kernels), as
-    "outer/inner"; compiled programs do not depend on them. Raises TypeError for a name that is no str.
+    "outer/inner"; compiled programs do not depend on them. Raises TypeError for a name that is not a str.
     """
 
     def __init__(self, name: str):

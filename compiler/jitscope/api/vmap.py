@@ -32,7 +32,7 @@ def vmap(
     those that are prefixes of the arguments; what is not mapped may be any object); keyword arguments are mapped along axis 0. `out_axes`: where the axis goes in
     the results; None for results that are the same for all examples (with `sum_match`, others are summed). `axis_name`
     names the axis for collectives such as `lax.psum`; `spmd_axis_name` says over which axis of a mesh of devices (or several) it is
-    spread, where a `shard_map` or a sharding constraint inside asks; on one device it means nothing. Raises TypeError for axes that are no ints, ValueError for axes that do not
+    spread, where a `shard_map` or a sharding constraint inside asks; on one device it means nothing. Raises TypeError for axes that are not ints, ValueError for axes that do not
     exist, sizes that disagree (it names the arguments), or when nothing is mapped and `axis_size` is not given.
 
     >>> dot = lambda a, b: (a * b).sum()

@@ -236,7 +236,7 @@ def debug_check(pred: Any, msg: str, *fmt_args: Any, **fmt_kwargs: Any) -> None:
 
 def check_error(error: Error) -> None:
     """Raise what an error of a checked function says, as `error.throw()` does; in a traced function it becomes part of the
-    program, which `checkify` around it makes return the failure. Raises TypeError for what is no Error."""
+    program, which `checkify` around it makes return the failure. Raises TypeError for what is not a Error."""
     if not isinstance(error, Error):
         raise TypeError(f"check_error takes the Error that a checked function gave, not {type(error).__name__}")
     error.throw()

@@ -123,7 +123,7 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
     """`f` on each element of `xs` (a tree of arrays) along its leading axis, one after another; the results stacked.
 
     Like `vmap(f)(xs)` with less memory and less speed; `batch_size` elements at a time are vmapped. Raises ValueError for
-    leading axes that differ or a negative batch_size, TypeError for one that is no int; 0 is as None.
+    leading axes that differ or a negative batch_size, TypeError for one that is not an int; 0 is as None.
     """
     batch_size = operator.index(batch_size or 0)
     if not batch_size:

@@ -49,7 +49,7 @@ Parts = tuple[Any, ...]
 def parse(index: Any, shape: tuple[int, ...]) -> tuple[Parts, list[Any]]:
     """An index expression taken apart, and its operands.
 
-    Raises ValueError for an index out of bounds, too many indices and steps below 1, TypeError for what is no index.
+    Raises ValueError for an index out of bounds, too many indices and steps below 1, TypeError for what is not an index.
     """
     if index is None or index is Ellipsis or (type(index) is tuple and not index):
         return (), []

@@ -181,7 +181,7 @@ def offload_dot_with_no_batch_dims(offload_src: str, offload_dst: str) -> Policy
 
 def says_save(answer: Any, primitive: Any) -> bool:
     """Whether a policy's answer is to save. What is to be offloaded is saved where it is: the CPU's device memory is the
-    host's. Raises TypeError for what is no answer."""
+    host's. Raises TypeError for what is not an answer."""
     if isinstance(answer, bool):
         return answer
     if answer is Saveable or isinstance(answer, Offloadable):

@@ -76,7 +76,7 @@ _avals: WeakValueDictionary[ShapedArray, AbstractRef] = WeakValueDictionary()
 
 
 class Ref(Reference):
-    """A mutable array, made by `new_ref`. `ref[...]` is its value, `ref[i] = x` changes it; it is no array itself."""
+    """A mutable array, made by `new_ref`. `ref[...]` is its value, `ref[i] = x` changes it; it is not an array itself."""
 
     __slots__ = ("aval", "cell")
     __hash__ = object.__hash__
@@ -315,7 +315,7 @@ def _element_aval(inner: ShapedArray, index: Any) -> ShapedArray:
 def new_ref(init_val: Any, *, memory_space: Any = None, kind: str | None = None) -> Ref:
     """A mutable array that holds `init_val`, an array or a number (which becomes an array of its dtype, not weak).
 
-    `kind` is None or "no_grad_no_remat"; neither it nor `memory_space` changes anything. Raises TypeError for what is no
+    `kind` is None or "no_grad_no_remat"; neither it nor `memory_space` changes anything. Raises TypeError for what is not an
     array, and for a reference.
     """
     if isinstance(init_val, Reference):

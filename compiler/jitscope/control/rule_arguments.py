@@ -26,7 +26,7 @@ class Arguments:
         args: tuple, apart_from: Sequence[int], name: Callable[[int], str], called: str, advice: str
     ) -> tuple[Arguments, list[Any]]:
         """How `args` of the function that is `called` so lie, those at `apart_from` set apart, and their flat operands.
-        `name` tells what the argument at a position is called, `advice` ends the TypeError for a leaf that is no array."""
+        `name` tells what the argument at a position is called, `advice` ends the TypeError for a leaf that is not an array."""
         taken: list[Any] = []
         apart = {}
         for i in apart_from:

@@ -437,7 +437,7 @@ def _bind_moving(
     closed: ClosedJaxpr, captured: Sequence[Any], init: Sequence[Any], xs: Sequence[Any], length: int, reverse: bool,
     unroll: int,
 ) -> list[Any]:  # fmt: skip
-    """All results of the loop. What its body gives back as it got it is no carry, but a constant, and no result."""
+    """All results of the loop. What its body gives back as it got it is not a carry, but a constant, and no result."""
     first, invars, outvars = len(captured), closed.jaxpr.invars, closed.jaxpr.outvars
     constant = handed_on(closed, first, init)
     kept = [i for i in range(len(init)) if i not in constant]

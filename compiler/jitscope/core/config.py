@@ -156,7 +156,7 @@ class override(ContextDecorator):
 
     @classmethod
     def unchecked(cls, **values: Any) -> "override":
-        """The same for settings that are no options."""
+        """The same for settings that are not options."""
         made = cls()
         made.values = values
         return made

@@ -165,7 +165,7 @@ class Mesh(_Grid):
 
     @property
     def local_mesh(self) -> Mesh:
-        """The part of the grid that this process has. Raises ValueError where that is no grid."""
+        """The part of the grid that this process has. Raises ValueError where that is not a grid."""
         if self.empty or not self.is_multi_process:
             return self
         mine = np.vectorize(lambda d: d.process_index == d.client.process_index(), otypes=[bool])(self.devices)

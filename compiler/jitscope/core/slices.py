@@ -18,7 +18,7 @@ class Slice(NamedTuple):
     def within(self, axis: int, length: Any) -> Slice:
         """Itself, its start a number where it is known, moved so that all of it is inside an axis of this length.
 
-        Raises IndexError for one that is longer than the axis, TypeError for a start that is no integer."""
+        Raises IndexError for one that is longer than the axis, TypeError for a start that is not an integer."""
         span = (self.size - 1) * self.stride + 1 if self.size else 0
         if isinstance(length, int) and span > length:
             raise IndexError(f"a slice of {span} elements does not fit axis {axis}, which has size {length}")

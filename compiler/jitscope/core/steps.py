@@ -75,7 +75,7 @@ def traced_alone(
     steps: Recorder, transform: str, name: str, fun: Callable[..., Sequence[Any]], values: Sequence[Any]
 ) -> ClosedJaxpr | None:
     """The program of a flat function that is about to be transformed, on values like these; None where it cannot be traced alone: it
-    asks for their values, or takes what is no array. Its own transformations are recorded first."""
+    asks for their values, or takes what is not an array. Its own transformations are recorded first."""
     steps.depth += 1
     try:
         return trace_to_jaxpr(fun, [aval_of(x) for x in values], DebugInfo(name))

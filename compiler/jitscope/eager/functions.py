@@ -69,7 +69,7 @@ def _of_two(fun: FunctionType) -> Callable[..., Any]:
 def eager_jit(*, static: str = "", nested: bool = False) -> Callable[[Any], Any]:
     """Decorator: outside of any trace, run the function as one program.
 
-    `static` names the parameters (separated by blanks) that are no arrays: each of their values gets its own program. Of
+    `static` names the parameters (separated by blanks) that are not arrays: each of their values gets its own program. Of
     the others, arrays, numbers, and lists and tuples of these are operands; the function sees sequences as lists. Where an argument is
     none of these, or a static one has no hash, the function runs operation by operation.
 
@@ -157,7 +157,7 @@ def _restored(structure: Any, operands: Iterator[Any]) -> Any:
 
 
 def _filed(x: Any, key: list[Any], bufs: list[Any]) -> None:
-    """Add what is no array, or not one alone, to a key and to the buffers."""
+    """Add what is not an array, or not one alone, to a key and to the buffers."""
     operands: list[Any] = []
     structure = _taken(x, operands)
     for operand in operands:

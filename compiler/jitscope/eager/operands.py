@@ -17,7 +17,7 @@ _PLAIN = frozenset((Array, np.ndarray, bool, int, float, complex))
 
 
 def checked(name: str, x: Any, position: int = 0) -> tuple[Any, ShapedArray]:
-    """An operand with its aval. Raises TypeError, with the function's name, for what is no array and no number."""
+    """An operand with its aval. Raises TypeError, with the function's name, for what is not an array and no number."""
     if type(x) not in _PLAIN and not isinstance(x, Tracer):
         x = from_protocol(x)
     try:

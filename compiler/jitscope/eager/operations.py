@@ -45,7 +45,7 @@ class EvaluationTrace(Trace):
 
 
 def _not_met(primitive: Primitive, args: tuple, params: dict[str, Any]) -> Any:
-    """The long way: values that are not arrays yet, operations that are no program, keys not met before."""
+    """The long way: values that are not arrays yet, operations that are not a program, keys not met before."""
     if primitive.evaluates:
         return primitive.evaluate(args, **params)
     if primitive is new_ref_p:

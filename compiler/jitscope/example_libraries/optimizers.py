@@ -78,7 +78,7 @@ def unpack_optimizer_state(opt_state: OptimizerState) -> Any:
 
 
 def pack_optimizer_state(marked_pytree: Any) -> OptimizerState:
-    """The state of which `unpack_optimizer_state` made this tree. Raises TypeError for leaves that are no JoinPoint."""
+    """The state of which `unpack_optimizer_state` made this tree. Raises TypeError for leaves that are not JoinPoint."""
     points, treedef = tree.flatten(marked_pytree)
     wrong = [point for point in points if not isinstance(point, JoinPoint)]
     if wrong:
@@ -266,7 +266,7 @@ def piecewise_constant(boundaries: Any, values: Any) -> Schedule:
 
 
 def make_schedule(scalar_or_schedule: Any) -> Schedule:
-    """A schedule: given, or constant. Raises TypeError for an array that is no scalar."""
+    """A schedule: given, or constant. Raises TypeError for an array that is not a scalar."""
     if callable(scalar_or_schedule):
         return scalar_or_schedule
     if jnp.ndim(scalar_or_schedule) != 0:

@@ -84,7 +84,7 @@ def buffer_callback(
 
     `has_side_effect`: it is called once for each time the program comes by, under vmap for each example; else as
     `pure_callback`, with `vmap_method`. `input_output_aliases` says by number which results begin with the values of which
-    arguments. `command_buffer_compatible` means nothing on the CPU. Raises TypeError for a `callback` that is no function,
+    arguments. `command_buffer_compatible` means nothing on the CPU. Raises TypeError for a `callback` that is not a function,
     ValueError for aliases that do not fit.
     """
     if not callable(callback):

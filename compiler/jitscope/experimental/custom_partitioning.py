@@ -21,7 +21,7 @@ __all__ = ["custom_partitioning"]
 
 class custom_partitioning:
     """A function that runs as it is on one device; over several, `def_partition` says how. `static_argnums`: positions of
-    arguments that are no arrays, which the callbacks are given first."""
+    arguments that are not arrays, which the callbacks are given first."""
 
     def __init__(self, fun: Callable[..., Any], static_argnums: int | Sequence[int] = ()):
         self.fun, self.partition = fun, None

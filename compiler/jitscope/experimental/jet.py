@@ -32,7 +32,7 @@ def jet(
     series = [v, 0, 0], give the derivatives along v. Computing n orders costs some n² times as much as fun, through `scan`,
     `while_loop` and `cond` 2ⁿ times.
 
-    Raises ValueError where series differ in length or in shape from their argument, TypeError for arguments that are no floats.
+    Raises ValueError where series differ in length or in shape from their argument, TypeError for arguments that are not floats.
 
     >>> from jitscope.experimental.jet import jet
     >>> jet(lambda x: x**3, (2.0,), ([1.0, 0.0, 0.0],))

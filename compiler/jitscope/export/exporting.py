@@ -87,7 +87,7 @@ def _traced(fun_jit: JitFunction, args: tuple, kwargs: dict[str, Any]) -> tuple[
 
 
 class NotJitted(TypeError, ValueError):
-    """What is to be exported is no jitted function."""
+    """What is to be exported is not a jitted function."""
 
 
 def _check_scopes(fun_jit: Any, args: tuple, kwargs: dict[str, Any]) -> None:

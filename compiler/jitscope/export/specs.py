@@ -19,7 +19,7 @@ def symbolic_args_specs(
 
     `shapes_specs`: a text as for `symbolic_shape` for all of them, None where shapes stay as they are, or a tree of those that
     is a prefix of `args`. `_` and `...` in a text are sizes of the array. `constraints` and `scope`: as for `symbolic_shape`.
-    Raises ValueError for specifications that are no prefix of `args`, and as `symbolic_shape` does.
+    Raises ValueError for specifications that are not a prefix of `args`, and as `symbolic_shape` does.
     """
     leaves, structure = tree.flatten(args)
     if isinstance(args, tuple) and isinstance(shapes_specs, list):

@@ -39,7 +39,7 @@ def register_pytree_node_serialization(
     """Let trees with nodes of a (registered) class be exported: its static data goes to bytes and back; `from_children(data,
     children)` builds the object, by default as the class was registered. Gives the class.
 
-    Raises ValueError for a name or class that is taken, and for a class that is no node of trees, without `from_children`.
+    Raises ValueError for a name or class that is taken, and for a class that is not a node of trees, without `from_children`.
     """
     if nodetype in _by_type:
         raise ValueError(
@@ -61,7 +61,7 @@ def register_pytree_node_serialization(
 
 
 def register_namedtuple_serialization(nodetype: Any, *, serialized_name: str) -> type:
-    """Let trees with namedtuples of a class be exported. Gives the class. Raises ValueError for what is no namedtuple."""
+    """Let trees with namedtuples of a class be exported. Gives the class. Raises ValueError for what is not a namedtuple."""
     fields = getattr(nodetype, "_fields", None)
     if fields is None or not issubclass(nodetype, tuple):
         raise ValueError(

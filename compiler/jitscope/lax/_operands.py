@@ -14,7 +14,7 @@ from ..symbolic.dimension import size
 
 def operands(name: str, *xs: Any) -> list[Any]:
     """Operands of one dtype, in one shape where they have as many axes. A Python number has its own dtype (float32, int32, …).
-    Raises TypeError for two dtypes and for what is no array."""
+    Raises TypeError for two dtypes and for what is not an array."""
     return in_one_shape(list(xs), of_one_dtype(name, xs))
 
 
@@ -76,5 +76,5 @@ def check_sizes(name: str, shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def axes_tuple(axes: Sequence[int]) -> tuple[int, ...]:
-    """Axes as a sorted tuple. Raises TypeError for what is no sequence of ints."""
+    """Axes as a sorted tuple. Raises TypeError for what is not a sequence of ints."""
     return tuple(sorted(map(operator.index, axes)))

@@ -292,7 +292,7 @@ def _selected(name: str, which: Any, cases: Sequence[Any]) -> Any:
 
 def round(x: Any, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZERO) -> Any:
     """To the nearest integer, element by element [...], halves as `rounding_method` says. x: floats. Raises TypeError
-    for others, ValueError for what is no RoundingMethod."""
+    for others, ValueError for what is not a RoundingMethod."""
     return ops.round_p(x, rounding_method=int(RoundingMethod(rounding_method)))
 
 
@@ -306,7 +306,7 @@ def conj(x: Any) -> Any:
 
 def convert_element_type(operand: Any, new_dtype: Any) -> Any:
     """The values [...] in another dtype; complex numbers lose their imaginary part on the way to reals. A Python type
-    (int, float) means its default dtype. Raises TypeError for what is no dtype, ValueError for None and for keys."""
+    (int, float) means its default dtype. Raises TypeError for what is not a dtype, ValueError for None and for keys."""
     if new_dtype is None:
         raise ValueError("lax.convert_element_type needs a dtype")
     dtype, aval = dtypes.canonicalize(new_dtype), aval_of(operand)

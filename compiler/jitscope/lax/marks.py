@@ -35,7 +35,7 @@ def create_token(_: Any = None) -> Token:
 
 
 def after_all(*operands: Token) -> Token:
-    """A token for all of several. Raises TypeError for what is no token."""
+    """A token for all of several. Raises TypeError for what is not a token."""
     if not all(isinstance(token, Token) for token in operands):
         raise TypeError("after_all joins tokens, which create_token makes")
     return Token()
@@ -43,7 +43,7 @@ def after_all(*operands: Token) -> Token:
 
 def optimization_barrier(operand: Any, /) -> Any:
     """The same tree of arrays. The compiler moves nothing across and merges no operation behind it with an equal one
-    before; nothing behind is computed before all of the operand is there. Raises TypeError for what is no array.
+    before; nothing behind is computed before all of the operand is there. Raises TypeError for what is not an array.
 
     On the CPU XLA takes barriers out early; they say what is meant, and hold where a compiler keeps to them.
     """
@@ -65,7 +65,7 @@ def composite(decomposition: Callable[..., Any], name: str, version: int = 0) ->
     Positional arguments are trees of arrays; keyword arguments are attributes, numbers, texts, arrays and sequences of those,
     which are known while tracing. The compiler for the CPU knows no such operations: what runs is the decomposition. The
     operation has neither derivative (ValueError; `custom_jvp` around it gives it one) nor map (NotImplementedError). Raises
-    UnexpectedTracerError where the decomposition uses a traced value that is no argument, TypeError for other attributes.
+    UnexpectedTracerError where the decomposition uses a traced value that is not an argument, TypeError for other attributes.
     """
 
     @functools.wraps(decomposition)

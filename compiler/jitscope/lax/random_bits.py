@@ -47,7 +47,7 @@ def rng_bit_generator(
 
 def rng_uniform(a: Any, b: Any, shape: Sequence[int]) -> Any:
     """Numbers of `shape` uniform in [a, b), of the scalars' dtype, from a generator with a state of its own: others at each
-    run. It has no derivative and no map (NotImplementedError). Raises ValueError for bounds that are no scalars of one
+    run. It has no derivative and no map (NotImplementedError). Raises ValueError for bounds that are not scalars of one
     dtype.
     """
     if isinstance(shape, int):

@@ -49,7 +49,7 @@ reduce_xor = _reduction(reduce.reduce_xor_p, "Exclusive or of booleans or bits")
 
 def argmax(operand: Any, axis: int, index_dtype: Any) -> Any:
     """The index of the first greatest element along an axis, [..., n] to [...]; a NaN counts as the greatest. operand:
-    real numbers. Raises TypeError for others, and for indices that are no integers, ValueError for axes that do not
+    real numbers. Raises TypeError for others, and for indices that are not integers, ValueError for axes that do not
     exist or are empty."""
     return reduce.argmax_p(operand, axes=(int(axis),), index_dtype=_index_dtype("argmax", index_dtype))
 

@@ -73,7 +73,7 @@ def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = No
 
 
 def transpose(operand: Any, permutation: Sequence[int]) -> Any:
-    """Result axis i is operand axis permutation[i]. Raises TypeError if that is no permutation."""
+    """Result axis i is operand axis permutation[i]. Raises TypeError if that is not a permutation."""
     if len(permutation) != aval_of(operand).ndim:
         raise TypeError(
             f"transpose: {tuple(permutation)} is not a permutation of the axes of {aval_of(operand).short()}"

@@ -1,6 +1,6 @@
 """Activation functions, element by element. The result has the shape of x, and its dtype where that is a float's; integers
 become floats as promotion says, but in functions that choose or cut (`relu`, `hard_tanh`, `identity`). All raise TypeError for
-what is no array and no number. Parameters (`alpha`, `negative_slope`, `b`) broadcast to x.
+what is not an array and no number. Parameters (`alpha`, `negative_slope`, `b`) broadcast to x.
 """
 
 from __future__ import annotations

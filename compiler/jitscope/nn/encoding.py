@@ -25,7 +25,7 @@ def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: Any = -1) -> A
 
     x: integers; what is outside [0, num_classes) gives zeros only. `dtype`: the default float if None. `axis` may be
     the name of a mapped axis of size `num_classes`: each example then gets the element of its own index, and no axis is
-    added. Raises TypeError for a `num_classes` that is no int, ValueError for an axis that does not exist. Floats are
+    added. Raises TypeError for a `num_classes` that is not an int, ValueError for an axis that does not exist. Floats are
     compared as they are, with a DeprecationWarning.
     """
     count = integer("one_hot", num_classes, "num_classes")

@@ -86,7 +86,7 @@ def normal(stddev: Any = 1e-2, dtype: Any = None) -> Initializer:
 
 def truncated_normal(stddev: Any = 1e-2, dtype: Any = None, lower: Any = -2.0, upper: Any = 2.0) -> Initializer:
     """Gives an initializer of stddev times standard normal numbers [*shape] that lie between `lower` and `upper`. It
-    raises ValueError for a dtype that is no float."""
+    raises ValueError for a dtype that is not a float."""
 
     def draw(key: Any, shape: tuple[int, ...], dtype: Any) -> Any:
         return random.truncated_normal(key, lower, upper, shape, dtype) * jnp.array(stddev, dtype)

@@ -1,7 +1,7 @@
 """Sums of exponentials, softmax, and standardizing, along axes.
 
 `axis` is an int, a tuple or None (all); `where` (booleans that broadcast to the array) picks the elements that count. All raise
-ValueError for axes that do not exist and TypeError for what is no array.
+ValueError for axes that do not exist and TypeError for what is not an array.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ runs as one compiled program; while tracing it records its equations.
 
 All take arrays, also NumPy's, and numbers; for anything else, lists included, they raise TypeError, unless they take a list of
 arrays. All raise ValueError for shapes that do not broadcast (ShapeError), axes that do not exist (AxisError) and sizes that are
-negative, TypeError for sizes that are no ints and dtypes that do not exist, NotImplementedError for `out`, since arrays cannot
+negative, TypeError for sizes that are not ints and dtypes that do not exist, NotImplementedError for `out`, since arrays cannot
 be written to. Below stands what a function raises besides.
 """
 

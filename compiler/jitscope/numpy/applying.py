@@ -98,7 +98,7 @@ def vectorize(
     and [..., m], and gives [..., n]. All further axes broadcast.
 
     It is mapped with vmap. Arguments in `excluded` (positions and names), and None, are passed on as they are. Raises
-    ValueError for sizes that disagree and for a text that is no signature, TypeError for another number of arguments or
+    ValueError for sizes that disagree and for a text that is not a signature, TypeError for another number of arguments or
     results than it names and for arguments by name that are not excluded.
     """
     names = frozenset(excluded)

@@ -1,6 +1,6 @@
 """Arithmetic, element by element: operands are promoted to one dtype and broadcast to one shape.
 
-All raise TypeError for what is no array and no number, and ValueError for shapes that do not broadcast.
+All raise TypeError for what is not an array and no number, and ValueError for shapes that do not broadcast.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def bincount(
 
     The result has `length` elements, or else as many as the greatest needs, at least `minlength`; what lies outside is
     left out, negative numbers count as 0. Raises ConcretizationTypeError while tracing without `length`, TypeError for
-    other dtypes than integers and for booleans as weights, ValueError for what is no vector.
+    other dtypes than integers and for booleans as weights, ValueError for what is not a vector.
     """
     if out_sharding is not None:
         return laid(out_sharding, bincount, x, weights, minlength, length=length)
@@ -174,8 +174,8 @@ def cov(
 
     `y` are further variables; `fweights` [k] (integers) and `aweights` [k] weigh observations, of both the absolute
     values count. The sum is divided by the count minus `ddof` (None: 0 with `bias`, else 1); `dtype` is that of the
-    computation. Raises ValueError for more than two axes and a `dtype` that is no float, RuntimeError for weights that
-    are no vector or of another size than the observations.
+    computation. Raises ValueError for more than two axes and a `dtype` that is not a float, RuntimeError for weights that
+    are not a vector or of another size than the observations.
     """
     if dtype is not None and not dtypes.is_inexact(requested(dtype, "cov")):
         raise ValueError(f"cov: the dtype must be a float or complex one, not {requested(dtype, 'cov').name}")
@@ -255,7 +255,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
 
     Beyond the ends: `left` and `right` (default: the end values; "extrapolate": the lines of the first and last piece).
     With `period` xp may be in any order. Raises ValueError for complex places, for other texts than "extrapolate" and
-    where xp and fp are no vectors of one size.
+    where xp and fp are not vectors of one size.
     """
     for end in (left, right):
         if isinstance(end, str) and end != "extrapolate":

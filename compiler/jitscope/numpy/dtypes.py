@@ -45,7 +45,7 @@ class ScalarType:
         self.__name__, self.dtype = name, np.dtype(dtype)
 
     def __call__(self, x: Any) -> Any:
-        """`x` as an array of this dtype. Raises TypeError for what is no array and no number, ValueError for None."""
+        """`x` as an array of this dtype. Raises TypeError for what is not an array and no number, ValueError for None."""
         if x is None:
             raise ValueError(f"{self.__name__}: None is no array")
         if hasattr(x, "__jitscope_array__"):
@@ -221,7 +221,7 @@ _ABSTRACT = frozenset(
 def issubdtype(arg1: Any, arg2: Any) -> bool:
     """Whether a dtype lies in a category (`floating`, `integer`, `dtypes.prng_key`, …) or equals another dtype.
 
-    bfloat16 and the floats of 8 and 4 bits are floating, int4 and uint4 are integers. Raises TypeError for what is no
+    bfloat16 and the floats of 8 and 4 bits are floating, int4 and uint4 are integers. Raises TypeError for what is not a
     dtype.
     """
     if is_extended(arg2):

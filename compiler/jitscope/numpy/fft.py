@@ -3,7 +3,7 @@
 `norm` says which way divides by the number n of elements: "backward" (None: the way back), "forward" (the way there) or
 "ortho" (both, by the root of n). `n` and `s` are the sizes of the transformed axes, to which the array is cut or filled
 up with zeros; of a half spectrum, those of the real side. Computed in single precision, or double for double operands.
-All raise TypeError for what is no array, ValueError for axes that do not exist, sizes that are not positive, and another `norm`.
+All raise TypeError for what is not an array, ValueError for axes that do not exist, sizes that are not positive, and another `norm`.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ def roots(p: Any, *, strip_zeros: bool = True) -> Any:
 
     Leading zeros are left out, which needs concrete values; with `strip_zeros` False there are always n - 1 zeros, and
     those that do not exist are NaN. They are the eigenvalues of the companion matrix. Raises ValueError for arrays that
-    are no vectors, ConcretizationTypeError while tracing with `strip_zeros`.
+    are not vectors, ConcretizationTypeError while tracing with `strip_zeros`.
     """
     aval = checked("roots", p)[1]
     if aval.ndim > 1:

@@ -84,7 +84,7 @@ def ldexp(x1: Any, x2: Any, /) -> Any:
     """x1 * 2 ** x2, element by element [...], for integers x2, also where 2 ** x2 alone is too large or too small.
     Integers x1 become floats.
 
-    Raises ValueError for complex x1 and for x2 that are no integers.
+    Raises ValueError for complex x1 and for x2 that are not integers.
     """
     x, (power, exponent) = array_operand("ldexp", operand("ldexp", x1, inexact=True)), checked("ldexp", x2, 1)
     if kind_of(x) == "c" or dtypes.kind(exponent.dtype) not in "biu":

@@ -102,7 +102,7 @@ r_, c_ = _Joined(0, 1, -1), _Joined(-1, 2, 0)
 
 def ix_(*args: Any) -> tuple[Any, ...]:
     """Vectors shaped so that together they index the grid of all combinations; boolean ones stand for where they hold. Raises
-    ValueError for what is no vector."""
+    ValueError for what is not a vector."""
     places = []
     for i, arg in enumerate(args):
         x = array_operand("ix_", arg)
@@ -117,7 +117,7 @@ def ix_(*args: Any) -> tuple[Any, ...]:
 @eager_jit(static="shape")
 def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     """The index along each axis of an array of `shape`, as a tuple, that each flat index [...] stands for; those out of
-    bounds are moved into bounds. Raises TypeError for indices that are no integers."""
+    bounds are moved into bounds. Raises TypeError for indices that are not integers."""
     sizes = shape_of("unravel_index", shape)
     flat = array_operand("unravel_index", indices)
     if kind_of(flat) not in "iu":
@@ -141,7 +141,7 @@ def ravel_multi_index(
     """The flat index of indices along each axis. `mode` for those out of bounds: "clip", "wrap" or "raise", a ValueError
     (while tracing, when the values are not known, it is "clip").
 
-    Raises ValueError for another number of arrays than of `dims`, for indices that are no integers and for other modes.
+    Raises ValueError for another number of arrays than of `dims`, for indices that are not integers and for other modes.
     """
     columns = list(multi_index)
     for x in columns:

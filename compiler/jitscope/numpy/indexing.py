@@ -26,7 +26,7 @@ from .reading import narrowed, read
 def getitem(self: Any, idx: Any, /) -> Any:
     """x[index]. Integers out of bounds are moved into bounds.
 
-    Raises IndexError for too many parts and for an integer index of an axis of size 0, TypeError for parts that are no
+    Raises IndexError for too many parts and for an integer index of an axis of size 0, TypeError for parts that are not
     index (lists among them), NonConcreteBooleanIndexError for traced masks.
     """
     x, index = self, idx

@@ -51,7 +51,7 @@ def _whole(name: str, x1: Any, x2: Any) -> list[Any]:
 @eager_jit()
 def gcd(x1: Any, x2: Any) -> Any:
     """The greatest common divisor, not negative, element by element [...]; 0 of two zeros. Raises ValueError for dtypes
-    that are no integers."""
+    that are not integers."""
     return _gcd(*_whole("gcd", x1, x2))
 
 
@@ -74,7 +74,7 @@ def _gcd(x: Any, y: Any) -> Any:
 @eager_jit()
 def lcm(x1: Any, x2: Any) -> Any:
     """The least common multiple, not negative, element by element [...]; 0 where one is 0. Raises ValueError for dtypes
-    that are no integers."""
+    that are not integers."""
     x, y = _whole("lcm", x1, x2)
     divisor = _gcd(x, y)
     none = eq_p(divisor, scalar_like(divisor, 0))

@@ -83,7 +83,7 @@ def broadcast(x: Any, own: tuple[int, ...], shape: tuple[int, ...]) -> Any:
 def promoted(name: str, xs: Sequence[Any], inexact: bool = False) -> tuple[list[Any], list[ShapedArray], Any, bool]:
     """Operands in their common dtype, their avals before, that dtype and whether it is weak. `inexact`: at least floats.
 
-    Raises TypeError for what is no array and TypePromotionError where no dtype holds all.
+    Raises TypeError for what is not an array and TypePromotionError where no dtype holds all.
     """
     pairs = [checked(name, x, i) for i, x in enumerate(xs)]
     avals = [aval for _, aval in pairs]

@@ -126,7 +126,7 @@ def _iterate(self: Any) -> Iterator[Any]:
 
 
 def _contains(self: Any, other: Any) -> bool:
-    """Whether a number is among the elements of a vector. Raises TypeError for what is no number, ValueError for arrays of
+    """Whether a number is among the elements of a vector. Raises TypeError for what is not a number, ValueError for arrays of
     other ranks."""
     if self.aval.ndim != 1 or checked("in", other)[1].ndim:
         raise ValueError(f"x in array: of a number and a vector; the array is {self.aval.short()}")

@@ -84,7 +84,7 @@ def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Any:
     An empty one counts as 0.
 
     With `trim_leading_zeros` the factors lose theirs first, so that they must be concrete. Raises ValueError for what
-    is no vector, TracerArrayConversionError for traced factors that are to be trimmed.
+    is not a vector, TracerArrayConversionError for traced factors that are to be trimmed.
     """
     if trim_leading_zeros:
         a1, a2 = (trim_zeros(v, trim="f") for v in (a1, a2))
@@ -131,7 +131,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
 @eager_jit(static="N increasing")
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     """The powers N - 1 to 0 (or rising) of every element of a vector [n], one row for each: [n, N] (None: N is n).
-    Raises ValueError for what is no vector and a negative N."""
+    Raises ValueError for what is not a vector and a negative N."""
     v = array_operand("vander", x)
     if aval_of(v).ndim != 1:
         raise ValueError(f"vander takes a vector; it got shape {aval_of(v).shape}")
@@ -189,7 +189,7 @@ def _element(x: Any, i: int) -> Any:
 @eager_jit(static="mode precision preferred_element_type")
 def convolve(a: Any, v: Any, mode: str = "full", *, precision: Any = None, preferred_element_type: Any = None) -> Any:
     """The convolution of vectors [m] and [n], in floats: `mode` "full" [m + n - 1], "same" [max(m, n)] or "valid"
-    (where they overlap wholly) [max(m, n) - min(m, n) + 1]. Raises ValueError for what is no vector, empty ones and
+    (where they overlap wholly) [max(m, n) - min(m, n) + 1]. Raises ValueError for what is not a vector, empty ones and
     other modes, TypeError for a `preferred_element_type` that does not hold the sums."""
     x, y = _vectors("convolve", a, v)
     if aval_of(x).size < aval_of(y).size:

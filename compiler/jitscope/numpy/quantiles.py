@@ -119,7 +119,7 @@ def _repeated(x: Any, count: int) -> Any:
 
 
 def _present(missing: Any, dtype: Any) -> Any:
-    """How many elements of each row are no NaN."""
+    """How many elements of each row are not NaN."""
     return reduce_sum_p(convert(not_p(missing), dtype), axes=(aval_of(missing).ndim - 1,))
 
 

@@ -110,7 +110,7 @@ def arange(
 
 
 def _symbolic(start: Any, stop: Any, step: Any, to: Any) -> Any:
-    """The range between sizes some of which are symbolic. Raises ValueError where one is no size, ConcretizationTypeError
+    """The range between sizes some of which are symbolic. Raises ValueError where one is not a size, ConcretizationTypeError
     for floats."""
     if not all(map(is_dimension, (start, stop, step))):
         raise ValueError(
@@ -294,7 +294,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     """Vectors spread over a grid: one array for each, all of one shape (`sparse`: of size 1 along the other axes).
 
     `indexing` "xy": the first vector varies along axis 1; "ij": along axis 0. Raises ValueError for others, for
-    arrays that are no vectors and for `copy=False`.
+    arrays that are not vectors and for `copy=False`.
     """
     if not copy:
         raise ValueError("meshgrid: copy=False is not supported, arrays share no memory")
@@ -320,7 +320,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
 
 def indices(dimensions: Sequence[int], dtype: Any = None, sparse: bool = False) -> Any:
     """The index of every element along each axis of an array of shape `dimensions`: [rank, *dimensions], or with
-    `sparse` a tuple of arrays of size 1 along the others. Raises TypeError for what is no sequence of sizes."""
+    `sparse` a tuple of arrays of size 1 along the others. Raises TypeError for what is not a sequence of sizes."""
     if not isinstance(dimensions, Iterable) or not getattr(dimensions, "ndim", 1):
         raise TypeError(f"indices takes a sequence of sizes, not {dimensions!r}")
     shape = shape_of("indices", dimensions)

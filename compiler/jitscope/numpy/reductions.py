@@ -1,7 +1,7 @@
 """Reductions.
 
 `axis` is None (all), an int or a tuple; `keepdims` leaves axes of size 1; `where` picks elements, `initial` starts. All raise
-ValueError for axes that do not exist, and TypeError for what is no array. `out` must be None.
+ValueError for axes that do not exist, and TypeError for what is not an array. `out` must be None.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def masked(name: str, x: Any, where: Any, filler: Any) -> Any:
 
 
 def strong(x: Any) -> Any:
-    """A reduction's result is no number the user wrote: it does not give way in promotion."""
+    """A reduction's result is not a number the user wrote: it does not give way in promotion."""
     aval = aval_of(x)
     return convert(x, aval.dtype) if aval.weak_type else x
 

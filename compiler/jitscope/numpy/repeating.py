@@ -132,7 +132,7 @@ def repeat(
 
     `total_repeat_length` fixes the size of the result, as it must where `repeats` is traced: what is over is cut off, what
     is missing is the last element again. Raises ShapeError (a TypeError and a ValueError) if the number of `repeats` is
-    not the axis's size or is negative, TypeError for lists and for what is no integer, ConcretizationTypeError for traced
+    not the axis's size or is negative, TypeError for lists and for what is not an integer, ConcretizationTypeError for traced
     `repeats` without a length.
     """
     if out_sharding is not None:

@@ -95,7 +95,7 @@ def take(
     """The elements of `a` at `indices` along `axis` (None: of the raveled array); the axis becomes those of `indices`.
 
     `mode` for indices out of bounds: "fill" (the default: `fill_value`, or NaN or the dtype's extreme), "clip", "wrap".
-    Raises TypeError for indices that are no integers, ValueError for an unknown mode.
+    Raises TypeError for indices that are not integers, ValueError for an unknown mode.
     """
     unsupported("take", out=out)
     x, i, how = array_operand("take", a), _integer_indices("take", indices), _mode("take", mode)

@@ -249,7 +249,7 @@ def tensorsolve(a: Any, b: Any, axes: tuple[int, ...] | None = None) -> Any:
 @eager_jit(static="n", nested=True)
 def matrix_power(a: Any, n: int) -> Any:
     """The n-th powers of square matrices [..., m, m], of that shape; n is a Python int, negative for powers of the
-    inverse. Raises TypeError for other n, and for arrays that are no square matrices."""
+    inverse. Raises TypeError for other n, and for arrays that are not square matrices."""
     x = array_operand("matrix_power", a)
     shape, count = aval_of(x).shape, integer("matrix_power", n, "n")
     if len(shape) < 2 or shape[-1] != shape[-2]:

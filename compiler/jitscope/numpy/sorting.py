@@ -112,7 +112,7 @@ def _rows(x: Any) -> list[Any]:
 
 
 def _kth(name: str, a: Any, kth: Any, axis: int) -> int:
-    """The axis. Raises TypeError for a `kth` that is no int, ValueError (as NumPy) for one out of bounds."""
+    """The axis. Raises TypeError for a `kth` that is not an int, ValueError (as NumPy) for one out of bounds."""
     _, aval = checked(name, a)
     if dtypes.is_complex(aval.dtype):
         raise NotImplementedError(f"{name}: complex numbers; use sort")
@@ -197,7 +197,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None, *, meth
     "left") or after them ("right"), as 32-bit integers [...].
 
     `sorter` [n] are the indices that sort `a`. `method` "compare_all" compares with every element, "sort" and "scan"
-    search by halving. Raises ValueError for other sides and methods and where `a` is no vector.
+    search by halving. Raises ValueError for other sides and methods and where `a` is not a vector.
     """
     if side not in ("left", "right"):
         raise ValueError(f"searchsorted: side is 'left' or 'right', not {side!r}")
@@ -227,7 +227,7 @@ def operands_apart(name: str, *xs: Any) -> list[Any]:
 def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = None) -> Any:
     """The number (32 bits) of the bin each element [...] lies in: bins are given by ascending or descending edges [n].
     With `right`, bins contain their upper edge, else the lower one. `method`: see `searchsorted`. Raises ValueError for
-    edges that are no vector."""
+    edges that are not a vector."""
     x, edges = array_operand("digitize", x), array_operand("digitize", bins)
     if aval_of(edges).ndim != 1:
         raise ValueError(f"digitize: bins must be a vector; they have shape {aval_of(edges).shape}")

@@ -194,7 +194,7 @@ atleast_3d = _at_least("atleast_3d", 3, lambda own: [[0, 1, 2], [0, 2], [2]][own
 
 
 def permuted(name: str, x: Any, axes: Sequence[Any]) -> Any:
-    """`x` with its axes in the order `axes`. Raises ShapeError if they are no permutation."""
+    """`x` with its axes in the order `axes`. Raises ShapeError if they are not a permutation."""
     rank = aval_of(x).ndim
     order = tuple(one_axis(name, i, rank) for i in axes)
     if sorted(order) != list(range(rank)):
@@ -205,7 +205,7 @@ def permuted(name: str, x: Any, axes: Sequence[Any]) -> Any:
 @eager_jit(static="axes")
 def transpose(a: Any, axes: Sequence[int] | None = None) -> Any:
     """`a` with its axes in the order `axes` (None: reversed): [m, n] to [n, m]. Raises ShapeError (a ValueError) if
-    they are no permutation."""
+    they are not a permutation."""
     x = array_operand("transpose", a)
     return permuted("transpose", x, range(aval_of(x).ndim)[::-1] if axes is None else axes)
 
@@ -213,7 +213,7 @@ def transpose(a: Any, axes: Sequence[int] | None = None) -> Any:
 @eager_jit(static="axes")
 def permute_dims(a: Any, /, axes: tuple[int, ...]) -> Any:
     """`a` with its axes in the order `axes`: [k, m, n] and (2, 0, 1) to [n, k, m]. Raises ShapeError (a ValueError) if
-    they are no permutation."""
+    they are not a permutation."""
     return permuted("permute_dims", array_operand("permute_dims", a), axes)
 
 

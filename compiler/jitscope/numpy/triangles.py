@@ -30,7 +30,7 @@ __all__ = ["diag", "diag_indices", "diag_indices_from", "diagflat", "diagonal", 
 
 def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, device: Any = None) -> Any:
     """Zeros [N, M] (None: [N, N]) with ones on the k-th diagonal, in `dtype` (None: the default float). Raises
-    ValueError for a `k` that is no integer."""
+    ValueError for a `k` that is not an integer."""
     rows, columns = shape = shape_of("eye", (N, N if M is None else M))
     to = default_float() if dtype is None else requested(dtype, "eye")
     if isinstance(k, Tracer):
@@ -57,7 +57,7 @@ def rows_and_columns(shape: tuple[int, ...], k: int) -> tuple[Any, Any]:
 
 
 def triangle(name: str, shape: tuple[int, ...], k: Any, compare: Any, to: Any) -> Any:
-    """Ones where a place, k rows further down, compares so with the diagonal; `k` is traced. Raises ValueError if it is no
+    """Ones where a place, k rows further down, compares so with the diagonal; `k` is traced. Raises ValueError if it is not an
     integer without axes."""
     aval = aval_of(k)
     if aval.shape or not dtypes.is_integer(aval.dtype):

@@ -252,7 +252,7 @@ def ppermute(x: Any, axis_name: Hashable, perm: Sequence[tuple[int, int]]) -> An
     """Each leaf sent from example to example by the pairs (source, destination); who gets nothing has zeros. Along several axes of
     a mesh, a tuple, the last one counts fastest.
 
-    Raises NameError for an unknown axis, ValueError for pairs that are no permutation, NotImplementedError for several axes under `vmap`.
+    Raises NameError for an unknown axis, ValueError for pairs that are not a permutation, NotImplementedError for several axes under `vmap`.
     """
     pairs, names = tuple((int(a), int(b)) for a, b in perm), _names(axis_name)
     name = names[0] if len(names) == 1 else names

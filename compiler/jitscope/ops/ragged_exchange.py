@@ -29,7 +29,7 @@ def ragged_all_to_all(
     sizes of what comes, by sender. Differentiable in operand and output. XLA's CPU runtime has no such exchange: each device
     gets all of operand, and picks its rows.
 
-    Raises ValueError for offsets and sizes that are no integers [d · k], NameError for an unknown axis.
+    Raises ValueError for offsets and sizes that are not integers [d · k], NameError for an unknown axis.
     """
     groups = checked_groups("ragged_all_to_all", axis_name, axis_index_groups)
     count = axis_size(axis_name) if groups is None else len(groups[0])

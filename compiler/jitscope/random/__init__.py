@@ -1,7 +1,7 @@
 """Random numbers: pure functions of a key. Bits equal JAX's (partitionable threefry).
 
 All samplers take a key (`key(seed)`) first and give the same numbers for the same key: use each key once, `split` it for more.
-`shape` and `dtype` are those of the result (None: the default float). All raise TypeError for what is no key, sizes that are no
+`shape` and `dtype` are those of the result (None: the default float). All raise TypeError for what is not a key, sizes that are no
 ints and dtypes that do not exist, ValueError for an array of keys (map over it) and negative sizes; `out_sharding` says how the
 result lies over several devices.
 """

@@ -27,7 +27,7 @@ def settled(
     """One typed key, and the dtype of the numbers to be drawn (`default` for None), which is of the given kinds
     and of 8 bits or more, or one of `also`.
 
-    Raises TypeError for what is no key, ValueError for several keys and `error` for another kind of dtype.
+    Raises TypeError for what is not a key, ValueError for several keys and `error` for another kind of dtype.
     """
     key = single(key, name)
     dtype = requested(default if dtype is None else dtype, f"random.{name}")
@@ -40,7 +40,7 @@ def settled(
 def drawn_shape(name: str, shape: Any, *params: Any, error: type[Exception] = ValueError) -> tuple[int, ...]:
     """The shape of the result: the given one, to which the parameters' broadcast, or theirs for None.
 
-    Raises `error` where they do not, TypeError for sizes that are no ints.
+    Raises `error` where they do not, TypeError for sizes that are not ints.
     """
     return shape_over(name, shape, *[aval_of(p).shape for p in params], error=error)
 

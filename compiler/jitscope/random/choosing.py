@@ -44,7 +44,7 @@ def _count(name: str, x: Any, dtype: Any) -> int:
 def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False, *, out_sharding: Any = None) -> Any:
     """`x` [..., n, ...] in random order along `axis`, all orders equally likely; an integer x stands for arange(x).
 
-    `independent`: each row along the axis gets an order of its own. Raises TypeError for lists and numbers that are no
+    `independent`: each row along the axis gets an order of its own. Raises TypeError for lists and numbers that are not
     integers, ValueError for an axis that there is not; a traced integer cannot be a size.
     """
     check_single(key, "permutation")
@@ -99,7 +99,7 @@ def choice(
 
     `replace`: whether an element may be chosen more than once. `p`: the probabilities, of a's size along the axis (equal
     ones by default). `mode`: how the Gumbel numbers are drawn that decide with p and without replacement, see `gumbel`.
-    Raises TypeError for a shape that is no sequence and for lists, ValueError for probabilities of another shape, and where
+    Raises TypeError for a shape that is not a sequence and for lists, ValueError for probabilities of another shape, and where
     there is too little to choose from.
     """
     if not isinstance(shape, Sequence):
@@ -169,7 +169,7 @@ def categorical(
 
     `shape`: that of the result; it ends with that of logits without the axis, which it is by default. `replace`: without
     it, the draws along the leading axes of `shape` differ from each other. `mode`: see `gumbel`. Raises TypeError for lists,
-    IndexError for an axis that there is not, ValueError for logits that are no floats, other shapes, and more draws without replacement than there are categories.
+    IndexError for an axis that there is not, ValueError for logits that are not floats, other shapes, and more draws without replacement than there are categories.
     """
     key = single(key, "categorical")
     logits, own, dtype = _array("categorical", logits)

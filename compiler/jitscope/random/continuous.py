@@ -76,7 +76,7 @@ def gumbel(key: Any, shape: Shape = (), dtype: Any = None, mode: str | None = No
 
     `mode`: "low" (the same as None) draws u to the precision of the dtype: in float32 the numbers end at 16.6. "high"
     draws twice the bits, for the tail of large numbers; "highest" is that for float32 with 64 bits as one fraction, and
-    "high" for other dtypes. Raises ValueError for other modes and for a dtype that is no float.
+    "high" for other dtypes. Raises ValueError for other modes and for a dtype that is not a float.
     """
     key, dtype = settled("gumbel", key, dtype)
     shape = drawn_shape("gumbel", shape)
@@ -119,7 +119,7 @@ def _smaller_half(bits: Any) -> tuple[Any, Any]:
 def pareto(key: Any, b: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Pareto numbers: density b / x^(b + 1) for x ≥ 1, exp(e / b) of exponential e.
 
-    `shape`: by default that of `b`. Raises ValueError for shapes that do not broadcast to it and a dtype that is no float.
+    `shape`: by default that of `b`. Raises ValueError for shapes that do not broadcast to it and a dtype that is not a float.
     """
     key, dtype = settled("pareto", key, dtype)
     shape = drawn_shape("pareto", shape, b)
@@ -133,7 +133,7 @@ def pareto(key: Any, b: Any, shape: Shape | None = None, dtype: Any = None, *, o
 def rayleigh(key: Any, scale: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Rayleigh numbers: density x exp(-x² / 2) for x > 0, sqrt(-2 log(u)) of uniform u, times `scale`.
 
-    `shape`: by default that of `scale`. Raises ValueError for shapes that do not broadcast to it and a dtype that is no
+    `shape`: by default that of `scale`. Raises ValueError for shapes that do not broadcast to it and a dtype that is not a
     float.
     """
     key, dtype = settled("rayleigh", key, dtype)
@@ -146,7 +146,7 @@ def rayleigh(key: Any, scale: Any, shape: Shape | None = None, dtype: Any = None
 def weibull_min(key: Any, scale: Any, concentration: Any, shape: Shape = (), dtype: Any = None) -> Any:
     """Weibull numbers: (-log(1 - u))^(1 / concentration) of uniform u, times `scale`.
 
-    `shape` is that of u; the parameters broadcast with it, and keep their dtypes. Raises ValueError for a dtype that is no
+    `shape` is that of u; the parameters broadcast with it, and keep their dtypes. Raises ValueError for a dtype that is not a
     float.
     """
     key, dtype = settled("weibull_min", key, dtype)
@@ -169,7 +169,7 @@ def triangular(
     """Numbers in [left, right] whose density rises linearly to `mode` and falls linearly from there.
 
     `shape`: by default that of the parameters together. Raises ValueError for shapes that do not broadcast to it and a
-    dtype that is no float.
+    dtype that is not a float.
     """
     key, dtype = settled("triangular", key, dtype)
     shape = drawn_shape("triangular", shape, left, mode, right)
@@ -189,7 +189,7 @@ def truncated_normal(
     """Standard normal numbers strictly between `lower` and `upper`.
 
     `shape`: by default that of the parameters together. Raises ValueError for shapes that do not broadcast to it and a
-    dtype that is no float.
+    dtype that is not a float.
     """
     key, dtype = settled("truncated_normal", key, dtype)
     shape = drawn_shape("truncated_normal", shape, lower, upper)
@@ -210,7 +210,7 @@ def truncated_normal(
 def geometric(key: Any, p: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """How many trials of probability `p` the first success takes: 1 + floor(log(u) / log(1 - p)) of uniform u.
 
-    `shape`: by default that of `p`. Raises ValueError for shapes that do not broadcast to it and a dtype that is no
+    `shape`: by default that of `p`. Raises ValueError for shapes that do not broadcast to it and a dtype that is not an
     integer.
     """
     p, aval = checked("random.geometric", p)

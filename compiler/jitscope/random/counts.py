@@ -53,7 +53,7 @@ def poisson(key: Any, lam: Any, shape: Shape | None = None, dtype: Any = None, *
     """Poisson numbers of mean `lam` (converted to float32): integers, -1 where lam is negative or NaN.
 
     Below 10 by counting uniform factors (Knuth), from there by the transformed rejection of Hörmann (1993). `shape`: by default
-    that of `lam`. Raises ValueError for shapes that do not broadcast to it and a dtype that is no integer, and
+    that of `lam`. Raises ValueError for shapes that do not broadcast to it and a dtype that is not an integer, and
     NotImplementedError for keys of other generators than threefry.
     """
     key, dtype = settled("poisson", key, dtype, "iu", int)
@@ -115,7 +115,7 @@ def binomial(key: Any, n: Any, p: Any, shape: Shape | None = None, dtype: Any = 
 
     Up to a mean of 10 by adding the gaps between successes, above by the transformed rejection of Hörmann (1993).
     `shape`: by default that of the parameters together. Raises ValueError for shapes that do not broadcast to it and a
-    dtype that is no float.
+    dtype that is not a float.
     """
     key, dtype = settled("binomial", key, dtype)
     (p,), _, number, _ = promoted("random.binomial", (p,), inexact=True)

@@ -25,7 +25,7 @@ def beta(key: Any, a: Any, b: Any, shape: Shape | None = None, dtype: Any = None
     """Beta numbers: density x^(a - 1) (1 - x)^(b - 1) / B(a, b) on (0, 1), x / (x + y) of gamma x and y.
 
     `shape`: by default that of the parameters together. Raises ValueError for shapes that do not broadcast to it and a
-    dtype that is no float.
+    dtype that is not a float.
     """
     key, dtype = settled("beta", key, dtype)
     shape = drawn_shape("beta", shape, a, b)
@@ -41,7 +41,7 @@ def dirichlet(key: Any, alpha: Any, shape: Shape | None = None, dtype: Any = Non
     """Dirichlet vectors of parameters [..., n]: n positive numbers of sum 1, gamma numbers over their sum.
 
     `shape` is that of the result without its last axis; by default that of alpha's leading axes. Raises ValueError for a
-    scalar alpha, shapes that do not broadcast, and a dtype that is no float.
+    scalar alpha, shapes that do not broadcast, and a dtype that is not a float.
     """
     key, dtype = settled("dirichlet", key, dtype)
     own = aval_of(alpha).shape
@@ -60,7 +60,7 @@ def dirichlet(key: Any, alpha: Any, shape: Shape | None = None, dtype: Any = Non
 def chisquare(key: Any, df: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Chi-square numbers of `df` degrees of freedom: twice gamma numbers of df / 2.
 
-    `shape`: by default that of `df`. Raises ValueError for shapes that do not broadcast to it and a dtype that is no float.
+    `shape`: by default that of `df`. Raises ValueError for shapes that do not broadcast to it and a dtype that is not a float.
     """
     key, dtype = settled("chisquare", key, dtype)
     shape = drawn_shape("chisquare", shape, df)
@@ -76,7 +76,7 @@ def f(
     """F numbers: the ratio of two chi-square numbers, each over its degrees of freedom.
 
     `shape`: by default that of the parameters together. Raises ValueError for shapes that do not broadcast to it and a
-    dtype that is no float.
+    dtype that is not a float.
     """
     key, dtype = settled("f", key, dtype)
     shape = drawn_shape("f", shape, dfnum, dfden)
@@ -90,7 +90,7 @@ def f(
 def t(key: Any, df: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Student's t numbers of `df` degrees of freedom: a normal number over the root of a chi-square one over df.
 
-    `shape`: by default that of `df`. Raises ValueError for shapes that do not broadcast to it and a dtype that is no float.
+    `shape`: by default that of `df`. Raises ValueError for shapes that do not broadcast to it and a dtype that is not a float.
     """
     key, dtype = settled("t", key, dtype)
     shape = drawn_shape("t", shape, df)
@@ -119,7 +119,7 @@ def generalized_normal(key: Any, p: Any, shape: Shape = (), dtype: Any = None, *
 def ball(key: Any, d: int, p: Any = 2, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Vectors [*shape, d] uniform in the ball of the p-norm, |x₁|^p + … + |x_d|^p ≤ 1, by the method of Barthe et al. (2005).
 
-    Raises TypeError for a `d` that is no int.
+    Raises TypeError for a `d` that is not an int.
     """
     key, dtype = settled("ball", key, dtype, ANY)
     shape = drawn_shape("ball", shape)

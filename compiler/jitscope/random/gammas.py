@@ -126,7 +126,7 @@ def gamma(key: Any, a: Any, shape: Shape | None = None, dtype: Any = None, *, ou
     distribution function).
 
     `shape`: by default that of `a`. For small a many numbers are too small for the dtype, and 0: see `loggamma`. Raises
-    ValueError for shapes that do not broadcast to it and a dtype that is no float.
+    ValueError for shapes that do not broadcast to it and a dtype that is not a float.
     """
     return _drawn("gamma", key, a, shape, dtype)
 

@@ -67,7 +67,7 @@ def key(seed: Any, *, impl: str | None = None, dtype: Any = None) -> Any:
     """A key (a scalar of dtype `key<fry>`) from an integer seed.
 
     The option random_seed_offset is added to the seed; `impl` or `dtype` names the generator (None: the option
-    default_prng_impl). Raises TypeError for seeds that are no integer scalars (vmap goes over several), OverflowError for ints
+    default_prng_impl). Raises TypeError for seeds that are not integer scalars (vmap goes over several), OverflowError for ints
     of more than 64 bits, ValueError for an unknown `impl`.
     """
     return random_seed_p(_seed(seed), impl=_chosen(impl, dtype))
@@ -97,7 +97,7 @@ def PRNGKey(seed: Any, *, impl: str | None = None) -> Any:
 
 
 def _generator(key: Any, quietly: bool = False) -> KeyDType | None:
-    """The generator of a raw key; None for a typed one. Raises TypeError for what is no key."""
+    """The generator of a raw key; None for a typed one. Raises TypeError for what is not a key."""
     aval = aval_of(key)
     if isinstance(aval.dtype, KeyDType):
         return None
@@ -120,13 +120,13 @@ def _object_to_raw_keys() -> None:
 
 
 def typed(key: Any) -> tuple[Any, bool]:
-    """A key in its typed form, and whether it came that way. Raises TypeError for what is no key."""
+    """A key in its typed form, and whether it came that way. Raises TypeError for what is not a key."""
     impl = _generator(key)
     return (key, True) if impl is None else (random_wrap_p(key, impl=impl), False)
 
 
 def check_single(key: Any, name: str) -> None:
-    """Raise TypeError for what is no key, ValueError for an array of keys."""
+    """Raise TypeError for what is not a key, ValueError for an array of keys."""
     shape = aval_of(key).shape
     shape = shape if _generator(key, quietly=True) is None else shape[:-1]
     if shape:
@@ -142,7 +142,7 @@ def single(key: Any, name: str) -> Any:
 def split(key: Any, num: int | Sequence[int] = 2) -> Any:
     """`num` new keys (an int or a shape), independent of each other; do not use `key` itself again.
 
-    Raises ValueError for an array of keys, TypeError for a `num` that is no int.
+    Raises ValueError for an array of keys, TypeError for a `num` that is not an int.
     """
     check_single(key, "split")
     return _split(key, shape_of("random.split", num))
@@ -170,7 +170,7 @@ def pair(key: Any) -> tuple[Any, Any]:
 def fold_in(key: Any, data: Any) -> Any:
     """A new key from a key and a number, for instance that of a step (converted to uint32).
 
-    Raises ValueError for an array of keys, TypeError for data that is no real scalar, OverflowError for Python ints that do
+    Raises ValueError for an array of keys, TypeError for data that is not a real scalar, OverflowError for Python ints that do
     not fit a uint32.
     """
     check_single(key, "fold_in")

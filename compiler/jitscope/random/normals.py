@@ -44,7 +44,7 @@ def lognormal(
 def maxwell(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Maxwell numbers [*shape]: the length of a vector of three standard normal numbers.
 
-    Raises ValueError for a dtype that is no float.
+    Raises ValueError for a dtype that is not a float.
     """
     key, dtype = settled("maxwell", key, dtype)
     parts = normal(key, (*drawn_shape("maxwell", shape), 3), dtype)
@@ -56,7 +56,7 @@ def double_sided_maxwell(key: Any, loc: Any, scale: Any, shape: Shape = (), dtyp
     """Maxwell numbers with a random sign, times `scale`, plus `loc`.
 
     The result has the shape `shape` + that of the parameters together (for () that of the parameters twice). Raises
-    ValueError for a dtype that is no float.
+    ValueError for a dtype that is not a float.
     """
     key, dtype = settled("double_sided_maxwell", key, dtype)
     own = drawn_shape("double_sided_maxwell", None, loc, scale)
@@ -71,7 +71,7 @@ def double_sided_maxwell(key: Any, loc: Any, scale: Any, shape: Shape = (), dtyp
 def wald(key: Any, mean: Any, shape: Shape | None = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Wald (inverse Gaussian) numbers of that mean and of shape parameter 1, by the method of Michael, Schucany and Haas.
 
-    `shape`: by default that of `mean`. Raises ValueError for shapes that do not broadcast to it and a dtype that is no
+    `shape`: by default that of `mean`. Raises ValueError for shapes that do not broadcast to it and a dtype that is not a
     float.
     """
     key, dtype = settled("wald", key, dtype)
@@ -101,7 +101,7 @@ def multivariate_normal(
     `shape` is that of the result without its last axis; by default that of the leading axes of both together. `dtype` (by
     default that of the parameters) is z's. `method`: F is the Cholesky factor, or made of the eigenvectors ("eigh") or
     the singular vectors ("svd") of cov, which may then be singular. Raises ValueError for other methods, for a mean or
-    cov of too few dimensions or other sizes, shapes that do not broadcast, and a dtype that is no float.
+    cov of too few dimensions or other sizes, shapes that do not broadcast, and a dtype that is not a float.
     """
     if method not in _METHODS:
         raise ValueError(f"random.multivariate_normal: method is one of {', '.join(_METHODS)}, not {method!r}")
@@ -138,7 +138,7 @@ def orthogonal(
 ) -> Any:
     """Random matrices [*shape, n, m] with orthonormal columns, or rows if there are fewer of these; all equally likely.
 
-    `m` is n by default. A complex dtype gives unitary ones. Raises TypeError for sizes that are no ints, ValueError for an
+    `m` is n by default. A complex dtype gives unitary ones. Raises TypeError for sizes that are not ints, ValueError for an
     integer dtype.
     """
     key, dtype = settled("orthogonal", key, dtype, ANY)

@@ -57,7 +57,7 @@ def uniform(
 ) -> Any:
     """Floats uniform in [minval, maxval), which broadcast to `shape`.
 
-    Raises ValueError for a dtype that is no float, TypeError for bounds that do not broadcast to the shape.
+    Raises ValueError for a dtype that is not a float, TypeError for bounds that do not broadcast to the shape.
     """
     key, dtype = settled("uniform", key, dtype)
     if shape is None:
@@ -119,7 +119,7 @@ def bernoulli(
     """Booleans, true with probability `p`, of `shape` (by default p's).
 
     `mode`: "high" draws twice the bits, so that probabilities below the precision of p's dtype come out right, too. Raises
-    TypeError for a p that is no float, ValueError for another mode.
+    TypeError for a p that is not a float, ValueError for another mode.
     """
     if mode not in ("high", "low"):
         raise ValueError(f"random.bernoulli: mode is 'high' or 'low', not {mode!r}")
@@ -151,9 +151,9 @@ def rademacher(key: Any, shape: Shape = (), dtype: Any = None, *, out_sharding: 
 @eager_jit(static="shape dtype", nested=True)
 def randint(key: Any, shape: Shape, minval: Any, maxval: Any, dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Integers [*shape] uniform in [minval, maxval), which broadcast to `shape`; minval where that is empty. Raises
-    TypeError for a dtype that is no integer.
+    TypeError for a dtype that is not an integer.
 
-    `maxval` may be one more than the dtype holds. Ranges that are no power of 2 are slightly uneven; 8 and 16 bits are
+    `maxval` may be one more than the dtype holds. Ranges that are not a power of 2 are slightly uneven; 8 and 16 bits are
     drawn from 32.
     """
     key, dtype = settled("randint", key, dtype, "iu", int, TypeError, _SMALL_INTS)

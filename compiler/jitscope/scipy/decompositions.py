@@ -40,7 +40,7 @@ def complex_of(dtype: Any) -> Any:
 @eager_jit(static="lower " + _IGNORED, nested=True)
 def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     """The upper triangular U with Uᴴ U = a (`lower`: L with L Lᴴ = a), for Hermitian positive definite matrices [...,
-    n, n] of which that triangle is read; NaN for others. Raises TypeError or ValueError for what is no square
+    n, n] of which that triangle is read; NaN for others. Raises TypeError or ValueError for what is not a square
     matrix."""
     x = matrices("cholesky", a, errors=_BY_RANK)
     return ops.cholesky_p(x) if lower else ops.adjoint(ops.cholesky_p(ops.adjoint(x)))

@@ -84,7 +84,7 @@ tree.register_pytree_node(
 
 
 def _rebuilt(grid: Any, values: Any, fill_value: Any, method: str, bounds_error: bool) -> RegularGridInterpolator:
-    """One of the same parts, unchecked: trees are also built of what is no array."""
+    """One of the same parts, unchecked: trees are also built of what is not an array."""
     made = object.__new__(RegularGridInterpolator)
     made.grid, made.values, made.fill_value = grid, values, fill_value
     made.method, made.bounds_error = method, bounds_error

@@ -65,7 +65,7 @@ def expm(A: Any, *, upper_triangular: bool = False, max_squarings: int = 16) -> 
     """The exponentials of square matrices [..., n, n], by scaling and squaring of a Padé approximant.
 
     `upper_triangular`: they are, which saves a factorization. NaN for matrices so large that they would take more than
-    `max_squarings` squarings. Raises ValueError for what is no square matrix, TypeError for half precision.
+    `max_squarings` squarings. Raises ValueError for what is not a square matrix, TypeError for half precision.
     """
     x = matrices("expm", A)
     aval = aval_of(x)
@@ -139,7 +139,7 @@ def _squared(x: Any, count: Any, spread: Any, most: int) -> Any:
 
 def expm_frechet(A: Any, E: Any, *, method: str | None = None, compute_expm: bool = True) -> Any:
     """The exponential of A and its derivative in the direction E, both [..., n, n]; the derivative alone unless
-    `compute_expm`. `method` changes nothing. Raises ValueError for what are no square matrices of one shape."""
+    `compute_expm`. `method` changes nothing. Raises ValueError for what are not square matrices of one shape."""
     return _expm_frechet(A, E, compute_expm)
 
 
@@ -187,7 +187,7 @@ def sqrtm(A: Any, blocksize: int = 1) -> Any:
     where there is none that is a function of the matrix. Differentiable where no two eigenvalues of the root add up to
     zero.
 
-    Raises NotImplementedError for `blocksize` above 1, ValueError for what is no square matrix.
+    Raises NotImplementedError for `blocksize` above 1, ValueError for what is not a square matrix.
     """
     if blocksize > 1:
         raise NotImplementedError("sqrtm works column by column; leave out blocksize")
@@ -248,7 +248,7 @@ def funm(A: Any, func: Callable[[Any], Any], disp: bool = True) -> Any:
     `disp` False, also an estimate of the relative error.
 
     By Parlett's recurrence on the Schur form, which is inexact where eigenvalues are close to each other. No
-    derivative. Raises ValueError for what is no square matrix.
+    derivative. Raises ValueError for what is not a square matrix.
     """
     x = arrays_of_floats("funm", A)
     if aval_of(x).ndim != 2 or aval_of(x).shape[0] != aval_of(x).shape[1]:

@@ -122,7 +122,7 @@ def _at_one(a: Any, b: Any, c: Any) -> Any:
 
 
 def _split(a: Any, b: Any, c: Any, x: Any) -> Any:
-    """The two series in 1 - x, where c - a - b is no integer."""
+    """The two series in 1 - x, where c - a - b is not an integer."""
     rest, away = c - a - b, 1.0 - x
     left = _at_one(a, b, c) * hypergeometric_series([a, b], [1.0 - rest], away)
     right = _at_one(c - a, c - b, c) * hypergeometric_series([c - a, c - b], [1.0 + rest], away)

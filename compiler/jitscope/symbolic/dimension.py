@@ -230,7 +230,7 @@ def is_symbolic_dim(p: Any) -> bool:
 
 
 def size(n: Any) -> Any:
-    """A size as an int, or as it is if it is symbolic. Raises TypeError for what is no size."""
+    """A size as an int, or as it is if it is symbolic. Raises TypeError for what is not a size."""
     return n if isinstance(n, Dim) else operator.index(n)
 
 

@@ -20,7 +20,7 @@ def symbolic_shape(
 
     Expressions have variables (names), numbers, `+ - * ^`, floordiv, mod, max and min. `_` is one size and `...` (or None for
     the whole text) the rest of the sizes of `like`. `constraints` are those of a new scope (see SymbolicScope), `scope` is one
-    that is there. Raises ValueError for a text that is no shape, for sizes that differ from those of `like`, and if both
+    that is there. Raises ValueError for a text that is not a shape, for sizes that differ from those of `like`, and if both
     `scope` and `constraints` are given.
     """
     shown = repr(shape_spec)

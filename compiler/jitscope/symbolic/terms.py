@@ -67,7 +67,7 @@ class Term:
         return Term(combined(self.factors, 1, other.factors, 1))
 
     def divided(self, other: Term) -> Term | None:
-        """The quotient, or None if it is no term."""
+        """The quotient, or None if it is not a term."""
         factors = combined(self.factors, 1, other.factors, -1)
         return None if any(exponent < 0 for _, exponent in factors) else Term(factors)
 

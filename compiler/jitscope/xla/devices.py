@@ -106,7 +106,7 @@ _count: int | None = None
 def device_count() -> int:
     """How many devices the CPU counts as: what `set_device_count` said, else JITSCOPE_NUM_CPU_DEVICES, else 1.
 
-    JITSCOPE_CPU_DEVICES is read too. Raises ValueError for a text that is no positive integer.
+    JITSCOPE_CPU_DEVICES is read too. Raises ValueError for a text that is not a positive integer.
     """
     if _client is not None:
         return len(_client.local_devices())

@@ -143,7 +143,7 @@ Lines = dict[str, "Instruction | None"]
 def parse(source: str, known: Lines | None = None) -> tuple[Computation, ...]:
     """The computations in a module's text, without XLA's remarks in long tuples (`/*index=5*/`); exactly one of them is the
     entry. `known` holds lines that were read before: of equal lines there is one instruction. Raises ValueError when there
-    is no entry."""
+    is not an entry."""
     found = tuple(_computations(_REMARK.sub("", source).splitlines(), {} if known is None else known))
     if sum(c.is_entry for c in found) != 1:
         raise ValueError("this is no text of an HLO module: it has no entry computation")

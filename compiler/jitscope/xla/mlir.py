@@ -36,7 +36,7 @@ _unknown: Any = None
 
 
 class MlirError(ValueError):
-    """Text or bytecode that is no valid module."""
+    """Text or bytecode that is not a valid module."""
 
 
 def bindings() -> SimpleNamespace:
@@ -135,7 +135,7 @@ def element_type(dtype: np.dtype) -> Any:
 
 @lru_cache(maxsize=4096)
 def tensor_type(shape: tuple[int, ...], dtype: np.dtype) -> Any:
-    """The type of an array with that shape and np.dtype; sizes that are no numbers are left open."""
+    """The type of an array with that shape and np.dtype; sizes that are not numbers are left open."""
     element = element_type(dtype)
     if not all(isinstance(n, int) for n in shape):
         open_size = bindings().ir.ShapedType.get_dynamic_size()

@@ -27,7 +27,7 @@ class _State(NamedTuple):
 
 
 def vector(x0: Any) -> Any:
-    """The place to begin. Raises TypeError for what is no array, ValueError for one of another rank than 1."""
+    """The place to begin. Raises TypeError for what is not an array, ValueError for one of another rank than 1."""
     if not hasattr(x0, "shape"):
         raise TypeError(f"minimize: x0 must be a vector, it is {type(x0).__name__}: wrap it in jnp.array(...)")
     if len(x0.shape) != 1:

@@ -55,7 +55,7 @@ def minimize(
     search), for BFGS `line_search_maxiter` (10), for L-BFGS `maxcor` (10 steps kept), `ftol`, `maxfun`, `maxgrad`, `maxls`.
     `tol` is accepted and changes nothing: give `gtol`. Works under jit and vmap, with derivatives in forward mode alone.
 
-    Raises TypeError where `args` is no tuple or `x0` holds no floats, ValueError for another method. Gradients are derived,
+    Raises TypeError where `args` is not a tuple or `x0` holds no floats, ValueError for another method. Gradients are derived,
     so SciPy's `jac`, and its bounds and constraints, are not here.
     """
     if not isinstance(args, tuple):

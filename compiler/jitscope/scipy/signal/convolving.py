@@ -3,7 +3,7 @@
 `mode`: "full" (every place where the two meet: m + n - 1), "same" (as large as the first, from the middle of "full") or "valid"
 (where the smaller lies wholly inside the larger: m - n + 1). The larger one must be the larger along every axis. Integers and
 booleans become floats (SciPy keeps them). All raise ValueError for another mode, ranks and sizes that do not fit and arrays
-without elements, TypeError for what is no array.
+without elements, TypeError for what is not an array.
 """
 
 from __future__ import annotations

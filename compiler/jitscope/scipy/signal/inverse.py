@@ -47,7 +47,7 @@ def istft(
     elements, and the signal [..., n]. `boundary`: `stft` continued it at its ends, and that is cut off.
 
     It is the signal whose stretches come closest; where no window reaches it is 0. Raises ValueError for sizes and axes that
-    do not fit, TypeError for what is no array. Source: D. Griffin, J. Lim, IEEE Trans. ASSP 32 (1984).
+    do not fit, TypeError for what is not an array. Source: D. Griffin, J. Lim, IEEE Trans. ASSP 32 (1984).
     """
     x = jnp.asarray(array_operand("istft", Zxx))
     if x.ndim < 2:

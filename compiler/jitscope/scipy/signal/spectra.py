@@ -5,7 +5,7 @@
 elements are transformed, the rest being zeros. `detrend`, "constant", "linear", False or a function of arrays with
 stretches along the last axis, is applied to each. `return_onesided`: frequencies that are not negative only, for real signals.
 
-All raise ValueError for sizes and words that do not fit, TypeError for what is no array; a UserWarning says where they take
+All raise ValueError for sizes and words that do not fit, TypeError for what is not an array; a UserWarning says where they take
 something else than asked. Differences to SciPy: `nperseg` is the signal's length by default in `csd` and `welch` (there 256).
 """
 

@@ -37,7 +37,7 @@ def linear_map(name: str, f: Any) -> Callable[[Any], Any]:
 
 def vectors(name: str, b: Any, x0: Any) -> tuple[Any, Any]:
     """The right-hand side and the first guess (None: zeros) as trees of arrays. Raises ValueError where their structures or
-    shapes differ, TypeError for leaves that are no arrays."""
+    shapes differ, TypeError for leaves that are not arrays."""
     b = tree.map(lambda x: jnp.asarray(checked(name, x, 1)[0]), b)
     if x0 is None:
         return b, tree.map(jnp.zeros_like, b)

@@ -50,7 +50,7 @@ def bessel_jn(z: Any, *, v: int, n_iter: int = 50) -> Any:
     """The Bessel functions of the first kind of orders 0 to v at real z: an array of shape [v + 1, *z.shape].
 
     By Miller's backward recurrence (DLMF 3.6) from order `n_iter` on, which must be well above |z| and v. Raises
-    ValueError for v above n_iter, TypeError for complex z and for v and n_iter that are no ints (traced ones are
+    ValueError for v above n_iter, TypeError for complex z and for v and n_iter that are not ints (traced ones are
     unknown).
     """
     (z,) = real_operands("bessel_jn", z, error=TypeError)

@@ -65,7 +65,7 @@ def digamma(x: Any) -> Any:
 @eager_jit(nested=True)
 def polygamma(n: Any, x: Any) -> Any:
     """The n-th derivative of digamma at x, element by element [...]. n: integers, from 0 on; x: real. Raises ValueError
-    for n that are no integers, and for complex numbers."""
+    for n that are not integers, and for complex numbers."""
     order = checked("polygamma", n)[1]
     if not is_integer(order.dtype):
         raise ValueError(f"polygamma: n must be of an integer dtype, it is {order.short()}")

@@ -37,7 +37,7 @@ class gaussian_kde:
     The covariance of each point's density is the data's times a squared factor. `bw_method` gives it: "scott" (None)
     neff^(-1 / (d + 4)), "silverman" ((d + 2) neff / 4)^(-1 / (d + 4)), neff being the number of points, for weights
     1 / sum of their squares; a number; or a function of this object. Raises ValueError for fewer than two elements, weights of
-    another shape and another `bw_method`, NotImplementedError for complex numbers, TypeError for what is no array.
+    another shape and another `bw_method`, NotImplementedError for complex numbers, TypeError for what is not an array.
     """
 
     __slots__ = _FIELDS

@@ -15,7 +15,7 @@ from .. import special
 @eager_jit(nested=True)
 def logpmf(x: Any, n: Any, p: Any) -> Any:
     """The logarithm of the probability of the counts `x` [..., k] in `n` trials with probabilities `p` [..., k]; -inf where they do
-    not sum up to n. Raises ValueError for x and n that are no integers, TypeError for complex p."""
+    not sum up to n. Raises ValueError for x and n that are not integers, TypeError for complex p."""
     return _logpmf("multinomial.logpmf", x, n, p)
 
 

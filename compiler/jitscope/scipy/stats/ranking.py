@@ -2,7 +2,7 @@
 
 NaN counts as one value, the greatest, in `mode`, and makes all ranks NaN. `nan_policy`: "propagate"; "omit" is there for `sem`
 only, "raise" nowhere, since values are not known while a program is made. All raise ValueError for other words and axes that
-are not there, TypeError for what is no array.
+are not there, TypeError for what is not an array.
 """
 
 from __future__ import annotations
