@@ -63,7 +63,9 @@ def _memory() -> weakref.WeakKeyDictionary[Any, dict[Any, Body]]:
     return _while_tracing.setdefault(root, weakref.WeakKeyDictionary()) if root else _traced
 
 
-def _trace(fun: Callable[..., Any], in_tree: Any, avals: Sequence[ShapedArray]) -> Body:
+def flattened(fun: Callable[..., Any], in_tree: Any) -> tuple[Callable[..., list[Any]], list[Any]]:
+    """`fun` as a function of flat leaves that gives flat leaves, and a list to which it appends the structure of its result.
+    It raises TypeError for results that are not arrays."""
     trees: list[Any] = []
 
     def flat(*leaves: Any) -> list[Any]:
@@ -73,6 +75,11 @@ def _trace(fun: Callable[..., Any], in_tree: Any, avals: Sequence[ShapedArray]) 
         trees.append(out_tree)
         return found
 
+    return flat, trees
+
+
+def _trace(fun: Callable[..., Any], in_tree: Any, avals: Sequence[ShapedArray]) -> Body:
+    flat, trees = flattened(fun, in_tree)
     names = tuple(tree.leaf_paths(in_tree.unflatten(range(in_tree.num_leaves))))
     debug = DebugInfo(name_of(fun), names, defined=source.position_of_function(fun))
     return Body(trace_to_jaxpr(flat, avals, debug), trees[0])

@@ -12,7 +12,7 @@ from ..core.avals import aval_of, tangent_aval
 from ..core.jaxpr import DebugInfo, Jaxpr
 from ..core.staging import eval_jaxpr, trace_to_jaxpr
 from ..core.trace import Tracer
-from .bodies import check_leaves, name_of
+from .bodies import check_leaves, flattened, name_of
 from .custom_vjp import custom_vjp
 from .rule_values import pair_of
 
@@ -100,15 +100,7 @@ def closure_convert(fun: Callable[..., Any], *example_args: Any) -> tuple[Callab
     another structure.
     """
     leaves, in_tree = tree.flatten(example_args)
-    trees: list[Any] = []
-
-    def flat(*values: Any) -> list[Any]:
-        out = fun(*in_tree.unflatten(values))
-        found, out_tree = tree.flatten(out)
-        check_leaves(found, out, f"{name_of(fun)} returned, at result")
-        trees.append(out_tree)
-        return found
-
+    flat, trees = flattened(fun, in_tree)
     avals = check_leaves(leaves, example_args, "closure_convert was called with, at example arguments")
     closed = trace_to_jaxpr(flat, avals, DebugInfo(name_of(fun), defined=source.position_of_function(fun)))
     hoisted = [isinstance(c, Tracer) and dtypes.is_inexact(aval_of(c).dtype) for c in closed.consts]

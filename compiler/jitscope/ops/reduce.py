@@ -65,8 +65,8 @@ def _restore(x, shape, axes):
     return broadcast_in_dim(x, shape, tuple(i for i in range(len(shape)) if i not in axes))
 
 
-class ReduceChoose(Reduce):
-    """Max or min over `axes`; the tangent is the mean of the tangents at the places where it is taken."""
+class ReduceBy(Reduce):
+    """A reduction over `axes` by one operation of StableHLO."""
 
     def __init__(self, name, builder, identity):
         super().__init__(name)
@@ -74,6 +74,10 @@ class ReduceChoose(Reduce):
 
     def lower(self, ctx, x, /, *, axes):
         return ctx.reduce(x, self.identity(ctx.avals_in[0].dtype), ctx.builder(self.builder), axes)
+
+
+class ReduceChoose(ReduceBy):
+    """Max or min over `axes`; the tangent is the mean of the tangents at the places where it is taken."""
 
     def jvp(self, primals, tangents, /, *, axes):
         (x,), (t,) = primals, tangents
@@ -130,7 +134,7 @@ def _shifted_products(rows, ones, n, last, reverse):
 reduce_prod_p = ReduceProd("reduce_prod")
 
 
-class ReduceBits(Discrete, Reduce):
+class ReduceBits(Discrete, ReduceBy):
     """And, or of booleans or bits over `axes`."""
 
     accepts = "biu"
@@ -138,13 +142,6 @@ class ReduceBits(Discrete, Reduce):
     def abstract(self, x, /, *, axes):
         found, effects = super().abstract(x, axes=axes)
         return found.strong(), effects
-
-    def __init__(self, name, builder, identity):
-        super().__init__(name)
-        self.builder, self.identity = builder, identity
-
-    def lower(self, ctx, x, /, *, axes):
-        return ctx.reduce(x, self.identity(ctx.avals_in[0].dtype), ctx.builder(self.builder), axes)
 
 
 def _all_bits(dtype):
