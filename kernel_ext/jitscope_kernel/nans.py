@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Callable
 from typing import Any
@@ -36,7 +37,9 @@ class NanHunt(Shown):
     ):
         if call_is_for_jax(function, args, kwargs):
             asked = jaxwatch.ask(observe.ledger(), function, args, kwargs)
-            self.report: Any = by_parts.hunt(asked.row, asked.given, callbacks)
+            plain = asked.given is not None  # of others, a run may change objects of the user's
+            again = functools.partial(jaxwatch.run_again, function, args, kwargs) if plain else None
+            self.report: Any = by_parts.hunt(asked.row, asked.given, callbacks, again)
             super().__init__(nans.hunt_document(self.report, observe.ledger().cell_of))
             return
         python = getattr(function, "_fun", function)

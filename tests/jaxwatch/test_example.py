@@ -41,3 +41,7 @@ def test_the_notebook_runs_and_shows_what_it_says(tmp_path):
     (error,) = [cell for cell in notebook.cells if "def error(" in cell.source]
     cards = [card for document in documents(error) for card in document.get("cards", [])]
     assert [(card["function"], card["cause"]) for card in cards] == [("error", "shape")]
+    (hunt,) = [cell for cell in notebook.cells if cell.source.startswith("%nans")]
+    (found,) = documents(hunt)
+    assert found["kind"] == "nan-hunt" and found["sharp_bit"] == "where-grad-nan"
+    assert [edit["text"] for fix in found["fixes"] for edit in fix["edits"]] == ["jnp.where(p > 0, p, 1.0)"]

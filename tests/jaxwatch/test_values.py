@@ -1,5 +1,7 @@
 """Values, comparisons and hunts for NaNs in programs of jax: they are run by parts, and that is the program that jax runs."""
 
+from pathlib import Path
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -109,6 +111,62 @@ def test_the_first_nan_is_found(watcher, case):
     assert found.line in lines
     made = [np.isnan(x).any() for x in found.inputs]
     assert not any(made) and np.isnan(found.outputs[0]).any()
+
+
+def quotient(v):
+    return v / v.sum()
+
+
+def entropy(v):
+    return (v * jnp.log(v)).sum()
+
+
+def raised(v):
+    return jnp.exp(v) / jnp.exp(v).sum()
+
+
+FIXES = {
+    "a quotient": (quotient, jnp.zeros(3), "jnp.where(v.sum() == 0, 1, v.sum())", lambda v: v * 0),
+    "of a batch": (jax.jit(jax.vmap(quotient)), jnp.eye(2)[:1] * 0, "jnp.where(v.sum() == 0, 1, v.sum())", lambda v: v * 0),
+    "a logarithm": (entropy, jnp.arange(3.0), "jnp.where(v > 0, v, 1.0)", lambda v: 2 * np.log(2)),
+    "a backward pass": (jax.grad(rooted), jnp.arange(2.0), "jnp.where(v > 0, v, 1.0)", lambda v: v / 2),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", FIXES.values(), ids=FIXES)
+def test_fixes_of_a_nan_are_run_and_leave_no_trace(watcher, case):
+    function, argument, text, right = case
+    with np.errstate(all="ignore"):
+        before = np.asarray(function(argument))
+    found = find_nan(function)(argument)
+    (fix,) = found.document["fixes"]
+    assert [edit["text"] for edit in fix["edits"]] == [text]
+    assert fix["checked"].startswith("Run with these arguments: the NaN is gone")
+    assert np.asarray(function(argument)).tobytes() == before.tobytes()
+    lines = Path(__file__).read_text().splitlines()
+    edit = fix["edits"][0]
+    line = lines[edit["line"] - 1]
+    fixed = line[: edit["column"]] + edit["text"] + line[edit["end_column"] :]
+    given = {"jnp": jnp}
+    exec("def f(v):\n" + fixed, given)
+    python = jax.grad(given["f"]) if function is FIXES["a backward pass"][0] else given["f"]
+    assert np.allclose(python(argument[0] if argument.ndim == 2 else argument), right(argument), atol=1e-6)
+
+
+def test_objects_that_a_run_would_change_have_no_fixes(watcher):
+    from flax import nnx
+
+    class Count(nnx.Module):
+        def __init__(self):
+            self.n = nnx.Variable(jnp.zeros(()))
+
+        def __call__(self, v):
+            self.n[...] += 1
+            return v / v
+
+    count = Count()
+    found = find_nan(nnx.jit(lambda count, v: count(v)))(count, jnp.zeros(2))
+    assert found.primitive == "div" and found.document["fixes"] == [] and float(count.n[...]) == 0
 
 
 def test_arguments_that_have_one_and_results_without_one(watcher):

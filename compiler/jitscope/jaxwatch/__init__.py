@@ -7,7 +7,7 @@ hears of it, `signatures` keeps the key of the call, `translating` gives the jax
 to equations, `programs` is what views take for a compiled program.
 """
 
-from .asking import Asked as Asked, ask as ask, traced as traced
+from .asking import Asked as Asked, ask as ask, run_again as run_again, traced as traced
 from .calls import Calls as Calls
 from .errors import is_flag as is_flag, is_tracer as is_tracer, keep as keep, stopped as stopped
 from .private import Missing as Missing, capabilities as capabilities, there as there

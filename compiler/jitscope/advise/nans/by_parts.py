@@ -4,7 +4,7 @@ remembers from which equation it came."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -21,10 +21,11 @@ from ...observe.values import MEMORY, SECONDS, Evaluable
 from ...observe.values.evaluation import Evaluation, Stopped
 from ...observe.values.summary import numbers
 from . import causes
-from .report import Answer, where_around
+from .report import Answer, Ran, where_around
 
 
 Test = Callable[[np.ndarray], Any]
+Again = Callable[[], Sequence[Any]]
 
 
 class _Origin(NamedTuple):
@@ -138,13 +139,13 @@ def _outwards(path: str) -> Any:
 
 
 class PartsReport(Answer):
-    """What the hunt found, as `report.Report` has it. Fixes are not tried: the function is not run again."""
+    """What the hunt found, as `report.Report` has it."""
 
-    def __init__(self, row: Row, program: Evaluable) -> None:
-        self.name, self.fixes, self.retrace = row.function, [], None
+    def __init__(self, row: Row, program: Evaluable, again: Again | None) -> None:
+        self.name, self._again = row.function, again
         start = time.perf_counter()
         names = program.closed.jaxpr.debug.arg_names
-        compiled = _compiled(row, program)
+        compiled = self._compiled = _compiled(row, program)
         self.nan = any(np.isnan(x).any() for x in compiled)
         self.found = self.nan or any(np.isinf(x).any() for x in compiled)
         self._origin: _Origin | None = None
@@ -180,6 +181,17 @@ class PartsReport(Answer):
                 f"{self.name} gives {self.what}; the operation that makes it is in a loop of more iterations than are looked at, or was not "
                 "run by itself"
             )
+
+    @property
+    def can_run_again(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self._again is not None
+
+    def run_again(self) -> Ran | None:
+        assert self._again is not None
+        return Ran(_numbers(self._again()))
+
+    def ran(self) -> Ran:
+        return Ran(self._compiled)
 
     @property
     def given(self) -> list[Given]:
@@ -225,12 +237,16 @@ def _compiled(row: Row, program: Evaluable) -> list[np.ndarray]:
     buffers = row.takes.buffers(program.arrays) if row.takes is not None and entry is not None else None
     if entry is None or buffers is None:
         raise LookupError(f"the program of {row.function} is no longer there: call it once more")
-    found = [numbers(buf) for buf in entry.executable.run(buffers)]
+    return _numbers(entry.executable.run(buffers))
+
+
+def _numbers(values: Sequence[Any]) -> list[np.ndarray]:
+    found = map(numbers, values)
     return [x for x in found if x is not None and x.dtype.kind in "fc"]
 
 
-def hunt(row: Row, given: Any = None, callbacks: bool = False) -> PartsReport:
+def hunt(row: Row, given: Any = None, callbacks: bool = False, again: Again | None = None) -> PartsReport:
     """Look for the first NaN in the results of a row's program on the arguments `given` (None: those of its call); if they have
-    none, for the first infinity. Raises LookupError where these are gone, ValueError where the program is not run again, RuntimeError
+    none, for the first infinity. `again` runs the function as its code is now, to check fixes. Raises LookupError where these are gone, ValueError where the program is not run again, RuntimeError
     where the operation was not found."""
-    return PartsReport(row, row.entry.evaluable(row, given, callbacks))
+    return PartsReport(row, row.entry.evaluable(row, given, callbacks), again)

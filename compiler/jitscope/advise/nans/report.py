@@ -7,13 +7,16 @@ import ast
 import dataclasses
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...backend.array import to_array
 from ...backend.hunt import Finding, Given, Hunt, infinities, nans
 from ...backend.hunt.frames import Frame
+from ...backend.hunt.programs import run
 from ...core import advice, source
+from ...core.axes import current_axes, use_axes
 from ...core.jaxpr import ClosedJaxpr, Literal
 from ...core.source import Position
 from . import causes
@@ -42,12 +45,46 @@ def hunt(
     return Report(name, one, retrace)
 
 
+class Ran(NamedTuple):
+    """A run of the function of a hunt: its results and, where that is known, what the `where` gave that hid the bad value."""
+
+    results: list[np.ndarray]
+    masked: np.ndarray | None = None
+
+
 class Answer:
-    """What every kind of hunt says, from what it found: whether it is a NaN (`nan`), in a `derivative`, below a `where`."""
+    """What every kind of hunt says, from what it found: whether it is a NaN (`nan`), in a `derivative`, below a `where`; the first bad
+    operation and what made the infinity before it."""
 
     nan: Any
     derivative: Any
     where: Any
+    finding: Any
+    infinity: Any
+
+    can_run_again: Any
+    """Whether fixes are looked for, and checked by running the function."""
+
+    def run_again(self) -> Ran | None:
+        """Run the function as its code is now; None where it gives results of other shapes."""
+        raise NotImplementedError
+
+    def ran(self) -> Ran:
+        """The run in which the bad value was found."""
+        raise NotImplementedError
+
+    @functools.cached_property
+    def source(self) -> Finding | None:
+        """The operation to look at: what made the infinity in the backward pass, else the first bad one."""
+        infinity = self.infinity
+        return infinity if infinity is not None and infinity.transforms and infinity.position else self.finding
+
+    @functools.cached_property
+    def fixes(self) -> list[Any]:
+        """What to write instead, each checked by running it: `rewriting.Checked`."""
+        from .rewriting import checked_fixes
+
+        return checked_fixes(self) if self.can_run_again and self.finding is not None else []
 
     @property
     def what(self) -> str:
@@ -99,12 +136,6 @@ class Report(Answer):
                 if found is not None:
                     return found
         return None
-
-    @functools.cached_property
-    def source(self) -> Finding | None:
-        """The operation to look at: what made the infinity in the backward pass, else the first bad one."""
-        infinity = self.infinity
-        return infinity if infinity is not None and infinity.transforms and infinity.position else self.finding
 
     @functools.cached_property
     def where(self) -> Position | None:
@@ -183,12 +214,38 @@ class Report(Answer):
         """How the results of the program with flags differ from those of the compiled one; "" if they are the same bit by bit."""
         return _difference(self.hunt)
 
-    @functools.cached_property
-    def fixes(self) -> list[Any]:
-        """What to write instead, each checked by running it: `rewriting.Checked`."""
-        from .rewriting import checked_fixes
+    @property
+    def can_run_again(self) -> bool:
+        return self.retrace is not None
 
-        return checked_fixes(self) if self.retrace is not None and self.finding is not None else []
+    def run_again(self) -> Ran | None:
+        assert self.retrace is not None
+        fresh = (*current_axes(), (object(), 1))  # no trace from before is found again
+        with use_axes(fresh):
+            closed = self.retrace()
+        if [a.shape for a in closed.out_avals] != [np.shape(x) for x in self.hunt.results]:
+            return None
+        return Ran([np.asarray(x) for x in run(closed, self.hunt.whole.args)], self._masked(closed))
+
+    def ran(self) -> Ran:
+        return Ran([np.asarray(to_array(x)) for x in self.hunt.results], self._masked(self.hunt.closed))
+
+    def _masked(self, closed: ClosedJaxpr) -> np.ndarray | None:
+        """What the `where` at a line gives, if the program has it at its top."""
+        found = [
+            eqn.outvars[0]
+            for eqn in closed.eqns
+            if self.where is not None
+            and eqn.primitive.name == "select_n"
+            and "transpose" not in source.transforms_of(eqn.traceback)
+            and (at := source.user_position(eqn.traceback)) is not None
+            and (at.file, at.line) == (self.where.file, self.where.line)
+        ]
+        if not found:
+            return None
+        return np.asarray(
+            run(closed.map_jaxpr(lambda jaxpr: jaxpr.replace(outvars=[found[-1]])), self.hunt.whole.args)[0]
+        )
 
 
 def _maker(frame: Frame, atom: Any) -> str:

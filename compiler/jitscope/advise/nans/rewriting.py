@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...backend.array import to_array
-from ...backend.hunt.programs import run
 from ...core import advice, source
-from ...core.axes import current_axes, use_axes
-from ...core.jaxpr import ClosedJaxpr
 from ...core.source import Position
 from ..code.text import Code
 from ..code.trial import holding, rewritten, runs_elsewhere
@@ -21,7 +17,7 @@ from . import causes
 
 
 if TYPE_CHECKING:
-    from .report import Report
+    from .report import Answer
 
 
 class Checked(NamedTuple):
@@ -33,7 +29,7 @@ class Checked(NamedTuple):
     checked: str
 
 
-def checked_fixes(report: Report) -> list[Checked]:
+def checked_fixes(report: Answer) -> list[Checked]:
     """The fixes that keep the results as they were, but for the NaN. The simplest that works is enough."""
     if not report.nan and not report.derivative:
         return []  # the infinity may be meant
@@ -47,7 +43,7 @@ def checked_fixes(report: Report) -> list[Checked]:
 Proposal = tuple[str, Edit, Position]
 
 
-def _proposals(report: Report) -> Iterator[Proposal]:
+def _proposals(report: Answer) -> Iterator[Proposal]:
     for finding in (report.source, report.finding, report.infinity):
         position = finding.position if finding else None
         if position is None:
@@ -74,9 +70,9 @@ def _guarded(node: ast.AST) -> ast.expr | None:
     return None
 
 
-def _guards(report: Report, code: Code, path: list[ast.AST], part: ast.expr, position: Position) -> Iterator[Proposal]:
+def _guards(report: Answer, code: Code, path: list[ast.AST], part: ast.expr, position: Position) -> Iterator[Proposal]:
     node, text = path[0], ast.unparse(part)
-    jnp = _numpy(path)
+    jnp = _numpy(path, position)
     if report.where is not None:
         mask = _mask(report.where)
         if mask is not None:
@@ -112,7 +108,7 @@ def _guards(report: Report, code: Code, path: list[ast.AST], part: ast.expr, pos
         yield words, Edit(code.span(part), f"{inner} - {jnp}.max({text}, axis=-1, keepdims=True)"), position
 
 
-def _is_product(report: Report) -> bool:
+def _is_product(report: Answer) -> bool:
     return report.finding is not None and report.finding.primitive == "mul"
 
 
@@ -121,13 +117,16 @@ def _inner(node: ast.expr) -> str:
     return text if isinstance(node, (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.Constant)) else f"({text})"
 
 
-def _numpy(path: Sequence[ast.AST]) -> str:
-    """What the code calls jitscope.numpy."""
+def _numpy(path: Sequence[ast.AST], position: Position) -> str:
+    """What the code calls jitscope.numpy, or jax.numpy; NumPy is no help to a traced value."""
+    functions = holding(path, position)
+    given = functions[0].__globals__ if functions else {}
     for node in ast.walk(path[-1]):
         if (
             isinstance(node, ast.Attribute)
             and isinstance(node.value, ast.Name)
             and node.attr in ("where", "log", "sqrt", "exp", "sum")
+            and getattr(given.get(node.value.id), "__name__", "") != "numpy"
         ):
             return node.value.id
     return "jnp"
@@ -160,54 +159,35 @@ def _mask(where: Position) -> tuple[str, Any] | None:
 # Proofs --------------------------------------------------------------------------------------------------------------------------
 
 
-def _proof(report: Report, position: Position, edits: tuple[Edit, ...]) -> str:
+def _proof(report: Answer, position: Position, edits: tuple[Edit, ...]) -> str:
     """How the fix was proved, or ""."""
-    assert report.retrace is not None
-    hunt = report.hunt
     if runs_elsewhere(position.file):
         return ""
     try:
         functions = holding(advice.path_at(position), position)
         text = applied("".join(source.lines_of(position.file)), edits)
-        fresh = (*current_axes(), (object(), 1))  # no trace from before is found again
-        with rewritten(functions, text, position.file) as changed, use_axes(fresh):
-            closed = report.retrace() if changed else None
-        if closed is None or [a.shape for a in closed.out_avals] != [np.shape(x) for x in hunt.results]:
-            return ""
-        results = [np.asarray(x) for x in run(closed, hunt.whole.args)]
+        with rewritten(functions, text, position.file) as changed:
+            after = report.run_again() if changed else None
+        before = report.ran()
     except Exception:  # code of the user's that was changed: whatever it raises, this is no fix
         return ""
-    before = [np.asarray(to_array(x)) for x in hunt.results]
-    if any(causes.bad(x).any() for x in results if causes.wide(x).dtype.kind in "fc"):
+    if after is None or [x.shape for x in after.results] != [x.shape for x in before.results]:
         return ""
-    if not all(_kept(a, b) for a, b in zip(before, results)):
+    if any(causes.bad(x).any() for x in after.results if causes.wide(x).dtype.kind in "fc"):
         return ""
-    values = [_value_of(program, hunt.whole.args, report.where) for program in (hunt.closed, closed)]
-    if values[0] is not None and values[1] is not None and not _kept(values[0], values[1]):
+    pairs = [*zip(before.results, after.results)]
+    valued = before.masked is not None and after.masked is not None
+    if valued:
+        pairs.append((before.masked, after.masked))  # pyright: ignore[reportArgumentType]
+    if not all(_kept(*pair) for pair in pairs):
         return ""
-    finite = sum(int((~causes.bad(x)).sum()) for x in before if causes.wide(x).dtype.kind in "fc")
+    finite = sum(int((~causes.bad(x)).sum()) for x in before.results if causes.wide(x).dtype.kind in "fc")
     numbers = (
         "the finite number of the result is" if finite == 1 else f"the {finite:,} finite numbers of the result are"
     )
     same = f", {numbers} as before to four digits" if finite else ""
-    same += ", the value of the where is the same" if values[0] is not None and values[1] is not None else ""
+    same += ", the value of the where is the same" if valued else ""
     return f"Run with these arguments: the {report.what.removeprefix('an ')} is gone{same}."
-
-
-def _value_of(closed: ClosedJaxpr, args: Sequence[Any], where: Position | None) -> np.ndarray | None:
-    """What the `where` at a line gives, if the program has it at its top."""
-    found = [
-        eqn.outvars[0]
-        for eqn in closed.eqns
-        if where is not None
-        and eqn.primitive.name == "select_n"
-        and "transpose" not in source.transforms_of(eqn.traceback)
-        and (at := source.user_position(eqn.traceback)) is not None
-        and (at.file, at.line) == (where.file, where.line)
-    ]
-    return (
-        np.asarray(run(closed.map_jaxpr(lambda jaxpr: jaxpr.replace(outvars=[found[-1]])), args)[0]) if found else None
-    )
 
 
 def _kept(before: np.ndarray, after: np.ndarray) -> bool:
