@@ -114,7 +114,7 @@ def _listen(listeners: list[EventListener], callback: EventListener) -> None:
 
 def _stop(listeners: list[EventListener], callback: EventListener) -> None:
     if callback not in listeners:
-        raise ValueError(f"{callback!r} is no listener, or no longer")
+        raise ValueError(f"{callback!r} is not a listener, or no longer")
     listeners.remove(callback)
     _follow_compiler()
 

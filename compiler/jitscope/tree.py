@@ -222,7 +222,7 @@ def broadcast(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf = None) -> Any:
         parts = treedef.flatten_up_to(full_tree)
     except (ValueError, TypeError) as error:
         where = first_difference(prefix_tree, full_tree, is_leaf, ("the prefix", "the full tree")) or error
-        raise ValueError(f"tree.broadcast: the first tree is no prefix of the second: {where}") from None
+        raise ValueError(f"tree.broadcast: the first tree is not a prefix of the second: {where}") from None
     full = flatten_leaves(full_tree)[1]
     repeated = [[leaf] * structure(part).num_leaves for leaf, part in zip(found, parts)]
     return full.unflatten(itertools.chain.from_iterable(repeated))
@@ -467,7 +467,7 @@ def register_dataclass(
     if not dataclasses.is_dataclass(nodetype):
         if data_fields is None or meta_fields is None:
             raise TypeError(
-                f"register_dataclass: {name} is no dataclass: put @dataclasses.dataclass below the decorator, or name "
+                f"register_dataclass: {name} is not a dataclass: put @dataclasses.dataclass below the decorator, or name "
                 "data_fields and meta_fields"
             )
     else:

@@ -329,10 +329,10 @@ def test_masks(mask: np.ndarray) -> None:
 @pytest.mark.parametrize(
     ("index", "error", "words"),
     [
-        ([0, 1], TypeError, "a list is no index"),
-        (1.0, TypeError, "float is no index"),
-        ({}, IndexError, "dict is no index"),
-        ("a", TypeError, "text is no index"),
+        ([0, 1], TypeError, "a list is not an index"),
+        (1.0, TypeError, "float is not an index"),
+        ({}, IndexError, "dict is not an index"),
+        ("a", TypeError, "text is not an index"),
         (np.array([1.0]), TypeError, r"integers or booleans, not f32\[1\]"),
         ((0, 0, 0, 0), IndexError, r"shape \(3, 4, 2\), 3 axes, and 4 were given"),
         ((..., ...), IndexError, "one ellipsis"),

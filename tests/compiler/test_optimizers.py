@@ -218,5 +218,5 @@ def test_mistakes_are_named() -> None:
         o.piecewise_constant_schedule(1.0, {3: -0.1})
     with pytest.raises(ValueError, match=r"it got 2 schedules and 2 boundaries"):
         o.join_schedules([o.constant_schedule(1.0)] * 2, [1, 2])
-    with pytest.raises(ValueError, match=r"static_args \['decay'\] are no parameters of sgd"):
+    with pytest.raises(ValueError, match=r"static_args \['decay'\] are not parameters of sgd"):
         o.inject_hyperparams(o.sgd, static_args="decay")

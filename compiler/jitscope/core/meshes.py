@@ -172,7 +172,7 @@ class Mesh(_Grid):
         places = np.nonzero(mine)
         block = tuple(slice(int(p.min()), int(p.max()) + 1) for p in places)
         if not mine[block].all():
-            raise ValueError("the devices of this process are no block of the mesh")
+            raise ValueError("the devices of this process are not a block of the mesh")
         return Mesh(self.devices[block], self.axis_names, self.axis_types)
 
     @property

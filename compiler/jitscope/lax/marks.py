@@ -75,7 +75,7 @@ def composite(decomposition: Callable[..., Any], name: str, version: int = 0) ->
         body = trace_body(functools.partial(decomposition, **attributes), structure, avals)
         if any(isinstance(x, Tracer) for x in (*tree.leaves(attributes), *body.closed.consts)):
             raise UnexpectedTracerError(
-                f"composite {name!r}: {name_of(decomposition)} uses a traced value that is no positional argument: pass it "
+                f"composite {name!r}: {name_of(decomposition)} uses a traced value that is not a positional argument: pass it "
                 "as one"
             )
         return body.out_tree.unflatten(bind_composite(body.closed, leaves, name, attributes, int(version)))

@@ -86,7 +86,9 @@ def _check(query: Any, key: Any, value: Any, bias: Any, mask: Any, **lengths: An
         )
     queries, own_heads = query.shape[1:3]
     if not heads or own_heads % heads:
-        raise ValueError(f"{where} query has {own_heads} heads, which is no multiple of the {heads} of key and value")
+        raise ValueError(
+            f"{where} query has {own_heads} heads, which is not a multiple of the {heads} of key and value"
+        )
     if mask is not None and mask.dtype != dtypes.bool_:
         raise ValueError(f"{where} mask must be of booleans, not {mask.dtype.name}; to add to the logits, use bias")
     for name, x in (("bias", bias), ("mask", mask)):

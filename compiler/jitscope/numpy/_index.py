@@ -49,7 +49,7 @@ def parse(index: Any, shape: tuple[int, ...]) -> Index:
     no index, NonConcreteBooleanIndexError for traced masks."""
     parts = list(index) if isinstance(index, tuple) and type(index) is not Slice else [index]
     if isinstance(index, list):
-        raise TypeError("a list is no index here: use x[jnp.array(list)] or x[tuple(list)], whichever is meant")
+        raise TypeError("a list is not an index here: use x[jnp.array(list)] or x[tuple(list)], whichever is meant")
     parts = [_value(part, index) for part in parts]
     if sum(part is Ellipsis for part in parts) > 1:
         raise IndexError("an index can have only one ellipsis (...)")
@@ -112,12 +112,12 @@ def _value(part: Any, index: Any) -> Any:
             return part if not isinstance(part, np.ndarray) or part.ndim else int(part)
         raise TypeError(f"an index must be of integers or booleans, not {aval_of(part).short()}")
     if isinstance(part, str):
-        raise TypeError(f"text is no index: {part!r}")
+        raise TypeError(f"text is not an index: {part!r}")
     try:
         return operator.index(part)
     except TypeError:
         kind = TypeError if isinstance(part, (float, complex)) else IndexError
-        raise kind(f"a {type(part).__name__} is no index: {part!r}") from None
+        raise kind(f"a {type(part).__name__} is not an index: {part!r}") from None
 
 
 def _mask(part: Any) -> Any:

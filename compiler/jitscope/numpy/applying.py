@@ -86,7 +86,7 @@ _SIGNATURE = re.compile(
 
 def _core_dims(signature: str) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
     if not _SIGNATURE.match(signature):
-        raise ValueError(f"vectorize: {signature!r} is no signature such as '(n,m),(m)->(n)'")
+        raise ValueError(f"vectorize: {signature!r} is not a signature such as '(n,m),(m)->(n)'")
     sides = signature.split("->")
     return tuple([tuple(re.findall(r"\w+", group)) for group in re.findall(_DIMENSIONS, side)] for side in sides)  # pyright: ignore[reportReturnType]
 

@@ -107,7 +107,7 @@ def _from_value(x: Any, to: Any, copy: bool) -> Any:
     if is_python_scalar(x):
         return _scalar(x, to)
     if x is None:
-        raise ValueError("array: None is no array")
+        raise ValueError("array: None is not an array")
     if isinstance(x, (list, tuple)):
         return _from_sequence(x, to)
     if not isinstance(x, (np.ndarray, np.generic)) and hasattr(x, "__dlpack__") and not hasattr(x, "__array__"):
@@ -151,7 +151,7 @@ def _from_sequence(x: Any, to: Any) -> Any:
         to = to or promote(*[(dtypes.python_dtype(k), k is not bool) for k in kinds])[0]
         return array_from_numpy(_built(x, to))
     if type(None) in kinds:
-        raise ValueError("array: a sequence holds None, which is no number")
+        raise ValueError("array: a sequence holds None, which is not a number")
     avals = [checked("array", leaf, i)[1] for i, leaf in enumerate(leaves)]
     to = to or promote(*{(a.dtype, a.weak_type) for a in avals})[0]
     if any(isinstance(leaf, Tracer) for leaf in leaves) or not evaluating() or dtypes.is_extended(to):
@@ -246,7 +246,7 @@ def _maker(name: str, value: int, doc: str) -> Any:
 def _keys(name: str, shape: tuple[int, ...], value: Any, dtype: Any) -> Any:
     """Keys whose words are all one number: a place to put others."""
     if not is_python_scalar(value):
-        raise TypeError(f"{name}: {value!r} is no key: {dtype} is filled with a key, or with a number for its words")
+        raise TypeError(f"{name}: {value!r} is not a key: {dtype} is filled with a key, or with a number for its words")
     return random_wrap_p(full_value((*shape, *dtype.element_shape), int(value), dtype.physical), impl=dtype)
 
 

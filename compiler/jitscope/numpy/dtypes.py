@@ -47,7 +47,7 @@ class ScalarType:
     def __call__(self, x: Any) -> Any:
         """`x` as an array of this dtype. Raises TypeError for what is not an array and no number, ValueError for None."""
         if x is None:
-            raise ValueError(f"{self.__name__}: None is no array")
+            raise ValueError(f"{self.__name__}: None is not an array")
         if hasattr(x, "__jitscope_array__"):
             x = x.__jitscope_array__()
         if isinstance(x, (Array, Tracer)):
@@ -275,7 +275,7 @@ def finfo(dtype: Any) -> Any:
     for other dtypes."""
     found = _dtype_like(dtype)
     if not _dtypes.is_inexact(found):
-        raise ValueError(f"finfo: {found} is no float dtype; iinfo is for integers")
+        raise ValueError(f"finfo: {found} is not a float dtype; iinfo is for integers")
     return finite_info(found)
 
 
@@ -285,7 +285,7 @@ def iinfo(int_type: Any) -> Any:
     try:
         return ml_dtypes.iinfo(found)
     except ValueError:
-        raise ValueError(f"iinfo: {found} is no integer dtype; finfo is for floats") from None
+        raise ValueError(f"iinfo: {found} is not an integer dtype; finfo is for floats") from None
 
 
 def _dtype_like(x: Any) -> Any:

@@ -44,7 +44,7 @@ def _pairs(name: str, width: Any, rank: int) -> list[tuple[Any, Any]]:
     rows = [(w[0], w[0]) if len(w) == 1 else w for w in rows]
     rows = rows * rank if len(rows) == 1 else rows
     if len(rows) != rank or any(len(w) != 2 for w in rows):
-        raise ValueError(f"{name}: {width!r} is no pair for each of {rank} axes")
+        raise ValueError(f"{name}: {width!r} is not a pair for each of {rank} axes")
     return rows
 
 

@@ -89,7 +89,7 @@ def arange(
     if any(a.shape for a in typed):
         raise ValueError(f"arange takes numbers, not {', '.join(a.short() for a in typed if a.shape)}")
     if any(dtypes.is_extended(a.dtype) for a in typed):
-        raise TypeError("arange: keys are no numbers")
+        raise TypeError("arange: keys are not numbers")
     to = promote(*[(a.dtype, a.weak_type) for a in typed])[0] if dtype is None else requested(dtype, "arange")
     start, stop, step = (_number("arange", v) for v in (start, stop, step))
     if step == 0:

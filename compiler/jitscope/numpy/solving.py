@@ -221,7 +221,7 @@ def tensorinv(a: Any, ind: int = 2) -> Any:
         raise ValueError(f"tensorinv: ind must be positive, not {ind}")
     left, right = shape[:count], shape[count:]
     if math.prod(left) != math.prod(right):
-        raise ValueError(f"tensorinv: shape {shape} is no square matrix from its last axes to its first {count}")
+        raise ValueError(f"tensorinv: shape {shape} is not a square matrix from its last axes to its first {count}")
     return reshape(inv(reshape(x, (math.prod(left), math.prod(right)))), (*right, *left))
 
 

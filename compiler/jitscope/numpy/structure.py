@@ -198,7 +198,7 @@ def permuted(name: str, x: Any, axes: Sequence[Any]) -> Any:
     rank = aval_of(x).ndim
     order = tuple(one_axis(name, i, rank) for i in axes)
     if sorted(order) != list(range(rank)):
-        raise ShapeError(f"{name}: axes {tuple(axes)} are no permutation of the axes of shape {aval_of(x).shape}")
+        raise ShapeError(f"{name}: axes {tuple(axes)} are not a permutation of the axes of shape {aval_of(x).shape}")
     return transpose_value(x, order)
 
 

@@ -477,7 +477,7 @@ class ConvertElementType(Structural):
     def abstract(self, x, /, *, new_dtype, weak_type):
         if dtypes.is_extended(x.dtype) or dtypes.is_extended(new_dtype):
             raise TypeError(
-                f"{x.short()} cannot be converted to {new_dtype}: keys are no numbers (random.key_data(key))"
+                f"{x.short()} cannot be converted to {new_dtype}: keys are not numbers (random.key_data(key))"
             )
         return pure(ShapedArray(x.shape, new_dtype, weak_type))
 

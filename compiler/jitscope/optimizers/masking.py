@@ -80,7 +80,7 @@ def inject_hyperparams(
     signature = inspect.signature(inner_factory)
     if not fixed <= set(signature.parameters):
         raise ValueError(
-            f"static_args {sorted(fixed - set(signature.parameters))} are no parameters of {inner_factory.__name__}, "
+            f"static_args {sorted(fixed - set(signature.parameters))} are not parameters of {inner_factory.__name__}, "
             f"which takes {', '.join(signature.parameters)}"
         )
 

@@ -146,7 +146,7 @@ def parse(source: str, known: Lines | None = None) -> tuple[Computation, ...]:
     is not an entry."""
     found = tuple(_computations(_REMARK.sub("", source).splitlines(), {} if known is None else known))
     if sum(c.is_entry for c in found) != 1:
-        raise ValueError("this is no text of an HLO module: it has no entry computation")
+        raise ValueError("this is not a text of an HLO module: it has no entry computation")
     return found
 
 

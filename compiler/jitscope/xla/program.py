@@ -354,7 +354,7 @@ def _option_error(error: BaseException) -> ValueError | None:
 
 def _payload(data: bytes, callbacks: int) -> bytes:
     if data[:4] != _MAGIC:
-        raise ValueError("this is no serialized executable")
+        raise ValueError("this is not a serialized executable")
     wanted = int.from_bytes(data[4:8], "little")
     if wanted != callbacks:
         raise ValueError(f"the program was compiled with {wanted} callbacks, {callbacks} were given")

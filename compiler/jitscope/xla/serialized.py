@@ -136,7 +136,7 @@ def _fields(data: bytes) -> Iterator[tuple[int, bytes | int]]:
         else:
             size = {1: 8, 5: 4}.get(kind, -1)
         if size < 0 or at + size > len(data):
-            raise ValueError("this is no message")
+            raise ValueError("this is not a message")
         yield key >> 3, data[at : at + size]
         at += size
 
