@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..backend.placement import laid
+from ..backend.placement import laying
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.primitive import Primitive
@@ -32,10 +32,9 @@ def _reduction(primitive: Primitive, what: str) -> Callable[..., Any]:
     return function
 
 
+@laying
 def reduce_sum(operand: Any, axes: Sequence[int], *, out_sharding: Any = None) -> Any:
     """The sum over the given axes: [m, n, k] over (0, 2) to [n]. Raises ValueError for axes that do not exist."""
-    if out_sharding is not None:
-        return laid(out_sharding, reduce_sum, operand, axes)
     return linear.reduce_sum_p(operand, axes=axes_tuple(axes))
 
 

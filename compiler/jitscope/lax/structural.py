@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.placement import laid
+from ..backend.placement import laid, laying
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..ops import elementwise, indexing, linear
@@ -24,13 +24,12 @@ __all__ = ["broadcast", "broadcast_in_dim", "broadcasted_iota", "collapse", "con
            "reshape", "rev", "slice", "slice_in_dim", "squeeze", "transpose"]  # fmt: skip
 
 
+@laying
 def broadcast_in_dim(
     operand: Any, shape: Sequence[int], broadcast_dimensions: Sequence[int], *, out_sharding: Any = None
 ) -> Any:
     """operand with its axis i at broadcast_dimensions[i] of shape; axes of size 1 are repeated. Raises TypeError where
     that does not fit."""
-    if out_sharding is not None:
-        return laid(out_sharding, broadcast_in_dim, operand, shape, broadcast_dimensions)
     sizes, places = check_sizes("broadcast_in_dim", shape), ints(broadcast_dimensions)
     own = aval_of(operand).shape
     fits = len(places) == len(own) and list(places) == sorted(set(places))
@@ -42,22 +41,21 @@ def broadcast_in_dim(
     return linear.broadcast_in_dim(as_array(operand), sizes, places)
 
 
+@laying
 def broadcast(operand: Any, sizes: Sequence[int], *, out_sharding: Any = None) -> Any:
-    """operand repeated along new leading axes of the given sizes."""
-    if out_sharding is not None:
-        return laid(out_sharding, broadcast, operand, sizes)
+    """operand [...] repeated along new leading axes of the given sizes: [*sizes, ...]. Raises TypeError for negative
+    sizes."""
     sizes = check_sizes("broadcast", sizes)
     shape = aval_of(operand).shape
     return broadcast_in_dim(operand, (*sizes, *shape), range(len(sizes), len(sizes) + len(shape)))
 
 
+@laying
 def reshape(
     operand: Any, new_sizes: int | Sequence[int], dimensions: Sequence[int] | None = None, *, out_sharding: Any = None
 ) -> Any:
     """The same elements, in row-major order, under another shape; `dimensions` permutes the axes first. Raises TypeError
     if the number of elements differs."""
-    if out_sharding is not None:
-        return laid(out_sharding, reshape, operand, new_sizes, dimensions)
     if dimensions is not None:
         operand = transpose(operand, dimensions)
     return linear.reshape(as_array(operand), ints((new_sizes,) if isinstance(new_sizes, int) else new_sizes))
@@ -155,21 +153,19 @@ def full_like(
 
 
 def iota(dtype: Any, size: int) -> Any:
-    """0, 1, …, size - 1."""
+    """0, 1, …, size - 1: [size], in `dtype`."""
     return broadcasted_iota(dtype, (size,), 0)
 
 
+@laying
 def empty(shape: int | Sequence[int], dtype: Any, *, out_sharding: Any = None) -> Any:
-    """An array of any content (XLA has no memory without one: it is zeros)."""
-    if out_sharding is not None:
-        return laid(out_sharding, empty, shape, dtype)
+    """An array of `shape` and `dtype` with any content (XLA has no memory without one: it is zeros)."""
     return linear.full((shape,) if isinstance(shape, int) else tuple(shape), 0, dtypes.canonicalize(dtype))
 
 
+@laying
 def broadcasted_iota(dtype: Any, shape: Sequence[int], dimension: int, *, out_sharding: Any = None) -> Any:
-    """Indices along one axis of shape."""
-    if out_sharding is not None:
-        return laid(out_sharding, broadcasted_iota, dtype, shape, dimension)
+    """Indices along one axis of an array of `shape`, in `dtype`. Raises TypeError for negative sizes."""
     return indexing.iota(dtypes.canonicalize(dtype), check_sizes("broadcasted_iota", shape), dimension)
 
 

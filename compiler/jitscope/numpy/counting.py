@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.placement import laid
+from ..backend.placement import laying
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.dtypes import to_inexact
@@ -46,6 +46,7 @@ from .structure import array_operand, atleast_2d, ravel
 __all__ = ["bincount", "corrcoef", "cov", "histogram", "histogram_bin_edges", "interp"]
 
 
+@laying
 def bincount(
     x: Any, weights: Any = None, minlength: int = 0, *, length: int | None = None, out_sharding: None = None
 ) -> Any:
@@ -55,8 +56,6 @@ def bincount(
     left out, negative numbers count as 0. Raises ConcretizationTypeError while tracing without `length`, TypeError for
     other dtypes than integers and for booleans as weights, ValueError for what is not a vector.
     """
-    if out_sharding is not None:
-        return laid(out_sharding, bincount, x, weights, minlength, length=length)
     aval = checked("bincount", x)[1]
     if dtypes.kind(aval.dtype) not in "iub":
         raise TypeError(f"bincount takes a vector of integers, not {aval.short()}")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from ..backend.placement import laid
+from ..backend.placement import laying
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..eager.functions import eager_jit
@@ -75,6 +75,7 @@ def _einsum(
 _fused_einsum = eager_jit(static="subscripts out optimize precision preferred_element_type")(_einsum)
 
 
+@laying
 def einsum(
     subscripts: Any,
     /,
@@ -93,9 +94,6 @@ def einsum(
     or a path). `_dot_general` computes the product of two operands in place of `lax.dot_general`. Raises ValueError for
     labels that do not fit the shapes.
     """
-    if out_sharding is not None:
-        options = {"optimize": optimize, "precision": precision, "preferred_element_type": preferred_element_type}
-        return laid(out_sharding, einsum, subscripts, *operands, _dot_general=_dot_general, **options)
     if not isinstance(subscripts, str):
         subscripts, operands = _as_text(subscripts, *operands)
     run = _fused_einsum if _dot_general is dot_general else functools.partial(_einsum, times=_dot_general)

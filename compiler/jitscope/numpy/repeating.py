@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.placement import laid
+from ..backend.placement import laying
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.errors import ShapeError
@@ -120,6 +120,7 @@ def _roll_by(a: Any, shift: Any, axis: Any = None) -> Any:
     return x
 
 
+@laying
 def repeat(
     a: Any,
     repeats: Any,
@@ -135,8 +136,6 @@ def repeat(
     not the axis's size or is negative, TypeError for lists and for what is not an integer, ConcretizationTypeError for traced
     `repeats` without a length.
     """
-    if out_sharding is not None:
-        return laid(out_sharding, repeat, a, repeats, axis, total_repeat_length=total_repeat_length)
     given = checked("repeat", repeats, 1)[1]
     if not dtypes.is_integer(given.dtype) and given.dtype != dtypes.bool_:
         raise TypeError(f"repeat: the numbers of repeats must be integers, not {given.short()}")
