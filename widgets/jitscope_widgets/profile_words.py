@@ -36,7 +36,8 @@ def sentences(profile: Document) -> list[str]:
 
 
 def _call(profile: Document) -> str:
-    spread = f" (from {show(profile['low'])} to {show(profile['high'])})"
+    low, high = amount(profile["low"]), amount(profile["high"])
+    spread = " (one call alone)" if low == high else f" (from {show(profile['low'])} to {show(profile['high'])})"
     return f"A call takes {show(profile['wall'])}{spread}, on {clean(profile['on'])}."
 
 

@@ -3,6 +3,8 @@
 A pass that rewrites an operation (a reduction in two steps, a product of matrices of another rank, a transposed layout) often
 makes instructions without a name. Such an operation stems from an equation if it reads nothing but what that equation read
 before optimisation, and that equation's operations read it: it is a step on the way from the equation's operands to its value.
+It may also be all that is left of an equation of which nothing bears the name any more: then it does what that one did, and is read by
+what read that one.
 If several equations read it (XLA merged what it made for each), this must hold for all of them, and it stems from the one round
 them, or else from all. Where it does not hold, nothing is claimed.
 
@@ -67,7 +69,7 @@ class _Origins:
         """By operation, the equations it stems from: first all that read it, then, until nothing changes, without those that
         read something else. (What is claimed of an equation in a loop is claimed of the loop, too.)"""
         for op in reversed(self.lost):
-            users = [self._equations(name) for name in self.users[op.id]]
+            users = self._of_users(op)
             self.claims[op.id] = set().union(*users) if all(users) else set()
         changed = True
         while changed:
@@ -95,14 +97,14 @@ class _Origins:
 
     def _narrowest(self, op: Op) -> set[str]:
         """What is claimed of all users if there is such an equation (a loop, say), else what is claimed of any."""
-        users = [self._equations(name) & self.claims[op.id] for name in self.users[op.id]]
+        users = [equations & self.claims[op.id] for equations in self._of_users(op)]
         return _innermost((set.intersection(*users) if users else set()) or self.claims[op.id])
 
     def _certain(self, op: Op) -> set[str]:
         """What is still claimed of an operation: equations of all users, for which it reads nothing else. A constant that several
         equations read may be another one's value, such as what a loop starts with."""
         claim = {path for path in self.claims[op.id] if self._reads_only_for(op, path)}
-        users = [self._equations(name) & claim for name in self.users[op.id]]
+        users = [equations & claim for equations in self._of_users(op)]
         if users and all(self.ops[name].opcode == "constant" for name, _ in op.sources):
             return set.intersection(*users)
         return set().union(*users) if all(users) else set()
@@ -117,6 +119,18 @@ class _Origins:
                 return True
             scope = self.ops[scope].scope
         return not op.paths
+
+    def _of_users(self, op: Op) -> list[set[str]]:
+        """For each user of an operation, the equations that it may be a step of."""
+        return [known | self._left_of(op, known) for known in map(self._equations, self.users[op.id])]
+
+    def _left_of(self, op: Op, readers: set[str]) -> set[str]:
+        """The equation of which it may be all that is left: the one that is gone, does the same and is read there."""
+        if op.opcode in _SAME_VALUES or not self.gone:
+            return set()
+        read = set().union(*(self.reads.get(path, ()) for path in _innermost(readers)))
+        doing = {path for path in read & self.gone if op.opcode in self.opcodes[path]}
+        return doing if len(doing) == 1 else set()
 
     def _equations(self, name: str) -> set[str]:
         if name in self.given:

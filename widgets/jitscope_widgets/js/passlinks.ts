@@ -75,7 +75,7 @@ export class PassLinks {
       : place({ ...position, end_line: position.line, end_column: 0, column: 0 });
   }
 
-  /** Each line of the source whose operations a pass took in or away, with what became of them. */
+  /** Each line of the source whose operations a pass took in or away, with what became of them; in the order of the source. */
   lines(): { line: string; position: Position; told: Told[] }[] {
     const lines = new Map<string, { line: string; position: Position; fates: PassesDoc["fates"] }>();
     for (const fate of this.doc.fates) {
@@ -86,7 +86,10 @@ export class PassLinks {
       if (known) known.fates.push(fate);
       else lines.set(line, { line, position, fates: [fate] });
     }
-    return [...lines.values()].map(({ line, position, fates }) => ({ line, position, told: this.inWords(fates) }));
+    const files = [...new Set([...lines.values()].map(({ position }) => position.file))];
+    return [...lines.values()]
+      .sort(({ position: a }, { position: b }) => files.indexOf(a.file) - files.indexOf(b.file) || a.line - b.line)
+      .map(({ line, position, fates }) => ({ line, position, told: this.inWords(fates) }));
   }
 
   /** The equations that were written in a line. */

@@ -72,13 +72,14 @@ class ProfileView {
     const runs = alone.reduce((total, kernel) => total + kernel.runs, 0);
     const [wall, recorded] = [doc.wall.value, doc.recorded.value];
     const slower = wall !== null && recorded !== null && recorded > 1.05 * wall ? recorded - wall : null;
+    const spread = doc.low.value === doc.high.value ? ["one call alone"] : [figure(doc.low), " to ", figure(doc.high)];
     const together = (doc.together.value ?? 0) > 1e-6 ? [", ", figure(doc.together), " of that at the same time as others"] : [];
     return h(
       "p",
       { class: "jitscope-profile-sum" },
       "A call takes ",
       h("strong", {}, figure(doc.wall)),
-      h("span", { class: "jitscope-muted" }, " (", figure(doc.low), " to ", figure(doc.high), `, on ${doc.on}). `),
+      h("span", { class: "jitscope-muted" }, " (", ...spread, `, on ${doc.on}). `),
       "While it was recorded it took ",
       figure(doc.recorded),
       ": ",

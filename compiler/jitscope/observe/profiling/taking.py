@@ -17,6 +17,8 @@ from .spans import Recording, recording_of
 
 MOST = 40
 """Recorded calls at most."""
+FEW = 4
+"""Calls of each kind at least, where they take but a part of the limit."""
 _EVENTS = 200_000  # that are read; each takes some microseconds
 
 
@@ -44,7 +46,8 @@ def take(rerun: Rerun, computations: Sequence[Computation], limit: float) -> Tak
     spent = time.perf_counter() - start
     room = max(0.0, limit - spent)
     most = min(MOST, _EVENTS // max(len(first.events), 1))
-    calls = int(np.clip(0.3 * room / max(once, 1e-6), 0, most))
+    least = FEW if once * FEW < limit / 4 else 0  # a slow profiler takes no spread from a quick program
+    calls = int(np.clip(0.3 * room / max(once, 1e-6), min(least, most), most))
     plain = [once, *_plain(rerun, calls // 2)]
     runs = profiler.record_runs(rerun.prepared, rerun.run, calls) if calls else [first]
     plain += _plain(rerun, calls - calls // 2)
