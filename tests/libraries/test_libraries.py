@@ -37,7 +37,7 @@ def python() -> str:
     return str(PYTHON)
 
 
-@pytest.mark.parametrize("name", some(PROGRAMS, always="equinox_nets example_libraries flax_nnx numpyro_models"))
+@pytest.mark.parametrize("name", some(PROGRAMS, always="equinox_nets example_libraries flax_nnx"))
 def test_programs_give_what_they_give_on_jax(python: str, name: str) -> None:
     ran = subprocess.run(
         [python, HERE / "run.py", name], capture_output=True, text=True, env=environment(), check=False
