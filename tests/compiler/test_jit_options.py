@@ -276,8 +276,8 @@ def test_device_and_backend():
         np.testing.assert_array_equal(jx.jit(lambda x: x + 1, **options)(X), X + 1)
     for options, kind, text in [({"device": "cpu"}, ValueError, "jitscope.devices"), ({"backend": "tpu"}, RuntimeError, "'tpu'"),
                                 ({"device": device, "backend": "cpu"}, ValueError, "not both"),
-                                ({"in_shardings": 1}, ValueError, "shardings"),
-                                ({"out_shardings": 1}, ValueError, "shardings")]:  # fmt: skip
+                                ({"in_shardings": 1}, TypeError, "shardings"),
+                                ({"out_shardings": 1}, TypeError, "shardings")]:  # fmt: skip
         with pytest.raises(kind, match=text):
             jx.jit(lambda x: x, **options)
 

@@ -10,11 +10,7 @@ from typing import Any
 
 from .. import tree
 from ..core.jaxpr import ClosedJaxpr
-from ..xla.garbage import collect, due
-from ..xla.program import RuntimeFailure, translate
-from .array import Array, result_of
 from .compile import Program
-from .donating import owned
 from .signature import Signature
 
 
@@ -49,18 +45,19 @@ class Tally:
 
 class Ready:
     """What a key answers with: a program, and how to put its results together. `places` says for each argument of the
-    program where it stands among the buffers of the call (None: in the same order); `tally` counts for the ledger."""
+    program where it stands among the buffers of the call (None: in the same order); `tally` counts for the ledger. `single` is
+    the aval of a result that is one array. `plain`: its executable takes the buffers of a call as they are, or after the hidden
+    ones those that are `kept`. `moves`: over several devices, arguments may have to be moved first."""
 
-    __slots__ = ("__weakref__", "donated", "kept", "make", "out_tree", "program", "single", "tally")
+    __slots__ = ("__weakref__", "kept", "moves", "out_tree", "places", "plain", "program", "single", "tally")
 
     def __init__(self, program: Program, out_tree: Any, places: Sequence[int] | None = None):
-        self.program, self.out_tree, self.tally = program, out_tree, Tally()
-        self.make = result_of if program.gives_float0 else Array
-        self.single = program.out_avals[0] if out_tree == _LEAF and self.make is Array else None
-        self.kept = None if program.takes_all else program.kept
-        self.donated = program.donated
-        if places is not None:
-            self.kept, self.donated = [places[i] for i in program.kept], [places[i] for i in program.donated]
+        self.program, self.out_tree, self.places, self.tally = program, out_tree, places, Tally()
+        self.single = program.out_avals[0] if out_tree == _LEAF else None
+        self.moves = type(program) is not Program
+        self.plain = self._simple() and not self.moves
+        as_given = program.takes_as_given and places is None
+        self.kept = None if as_given else [i if places is None else places[i] for i in program.kept]
 
     def reordered(self, places: Sequence[int]) -> Ready:
         """The same program for calls that give their buffers in another order."""
@@ -69,59 +66,28 @@ class Ready:
         return ready
 
     def run(self, bufs: Sequence[Any]) -> Any:
-        """Run on the buffers of a call. The body of `Program.run` stands here again: this is every call's way."""
+        """Run on the buffers of a call."""
         self.tally.calls += 1
-        program, given = self.program, bufs
-        if self.donated:
-            given = bufs = owned(bufs, self.donated)
-        if self.kept is not None:
-            bufs = [*program.hidden, *[bufs[i] for i in self.kept]]
-        executable = program.executable
-        if due():
-            collect()
-        try:
-            outs = executable.raw_execute(bufs).consume_with_handlers(executable.handlers)
-        except RuntimeFailure as error:
-            raise translate(error, bufs) from None
-        if self.donated:
-            program.tell_donated([given[i] for i in self.donated])
-        if self.single is not None:
-            return Array(outs[0], self.single)
-        return self.out_tree.unflatten(list(map(self.make, outs, program.out_avals)))
+        bufs = bufs if self.places is None else [bufs[i] for i in self.places]
+        outs = self.program.run(bufs) if self.moves else Program.run(self.program, bufs)
+        return outs[0] if self.single is not None else self.out_tree.unflatten(outs)
 
+    def in_place(self) -> None:
+        """Arguments of its calls all lie as the program over several devices takes them: nothing is looked at."""
+        self.moves, self.plain = False, self._simple()
 
-class SpreadReady(Ready):
-    """The same for a program over several devices: arguments that lie otherwise than it takes them are moved first."""
-
-    __slots__ = ()
-
-    def run(self, bufs: Sequence[Any]) -> Any:
-        return super().run(self.program.placed(bufs))  # pyright: ignore[reportAttributeAccessIssue]
-
-    def for_calls_like(self, bufs: Sequence[Any]) -> Ready:
-        """What runs calls whose buffers lie as these do: where nothing is to be moved, nothing is looked at."""
-        return InPlace(self) if self.program.takes_in_place(bufs) else self  # pyright: ignore[reportAttributeAccessIssue]
-
-
-class InPlace(Ready):
-    """A program over several devices for calls whose arguments all lie as it takes them."""
-
-    __slots__ = ()
-
-    def __init__(self, ready: SpreadReady):
-        for name in Ready.__slots__:
-            if name != "__weakref__":
-                setattr(self, name, getattr(ready, name))
+    def _simple(self) -> bool:
+        return type(self) is Ready and not (self.program.donated or self.program.gives_float0)
 
 
 class CheckedReady(Ready):
     """With `debug_key_reuse`, a look at the keys of each call; with `debug_nans`, at its results: `checked` runs `ready` so."""
 
-    __slots__ = ("checked", "places", "ready")
+    __slots__ = ("checked", "ready")
 
     def __init__(self, ready: Ready, checked: Callable[[Any], Any], places: Sequence[int] | None = None):
-        super().__init__(ready.program, ready.out_tree)
-        self.ready, self.checked, self.places, self.tally = ready, checked, places, ready.tally
+        super().__init__(ready.program, ready.out_tree, places)
+        self.ready, self.checked, self.tally = ready, checked, ready.tally
 
     def reordered(self, places: Sequence[int]) -> Ready:
         return CheckedReady(self.ready, self.checked, places)

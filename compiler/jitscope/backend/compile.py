@@ -54,7 +54,8 @@ class Program:
     """
 
     __slots__ = (
-        "__weakref__", "debug", "donated", "entry", "executable", "gives_float0", "hidden", "kept", "out_avals", "reused", "takes_all",
+        "__weakref__", "debug", "donated", "entry", "executable", "gives_float0", "hidden", "kept", "out_avals", "reused",
+        "takes_as_given",
     )  # fmt: skip
 
     def __init__(
@@ -73,7 +74,7 @@ class Program:
         self.out_avals, self.reused = out_avals, reused
         self.donated = tuple(donated)
         self.gives_float0 = any(aval.dtype == float0 for aval in out_avals)
-        self.takes_all = not hidden and kept == list(range(arguments)) and not self.gives_float0
+        self.takes_as_given = not (hidden or donated) and kept == list(range(arguments)) and not self.gives_float0
         entry.users += 1
 
     def __del__(self) -> None:
@@ -99,7 +100,7 @@ class Program:
     def run(self, bufs: Sequence[Any]) -> list[Array]:
         """Run on the buffers of all arguments; raises DeletedArrayError and XlaError."""
         given = bufs = owned(bufs, self.donated) if self.donated else bufs
-        if not self.takes_all:
+        if not self.takes_as_given:
             bufs = [*self.hidden, *[bufs[i] for i in self.kept]]
         executable = self.executable
         if due():

@@ -29,9 +29,11 @@ from ..core.meshes_in_force import mesh_in_force
 from ..core.staging import eval_jaxpr, recording
 from ..core.trace import Tracer, _current, current_trace, evaluating, running_line
 from ..xla import client
+from ..xla.garbage import collect, due
+from ..xla.program import RuntimeFailure, translate
 from .arguments import Arguments
 from .array import Array, device_for, layouts_text, one_device, placed, to_array
-from .caches import CheckedReady, Ready, SpreadReady, Traced, caches_of
+from .caches import CheckedReady, Ready, Traced, caches_of
 from .call_key import MAKERS, call_key
 from .compile import Options, Program, SpreadProgram, compile_jaxpr
 from .given import Given
@@ -84,12 +86,13 @@ class JitFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            written, given = None, args
+            ready, bufs, written, given = None, [], None, args
             if self._one_device and _current.get() is None:
                 if self._all_dynamic:
                     # The quickest way, for arrays and numbers alone; `call_key` would give the same.
-                    key: list[Any] = [config.unscoped if scoped() is None else settings(), len(args), *kwargs]
-                    bufs = []
+                    key: list[Any] = [config.unscoped if scoped() is None else settings(), len(args)]
+                    if kwargs:
+                        key += kwargs
                     for x in (*args, *kwargs.values()) if kwargs else args:
                         if type(x) is not Array:
                             make = MAKERS.get(type(x))
@@ -103,42 +106,54 @@ class JitFunction:
                         bufs.append(x.buf)
                     else:
                         ready = self._caches.calls.get(tuple(key))
-                        if ready is not None:
-                            return ready.run(bufs)
-                    count = min(len(bufs), len(args))
-                    given = (*map(Array, bufs[:count], key[2 + len(kwargs) :]), *args[count:])
-                written = call_key(self._spec, self._auto, given, kwargs)
-                if written is not None:
+                    if ready is None and bufs:
+                        count = min(len(bufs), len(args))
+                        given = (*map(Array, bufs[:count], key[2 + len(kwargs) :]), *args[count:])
+                if ready is None and (found := call_key(self._spec, self._auto, given, kwargs)) is not None:
+                    written, bufs = found
                     try:
-                        ready = self._caches.calls.get(written[0])
+                        ready = self._caches.calls.get(written)
                     except TypeError:  # a static value cannot be hashed: the long way says which
-                        ready = None
-                    if ready is not None:
-                        return ready.run(written[1])
+                        pass
             elif not self._one_device and _current.get() is None:
-                found = self._over_devices(args, kwargs)
-                if found is not None:
-                    return found[0].run(found[1])
-            return self._resolve(args, kwargs, written[0] if written else None)
+                ready, bufs = self._over_devices(args, kwargs)
+            if ready is None:
+                return self._resolve(args, kwargs, written)
+            if not ready.plain:
+                return ready.run(bufs)
+            # The body of `Program.run` stands here again: this is nearly every call's way.
+            ready.tally.calls += 1
+            program = ready.program
+            executable = program.executable
+            if ready.kept is not None:
+                bufs = [*program.hidden, *[bufs[i] for i in ready.kept]]
+            if due():
+                collect()
+            try:
+                outs = executable.raw_execute(bufs).consume_with_handlers(executable.handlers)
+            except RuntimeFailure as error:
+                raise translate(error, bufs) from None
+            if ready.single is not None:
+                return Array(outs[0], ready.single)
+            return ready.out_tree.unflatten(list(map(Array, outs, program.out_avals)))
         except Exception as error:
             fold(error)
             raise
 
-    def _over_devices(self, args: tuple, kwargs: dict[str, Any]) -> tuple[Ready, list[Any]] | None:
+    def _over_devices(self, args: tuple, kwargs: dict[str, Any]) -> tuple[Ready | None, list[Any]]:
         """The program of a call met before whose arrays are all spread over one group of devices, and its buffers."""
         found = call_key(self._spec, self._auto, args, dict(sorted(kwargs.items())) if kwargs else kwargs)
         if found is None or not found[1]:
-            return None
+            return None, []
         key, bufs = found
         layouts = [getattr(buf, "_sharding", None) for buf in bufs]
         group = getattr(layouts[0], "_device", None)
         if type(group) is not client.Group or any(getattr(at, "_device", None) is not group for at in layouts):
-            return None
+            return None, []
         try:
-            ready = self._caches.calls.get((group, mesh_in_force(), *layouts, *key))
+            return self._caches.calls.get((group, mesh_in_force(), *layouts, *key)), bufs
         except TypeError:  # a static value cannot be hashed: the long way says which
-            return None
-        return None if ready is None else (ready, bufs)
+            return None, []
 
     def _resolve(self, args: tuple, kwargs: dict[str, Any], written: Any) -> Any:
         """The long way: values that are not arrays yet, tracers, devices, keys not met before (`written`)."""
@@ -235,8 +250,8 @@ class JitFunction:
             keep_unused=self._keep_unused,
         )
         ready = RefReady(program, traced.out_tree, taken) if taken else self._ready(program, traced)
-        if type(ready) is SpreadReady:
-            ready = ready.for_calls_like(bufs)
+        if isinstance(program, SpreadProgram) and program.takes_in_place(bufs):
+            ready.in_place()
         self._caches.remember(self._caches.calls, key, ready)
         for look in tuple(records.after_compiling) if not program.reused else ():
             look(self, traced.number)
@@ -267,8 +282,7 @@ class JitFunction:
         return device
 
     def _ready(self, program: Program, traced: Traced) -> Ready:
-        kind = SpreadReady if isinstance(program, SpreadProgram) else Ready
-        ready = kind(program, traced.out_tree)
+        ready = Ready(program, traced.out_tree)
         run = watched(traced.closed, self._name, ready.run, in_library=False)
         return ready if run == ready.run else CheckedReady(ready, run)
 

@@ -142,11 +142,11 @@ class Taken:
 class RefReady(Ready):
     """What a key answers with whose program takes references."""
 
-    __slots__ = ("places", "taken")
+    __slots__ = ("taken",)
 
     def __init__(self, program: Program, out_tree: Any, taken: Taken, places: Sequence[int] | None = None):
-        super().__init__(program, out_tree)
-        self.taken, self.places = taken, places
+        super().__init__(program, out_tree, places)
+        self.taken = taken
         taken.settle(program)
 
     def reordered(self, places):

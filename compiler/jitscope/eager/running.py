@@ -74,7 +74,7 @@ def _runner(closed: ClosedJaxpr, finish: Callable[[list[Array]], Any] | None) ->
     program = _compiled(closed, settings().default_device)
     if finish is not None:
         return lambda bufs: finish(_run(closed, program, bufs))
-    if not program.takes_all:
+    if not program.takes_as_given:
         return lambda bufs: _run(closed, program, bufs)[0]
     executable, (aval,) = program.executable, program.out_avals
     handlers = executable.handlers
