@@ -63,6 +63,19 @@ def test_every_kind_has_a_view(document: dict[str, Any]) -> None:
     assert min(font_sizes(shown)) >= 11
 
 
+def test_what_a_strict_sanitiser_leaves_is_worth_reading() -> None:
+    document = made.layer_compilation()
+    bare = re.sub(r"<(style|script|svg)\b.*?</\1>", "", html(document), flags=re.DOTALL)
+    bare = re.sub(r' (?:class|style|tabindex|role|aria-\w+|data-[\w-]+)="[^"]*"', "", bare)
+    assert set(re.findall(r"<(\w+)", bare)) <= set(
+        "br b i em p code pre div table tbody tr td th details summary span small".split()
+    )
+    for kernel in document["fusion"]["kernels"]:
+        assert f"<code>{kernel['name']}</code>" in bare and f"<code>{kernel['type']}</code>" in bare
+    assert all(line.strip() in _said(check_still(bare)) for line in document["source"]["functions"][0]["lines"])
+    assert document["headline"] in _said(check_still(bare))
+
+
 def test_the_diff_groups_what_became_one_kernel() -> None:
     shown = html(made.layer_fusion())
     row = next(row for row in re.findall(r"<tr>.*?</tr>", shown, re.DOTALL) if "8 operations became 1 kernel" in row)

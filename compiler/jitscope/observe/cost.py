@@ -103,7 +103,7 @@ class Costs:
     def _known(self, found: _Sum) -> Work:
         routines = ", ".join(dict.fromkeys(self.routines))
         if self.loops:
-            return Work(None, None, "how many iterations a loop of it makes depends on the data")
+            return Work(None, None, "how often one of its loops repeats depends on the data")
         return Work(
             None if routines else found.flops, found.bytes, f"the work of {routines} is not known" if routines else ""
         )

@@ -255,7 +255,7 @@ def _unknown_in_words(unknown: Document) -> str:
     parts = [f"{_percent(unknown['bytes'])} of the bytes written"] if unknown["bytes"] is not None else []
     parts += [f"{_percent(unknown['time'])} of the time"] if unknown["time"] is not None else []
     share = f" ({', '.join(parts)})" if parts else ""
-    return f"of {counted(count, 'kernel')} the origin is unknown{share}"
+    return f"the origin of {counted(count, 'kernel')} is unknown{share}"
 
 
 def _percent(share: float) -> str:

@@ -264,7 +264,7 @@ export class CellView implements View {
       button.textContent = "Asking the kernel…";
       this.complete(shell, part).then(
         () => this.compilation() === shell && this.redrawPanes(),
-        (error) => button.replaceWith(`It could not be had: ${sentence(error)}.`),
+        (error) => button.replaceWith(`The kernel did not give it: ${sentence(error)}.`),
       );
     });
     place.append(button);

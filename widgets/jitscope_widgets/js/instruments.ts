@@ -69,7 +69,7 @@ const TABLE: { [Name in InstrumentName]-?: Instrument<Name> } = {
   values: {
     title: "Values",
     shows: "What every equation computes on the arguments of the call: statistics, the first NaN, histograms and pictures of the arrays.",
-    costs: "The program is run equation by equation, and once as it is compiled; the arguments must still be there.",
+    costs: "The program is run equation by equation, and once as it is compiled; the arguments must still exist.",
     view: (doc, around) => valuesView(doc, around),
   },
   machine: {
@@ -137,7 +137,7 @@ export class InstrumentPane implements View {
     const about = h("p", { class: "jitscope-sentence" }, shows);
     const price = h("p", { class: "jitscope-muted" }, costs);
     if (!this.around.host.instrument)
-      return h("div", { class: "jitscope-offer" }, about, h("p", { class: "jitscope-muted" }, "It was not asked for while there was a kernel, or there was no room for it in the saved output. Run the cell again to see it."));
+      return h("div", { class: "jitscope-offer" }, about, h("p", { class: "jitscope-muted" }, "Nobody asked for this while the kernel ran, or it did not fit into the saved output. Run the cell again to see it."));
     const answer = h("span", { class: "jitscope-muted", role: "status", "aria-live": "polite" });
     const button = h("button", { type: "button", class: "jitscope-button", "data-run": this.name }, said ?? `Show ${title[0]!.toLowerCase()}${title.slice(1)}`);
     button.addEventListener("click", () => void this.run(button, answer));

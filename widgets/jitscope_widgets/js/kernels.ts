@@ -39,7 +39,7 @@ function lineList(kernel: Kernel, links: Links): HTMLElement {
   return h(
     "span",
     { class: "jitscope-kernel-lines" },
-    ...(lines.length ? names.flatMap(inFunction) : [kernel.kind === "copy" && !kernel.paths.length ? "added by XLA" : "line unknown"]),
+    ...(lines.length ? names.flatMap(inFunction) : [kernel.kind === "copy" && !kernel.paths.length ? "added by XLA" : "origin unknown"]),
   );
 }
 

@@ -73,7 +73,7 @@ export function roofline(doc: ProfileDoc, pick: (kernel: TimedKernel) => void): 
   const points = pointsOf(doc);
   const { bandwidth, fresh, peaks, measured } = doc.machine;
   if (!points.length || !peaks.length || !bandwidth.length)
-    return h("p", { class: "jitscope-muted" }, "No kernel has a place in the roofline: of none both the bytes and the operations are known.");
+    return h("p", { class: "jitscope-muted" }, "No kernel can be placed in the roofline: for none of them are both the bytes and the operations known.");
   const peak = Math.max(...peaks.map(({ rate }) => rate.value ?? 0));
   const near = bandwidth[0]!;
   const far = bandwidth[bandwidth.length - 1]!;

@@ -52,7 +52,7 @@ export function followTheme(root: HTMLElement, changed: () => void): Disposables
   for (const node of [document.documentElement, document.body])
     observer.observe(node, {
       attributes: true,
-      attributeFilter: ["class", "style", "data-jp-theme-name", "data-jp-theme-light", "data-theme"],
+      attributeFilter: ["class", "style", "data-jp-theme-name", "data-jp-theme-light", "data-theme", "theme"],
     });
   all.add(() => observer.disconnect());
   for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"]) all.listen(matchMedia(query), "change", later);

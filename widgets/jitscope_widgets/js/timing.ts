@@ -68,10 +68,10 @@ function howMeasured(timing: TimingDoc): string {
   return `median of ${how}, ${by}`;
 }
 
-function steadyFigures(timing: TimingDoc): HTMLElement {
+function steadyFigures(timing: TimingDoc, canMeasure: boolean): HTMLElement {
   const { steady } = timing;
   if (!steady) {
-    const text = timing.can_measure ? "Not timed yet." : "Not timed: this needs a live kernel.";
+    const text = canMeasure ? "Not timed yet." : "Not timed: this needs a live kernel.";
     return h("p", { class: "jitscope-muted jitscope-steady-none" }, text);
   }
   return h(
@@ -109,14 +109,14 @@ function costs(cost: CompilationDoc["cost"]): HTMLElement {
 
 export function timingView(timing: TimingDoc, host: Host, compilation?: CompilationDoc): View {
   const id = compilation?.id;
-  const canMeasure = timing.can_measure && host.measure && id !== undefined;
+  const canMeasure = Boolean(timing.can_measure && host.measure && id !== undefined);
   const element = h(
     "div",
     { class: "jitscope-timing" },
     h("h3", {}, "First call"),
     waterfall(timing),
     h("h3", {}, "Every call after it"),
-    h("div", { class: "jitscope-steady" }, steadyFigures(timing), canMeasure ? askingButton("Measure", "running …", () => host.measure!(id)) : null),
+    h("div", { class: "jitscope-steady" }, steadyFigures(timing, canMeasure), canMeasure ? askingButton("Measure", "running …", () => host.measure!(id!)) : null),
     ...(compilation ? [h("h3", {}, "Work of one call"), costs(compilation.cost)] : []),
     h(
       "p",

@@ -97,7 +97,7 @@ class TraceView implements View {
         ? h(
             "p",
             { class: "jitscope-muted" },
-            "An inner jaxpr stands where it is used. That of a function that was traced before, or that a transformation made, was recorded then.",
+            "An inner jaxpr is shown where it is used. Where its function was traced before, or a transformation made it, it was recorded earlier.",
           )
         : null,
     );

@@ -163,7 +163,7 @@ class ValuesView {
     this.card.append(valueCard(row, detail));
     if (position) this.card.append(h("p", {}, h("span", { class: "jitscope-muted" }, `${this.lineOf(row)} `), h("code", {}, position.text.trim())));
     if (this.around.ask) this.card.append(this.closer(row, detail));
-    else if (!detail) this.card.append(h("p", { class: "jitscope-muted" }, "Histogram and picture of this value were not asked for while there was a kernel."));
+    else if (!detail) this.card.append(h("p", { class: "jitscope-muted" }, "Nobody asked for the histogram and the picture of this value while the kernel ran."));
   }
 
   private closer(row: ValueRow, detail: ValueDetail | undefined): HTMLElement {

@@ -38,7 +38,7 @@ export class TraceBar {
     marks.edges = new Set(node === null ? [] : [...model.edgesOf(node, "in"), ...model.edgesOf(node, "out")]);
     this.element.hidden = node === null;
     this.element.toggleAttribute("data-traced", false);
-    this.said.textContent = "Shift + click another: the ways between";
+    this.said.textContent = "Shift + click another: the paths between";
   }
 
   follow(way: Way): string {
@@ -50,7 +50,7 @@ export class TraceBar {
     return this.draw(traced, count ? `${plural(count, "operation")} ${way === "users" ? "use it" : "lead to it"}` : `no ${way}`);
   }
 
-  /** The ways between the picked node and another one. */
+  /** The paths between the picked node and another one. */
   path(other: number): string {
     if (this.at === null || this.at === other) return "";
     const { model } = this.graph;
