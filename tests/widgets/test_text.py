@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from jitscope_widgets import html, text
 from jitscope_widgets.plain import columns
 from tests.widgets import documents as made
+from tests.widgets.profile_documents import profile
 from tests.widgets.strategies import NASTY, documents, patient
 
 
@@ -98,6 +99,19 @@ def test_a_fused_group_is_told_as_one() -> None:
     at = lines.index("  8 operations became 1 kernel:")
     assert [line[2] for line in lines[at + 1 : at + 10]] == list("--------+")
     assert any(line.endswith("unchanged lines)") for line in lines)
+
+
+def test_a_line_is_the_slowest_only_where_that_is_certain() -> None:
+    document = profile()
+    own = [line for line in document["lines"] if line["own"]]
+    for at, line in enumerate(own):
+        line["own"] = {"least": 0.5, "most": 0.6} if at == 0 else {"least": 0.1, "most": 0.5}
+    assert "The slowest line takes 50 % to 60 % of the kernels' time" in text(document)
+    assert len(own) > 1
+    own[1]["own"] = {"least": 0.0, "most": 0.55}
+    assert "Perhaps the slowest line, which shares kernels with others, takes" in " ".join(text(document).split())
+    document["low"] = document["high"] = document["wall"]
+    assert "(one call alone)" in text(document)
 
 
 def test_timing_tells_what_was_not_measured() -> None:

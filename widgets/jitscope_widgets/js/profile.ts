@@ -54,13 +54,14 @@ class ProfileView {
   }
 
   private slowest(): HTMLElement | null {
-    const line = this.own()[0];
+    const [line, ...others] = this.own();
     if (!line) return null;
+    const certain = others.every(({ own }) => own!.most <= line.own!.least);
     return h(
       "p",
       { class: "jitscope-slowest" },
       h("strong", {}, shareText(line.own!)),
-      h("span", {}, ` of the kernels' time is spent in ${this.place(line.position)}, the slowest line:`),
+      h("span", {}, ` of the kernels' time is spent in ${this.place(line.position)}, ${certain ? "the slowest line" : "perhaps the slowest line: it shares kernels with others"}:`),
       h("code", {}, python(line.position.text.trim())),
     );
   }
