@@ -1,0 +1,77 @@
+"""What finding sharp bits costs: `python -m benchmarks.sharp_bits [ROUNDS]`, from the project's root; docs/sharp-bits.md has the
+figures.
+
+CPU time of the look at each lesson and example, by cell; and traces and calls while a `Watch` is open, as parts of the same without
+one, both measured in turns.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import jitscope as jx
+import jitscope.numpy as jnp
+from jitscope.advise import look
+from jitscope.advise.program import read
+from jitscope.advise.watch import Watch
+
+from .programs import mlp_arguments, mlp_gradient
+from .ratios import ratio_of
+
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def looks(rounds: int) -> None:
+    """Milliseconds of the look at each notebook: the least of all rounds."""
+    for path in sorted(EXAMPLES.rglob("*.ipynb")):
+        program = read(str(path))
+        least = min(seconds(lambda p=program: look(p.text, p.file, p.cells)) for _ in range(rounds))
+        cells = len(program.cells)
+        print(f"look  {path.stem:40s} {1e3 * least:6.1f} ms, {cells:3d} cells: {1e3 * least / cells:5.2f} ms a cell")
+
+
+def seconds(run: Callable[[], Any]) -> float:
+    start = time.process_time()
+    run()
+    return time.process_time() - start
+
+
+def watched(name: str, run: Callable[[], Any], rounds: int) -> None:
+    """Runs in an open `Watch`, as a part of the same without one."""
+    pairs: tuple[list[float], list[float]] = [], []
+    run()
+    for turn in range(2 * rounds):
+        states = enumerate((Watch, nullcontext))
+        for which, around in states if turn % 2 else reversed([*states]):
+            with around():
+                pairs[which].append(seconds(run))
+    found = ratio_of([pairs])
+    print(f"{name:40s} {found.median:.3f} ({found.low:.3f} … {found.high:.3f}) of the same unwatched")
+
+
+def trace() -> None:
+    """A function that was never seen before."""
+    jx.jit(mlp_gradient(jx, jnp)).trace(*ARGUMENTS)
+
+
+def calls() -> None:
+    for _ in range(2000):
+        result = ADD(ARRAY)
+    result.block_until_ready()
+
+
+ARGUMENTS = jx.device_put(mlp_arguments())
+ARRAY, ADD = jnp.ones(8), jx.jit(lambda x: x + 1)
+
+
+if __name__ == "__main__":
+    wanted = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+    looks(wanted)
+    watched("trace, gradient of a 20-layer MLP", trace, wanted)
+    watched("2,000 calls of a compiled function", calls, wanted)
