@@ -31,7 +31,7 @@ def _room(name: str, /, **names: Any) -> None:
 
 
 class _Exclusions(list):
-    """Files whose frames are not shown: what is put in is no place of a user's."""
+    """Files whose frames are not shown: what is put in is not a place of a user's."""
 
     def append(self, path: str, /) -> None:
         super().append(path)

@@ -77,7 +77,7 @@ def _segment(name: str, what: str, empty: str) -> Callable[..., Any]:
     `num_segments`: the greatest number + 1 if None, which needs known numbers (TracerIntegerConversionError under jit). Rows with a
     number below 0 or from num_segments on are left out (`mode` "fill"); "clip" counts them to the first or last. With
     `indices_are_sorted` or `unique_indices` the caller promises so. `bucket_size`: so many rows are reduced at a time, then the
-    buckets: less rounding, more memory. Raises TypeError for numbers that are no integers
+    buckets: less rounding, more memory. Raises TypeError for numbers that are not integers
     and for sums and products of booleans, ValueError for shapes that do not fit.
     """
     return function

@@ -258,7 +258,7 @@ def not_an_array(x: Any) -> str:
         )
         return f"a NumPy array of dtype {x.dtype} is not an array of numbers: {hint}"
     if isinstance(x, Reference):
-        return f"a reference {x.aval.short()} is no array: read it first, ref[...]"
+        return f"a reference {x.aval.short()} is not an array: read it first, ref[...]"
     if (kind := jax_kind(x)) in ("key", "tracer"):
         return str(refuse(x, kind))
     if hasattr(x, "aval"):

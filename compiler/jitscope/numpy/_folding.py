@@ -97,7 +97,7 @@ def _bitwise(primitive: Any, booleans: bool, identity: int) -> Callable[..., Any
 
 
 def _log_of_sum(of: Any, x: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
-    """The sum of exponentials relative to the greatest, which is no part of the derivative."""
+    """The sum of exponentials relative to the greatest, which is not a part of the derivative."""
     x = operand(of.__name__, x, inexact=True)
     axes = axes_of(f"{of.__name__}.reduce", axis, aval_of(x).ndim)
     top = reductions.max(real(x), axes, None, True, -np.inf, where)

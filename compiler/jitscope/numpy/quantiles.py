@@ -201,7 +201,7 @@ def _quantile_function(name: str, scale: int, skip_nan: bool, doc: str) -> Any:
 
     Integers become floats. `method`: "linear", "lower", "higher", "midpoint", "nearest" or "inverted_cdf", which alone takes
     `weights`, of the shape of `a` or of its reduced axes. Raises ValueError for other methods, for complex numbers, for more
-    than one axis of `q` and where there are no elements; TypeError for quantiles that are no floats."""
+    than one axis of `q` and where there are no elements; TypeError for quantiles that are not floats."""
     return eager_jit(static=_STATIC)(describe(fun, name, doc))
 
 

@@ -60,7 +60,7 @@ def _cumulative(name: str, running: Any, first: int, doc: str) -> Any:
 
     doc += (
         f" of x [..., n, ...] along `axis`, of the same shape; with `include_initial` [..., n + 1, ...], {first} first. Raises "
-        "ValueError without `axis` for arrays that are no vectors."
+        "ValueError without `axis` for arrays that are not vectors."
     )
     return eager_jit(static="axis dtype include_initial")(describe(fun, name, doc))
 

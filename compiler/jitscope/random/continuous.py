@@ -36,7 +36,7 @@ def _of_quantiles(name: str, low: Callable[[Any], Any], quantile: Callable[[Any]
         return quantile(uniform(key, drawn_shape(name, shape), dtype, low(dtype), dtype.type(1)))
 
     sampler.__name__ = sampler.__qualname__ = name
-    sampler.__doc__ = f"{doc} Raises ValueError for a dtype that is no float."
+    sampler.__doc__ = f"{doc} Raises ValueError for a dtype that is not a float."
     return laying(eager_jit(static="shape dtype", nested=True)(sampler))  # pyright: ignore[reportArgumentType]
 
 

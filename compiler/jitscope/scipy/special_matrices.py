@@ -211,8 +211,8 @@ def convolution_matrix(a: Any, n: int, mode: str = "full") -> Any:
 
 
 def block_diag(*arrs: Any) -> Any:
-    """The matrix with the given matrices along its diagonal and zeros elsewhere; vectors count as rows, numbers as
-    matrices of one entry. Raises ValueError for arrays of higher rank."""
+    """The matrix with the given matrices [m, n], [p, q], … along its diagonal and zeros elsewhere: [m + p + …, n + q +
+    …]. Vectors count as rows, numbers as matrices of one entry. Raises ValueError for arrays of higher rank."""
     return _block_diag(list(arrs)) if arrs else full((1, 0), 0, dtypes.default_float())
 
 
@@ -262,7 +262,7 @@ def hilbert(n: int) -> Any:
 
 
 def invhilbert(n: int) -> Any:
-    """The inverse of `hilbert(n)`, its entries exact before they are rounded to the default float."""
+    """The inverse [n, n] of `hilbert(n)`, its entries exact before they are rounded to the default float."""
 
     def entry(i: int, j: int) -> int:
         sign = -1 if (i + j) % 2 else 1
@@ -286,7 +286,7 @@ def pascal(n: int, kind: str | None = None) -> Any:
 
 
 def invpascal(n: int, kind: str | None = None) -> Any:
-    """The inverse of `pascal(n, kind)`, in the default float."""
+    """The inverse [n, n] of `pascal(n, kind)`, in the default float."""
     kind = _kind("invpascal", kind)
 
     def triangle(i: int, j: int) -> int:

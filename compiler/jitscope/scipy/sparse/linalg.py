@@ -34,7 +34,8 @@ def cg(
 def bicgstab(
     A: Any, b: Any, x0: Any = None, *, tol: Any = 1e-5, atol: Any = 0.0, maxiter: int | None = None, M: Any = None
 ) -> tuple[Any, None]:
-    """(x, None) with A x = b by stabilized biconjugate gradients, for any A; arguments and errors as for `cg`."""
+    """(x, None) with A x = b by stabilized biconjugate gradients (van der Vorst, 1992), for any A; x has the tree and
+    shapes of b. Arguments and errors as for `cg`."""
     return _solved("bicgstab", _stabilized_gradients, A, b, x0, tol, atol, maxiter, M, symmetric=False)
 
 
@@ -50,7 +51,8 @@ def gmres(
     M: Any = None,
     solve_method: str = "batched",
 ) -> tuple[Any, Any]:
-    """(x, info) with A x = b by generalized minimal residuals, for any A; info is 0, or -1 where x is NaN.
+    """(x, info) with A x = b by generalized minimal residuals (Saad and Schultz, 1986), for any A; x has the tree and
+    shapes of b, info is 0, or -1 where x is NaN.
 
     Arguments as for `cg`; but `maxiter` (10 times the size of b) counts rounds of `restart` products with A each, and
     `solve_method` "incremental" ends a round when it is exact enough, while "batched" always solves at its end. Raises

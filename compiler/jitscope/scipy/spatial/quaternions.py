@@ -41,13 +41,14 @@ def _in_degrees(x: Any, degrees: Any) -> Any:
 @lenient
 @eager_jit(nested=True)
 def normalized(quat: Any) -> Any:
-    quat = jnp.asarray(quat)
-    return quat / _length(quat)[..., None]
+    """Quaternions [..., 4] of length 1."""
+    return _normalized(jnp.asarray(quat))
 
 
 @lenient
 @eager_jit(nested=True)
 def product(p: Any, q: Any) -> Any:
+    """The composition of rotations p and q, both [..., 4]: Hamilton's product, brought to length 1."""
     p, q = jnp.asarray(p), jnp.asarray(q)
     return _normalized(_product(p, q))
 
@@ -73,6 +74,7 @@ def _product(p: Any, q: Any) -> Any:
 @lenient
 @eager_jit(static="inverse", nested=True)
 def applied(quat: Any, vectors: Any, inverse: Any) -> Any:
+    """Vectors [..., 3] rotated, or rotated back where `inverse`."""
     matrix = _matrix(jnp.asarray(quat))
     turned = jnp.swapaxes(matrix, -1, -2)
     known = isinstance(inverse, (bool, np.bool_))
@@ -83,6 +85,7 @@ def applied(quat: Any, vectors: Any, inverse: Any) -> Any:
 @lenient
 @eager_jit(nested=True)
 def as_matrix(quat: Any) -> Any:
+    """The rotation matrices [..., 3, 3] of quaternions [..., 4]."""
     return _matrix(jnp.asarray(quat))
 
 
@@ -107,6 +110,7 @@ def _matrix(quat: Any) -> Any:
 @lenient
 @eager_jit(nested=True)
 def from_matrix(matrix: Any) -> Any:
+    """The quaternions [..., 4] of rotation matrices [..., 3, 3]."""
     m = jnp.asarray(matrix)
     diagonal = [m[..., i, i] for i in range(3)]
     trace = diagonal[0] + diagonal[1] + diagonal[2]
@@ -146,6 +150,7 @@ def as_mrp(quat: Any) -> Any:
 @lenient
 @eager_jit(static="degrees", nested=True)
 def from_rotvec(rotvec: Any, degrees: Any) -> Any:
+    """The quaternions [..., 4] of rotation vectors [..., 3], in radians or degrees."""
     rotvec = _radians(rotvec, degrees)
     angle = _length(rotvec)[..., None]
     square = angle * angle
@@ -157,6 +162,7 @@ def from_rotvec(rotvec: Any, degrees: Any) -> Any:
 @lenient
 @eager_jit(static="degrees", nested=True)
 def as_rotvec(quat: Any, degrees: Any) -> Any:
+    """The rotation vectors [..., 3] of quaternions [..., 4], in radians or degrees."""
     quat = jnp.asarray(quat)
     quat = jnp.where(quat[..., 3:] < 0, -quat, quat)
     angle = 2.0 * jnp.arctan2(_length(quat[..., :3])[..., None], quat[..., 3:])
@@ -169,6 +175,7 @@ def as_rotvec(quat: Any, degrees: Any) -> Any:
 @lenient
 @eager_jit(nested=True)
 def inverse(quat: Any) -> Any:
+    """The rotations back, [..., 4]."""
     quat = jnp.asarray(quat)
     return quat * jnp.array([-1, -1, -1, 1], quat.dtype)
 
@@ -176,6 +183,7 @@ def inverse(quat: Any) -> Any:
 @lenient
 @eager_jit(nested=True)
 def magnitude(quat: Any) -> Any:
+    """The angles [...] of rotations [..., 4], in radians."""
     quat = jnp.asarray(quat)
     return 2.0 * jnp.arctan2(_length(quat[..., :3]), jnp.abs(quat[..., 3]))
 

@@ -24,7 +24,7 @@ def logpdf(x: Any, alpha: Any) -> Any:
 
 @eager_jit(nested=True)
 def pdf(x: Any, alpha: Any) -> Any:
-    """The density at `x`; see `logpdf`."""
+    """The density at `x` [n, ...]; see `logpdf`."""
     return jnp.exp(_logpdf("dirichlet.pdf", x, alpha))
 
 

@@ -21,7 +21,7 @@ def logpmf(x: Any, n: Any, p: Any) -> Any:
 
 @eager_jit(nested=True)
 def pmf(x: Any, n: Any, p: Any) -> Any:
-    """The probability of the counts `x`; see `logpmf`."""
+    """The probability of the counts `x` [..., k]; see `logpmf`."""
     return jnp.exp(_logpmf("multinomial.pmf", x, n, p))
 
 

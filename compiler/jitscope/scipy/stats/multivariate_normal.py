@@ -23,7 +23,7 @@ def logpdf(x: Any, mean: Any, cov: Any, allow_singular: None = None) -> Any:
 
 @eager_jit(nested=True)
 def pdf(x: Any, mean: Any, cov: Any) -> Any:
-    """The density at `x`; see `logpdf`."""
+    """The density at `x` [..., n]; see `logpdf`."""
     return jnp.exp(_logpdf("multivariate_normal.pdf", x, mean, cov))
 
 

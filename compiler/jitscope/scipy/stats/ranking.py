@@ -59,8 +59,9 @@ def _places(x: Any, axis: int) -> Any:
 
 @eager_jit(static="axis nan_policy keepdims", nested=True)
 def mode(a: Any, axis: int | None = 0, nan_policy: str = "propagate", keepdims: bool = False) -> ModeResult:
-    """The most frequent value along `axis` (None: of all), the least one of several, and how often it is there. Of no elements: NaN
-    and 0, both floats. Raises NotImplementedError for other policies than "propagate"."""
+    """The most frequent value along `axis` (None: of all), the least one of several, and how often it is there: [...,
+    n, ...] to two arrays [...]. Of no elements: NaN and 0, both floats. Raises NotImplementedError for other policies
+    than "propagate"."""
     x, along = _along("mode", a, axis)
     _check_policy("mode", nan_policy)
     thin = [1 if i == along else n for i, n in enumerate(x.shape)]
@@ -85,10 +86,10 @@ _METHODS = ("average", "min", "max", "dense", "ordinal")
 @lenient
 @eager_jit(static="method axis nan_policy", nested=True)
 def rankdata(a: Any, method: str = "average", *, axis: int | None = None, nan_policy: str = "propagate") -> Any:
-    """The ranks of the elements among all (axis None; the result is a vector) or along an axis, from 1, as floats of the usual width.
-    `method`: equal ones get the "average" of the ranks they take together, the least ("min"), the greatest ("max"), one rank
-    without leaving any out ("dense"), or each its own in their order ("ordinal"). Raises NotImplementedError for other policies
-    than "propagate"."""
+    """The ranks, from 1, of the elements among all (axis None: a vector) or along an axis, in the shape of `a` [...],
+    as floats of the usual width. `method`: equal ones get the "average" of the ranks they take together, the least
+    ("min"), the greatest ("max"), one rank without leaving any out ("dense"), or each its own in their order
+    ("ordinal"). Raises NotImplementedError for other policies than "propagate", ValueError for other methods."""
     x, along = _along("rankdata", a, axis)
     _check_policy("rankdata", nan_policy)
     if method not in _METHODS:
@@ -122,8 +123,9 @@ def _ranks(ordered: Any, places: Any, method: str, axis: int) -> Any:
 
 @eager_jit(static="axis ddof nan_policy keepdims", nested=True)
 def sem(a: Any, axis: int | None = 0, ddof: int = 1, nan_policy: str = "propagate", *, keepdims: bool = False) -> Any:
-    """The standard error of the mean along `axis` (None: of all): the standard deviation, n - `ddof` being its divisor, over
-    sqrt(n). `nan_policy` "omit": of the elements that are not NaN."""
+    """The standard error of the mean along `axis` (None: of all), the standard deviation over sqrt(n), n - `ddof` being
+    its divisor: [..., n, ...] to floats [...]. `nan_policy` "omit": of the elements that are not NaN. Raises ValueError
+    for other policies."""
     (x,), _, _, _ = promoted("sem", [a], inexact=True)
     x = jnp.asarray(array_operand("sem", x))
     if axis is not None:
