@@ -106,3 +106,15 @@ def test_the_magics_take_functions_of_jax(bare_shell):  # noqa: F811
     assert bare_shell.cell("%timejit g(x)").document["steady"]["runs"]
     assert bare_shell.cell("%passes g(x)").document["passes"]
     assert "dot" in bare_shell.cell("%jaxpr x @ x + 1").texts[0]
+
+
+def test_a_function_that_a_library_wraps_is_the_source(watcher):
+    import equinox as eqx
+
+    @eqx.filter_jit
+    def fit(mlp, v):
+        return eqx.filter_grad(lambda mlp: (jax.vmap(mlp)(v) ** 2).sum())(mlp)
+
+    document = jitscope.inspect(fit)(eqx.nn.MLP(1, 1, 4, 1, key=jax.random.key(0)), jnp.ones((3, 1))).document
+    assert [one["name"] for one in document["source"]["functions"]] == ["fit", "<lambda>"]
+    assert sum(mark["forward"] + mark["backward"] for mark in document["source"]["marks"]) > 20

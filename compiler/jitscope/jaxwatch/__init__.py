@@ -10,5 +10,10 @@ to equations, `programs` is what views take for a compiled program.
 from .asking import Asked as Asked, ask as ask, run_again as run_again, traced as traced
 from .calls import Calls as Calls
 from .errors import is_flag as is_flag, is_tracer as is_tracer, keep as keep, stopped as stopped
-from .private import Missing as Missing, capabilities as capabilities, there as there
+from .private import (
+    Missing as Missing,
+    capabilities as capabilities,
+    jit_takes_options_alone as jit_takes_options_alone,
+    there as there,
+)
 from .watching import Small as Small, Watcher as Watcher, attach as attach, current as current, detach as detach

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
+import inspect
 import itertools
 import os
 import sys
@@ -235,6 +236,11 @@ def surroundings(fun: Any) -> contextlib.AbstractContextManager[Any]:
     """What has to be there while a function is traced: for one under `nnx.jit`, flax's context of its updates."""
     tag, nnx = getattr(fun, "ctxtag", None), module("flax.nnx")
     return nnx.update_context(tag) if nnx is not None and tag is not None else contextlib.nullcontext()
+
+
+def jit_takes_options_alone() -> bool:
+    """Whether `@jax.jit(static_argnames=…)` makes a decorator (jax 0.8.0 has no such form)."""
+    return inspect.signature(module("jax").jit).parameters["fun"].default is not inspect.Parameter.empty
 
 
 class Hook:

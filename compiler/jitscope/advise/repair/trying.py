@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import FunctionType, ModuleType
 from typing import Any
 
+from ... import jaxwatch
 from ...core import advice, source
 from ...core.source import Position
 from ...core.staging import trace_to_jaxpr
@@ -68,6 +69,8 @@ def _static(known: str, code: Code, trace: Unfinished, quiet: bool) -> Iterator[
         return
     one = as_static(code, names[at], defined)
     if one is None:
+        return
+    if trace.again is not None and one.edits[0].text.startswith("(") and not jaxwatch.jit_takes_options_alone():
         return
 
     def fun(*others: Any) -> Any:
