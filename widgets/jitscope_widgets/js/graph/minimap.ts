@@ -4,7 +4,7 @@ import type { GraphView } from "./view";
 
 const WIDEST = 130;
 const TALLEST = 0.38; // of the view's height
-const NARROWEST = 340; // of the view; on less it would cover the graph
+const NARROWEST = 400; // of the view; on less it would cover the graph
 const MOST_BOXES = 4000;
 
 export class Minimap {
