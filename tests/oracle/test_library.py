@@ -26,7 +26,7 @@ TAKE_LONG = frozenset(
     """
     Array.__getitem__ Array.at lax.betainc lax.igamma_grad_a numpy.linalg.lstsq numpy.polydiv numpy.polyfit numpy.quantile
     random.beta random.dirichlet random.gamma random.loggamma scipy.ndimage.map_coordinates scipy.special.gammaincc
-    scipy.stats.beta.logcdf scipy.stats.chi2.cdf scipy.stats.gamma.logcdf scipy.stats.truncnorm.logcdf
+    scipy.special.hyp2f1 scipy.stats.beta.logcdf scipy.stats.chi2.cdf scipy.stats.gamma.logcdf scipy.stats.truncnorm.logcdf
     scipy.stats.truncnorm.logsf
     """.split()
 )
