@@ -26,6 +26,7 @@ class _Compiler(CachingCompiler):
 def run_cells(program: Program) -> list[Diagnostic]:
     """What a run of the cells shows, up to the first that fails; lines are those of the program's text."""
     shell = InteractiveShell.instance(compiler_class=_Compiler)
+    shell.reset()
     with Watch(values=True) as watch, contextlib.redirect_stdout(sys.stderr):
         for number, source in enumerate(program.magic):
             _Compiler.number = number

@@ -31,11 +31,10 @@ def table() -> str:
     false, clean = 0, 0
     with tempfile.TemporaryDirectory() as folder:
         for program in programs():
-            file = Path(folder) / f"{program.name}.py"
-            file.write_text(program.text)
-            with contextlib.redirect_stderr(io.StringIO()):
-                looked = {(one.one.id, one.line) for one in check(read(str(file)))}
-                ran = {(one.one.id, one.line) for one in check(read(str(file)), run=True)}
+            checked = read(str(program.write(Path(folder))))
+            with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
+                looked = {(one.one.id, program.line(one.cell, one.line)) for one in check(checked)}
+                ran = {(one.one.id, program.line(one.cell, one.line)) for one in check(checked, run=True)}
             clean += not program.wanted
             false += len(ran - program.wanted)
             for id, line in program.wanted:

@@ -17,13 +17,21 @@ from tests.extent import full
 
 
 @pytest.mark.parametrize(
-    "program", [pytest.param(p, id=p.name, marks=full if p.name.startswith("short") else ()) for p in programs()]
+    "program",
+    [pytest.param(p, id=p.name, marks=full if p.name.startswith("short") else ()) for p in programs() if not p.cells],
 )
 def test_a_run_finds_what_is_due(program: Program, tmp_path: Path) -> None:
-    file = tmp_path / f"{program.name}.py"
-    file.write_text(program.text)
-    found = {(one.one.id, one.line) for one in check(read(str(file)), run=True)}
+    found = {(one.one.id, one.line) for one in check(read(str(program.write(tmp_path))), run=True)}
     assert found == program.wanted
+
+
+def test_runs_of_notebooks_find_what_is_due(tmp_path: Path) -> None:
+    """All in one command, which forgets one before it runs the next."""
+    books = {str(program.write(tmp_path)): program for program in programs() if program.cells}
+    found: dict[str, set[tuple[str, int]]] = {file: set() for file in books}
+    for one in json.loads(command("--run", "--json", *books).stdout)["diagnostics"]:
+        found[one["file"]].add((one["id"], books[one["file"]].line(one["cell"], one["line"])))
+    assert found == {file: program.wanted for file, program in books.items()}
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -14,7 +14,8 @@ from tests.advise.programs import HEADER, Program, programs
 
 @pytest.mark.parametrize("program", programs(), ids=lambda p: p.name)
 def test_each_program_gives_what_is_due(program: Program) -> None:
-    found = {(one.id, one.span.line) for one in look(program.text, "<program>")}
+    checked = program.checked()
+    found = {(one.id, one.span.line) for one in look(checked.text, checked.file, checked.cells)}
     assert found <= program.wanted if program.late else found == program.wanted
 
 
@@ -85,10 +86,11 @@ def test_a_program_that_nests_too_deeply_is_left_alone() -> None:
 @pytest.mark.parametrize("program", [p for p in programs() if p.wanted], ids=lambda p: p.name)
 def test_edits_replace_what_they_say(program: Program) -> None:
     """Applied, a fix leaves a valid program without the diagnostic that it fixes."""
-    for one in look(program.text, "<program>"):
+    text, file, cells = (checked := program.checked()).text, checked.file, checked.cells
+    for one in look(text, file, cells):
         if one.fix.edits:
-            fixed = applied(program.text, one.fix.edits)
-            again = {(o.id, o.span.line) for o in look(fixed, "<program>")}
+            fixed = applied(text, one.fix.edits)
+            again = {(o.id, o.span.line) for o in look(fixed, file, cells)}
             compile(fixed, "<program>", "exec")
             assert (one.id, one.span.line) not in again, fixed
 

@@ -41,7 +41,7 @@ def _tell_static_arrays(x: Any) -> None:
         notices.tell(
             "pytree-array-in-aux",
             f"{type(x).__name__} has an array among its static data: it belongs to the key of the program, and arrays cannot be "
-            "compared, so the next call will fail.",
+            "compared, so the next call with another one will fail.",
             "Make it one of the children.",
             position_of_result(tree.flattened_by(type(x))),
         )

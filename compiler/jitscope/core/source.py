@@ -4,6 +4,7 @@ A position is captured as a traceback handle (a fraction of a microsecond) and r
 """
 
 import functools
+import itertools
 import linecache
 import os
 import sys
@@ -252,6 +253,14 @@ def user_position(handle: Any) -> Position | None:
         if not is_internal(code.co_filename):
             return position_in(code, lasti)
     return None
+
+
+def user_calls(handle: Any) -> list[Position]:
+    """The innermost frame that is not the library's own and those that called it, up to the first of the library's."""
+    frames = tracebacks.frames(handle) if handle is not None else []
+    users = itertools.dropwhile(lambda frame: is_internal(frame[0].co_filename), frames)
+    own = itertools.takewhile(lambda frame: not is_internal(frame[0].co_filename), users)
+    return [position_in(code, lasti) for code, lasti in own]
 
 
 def here() -> Position | None:

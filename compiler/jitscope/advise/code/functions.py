@@ -98,6 +98,12 @@ class Functions:
                 for target in node.targets:
                     if isinstance(target, ast.Name):
                         self._instances[self.scope_of(node), target.id] = made
+        for node in self.code.nodes:
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+                returned = self._returned_by(node.value)
+                for target in node.targets if len(returned) == 1 else []:
+                    if isinstance(target, ast.Name):
+                        self._by_scope.setdefault(self.scope_of(node), {}).setdefault(target.id, returned[0])
 
     def class_made(self, node: ast.AST) -> ast.ClassDef | None:
         """The class of this program of which an expression such as `Model(3)` makes an object."""
@@ -113,7 +119,7 @@ class Functions:
     def instance(self, node: ast.expr, at: ast.AST) -> ast.ClassDef | None:
         """The class of the object that an expression gives: `self`, a name that was given one, or a call that makes one."""
         match node:
-            case ast.Name(id="self"):
+            case ast.Name(id="self" | "cls"):
                 return next((one for one in self.code.around(at) if isinstance(one, ast.ClassDef)), None)
             case ast.Name(id=name):
                 scope = self.scope_of(at)
@@ -124,8 +130,11 @@ class Functions:
 
     def of_object(self, node: ast.expr, at: ast.AST) -> Function | None:
         """The method that an expression means (`self.step`, `model.loss`), or that calling an object calls."""
+        of_class = False
         if isinstance(node, ast.Attribute):
             owner, name = self.instance(node.value, at), node.attr
+            if owner is None and self.is_class(node.value):
+                owner, of_class = self._classes[node.value.id], True  # pyright: ignore[reportAttributeAccessIssue]
         else:
             owner, name = self.instance(node, at), "__call__"
         seen: set[ast.ClassDef] = set()
@@ -133,7 +142,8 @@ class Functions:
             seen.add(owner)
             if name in self._by_scope.get(owner, {}):
                 found = self._by_scope[owner][name]
-                return found if parameters(found)[:1] and not _is_free(found) else None
+                usual = parameters(found)[:1] and not _is_free(found)
+                return found if usual and (not of_class or _is_decorated(found, "classmethod")) else None
             bases = [self._classes.get(base.id) for base in owner.bases if isinstance(base, ast.Name)]
             owner = next((base for base in bases if base is not None), None)
         return None
@@ -217,6 +227,8 @@ class Functions:
         """The functions that a function of this program defines and returns, by a name of it (`counted`) or a call of it."""
         maker = maker.func if isinstance(maker, ast.Call) else maker
         made = self.named(maker.id, maker) if isinstance(maker, ast.Name) else None
+        if isinstance(maker, ast.Attribute):
+            made = self.of_object(maker, maker)
         if not isinstance(made, ast.FunctionDef):
             return []
         names = [n.value.id for n in made.body if isinstance(n, ast.Return) and isinstance(n.value, ast.Name)]
@@ -304,11 +316,13 @@ def _wrapping(traced: Traced, wrapper: Function) -> Traced:
 
 
 def _is_free(function: Function) -> bool:
-    """Whether a method is not given the object it is called on."""
+    """Whether a method is not given the object it is called on, nor its class."""
+    return _is_decorated(function, "staticmethod", "property")
+
+
+def _is_decorated(function: Function, *names: str) -> bool:
     decorators = [] if isinstance(function, ast.Lambda) else function.decorator_list
-    return any(
-        isinstance(one, ast.Name) and one.id in ("staticmethod", "classmethod", "property") for one in decorators
-    )
+    return any(isinstance(one, ast.Name) and one.id in names for one in decorators)
 
 
 def _rest(function: Function, bound: frozenset[str]) -> list[str]:

@@ -80,10 +80,11 @@ class Walk:
                 self._outer.setdefault(code.function_around(node), set()).update(node.names)
             elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                    if isinstance(target, ast.Name | ast.Attribute) and _is_container(node.value):
-                        self.containers.add(code.source(target))
-                    if isinstance(node.value, ast.Call) and code.names.dotted(node.value.func) in _GENERATORS:
-                        self.generators.add(code.source(target))
+                    for one, value in _pairs(target, node.value):
+                        if isinstance(one, ast.Name | ast.Attribute) and _is_container(value):
+                            self.containers.add(code.source(one))
+                        if isinstance(value, ast.Call) and code.names.dotted(value.func) in _GENERATORS:
+                            self.generators.add(code.source(one))
 
     def run(self) -> None:
         """Walk the module, then all functions that are not traced, then those that are."""
@@ -514,6 +515,14 @@ class Walk:
         stored: Kind = Kind.UNKNOWN,
     ) -> None:
         self._listener(Event(what, node, kind, region, dotted, inner or [], stored), self)
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """What an assignment gives each of its targets: `a, b = 1, 2`."""
+    match target, value:
+        case ast.Tuple(elts=targets), ast.Tuple(elts=values) if len(targets) == len(values):
+            return list(zip(targets, values))
+    return [(target, value)]
 
 
 def _is_container(node: ast.expr) -> bool:

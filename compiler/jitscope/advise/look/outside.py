@@ -126,7 +126,7 @@ def _read(traced: Traced, walk: Walk) -> dict[str, ast.expr]:
             continue
         seen.add(function)
         bound = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        bound |= set(parameters(function)) - static
+        bound |= set(parameters(function)) - (static & _BOUND)
         for node in ast.walk(function):
             if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Load):
                 path = _path(node)
@@ -137,6 +137,10 @@ def _read(traced: Traced, walk: Walk) -> dict[str, ast.expr]:
                 called = walk.functions.named(node.func.id, node)
                 todo += [(called, frozenset())] if called is not None else []
     return found
+
+
+_BOUND = frozenset({"self"})
+"""Parameters that are looked for by the names of the objects that methods are called on."""
 
 
 def _calls(code: Code, wanted: object) -> list[ast.Call]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ..code.functions import parameters
 from ..code.values import Kind
@@ -93,7 +93,7 @@ _CHANGING = {
 def names(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     """trace-time-mutation of `global n; n += 1`; tracer-leak if a tracer is stored so."""
     if event.what == "name" and event.region.is_kept:
-        make = _leaking if event.kind.is_traced else _changed
+        make = _leaking if event.kind.is_traced else _change_in(event)
         yield make(walk, event.node, event.node.id)
 
 
@@ -106,14 +106,14 @@ def stores(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     if base is None or event.kind.is_tracer or event.kind is Kind.ARRAY or event.dotted:
         return
     if base in event.region.held:
-        make = _leaking if event.stored.is_traced else _changed
+        make = _leaking if event.stored.is_traced else _change_in(event)
         yield make(walk, node, short(walk.code, node))
     elif base in parameters(function):
         by_name = isinstance(node, ast.Subscript) and isinstance(getattr(node.slice, "value", None), str)
         if by_name and not event.region.depth and not _bound_anew(base, function) and not _given_back(base, function):
             yield _changed(walk, node, short(walk.code, node))
     elif not _is_local(base, event, walk):
-        make = _leaking if event.stored.is_traced else _changed
+        make = _leaking if event.stored.is_traced else _change_in(event)
         yield make(walk, node, short(walk.code, node))
 
 
@@ -138,7 +138,9 @@ def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
             yield _frozen(walk, node, event.dotted)
         return
     match node.func:
-        case ast.Attribute(value=ast.Name() | ast.Attribute() as base, attr=attr) if _is_outer(base, event, walk):
+        case ast.Attribute(value=ast.Name() | ast.Attribute() | ast.Subscript() as base, attr=attr) if _is_outer(
+            base, event, walk
+        ):
             what = code.source(base)
             if what in walk.generators:
                 yield _frozen(walk, node, "random.")
@@ -151,24 +153,28 @@ def calls(event: Event, walk: Walk) -> Iterator[Diagnostic]:
 
 def _changing(event: Event, walk: Walk, what: str) -> Iterator[Diagnostic]:
     """`log.append(x)`, where `log` is from outside."""
-    node, traced = event.node, event.region.traced
+    node = event.node
     if node.func.attr == "update" and (len(node.args) > 1 or not isinstance(walk.code.parents.get(node), ast.Expr)):
         return  # a dict's or set's takes one argument and gives nothing: this one is an optimizer's
     if any(kind.is_traced for kind in event.inner) and isinstance(walk.code.parents.get(node), ast.Expr):
         yield _leaking(walk, node, what)
-    elif traced is not None and traced.by in ("cond", "switch"):
-        yield _in_branch(walk, node, what)
     elif what in walk.containers or node.func.attr not in ("update", "add", "remove"):
-        yield _changed(walk, node, what)
+        yield _change_in(event)(walk, node, what)
 
 
-def _is_outer(node: ast.Name | ast.Attribute, event: Event, walk: Walk) -> bool:
+def _change_in(event: Event) -> Callable[[Walk, ast.AST, str], Diagnostic]:
+    """How a change is told: in a branch it is one that both branches make."""
+    traced = event.region.traced
+    return _in_branch if traced is not None and traced.by in ("cond", "switch") else _changed
+
+
+def _is_outer(node: ast.Name | ast.Attribute | ast.Subscript, event: Event, walk: Walk) -> bool:
     """Whether a name, or an attribute of one, is from outside of what is traced."""
     name, function = _root(node), event.region.function
     if name is None or function is None or walk.code.names.dotted(node):
         return False
     if name in event.region.held:
-        return isinstance(node, ast.Attribute)
+        return not isinstance(node, ast.Name)
     return name not in parameters(function) and not _is_local(name, event, walk)
 
 

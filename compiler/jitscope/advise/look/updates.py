@@ -63,6 +63,23 @@ _UPDATING = {
     f"jax.numpy.{name}" for name in ("append", "insert", "delete", "put", "put_along_axis", "fill_diagonal", "place")
 }
 """Functions whose namesakes of NumPy or Python change what they are given, or seem to."""
+_COPYING = {
+    f"jax.numpy.{name}"
+    for name in (
+        "sort",
+        "reshape",
+        "transpose",
+        "squeeze",
+        "ravel",
+        "clip",
+        "round",
+        "flip",
+        "roll",
+        "nan_to_num",
+        "where",
+    )
+} | {"jax.random.permutation", "jax.random.shuffle"}
+"""Functions that may be taken for ones that change their array, where it is read again."""
 _CONTROL = {"dce_sink", "cond", "switch", "scan", "while_loop", "fori_loop", "map"}
 
 
@@ -81,9 +98,24 @@ def dropped(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     computes = dotted.startswith(("jax.numpy.", "jax.lax.", "jax.nn.")) and dotted.rpartition(".")[2] not in _CONTROL
     if dotted.endswith((".map", ".tree_map")) and not (node.args and _only_computes(node.args[0], walk)):
         return  # it may be called for what its function does
-    if dotted in _PURE or dotted in _UPDATING or (computes and event.region.traced is not None):
+    mistaken = dotted in _PURE or dotted in _UPDATING or (dotted in _COPYING and _is_read_later(node, walk))
+    if mistaken or (computes and event.region.traced is not None):
         message = f"`{short(code, node)}` computes something new and changes nothing: its result is dropped here."
         yield diagnostic(code, "update-result-dropped", node, message, "Give the result a name, or delete the line.")
+
+
+def _is_read_later(call: ast.Call, walk: Walk) -> bool:
+    """Whether the function goes on to read a name that a call is given, as if the call had changed it."""
+    function = walk.code.function_around(call)
+    if not isinstance(function, ast.FunctionDef):
+        return False
+    given = {one.id for one in call.args if isinstance(one, ast.Name)}
+    own = set(ast.walk(call))
+    return any(
+        isinstance(node, ast.Name) and node.id in given and node.lineno > call.lineno
+        for node in ast.walk(function)
+        if node not in own
+    )
 
 
 def _only_computes(function: ast.expr, walk: Walk) -> bool:

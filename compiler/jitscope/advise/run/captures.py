@@ -101,9 +101,10 @@ def _reads(
     for part in _nodes(node):
         if id(part) in inner or not isinstance(part, ast.Name | ast.Attribute | ast.Subscript):
             if isinstance(part, ast.Call):
-                called, own = look.called(part.func)
-                if called is not None:
-                    yield from _reads(called, own, {}, depth + 1, seen | {fun.__code__})
+                for one in (part.func, *part.args, *(keyword.value for keyword in part.keywords)):
+                    called, own = look.called(one)
+                    if called is not None:
+                        yield from _reads(called, own, {}, depth + 1, seen | {fun.__code__})
             continue
         inner.update(id(one) for one in ast.walk(part))
         value = look.value(part)

@@ -63,11 +63,13 @@ def _place(bit: str, row: Row) -> Position:
 
 def _told(bit: str, rows: list[Row]) -> Diagnostic:
     first, where = rows[0], _place(bit, rows[0])
+    assert first.call_site is not None
     difference = first.differences[0]
     seconds = sum(sum(row.seconds.values()) for row in rows)
     verb = "traced" if all(row.what == "reused" for row in rows) else "compiled"
     times = "again" if len(rows) == 1 else f"again {len(rows)} times"
-    message = f"{first.function} is {verb} {times} in this line ({_duration(seconds)}): {difference.sentence()}."
+    place = "in this line" if where == first.call_site else f"in line {first.call_site.line}"
+    message = f"{first.function} is {verb} {times} {place} ({_duration(seconds)}): {difference.sentence()}."
     evidence = tuple(d.sentence() for d in first.differences)
     return Diagnostic(bit, where.file, Span.of(where), message, Fix(_fix(bit, difference, rows)), evidence, "miss")
 

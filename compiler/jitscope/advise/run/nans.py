@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...backend.hunt import HasCallbacks
+from ...backend.hunt.flat import is_of_library
 from ...core import notices, source
 from ...core.jaxpr import ClosedJaxpr
 from ..nans import Report, hunt
@@ -14,6 +15,8 @@ from ..nans import Report, hunt
 
 _FILLING = {"gather"}
 """Operations that give NaN on purpose, for indices out of bounds."""
+_OVERFLOWING = {"div", "exp", "exp2", "expm1", "sinh", "cosh", "integer_pow", "square"}
+"""Operations whose infinities nobody asks for; log(0) says of what cannot be how likely it is."""
 _FIXES = {
     "silent-nan": "Keep the operands where the operation has a value: jnp.where(ok, x, 1.0) before it, or subtract the maximum before exp.",
     "where-grad-nan": "Make the input of the branch that is not taken harmless, too: safe = jnp.where(ok, x, 1.0); "
@@ -31,18 +34,33 @@ def tell_nans(closed: ClosedJaxpr, name: str, args: list[Any], outs: list[Any]) 
     finding, cause = report.finding, report.source
     if finding is None and report.found:
         _tell_residual(closed, args)
-    if finding is None or cause is None or finding.primitive in _FILLING or not (report.nan or report.derivative):
+    if finding is None or cause is None or finding.primitive in _FILLING:
+        return
+    if not (report.nan or report.derivative or _is_lost(report, closed, outs)):
         return
     if cause.position is not None:
         notices.tell(report.sharp_bit, told(report), _FIXES[report.sharp_bit], cause.position)
 
 
+def _is_lost(report: Report, closed: ClosedJaxpr, outs: list[Any]) -> bool:
+    """Whether an infinity is hardly meant: a number of the user's own program that was divided by zero, or grew too large."""
+    made = report.finding is not None and report.finding.primitive in _OVERFLOWING
+    numbers = all(out.size == 1 for out, bad in zip(outs, map(_is_infinite, outs)) if bad)
+    return made and numbers and not is_of_library(closed)
+
+
+def _is_infinite(x: Any) -> bool:
+    return x.dtype.kind == "f" and bool(np.isinf(np.asarray(x)).any())
+
+
 def _tell_residual(closed: ClosedJaxpr, args: list[Any]) -> None:
     """Tell of a backward pass that was given a factor that is not finite: the slope of an operation at this point."""
     bad = {var for var, x in zip(closed.jaxpr.invars, args) if x.dtype.kind == "f" and not np.isfinite(x).all()}
+    now = source.capture() if is_of_library(closed) else None
     for eqn in closed.jaxpr.eqns:
-        where = source.user_position(eqn.traceback)
-        if where is not None and "transpose" in source.transforms_of(eqn.traceback) and bad & {*eqn.invars}:
+        handle = now or eqn.traceback
+        where = source.user_position(handle)
+        if where is not None and "transpose" in source.transforms_of(handle) and bad & {*eqn.invars}:
             message = "the derivative is not finite here: for these values the slope of this line is infinite, or NaN."
             notices.tell("grad-singular-point", message, _FIXES["grad-singular-point"], where)
             return
@@ -53,7 +71,7 @@ def told(report: Report) -> str:
     finding = report.finding
     iteration = f", in iteration {finding.iterations[-1].number}" if finding and finding.iterations else ""
     if report.sharp_bit == "silent-nan":
-        return f"the first NaN appears here{iteration}: {report.why}."
+        return f"the first {'NaN' if report.nan else 'infinity'} appears here{iteration}: {report.why}."
     if report.where is None:
         return f"the derivative is not finite here{iteration}: {report.why}."
     return (

@@ -41,8 +41,7 @@ def _unrolled(jaxpr: Jaxpr, row: Row) -> Iterator[Diagnostic]:
     counts: Counter[tuple[str, Position]] = Counter()
     if len(jaxpr.eqns) >= UNROLLED:
         for eqn in jaxpr.eqns:
-            where = source.user_position(eqn.traceback)
-            if where is not None:
+            for where in source.user_calls(eqn.traceback):
                 counts[eqn.primitive.name, where] += 1
     told: set[tuple[str, int]] = set()
     for (_, where), count in counts.most_common():

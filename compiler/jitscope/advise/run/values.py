@@ -134,15 +134,17 @@ _INDEXING = {
 }  # fmt: skip
 
 
+def _passed(eqn: JaxprEqn) -> list[str]:
+    """The functions of `lax` and `numpy` between an equation and the user's line, the innermost first."""
+    frames = [code for code, _ in tracebacks.frames(eqn.traceback)] if eqn.traceback is not None else []
+    below = itertools.takewhile(lambda code: source.is_internal(code.co_filename), frames)
+    rooms = ("lax", "numpy")
+    return [code.co_name for code in below if os.path.basename(os.path.dirname(code.co_filename)) in rooms]
+
+
 def _called(eqn: JaxprEqn) -> str:
     """The function of `lax` or `numpy` that the user's line calls, of which an equation is a part."""
-    called = ""
-    for code, _ in tracebacks.frames(eqn.traceback) if eqn.traceback is not None else ():
-        if not source.is_internal(code.co_filename):
-            break
-        if os.path.basename(os.path.dirname(code.co_filename)) in ("lax", "numpy"):
-            called = code.co_name
-    return called
+    return next(iter(reversed(_passed(eqn))), "")
 
 
 def _is_the_users(check: Check, eqn: JaxprEqn) -> bool:
@@ -150,6 +152,10 @@ def _is_the_users(check: Check, eqn: JaxprEqn) -> bool:
     purpose, and a power with a traced exponent squares more often than it needs."""
     if check in _OF_INDICES:
         return _called(eqn) in _INDEXING
+    if check is _of_guard:
+        return not _REMAINDERS.isdisjoint(_passed(eqn))
+    if check is _of_shift:
+        return _called(eqn) in _SHIFTS or _is_written(eqn)
     return eqn.primitive.name != "mul" or _called(eqn) not in _SQUARING
 
 
@@ -160,6 +166,8 @@ def _is_written(eqn: JaxprEqn) -> bool:
     return bool(below) and os.path.basename(below[-1].co_filename) in ("operators.py", "ufuncs.py", "arithmetic.py")
 
 
+_REMAINDERS = {"remainder", "mod", "fmod", "divmod"}
+_SHIFTS = {"operator", "left_shift", "right_shift", "bitwise_left_shift", "bitwise_right_shift"}
 _SQUARING = {"power", "pow", "float_power", "_pow", "_rpow"}
 
 
@@ -202,6 +210,32 @@ def _of_division(
         return None
     message = f"an integer was divided by zero, which gives {np.ravel(results[0])[0]} here and no error."
     return "int-overflow", message, "Guard the divisor: jnp.where(n == 0, 1, n)."
+
+
+def _of_guard(
+    eqn: JaxprEqn, operands: Sequence[np.ndarray], results: Sequence[np.ndarray]
+) -> tuple[str, str, str] | None:
+    """`n % 0`: before it divides, the library asks whether the divisor is zero."""
+    divisor, zero = operands[0], eqn.invars[1]
+    if divisor.dtype.kind not in "iu" or not isinstance(zero, Literal) or not results[0].any():
+        return None
+    message = "the remainder of an integer by zero was asked for, which gives some number here and no error."
+    return "int-overflow", message, "Guard the divisor: jnp.where(n == 0, 1, n)."
+
+
+def _of_shift(
+    eqn: JaxprEqn, operands: Sequence[np.ndarray], results: Sequence[np.ndarray]
+) -> tuple[str, str, str] | None:
+    """Shifts by the width of the integer or more, and by negative numbers."""
+    result, bits = results[0], 8 * results[0].dtype.itemsize
+    by = np.broadcast_to(operands[1], result.shape)
+    wrong = np.argwhere(np.atleast_1d((by >= bits) | (by < 0)))
+    if not len(wrong):
+        return None
+    at = tuple(wrong[0])
+    shift, got = np.atleast_1d(by)[at], np.atleast_1d(result)[at]
+    message = f"{result.dtype} has {bits} bits, and was shifted by {shift}: that gives {got} here, and no error."
+    return "int-overflow", message, f"Shift by 0 to {bits - 1}, or convert to a wider integer first."
 
 
 def _of_conversion(
@@ -313,6 +347,10 @@ _CHECKS: dict[str, Check] = {
     "dot_general": _overflow(_dot, "the product"),
     "div": _of_division,
     "rem": _of_division,
+    "eq": _of_guard,
+    "shift_left": _of_shift,
+    "shift_right_arithmetic": _of_shift,
+    "shift_right_logical": _of_shift,
     "convert_element_type": _of_conversion,
     "cond": _of_choice,
     "dynamic_slice": _of_window,
