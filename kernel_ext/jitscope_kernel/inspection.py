@@ -362,11 +362,11 @@ def _trace_jax(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
 
 def recompiles(function: Any = None) -> Shown:
     """Why a function (by itself or by name; all for None) was compiled or traced more than once: by function and cause, those
-    that cost most first."""
+    that cost most first; before them the functions that were not traced again though a value that they captured changed."""
     name = function if isinstance(function, str) or function is None else function.__name__
     rows = observe.ledger().function_rows(name)
     title = f"Recompilations of {name}" if name else "Recompilations in this session"
-    return Shown(observe.recompilations_document(rows, title, editor=edited))
+    return Shown(observe.recompilations_document(rows, title, editor=edited, stale=True))
 
 
 def shardings(text: str, names: dict[str, Any]) -> list[Document]:

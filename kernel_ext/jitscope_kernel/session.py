@@ -342,7 +342,9 @@ class Session:
             hunt = hunt_of_rows(self.ledger.since(running.since))
         if hunt is not None:
             output.show(hunt)
-        elif result is not None and (line := offer(result.info.raw_cell or "", result.result, error)):
+        elif result is not None and (
+            line := offer(result.info.raw_cell or "", result.result, error, self.shell.user_ns)
+        ):
             output.show_text(line)
 
     def _show(self, running: Running, error: BaseException | None, stopped: Document | None) -> None:

@@ -36,11 +36,12 @@ for n in range(1, 10):
 f = jax.jit(lambda a, b: a * UNIQUE + b)
 for n in (5, 3, 9, 4, 7):
     f(jnp.ones((2, n)), jnp.zeros(n))  #<-
-# fixed
-f = jax.jit(lambda a, b: a * UNIQUE + b)
-for n in (5, 3, 9, 4, 7):
-    more = (1 << (n - 1).bit_length()) - n
-    f(jnp.pad(jnp.ones((2, n)), ((0, 0), (0, more))), jnp.pad(jnp.zeros(n), (0, more)))
+"""),
+    "last batch, row by row": ("shape", """\
+f = jax.jit(lambda w, x: jax.nn.softmax(jnp.tanh(x @ w) * UNIQUE))
+data = jnp.ones((10, 2))
+for start in range(0, 10, 4):
+    y = f(jnp.ones((2, 3)), data[start : start + 4])  #<-
 """),
     "dtype": ("dtype", """\
 f = jax.jit(lambda x: x * UNIQUE)
@@ -96,6 +97,21 @@ f(jnp.ones(3), jnp.ones(3))  #<-
 f = jax.jit(lambda x, mask: x * mask * UNIQUE)
 f(jnp.ones(3), jnp.ones(3))
 f(jnp.ones(3), jnp.ones(3))
+"""),
+    "None where ones change nothing": ("none", """\
+f = jax.jit(lambda x, mask: x.mean() * UNIQUE if mask is None else (x * mask).sum() / mask.sum() * UNIQUE)
+for mask in (None, jnp.ones(3)):
+    f(jnp.arange(3.0), mask)  #<-
+"""),
+    "a key that is not read": ("tree structure", """\
+f = jax.jit(lambda s: s["a"] * UNIQUE)
+f({"a": jnp.ones(3)})
+f({"a": jnp.ones(3), "b": jnp.ones(2)})  #<-
+"""),
+    "a list for a tuple": ("tree structure", """\
+f = jax.jit(lambda t: t[0] * UNIQUE + t[1])
+f((jnp.ones(3), jnp.ones(3)))
+f([jnp.ones(3), jnp.ones(3)])  #<-
 """),
     "call form": ("call form", """\
 def shifted(x, by):
@@ -161,13 +177,6 @@ def moved(x):
 
 jax.jit(moved)(jnp.ones(3))
 jax.jit(moved, donate_argnums=0)(jnp.ones(3))  #<-
-# fixed
-def moved(x):
-    return x * UNIQUE
-
-f = jax.jit(moved, donate_argnums=0)
-f(jnp.ones(3))
-f(jnp.ones(3))
 """),
     "precision": ("option", """\
 f = jax.jit(lambda x, y: x @ y * UNIQUE)

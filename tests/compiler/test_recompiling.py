@@ -17,6 +17,7 @@ import jitscope.numpy as jnp
 from jitscope import observe
 from jitscope.advise.diagnostic import Edit, Span, applied
 from jitscope.advise.recompiling import edited
+from jitscope.advise.recompiling.rowwise import result_axis
 from jitscope.backend.dispatch import Configuration
 from jitscope.backend.signature import ANY_DEVICE, Leaf, Signature
 from jitscope.backend.tracing import TraceKey
@@ -73,11 +74,11 @@ def test_a_cause_is_told_with_its_line_and_its_fix_holds(program: str) -> None:
         fixed = applied(text, [Edit(Span(*edit[:4]), edit[4]) for edit in edits.edits])
         ast.parse(fixed)
     assert made(run(fixed)[1]) == found.replay.after
-    alone = group.cause in ("shape", "tree structure", "none", "donation")
-    assert ("No edit is offered" in found.text) is alone and not (alone and edited(group))
     document = observe.recompilations_document(ledger, program, ledger, edited)
     validate(document)
     (card,) = document["cards"]
+    alone = group.cause in ("shape", "tree structure", "none", "donation") and not card["fix"]["edits"]
+    assert ("No edit is offered" in card["fix"]["text"]) is alone
     assert (
         f"{found.replay.before} " in card["fix"]["checked"]
         and f" become {found.replay.after}, " in card["fix"]["checked"]
@@ -322,3 +323,61 @@ def test_looking_is_no_recompilation() -> None:
     f(np.ones(5, np.float32))
     ledger.close()
     assert [(row.what, row.cause) for row in ledger] == [("compiled", ""), ("compiled", ""), ("recompiled", "shape")]
+
+
+BY_ROWS = {
+    "x * 2 + b": 0,
+    "jax.nn.softmax(x @ w, axis=-1)": 0,
+    "(x @ w).T": 1,
+    "jnp.where(x > 0, x, 0.1 * x.sum(axis=1, keepdims=True))": 0,
+    "(w.T @ x.T).argmax(axis=0)": 0,
+    "jnp.einsum('ij,ij->i', x, x) / x.shape[1]": 0,
+    "x.reshape(x.shape[0], 3, 1)": 0,
+    "jnp.ones_like(x) + b": 0,
+    "x - x.mean(axis=0)": None,
+    "x.sum()": None,
+    "x * x.shape[0]": None,
+    "x[::-1]": None,
+    "jnp.cumsum(x, axis=0)": None,
+    "x @ x.T": None,
+    "jnp.arange(x.shape[0]) + x[:, 0]": None,
+    "jnp.ones(x.shape[0]).sum() * x": None,
+    "jax.lax.fori_loop(0, 3, lambda i, x: x - x.max(), x)": None,
+    "(x, x)": None,
+    "x.reshape(-1)": None,
+}
+
+
+@pytest.mark.parametrize("text", BY_ROWS)
+def test_rows_that_are_made_of_one_row_may_be_padded(text: str) -> None:
+    scope = {"jax": jx, "jnp": jnp, "w": np.arange(9.0, dtype=np.float32).reshape(3, 3), "b": 0.5}
+    f = eval(f"lambda x, w: {text}", scope)
+    one, other = (jx.make_jaxpr(f)(jnp.ones((n, 3)), scope["w"]).jaxpr for n in (4, 7))
+    axis = result_axis(one, other, (0, None))
+    assert axis == BY_ROWS[text]
+    if axis is not None:
+        x = np.random.default_rng(0).normal(size=(7, 3)).astype(np.float32)
+        rows = np.take(f(jnp.asarray(x), scope["w"]), range(4), axis)
+        np.testing.assert_allclose(f(jnp.asarray(x[:4]), scope["w"]), rows, 1e-6)
+
+
+def test_what_was_captured_and_changed_is_told_with_the_recompilations() -> None:
+    text = HEADER + "scale, unused = 2.0, 1\nclass Box:\n    size = 1.0\nbox = Box()\n"
+    text += "f = jax.jit(lambda x: x * scale + box.size)\ng = jax.jit(lambda x: x.size * x)\nsize = 3\nf(1.0); g(1.0)\n"
+    ledger, scope = Ledger(), {"__name__": "kept"}
+    try:
+        exec(text, scope)
+        cards = lambda: observe.recompilations_document(ledger, "kept", ledger, stale=True)["cards"]
+        assert cards() == []
+        exec("scale, unused, size = 5.0, 2, 4", scope)
+        (card,) = cards()
+        assert (card["cause"], card["compilations"]) == ("stale", 0)
+        assert "`scale` was 2.0 and is 5.0 now" in card["because"] and "unused" not in card["because"]
+        validate(observe.recompilations_document(ledger, "kept", ledger, stale=True))
+        assert observe.recompilations_document(ledger, "kept", ledger)["cards"] == []
+        exec("scale = 2.0", scope)
+        assert cards() == []
+        exec("scale = 7.0; f.clear_cache()", scope)
+        assert cards() == []
+    finally:
+        ledger.close()

@@ -308,8 +308,23 @@ def test_a_result_with_a_nan_comes_with_the_way_to_hunt_it(layer) -> None:
     assert (hunt["kind"], hunt["operation"]["primitive"]) == ("nan-hunt", "sqrt")
     ran = layer.cell("%%jit\ndef loss(x):\n    return jnp.log(x)\nvalue = loss(bad)\nvalue")
     assert [text for text in ran.texts if text.endswith(": %nans loss(bad)")]
-    for quiet in ("root(jnp.abs(bad))", "root(bad);", "jnp.array([1.0, jnp.nan])", "bad.shape, 3", "float(root(bad))"):
-        assert not [text for text in layer.cell(quiet).texts if "%nans" in text], quiet
+    numbers = {
+        "float(root(bad))": "%nans root(bad)",
+        "for k in range(2):\n    taken = root(bad).item()\nprint(taken)": "%nans root(bad)",
+        "def inverse(x):\n    return 1 / x\ntaken = float(inverse(0 * bad[0]))": "%nans inverse(0 * bad[0])",
+    }
+    for cell, hunt in numbers.items():
+        assert [text for text in layer.cell(cell).texts if text.endswith(f": {hunt}")], cell
+    quiet = (
+        "root(jnp.abs(bad))",
+        "root(bad);",
+        "jnp.array([1.0, jnp.nan])",
+        "bad.shape, 3",
+        "best = float('inf')",
+        "taken = float(bad[1])",
+    )
+    for cell in quiet:
+        assert not [text for text in layer.cell(cell).texts if "%nans" in text], cell
 
 
 def test_a_cell_that_debug_nans_stopped_comes_with_the_way_to_hunt(layer) -> None:

@@ -25,7 +25,7 @@ def counted(card: Document) -> str:
         if card[what]
     ]
     lost = show(card["seconds"])
-    told = " and ".join(parts) or "run again"
+    told = " and ".join(parts) or ("keeps an old value" if card["cause"] == "stale" else "run again")
     return told if lost == "?" else f"{told}, {lost} lost"
 
 

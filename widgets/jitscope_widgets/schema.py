@@ -177,6 +177,7 @@ FORMS: dict[str, Record] = {
                 "option",
                 "x64",
                 "cache",
+                "stale",
             )
         ),
         compilations=WHOLE,

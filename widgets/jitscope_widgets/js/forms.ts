@@ -116,7 +116,7 @@ export interface Matrix {
 }
 export interface RecompilationCard {
   function: string;
-  cause: "shape" | "dtype" | "weak type" | "static value" | "static object" | "tree structure" | "none" | "call form" | "kind" | "function" | "closure" | "redefined" | "device" | "sharding" | "donation" | "option" | "x64" | "cache";
+  cause: "shape" | "dtype" | "weak type" | "static value" | "static object" | "tree structure" | "none" | "call form" | "kind" | "function" | "closure" | "redefined" | "device" | "sharding" | "donation" | "option" | "x64" | "cache" | "stale";
   compilations: number;
   retraces: number;
   because: string;

@@ -30,7 +30,7 @@ export function counted(card: RecompilationCard): string {
     card.compilations ? plural(card.compilations, "recompilation") : "",
     card.retraces ? plural(card.retraces, "retrace") : "",
   ].filter(Boolean);
-  const told = parts.join(" and ") || "run again";
+  const told = parts.join(" and ") || (card.cause === "stale" ? "keeps an old value" : "run again");
   const lost = quantity(card.seconds);
   return lost === "?" ? told : `${told}, ${lost} lost`;
 }

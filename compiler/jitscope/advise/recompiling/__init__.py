@@ -1,4 +1,4 @@
-"""Edits of the user's own code that spare recompilations. Nothing is run: the code is read, and what it becomes must parse."""
+"""Edits of the user's own code that spare recompilations. None of it is run: the code is read, and what it becomes must parse."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from collections.abc import Callable
 from ...observe.recompiling.cards import Edited
 from ...observe.recompiling.groups import Group
 from ..diagnostic import Edit, applied
-from . import arguments, hoisting, statics
+from . import arguments, filling, hoisting, padding, statics
 from .sites import Found
 
 
 _EDITS: dict[str, Callable[[Group], Found | None]] = {
+    "shape": padding.padded,
+    "tree structure": filling.filled,
+    "none": filling.filled,
+    "donation": statics.kept,
     "dtype": arguments.converted,
     "weak type": arguments.converted,
     "call form": arguments.by_position,

@@ -28,7 +28,7 @@ def converted(group: Group) -> Found | None:
     sites = sites_of(wrong)
     if sites is None:
         return None
-    numpy = _alias(sites[0].code, "jax.numpy")
+    numpy = alias(sites[0].code, "jax.numpy")
     kind = dtype.rstrip("0123456789")
     if not numpy or kind not in _KINDS:
         return None
@@ -40,16 +40,17 @@ def converted(group: Group) -> Found | None:
             argument = given_for(site.call, path, parameters)
             if argument is None:
                 return None
-            text = f"{numpy}.asarray({_text(site.code, argument)}, {name})"
+            text = f"{numpy}.asarray({text_of(site.code, argument)}, {name})"
             edits.append(Edit(site.code.span(argument), text))
     return Found(f"Convert {', '.join(group.paths)} to {name} in the call.", sites[0].code, edits)
 
 
-def _text(code: Code, node: ast.expr) -> str:
+def text_of(code: Code, node: ast.expr) -> str:
+    """An expression as the code writes it."""
     return ast.get_source_segment(code.text, node) or code.source(node)
 
 
-def _alias(code: Code, dotted: str) -> str:
+def alias(code: Code, dotted: str) -> str:
     """What the code calls a module."""
     return next((name for name, known in code.names.table.items() if known == dotted), "")
 

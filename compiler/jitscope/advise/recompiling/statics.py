@@ -13,7 +13,8 @@ from ..diagnostic import Edit, Span
 from .sites import Found, code_of, parameters_of
 
 
-_KEYWORDS = ("static_argnames", "static_argnums")
+_STATIC = ("static_argnames", "static_argnums")
+_DONATED = ("donate_argnames", "donate_argnums")
 
 
 def traced(group: Group) -> Found | None:
@@ -25,7 +26,7 @@ def traced(group: Group) -> Found | None:
     words = f"Do not make {', '.join(group.paths)} static: it is only computed with."
     if (edit := _of_the_magic(code, row, group.paths)) is not None:
         return Found(words, code, [edit])
-    for call, keyword in _declarations(code, row):
+    for call, keyword in _declarations(code, row, _STATIC):
         names = [_name(part, parameters) for part in _parts(keyword.value)]
         kept = [part for part, name in zip(_parts(keyword.value), names) if name not in group.paths]
         if len(kept) == len(names):
@@ -47,8 +48,19 @@ def _of_the_magic(code: Code, row: Row, names: list[str]) -> Edit | None:
     return None
 
 
-def _declarations(code: Code, row: Row) -> Iterator[tuple[ast.Call, ast.keyword]]:
-    """The calls that declare static arguments of a function: its decorators, and `jit(f, …)` by name or round its lambda."""
+def kept(group: Group) -> Found | None:
+    """No argument is donated: a donated one is gone after the call, one that is kept is not."""
+    row = group.rows[-1]
+    if row.position is None or group.paths != ["donated arguments"]:
+        return None
+    code = code_of(row.position.file)
+    edits = [Edit(_with_comma(code, call, keyword), "") for call, keyword in _declarations(code, row, _DONATED)]
+    words = f"Donate no argument of {row.function}: the results are the same, and the argument's memory is held beside the result's."
+    return Found(words, code, edits) if edits else None
+
+
+def _declarations(code: Code, row: Row, names: Sequence[str]) -> Iterator[tuple[ast.Call, ast.keyword]]:
+    """The calls that declare something of a function's arguments: its decorators, and `jit(f, …)` by name or round its lambda."""
     assert row.position is not None
     for node in code.nodes:
         if not isinstance(node, ast.Call):
@@ -59,7 +71,7 @@ def _declarations(code: Code, row: Row) -> Iterator[tuple[ast.Call, ast.keyword]
         named = isinstance(first, ast.Name) and first.id == row.function
         here = isinstance(first, ast.Lambda) and first.lineno == row.position.line and row.function == "<lambda>"
         if own or named or here:
-            yield from ((node, keyword) for keyword in node.keywords if keyword.arg in _KEYWORDS)
+            yield from ((node, keyword) for keyword in node.keywords if keyword.arg in names)
 
 
 def _parts(value: ast.expr) -> list[ast.expr]:

@@ -11,8 +11,9 @@ from ..positions import position_document
 from ..timing import quantity
 from .groups import Group, groups
 from .matrix import matrix_document
-from .remedies import Remedy, remedy
+from .remedies import WITHOUT_EDIT, Remedy, remedy
 from .sizes import sizes_of
+from .stale import stale_cards
 
 
 Document = dict[str, Any]
@@ -33,11 +34,14 @@ Editor = Callable[[Group], Edited | None]
 
 
 def recompilations_document(
-    rows: Iterable[Row], title: str, ledger: Ledger | None = None, editor: Editor | None = None
+    rows: Iterable[Row], title: str, ledger: Ledger | None = None, editor: Editor | None = None, stale: bool = False
 ) -> Document:
-    """What was compiled or traced again among rows of the ledger: a card for each function and cause, those that cost most first."""
+    """What was compiled or traced again among rows of the ledger: a card for each function and cause, those that cost most first;
+    with `stale`, before them those of functions that kept old values."""
     ledger = session_ledger() if ledger is None else ledger
-    cards = [card_document(group, ledger, editor) for group in groups(rows)]
+    rows = list(rows)
+    cards = stale_cards(rows, ledger) if stale else []
+    cards += [card_document(group, ledger, editor) for group in groups(rows)]
     return {"kind": "recompilations", "version": 1, "title": title, "cards": cards}
 
 
@@ -108,7 +112,8 @@ def _fix(group: Group, ledger: Ledger, editor: Editor | None) -> Document | None
     checked = proof(found)
     if edited is None:
         site = next(iter(group.sites()), None)
-        return fix_document(found.text, position=position_document(site, ledger.cell_of), checked=checked)
+        text = " ".join(filter(None, (found.text, WITHOUT_EDIT.get(group.cause, ""))))
+        return fix_document(text, position=position_document(site, ledger.cell_of), checked=checked)
     where = next((at for at in group.sites() if at.file == edited.file), None) or group.rows[-1].position
     position = position_document(where, ledger.cell_of)
     return fix_document(edited.text, edited.edits, position, edited.lines, checked)

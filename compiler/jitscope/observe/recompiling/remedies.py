@@ -26,8 +26,7 @@ def remedy(group: Group) -> Remedy | None:
         return None
     change = change_for(group)
     counted = replay(group, change) if change and not _shapes_the_program(group) else None
-    text = " ".join(filter(None, (_WORDS[group.cause](group), _YOURS.get(group.cause, ""))))
-    return Remedy(text, counted if counted and counted.after < counted.before else None)
+    return Remedy(_WORDS[group.cause](group), counted if counted and counted.after < counted.before else None)
 
 
 def _shapes_the_program(group: Group) -> bool:
@@ -220,10 +219,10 @@ _WORDS: dict[str, Callable[[Group], str]] = {
     "cache": _cache,
 }
 
-_YOURS = {
+WITHOUT_EDIT = {
     "shape": "No edit is offered: what may be added, and where it must be masked, only the function's meaning tells.",
     "tree structure": "No edit is offered: what stands for a missing part, only the function's meaning tells.",
     "none": "No edit is offered: which array changes nothing depends on what the function does with it.",
-    "donation": "No edit is offered: a donated array is gone after the call, so the choice is yours.",
+    "donation": "No edit is offered: where the arguments are donated, the code does not tell.",
 }
-"""Why a fix is words alone, where editing the code could change what it computes."""
+"""Why a fix is words alone, where no edit is known to keep what is computed."""
