@@ -22,13 +22,16 @@ def padded(group: Group) -> Found | None:
     numpy = alias(site.code, "jax.numpy")
     found = [given_for(site.call, one.path, parameters_of(group.rows[-1])) for one in sizes]
     arguments = [argument for argument in found if argument is not None]
-    if not numpy or len(arguments) < len(found) or not _is_awaited(site):
+    if not numpy or len(arguments) < len(found):
         return None
     begin, names = _named(site, arguments, [one.path for one in sizes])
     if names is None:
         return None
     rows = f"{names[0]}.shape[{sizes[0].axis}]"
-    edits = [Edit(site.code.span(a), _pad(numpy, group, *each)) for a, *each in zip(arguments, names, sizes)]
+    edits = [
+        Edit(site.code.span(argument), _pad(numpy, group, name, one))
+        for argument, name, one in zip(arguments, names, sizes)
+    ]
     end = site.code.span(site.call)
     cut = Edit(Span(end.end_line, end.end_column, end.end_line, end.end_column), f"[{':, ' * axis}:{rows}]")
     words = (
@@ -58,11 +61,6 @@ def _between(one: Row, other: Row, axes: dict[str, int]) -> int | None:
     return result_axis(one.jaxpr, other.jaxpr, given) if len(one.jaxpr.invars) == len(given) else None
 
 
-def _is_awaited(site: Site) -> bool:
-    """Whether the call's value is what the function gives: nothing else may be done to a call of a method chain."""
-    return not isinstance(site.code.parents.get(site.call), ast.Starred)
-
-
 def _named(site: Site, arguments: list[ast.expr], paths: list[str]) -> tuple[list[Edit], list[str] | None]:
     """Names for the arguments: those that are none get one in a line before; None where there is no place for it."""
     code = site.code
@@ -74,9 +72,8 @@ def _named(site: Site, arguments: list[ast.expr], paths: list[str]) -> tuple[lis
         return [], names
     statement = code.statement_around(site.call)
     simple = isinstance(statement, ast.Expr | ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Return)
-    loops = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp | ast.Lambda
-    between = [one for one in code.around(site.call) if isinstance(one, loops)]
-    if not simple or statement is None or any(one.lineno >= statement.lineno for one in between):
+    elsewhen = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp | ast.Lambda | ast.IfExp | ast.BoolOp
+    if not simple or statement is None or any(isinstance(one, elsewhen) for one in code.around(site.call)):
         return [], None
     if not all(name.isidentifier() for name, _ in made):
         return [], None
