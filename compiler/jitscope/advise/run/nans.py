@@ -58,7 +58,7 @@ def _tell_residual(closed: ClosedJaxpr, args: list[Any]) -> None:
     bad = {var for var, x in zip(closed.jaxpr.invars, args) if x.dtype.kind == "f" and not np.isfinite(x).all()}
     now = source.capture() if is_of_library(closed) else None
     for eqn in closed.jaxpr.eqns:
-        handle = now or eqn.traceback
+        handle = now if "transpose" in source.transforms_of(now) else eqn.traceback
         where = source.user_position(handle)
         if where is not None and "transpose" in source.transforms_of(handle) and bad & {*eqn.invars}:
             message = "the derivative is not finite here: for these values the slope of this line is infinite, or NaN."
