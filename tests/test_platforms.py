@@ -33,13 +33,3 @@ def test_the_cpu_is_named_where_platforms_are_told_apart_alone() -> None:
         if isinstance(node, ast.Constant) and node.value == "cpu"
     }
     assert found == set(NAMES)
-
-
-def test_flags_of_the_compiler_for_the_cpu_are_set_in_one_file() -> None:
-    found = {
-        path.relative_to(COMPILER).as_posix()
-        for path in COMPILER.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("xla_cpu_")
-    }
-    assert found == {"xla/cpu_tuning.py", "observe/machine/document.py"}  # the latter reads the names of emitters

@@ -117,12 +117,20 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path, monkeypatch):
             pass
         _thread.interrupt_main()
 
-    for instrument in ("memory", "machine"):
+    def interrupted(instrument):
+        """Whether an interrupt ended it. (One that comes while Python collects garbage is lost.)"""
         thread = threading.Thread(target=interrupt)
         thread.start()
-        with pytest.raises(KeyboardInterrupt):
+        try:
             look(row, instrument)
-        thread.join()
+        except KeyboardInterrupt:
+            return True
+        finally:
+            thread.join()
+        return False
+
+    for instrument in ("memory", "machine"):
+        assert any(interrupted(instrument) for _ in range(5))
         for other in threading.enumerate():
             if other.name == "jitscope compiles":
                 other.join()

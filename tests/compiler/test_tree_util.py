@@ -139,7 +139,7 @@ def test_maps_of_unlike_trees_say_where(other: Any, words: list[str]) -> None:
 def test_static_data_and_prefixes_that_differ() -> None:
     with pytest.raises(ValueError, match=r"at \[0\], the static data of two Fields differ"):
         tree.map(lambda a, b: a, [cases.Fields(1, 2, "x")], [cases.Fields(1, 2, "y")])
-    with pytest.raises(ValueError, match=r"no prefix of the second: at \['a'\], the prefix has a tuple of 2"):
+    with pytest.raises(ValueError, match=r"not a prefix of the second: at \['a'\], the prefix has a tuple of 2"):
         tree.broadcast({"a": (1, 2)}, {"a": [3, 4]})
     structure = tree.structure({"a": (1, 2), "b": {"c": 3}})
     with pytest.raises(ValueError, match=r"in_axes must be a prefix .*: at \['a'\], it has a tuple of 3 where the tree has a tuple of 2"):  # fmt: skip

@@ -282,7 +282,7 @@ def test_serialized_programs():
     exe = compiled()
     again = Executable.deserialize(exe.serialize(), exe.outputs)
     assert client.to_numpy(again.run([client.put(np.ones(4, F32))])[0]).tolist() == [2] * 4
-    with pytest.raises(ValueError, match="no serialized executable"):
+    with pytest.raises(ValueError, match="not a serialized executable"):
         Executable.deserialize(b"something else", exe.outputs)
     with pytest.raises(XlaError):
         Executable.deserialize(exe.serialize()[:-500], exe.outputs)

@@ -1,6 +1,6 @@
 """Programs with which a compiler that was asked for would end the process, refused before they get there.
 
-XLA's older emitter for the CPU, chosen by `xla_cpu_use_fusion_emitters=False`, goes from a kernel's result to its operands by recursion, on
+XLA's older emitter for the CPU (`cpu_tuning.OLDER_EMITTER`), chosen by a user, goes from a kernel's result to its operands by recursion, on
 a stack of a fixed size: some 6,000 operations one after the other end the process (jaxlib 0.10.2, x86-64). XLA's default emitters are
 kept from longer chains of theirs by `backend.long_chains`.
 """
@@ -12,12 +12,14 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from .cpu_tuning import OLDER_EMITTER
+
 
 MOST = 4_000
 """Operations one after the other that the older emitter is given."""
 
 _SMALLEST = 4 * MOST  # bytes of a module with so many operations, at least
-_FLAG = "xla_cpu_use_fusion_emitters"
+_FLAG = OLDER_EMITTER.value[0][0]
 _PART = ("call", "fusion")  # of the computation they stand in, once XLA is at work
 _OFF = re.compile(rf"--{_FLAG}=(false|0)\b", re.IGNORECASE)
 
