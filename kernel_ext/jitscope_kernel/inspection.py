@@ -114,7 +114,7 @@ class Inspection(Shown):
         number = self._traced._traced.number
         row = observe.ledger().rows.get(number)
         if row is None:
-            raise LookupError(f"the ledger no longer holds program {number}; call clear_caches() and try again")
+            raise observe.Unavailable(f"the ledger no longer holds program {number}; call clear_caches() and try again")
         if row.entry is None:
             payload = (self._compiled._program, self._given)
             records.emit(records.Record("program", self._traced.fun_name, number, payload=payload))
@@ -167,7 +167,7 @@ class Inspection(Shown):
 
     def why_not_fused(self, first: int, second: int) -> Program:
         """What stands between the kernels of two lines (their numbers in the file or cell): the kind of boundary, as far as it can be
-        seen; XLA's compiler for the CPU keeps no record of reasons. Raises LookupError for a line that no kernel stems from."""
+        seen; XLA's compiler for the CPU keeps no record of reasons. Raises Unavailable for a line that no kernel stems from."""
         return Program(why_not_fused(self.document, first, second))
 
     @property
@@ -194,7 +194,7 @@ class Inspection(Shown):
     @property
     def values(self) -> Shown:
         """The values of the program on these arguments, which must still be there: it is run equation by equation, and once as it is
-        compiled. Raises LookupError where they are gone, ValueError for a function that calls Python or has effects."""
+        compiled. Raises Unavailable where they are gone, ValueError for a function that calls Python or has effects."""
         return Shown(self._look("values"))
 
     @property
@@ -205,12 +205,12 @@ class Inspection(Shown):
     @property
     def communication(self) -> Shown:
         """What the devices of a program over several devices exchange: its collectives with their bytes and lines, and how arguments and
-        results lie. Raises LookupError for a program of one device."""
+        results lie. Raises Unavailable for a program of one device."""
         return Shown(self._look("communication"))
 
     @property
     def communication_times(self) -> Shown:
-        """The same with the time that a device spends in each collective: the program runs for about a second. Raises LookupError where
+        """The same with the time that a device spends in each collective: the program runs for about a second. Raises Unavailable where
         it may not be run again."""
         found = observe.look(self._row, "communication", self._given, measure=True)
         self.document = attached(self.document, "communication", found)
@@ -258,7 +258,7 @@ class Inspection(Shown):
         inspect(f)(x).compare(inspect(g)(x))
         inspect(f)(x).compare(options={"xla_cpu_use_fusion_emitters": False})
 
-        Raises TypeError for neither or both, ValueError for an unknown option, LookupError for what cannot be run again.
+        Raises TypeError for neither or both, ValueError for an unknown option, Unavailable for what cannot be run again.
         """
         if (other is None) == (options is None):
             raise TypeError("compare takes another inspection or options of XLA's, one of them")
@@ -293,7 +293,7 @@ class JaxInspection(Inspection):
 
     def again(self) -> Inspection:
         """This program, compiled once more where jax loaded it from its persistent cache and another process had compiled it: then it is
-        known which equations its kernels stem from. Raises LookupError where it calls Python."""
+        known which equations its kernels stem from. Raises Unavailable where it calls Python."""
         self._row.entry.compile_again()
         self.document = observe.compilation_document(self._row) | {"instruments": {}}
         return self

@@ -134,7 +134,7 @@ def hunt_of_rows(rows: list[observe.Row]) -> dict[str, Any] | None:
             continue
         try:
             report = by_parts.hunt(row)
-        except (LookupError, ValueError, RuntimeError) as problem:
+        except (observe.Unavailable, ValueError, RuntimeError) as problem:
             output.say(f"jitscope: no NaN is looked for in {row.function}: {message_of(problem)}")
             continue
         if report.found:

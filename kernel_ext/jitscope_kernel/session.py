@@ -29,6 +29,7 @@ from jitscope.observe.recompiling.groups import again
 from jitscope.testing import limit_compilations
 from jitscope_widgets.answers import Answers
 from jitscope_widgets.attached import attached
+from jitscope_widgets.words import reason
 
 from . import jax_cells, output, tracebacks
 from .cell import TextStep, TreeStep, execute
@@ -378,7 +379,7 @@ class Session:
             for document in running.versus.comparisons(rows):
                 output.show(document)
         except Exception as problem:
-            output.say(f"jitscope: the comparison with {running.versus.name} cannot be shown: {message_of(problem)}")
+            output.say(f"jitscope: the comparison with {running.versus.name} cannot be shown: {reason(problem)}")
 
     def _aim(self, running: Running, rows: list[observe.Row]) -> None:
         """What `--target` asked for: each program as another platform's compiler would be given it."""
@@ -386,7 +387,7 @@ class Session:
             try:
                 output.show_text(observe.target_text(row, running.target or ""))
             except Exception as problem:
-                output.say(f"jitscope: {row.function} cannot be shown for {running.target}: {message_of(problem)}")
+                output.say(f"jitscope: {row.function} cannot be shown for {running.target}: {reason(problem)}")
 
     def _look(self, compilation: Document, instruments: tuple[str, ...]) -> Document:
         """The document of a program with what instruments say of it."""
@@ -396,7 +397,7 @@ class Session:
             try:
                 compilation = attached(compilation, name, observe.look(self.ledger.row(compilation["id"]), name))
             except Exception as problem:
-                output.say(f"jitscope: {name} of {compilation['function']} cannot be shown: {message_of(problem)}")
+                output.say(f"jitscope: {name} of {compilation['function']} cannot be shown: {reason(problem)}")
         return compilation
 
     def _ledger_document(self) -> Document:

@@ -20,16 +20,16 @@ class Versus:
                 self._held.append((row, entry))
 
     def comparisons(self, rows: list[observe.Row]) -> list[dict[str, Any]]:
-        """One of each program of the cell that takes what a program of the earlier function took. Raises LookupError with a sentence
+        """One of each program of the cell that takes what a program of the earlier function took. Raises Unavailable with a sentence
         where there is none."""
         if not self._held:
-            raise LookupError(
+            raise observe.Unavailable(
                 f"there is no program of {self.name} from before this cell: call it first, in an earlier cell"
             )
         named = [row for row in rows if row.function == self.name] or rows
         pairs = [(earlier, row) for row in named if (earlier := self._like(row)) is not None]
         if not pairs:
-            raise LookupError(
+            raise observe.Unavailable(
                 f"no function of this cell was compiled for arguments of the shapes and dtypes that {self.name} had before it"
             )
         return [self._compared(earlier, row) for earlier, row in pairs]

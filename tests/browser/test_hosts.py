@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from jitscope.observe import Unavailable
 from jitscope_widgets.answers import Answers
 from jitscope_widgets.widget import View as Widget
 from tests.browser.audit import assert_readable, axe_findings
@@ -53,7 +54,7 @@ class Kernel:
 
     def look(self, program: int, name: str, options: object) -> dict[str, Any]:
         if name not in self.instruments:
-            raise LookupError("the program is no longer kept")
+            raise Unavailable("the program is no longer kept")
         return self.instruments[name]
 
     def answer(self, content: dict[str, Any]) -> list[dict[str, Any]]:

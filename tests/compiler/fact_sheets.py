@@ -55,6 +55,7 @@ def made(name):
 
 
 def _made(program):
+    jx.clear_caches()  # an inner program that another one left here would be recorded in that one's lines
     recorded = []
     record = staging.JaxprTrace.record
 

@@ -8,6 +8,7 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax, observe
+from jitscope.core.errors import Unavailable
 from jitscope.observe.comparing.aligning import aligned
 from jitscope.observe.comparing.document import comparison_of
 from jitscope.observe.comparing.pairing import interval_of, paired
@@ -129,5 +130,5 @@ def test_what_calls_python_is_not_run_again():
         jx.debug.callback(lambda y: None, x)
         return x + 1
 
-    with pytest.raises(LookupError, match="not run again"):
+    with pytest.raises(Unavailable, match="not run again"):
         side(told)

@@ -20,6 +20,7 @@ from hypothesis import given, strategies as st
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax, observe
+from jitscope.core.errors import Unavailable
 from jitscope.observe import machine as room
 from jitscope.observe.machine import document as documents
 from jitscope.observe.machine.disassembly import disassembled
@@ -556,7 +557,7 @@ def test_a_program_that_is_gone_is_said() -> None:
     )
     if row is None:
         row = observe.Row(0, "lost", None, None)
-    with pytest.raises(LookupError, match="no longer kept"):
+    with pytest.raises(Unavailable, match="no longer kept"):
         room.code_of(row)
 
 

@@ -10,6 +10,7 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax, observe
+from jitscope.core.errors import Unavailable
 from jitscope.observe.cost import Costs, work_of
 from jitscope.observe.fusion import Kernels
 from jitscope.observe.hlo_flow import flow_of
@@ -132,14 +133,14 @@ def test_what_calls_python_is_refused_with_a_sentence():
         jx.debug.callback(lambda y: None, x)
         return x + 1
 
-    with pytest.raises(LookupError, match="not run again"):
+    with pytest.raises(Unavailable, match="not run again"):
         profile(f, np.ones(3, np.float32))
 
 
 def test_arguments_are_held_weakly():
     f = jx.jit(lambda x: lax.while_loop(lambda c: c.sum() < 100, lambda c: c + 1, x))
     jx.block_until_ready(f(jnp.ones(3)))
-    with pytest.raises(LookupError, match="arguments of its call are gone"):
+    with pytest.raises(Unavailable, match="arguments of its call are gone"):
         observe.look(list(observe.ledger())[-1], "profile")
 
 

@@ -8,6 +8,7 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax, observe
+from jitscope.core.errors import Unavailable
 from jitscope.core.jaxpr import count
 from jitscope.core.staging import eval_jaxpr
 from jitscope.core.steps import Recorder, recorded, recorder
@@ -129,7 +130,7 @@ def test_what_calls_python_is_not_traced_again_and_what_is_gone_cannot_be():
         _ = jx.inspect(calling)(np.float32(1)).transformations
     row = jx.inspect(lambda x: x * 3)(np.float32(2))._row
     gc.collect()
-    with pytest.raises(LookupError, match="no longer"):
+    with pytest.raises(Unavailable, match="no longer"):
         look(row, "transformations")
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax
+from jitscope.core.errors import Unavailable
 from jitscope.observe import sharding_document
 from jitscope.sharding import AxisType, NamedSharding, PartitionSpec as P
 from jitscope_kernel import inspect
@@ -102,7 +103,7 @@ def views() -> dict[str, Any]:
             document = getattr(seen, name).document
             validate(document)
             found[name] = document["kind"]
-        except LookupError as error:
+        except Unavailable as error:
             found[name] = str(error)
     found["run"] = seen.measure().document["timing"]["steady"]["median"]["value"] > 0
     return found

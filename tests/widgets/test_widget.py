@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import jitscope_widgets
+from jitscope.observe import Unavailable
 from jitscope_widgets import View, bundle, display_bundle, envelope, static_files, view_problem, widget
 from jitscope_widgets.answers import Answers
 from jitscope_widgets.envelope import unpack
@@ -278,12 +279,14 @@ def test_an_instrument_is_asked_and_kept_with_the_document() -> None:
 
 def test_an_instrument_that_cannot_look_says_why() -> None:
     def instrument(program: int, name: str, options: Mapping[str, object]) -> dict[str, Any]:
-        raise LookupError("the program is no longer kept")
+        raise Unavailable("the program is no longer kept")
 
     cell = made.layer_cell()
     view = View(cell, Answers(instrument=instrument))
     known = cell["compilations"][0]["id"]
     assert asked(view, id=known, name="passes")["message"] == "the program is no longer kept"
+    slip = View(cell, Answers(instrument=lambda *_: list[Any]()[1]))
+    assert asked(slip, id=known, name="passes")["message"] == "IndexError: list index out of range"
     assert "no compilation 10" in asked(view, id=10**9, name="passes")["message"]
     assert "whole number" in asked(view, id="1", name="passes")["message"]
     assert "no kernel" in asked(View(cell), id=known, name="passes")["message"]

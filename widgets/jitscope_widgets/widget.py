@@ -75,7 +75,7 @@ class View(anywidget.AnyWidget):
         for one in self._compilations:
             if one["id"] == ident:
                 return one
-        raise LookupError(f"this view has no compilation {ident}")
+        raise ValueError(f"this view has no compilation {ident}")
 
     @property
     def packed(self) -> Packed:
@@ -111,7 +111,7 @@ class View(anywidget.AnyWidget):
                 raise TypeError(f"the place of a compilation is a whole number, not {at!r}")
             self.send({"type": "part", "at": at, "data": self._part(at)})
         except Exception as error:
-            self.send({"type": "part", "at": at, "data": "", "message": _said(error)})
+            self.send({"type": "part", "at": at, "data": "", "message": words.reason(error)})
 
     def _part(self, at: int) -> str:
         one = self._compilations[at]
@@ -123,7 +123,7 @@ class View(anywidget.AnyWidget):
         try:
             self.send({"type": "page", "data": page(self._document, words.title(self._document))})
         except Exception as error:
-            self.send({"type": "page", "data": "", "message": _said(error)})
+            self.send({"type": "page", "data": "", "message": words.reason(error)})
 
     def _receive(self, _: object, message: object, __: object = None) -> None:
         """Answer a message of the view; whatever goes wrong is answered too and never reaches the kernel's loop."""
@@ -157,7 +157,7 @@ class View(anywidget.AnyWidget):
         except KeyboardInterrupt:
             self._failed("measure", ident, "Measuring was stopped.")
         except Exception as error:
-            self._failed("measure", ident, f"This could not be measured: {_said(error)}")
+            self._failed("measure", ident, f"This could not be measured: {words.reason(error)}")
 
     def _compile_again(self, ident: object) -> None:
         try:
@@ -167,7 +167,7 @@ class View(anywidget.AnyWidget):
         except KeyboardInterrupt:
             self._failed("again", ident, "Compiling was stopped.")
         except Exception as error:
-            self._failed("again", ident, f"This could not be compiled once more: {_said(error)}")
+            self._failed("again", ident, f"This could not be compiled once more: {words.reason(error)}")
 
     def _shown_anew(self, compilation: Document) -> None:
         self.document = self._with(compilation)
@@ -188,7 +188,7 @@ class View(anywidget.AnyWidget):
         except KeyboardInterrupt:
             self.send({**asked, "data": "", "message": "It was stopped."})
         except Exception as error:
-            self.send({**asked, "data": "", "message": _said(error)})
+            self.send({**asked, "data": "", "message": words.reason(error)})
 
     def _looked(self, ident: object, name: str, options: Mapping[str, Any]) -> Document:
         if self.answers.instrument is None:
@@ -198,8 +198,3 @@ class View(anywidget.AnyWidget):
         if not options:
             self._change(self._with(attached(known, name, found)))
         return found
-
-
-def _said(error: Exception) -> str:
-    """An error as text for the view."""
-    return words.clean(str(error)) or type(error).__name__

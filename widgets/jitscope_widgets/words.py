@@ -39,6 +39,22 @@ def title(document: Document) -> str:
     return clean(document.get("title") or document.get("function") or document.get("cell") or document.get("kind"))
 
 
+def reason(error: BaseException) -> str:
+    """What an error says, for people. One of Python's own for a fault in a program comes with its class: its message alone
+    ("list index out of range") would read as an explanation."""
+    try:
+        message = clean(str(error))
+    except Exception:
+        message = ""
+    name = type(error).__name__
+    if isinstance(error, _FAULTS) and type(error).__module__ == "builtins":
+        return f"{name}: {message}" if message else name
+    return message or name
+
+
+_FAULTS = (LookupError, AttributeError, NameError, AssertionError, ArithmeticError)
+
+
 def failed(what: str, error: Exception) -> str:
     """What stands in the place of a view that could not be made."""
     detail = clean(str(error))

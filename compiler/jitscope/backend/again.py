@@ -9,6 +9,7 @@ from typing import Any
 from .. import tree
 from ..core import records
 from ..core.avals import ShapedArray
+from ..core.errors import Unavailable
 from ..core.jaxpr import ClosedJaxpr, DebugInfo
 from ..core.staging import trace_to_jaxpr
 from .arguments import Statics
@@ -16,7 +17,7 @@ from .arguments import Statics
 
 class Again:
     """Traces a function for the arguments of an earlier trace: their avals, and their static values. Holds the function weakly and
-    no array. What it traces is filed nowhere. Raises LookupError where the function is gone."""
+    no array. What it traces is filed nowhere. Raises Unavailable where the function is gone."""
 
     __slots__ = ("_avals", "_debug", "_function", "_in_tree", "_statics")
 
@@ -37,7 +38,7 @@ class Again:
     def __call__(self) -> ClosedJaxpr:
         function = self._function()
         if function is None:
-            raise LookupError(f"the function {self._debug.name} is no longer there; define it and call it again")
+            raise Unavailable(f"the function {self._debug.name} is no longer there; define it and call it again")
 
         def flat(*tracers: Any) -> list[Any]:
             args, kwargs = self._statics.merge(self._in_tree.unflatten(tracers))

@@ -9,7 +9,7 @@ from ..xla.errors import DeletedBufferError, XlaError
 __all__ = ["CallbackResultError", "ConcretizationTypeError", "DeletedArrayError", "InconclusiveDimensionOperation",
            "JAXIndexError", "JAXTypeError", "JaxRuntimeError", "JaxprTypeError", "KeyReuseError", "MissingRule",
            "NonConcreteBooleanIndexError", "ShardingTypeError", "TracerArrayConversionError", "TracerBoolConversionError",
-           "TracerIntegerConversionError", "TypePromotionError", "UnexpectedTracerError"]  # fmt: skip
+           "TracerIntegerConversionError", "TypePromotionError", "Unavailable", "UnexpectedTracerError"]  # fmt: skip
 
 
 Failure = TypeVar("Failure", bound=BaseException)
@@ -49,6 +49,11 @@ class UnexpectedTracerError(JAXTypeError):
 
 class KeyReuseError(JAXTypeError):
     """A random key was used twice."""
+
+
+class Unavailable(LookupError):
+    """There is nothing to show, and the message says why in a sentence: a program is no longer kept, arguments are gone. It has a class
+    of its own so that an IndexError or a KeyError, which tell of a fault, never pass for an explanation."""
 
 
 class JaxprTypeError(TypeError):

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from ..core.errors import Unavailable
 from ..core.jaxpr import Jaxpr
 from ..observe.ledger import Ledger, Row
 from . import private
@@ -41,7 +42,7 @@ def _is_static(value: Any) -> bool:
 
 
 def ask(ledger: Ledger, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Asked:
-    """The program of `function(*args, **kwargs)`, which is not run. Raises what tracing it raises, and LookupError where jax had the
+    """The program of `function(*args, **kwargs)`, which is not run. Raises what tracing it raises, and Unavailable where jax had the
     program before it was watched and will not compile it again."""
     watcher = attach()
     watcher.mend()
@@ -58,7 +59,7 @@ def ask(ledger: Ledger, function: Callable[..., Any], args: tuple[Any, ...], kwa
     if row is None:
         new = [one for one in ledger.since(since) if one.library and one.entry is not None]
         if not new:
-            raise LookupError(
+            raise Unavailable(
                 f"jax compiled {getattr(function, '__name__', 'the function')} before it was watched: make the function again (run the "
                 "cell that defines it), and ask then"
             )

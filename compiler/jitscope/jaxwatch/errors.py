@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from ..core import source
 from ..core.advice import path_at
+from ..core.errors import Unavailable
 from ..core.jaxpr import Var
 from ..core.source import Position
 from ..core.unfinished import LAST, MOST, Unfinished
@@ -140,7 +141,7 @@ def _one(trace: Any, one: _Frame, misused: bool) -> Unfinished:
 
 
 def _stopped_here(*_: Any) -> None:
-    raise LookupError("this trace was jax's")
+    raise Unavailable("this trace was jax's")
 
 
 def _guilty(translated: Translation, trace: Any, one: _Frame, misused: bool) -> list[Var]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
+from ..core.errors import Unavailable
 from ..core.jaxpr import ClosedJaxpr, JaxprEqn, subjaxprs, walk
 from ..observe.ledger import Row
 from ..observe.values import Evaluable
@@ -40,7 +41,7 @@ class JaxEvaluation(Evaluation):
         of, atoms = self._translation.captured[id(closed.jaxpr)]
         own = self._captured if closed.jaxpr is self._translation.jaxpr else list(getattr(of, "consts", ()))
         if len(own) + len(atoms) != len(closed.jaxpr.constvars) or not all(hasattr(atom, "val") for atom in atoms):
-            raise LookupError("a value that an inner program captured is not known: it cannot be evaluated by parts")
+            raise Unavailable("a value that an inner program captured is not known: it cannot be evaluated by parts")
         return [*own, *[_array(atom.val, atom.aval) for atom in atoms]]
 
     def literal(self, atom: Any) -> Any:
@@ -70,7 +71,7 @@ def _array(value: Any, aval: Any) -> Any:
 
 
 def evaluable(row: Row, translation: Translation, constants: Any, given: Any, callbacks: bool) -> Evaluable:
-    """A program of jax's, to be evaluated on the arguments `given`, or those of its call. Raises LookupError where these are gone,
+    """A program of jax's, to be evaluated on the arguments `given`, or those of its call. Raises Unavailable where these are gone,
     ValueError where it is not run again: it calls Python functions (unless `callbacks`), has references, or is for several devices."""
     entry = row.entry
     if entry.executable.calls_python and not callbacks:
@@ -84,7 +85,7 @@ def evaluable(row: Row, translation: Translation, constants: Any, given: Any, ca
     given = given or row.given
     arrays, captured = (one.arrays() if one is not None else None for one in (given, constants))
     if arrays is None or captured is None or len(arrays) != len(translation.jaxpr.invars):
-        raise LookupError(
+        raise Unavailable(
             f"the arguments of the call of {row.function}, or values that it captured, are gone: ask with others, by %values f(x) or "
             "inspect(f)(x).values"
         )

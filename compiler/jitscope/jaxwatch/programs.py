@@ -12,6 +12,7 @@ import numpy as np
 from ..backend.caches import Tally
 from ..backend.given import held
 from ..core.avals import physical
+from ..core.errors import Unavailable
 from ..core.jaxpr import Jaxpr, walk
 from ..xla import hlo_module
 from . import lineage, private
@@ -116,11 +117,11 @@ class Entry:
 
     def compile_again(self) -> None:
         """Compile the module once more where another process had compiled it, so that it is known where its kernels stem from. jax runs
-        what it ran. Raises LookupError for a program that calls Python."""
+        what it ran. Raises Unavailable for a program that calls Python."""
         if not self.origins:
             return
         if self.executable.calls_python:
-            raise LookupError("it calls Python functions, which another executable could not be given")
+            raise Unavailable("it calls Python functions, which another executable could not be given")
         before = self.executable
         self.executable = Executable(
             private.compiled_again(self._compiled), lambda: self.lineage, self._translation.jaxpr
@@ -134,16 +135,16 @@ class Entry:
         return evaluable(row, self._translation, self._constants, given, callbacks)
 
     def stand_ins(self) -> list[Any]:
-        """Arrays of random numbers for what it takes. Raises LookupError where it takes others than arrays of numbers, or it is
+        """Arrays of random numbers for what it takes. Raises Unavailable where it takes others than arrays of numbers, or it is
         not known what it takes."""
         if self._kept is None or self.executable.devices > 1:
-            raise LookupError("the arguments of its call are gone, and what the program takes of others is not known")
+            raise Unavailable("the arguments of its call are gone, and what the program takes of others is not known")
         return [_random(self.argument_avals[i]) for i in self._kept]
 
 
 def _random(aval: Any) -> Any:
     if not isinstance(aval.dtype, np.dtype):
-        raise LookupError("it takes random keys, and the arguments of its call are gone")
+        raise Unavailable("it takes random keys, and the arguments of its call are gone")
     rng = np.random.default_rng(0)
     inexact = np.issubdtype(aval.dtype, np.inexact) or aval.dtype.kind == "V"
     values = rng.uniform(0.1, 1.0, aval.shape) if inexact else rng.integers(0, 2, aval.shape)

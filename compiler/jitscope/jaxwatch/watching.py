@@ -20,6 +20,7 @@ from ..backend.caches import Tally, Traced
 from ..backend.disk.answer import Answer
 from ..backend.signature import message_of, short_repr
 from ..core import records, source
+from ..core.errors import Unavailable
 from ..core.jaxpr import ClosedJaxpr
 from ..core.records import Record
 from ..core.source import Position
@@ -95,11 +96,11 @@ class Watcher:
     # --- beginning and end --------------------------------------------------------------------------------------------
 
     def attach(self) -> None:
-        """Begin, once jax is imported. Raises LookupError where it is not."""
+        """Begin, once jax is imported. Raises Unavailable where it is not."""
         if self.attached:
             return
         if private.jax() is None:
-            raise LookupError("jax is not imported")
+            raise Unavailable("jax is not imported")
         self._undo.append(source.add_internal(private.folder()))
         self.attached = True
         self._register()
@@ -386,7 +387,7 @@ _watcher: Watcher | None = None
 
 
 def attach(marking: bool = True) -> Watcher:
-    """The watcher of this process, made and begun if there is none. Raises LookupError where jax is not imported."""
+    """The watcher of this process, made and begun if there is none. Raises Unavailable where jax is not imported."""
     global _watcher
     if _watcher is None:
         _watcher = Watcher(marking)

@@ -5,6 +5,7 @@ The ledger listens from the first import on; what makes documents is loaded when
 
 from typing import TYPE_CHECKING
 
+from ..core.errors import Unavailable as Unavailable
 from ..core.late import late
 from ..core.records import listen as listen
 from .differences import Difference as Difference, differences as differences

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from ..core.errors import Unavailable
 from .hlo_flow import FREE, Flow, Op, kernel_of
 
 
@@ -113,15 +114,15 @@ class _Boundaries:
 
 
 def why_not_fused(compilation: Document, first: int, second: int) -> str:
-    """What stands between the kernels of two lines of the source, in some sentences. Raises LookupError for a line that no operation
+    """What stands between the kernels of two lines of the source, in some sentences. Raises Unavailable for a line that no operation
     of the program stems from, and where the program's kernels are not known."""
     fusion = compilation["fusion"]
     if fusion is None:
-        raise LookupError("what XLA did to this program was not recorded")
+        raise Unavailable("what XLA did to this program was not recorded")
     kernels = {line: _kernels_of(fusion, compilation["graph"], line) for line in (first, second)}
     for line, found in kernels.items():
         if not found:
-            raise LookupError(f"no kernel of this program stems from line {line}")
+            raise Unavailable(f"no kernel of this program stems from line {line}")
     shared = [name for name in kernels[first] if name in kernels[second]]
     sentences = [f"Lines {first} and {second} are both in the kernel {name}." for name in shared]
     for one in fusion.get("boundaries", ()):

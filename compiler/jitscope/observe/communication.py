@@ -13,6 +13,7 @@ import numpy as np
 
 from ..backend.given import Given
 from ..backend.spreading import chosen
+from ..core.errors import Unavailable
 from ..core.shardings import NamedSharding
 from ..xla import hlo_module
 from ..xla.hlo_module import Computation, Instruction
@@ -45,7 +46,7 @@ _PARTITIONS = re.compile(r"num_partitions=(\d+)")
 def instrument(row: Row, given: Given | None = None, measure: bool = False) -> Document:
     """The communication document of a row's program; to `measure` how long collectives take, it is run on the arguments `given`.
 
-    Raises LookupError where the program is no longer kept, or runs on one device; to measure, what `rerun_of` raises.
+    Raises Unavailable where the program is no longer kept, or runs on one device; to measure, what `rerun_of` raises.
     """
     module = hlo_module.optimized(row.needed("entry").executable)
     document = communication_document(row, module, hlo_module.computations(module))
@@ -53,12 +54,12 @@ def instrument(row: Row, given: Given | None = None, measure: bool = False) -> D
 
 
 def communication_document(row: Row, module: Any, computations: Sequence[Computation]) -> Document:
-    """What the devices of a row's program exchange, from its optimised module. Raises LookupError for a program of one device."""
+    """What the devices of a row's program exchange, from its optimised module. Raises Unavailable for a program of one device."""
     found = _PARTITIONS.search(hlo_module.text(module).partition("\n")[0])
     place = getattr(row.entry.executable, "device", None)
     devices = int(found.group(1)) if found else 1
     if devices == 1:
-        raise LookupError(f"the program of {row.function} runs on one device: nothing is exchanged")
+        raise Unavailable(f"the program of {row.function} runs on one device: nothing is exchanged")
     mesh = place.mesh if type(place) is Spread else None
     counts = runs_of(computations)
     all_of_it = [

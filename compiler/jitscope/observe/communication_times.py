@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..backend.given import Given
+from ..core.errors import Unavailable
 from ..xla import processes, profiler
 from .ledger import Row
 from .rerunning import rerun_of
@@ -23,12 +24,12 @@ def with_times(document: Document, row: Row, given: Given | None) -> Document:
     """A communication document with the time that a device spends in each collective in one run of the program. It is run for about a
     second.
 
-    Raises LookupError where the program has effects or needs other processes to run, and what `rerun_of` raises.
+    Raises Unavailable where the program has effects or needs other processes to run, and what `rerun_of` raises.
     """
     if row.jaxpr is not None and row.jaxpr.effects:
-        raise LookupError(f"{row.function} has effects: it is not run again to be measured")
+        raise Unavailable(f"{row.function} has effects: it is not run again to be measured")
     if processes.joined is not None:
-        raise LookupError(
+        raise Unavailable(
             f"{row.function} is not run again to be measured: all processes would have to run it together"
         )
     rerun = rerun_of(row, given)

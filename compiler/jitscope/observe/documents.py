@@ -11,6 +11,7 @@ from typing import Any
 
 from ..backend.given import Given
 from ..core.collector import paused_collector
+from ..core.errors import Unavailable
 from ..core.jaxpr import Jaxpr
 from ..core.printing import Names, format_jaxpr
 from ..core.source import Position
@@ -112,7 +113,7 @@ def _communication(row: Row, after: Sequence[Computation]) -> Document:
         return {}
     try:
         return {"communication": look(row, "communication")}
-    except LookupError:
+    except Unavailable:
         return {}
 
 
@@ -286,7 +287,7 @@ def _ledger_row(row: Row, ledger: Ledger) -> Document:
 
 def measured(row_id: int, ledger: Ledger | None = None, given: Given | None = None) -> Document:
     """Measure the steady time of a row's program, on arguments `given` or those of its call, and give its compilation document
-    anew. Raises LookupError."""
+    anew. Raises Unavailable."""
     ledger = session_ledger() if ledger is None else ledger
     row = ledger.row(row_id)
     measure_steady(row, given)
@@ -295,10 +296,10 @@ def measured(row_id: int, ledger: Ledger | None = None, given: Given | None = No
 
 def compiled_again(row_id: int, ledger: Ledger | None = None) -> Document:
     """Compile a program that jax loaded from its persistent cache once more, so that it is known where its kernels stem from, and give
-    its compilation document anew. Raises LookupError where the program is gone, or there is no other to compile."""
+    its compilation document anew. Raises Unavailable where the program is gone, or there is no other to compile."""
     ledger = session_ledger() if ledger is None else ledger
     row = ledger.row(row_id)
     if row.entry is None or not row.library:
-        raise LookupError(f"the program of {row.function} is no longer there: call it once more")
+        raise Unavailable(f"the program of {row.function} is no longer there: call it once more")
     row.entry.compile_again()
     return compilation_document(row, ledger)

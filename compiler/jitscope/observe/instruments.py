@@ -1,7 +1,7 @@
 """The instruments: documents about one program that cost more than looking at records, made when somebody asks for them.
 
 An instrument is a function of a row and of arguments to run the program on (None: those of the call that the row tells of, while
-they are there), with options of its own. It raises LookupError, ValueError or RuntimeError, with a sentence, where there is nothing
+they are there), with options of its own. It raises Unavailable, ValueError or RuntimeError, with a sentence, where there is nothing
 to show.
 """
 

@@ -24,6 +24,7 @@ from ..backend.signature import Signature
 from ..control.callbacks import calls_python
 from ..core import records
 from ..core.config import value_of
+from ..core.errors import Unavailable
 from ..core.jaxpr import ClosedJaxpr, Jaxpr, count
 from ..core.records import Record
 from ..core.source import Position
@@ -114,11 +115,11 @@ class Row:
         return traced.again if traced else None
 
     def needed(self, what: str) -> Any:
-        """Its `jaxpr`, `closed`, `entry` or `again`, by that name. Raises LookupError where it is no longer kept."""
+        """Its `jaxpr`, `closed`, `entry` or `again`, by that name. Raises Unavailable where it is no longer kept."""
         found = getattr(self, what)
         if found is None:
             name = "trace" if what == "again" else "program"
-            raise LookupError(f"the {name} of {self.function} is no longer kept; call the function again")
+            raise Unavailable(f"the {name} of {self.function} is no longer kept; call the function again")
         return found
 
     @property
@@ -243,10 +244,10 @@ class Ledger:
         return dict(calls)
 
     def row(self, number: int) -> Row:
-        """The row of a program. Raises LookupError where it is no longer there."""
+        """The row of a program. Raises Unavailable where it is no longer there."""
         found = self.rows.get(number)
         if found is None:
-            raise LookupError(f"the ledger no longer holds program {number}: run the cell again")
+            raise Unavailable(f"the ledger no longer holds program {number}: run the cell again")
         return found
 
     def function_rows(self, function: str | None) -> list[Row]:

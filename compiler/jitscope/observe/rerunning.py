@@ -12,6 +12,7 @@ from ..backend.array import Array, array_from_numpy
 from ..backend.given import Given
 from ..core import dtypes
 from ..core.avals import ShapedArray, physical
+from ..core.errors import Unavailable
 from ..xla import client, hlo_module
 from .cost import depends_on_values
 from .ledger import Row
@@ -49,12 +50,12 @@ def rerun_of(row: Row, given: Given | None = None) -> Rerun:
     there; what the program takes over is copied for each run. Else on random numbers of the same shapes, but only a program whose
     work does not depend on values.
 
-    Raises LookupError when the program is no longer there, when it calls Python functions of the user's (those are not run unless
+    Raises Unavailable when the program is no longer there, when it calls Python functions of the user's (those are not run unless
     asked for), and when it depends on values that are gone.
     """
     entry, _ = row.needed("entry"), row.needed("jaxpr")
     if entry.executable.calls_python:
-        raise LookupError(
+        raise Unavailable(
             f"{row.function} calls Python functions, which may have effects: it is not run again to be measured"
         )
     make, on = _arguments(row, given or row.given)
@@ -67,12 +68,12 @@ def rerun_of(row: Row, given: Given | None = None) -> Rerun:
 
 
 def _arguments(row: Row, given: Given | None) -> tuple[Callable[[], list[Any]], str]:
-    """What makes the buffers of one run, and what they are in words. Raises LookupError where there are none to be had."""
+    """What makes the buffers of one run, and what they are in words. Raises Unavailable where there are none to be had."""
     takes, arrays = row.takes, given.arrays() if given is not None else None
     if takes is not None and arrays is not None and takes.buffers(arrays) is not None:
         return lambda: takes.buffers(arrays) or [], "the arguments of the call"
     if depends_on_values(hlo_module.optimized(row.entry.executable)):
-        raise LookupError(
+        raise Unavailable(
             f"how long {row.function} takes depends on the values it gets, and the arguments of its call are gone: keep them in "
             "variables, call it once more, and measure then"
         )

@@ -6,6 +6,7 @@ import re
 
 from ..backend.lowering import lower_jaxpr
 from ..control.callbacks import calls_python
+from ..core.errors import Unavailable
 from ..core.jaxpr import ClosedJaxpr
 from ..xla import mlir, portable
 from ..xla.spread import Spread
@@ -18,7 +19,7 @@ _TARGET = re.compile(r"(cuda)(?::sm_\d+a?)?")
 def target_text(row: Row, target: str) -> str:
     """The StableHLO of a row's program for GPUs (`cuda:sm_90`, or `cuda`), below remarks on what is not known.
 
-    Raises ValueError for other targets, LookupError where the program is no longer kept, NotImplementedError for programs that are
+    Raises ValueError for other targets, Unavailable where the program is no longer kept, NotImplementedError for programs that are
     only for the CPU.
     """
     found = _TARGET.fullmatch(target)
@@ -26,7 +27,7 @@ def target_text(row: Row, target: str) -> str:
         raise ValueError(f"a target is cuda, with an architecture if you like (cuda:sm_90), not {target!r}")
     closed = row.closed
     if closed is None:
-        raise LookupError(f"the program of {row.function} is no longer kept; call the function again")
+        raise Unavailable(f"the program of {row.function} is no longer kept; call the function again")
     if row.library:
         raise NotImplementedError(f"{row.function} is {row.library}'s: jax.export lowers it for other platforms")
     platform = found.group(1)

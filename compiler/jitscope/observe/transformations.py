@@ -28,7 +28,7 @@ STEPS, LINES = 40, 300
 
 
 def instrument(row: Row, given: Given | None = None) -> Document:
-    """The transformations document of a row's program. Raises LookupError where its function is gone, and ValueError where it calls
+    """The transformations document of a row's program. Raises Unavailable where its function is gone, and ValueError where it calls
     Python while it runs: tracing it again might run such code again."""
     again = row.needed("again")
     jaxpr = row.jaxpr

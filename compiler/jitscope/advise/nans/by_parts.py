@@ -13,6 +13,7 @@ import numpy as np
 
 from ...backend.hunt import Finding, Given, Iteration, Step
 from ...core import source
+from ...core.errors import Unavailable
 from ...core.jaxpr import Jaxpr, JaxprEqn, subjaxprs, subpath, walk
 from ...core.source import Position
 from ...observe.ledger import Row
@@ -232,11 +233,11 @@ class PartsReport(Answer):
 
 
 def _compiled(row: Row, program: Evaluable) -> list[np.ndarray]:
-    """The numbers among the results of the compiled program. Raises LookupError where it cannot be run on these arguments."""
+    """The numbers among the results of the compiled program. Raises Unavailable where it cannot be run on these arguments."""
     entry = row.entry
     buffers = row.takes.buffers(program.arrays) if row.takes is not None and entry is not None else None
     if entry is None or buffers is None:
-        raise LookupError(f"the program of {row.function} is no longer there: call it once more")
+        raise Unavailable(f"the program of {row.function} is no longer there: call it once more")
     return _numbers(entry.executable.run(buffers))
 
 
@@ -247,6 +248,6 @@ def _numbers(values: Sequence[Any]) -> list[np.ndarray]:
 
 def hunt(row: Row, given: Any = None, callbacks: bool = False, again: Again | None = None) -> PartsReport:
     """Look for the first NaN in the results of a row's program on the arguments `given` (None: those of its call); if they have
-    none, for the first infinity. `again` runs the function as its code is now, to check fixes. Raises LookupError where these are gone, ValueError where the program is not run again, RuntimeError
+    none, for the first infinity. `again` runs the function as its code is now, to check fixes. Raises Unavailable where these are gone, ValueError where the program is not run again, RuntimeError
     where the operation was not found."""
     return PartsReport(row, row.entry.evaluable(row, given, callbacks), again)

@@ -12,6 +12,7 @@ from jitscope.backend.given import Given
 from jitscope.core.jaxpr import Jaxpr
 from jitscope.xla.program import Executable, compile_options
 
+from ...core.errors import Unavailable
 from ..ledger import Row
 from ..rerunning import Rerun, rerun_of
 
@@ -34,7 +35,7 @@ class Side:
 
 
 def side_of(row: Row, given: Given | None = None, title: str = "") -> Side:
-    """The program of a row, on the arguments `given`. Raises LookupError as `rerun_of`."""
+    """The program of a row, on the arguments `given`. Raises Unavailable as `rerun_of`."""
     rerun = rerun_of(row, given)
     assert row.jaxpr is not None
     loaded = row.disk is not None and row.disk.found
@@ -43,10 +44,10 @@ def side_of(row: Row, given: Given | None = None, title: str = "") -> Side:
 
 
 def side_with(row: Row, options: Mapping[str, Any], given: Given | None = None) -> Side:
-    """The program of a row, compiled once more with other options of XLA's. Raises LookupError as `rerun_of`, ValueError for an
+    """The program of a row, compiled once more with other options of XLA's. Raises Unavailable as `rerun_of`, ValueError for an
     unknown option, XlaError."""
     if row.library:
-        raise LookupError(
+        raise Unavailable(
             f"{row.function} is compiled by {row.library}: compare it with {row.library}.jit(f, compiler_options={dict(options)})"
         )
     side = side_of(row, given)

@@ -30,7 +30,7 @@ _written: weakref.WeakKeyDictionary[Any, tuple[tuple[Written, ...], float]] = we
 
 
 def code_of(row: Row, ledger: Ledger | None = None) -> Code:
-    """All about the code of a row's program. It is compiled once more for LLVM's IR, and not run. Raises LookupError where the
+    """All about the code of a row's program. It is compiled once more for LLVM's IR, and not run. Raises Unavailable where the
     program is no longer there, XlaError where it cannot be compiled again."""
     entry = row.needed("entry")
     start = time.perf_counter()
@@ -81,7 +81,7 @@ def _files(entry: Any) -> tuple[list[Written], float]:
 
 
 def machine_of(row: Row, ledger: Ledger | None = None, function: str = "") -> dict[str, Any]:
-    """The machine document of a row's program; see `machine_document`. Raises LookupError and XlaError as `code_of` does, ValueError
+    """The machine document of a row's program; see `machine_document`. Raises Unavailable and XlaError as `code_of` does, ValueError
     where there is no `function` of that name."""
     return machine_document(code_of(row, ledger), function)
 

@@ -16,7 +16,7 @@ from ..ledger import Ledger, Row, ledger as session_ledger
 from ..positions import positions_of
 from .document import Names, memory_document
 from .plan import plan_of
-from .trials import changes_of, tried
+from .trials import changes_of, judged, tried
 
 
 Document = dict[str, Any]
@@ -25,14 +25,14 @@ __all__ = ["instrument", "memory_of", "names_of", "plan_of", "told_of"]
 
 
 def told_of(row: Row) -> Told:
-    """What XLA tells of the buffers of a row's program when it is compiled once more; nothing is run. Raises LookupError where the
+    """What XLA tells of the buffers of a row's program when it is compiled once more; nothing is run. Raises Unavailable where the
     program is no longer there."""
     entry = row.needed("entry")
     return compiled_once_more(Source(entry.lowered, entry.executable, entry.overrides))
 
 
 def memory_of(row: Row, ledger: Ledger | None = None) -> Document:
-    """The memory document of a row's program; see `memory_document`. Raises LookupError as `told_of` does."""
+    """The memory document of a row's program; see `memory_document`. Raises Unavailable as `told_of` does."""
     told = told_of(row)
     entry = row.entry
     ledger = session_ledger() if ledger is None else ledger
@@ -60,13 +60,13 @@ _known: weakref.WeakKeyDictionary[Row, tuple[Any, Document]] = weakref.WeakKeyDi
 
 def instrument(row: Row, given: object = None, change: str | None = None) -> Document:
     """The memory document, as an instrument; nothing is run. With `change`, one of the document's `changes` by its id, what came of
-    compiling the program with it is in the document, too. Raises LookupError where the program is gone, or the change cannot be
+    compiling the program with it is in the document, too. Raises Unavailable where the program is gone, or the change cannot be
     tried."""
     program, document = _known.get(row, (None, None))
     if document is None or program is not row.entry or change is None:
         document = memory_of(row)
     if change is not None:
-        result = tried(row, change)
+        result = judged(tried(row, change), document["peak"]["bytes"], document["reserved"]["total"]["value"])
         changes = [{**one, "tried": result} if one["id"] == change else one for one in document["changes"]]
         document = {**document, "changes": changes}
     _known[row] = row.entry, document

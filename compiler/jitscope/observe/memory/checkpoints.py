@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from ...control.callbacks import calls_python
 from ...control.remat import checkpoint_p
 from ...core import source
+from ...core.errors import Unavailable
 from ...core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, subjaxprs, walk
 from ...core.staging import jaxpr_as_fun, trace_to_jaxpr
 from ...core.steps import Recorder, recorded
@@ -57,14 +58,14 @@ def places_of(jaxpr: Jaxpr) -> list[Place]:
 
 
 def checkpointed_again(row: Row, place: Place) -> ClosedJaxpr:
-    """The program of a row with `checkpoint` at a place. Raises LookupError where its function is gone, or takes no derivative of what
+    """The program of a row with `checkpoint` at a place. Raises Unavailable where its function is gone, or takes no derivative of what
     stands at the place when it is traced alone."""
     again = row.needed("again")
     changing = _Changing(place)
     with recorded(changing), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
         closed = again()
     if not changing.changed:
-        raise LookupError("what is differentiated there cannot be traced apart from its values")
+        raise Unavailable("what is differentiated there cannot be traced apart from its values")
     return closed
 
 

@@ -11,6 +11,7 @@ from jitscope.xla.dumps import Source, compiled_once_more
 
 from ...backend.compile import lower_closed
 from ...backend.donating import usable
+from ...core.errors import Unavailable
 from ...core.jaxpr import ClosedJaxpr
 from ..cost import work_of
 from ..ledger import Row
@@ -48,11 +49,11 @@ def _places(row: Row) -> dict[str, Place]:
 def tried(row: Row, change: str) -> Document:
     """What came of a change: the most bytes in use, the bytes that XLA reserves, and those of temporaries and of arguments that results
     take; the floating-point operations of a run, and of one without the change; in how many seconds it was compiled. Raises
-    LookupError for a change that cannot be tried."""
+    Unavailable for a change that cannot be tried."""
     donations, places = {f"donate:{name}": taken for name, taken in _donations(row).items()}, _places(row)
     known, closed, takes = row.entry, row.closed, row.takes
     if change not in {**donations, **places} or closed is None or known is None or takes is None:
-        raise LookupError(f"{change!r} cannot be tried; there are {', '.join([*donations, *places]) or 'no changes'}")
+        raise Unavailable(f"{change!r} cannot be tried; there are {', '.join([*donations, *places]) or 'no changes'}")
     if change in donations:
         lowered = lower_closed(closed, donations[change])
         note = f"what is given as {change.removeprefix('donate:')} is gone after the call"
@@ -72,6 +73,14 @@ def tried(row: Row, change: str) -> Document:
         "seconds": quantity(told.seconds, "s", note="compiled with the change, not run"),
         "note": note,
     }
+
+
+def judged(result: Document, peak: int, reserved: int) -> Document:
+    """What came of a change, which says so where neither of these bytes, those of the program as it is, became fewer."""
+    fewer = [now < before for now, before in ((result["peak"], peak), (result["reserved"], reserved))]
+    if any(fewer):
+        return result
+    return {**result, "note": f"this does not help here; {result['note']}"}
 
 
 def _flops(module: Any) -> Document:

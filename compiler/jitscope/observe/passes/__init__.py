@@ -17,14 +17,14 @@ __all__ = ["instrument", "passes_document", "passes_of", "told_of"]
 
 
 def told_of(row: Row) -> Told:
-    """What XLA tells when the program of a row is compiled again; nothing is run. Raises LookupError where the program is no
+    """What XLA tells when the program of a row is compiled again; nothing is run. Raises Unavailable where the program is no
     longer there."""
     entry = row.needed("entry")
     return compiled_again(Source(entry.lowered, entry.executable, entry.overrides))
 
 
 def passes_of(row: Row, ledger: Ledger | None = None) -> dict[str, Any]:
-    """The passes document of a row's program; see `passes_document`. Raises LookupError as `told_of` does."""
+    """The passes document of a row's program; see `passes_document`. Raises Unavailable as `told_of` does."""
     start = time.perf_counter()
     told = told_of(row)
     ledger = session_ledger() if ledger is None else ledger

@@ -14,6 +14,7 @@ from jitscope.backend.given import Given
 from jitscope.xla import client, hlo_module
 from jitscope.xla.hlo_module import Computation
 
+from ...core.errors import Unavailable
 from ..calls import CallTree
 from ..cost import Costs
 from ..documents import before_of
@@ -41,14 +42,14 @@ def profile_of(row: Row, given: Given | None = None, *, limit: float = 2.0, ledg
     """The profile document of a row's program; it also files the share of each kernel, which other views show.
 
     The program runs for about `limit` seconds on the arguments `given`, by default those of the row's first call: see `rerun_of`,
-    also for the LookupError it raises. RuntimeError while the profiler records something else.
+    also for the Unavailable it raises. RuntimeError while the profiler records something else.
     """
     start = time.perf_counter()
     rerun = rerun_of(row, given)
     if row.jaxpr is not None and row.jaxpr.effects:
-        raise LookupError(f"{row.function} has effects: it is not run again to be measured")
+        raise Unavailable(f"{row.function} has effects: it is not run again to be measured")
     if type(getattr(row.entry.executable, "device", None)) is client.Spread:
-        raise LookupError(
+        raise Unavailable(
             f"{row.function} runs on several devices: which of them spent the time of a kernel is not known, so it has no profile. "
             "%communication --measure says what collectives take, %timejit how long a run takes"
         )

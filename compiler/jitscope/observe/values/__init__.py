@@ -13,6 +13,7 @@ from ...backend.array import Array, to_array
 from ...backend.given import Given
 from ...control.callbacks import calls_python
 from ...control.discharge import uses_refs
+from ...core.errors import Unavailable
 from ...core.jaxpr import ClosedJaxpr, Var, count
 from ..ledger import Ledger, Row, ledger as session_ledger
 from ..positions import positions_of
@@ -38,7 +39,7 @@ def instrument(
     ledger: Ledger | None = None,
 ) -> Document:
     """The values document: the program is run equation by equation. With the `path` of an equation (or of an input), a document with a
-    closer look at its `result` alone, in loops in that `iteration` of the innermost one. `ledger` knows the cells. Raises LookupError
+    closer look at its `result` alone, in loops in that `iteration` of the innermost one. `ledger` knows the cells. Raises Unavailable
     where the program or its arguments are gone, ValueError where it calls Python functions (unless `callbacks`), has effects or
     references."""
     program = (
@@ -57,7 +58,7 @@ def instrument(
     except Stopped as stopped:
         remarks.append(f"The evaluation {stopped}; later values are missing.")
     if path is not None and values.asked not in values.details:
-        raise LookupError(
+        raise Unavailable(
             f"{path} was not evaluated: it is in a branch that was not taken, or in an iteration that there was not"
         )
     differs = _difference(row, program, outs) if outs and path is None else ""
@@ -93,7 +94,7 @@ def _program(row: Row, given: Given | None, callbacks: bool) -> Evaluable:
     given = given or row.given
     arrays = given.arrays() if given is not None else None
     if arrays is None:
-        raise LookupError(
+        raise Unavailable(
             f"the arguments of the call of {row.function} are gone: ask with others, by %values f(x) or inspect(f)(x).values"
         )
     return Evaluable(closed, [Array(a.buf, v.aval) for a, v in zip(arrays, closed.jaxpr.invars, strict=True)])
