@@ -85,6 +85,11 @@ def test_wheel_holds_the_built_front_end(wheel: set[str]) -> None:
     assert all(name.startswith(LAB) for name in extension)
 
 
+def test_wheel_holds_the_tables_that_views_read(root: Path, wheel: set[str]) -> None:
+    tables = {f"jitscope_widgets/{path.name}" for path in (root / "widgets/jitscope_widgets").glob("*.json")}
+    assert "jitscope_widgets/sentences.json" in tables and tables <= wheel
+
+
 def test_packages_are_marked_as_typed(wheel: set[str]) -> None:
     assert {f"{name}/py.typed" for name in PACKAGES} <= wheel
 

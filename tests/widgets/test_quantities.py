@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from jitscope_widgets.quantities import number, origin, percent, show
 from tests.widgets.documents import quantity
 
 
-TABLE = json.loads((Path(jitscope_widgets.__file__).parent / "numbers.json").read_text())
+WIDGETS = Path(jitscope_widgets.__file__).parent
+TABLE = json.loads((WIDGETS / "numbers.json").read_text())
 SAMPLES = TABLE["samples"]
 
 
@@ -41,3 +43,14 @@ def test_any_number_can_be_shown_shortly(value: float, unit: str) -> None:
     shown = show({"value": value, "unit": unit, "origin": "measured", "note": ""})
     assert 0 < len(shown) <= 20
     assert "\n" not in shown
+
+
+@pytest.mark.parametrize("name", json.loads((WIDGETS / "sentences.json").read_text())["sentences"])
+def test_a_sentence_of_the_table_is_said_by_still_and_live_views(name: str) -> None:
+    for pattern in ("*.py", "js/**/*.ts"):
+        assert any(f'"{name}"' in text or f"'{name}'" in text for text in _sources(pattern)), pattern
+
+
+@functools.cache
+def _sources(pattern: str) -> list[str]:
+    return [path.read_text(encoding="utf-8") for path in WIDGETS.glob(pattern)]

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from . import communication_words as told
+from . import communication_words as told, words
 from .guard import Pieces, part, said
 from .plain import escape
 from .quantities import size
+from .sentences import TABLES
 from .words import Document
 
 
 def communication(document: Document) -> Pieces:
     """The pane of a document of communication."""
-    here = told.here_of(document)
+    here = words.mostly_in(document["positions"].values())
     pieces: Pieces = [said(told.headline(document))]
     if document["collectives"]:
         pieces.append(part("the list of collectives", *(_collectives(document, here, most) for most in (200, 40, 10))))
@@ -34,7 +35,7 @@ def _collectives(document: Document, here: str, most: int) -> Callable[[], str]:
             f"<td><code>{escape(told.place(document, one, here))}</code></td></tr>"
         )
 
-    names = ("collective", "runs", "a device gives → gets", "devices", "of", "written in")
+    names = TABLES["columns of collectives"]
     return lambda: _table(names, [row(one) for one in document["collectives"]], most)
 
 
@@ -45,7 +46,7 @@ def _values(document: Document, most: int) -> Callable[[], str]:
             f'<td><code>{escape(value["part"])}</code></td><td class="nw">{escape(size(value["bytes"]))}</td></tr>'
         )
 
-    names = ("argument or result", "lies as", "each device has", "size")
+    names = TABLES["columns of layouts"]
     return lambda: _table(names, [row(value) for value in document["values"]], most)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import communication_words as told
+from . import communication_words as told, words
 from .plain import clean
 from .quantities import size
 from .words import Document
@@ -14,7 +14,7 @@ _MOST = 40
 
 def communication(document: Document, width: int) -> list[str]:
     """The lines of a document of communication: the collectives, then how arguments and results lie."""
-    here = told.here_of(document)
+    here = words.mostly_in(document["positions"].values())
     lines = wrap(f"Communication of {clean(document['title'])}: {told.headline(document)}", width, "    ")
     shown = document["collectives"][:_MOST]
     rows = [(one["what"], told.runs(one), told.exchanged(one), told.among(one), told.types(one), told.place(document, one, here)) for one in shown]  # fmt: skip

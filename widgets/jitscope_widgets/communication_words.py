@@ -5,48 +5,39 @@ from __future__ import annotations
 from . import words
 from .plain import clean
 from .quantities import seconds, size
+from .sentences import TABLES, say
 from .words import Document, plural
 
 
-MEANING = {
-    "all-reduce": "adds (or takes the largest of) what devices have; each gets the result",
-    "all-gather": "each device gets the parts of all",
-    "reduce-scatter": "adds what devices have; each gets one part of the result",
-    "all-to-all": "each device sends another part to each other one",
-    "collective-permute": "each device sends what it has to one other",
-    "collective-broadcast": "one device sends what it has to all",
-    "ragged-all-to-all": "each device sends parts of different sizes to the others",
-}
-_BYTES = (
-    "Bytes are those that one device gives and gets in one run of the collective, by the types in the optimised program"
-)
+MEANING: dict[str, str] = TABLES["collectives"]
 
 
 def headline(document: Document) -> str:
     """`8 devices (data 4 × model 2). In one run: 1 all-reduce, 8.2 kB from each device.`"""
     axes = " × ".join(f"{clean(axis['name'])} {axis['size']}" for axis in document["mesh"])
-    over = f"{plural(document['devices'], 'device')}{f' ({axes})' if axes else ''}"
+    devices = plural(document["devices"], "device")
+    over = say("devices", devices=devices, axes=axes) if axes else devices
     if not document["totals"]:
-        return f"{over}. The devices exchange nothing."
-    return f"{over}. In one run: {'; '.join(map(total, document['totals']))}."
+        return say("nothing exchanged", devices=over)
+    return say("exchanged", devices=over, totals="; ".join(map(total, document["totals"])))
 
 
 def total(one: Document) -> str:
     """`1 all-reduce, 8.2 kB from each device`"""
     if one["runs"] is None:
-        return f"{one['count']:,} × {one['what']} in the program, how often they run is not known"
-    return f"{one['runs']:,} × {one['what']}, {size(one['gives'])} from each device"
+        return say("collectives, runs unknown", count=f"{one['count']:,}", what=one["what"])
+    return say("collectives", runs=f"{one['runs']:,}", what=one["what"], bytes=size(one["gives"]))
 
 
 def among(one: Document) -> str:
     """`along data`, or the groups of devices."""
     if one["axes"]:
-        return f"along {', '.join(map(clean, one['axes']))}"
+        return say("along", axes=", ".join(map(clean, one["axes"])))
     groups, arrow = one["groups"], "→" if one["what"] == "collective-permute" else ","
     if groups is None:
-        return "between devices that are not known"
+        return say("between unknown")
     shown = " ".join(f"{{{arrow.join(map(str, group))}}}" for group in groups[:4])
-    return f"between {shown}{' …' if len(groups) > 4 else ''}"
+    return say("between", groups=shown + (" …" if len(groups) > 4 else ""))
 
 
 def runs(one: Document) -> str:
@@ -60,11 +51,8 @@ def note(document: Document) -> str:
     """What bytes and times are of."""
     measured = document.get("measured")
     if not measured:
-        return f"{_BYTES}; times were not measured (%communication --measure)."
-    return (
-        f"{_BYTES}. Times are what a device spends in all runs of it in one run of the program, waiting for others included: the median of "
-        f"{measured['runs']} measured runs on {clean(measured['on'])}."
-    )
+        return say("times not measured", bytes=say("bytes"))
+    return say("times measured", bytes=say("bytes"), runs=measured["runs"], on=clean(measured["on"]))
 
 
 def spread(one: Document) -> str:
@@ -72,7 +60,7 @@ def spread(one: Document) -> str:
     took = one.get("seconds")
     if not took:
         return ""
-    return f"10th to 90th percentile {seconds(took['low'])} to {seconds(took['high'])}; {seconds(took['least'])} on the device that waits least"
+    return say("spread", **{which: seconds(took[which]) for which in ("low", "high", "least")})
 
 
 def types(one: Document) -> str:
@@ -98,20 +86,14 @@ def lies(value: Document) -> str:
     """How a value lies, and whether that is what was asked."""
     found = "unknown" if value["lies"] is None else clean(value["lies"])
     if value["asked"] is None:
-        return f"{found}, not asked of jit" if value["role"] == "result" else found
+        return say("not asked", found=found) if value["role"] == "result" else found
     if value["differs"]:
-        return f"{found}, though {clean(value['asked'])} was asked"
-    return f"{found}, as {'asked' if value['role'] == 'result' else 'given'}"
-
-
-def here_of(document: Document) -> str:
-    """The cell or file that most of the collectives were written in."""
-    homes = [words.home(position) for position in document["positions"].values()]
-    return max(homes, key=homes.count) if homes else ""
+        return say("differs", found=found, asked=clean(value["asked"]))
+    return say("as asked" if value["role"] == "result" else "as given", found=found)
 
 
 def left_out(document: Document) -> str:
     """What the document does not hold, "" if it holds all."""
     left = document["left_out"]
     parts = [f"{count:,} more {name}" for name, count in (("collectives", left["collectives"]), ("arguments and results", left["values"])) if count]  # fmt: skip
-    return f"{' and '.join(parts)} are not kept in this document." if parts else ""
+    return say("not kept", what=" and ".join(parts)) if parts else ""

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from .plain import clean
 from .quantities import amount, number, show
+from .sentences import TABLES, say
 from .words import Document, home, plural
-
-
-ROWS = (
-    ("wall", "a call"),
-    ("compile", "compiling"),
-    ("memory", "memory"),
-    ("flops", "operations"),
-    ("bytes", "bytes moved"),
-)
 
 
 def verdict(document: Document) -> str:
     """`g takes 1.2 times as long as f (95 % interval 1.18 to 1.22, from 200 pairs of runs).`"""
     one, other = clean(document["a"]["title"]), clean(document["b"]["title"])
-    interval = f"95 % interval {_ratio(document['low'])} to {_ratio(document['high'])}, from {plural(document['pairs'], 'pair')} of runs"
+    interval = say(
+        "interval", low=_ratio(document["low"]), high=_ratio(document["high"]), pairs=plural(document["pairs"], "pair")
+    )
     ratio = f"takes {_ratio(document['ratio'])} times as long as"
     if document["verdict"] == "no difference found":
         return f"No difference in time was found: {other} {ratio} {one} ({interval}, which includes 1)."
@@ -34,21 +28,19 @@ def results(document: Document) -> str:
     """How far the results are apart."""
     found = document["results"]
     if found["why"]:
-        return f"The results were not compared: {clean(found['why'])}."
+        return say("not compared", why=clean(found["why"]))
     if found["equal"]:
-        return "The results are equal, bit for bit but for zeros' signs."
+        return say("results equal")
     if amount(found["absolute"]) is None:
-        return f"The results differ: {clean(found['where'])}."
-    return (
-        f"The results differ by at most {number(found['absolute']['value'], '')}, relative to the larger by at most "
-        f"{number(found['relative']['value'], '')}; most in {clean(found['where'])}."
-    )
+        return say("results differ", where=clean(found["where"]))
+    absolute, relative = (number(found[which]["value"], "") for which in ("absolute", "relative"))
+    return say("results apart", absolute=absolute, relative=relative, where=clean(found["where"]))
 
 
 def figures(document: Document) -> list[tuple[str, str, str, str]]:
     """What is said of both: name, of the first, of the second, their ratio."""
     rows = []
-    for name, called in ROWS:
+    for name, called in TABLES["compared"].items():
         one, other = document["a"][name], document["b"][name]
         a, b = amount(one), amount(other)
         rows.append((called, show(one), show(other), f"× {_ratio(b / a)}" if a and b else ""))

@@ -9,6 +9,7 @@ from typing import Any
 
 from .plain import clean
 from .scopes import Scopes
+from .sentences import TABLES
 from .words import Document, plural
 
 
@@ -28,7 +29,7 @@ class Shape:
     font: int
 
 
-CHANGES = {"removed": "−", "added": "+", "changed": "≠", "rewired": "↺", "fused": "⊂", "moved": "→"}
+CHANGES = {kind: sign for kind, (sign, _) in TABLES["changes"].items()}
 """The signs of what a pass did to an operation."""
 
 _SHAPES = {name: Shape(name, **numbers) for name, numbers in _TABLE["shapes"].items()}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import code, machine_words as told
+from . import code, machine_words as told, words
 from .budget import Part
 from .guard import Pieces, part, said
 from .plain import clean, clean_lines, escape
-from .quantities import origin, show
+from .quantities import origin
 from .words import Document, plural
 
 
@@ -30,7 +30,7 @@ def machine(document: Document) -> Pieces:
     cost = document["cost"]
     return [
         *pieces,
-        f'<p class="dim" title="{escape(origin(cost))}">Finding this out took {escape(show(cost))}: {escape(cost["note"])}.</p>',
+        f'<p class="dim" title="{escape(origin(cost))}">{escape(words.cost(cost))}</p>',
     ]
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from . import machine_words as told
+from . import machine_words as told, words
 from .plain import clean
-from .quantities import show
 from .words import Document, plural
 from .wrap import wrap
 
@@ -28,7 +27,7 @@ def machine(document: Document, width: int) -> list[str]:
     for note, kernels in told.without_code(document):
         lines += wrap(f"  {plural(len(kernels), 'kernel')} without code of their own: {note}", width, "      ")
     cost = document["cost"]
-    return [*lines, *wrap(f"  Finding this out took {show(cost)}: {clean(cost['note'])}.", width, "    ")]
+    return [*lines, *wrap(f"  {words.cost(cost)}", width, "    ")]
 
 
 def _target(document: Document) -> str:

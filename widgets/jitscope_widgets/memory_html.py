@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import memory_words as told
+from . import memory_words as told, words
 from .guard import Pieces, part, said
 from .memory_chart import chart
 from .plain import clean, escape
-from .quantities import origin, show, size
+from .quantities import origin, size
 from .words import Document, plural
 
 
 def memory(document: Document) -> Pieces:
     """The pane of a document of memory."""
-    here = told.here_of(document)
+    here = words.mostly_in(document["positions"].values())
     pieces: Pieces = [said(f"{told.headline(document)}."), said(told.reserved(document))]
     pieces.append(part("the curve of memory in use", lambda: chart(document), worth=3.0))
     pieces.append(part("the list of buffers", *(_table(document, here, most) for most in (100, 30, 10))))
@@ -27,9 +27,7 @@ def memory(document: Document) -> Pieces:
     if remark := told.left_out(document):
         pieces.append(f'<p class="dim">{escape(remark)}</p>')
     cost = document["cost"]
-    pieces.append(
-        f'<p class="dim" title="{escape(origin(cost))}">Finding this out took {escape(show(cost))}: {escape(cost["note"])}.</p>'
-    )
+    pieces.append(f'<p class="dim" title="{escape(origin(cost))}">{escape(words.cost(cost))}</p>')
     return pieces
 
 
@@ -38,10 +36,9 @@ def _table(document: Document, here: str, most: int) -> Callable[[], str]:
 
     def row(buffer: Document) -> str:
         bar = f'<span class="bar" style="width:{max(1, round(120 * buffer["bytes"] / largest))}px"></span>'
-        kind = told.KINDS[buffer["kind"]].removesuffix("s").replace("temporarie", "temporary")
         cells = [
             f'<td class="nw">{escape(size(buffer["bytes"]))} {bar}</td>',
-            f"<td>{escape(buffer['label'])}</td><td>{kind}</td><td><code>{escape(buffer['type'])}</code></td>",
+            f"<td>{escape(buffer['label'])}</td><td>{escape(buffer['kind'])}</td><td><code>{escape(buffer['type'])}</code></td>",
             f'<td class="nw">{told.steps(buffer)}</td><td><code>{escape(told.place(document, buffer, here))}</code></td>',
         ]
         return f"<tr>{''.join(cells)}</tr>"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from . import memory_words as told
+from . import memory_words as told, words
 from .plain import clean
-from .quantities import show, size
+from .quantities import size
 from .words import Document, plural
 from .wrap import table, wrap
 
@@ -16,7 +16,7 @@ _LEVELS = "▁▂▃▄▅▆▇█"
 
 def memory(document: Document, width: int) -> list[str]:
     """The lines of a document of memory: the curve, and what is alive at the peak."""
-    here = told.here_of(document)
+    here = words.mostly_in(document["positions"].values())
     lines = wrap(f"Memory of {clean(document['title'])}: {told.headline(document)}", width, "    ")
     lines += wrap(f"  {told.reserved(document)}", width, "    ")
     lines += ["", *_curve(document, max(10, min(_COLUMNS, width - 4)))]
@@ -40,7 +40,7 @@ def memory(document: Document, width: int) -> list[str]:
     if said := told.left_out(document):
         lines += wrap(f"  {said}", width, "    ")
     cost = document["cost"]
-    return [*lines, *wrap(f"  Finding this out took {show(cost)}: {clean(cost['note'])}.", width, "    ")]
+    return [*lines, *wrap(f"  {words.cost(cost)}", width, "    ")]
 
 
 def _curve(document: Document, columns: int) -> list[str]:

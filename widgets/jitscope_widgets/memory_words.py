@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from . import words
 from .plain import clean
 from .quantities import show, size
+from .sentences import TABLES
 from .words import Document, plural
 
 
-KINDS = {"argument": "arguments", "constant": "constants", "result": "results", "temporary": "temporaries"}
+KINDS: dict[str, str] = TABLES["memory"]
 """In the order in which they are stacked, from the bottom."""
 
 
@@ -65,12 +66,6 @@ def steps(buffer: Document) -> str:
 def steps_words(first: int, last: int) -> str:
     """Some steps, which count from 1 for people."""
     return f"step {first + 1:,}" if first == last else f"steps {first + 1:,}-{last + 1:,}"
-
-
-def here_of(document: Document) -> str:
-    """The cell or file that most of the program was written in."""
-    homes = [words.home(position) for position in document["positions"].values()]
-    return max(homes, key=homes.count) if homes else ""
 
 
 def heights(document: Document, columns: int) -> list[int]:

@@ -8,6 +8,7 @@ from . import words
 from .fixes import fix_html, fix_text
 from .plain import clean, escape
 from .quantities import show
+from .sentences import TABLES
 from .words import Document, plural
 from .wrap import wrap
 
@@ -30,8 +31,7 @@ def loops(step: Document) -> list[str]:
 
 def code(step: Document) -> str:
     """`div, e4, backward pass`."""
-    marks = {"transpose": "backward pass", "jvp": "derivative", "vmap": "vmap"}
-    return ", ".join([step["primitive"], step["path"], *(marks[one] for one in step["transforms"])])
+    return ", ".join([step["primitive"], step["path"], *(TABLES["transforms"][one][1] for one in step["transforms"])])
 
 
 def facts(array: Document) -> str:

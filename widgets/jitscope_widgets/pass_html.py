@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import code, pass_words as told
+from . import code, pass_words as told, words
 from .budget import Part
 from .guard import Pieces, part, said
 from .plain import clean, escape
@@ -18,7 +18,7 @@ _MOST_NODES = 80  # of a picture: larger ones cannot be read without moving abou
 
 def passes(document: Document) -> Pieces:
     """The pane of a document of passes."""
-    here = told.here_of(document)
+    here = words.mostly_in(document["positions"].values())
     most = max((state["operations"] for state in document["states"]), default=0) or 1
     pieces: Pieces = [said(line) for line in (told.headline(document), told.stages(document)) if line]
     pieces.append(f'<p class="dim">{escape(told.LEGEND)}</p>')
@@ -30,7 +30,7 @@ def passes(document: Document) -> Pieces:
     cost = document["cost"]
     return [
         *pieces,
-        f'<p class="dim" title="{escape(origin(cost))}">Finding this out took {escape(show(cost))}: {escape(cost["note"])}.</p>',
+        f'<p class="dim" title="{escape(origin(cost))}">{escape(words.cost(cost))}</p>',
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import pass_words as told
+from . import pass_words as told, words
 from .plain import clean
 from .quantities import show
 from .words import Document, plural
@@ -14,7 +14,7 @@ _MOST_ROWS = 12
 
 def passes(document: Document, width: int) -> list[str]:
     """The lines of a document of passes, each change with its first lines."""
-    here = told.here_of(document)
+    here = words.mostly_in(document["positions"].values())
     lines = wrap(f"Passes of {clean(document['title'])}: {told.headline(document)}", width, "    ")
     for said in (told.stages(document), told.LEGEND):
         lines += wrap(f"  {said}", width, "    ") if said else []
@@ -24,7 +24,7 @@ def passes(document: Document, width: int) -> list[str]:
         else:
             lines += _changed(document, step.passes[0], step.state, here, width)
     cost = document["cost"]
-    return [*lines, *wrap(f"  Finding this out took {show(cost)}: {clean(cost['note'])}.", width, "    ")]
+    return [*lines, *wrap(f"  {words.cost(cost)}", width, "    ")]
 
 
 def _changed(document: Document, one: Document, state: Document, here: str, width: int) -> list[str]:

@@ -9,11 +9,12 @@ from . import words
 from .looks import CHANGES
 from .plain import clean
 from .quantities import amount, seconds, show
+from .sentences import TABLES
 from .words import Document, plural
 
 
 SIGNS = CHANGES
-LEGEND = "− removed, + added, ≠ changed, ↺ reads other operands, ⊂ went into a kernel, → moved"
+LEGEND = ", ".join(map(" ".join, TABLES["changes"].values()))
 
 
 class Step(NamedTuple):
@@ -74,12 +75,6 @@ def name(one: Document) -> str:
 def unchanged(passes: Sequence[Document]) -> str:
     """`23 passes changed nothing`"""
     return f"{plural(len(passes), 'pass')} changed nothing"
-
-
-def here_of(document: Document) -> str:
-    """The cell or file that most of the program was written in."""
-    homes = [words.home(position) for position in document["positions"].values()]
-    return max(homes, key=homes.count) if homes else ""
 
 
 def lines_of(row: Document, positions: Mapping[str, Document], here: str) -> list[tuple[str, str]]:

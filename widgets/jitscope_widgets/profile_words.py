@@ -9,12 +9,6 @@ from .quantities import amount, number, percent, seconds, show
 from .words import Document, home, lines as lines_of, plural
 
 
-BOUNDS = {
-    "memory": "moving its bytes at the machine's bandwidth explains most",
-    "arithmetic": "its operations at the machine's peak explain most",
-    "overhead": "neither explains a tenth of its time",
-    "unknown": "what it moves or computes is not known",
-}
 LEGEND = (
     "Bound by memory or arithmetic: moving a kernel's bytes, or its operations, at this machine's measured rates would take the larger "
     "part of what explains its time. Overhead: neither explains a tenth of it."

@@ -8,13 +8,14 @@ from . import words
 from .fixes import fix_html, fix_text
 from .plain import clean, escape
 from .quantities import origin, seconds, show
+from .sentences import say
 from .words import Document, plural
 from .wrap import table, wrap
 
 
 MOST = 5  # cards below a cell; %recompiles has all
-NOTHING = "Nothing was compiled or traced more than once."
-_MARKED = "bold: differs from the one before"
+NOTHING = say("nothing compiled")
+_MARKED = say("marked")
 
 
 def counted(card: Document) -> str:

@@ -6,6 +6,7 @@ from .guard import Pieces, part, said
 from .palette import HUES
 from .plain import clean, escape
 from .quantities import size
+from .sentences import say
 from .words import Document, plural
 from .wrap import wrap
 
@@ -29,18 +30,12 @@ def headline(document: Document) -> str:
 def _each(document: Document) -> str:
     bytes = "" if document["bytes"] is None else f", {size(document['bytes'])}"
     if document["devices"] == 1:
-        return f"It is whole on that device{bytes}."
+        return say("one device", bytes=bytes)
     if len(document["tiles"]) + document["left_out"] == 1:
-        return f"It is replicated: each device has all of it{bytes}."
+        return say("replicated", bytes=bytes)
     copies = document["copies"]
-    same = (
-        ""
-        if copies == 1
-        else f"; each part is on {copies} devices"
-        if copies
-        else "; some parts are on more devices than others"
-    )
-    return f"Each device has {clean(document['part'])}{bytes}{same}."
+    same = "" if copies == 1 else say("copies", copies=copies) if copies else say("copies differ")
+    return say("cut", part=clean(document["part"]), bytes=bytes, copies=same)
 
 
 def axes(document: Document) -> list[str]:
@@ -49,24 +44,25 @@ def axes(document: Document) -> list[str]:
     for number, axis in enumerate(document["axes"]):
         if axis["parts"] > 1:
             along = f" along {', '.join(map(clean, axis['along']))}" if axis["along"] else ""
-            said.append(f"axis {number} ({axis['size']:,}): {axis['parts']} parts{along}")
+            said.append(say("axis cut", axis=number, size=f"{axis['size']:,}", parts=axis["parts"], along=along))
     return said
 
 
 def what_is_drawn(document: Document) -> str:
     """Which axes are rows and columns, and which are not in the picture; "" where that is plain."""
     if not document["drawn"]:
-        return "More than two axes are cut, which no flat picture shows: these are the parts."
+        return say("not flat")
     count = len(document["axes"])
     rows, columns = document["rows"], document["columns"]
     if count <= 2:
         return ""
     rest = [str(axis) for axis in range(count) if axis not in (rows, columns)]
-    return f"Rows are axis {rows}, columns axis {columns}; not cut, and not drawn: axis {', '.join(rest)}."
+    return say("axes drawn", rows=rows, columns=columns, rest=", ".join(rest))
 
 
 def more(document: Document) -> str:
-    return f"{plural(document['left_out'], 'more part')} not kept in this document." if document["left_out"] else ""
+    left = document["left_out"]
+    return say("parts not kept", parts=plural(left, "more part")) if left else ""
 
 
 def owners(tile: Document) -> str:

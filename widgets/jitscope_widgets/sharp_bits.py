@@ -8,6 +8,7 @@ from . import words
 from .fixes import fix_html, fix_text
 from .guard import Pieces, said
 from .plain import clean, clean_lines, columns, escape, prose
+from .sentences import TABLES
 from .words import Document, plural
 from .wrap import wrap
 
@@ -22,8 +23,7 @@ NOTHING = (
 def counted(items: list[Document]) -> str:
     """`3 sharp bits: 1 error, 2 warnings`"""
     counts = Counter(item["severity"] for item in items)
-    names = {"error": "error", "warning": "warning", "info": "remark"}
-    kinds = [plural(counts[severity], name) for severity, name in names.items() if counts[severity]]
+    kinds = [plural(counts[severity], name) for severity, name in TABLES["severities"].items() if counts[severity]]
     return f"{plural(len(items), 'sharp bit')}: {', '.join(kinds)}"
 
 

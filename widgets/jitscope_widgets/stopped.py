@@ -9,6 +9,7 @@ from .fixes import fix_html, fix_text
 from .guard import part
 from .painter import line_hues
 from .plain import clean, escape
+from .sentences import say
 from .svg import svg
 from .words import Document, plural
 from .wrap import wrap
@@ -18,12 +19,12 @@ _BOXES = (200, 80, 30)  # in the picture; fewer where there is less room
 
 
 def headline(document: Document) -> str:
-    return f"The trace of {clean(document['function'])} stopped at `{clean(document['asked'])}`."
+    return f"{say('stopped', function=clean(document['function']))}`{clean(document['asked'])}`."
 
 
 def left_out(document: Document) -> str:
     count = document["left_out"]
-    return f"{plural(count, 'equation')} that the error does not depend on are not shown." if count else ""
+    return say("stopped, not shown", equations=plural(count, "equation")) if count else ""
 
 
 def step_words(step: Document) -> str:

@@ -8,12 +8,12 @@ from . import code, words
 from .budget import Part
 from .guard import Pieces, part, said
 from .plain import clean, escape
-from .quantities import show
+from .sentences import TABLES, say
 from .words import Document, plural
 from .wrap import wrap
 
 
-SIGNS = {"jvp": "∂", "transpose": "↩", "vmap": "×"}
+SIGNS = {name: sign for name, (sign, _) in TABLES["transforms"].items()}
 LEGEND = "∂ made by jvp, ↩ by transpose, × by vmap; behind #, the line that it stems from"
 _MOST_LINES = 40
 
@@ -22,14 +22,10 @@ def headline(document: Document) -> str:
     """`3 transformations: jvp of loss, linearize of loss, …`"""
     steps = document["steps"]
     if not steps:
-        return "No transformation was called while this function was traced."
+        return say("no transformation")
     named = ", ".join(f"{step['transform']} of {clean(step['function'])}" for step in steps[:6])
     more = f", and {len(steps) - 6 + document['left_out']} more" if len(steps) > 6 else ""
     return f"{plural(len(steps) + document['left_out'], 'transformation')}: {named}{more}"
-
-
-def _cost(document: Document) -> str:
-    return f"Finding this out took {show(document['cost'])}: {clean(document['cost']['note'])}."
 
 
 def transformations_text(document: Document, width: int) -> list[str]:
@@ -45,7 +41,7 @@ def transformations_text(document: Document, width: int) -> list[str]:
             lines += _rest(program, _MOST_LINES)
     for why in document["missed"]:
         lines += wrap(f"  Not shown: {clean(why)}.", width, "    ")
-    return [*lines, *wrap(f"  {_cost(document)}", width, "    ")]
+    return [*lines, *wrap(f"  {words.cost(document['cost'])}", width, "    ")]
 
 
 def _lines(document: Document, program: Document, most: int) -> list[tuple[str, str, str]]:
@@ -75,7 +71,7 @@ def transformations_html(document: Document) -> Pieces:
         pieces.append(f'<p class="dim">{escape(LEGEND)}</p>')
     pieces += [_step(document, number, step) for number, step in enumerate(document["steps"], 1)]
     pieces += [said(f"Not shown: {why}.") for why in document["missed"]]
-    return [*pieces, f'<p class="dim">{escape(_cost(document))}</p>']
+    return [*pieces, f'<p class="dim">{escape(words.cost(document["cost"]))}</p>']
 
 
 def _step(document: Document, number: int, step: Document) -> Part:

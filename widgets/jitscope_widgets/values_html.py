@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import values_words as told
+from . import values_words as told, words
 from .guard import Pieces, part, said
 from .plain import escape
-from .quantities import origin, show
+from .quantities import origin
 from .values_chart import bars, grid
 from .words import Document
 
 
 def values(document: Document) -> Pieces:
     """The pane of a document of values."""
-    here = told.here_of(document)
+    here = words.mostly_in(document["lines"])
     pieces: Pieces = [said(document["sentence"])]
     pieces += [said(line) for line in (document["differs"], *told.loops(document), *document["remarks"]) if line]
     pieces.append(part("the table of values", *(_table(document, here, most) for most in (400, 100, 30))))
@@ -26,9 +26,7 @@ def values(document: Document) -> Pieces:
                 part(f"the picture of {told.name(row)}", lambda row=row, detail=detail: closer(row, detail), worth=0.2)
             )
     cost = document["cost"]
-    pieces.append(
-        f'<p class="dim" title="{escape(origin(cost))}">Finding this out took {escape(show(cost))}: {escape(cost["note"])}.</p>'
-    )
+    pieces.append(f'<p class="dim" title="{escape(origin(cost))}">{escape(words.cost(cost))}</p>')
     return pieces
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from . import values_words as told
+from . import values_words as told, words
 from .plain import clean
-from .quantities import show
 from .words import Document
 from .wrap import table, wrap
 
@@ -15,7 +14,7 @@ _HEAD = ("", "type", "min", "max", "mean", "std", "zeros", "", "line")
 
 def values(document: Document, width: int) -> list[str]:
     """The lines of a document of values: those that are not finite first, then the largest."""
-    here = told.here_of(document)
+    here = words.mostly_in(document["lines"])
     lines = wrap(f"Values of {clean(document['title'])}: {clean(document['sentence'])}", width, "    ")
     ordered = told.order(document)
     rows = [_HEAD, *(_row(document, row, here) for row in ordered[:_MOST])] if ordered else []
@@ -25,7 +24,7 @@ def values(document: Document, width: int) -> list[str]:
     for said in (*told.loops(document), clean(document["differs"]), *map(clean, document["remarks"])):
         lines += wrap(f"  {said}", width, "    ") if said else []
     cost = document["cost"]
-    return [*lines, *wrap(f"  Finding this out took {show(cost)}: {clean(cost['note'])}.", width, "    ")]
+    return [*lines, *wrap(f"  {words.cost(cost)}", width, "    ")]
 
 
 def _row(document: Document, row: Document, here: str) -> tuple[str, ...]:

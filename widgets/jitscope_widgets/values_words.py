@@ -52,12 +52,6 @@ def line(document: Document, row: Document, here: str) -> str:
     return "" if position is None else f"{words.lines([position], here)}: {clean(position['text']).strip()}"
 
 
-def here_of(document: Document) -> str:
-    """The cell or file that most of the program was written in."""
-    homes = [words.home(position) for position in document["lines"]]
-    return max(homes, key=homes.count) if homes else ""
-
-
 def loops(document: Document) -> list[str]:
     """Which iterations were looked at, where not all were."""
     said = []

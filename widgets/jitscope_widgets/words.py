@@ -11,6 +11,7 @@ from typing import Any
 from .plain import clean, clean_lines
 from .quantities import amount, percent, seconds, show
 from .schema import KINDS
+from .sentences import say
 
 
 Document = Mapping[str, Any]
@@ -32,6 +33,11 @@ def not_viewable(document: object) -> str:
     if version != 1:
         return f"This {kind} is a document of version {clean(repr(version))}; these views know version 1."
     return ""
+
+
+def cost(found: Document) -> str:
+    """What an instrument took to find what it shows."""
+    return f"{say('found out', time=show(found))}: {clean(found['note'])}."
 
 
 def title(document: Document) -> str:
@@ -85,6 +91,12 @@ def lines(positions: Iterable[Document], here: str = "") -> str:
     )
 
 
+def mostly_in(positions: Iterable[Document]) -> str:
+    """The cell or file of most positions, "" where there are none."""
+    homes = Counter(map(home, positions))
+    return max(homes, key=homes.__getitem__, default="")
+
+
 def here_of(compilation: Document) -> str:
     """The cell or file a compiled function stands in, "" when its source is unknown."""
     source = compilation["source"]
@@ -122,7 +134,7 @@ def boundary_lines(fusion: Document, most: int) -> list[str]:
     named = dict(zip((kernel["name"] for kernel in fusion["kernels"]), kernel_names(fusion["kernels"])))
     lines = []
     for one in fusion.get("boundaries", ())[:most]:
-        seen = "; ".join(clean(seen["text"]) for seen in one["observed"]) or "nothing that can be seen in the program"
+        seen = "; ".join(clean(seen["text"]) for seen in one["observed"]) or say("nothing seen")
         source, target = (named.get(one[end], clean(one[end])) for end in ("from", "to"))
         lines.append(f"Between {source} and {target}, which reads it: {seen}.")
     more = len(fusion.get("boundaries", ())) - len(lines)

@@ -7,6 +7,7 @@ import { hloTokens } from "../../../widgets/jitscope_widgets/js/highlight";
 import { what } from "../../../widgets/jitscope_widgets/js/kernels";
 import { bytes, quantity, seconds, withUnit, percent } from "../../../widgets/jitscope_widgets/js/numbers";
 import { counted } from "../../../widgets/jitscope_widgets/js/recompiles";
+import { say } from "../../../widgets/jitscope_widgets/js/sentences";
 import { contrast, parseColour } from "../../../widgets/jitscope_widgets/js/theme";
 
 test("three significant digits with a unit, as in Python", () => {
@@ -85,4 +86,10 @@ test("kernels are named by what they are", () => {
     ({ kind, opcode, members: Array.from({ length: members }) }) as unknown as Kernel;
   const kernels = [kernel("fusion", "fusion", 6), kernel("copy", "copy"), kernel("library", "dot"), kernel("other", "reduce")];
   assert.deepEqual(kernels.map(what), ["fusion of 6", "copy", "library call: dot", "operation: reduce"]);
+});
+
+test("sentences shared with the still views have their places filled", () => {
+  assert.equal(say("along", { axes: "data, model" }), "along data, model");
+  assert.equal(say("axis cut", { axis: 0, size: "1,024", parts: 4, along: "" }), "axis 0 (1,024): 4 parts");
+  assert.equal(say("between", { groups: "{0,1} {2,3}" }), "between {0,1} {2,3}");
 });

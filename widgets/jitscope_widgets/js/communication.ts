@@ -5,6 +5,7 @@ import { isNothing, Links, Selection, touches, type Selected } from "./links";
 import type { View } from "./mount";
 import { bytes, seconds } from "./numbers";
 import { Roving } from "./roving";
+import { say, TABLES } from "./sentences";
 
 interface Around {
   host: Host;
@@ -16,32 +17,22 @@ type Collective = CommunicationDoc["collectives"][number];
 type Total = CommunicationDoc["totals"][number];
 type Value = CommunicationDoc["values"][number];
 
-const MEANING: Record<Collective["what"], string> = {
-  "all-reduce": "adds (or takes the largest of) what devices have; each gets the result",
-  "all-gather": "each device gets the parts of all",
-  "reduce-scatter": "adds what devices have; each gets one part of the result",
-  "all-to-all": "each device sends another part to each other one",
-  "collective-permute": "each device sends what it has to one other",
-  "collective-broadcast": "one device sends what it has to all",
-  "ragged-all-to-all": "each device sends parts of different sizes to the others",
-};
-
 function total({ what, count, runs, gives }: Total): string {
-  if (runs === null) return `${grouped(count)} × ${what} in the program, how often they run is not known`;
-  return `${grouped(runs)} × ${what}, ${bytes(gives ?? 0)} from each device`;
+  if (runs === null) return say("collectives, runs unknown", { count: grouped(count), what });
+  return say("collectives", { runs: grouped(runs), what, bytes: bytes(gives ?? 0) });
 }
 
 function headline({ devices, mesh, totals }: CommunicationDoc): string {
   const axes = mesh.map(({ name, size }) => `${name} ${size}`).join(" × ");
-  const said = totals.length ? `In one run: ${totals.map(total).join("; ")}.` : "The devices exchange nothing.";
-  return `${plural(devices, "device")}${axes ? ` (${axes})` : ""}. ${said}`;
+  const over = axes ? say("devices", { devices: plural(devices, "device"), axes }) : plural(devices, "device");
+  return totals.length ? say("exchanged", { devices: over, totals: totals.map(total).join("; ") }) : say("nothing exchanged", { devices: over });
 }
 
 function among({ axes, groups, what }: Collective): string {
-  if (axes?.length) return `along ${axes.join(", ")}`;
-  if (!groups) return "between devices that are not known";
+  if (axes?.length) return say("along", { axes: axes.join(", ") });
+  if (!groups) return say("between unknown");
   const shown = groups.slice(0, 4).map((group) => `{${group.join(what === "collective-permute" ? "→" : ",")}}`);
-  return `between ${shown.join(" ")}${groups.length > 4 ? " …" : ""}`;
+  return say("between", { groups: shown.join(" ") + (groups.length > 4 ? " …" : "") });
 }
 
 function types({ types: of }: Collective): string {
@@ -50,25 +41,23 @@ function types({ types: of }: Collective): string {
 
 function lies({ role, asked, lies: found, differs }: Value): string {
   const has = found ?? "unknown";
-  if (asked === null) return role === "result" ? `${has}, not asked of jit` : has;
-  if (differs) return `${has}, though ${asked} was asked`;
-  return `${has}, as ${role === "result" ? "asked" : "given"}`;
+  if (asked === null) return role === "result" ? say("not asked", { found: has }) : has;
+  if (differs) return say("differs", { found: has, asked });
+  return say(role === "result" ? "as asked" : "as given", { found: has });
 }
 
-const BYTES = "Bytes are those that one device gives and gets in one run of the collective, by the types in the optimised program";
-
 function note({ measured }: CommunicationDoc): string {
-  if (!measured) return `${BYTES}; times were not measured (%communication --measure).`;
-  return `${BYTES}. Times are what a device spends in all runs of it in one run of the program, waiting for others included: the median of ${measured.runs} measured runs on ${measured.on}.`;
+  if (!measured) return say("times not measured", { bytes: say("bytes") });
+  return say("times measured", { bytes: say("bytes"), ...measured });
 }
 
 function spread({ seconds: took }: Collective): string {
-  return took ? `, 10th to 90th percentile ${seconds(took.low)} to ${seconds(took.high)}, ${seconds(took.least)} on the device that waits least` : "";
+  return took ? `, ${say("spread", { low: seconds(took.low), high: seconds(took.high), least: seconds(took.least) })}` : "";
 }
 
 function leftOut({ left_out: { collectives, values } }: CommunicationDoc): string {
   const parts = [collectives ? `${grouped(collectives)} more collectives` : "", values ? `${grouped(values)} more arguments and results` : ""].filter(Boolean);
-  return parts.length ? `${parts.join(" and ")} are not kept in this document.` : "";
+  return parts.length ? say("not kept", { what: parts.join(" and ") }) : "";
 }
 
 class CommunicationView {
@@ -83,8 +72,7 @@ class CommunicationView {
   ) {
     this.several = new Set(Object.values(doc.positions).map(({ file }) => file)).size > 1;
     this.rows = h("div", { class: "jitscope-communication-rows", role: "listbox", "aria-label": "Collectives" });
-    const names = ["collective", "runs", "a device gives → gets", "devices", "of", "written in"];
-    this.rows.append(h("div", { class: "jitscope-communication-names", role: "presentation" }, ...names.map((name) => h("span", {}, name))));
+    this.rows.append(h("div", { class: "jitscope-communication-names", role: "presentation" }, ...TABLES["columns of collectives"].map((name) => h("span", {}, name))));
     this.rows.append(...doc.collectives.map((one, n) => this.row(one, n)));
     this.rows.querySelector(".jitscope-communication-row")?.setAttribute("tabindex", "0");
     const rest = leftOut(doc);
@@ -118,7 +106,7 @@ class CommunicationView {
   private row(one: Collective, n: number): HTMLElement {
     const count = one.runs === null ? "× unknown" : `×${grouped(one.runs)}`;
     const runs = one.seconds ? `${count}, ${seconds(one.seconds.median)}` : count;
-    const told = `${one.what} (${MEANING[one.what]}), ${runs}${spread(one)}, ${bytes(one.gives)} → ${bytes(one.gets)}, ${among(one)}, of ${one.types.join(", ")}, ${this.place(one)}; instruction ${one.name}`;
+    const told = `${one.what} (${TABLES.collectives[one.what]}), ${runs}${spread(one)}, ${bytes(one.gives)} → ${bytes(one.gets)}, ${among(one)}, of ${one.types.join(", ")}, ${this.place(one)}; instruction ${one.name}`;
     return h(
       "div",
       { class: "jitscope-communication-row", role: "option", "aria-selected": "false", "data-collective": n, tabindex: -1, title: told },
@@ -132,7 +120,7 @@ class CommunicationView {
   }
 
   private values(): HTMLElement {
-    const head = h("tr", {}, ...["argument or result", "lies as", "each device has", "size"].map((name) => h("th", { scope: "col" }, name)));
+    const head = h("tr", {}, ...TABLES["columns of layouts"].map((name) => h("th", { scope: "col" }, name)));
     const rows = this.doc.values.map((value) =>
       h(
         "tr",

@@ -3,22 +3,15 @@ import type { ComparedKernel, ComparisonDoc, Host, Position, Quantity } from "./
 import { h, plural, s } from "./dom";
 import type { View } from "./mount";
 import { origin, quantity, withUnit } from "./numbers";
+import { say, TABLES } from "./sentences";
 
 type Side = "a" | "b";
-const ROWS: [keyof ComparisonDoc["a"] & ("wall" | "compile" | "memory" | "flops" | "bytes"), string][] = [
-  ["wall", "a call"],
-  ["compile", "compiling"],
-  ["memory", "memory"],
-  ["flops", "operations"],
-  ["bytes", "bytes moved"],
-];
-
 function ratio(value: number): string {
   return Math.abs(value - 1) >= 0.05 ? String(Number(value.toPrecision(3))) : value.toFixed(3);
 }
 
 function verdict({ a, b, verdict: found, ratio: centre, low, high, pairs }: ComparisonDoc): HTMLElement {
-  const interval = `95 % interval ${ratio(low)} to ${ratio(high)}, from ${plural(pairs, "pair")} of runs`;
+  const interval = say("interval", { low: ratio(low), high: ratio(high), pairs: plural(pairs, "pair") });
   const none = found === "no difference found";
   return h(
     "p",
@@ -54,8 +47,8 @@ function figure(q: Quantity): HTMLElement {
 }
 
 function figures(doc: ComparisonDoc): HTMLElement {
-  const rows = ROWS.map(([name, title]) => {
-    const [one, other] = [doc.a[name], doc.b[name]];
+  const rows = Object.entries(TABLES.compared).map(([name, title]) => {
+    const [one, other] = [doc.a, doc.b].map((side) => side[name as keyof typeof TABLES.compared]) as [Quantity, Quantity];
     const times = one.value && other.value ? `× ${ratio(other.value / one.value)}` : "";
     return h("tr", {}, h("th", { scope: "row" }, title), h("td", {}, figure(one)), h("td", {}, figure(other)), h("td", {}, times));
   });
@@ -64,13 +57,11 @@ function figures(doc: ComparisonDoc): HTMLElement {
 }
 
 function results({ results: found }: ComparisonDoc): string {
-  if (found.why) return `The results were not compared: ${found.why}.`;
-  if (found.equal) return "The results are equal, bit for bit but for zeros' signs.";
-  if (found.absolute.value === null) return `The results differ: ${found.where}.`;
-  return `The results differ by at most ${withUnit(found.absolute.value, "")}, relative to the larger by at most ${withUnit(
-    found.relative.value ?? 0,
-    "",
-  )}; most in ${found.where}.`;
+  if (found.why) return say("not compared", { why: found.why });
+  if (found.equal) return say("results equal");
+  if (found.absolute.value === null) return say("results differ", { where: found.where });
+  const [absolute, relative] = [found.absolute, found.relative].map(({ value }) => withUnit(value ?? 0, ""));
+  return say("results apart", { absolute: absolute!, relative: relative!, where: found.where });
 }
 
 interface Part<T> {

@@ -28,11 +28,10 @@ export interface Surroundings {
 }
 
 interface Instrument<Name extends keyof Instruments> {
-  title: string;
+  /** What the button that has it look says. */
+  button: string;
   /** A sentence on what it shows, and one on what it costs. */
   shows: string;
-  /** What the button says; "Show" and the title where nothing else is said. */
-  button?: string;
   costs: string;
   view(doc: NonNullable<Instruments[Name]>, around: Surroundings): View;
 }
@@ -41,25 +40,24 @@ export type InstrumentName = keyof Instruments;
 
 const TABLE: { [Name in InstrumentName]-?: Instrument<Name> } = {
   transformations: {
-    title: "Transformations",
+    button: "Show transformations",
     shows: "The jaxpr before and after each transformation that was called while the function was traced: jvp, linearize, transpose, vmap.",
     costs: "The function's Python code runs once more, on tracers, without what it prints; nothing is compiled or run.",
     view: (doc, { host, links, selection, memory }) => transformationsPane({ doc, host, links, selection, memory }),
   },
   passes: {
-    title: "Passes",
+    button: "Show passes",
     shows: "What each of XLA's passes did to the program, step by step, and what became of each line.",
     costs: "The program is compiled twice more; it is not run.",
     view: (doc, { host, root, links, selection, memory }) => passesPane({ doc, host, root, links, selection, memory }),
   },
   memory: {
-    title: "Memory",
+    button: "Show memory",
     shows: "Every buffer of the compiled program over its schedule: what is in use at each step, the peak, and the line of each buffer.",
     costs: "The program is compiled once more; it is not run.",
     view: (doc, around) => memoryView(doc, around),
   },
   profile: {
-    title: "Time per kernel",
     button: "Profile kernels",
     shows: "What each kernel and each line of the program takes, and whether memory, arithmetic or overhead bounds it.",
     costs:
@@ -67,19 +65,19 @@ const TABLE: { [Name in InstrumentName]-?: Instrument<Name> } = {
     view: (doc, { compilation, links, selection }) => profileView(doc, { links, selection, kernels: compilation.fusion?.kernels ?? [] }),
   },
   values: {
-    title: "Values",
+    button: "Show values",
     shows: "What every equation computes on the arguments of the call: statistics, the first NaN, histograms and pictures of the arrays.",
     costs: "The program is run equation by equation, and once as it is compiled; the arguments must still exist.",
     view: (doc, around) => valuesView(doc, around),
   },
   machine: {
-    title: "Machine code and LLVM's IR",
+    button: "Show machine code and LLVM's IR",
     shows: "The code that each kernel runs: LLVM's IR before and after its passes, and the processor's instructions with their loops.",
     costs: "The program is compiled once more; it is not run.",
     view: (doc, { part, ...around }) => machineView(doc, { ...around, part: part === "llvm" ? "llvm" : "code", shares: sharesIn(around.compilation) }),
   },
   communication: {
-    title: "Communication",
+    button: "Show communication",
     shows: "What the devices exchange: the collectives of the compiled program with their bytes and lines, and how arguments and results lie.",
     costs: "Nothing is compiled or run: it is read from the compiled program.",
     view: (doc, around) => communicationView(doc, around),
@@ -133,13 +131,13 @@ export class InstrumentPane implements View {
   }
 
   private offer(): HTMLElement {
-    const { shows, costs, title, button: said } = this.instrument;
+    const { shows, costs, button: said } = this.instrument;
     const about = h("p", { class: "jitscope-sentence" }, shows);
     const price = h("p", { class: "jitscope-muted" }, costs);
     if (!this.around.host.instrument)
       return h("div", { class: "jitscope-offer" }, about, h("p", { class: "jitscope-muted" }, "Nobody asked for this while the kernel ran, or it did not fit into the saved output. Run the cell again to see it."));
     const answer = h("span", { class: "jitscope-muted", role: "status", "aria-live": "polite" });
-    const button = h("button", { type: "button", class: "jitscope-button", "data-run": this.name }, said ?? `Show ${title[0]!.toLowerCase()}${title.slice(1)}`);
+    const button = h("button", { type: "button", class: "jitscope-button", "data-run": this.name }, said);
     button.addEventListener("click", () => void this.run(button, answer));
     return h("div", { class: "jitscope-offer" }, about, price, h("p", { class: "jitscope-asking" }, button, answer));
   }

@@ -6,6 +6,7 @@ import { swatch } from "./hue";
 import { hlo } from "./highlight";
 import type { Links, Selection } from "./links";
 import { percent } from "./numbers";
+import { say } from "./sentences";
 
 const KINDS: Record<Kernel["kind"], [string, string]> = {
   fusion: ["▣", "fusion"],
@@ -82,7 +83,7 @@ function boundaryList(kernel: Kernel, boundaries: Boundary[], named: Map<string,
   const items = own.slice(0, MOST_BOUNDARIES).map(({ from, to, observed }) => {
     const other = from === kernel.name ? to : from;
     const pick = () => selection.set({ ...selection.current, kernels: new Set([kernel.name, other]) });
-    const seen = observed.map(({ text }) => text).join("; ") || "nothing that can be seen in the program";
+    const seen = observed.map(({ text }) => text).join("; ") || say("nothing seen");
     const way = from === kernel.name ? "which reads it" : "which it reads";
     return h("li", {}, h("button", { type: "button", class: "jitscope-link", onclick: pick }, named.get(other)!), `, ${way}: ${seen}`);
   });

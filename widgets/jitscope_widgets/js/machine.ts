@@ -7,9 +7,10 @@ import { place } from "./graph/tooltip";
 import { assembly, llvm } from "./highlight";
 import { NOTHING, type Links, type Selected, type Selection } from "./links";
 import { sentence, type View } from "./mount";
-import { origin, percent, quantity } from "./numbers";
+import { percent, quantity } from "./numbers";
 import { Roving } from "./roving";
 import { choice } from "./tabs";
+import { costOf } from "./sentences";
 
 type Part = "code" | "llvm";
 
@@ -72,7 +73,7 @@ class MachineView {
       this.told,
       doc.functions.length ? h("div", { class: "jitscope-code-columns" }, h("div", {}, this.order(), this.list), this.detail) : this.detail,
       this.without(),
-      h("p", { class: "jitscope-muted", title: origin(doc.cost) }, `Finding this out took ${quantity(doc.cost)}: ${doc.cost.note}.`),
+      costOf(doc.cost),
     );
     this.show(this.functions.find((one) => one.name === memory?.function) ?? this.functions[0] ?? null);
     selection?.onChange((selected) => this.selected(selected));

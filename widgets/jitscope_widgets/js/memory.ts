@@ -6,6 +6,7 @@ import { KINDS, MemoryChart } from "./memorychart";
 import { sentence, type View } from "./mount";
 import { bytes, origin, quantity } from "./numbers";
 import { Roving } from "./roving";
+import { costOf } from "./sentences";
 
 const AT_ONCE = 20; // buffers shown at first
 const ALL = 250;
@@ -60,7 +61,7 @@ class MemoryView {
       this.rows,
       left.buffers ? h("p", { class: "jitscope-muted" }, `${plural(left.buffers, "smaller buffer")} of the program, ${bytes(left.bytes)} together, not kept in this document.`) : null,
       this.changes,
-      h("p", { class: "jitscope-muted", title: origin(doc.cost) }, `Finding this out took ${quantity(doc.cost)}: ${doc.cost.note}.`),
+      costOf(doc.cost),
     );
     new Roving(this.rows, ".jitscope-memory-row", (row) => this.pick(Number(row.dataset.buffer)), () => (around.selection.clear(), (this.picked = null)));
     this.drawChanges();
@@ -115,7 +116,7 @@ class MemoryView {
 
   private row(buffer: MemoryBuffer, n: number): HTMLElement {
     const { length, peak } = this.doc;
-    const word = KINDS.find(([kind]) => kind === buffer.kind)![2];
+    const word = buffer.kind;
     const position = buffer.path === null ? undefined : this.doc.positions[buffer.path];
     const from = (100 * buffer.born) / length;
     const to = 100 - (100 * (buffer.dies + 1)) / length;

@@ -2,16 +2,12 @@
 import type { MemoryBuffer, MemoryDoc } from "./documents";
 import { grouped, h, s } from "./dom";
 import { bytes } from "./numbers";
+import { TABLES } from "./sentences";
 
 export type Kind = MemoryBuffer["kind"];
 
 /** In the order in which they are stacked, from the bottom. */
-export const KINDS: [Kind, string, string][] = [
-  ["argument", "arguments", "argument"],
-  ["constant", "constants", "constant"],
-  ["result", "results", "result"],
-  ["temporary", "temporaries", "temporary"],
-];
+export const KINDS = Object.entries(TABLES.memory) as [Kind, string][];
 
 const WIDTH = 1000; // in units of the picture, which is as wide as its place
 const HEIGHT = 170;

@@ -6,8 +6,8 @@ import { python } from "./highlight";
 import { quantity } from "./numbers";
 import { positionLink } from "./recompiles";
 import type { View } from "./mount";
+import { TABLES } from "./sentences";
 
-const MARKS: Record<string, string> = { transpose: "backward pass", jvp: "derivative", vmap: "vmap" };
 const number = (value: number): string => (Math.abs(value) >= 1e6 || (value !== 0 && Math.abs(value) < 1e-4) ? value.toExponential(3) : String(Number(value.toPrecision(6))));
 
 /** What there is to say of an array beside its elements. */
@@ -57,7 +57,7 @@ function table(arrays: Numbers[]): HTMLElement {
 }
 
 function operation(heading: string, step: Step, arrays: Numbers[], host: Host): HTMLElement {
-  const marks = step.transforms.map((one) => MARKS[one]);
+  const marks = step.transforms.map((one) => TABLES.transforms[one][1]);
   return h(
     "section",
     { class: "jitscope-hunt-part" },
@@ -79,7 +79,7 @@ function route(doc: NanHuntDoc, host: Host): HTMLElement | null {
       " ",
       one.position ? positionLink(one.position, host) : null,
       " ",
-      h("span", { class: "jitscope-muted" }, [one.path, ...one.transforms.map((mark) => MARKS[mark])].join(", ")),
+      h("span", { class: "jitscope-muted" }, [one.path, ...one.transforms.map((mark) => TABLES.transforms[mark][1])].join(", ")),
     ),
   );
   if (doc.left_out) rows.splice(rows.length / 2, 0, h("li", { class: "jitscope-muted" }, `… ${doc.left_out} more …`));

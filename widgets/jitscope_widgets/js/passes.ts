@@ -8,6 +8,7 @@ import { origin, quantity } from "./numbers";
 import { passChart, type Chart } from "./passchart";
 import { PassLinks, type Told } from "./passlinks";
 import { lineButton, StepGraph, stepRows, type StepOptions } from "./passstep";
+import { costOf } from "./sentences";
 
 export interface PassesMemory {
   at: number;
@@ -76,11 +77,7 @@ class PassesView implements View {
       this.chosen,
       h("div", { class: "jitscope-pass-columns" }, this.list, this.step),
       this.fates(),
-      h(
-        "p",
-        { class: "jitscope-muted", title: origin(doc.cost) },
-        `Finding this out took ${quantity(doc.cost)}: ${doc.cost.note}.`,
-      ),
+      costOf(doc.cost),
     );
     this.show(this.at);
     selection.onChange((selected) => this.selected(selected));

@@ -5,6 +5,7 @@ import { fixView } from "./fixes";
 import { origin, quantity, seconds } from "./numbers";
 import { place } from "./graph/tooltip";
 import type { View } from "./mount";
+import { say } from "./sentences";
 
 const OPEN = 3; // cards that are open from the start
 export const MOST = 5; // cards below a cell
@@ -99,7 +100,7 @@ function matrixTable(matrix: Matrix, name: string): HTMLElement | null {
         h("tbody", {}, ...rows),
       ),
     ),
-    h("p", { class: "jitscope-legend jitscope-muted" }, `bold: differs from the one before${rest}`),
+    h("p", { class: "jitscope-legend jitscope-muted" }, say("marked") + rest),
   );
 }
 
@@ -141,7 +142,7 @@ export function recompilesView(doc: RecompilationsDoc, host: Host, memory?: Reco
   const element = h(
     "div",
     { class: "jitscope-recompiles" },
-    cards.length ? null : h("p", { class: "jitscope-empty" }, "Nothing was compiled or traced more than once."),
+    cards.length ? null : h("p", { class: "jitscope-empty" }, say("nothing compiled")),
     ...cards,
   );
   return {

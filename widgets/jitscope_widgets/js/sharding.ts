@@ -3,6 +3,7 @@ import type { ShardingDoc } from "./documents";
 import { grouped, h, plural } from "./dom";
 import type { View } from "./mount";
 import { bytes } from "./numbers";
+import { say } from "./sentences";
 import { HUES } from "./theme";
 
 type Tile = ShardingDoc["tiles"][number];
@@ -11,10 +12,10 @@ const MOST = 24; // devices named in a tile
 
 function each(doc: ShardingDoc): string {
   const size = doc.bytes === null ? "" : `, ${bytes(doc.bytes)}`;
-  if (doc.devices === 1) return `It is whole on that device${size}.`;
-  if (doc.tiles.length + doc.left_out === 1) return `It is replicated: each device has all of it${size}.`;
-  const same = doc.copies === 1 ? "" : doc.copies ? `; each part is on ${doc.copies} devices` : "; some parts are on more devices than others";
-  return `Each device has ${doc.part}${size}${same}.`;
+  if (doc.devices === 1) return say("one device", { bytes: size });
+  if (doc.tiles.length + doc.left_out === 1) return say("replicated", { bytes: size });
+  const same = doc.copies === 1 ? "" : doc.copies ? say("copies", { copies: doc.copies }) : say("copies differ");
+  return say("cut", { part: doc.part, bytes: size, copies: same });
 }
 
 function headline(doc: ShardingDoc): string {
@@ -26,15 +27,15 @@ function headline(doc: ShardingDoc): string {
 
 function cut(doc: ShardingDoc): string {
   return doc.axes
-    .flatMap(({ size, parts, along }, n) => (parts > 1 ? [`axis ${n} (${grouped(size)}): ${parts} parts${along.length ? ` along ${along.join(", ")}` : ""}`] : []))
+    .flatMap(({ size, parts, along }, n) => (parts > 1 ? [say("axis cut", { axis: n, size: grouped(size), parts, along: along.length ? ` along ${along.join(", ")}` : "" })] : []))
     .join("; ");
 }
 
 function whatIsDrawn({ drawn, axes, rows, columns }: ShardingDoc): string {
-  if (!drawn) return "More than two axes are cut, which no flat picture shows: these are the parts.";
+  if (!drawn) return say("not flat");
   if (axes.length <= 2) return "";
   const rest = axes.map((_, n) => n).filter((n) => n !== rows && n !== columns);
-  return `Rows are axis ${rows}, columns axis ${columns}; not cut, and not drawn: axis ${rest.join(", ")}.`;
+  return say("axes drawn", { rows: String(rows), columns: String(columns), rest: rest.join(", ") });
 }
 
 function owners({ devices }: Tile): string {
@@ -71,7 +72,7 @@ function list({ tiles }: ShardingDoc): HTMLElement[] {
 }
 
 export function shardingView(doc: ShardingDoc): View {
-  const lines = [cut(doc), whatIsDrawn(doc), doc.left_out ? `${plural(doc.left_out, "more part")} not kept in this document.` : ""];
+  const lines = [cut(doc), whatIsDrawn(doc), doc.left_out ? say("parts not kept", { parts: plural(doc.left_out, "more part") }) : ""];
   const rows = doc.drawn && !doc.left_out ? grid(doc) : list(doc);
   const element = h(
     "div",

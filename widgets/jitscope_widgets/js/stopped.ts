@@ -8,6 +8,7 @@ import { Help } from "./help";
 import { Links } from "./links";
 import type { View } from "./mount";
 import { positionLink } from "./recompiles";
+import { say } from "./sentences";
 
 type Step = StoppedDoc["steps"][number];
 
@@ -52,7 +53,7 @@ export function stoppedView(doc: StoppedDoc, host: Host, memory: GraphMemory | u
     h(
       "p",
       {},
-      `The trace of ${doc.function} stopped at `,
+      say("stopped", { function: doc.function }),
       h("code", {}, doc.asked),
       doc.steps.length > 1 ? ". The way to it:" : ".",
     ),
@@ -63,7 +64,7 @@ export function stoppedView(doc: StoppedDoc, host: Host, memory: GraphMemory | u
       h("div", { class: "jitscope-graph-place" }, opened.element),
     ),
     doc.left_out
-      ? h("p", { class: "jitscope-muted" }, `${plural(doc.left_out, "equation")} that the error does not depend on are not shown.`)
+      ? h("p", { class: "jitscope-muted" }, say("stopped, not shown", { equations: plural(doc.left_out, "equation") }))
       : null,
     ...doc.fixes.map(fixView),
   );

@@ -5,8 +5,8 @@ import { hlo } from "./highlight";
 import { swatch } from "./hue";
 import { Links, Selection, touches } from "./links";
 import type { View } from "./mount";
-import { origin, quantity } from "./numbers";
 import { Roving } from "./roving";
+import { costOf, say, TABLES } from "./sentences";
 
 export interface TransformationsOptions {
   doc: TransformationsDoc;
@@ -19,7 +19,6 @@ export interface TransformationsOptions {
 type Step = TransformationsDoc["steps"][number];
 type Line = CodeProgram["lines"][number];
 
-const SIGNS = { jvp: ["∂", "made by jvp"], transpose: ["↩", "made by transpose"], vmap: ["×", "made by vmap"] } as const;
 const DOES: Record<Step["transform"], string> = {
   jvp: "Beside each value that depends on what is differentiated, its tangent is computed.",
   linearize: "Partial evaluation: what depends on values alone is split from what is linear in the tangents; the first hands over residuals.",
@@ -57,7 +56,7 @@ class TransformationsView implements View {
       doc.steps.length ? list : null,
       this.body,
       ...doc.missed.map((why) => h("p", { class: "jitscope-muted" }, `Not shown: ${why}.`)),
-      h("p", { class: "jitscope-muted", title: origin(doc.cost) }, `Finding this out took ${quantity(doc.cost)}: ${doc.cost.note}.`),
+      costOf(doc.cost),
     );
     this.show(this.at);
     selection.onChange(() => this.mark());
@@ -71,7 +70,7 @@ class TransformationsView implements View {
 
   private headline(): string {
     const { steps, left_out: more, title } = this.options.doc;
-    if (!steps.length) return "No transformation was called while this function was traced.";
+    if (!steps.length) return say("no transformation");
     return `Tracing ${title} went through ${plural(steps.length + more, "transformation")}${more ? `; the first ${steps.length} are shown` : ""}`;
   }
 
@@ -98,7 +97,7 @@ class TransformationsView implements View {
 
   private legend(step: Step): HTMLElement {
     const made = new Set([step.before, ...step.after].flatMap(({ lines }) => lines.flatMap(({ transforms }) => transforms)));
-    const keys = Object.entries(SIGNS).filter(([name]) => made.has(name as keyof typeof SIGNS));
+    const keys = Object.entries(TABLES.transforms).filter(([name]) => made.has(name as Line["transforms"][number]));
     const words = [...keys.map(([, [sign, word]]) => `${sign} ${word}`), "pick a line to see what stems from the same place"];
     return h("p", { class: "jitscope-muted" }, words.join(" · "));
   }
@@ -115,7 +114,7 @@ class TransformationsView implements View {
     const found = from === null ? undefined : doc.origins[from];
     const hue = found ? links.linesOf({ positions: [found.position], paths: found.paths })[0] : undefined;
     const indent = /^ */.exec(text)![0].length;
-    const signs = transforms.map((name) => SIGNS[name][0]).join("");
+    const signs = transforms.map((name) => TABLES.transforms[name][0]).join("");
     return h(
       "div",
       {
@@ -128,7 +127,7 @@ class TransformationsView implements View {
         style: { "--depth": String(Math.min(indent / 2, 8)) },
       },
       hue !== undefined && links.hasLine(hue) ? swatch(links.hue(hue)) : h("span", { class: "jitscope-swatch", "data-none": "" }),
-      h("span", { class: "jitscope-steps-sign", "aria-label": transforms.map((name) => SIGNS[name][1]).join(", ") || null, role: signs ? "img" : null }, signs),
+      h("span", { class: "jitscope-steps-sign", "aria-label": transforms.map((name) => `made by ${name}`).join(", ") || null, role: signs ? "img" : null }, signs),
       h("code", {}, hlo(text.trim().length > 300 ? `${text.trim().slice(0, 300)} …` : text.trim())),
     );
   }

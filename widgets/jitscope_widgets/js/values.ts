@@ -3,9 +3,10 @@ import type { CompilationDoc, Host, ValueDetail, ValueRow, ValuesDoc } from "./d
 import { clear, grouped, h, plural } from "./dom";
 import { isNothing, Links, Selection, type Selected } from "./links";
 import { sentence, type View } from "./mount";
-import { origin, percent, quantity } from "./numbers";
+import { percent } from "./numbers";
 import { Roving } from "./roving";
 import { badness, figure, isBad, valueCard, valueName, zeroShare } from "./valuecard";
+import { costOf } from "./sentences";
 
 const AT_ONCE = 60;
 
@@ -68,7 +69,7 @@ class ValuesView {
       ...said.map((line) => h("p", { class: "jitscope-muted" }, line)),
       h("p", { class: "jitscope-values-tools" }, h("label", {}, "Order ", choose), this.search),
       h("div", { class: "jitscope-values-columns" }, this.table, this.card),
-      h("p", { class: "jitscope-muted", title: origin(doc.cost) }, `Finding this out took ${quantity(doc.cost)}: ${doc.cost.note}. Statistics leave out NaN and Inf.`),
+      costOf(doc.cost, " Statistics leave out NaN and Inf."),
     );
     this.roving = new Roving(this.table, ".jitscope-values-row", (row) => this.pick(row.dataset.key!), () => around.selection.clear());
     this.list();

@@ -1,17 +1,24 @@
-// What a pass did to an operation: a sign, a word, a colour.
+// What a pass did to an operation: a sign, a word (as in the still views), a colour.
 import type { PassRow } from "../documents";
 import type { ColourName } from "../theme";
+import { TABLES } from "../sentences";
 
-export const CHANGES: Record<PassRow["kind"], { sign: string; word: string; fill: ColourName }> = {
-  removed: { sign: "−", word: "removed", fill: "before" },
-  added: { sign: "+", word: "added", fill: "after" },
-  changed: { sign: "≠", word: "changed", fill: "before-strong" },
-  rewired: { sign: "↺", word: "reads other operands", fill: "accent-soft" },
-  fused: { sign: "⊂", word: "went into a kernel", fill: "hull" },
-  moved: { sign: "→", word: "moved", fill: "library" },
+const FILLS: Record<PassRow["kind"], ColourName> = {
+  removed: "before",
+  added: "after",
+  changed: "before-strong",
+  rewired: "accent-soft",
+  fused: "hull",
+  moved: "library",
 };
 
+type Change = { sign: string; word: string; fill: ColourName };
+
+export const CHANGES = Object.fromEntries(
+  Object.entries(TABLES.changes).map(([kind, [sign, word]]) => [kind, { sign, word, fill: FILLS[kind as PassRow["kind"]] }]),
+) as Record<PassRow["kind"], Change>;
+
 /** What a pass did to a node of the graph of its changes; null for all others. */
-export function changeOf(node: { mark?: string }): (typeof CHANGES)[PassRow["kind"]] | null {
+export function changeOf(node: { mark?: string }): Change | null {
   return node.mark !== undefined && Object.hasOwn(CHANGES, node.mark) ? CHANGES[node.mark as PassRow["kind"]] : null;
 }
