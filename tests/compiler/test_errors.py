@@ -278,21 +278,17 @@ def test_endless_recursion(transform):
 
 
 def test_recursion_that_ends():
-    @jx.jit
-    def power(x, n):
-        return x if n == 1 else mul(x, power(x, n - 1))
-
-    power = jx.jit(power.__wrapped__, static_argnums=1)
-
     def factorial(x, n):
         return x if n == 0 else mul(inner(x, n - 1), float(n))
 
     inner = jx.jit(factorial, static_argnums=1)
-    assert float(inner(1.0, 6)) == 720.0
-    deep = 0
-    sys.setrecursionlimit(max(sys.getrecursionlimit(), 3000))
-    deep = float(inner(1.0, 30))
-    assert deep == pytest.approx(math.factorial(30), rel=1e-5)
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, 3000))
+    try:
+        assert float(inner(1.0, 6)) == 720.0
+        assert float(inner(1.0, 30)) == pytest.approx(math.factorial(30), rel=1e-5)
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 # What execution itself does not check ---------------------------------------------------------------------------------
