@@ -1,6 +1,8 @@
 """Fixtures of the browser tests.
 
-    lab.open(cells or path)    a notebook in a real JupyterLab; see notebook.Notebook
+    lab.open(cells or path)    a notebook in a real JupyterLab, with a kernel of its own; see notebook.Notebook
+    lab_of_file                the same for fixtures that the tests of a file share
+    bare.show(document)        a view on a page without a notebook
     page                       a bare page of Chromium, for HTML from disk
     demo_html                  what `make demo` leaves behind
 
@@ -20,6 +22,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser import chromium
+from tests.browser.bare import Bare
 from tests.browser.notebook import SCREENSHOTS, Notebook
 from tests.browser.server import Server
 
@@ -48,7 +51,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_runtest_makereport(item: pytest.Item):
     report = yield
     if report.failed and isinstance(item, pytest.Function):
-        page = item.funcargs.get("page")
+        page = item.funcargs.get("page") or getattr(item.funcargs.get("lab_of_file"), "page", None)
         if isinstance(page, Page) and not page.is_closed():
             SCREENSHOTS.mkdir(exist_ok=True)
             page.screenshot(path=SCREENSHOTS / f"failed-{item.name}-{report.when}.png")
@@ -68,22 +71,35 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
+class Watched:
+    """A page, and what it did that no page may do."""
+
+    def __init__(self, browser: Browser) -> None:
+        self._elsewhere: list[str] = []
+        self._errors: list[str] = []
+        self._context = browser.new_context(viewport={"width": 1400, "height": 1000}, reduced_motion="reduce")
+        self._context.on("request", lambda request: _is_elsewhere(request.url) and self._elsewhere.append(request.url))
+        self._context.on("weberror", lambda one: _is_notebooks(one.error) or self._errors.append(str(one.error)))
+        self.page = self._context.new_page()
+        self.page.on("console", lambda message: _is_ours(message) and self._errors.append(message.text))
+        self.page.set_default_timeout(15_000)
+
+    def close(self, forgiven: bool = False) -> None:
+        self._context.close()
+        self.check(forgiven)
+
+    def check(self, forgiven: bool = False) -> None:
+        """Fails when the page asked another machine for something, or when a script in it failed."""
+        assert not self._elsewhere, f"the page asked other machines: {self._elsewhere}"
+        assert forgiven or not self._errors, "errors in the page:\n" + "\n".join(self._errors)
+
+
 @pytest.fixture
 def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
     """A page that fails the test when it asks another machine for something, or when a script in it fails."""
-    context = browser.new_context(viewport={"width": 1400, "height": 1000}, reduced_motion="reduce")
-    elsewhere: list[str] = []
-    errors: list[str] = []
-    context.on("request", lambda request: elsewhere.append(request.url) if _is_elsewhere(request.url) else None)
-    context.on("weberror", lambda error: None if _is_notebooks(error.error) else errors.append(str(error.error)))
-    page = context.new_page()
-    page.on("console", lambda message: errors.append(message.text) if _is_ours(message) else None)
-    page.set_default_timeout(15_000)
-    yield page
-    context.close()
-    assert not elsewhere, f"the page asked other machines: {elsewhere}"
-    forgiven = request.node.get_closest_marker("page_errors")
-    assert forgiven or not errors, "errors in the page:\n" + "\n".join(errors)
+    watched = Watched(browser)
+    yield watched.page
+    watched.close(request.node.get_closest_marker("page_errors") is not None)
 
 
 def _is_elsewhere(url: str) -> bool:
@@ -110,33 +126,55 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     server.stop()
 
 
-class Lab:
-    def __init__(self, server: Server, page: Page) -> None:
-        self._server = server
-        self._page = page
+@pytest.fixture
+def bare(page: Page, root: Path) -> Bare:
+    return Bare(page, root)
 
-    def open(self, notebook: list[str] | Path, name: str = "test.ipynb", app: str = "lab/tree") -> Notebook:
+
+class Lab:
+    def __init__(self, server: Server, page: Page, name: str) -> None:
+        server.forget_settings()
+        self.page = page
+        self._server = server
+        self._name = name
+        self._others = server.running()
+
+    def open(self, notebook: list[str] | Path, name: str = "", app: str = "lab/tree") -> Notebook:
         """A notebook made of these cells (numbered from 0), or a copy of one on disk, with its kernel started.
 
         `app` is "notebooks" for Notebook 7.
         """
+        name = name or self._name
         if isinstance(notebook, Path):
             shutil.copy(notebook, self._server.notebooks / name)
         else:
             self._server.write(name, notebook)
-        opened = Notebook(self._page, f"{self._server.url}/{app}/{name}")
+        opened = Notebook(self.page, f"{self._server.url}/{app}/{name}")
         opened.open()
         return opened
 
+    def file(self) -> Path:
+        """The notebook as it was saved."""
+        return self._server.notebooks / self._name
+
     def delete_kernels(self) -> None:
-        self._server.delete_kernels()
+        self._server.delete_kernels(self._others)
 
 
 @pytest.fixture
 def lab(server: Server, page: Page) -> Iterator[Lab]:
-    server.reset()
-    yield Lab(server, page)
-    server.delete_kernels()
+    lab = Lab(server, page, "test.ipynb")
+    yield lab
+    lab.delete_kernels()
+
+
+@pytest.fixture(scope="module")
+def lab_of_file(server: Server, browser: Browser) -> Iterator[Lab]:
+    watched = Watched(browser)
+    lab = Lab(server, watched.page, "shared.ipynb")
+    yield lab
+    lab.delete_kernels()
+    watched.close()
 
 
 @pytest.fixture(scope="session")

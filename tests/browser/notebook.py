@@ -27,6 +27,11 @@ DONE = f"""() => {{
   return (cells.every(c => c.count !== null) || cells.some(c => c.error)) && ({IDLE})();
 }}"""
 
+RUN_ALL = f"""() => {{
+  for (const cell of {NOTEBOOK}.content.model.cells) if (cell.type === 'code') cell.clearExecution();
+  jupyterapp.commands.execute('notebook:run-all-cells');
+}}"""
+
 RUN = f"""i => {{
   const content = {NOTEBOOK}.content;
   content.model.cells.get(i).sharedModel.execution_count = null;
@@ -36,6 +41,10 @@ RUN = f"""i => {{
 }}"""
 
 RAN = f"i => {NOTEBOOK}.content.model.cells.get(i).sharedModel.execution_count !== null && ({IDLE})()"
+
+RESTART = f"async () => {{ await {NOTEBOOK}.sessionContext.restartKernel(); }}"
+
+WRITE = f"([i, text]) => {NOTEBOOK}.content.model.cells.get(i).sharedModel.setSource(text)"
 
 ASK = f"""async ([code, expression]) => {{
   const kernel = {NOTEBOOK}.sessionContext.session.kernel;
@@ -66,6 +75,11 @@ class Notebook:
         self.page.goto(self._url, timeout=60_000)
         self._wait_until_ready()
 
+    def restart(self) -> None:
+        """Another kernel process; the page lives on."""
+        self.page.evaluate(RESTART)
+        wait(self.page, IDLE, "the kernel is idle", 60)
+
     def _wait_until_ready(self) -> None:
         wait(self.page, SHOWN, "JupyterLab shows the notebook", 60)
         wait(self.page, IDLE, "the kernel is idle", 60)
@@ -79,7 +93,7 @@ class Notebook:
 
     def run_all(self, seconds: float = 60, allow_errors: bool = False) -> None:
         # Never await the command itself: it does not return in some versions of JupyterLab.
-        self.page.evaluate("() => { jupyterapp.commands.execute('notebook:run-all-cells'); }")
+        self.page.evaluate(RUN_ALL)
         self._wait_until_done(seconds, allow_errors)
 
     def run(self, cell: int, seconds: float = 30, allow_errors: bool = False) -> None:
@@ -95,6 +109,9 @@ class Notebook:
     def _check_errors(self, allow_errors: bool) -> None:
         errors = [cell["error"] for cell in self.cells() if cell["error"]]
         assert allow_errors or not errors, errors
+
+    def write(self, cell: int, source: str) -> None:
+        self.page.evaluate(WRITE, [cell, source])
 
     # --- looking ------------------------------------------------------------------------------------------------------
 
@@ -127,6 +144,8 @@ class Notebook:
 
     def dark(self, on: bool = True) -> None:
         theme = f"JupyterLab {'Dark' if on else 'Light'}"
+        if self.page.evaluate("document.body.dataset.jpThemeLight") == ("false" if on else "true"):
+            return
         self.page.evaluate("theme => { jupyterapp.commands.execute('apputils:change-theme', {theme}); }", theme)
         condition = "light => document.body.dataset.jpThemeLight === light"
         wait(self.page, condition, f"the theme is {theme}", argument="false" if on else "true")

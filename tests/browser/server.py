@@ -8,6 +8,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Collection
 from pathlib import Path
 
 import nbformat
@@ -69,19 +70,23 @@ class Server:
             self._process.kill()
             self._process.wait()
 
-    def reset(self) -> None:
-        """Forget what an earlier test left: its kernels and its settings (the theme)."""
-        self.delete_kernels()
+    def forget_settings(self) -> None:
+        """What an earlier test left, as the theme."""
         for name, settings in SETTINGS.items():
             path = self._settings / f"{name}.jupyterlab-settings"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps(settings))
         (self._settings / "@jupyterlab/apputils-extension/themes.jupyterlab-settings").unlink(missing_ok=True)
 
-    def delete_kernels(self) -> None:
+    def running(self) -> set[str]:
+        """The sessions and kernels that there are."""
+        return {item["id"] for kind in ("sessions", "kernels") for item in self._request("GET", f"/api/{kind}")}
+
+    def delete_kernels(self, kept: Collection[str] = ()) -> None:
         for kind in ("sessions", "kernels"):
             for item in self._request("GET", f"/api/{kind}"):
-                self._request("DELETE", f"/api/{kind}/{item['id']}")
+                if item["id"] not in kept:
+                    self._request("DELETE", f"/api/{kind}/{item['id']}")
 
     def write(self, name: str, cells: list[str]) -> None:
         """A notebook of code cells, saved where the server finds it."""

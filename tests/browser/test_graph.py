@@ -1,21 +1,16 @@
 """The graph of large programs on a bare page: what is seen first, what can be done with it, on every width."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.browser.audit import assert_readable, axe_findings
+from tests.browser.bare import Bare
 from tests.browser.notebook import SCREENSHOTS
 from tests.browser.view import View
 from tests.programs.documents import document_of
 
-
-PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>views</title>
-<style>html {{ color-scheme: light dark; background: Canvas; color: CanvasText; font-family: sans-serif }}</style>
-<main id="here"></main><script>{code}</script>"""
 
 Document = dict[str, Any]
 WINDOWS = {"wide": (1280, 900), "narrow": (480, 900), "phone": (320, 700), "zoomed": (640, 400)}
@@ -26,33 +21,18 @@ def documents() -> dict[str, Document]:
     return {name: document_of(name) for name in ("transformer", "lstm")}
 
 
-class Graphs:
-    def __init__(self, page: Page, root: Path) -> None:
-        self.page = page
-        self._code = (root / "widgets/jitscope_widgets/static/view.iife.js").read_text()
-
-    def show(self, document: Document, window: str = "wide", dark: bool = False) -> View:
-        width, height = WINDOWS[window]
-        self.page.emulate_media(color_scheme="dark" if dark else "light")
-        self.page.set_viewport_size({"width": width, "height": height})
-        self.page.set_content(PAGE.format(code=self._code))
-        mount = "text => { jitscopeView.mount(window.here, JSON.parse(text)); }"
-        self.page.evaluate(mount, json.dumps(document))
-        view = View(self.page.locator("#here > .jitscope"))
-        view.open_graph()
-        return view
-
-
-@pytest.fixture
-def graphs(page: Page, root: Path) -> Graphs:
-    return Graphs(page, root)
+def shown(bare: Bare, document: Document, window: str = "wide", dark: bool = False) -> View:
+    width, height = WINDOWS[window]
+    view = bare.show(document, dark=dark, width=width, height=height)
+    view.open_graph()
+    return view
 
 
 @pytest.mark.parametrize("window, dark", [("wide", False), ("narrow", True), ("phone", False), ("zoomed", True)])
 def test_the_first_screen_shows_operations_and_can_be_read(
-    graphs: Graphs, documents: dict[str, Document], window: str, dark: bool
+    bare: Bare, documents: dict[str, Document], window: str, dark: bool
 ) -> None:
-    view = graphs.show(documents["transformer"], window, dark)
+    view = shown(bare, documents["transformer"], window, dark)
     seen = [node for node in view.nodes() if node["onScreen"]]
     assert len([node for node in seen if node["kind"] in ("equation", "scope", "group")]) >= 3
     assert any(node["kind"] == "equation" for node in seen)
@@ -67,16 +47,16 @@ def test_the_first_screen_shows_operations_and_can_be_read(
     view.page.screenshot(path=SCREENSHOTS / f"transformer-{window}-{'dark' if dark else 'light'}.png")
 
 
-def test_everything_in_view_has_names(graphs: Graphs, documents: dict[str, Document]) -> None:
-    view = graphs.show(documents["transformer"])
+def test_everything_in_view_has_names(bare: Bare, documents: dict[str, Document]) -> None:
+    view = shown(bare, documents["transformer"])
     view.fit()
     names = {label["text"].split(" · ")[0] for label in view.labels()}
     assert {"model", "↩ model (backward)"} <= names
     assert_readable(view.element.locator(".jitscope-graph-column"))
 
 
-def test_a_step_shows_the_next_equal_block(graphs: Graphs, documents: dict[str, Document]) -> None:
-    view = graphs.show(documents["transformer"])
+def test_a_step_shows_the_next_equal_block(bare: Bare, documents: dict[str, Document]) -> None:
+    view = shown(bare, documents["transformer"])
     repeat = next(node for node in view.nodes() if node["blocks"] == 12 and node["open"])
     before = {node["id"] for node in view.nodes()}
     arrow = next(label for label in view.labels() if label["id"] == repeat["id"] and label["text"] == "›")
@@ -89,9 +69,9 @@ def test_a_step_shows_the_next_equal_block(graphs: Graphs, documents: dict[str, 
     assert {node["id"] for node in view.nodes()} != before
 
 
-def test_enter_jumps_from_match_to_match(graphs: Graphs, documents: dict[str, Document]) -> None:
+def test_enter_jumps_from_match_to_match(bare: Bare, documents: dict[str, Document]) -> None:
     document = documents["transformer"]
-    view = graphs.show(document)
+    view = shown(bare, document)
     wanted = sum(node["label"].startswith("dot_general") for node in document["graph"]["nodes"])
     box = view.element.locator(".jitscope-search").first
     box.fill("op:dot_general")
@@ -105,8 +85,8 @@ def test_enter_jumps_from_match_to_match(graphs: Graphs, documents: dict[str, Do
     assert any(node["onScreen"] and node["label"].startswith("dot_general") for node in view.nodes())
 
 
-def test_the_help_of_the_search_names_the_filters(graphs: Graphs, documents: dict[str, Document]) -> None:
-    view = graphs.show(documents["lstm"])
+def test_the_help_of_the_search_names_the_filters(bare: Bare, documents: dict[str, Document]) -> None:
+    view = shown(bare, documents["lstm"])
     box = view.element.locator(".jitscope-search").first
     box.focus()
     help = view.element.locator(".jitscope-search-help").first
@@ -116,9 +96,9 @@ def test_the_help_of_the_search_names_the_filters(graphs: Graphs, documents: dic
     expect(help).to_be_hidden()
 
 
-def test_users_and_ways_are_drawn_and_all_else_is_faint(graphs: Graphs, documents: dict[str, Document]) -> None:
+def test_users_and_ways_are_drawn_and_all_else_is_faint(bare: Bare, documents: dict[str, Document]) -> None:
     document = documents["lstm"]
-    view = graphs.show(document)
+    view = shown(bare, document)
     edges = [(edge["from"], edge["to"]) for edge in document["graph"]["edges"]]
     leaves = [node for node in view.nodes("equation") if node["onScreen"]]
     first = next(node for node in leaves if any(a == node["id"] for a, _ in edges))
@@ -130,8 +110,8 @@ def test_users_and_ways_are_drawn_and_all_else_is_faint(graphs: Graphs, document
     assert view.traced() is None
 
 
-def test_the_minimap_moves_the_picture(graphs: Graphs, documents: dict[str, Document]) -> None:
-    view = graphs.show(documents["transformer"])
+def test_the_minimap_moves_the_picture(bare: Bare, documents: dict[str, Document]) -> None:
+    view = shown(bare, documents["transformer"])
     before = {node["id"]: node["y"] for node in view.nodes()}
     small = view.element.locator(".jitscope-minimap")
     box = small.bounding_box()
@@ -142,8 +122,8 @@ def test_the_minimap_moves_the_picture(graphs: Graphs, documents: dict[str, Docu
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_axe_finds_nothing_serious(graphs: Graphs, documents: dict[str, Document], dark: bool) -> None:
-    view = graphs.show(documents["lstm"], dark=dark)
+def test_axe_finds_nothing_serious(bare: Bare, documents: dict[str, Document], dark: bool) -> None:
+    view = shown(bare, documents["lstm"], dark=dark)
     assert axe_findings(view.element) == []
     picked = next(node["id"] for node in view.nodes("equation"))
     view.select({"node": picked})

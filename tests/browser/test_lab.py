@@ -1,7 +1,10 @@
 """JupyterLab starts, runs a cell, survives a reload, and our extension is in it."""
 
+import pytest
+
 from tests.browser.audit import complaints
 from tests.browser.conftest import Lab
+from tests.browser.notebook import Notebook
 
 
 FLAWED = """
@@ -21,9 +24,15 @@ FLAWED = """
 </div>"""
 
 
-def test_a_cell_runs_and_the_page_reloads(lab: Lab) -> None:
-    notebook = lab.open(["x = 6 * 7\nprint(x)", "x + 1"])
+@pytest.fixture(scope="module")
+def notebook(lab_of_file: Lab) -> Notebook:
+    notebook = lab_of_file.open(["x = 6 * 7\nprint(x)", "x + 1", f"from IPython.display import HTML\nHTML({FLAWED!r})"])
     notebook.run_all()
+    notebook.save()
+    return notebook
+
+
+def test_a_cell_runs_and_the_page_reloads(notebook: Notebook) -> None:
     assert notebook.text(0).strip() == "42"
     assert notebook.text(1) == "43"
     assert notebook.ask("x") == 42
@@ -34,16 +43,13 @@ def test_a_cell_runs_and_the_page_reloads(lab: Lab) -> None:
     assert notebook.text(1) == "43"
 
 
-def test_the_theme_changes(lab: Lab) -> None:
-    notebook = lab.open(["1"])
+def test_the_theme_changes(notebook: Notebook) -> None:
     for dark in (True, False):
         notebook.dark(dark)
         notebook.screenshot(f"lab-{'dark' if dark else 'light'}")
 
 
-def test_the_audit_sees_what_is_wrong_and_only_that(lab: Lab) -> None:
-    notebook = lab.open([f"from IPython.display import HTML\nHTML({FLAWED!r})"])
-    notebook.run_all()
+def test_the_audit_sees_what_is_wrong_and_only_that(notebook: Notebook) -> None:
     found = complaints(notebook.page.locator("#audited"))
     expected = {"faint": "contrast", "tiny": "9.0 px", "washed out": "contrast", "one": "overlap", "scaled": "10.0 px"}
     assert len(found) == len(expected), found
@@ -51,6 +57,5 @@ def test_the_audit_sees_what_is_wrong_and_only_that(lab: Lab) -> None:
         assert any(f"'{text}'" in line and complaint in line for line in found), (text, found)
 
 
-def test_the_extension_is_in_jupyterlab(lab: Lab) -> None:
-    notebook = lab.open(["1"])
+def test_the_extension_is_in_jupyterlab(notebook: Notebook) -> None:
     assert notebook.page.evaluate("() => jupyterapp.hasPlugin('jitscope:plugin')")

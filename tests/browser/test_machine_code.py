@@ -15,8 +15,8 @@ import jitscope.numpy as jnp
 import jitscope_widgets
 from jitscope import observe
 from tests.browser.audit import assert_readable, axe_findings
+from tests.browser.bare import Bare, Kernel
 from tests.browser.notebook import SCREENSHOTS
-from tests.browser.test_hosts import PAGE, RENDER, Kernel
 from tests.browser.view import View
 from tests.programs.rows import row_of
 from tests.widgets import documents
@@ -36,21 +36,6 @@ def compiled() -> dict[str, Any]:
     return {**observe.compilation_document(row), "instruments": {"machine": observe.look(row, "machine")}}
 
 
-@pytest.fixture
-def shown(page: Page, root: Path):
-    code = (root / "widgets/jitscope_widgets/static/view.iife.js").read_text()
-
-    def show(compilation: dict[str, Any], **media: Any) -> View:
-        page.emulate_media(**media)
-        page.set_viewport_size({"width": 1280, "height": 1000})
-        page.set_content(PAGE)
-        page.add_script_tag(content=code)
-        page.evaluate("document => { jitscopeView.mount(window.here, document); }", documents.cell(compilation))
-        return View(page.locator("#here > .jitscope"))
-
-    return show
-
-
 def functions_of(view: View) -> list[str]:
     """The functions that the list shows at present."""
     found = view.element.get_by_role("listbox", name="Functions of the program").get_by_role("option")
@@ -62,8 +47,8 @@ def lines_of(document: dict[str, Any], one: dict[str, Any]) -> set[int]:
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_both_stages_can_be_read(shown, dark: bool) -> None:
-    view = shown(compiled(), color_scheme="dark" if dark else "light")
+def test_both_stages_can_be_read(bare: Bare, dark: bool) -> None:
+    view = bare.show(documents.cell(compiled()), height=1000, dark=dark)
     machine = compiled()["instruments"]["machine"]
     view.open("stages")
     for stage in ("code", "llvm"):
@@ -82,8 +67,8 @@ def test_both_stages_can_be_read(shown, dark: bool) -> None:
     expect(view.element.locator(".jitscope-machine")).to_be_hidden()
 
 
-def test_a_line_leads_to_its_code_and_code_to_its_lines(shown) -> None:
-    view = shown(compiled())
+def test_a_line_leads_to_its_code_and_code_to_its_lines(bare: Bare) -> None:
+    view = bare.show(documents.cell(compiled()), height=1000)
     machine = compiled()["instruments"]["machine"]
     start = compiled()["source"]["functions"][0]["first_line"]
     view.open("stages")
@@ -113,13 +98,13 @@ def test_a_line_leads_to_its_code_and_code_to_its_lines(shown) -> None:
         view.element.locator(f'.jitscope-code-item[data-function="{one["name"]}"]').press("Escape")
 
 
-def test_a_profile_puts_the_slowest_function_first(shown) -> None:
+def test_a_profile_puts_the_slowest_function_first(bare: Bare) -> None:
     compilation = copy.deepcopy(compiled())
     machine = compilation["instruments"]["machine"]
     last = machine["functions"][-1]
     for kernel in compilation["fusion"]["kernels"]:
         kernel["share"] = 0.75 if kernel["name"] == last["kernels"][0] else 0.01
-    view = shown(compilation)
+    view = bare.show(documents.cell(compilation), height=1000)
     view.open("stages")
     view.stage("code")
     assert functions_of(view)[0] == last["name"]
@@ -135,10 +120,7 @@ def test_code_that_was_left_out_is_asked_for(page: Page) -> None:
     short["instruments"]["machine"]["modules"][one["module"]] |= {"before": None, "after": None}
     kernel = Kernel(documents.cell(short))
     kernel.instruments["machine"] = machine
-    page.set_content(PAGE)
-    page.expose_function("toKernel", kernel.answer)
-    page.evaluate(RENDER, [kernel.widget._esm, {"changes": 0}])
-    view = View(page.locator("#here .jitscope"))
+    view = kernel.shown(page)
     view.open("stages")
     view.stage("code")
     expect(view.element.locator(".jitscope-code-line")).to_have_count(0)

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import copy
 import functools
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from playwright.sync_api import Page, expect
 
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax, observe
-from jitscope_widgets.answers import Answers
-from jitscope_widgets.widget import View as Widget
 from tests.browser.audit import assert_readable, axe_findings
+from tests.browser.bare import Bare, Kernel
 from tests.browser.notebook import SCREENSHOTS
-from tests.browser.test_hosts import PAGE, RENDER
-from tests.browser.view import View
 from tests.extent import looks
 from tests.programs.rows import row_of
 
@@ -47,25 +41,10 @@ def program() -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
     return row, args, document
 
 
-@pytest.fixture
-def show(page: Page, root: Path):
-    code = (root / "widgets/jitscope_widgets/static/view.iife.js").read_text()
-
-    def show(document: dict[str, Any], dark: bool = False, width: int = 1280) -> View:
-        page.emulate_media(color_scheme="dark" if dark else "light")
-        page.set_viewport_size({"width": width, "height": 900})
-        page.set_content(PAGE)
-        page.add_script_tag(content=code)
-        page.evaluate("document => { jitscopeView.mount(window.here, document); }", copy.deepcopy(document))
-        return View(page.locator("#here > .jitscope"))
-
-    return show
-
-
 @looks(1280, 420)
-def test_both_can_be_read_without_a_kernel(show, dark: bool, width: int) -> None:
+def test_both_can_be_read_without_a_kernel(bare: Bare, dark: bool, width: int) -> None:
     document = program()[2]
-    view = show(document, dark, width)
+    view = bare.show(document, dark=dark, width=width)
     for tab in ("memory", "values"):
         view.open(tab)
         assert_readable(view.element, at_least=20)
@@ -75,10 +54,10 @@ def test_both_can_be_read_without_a_kernel(show, dark: bool, width: int) -> None
         view.page.screenshot(path=SCREENSHOTS / f"{tab}-{'dark' if dark else 'light'}-{width}.png", full_page=True)
 
 
-def test_the_memory_by_keyboard(show) -> None:
+def test_the_memory_by_keyboard(bare: Bare) -> None:
     document = program()[2]
     memory = document["instruments"]["memory"]
-    view = show(document)
+    view = bare.show(document)
     view.open("memory")
     peak = memory["peak"]
     plot = view.element.get_by_role("slider", name="Step of the schedule")
@@ -106,10 +85,10 @@ def test_the_memory_by_keyboard(show) -> None:
     expect(view.element.locator(".jitscope-details")).to_contain_text(f"line {line}")
 
 
-def test_the_values_by_keyboard(show) -> None:
+def test_the_values_by_keyboard(bare: Bare) -> None:
     document = program()[2]
     values = document["instruments"]["values"]
-    view = show(document)
+    view = bare.show(document)
     view.open("values")
     rows = view.element.locator(".jitscope-values-row")
     first = values["rows"][values["first_bad"]]
@@ -127,10 +106,10 @@ def test_the_values_by_keyboard(show) -> None:
     expect(rows).to_have_count(sum("tanh" in row["label"] for row in values["rows"]))
 
 
-def test_the_graph_marks_what_is_not_finite_and_shows_values(show) -> None:
+def test_the_graph_marks_what_is_not_finite_and_shows_values(bare: Bare) -> None:
     document = program()[2]
     values = document["instruments"]["values"]
-    view = show(document)
+    view = bare.show(document)
     view.open("graph")
     labels = {node["id"]: node["label"] for node in view.nodes()}
     bad = {row["path"] for row in values["rows"] if row["nan"] or row["inf"]} & labels.keys()
@@ -165,20 +144,7 @@ def test_a_kernel_is_asked_for_more(page: Page) -> None:
         asked.append(dict(options))
         return observe.look(row, name, None, **options)
 
-    widget = Widget(cell, Answers(instrument=look))
-    sent: list[dict[str, Any]] = []
-    widget.send = lambda content, buffers=None: sent.append(content)
-
-    def answer(content: dict[str, Any]) -> list[dict[str, Any]]:
-        sent.clear()
-        widget._receive(None, content)
-        return list(sent)
-
-    page.set_content(PAGE)
-    page.expose_function("toKernel", answer)
-    page.evaluate(RENDER, [widget._esm, {"changes": 0}])
-    expect(page.locator("#here .jitscope-headline").first).to_be_visible()
-    view = View(page.locator("#here .jitscope"))
+    view = Kernel(cell, look).shown(page)
     view.open("memory")
     view.element.get_by_role("button", name="Show memory").click()
     expect(view.element.get_by_role("slider", name="Step of the schedule")).to_be_visible()
@@ -211,9 +177,9 @@ FREE = """(element) => {
 }"""
 
 
-def test_values_are_picked_on_their_way(show) -> None:
+def test_values_are_picked_on_their_way(bare: Bare) -> None:
     document = program()[2]
-    view = show(document)
+    view = bare.show(document)
     view.open("graph")
     view.fit()
     nodes = {node["id"]: node for node in document["graph"]["nodes"]}

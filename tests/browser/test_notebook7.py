@@ -10,9 +10,9 @@ from tests.browser.programs import LAYER, LOAD
 from tests.browser.view import TABS, View, views
 
 
-@pytest.fixture
-def layer(lab: Lab) -> tuple[Notebook, View]:
-    notebook = lab.open([LOAD, LAYER], app="notebooks")
+@pytest.fixture(scope="module")
+def layer(lab_of_file: Lab) -> tuple[Notebook, View]:
+    notebook = lab_of_file.open([LOAD, LAYER], app="notebooks")
     notebook.run_all()
     return notebook, views(notebook.output(1))[0]
 
@@ -31,14 +31,14 @@ def test_every_pane_opens(layer: tuple[Notebook, View], dark: bool) -> None:
     assert {node["label"] for node in view.nodes("equation")} >= {"dot_general", "add"}
 
 
-def test_a_saved_notebook_is_explored_without_a_kernel(layer: tuple[Notebook, View], lab: Lab) -> None:
+@pytest.mark.parametrize("app", ["lab/tree", "notebooks"])
+def test_a_saved_notebook_is_explored_without_a_kernel(
+    layer: tuple[Notebook, View], lab_of_file: Lab, lab: Lab, app: str
+) -> None:
     notebook, view = layer
-    before = view.document()["compilations"][0]["jaxpr"]
     notebook.save()
-    lab.delete_kernels()
-    notebook.reload()
-    again = views(notebook.output(1))[0]
-    assert again.document()["compilations"][0]["jaxpr"] == before
+    again = views(lab.open(lab_of_file.file(), app=app).output(1))[0]  # its kernel knows nothing of the view
+    assert again.document()["compilations"][0]["jaxpr"] == view.document()["compilations"][0]["jaxpr"]
     again.open("fusion")
     assert again.element.locator(".jitscope-kernel").count() > 0
 

@@ -1,48 +1,21 @@
 """The views on a bare page, from sample documents: every kind can be read in light and dark, narrow and wide."""
 
 import functools
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope_widgets.envelope import pack
 from tests.browser.audit import assert_readable, axe_findings
+from tests.browser.bare import Bare
 from tests.browser.notebook import SCREENSHOTS
-from tests.browser.view import TABS, View
+from tests.browser.view import TABS
 from tests.extent import full, looks
 from tests.widgets import documents
-
-
-PAGE = """<!doctype html><meta charset="utf-8"><title>views</title>
-<style>html {{ color-scheme: light dark; background: Canvas; color: CanvasText; font-family: sans-serif }}</style>
-<div id="here"></div><script>{code}</script>"""
-
-
-class Pages:
-    def __init__(self, page: Page, code: str) -> None:
-        self._page = page
-        self._code = code
-
-    def show(self, document: dict[str, Any], *, dark: bool = False, width: int = 1200) -> View:
-        self._page.emulate_media(color_scheme="dark" if dark else "light")
-        self._page.set_viewport_size({"width": width, "height": 1000})
-        self._page.set_content(PAGE.format(code=self._code))
-        return self._mounted("JSON.parse(given)", json.dumps(document))
-
-    def mount(self, packed: str) -> View:
-        """A saved output, which has no kernel."""
-        self._page.set_content(PAGE.format(code=self._code))
-        return self._mounted("given", packed)
-
-    def _mounted(self, what: str, given: str) -> View:
-        self._page.evaluate(f"given => {{ jitscopeView.mount(window.here, {what}, {{}}); }}", given)
-        return View(self._page.locator("#here > .jitscope"))
 
 
 KINDS = [
@@ -55,22 +28,17 @@ KINDS = [
 """Every kind of document, light and dark; `make test` has them in turn."""
 
 
-@pytest.fixture
-def pages(page: Page, root: Path) -> Pages:
-    return Pages(page, (root / "widgets/jitscope_widgets/static/view.iife.js").read_text())
-
-
 @pytest.mark.parametrize(("document", "dark"), KINDS)
-def test_every_kind_of_document_can_be_read(pages: Pages, document: dict[str, Any], dark: bool) -> None:
-    view = pages.show(document, dark=dark)
+def test_every_kind_of_document_can_be_read(bare: Bare, document: dict[str, Any], dark: bool) -> None:
+    view = bare.show(document, dark=dark)
     assert_readable(view.element)
     SCREENSHOTS.mkdir(exist_ok=True)
     view.page.screenshot(path=SCREENSHOTS / f"kind-{document['kind']}-{'dark' if dark else 'light'}.png")
 
 
 @pytest.mark.parametrize("width", [480, 1200])
-def test_every_pane_of_a_long_program_can_be_read(pages: Pages, width: int) -> None:
-    view = pages.show(documents.long_program(300, scopes=6), width=width)
+def test_every_pane_of_a_long_program_can_be_read(bare: Bare, width: int) -> None:
+    view = bare.show(documents.long_program(300, scopes=6), width=width)
     for tab in TABS:
         view.open(tab)
         assert_readable(view.element)
@@ -82,9 +50,9 @@ def test_every_pane_of_a_long_program_can_be_read(pages: Pages, width: int) -> N
     "document", [documents.layer_cell(), documents.long_program(300, scopes=6)], ids=["short", "long"]
 )
 def test_no_node_lies_over_another_and_no_label_sticks_out(
-    pages: Pages, document: dict[str, Any], expanded: bool
+    bare: Bare, document: dict[str, Any], expanded: bool
 ) -> None:
-    view = pages.show(document)
+    view = bare.show(document)
     view.open("graph")
     for level in ("jaxpr", "after"):
         view.level(level)
@@ -99,15 +67,15 @@ def test_no_node_lies_over_another_and_no_label_sticks_out(
 
 
 @pytest.mark.page_errors
-def test_a_document_of_the_future_gets_a_sentence(pages: Pages) -> None:
-    view = pages.show({"kind": "graph", "version": 99})
+def test_a_document_of_the_future_gets_a_sentence(bare: Bare) -> None:
+    view = bare.show({"kind": "graph", "version": 99})
     assert "version 99" in view.element.inner_text()
-    view = pages.show({"kind": "hologram", "version": 1})
+    view = bare.show({"kind": "hologram", "version": 1})
     assert "hologram" in view.element.inner_text()
 
 
-def test_passes_are_stepped_through_by_keyboard_and_followed_from_a_line(pages: Pages) -> None:
-    view = pages.show(documents.passes())
+def test_passes_are_stepped_through_by_keyboard_and_followed_from_a_line(bare: Bare) -> None:
+    view = bare.show(documents.passes())
     slider = view.element.get_by_role("slider", name="Pass")
     heading = view.element.locator(".jitscope-pass-step h4")
     assert heading.inner_text() == "cse"
@@ -132,8 +100,8 @@ def test_passes_are_stepped_through_by_keyboard_and_followed_from_a_line(pages: 
 
 
 @pytest.mark.parametrize("width", [420, 1280])
-def test_the_roofline_has_its_labels_whole(pages: Pages, width: int) -> None:
-    view = pages.show(documents.profile(), width=width)
+def test_the_roofline_has_its_labels_whole(bare: Bare, width: int) -> None:
+    view = bare.show(documents.profile(), width=width)
     labels = view.element.locator(".jitscope-roof-label")
     assert "100 Gflop/s" in labels.all_inner_texts() or labels.count() > 4
     frame = view.element.locator(".jitscope-roofline").bounding_box()
@@ -144,8 +112,8 @@ def test_the_roofline_has_its_labels_whole(pages: Pages, width: int) -> None:
 
 
 @looks(420, 1280)
-def test_machine_code_can_be_read_and_gone_through_by_keyboard(pages: Pages, dark: bool, width: int) -> None:
-    view = pages.show(documents.machine(), dark=dark, width=width)
+def test_machine_code_can_be_read_and_gone_through_by_keyboard(bare: Bare, dark: bool, width: int) -> None:
+    view = bare.show(documents.machine(), dark=dark, width=width)
     functions = view.element.get_by_role("listbox", name="Functions of the program").get_by_role("option")
     assert [one.get_attribute("data-function") for one in functions.all()] == ["multiply_fusion", "wrapped_add"]
     code = view.element.get_by_role("region", name="The likely hot loop of multiply_fusion")
@@ -186,9 +154,9 @@ def comparison() -> dict[str, Any]:
 
 
 @looks(420, 1280)
-def test_two_programs_are_compared_on_a_page_without_a_kernel(pages: Pages, dark: bool, width: int) -> None:
+def test_two_programs_are_compared_on_a_page_without_a_kernel(bare: Bare, dark: bool, width: int) -> None:
     document = comparison()
-    view = pages.show(document, dark=dark, width=width)
+    view = bare.show(document, dark=dark, width=width)
     assert_readable(view.element)
     assert not axe_findings(view.element)
     assert view.page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
@@ -217,5 +185,5 @@ def test_two_programs_are_compared_on_a_page_without_a_kernel(pages: Pages, dark
     expect(only).to_be_hidden()
     view.page.keyboard.press("Enter")
     expect(only).to_be_visible()
-    saved = pages.mount(pack(document).text)
+    saved = bare.mount(pack(document).text)
     assert saved.element.locator(".jitscope-verdict").inner_text() == words

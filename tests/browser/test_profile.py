@@ -6,21 +6,29 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.audit import assert_readable
+from tests.browser.conftest import Lab
 from tests.browser.notebook import NOTEBOOK, Notebook, wait
+from tests.browser.view import views
 
 
 LOAD = "%load_ext jitscope\nimport jitscope as jx\nimport jitscope.numpy as jnp"
 CODE = "def layer(x, w):\n    y = jnp.sin(x)\n    return (y @ w).sum()\nx = jnp.ones((400, 400))\nlayer(x, x);"
-WRITE = f"([i, text]) => {NOTEBOOK}.content.model.cells.get(i).sharedModel.setSource(text)"
 BANDS = f"""() => [...{NOTEBOOK}.content.widgets[1].node.querySelectorAll('.jitscope-heat')].map(band =>
   ({{text: band.textContent, said: band.title}}))"""
 
 
+@pytest.fixture(scope="module")
+def opened(lab_of_file: Lab) -> Notebook:
+    return lab_of_file.open([LOAD, CODE])
+
+
 @pytest.fixture
-def book(lab, request: pytest.FixtureRequest) -> Notebook:
-    found = lab.open([LOAD, f"{getattr(request, 'param', '%%jit --profile')}\n{CODE}"])
-    found.run_all()
-    return found
+def book(opened: Notebook, request: pytest.FixtureRequest) -> Notebook:
+    opened.dark(False)
+    opened.write(1, f"{getattr(request, 'param', '%%jit --profile')}\n{CODE}")
+    opened.restart()
+    opened.run_all()
+    return opened
 
 
 def test_the_gutter_of_the_cell_shows_what_was_measured(book):
@@ -40,7 +48,7 @@ def test_the_gutter_of_the_cell_shows_what_was_measured(book):
     book.screenshot("profile-gutter")
     book.dark()
     book.screenshot("profile-gutter-dark")
-    page.evaluate(WRITE, [1, f"%%jit --profile\n# another line\n{CODE}"])
+    book.write(1, f"%%jit --profile\n# another line\n{CODE}")
     wait(page, f"() => ({BANDS})().length === 0", "an edit clears the gutter", 10)
 
 
@@ -69,7 +77,6 @@ def test_a_saved_notebook_shows_the_profile_without_a_kernel(book):
     book.page.evaluate(f"() => {NOTEBOOK}.sessionContext.shutdown()")
     book.reload()
     wait(book.page, f"() => ({BANDS})().length > 0", "bands in the gutter", 30)
-    view = book.output(1).locator(".jitscope").first
-    view.locator(".jitscope-headline").first.click()
-    view.locator("[data-tab=timing]").click()
-    expect(view.locator(".jitscope-slowest")).to_contain_text("y @ w")
+    view = views(book.output(1))[0]
+    view.open("timing")
+    expect(view.element.locator(".jitscope-slowest")).to_contain_text("y @ w")

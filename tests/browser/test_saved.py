@@ -5,34 +5,14 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from jitscope_widgets import html
 from jitscope_widgets.envelope import pack, pack_compilation
 from tests.browser.audit import assert_readable
+from tests.browser.bare import Bare
 from tests.browser.view import View
 from tests.widgets import documents as made
-
-
-MOUNT = """([text, parts]) => {
-  const host = parts && { fetch: async (at) => { (window.asked ??= []).push(at); return parts[at]; } };
-  jitscopeView.mount(document.getElementById('here'), text, host || {});
-}"""
-
-
-@pytest.fixture
-def show(page: Page, root: Path):
-    code = (root / "widgets/jitscope_widgets/static/view.iife.js").read_text()
-
-    def show(text: str, parts: dict[str, str] | None = None) -> View:
-        page.set_content("<!doctype html><title>saved</title><body style='background: #fff'><div id=here></div>")
-        page.add_script_tag(content=code)
-        page.evaluate(MOUNT, [text, parts])
-        expect(page.locator("#here .jitscope-headline, #here .jitscope-ledger").first).to_be_visible()
-        return View(page.locator("#here > .jitscope"))
-
-    return show
 
 
 def many(count: int) -> dict[str, Any]:
@@ -43,9 +23,9 @@ def many(count: int) -> dict[str, Any]:
     return made.cell(*found)
 
 
-def test_a_row_is_filled_from_the_kernel(show) -> None:
+def test_a_row_is_filled_from_the_kernel(bare: Bare) -> None:
     document = many(12)
-    view = show(pack(document, 200_000).text, {"5": pack_compilation(document["compilations"][5])})
+    view = bare.mount(pack(document, 200_000).text, {"5": pack_compilation(document["compilations"][5])})
     view.open("graph")
     table = view.element.locator(".jitscope-compilations")
     table.locator("summary").click()
@@ -57,8 +37,8 @@ def test_a_row_is_filled_from_the_kernel(show) -> None:
     assert view.page.evaluate("() => window.asked") == [5]
 
 
-def test_a_row_without_a_kernel_says_what_is_missing(show) -> None:
-    view = show(pack(many(12), 200_000).text)
+def test_a_row_without_a_kernel_says_what_is_missing(bare: Bare) -> None:
+    view = bare.mount(pack(many(12), 200_000).text)
     view.open("recompiles")
     view.element.locator(".jitscope-picker select").select_option(index=4)
     expect(view.element.locator(".jitscope-left-out")).to_contain_text("Run the cell again to see it.")
@@ -68,11 +48,11 @@ def test_a_row_without_a_kernel_says_what_is_missing(show) -> None:
     expect(view.element.locator(".jitscope-card")).to_contain_text("5 recompilations")
 
 
-def test_what_was_left_out_comes_with_a_button(show) -> None:
+def test_what_was_left_out_comes_with_a_button(bare: Bare) -> None:
     document = made.long_program(600)
     small = pack(document, 12_000)
     assert small.remarks
-    view = show(small.text, {"0": pack_compilation(document["compilations"][0])})
+    view = bare.mount(small.text, {"0": pack_compilation(document["compilations"][0])})
     view.headline().click()
     button = view.element.get_by_role("button", name="Get it from the kernel")
     button.click()
@@ -83,8 +63,8 @@ def test_what_was_left_out_comes_with_a_button(show) -> None:
     assert view.document()["compilations"][0]["function"] == document["compilations"][0]["function"]
 
 
-def test_the_graph_is_exported(show, tmp_path: Path) -> None:
-    view = show(pack(made.layer_cell()).text)
+def test_the_graph_is_exported(bare: Bare, tmp_path: Path) -> None:
+    view = bare.mount(pack(made.layer_cell()).text)
     view.open("graph")
     menu = view.element.get_by_role("button", name="export")
     taken = {}
@@ -118,9 +98,9 @@ def test_50000_operations_reopen(page: Page, root: Path) -> None:
     page.screenshot(path=Path(__file__).parent / "screenshots" / "50000-reopened.png")
 
 
-def test_the_ledger_in_three_orders(show) -> None:
+def test_the_ledger_in_three_orders(bare: Bare) -> None:
     rows = [made.ledger()["rows"][0] | {"id": at, "function": f"f{at % 3}"} for at in range(1, 500)]
-    view = show(pack({**made.ledger(), "rows": rows}).text)
+    view = bare.mount(pack({**made.ledger(), "rows": rows}).text)
     element = view.element
     assert element.locator(".jitscope-ledger-row").count() == 200
     element.get_by_role("button", name="299 more").click()

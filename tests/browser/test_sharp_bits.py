@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, expect
 
-from tests.browser.audit import assert_readable
+from tests.browser.audit import assert_readable, axe_findings
+from tests.browser.conftest import Lab
 from tests.browser.notebook import NOTEBOOK, Notebook, wait
 
 
@@ -26,7 +26,6 @@ MARKS = f"""() => {NOTEBOOK}.content.widgets.flatMap((cell, index) => {{
   }});
 }})"""
 SOURCE = f"i => {NOTEBOOK}.content.model.cells.get(i).sharedModel.getSource()"
-WRITE = f"([i, text]) => {NOTEBOOK}.content.model.cells.get(i).sharedModel.setSource(text)"
 
 
 class Bits:
@@ -60,23 +59,22 @@ class Bits:
         wait(self.page, f"([i, text]) => ({SOURCE})(i) === text", f"cell {cell} is {text!r}", 10, [cell, text])
 
 
+@pytest.fixture(scope="module")
+def book(lab_of_file: Lab) -> Notebook:
+    return lab_of_file.open([LOAD, "", ""])
+
+
 @pytest.fixture
-def bits(lab, request: pytest.FixtureRequest) -> Bits:
-    book = lab.open([LOAD, *getattr(request, "param", [BRANCH, UPDATE])], app=getattr(request, "app", "lab/tree"))
+def bits(book: Notebook, request: pytest.FixtureRequest) -> Bits:
+    """The cells anew, in a new kernel."""
+    for cell, source in enumerate(getattr(request, "param", [BRANCH, UPDATE]), start=1):
+        book.write(cell, source)
+    book.restart()
     book.run_all(allow_errors=True)
     return Bits(book)
 
 
-def axe(page: Page, root: Path, selector: str) -> list[str]:
-    """What axe-core says of an element, as far as it is serious."""
-    page.add_script_tag(path=root / "node_modules/axe-core/axe.min.js")
-    found = page.evaluate("async selector => (await axe.run(selector)).violations", selector)
-    return [
-        f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found if one["impact"] in ("serious", "critical")
-    ]
-
-
-def test_a_mark_stands_under_the_code_and_its_card_mends_it(bits, root):
+def test_a_mark_stands_under_the_code_and_its_card_mends_it(bits):
     bits.expect("branch-on-tracer", "update-result-dropped")
     assert bits.marks() == [(1, 4, 16, "x > 0"), (2, 2, 0, "x.at[0].set(1.0)")]
     assert bits.page.locator(".jitscope-gutter .jitscope-sign").count() == 2
@@ -85,7 +83,7 @@ def test_a_mark_stands_under_the_code_and_its_card_mends_it(bits, root):
     expect(card).to_contain_text("makes a new array and drops it")
     bits.book.screenshot("sharp-bits-card")
     assert_readable(card)
-    assert axe(bits.page, root, ".jitscope-card-tooltip") == []
+    assert axe_findings(card) == []
     card.get_by_role("button", name="Apply fix").click()
     bits.wait_for_source(2, UPDATE.replace("x.at", "x = x.at"))
     bits.expect("branch-on-tracer")
@@ -123,11 +121,11 @@ def test_by_keyboard_alone(bits):
 
 def test_marks_follow_edits_and_go_with_their_line(bits):
     bits.expect("branch-on-tracer", "update-result-dropped")
-    bits.page.evaluate(WRITE, [2, "# first\n" + UPDATE])
+    bits.book.write(2, "# first\n" + UPDATE)
     wait(bits.page, f"() => ({MARKS})().some(m => m.cell === 2 && m.line === 3)", "the mark moved")
-    bits.page.evaluate(WRITE, [2, UPDATE.replace("x.at[0].set(1.0)", "z = (")])
+    bits.book.write(2, UPDATE.replace("x.at[0].set(1.0)", "z = ("))
     bits.expect("branch-on-tracer")
-    bits.page.evaluate(WRITE, [2, "jnp.zeros(3).at[0].set(2.0)\nz = 1"])  # found while it is written, before it runs
+    bits.book.write(2, "jnp.zeros(3).at[0].set(2.0)\nz = 1")  # found while it is written, before it runs
     bits.expect("branch-on-tracer", "update-result-dropped")
     assert bits.marks()[1][:3] == (2, 1, 0)
 
@@ -147,14 +145,14 @@ def test_marks_survive_the_page_but_not_the_kernel(bits):
     bits.book.save()
     bits.book.reload()
     bits.expect("branch-on-tracer", "update-result-dropped")
-    bits.page.evaluate(f"() => {{ {NOTEBOOK}.sessionContext.restartKernel(); }}")
+    bits.book.restart()
     bits.expect()
     assert bits.page.locator(".jitscope-gutter").count() == 0
     bits.book.run_all()
     bits.expect("branch-on-tracer", "update-result-dropped")
 
 
-def test_the_panel_lists_them_and_leads_to_the_line(bits, root):
+def test_the_panel_lists_them_and_leads_to_the_line(bits):
     bits.expect("branch-on-tracer", "update-result-dropped")
     bits.page.locator("[data-id=jitscope-panel]").click()
     panel = bits.page.locator("#jitscope-panel")
@@ -166,7 +164,7 @@ def test_the_panel_lists_them_and_leads_to_the_line(bits, root):
     assert panel.evaluate("panel => panel.scrollWidth <= panel.clientWidth"), "nothing of it lies beside the panel"
     bits.book.screenshot("sharp-bits-panel")
     assert_readable(panel)
-    assert axe(bits.page, root, "#jitscope-panel") == []
+    assert axe_findings(panel) == []
     panel.get_by_label("Severity").select_option("warning")
     expect(cards).to_have_count(1)
     panel.get_by_role("button", name="In [3], line 2").click()
@@ -176,11 +174,11 @@ def test_the_panel_lists_them_and_leads_to_the_line(bits, root):
     cards.get_by_role("button", name="Apply fix").click()
     bits.wait_for_source(2, UPDATE.replace("x.at", "x = x.at"))
     expect(tab).to_contain_text("1")
-    bits.page.evaluate(WRITE, [1, "1"])
+    bits.book.write(1, "1")
     expect(panel.locator("[role=tabpanel]:not([hidden]) .jitscope-empty")).to_contain_text("No sharp bits")
 
 
-@pytest.mark.parametrize("bits", [[BRANCH + "\nf(1.0)"]], indirect=True)
+@pytest.mark.parametrize("bits", [[BRANCH + "\nf(1.0)", "1"]], indirect=True)
 def test_an_error_is_told_once(bits):
     bits.expect("branch-on-tracer")
     outputs = bits.book.output(1)
@@ -197,7 +195,7 @@ def test_other_notebooks_and_plain_ones_are_left_alone(lab):
     Bits(other).expect("key-reuse")
 
 
-def test_output_of_the_magic(lab, root):
+def test_output_of_the_magic(lab):
     book = lab.open([LOAD, BRANCH, UPDATE, KEYS, "%sharpbits"])
     book.run_all()
     shown = book.output(4).locator(".jitscope-bits-view")

@@ -12,8 +12,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.audit import assert_readable
-from tests.browser.notebook import SCREENSHOTS
-from tests.browser.view import View
+from tests.browser.notebook import SCREENSHOTS, wait
+from tests.browser.view import MOUNTED, View
 
 
 pytestmark = pytest.mark.timeout(600)
@@ -111,10 +111,13 @@ def test_the_view_follows_the_switch_of_the_page(page: Page, site: Path) -> None
     view = page.locator(".cell_output .jitscope-live .jitscope").last
     seen = set()
     for _ in range(3):
+        before = page.locator("body").get_attribute("data-theme") or ""
         page.locator("button.theme-toggle:visible").first.click()
-        page.wait_for_timeout(400)
-        seen.add((page.locator("body").get_attribute("data-theme"), view.get_attribute("data-theme")))
-    assert {("light", "light"), ("dark", "dark")} <= seen
+        wait(page, "before => document.body.dataset.theme !== before", "the page switches", argument=before)
+        theme = page.locator("body").get_attribute("data-theme") or ""
+        expect(view).to_have_attribute("data-theme", {"auto": "light"}.get(theme, theme))
+        seen.add(theme)
+    assert seen >= {"light", "dark"}
 
 
 def test_search_works_from_the_disk(page: Page, site: Path) -> None:
@@ -130,7 +133,7 @@ def test_pages_can_be_read(page: Page, root: Path, site: Path, name: str, width:
     page.set_viewport_size({"width": width, "height": 1000})
     page.emulate_media(color_scheme="dark" if dark else "light")
     page.goto((site / name).as_uri())
-    page.wait_for_timeout(300)
+    wait(page, MOUNTED, "every view is mounted")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.screenshot(path=SCREENSHOTS / f"site-{Path(name).stem}-{width}.png")
     page.add_script_tag(path=root / "node_modules/axe-core/axe.min.js")

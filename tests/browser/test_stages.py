@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 import jitscope as jx
 import jitscope.numpy as jnp
@@ -14,10 +14,10 @@ from jitscope import lax, observe
 from jitscope.observe.instruments import look
 from jitscope_widgets.envelope import pack
 from tests.browser.audit import assert_readable, axe_findings
+from tests.browser.bare import Bare
 from tests.browser.conftest import Lab
-from tests.browser.notebook import NOTEBOOK, wait
+from tests.browser.notebook import NOTEBOOK, Notebook, wait
 from tests.browser.programs import LOAD
-from tests.browser.test_pages import Pages
 from tests.browser.view import View, views
 from tests.extent import looks
 from tests.programs.rows import row_of
@@ -59,19 +59,14 @@ def line_of(fun: Any, text: str) -> int:
     return next(number for number, line in enumerate(lines[code:], code + 1) if text in line)
 
 
-@pytest.fixture
-def pages(page: Page, root: Path) -> Pages:
-    return Pages(page, (root / "widgets/jitscope_widgets/static/view.iife.js").read_text())
-
-
 def stage(view: View, name: str) -> None:
     view.open("stages")
     view.stage(name.lower())
 
 
-def test_the_trace_is_replayed_by_keyboard_and_lights_the_lines(pages: Pages) -> None:
+def test_the_trace_is_replayed_by_keyboard_and_lights_the_lines(bare: Bare) -> None:
     document = document_of(layer, (64, 20), (20, 7))
-    view = pages.show(document)
+    view = bare.show(document)
     stage(view, "Trace")
     slider = view.element.get_by_role("slider", name="Step of the trace")
     said = view.element.locator(".jitscope-replay-said")
@@ -91,8 +86,8 @@ def test_the_trace_is_replayed_by_keyboard_and_lights_the_lines(pages: Pages) ->
     assert [one.get_attribute("data-node") for one in recorded.all()] == [node["id"] for node in equations]
 
 
-def test_the_trace_goes_into_a_loop_and_says_so(pages: Pages) -> None:
-    view = pages.show(document_of(looping, (30, 4), (3, 3)))
+def test_the_trace_goes_into_a_loop_and_says_so(bare: Bare) -> None:
+    view = bare.show(document_of(looping, (30, 4), (3, 3)))
     stage(view, "Trace")
     view.element.get_by_role("slider", name="Step of the trace").focus()
     view.page.keyboard.press("End")
@@ -105,8 +100,8 @@ def test_the_trace_goes_into_a_loop_and_says_so(pages: Pages) -> None:
     assert "the inner jaxpr of scan × 50 begins" in view.element.locator(".jitscope-replay-said").inner_text()
 
 
-def test_a_line_finds_its_passes_and_an_operation_of_a_pass_its_line(pages: Pages) -> None:
-    view = pages.show(document_of(layer, (64, 20), (20, 7)))
+def test_a_line_finds_its_passes_and_an_operation_of_a_pass_its_line(bare: Bare) -> None:
+    view = bare.show(document_of(layer, (64, 20), (20, 7)))
     view.open("graph")
     merged = line_of(layer, "[::-1]")
     view.element.locator(f".jitscope-graphpane .jitscope-line[data-line$='{merged}']").click()
@@ -129,9 +124,9 @@ def test_a_line_finds_its_passes_and_an_operation_of_a_pass_its_line(pages: Page
     assert f"{line.removeprefix('line ')}" in {str(n % 1_000_000) for n in view.selection()["lines"]}
 
 
-def test_the_graph_of_a_step_shows_what_changed(pages: Pages) -> None:
+def test_the_graph_of_a_step_shows_what_changed(bare: Bare) -> None:
     document = document_of(layer, (64, 20), (20, 7))
-    view = pages.show(document)
+    view = bare.show(document)
     stage(view, "Passes")
     view.element.locator(".jitscope-pass-list button", has_text="cse").first.click()
     figure = view.element.locator(".jitscope-pass-graph")
@@ -147,8 +142,8 @@ def test_the_graph_of_a_step_shows_what_changed(pages: Pages) -> None:
 
 
 @looks(480, 1200)
-def test_the_stages_can_be_read(pages: Pages, dark: bool, width: int) -> None:
-    view = pages.show(document_of(layer, (64, 20), (20, 7)), dark=dark, width=width)
+def test_the_stages_can_be_read(bare: Bare, dark: bool, width: int) -> None:
+    view = bare.show(document_of(layer, (64, 20), (20, 7)), dark=dark, width=width)
     for name in ("Trace", "Passes"):
         stage(view, name)
         assert_readable(view.element)
@@ -158,8 +153,8 @@ def test_the_stages_can_be_read(pages: Pages, dark: bool, width: int) -> None:
 
 
 @looks(480, 1200)
-def test_the_transformations_are_stepped_through_and_lit(pages: Pages, dark: bool, width: int) -> None:
-    view = pages.show(gradient_document(), dark=dark, width=width)
+def test_the_transformations_are_stepped_through_and_lit(bare: Bare, dark: bool, width: int) -> None:
+    view = bare.show(gradient_document(), dark=dark, width=width)
     stage(view, "Transformations")
     steps = view.element.locator(".jitscope-step")
     assert [step.inner_text() for step in steps.all()] == [
@@ -181,16 +176,16 @@ def test_the_transformations_are_stepped_through_and_lit(pages: Pages, dark: boo
     assert_readable(view.element)
 
 
-def test_a_saved_output_has_its_stages_without_a_kernel(pages: Pages) -> None:
+def test_a_saved_output_has_its_stages_without_a_kernel(bare: Bare) -> None:
     document = {**gradient_document(), "recompilations": made.recompilations()}
     document["instruments"] |= document_of(layer, (64, 20), (20, 7))["instruments"]
-    view = pages.mount(pack(made.cell(document), 200_000).text)
+    view = bare.mount(pack(made.cell(document), 200_000).text)
     for name, slider in (("Trace", "Step of the trace"), ("Passes", "Pass")):
         stage(view, name)
         expect(view.element.get_by_role("slider", name=slider)).to_be_visible()
     stage(view, "Transformations")
     assert view.element.locator(".jitscope-step").count() == 3
-    bare = pages.mount(pack(made.cell({**document, "instruments": {}}), 200_000).text)
+    bare = bare.mount(pack(made.cell({**document, "instruments": {}}), 200_000).text)
     stage(bare, "Passes")
     assert "Nobody asked for this while the kernel ran" in bare.element.inner_text()
     assert_readable(bare.element)
@@ -208,11 +203,23 @@ def train(w, x):
 train(jnp.ones((4, 3)), jnp.ones((5, 4)));"""
 
 
+@pytest.fixture(scope="module")
+def opened(lab_of_file: Lab) -> Notebook:
+    return lab_of_file.open([LOAD, GRADIENT])
+
+
+@pytest.fixture
+def gradient(opened: Notebook) -> tuple[Notebook, View]:
+    """The view of the cell, run in a new kernel."""
+    opened.dark(False)
+    opened.restart()
+    opened.run_all()
+    return opened, views(opened.output(1))[0]
+
+
 @pytest.mark.timeout(300)
-def test_the_stages_are_asked_for_in_jupyterlab(lab: Lab) -> None:
-    notebook = lab.open([LOAD, GRADIENT])
-    notebook.run_all()
-    view = views(notebook.output(1))[0]
+def test_the_stages_are_asked_for_in_jupyterlab(gradient: tuple[Notebook, View]) -> None:
+    notebook, view = gradient
     stage(view, "Transformations")
     view.element.get_by_role("button", name="Show transformations").click()
     expect(view.element.locator(".jitscope-step")).to_have_count(3, timeout=30_000)
@@ -227,11 +234,9 @@ def test_the_stages_are_asked_for_in_jupyterlab(lab: Lab) -> None:
 
 
 @pytest.mark.timeout(300)
-def test_what_a_click_found_is_saved_with_the_notebook(lab: Lab) -> None:
-    notebook = lab.open([LOAD, GRADIENT])
-    notebook.run_all()
+def test_what_a_click_found_is_saved_with_the_notebook(gradient: tuple[Notebook, View], lab_of_file: Lab) -> None:
+    notebook, view = gradient
     notebook.save()
-    view = views(notebook.output(1))[0]
     stage(view, "Transformations")
     view.element.get_by_role("button", name="Show transformations").click()
     steps = view.element.locator(".jitscope-step")
@@ -240,7 +245,7 @@ def test_what_a_click_found_is_saved_with_the_notebook(lab: Lab) -> None:
     wait(notebook.page, DIRTY, "the notebook has something to save")
     assert steps.nth(2).get_attribute("aria-current") == "step"  # nothing was drawn again
     notebook.save()
-    lab.delete_kernels()
+    lab_of_file.delete_kernels()
     notebook.reload()
     saved = views(notebook.output(1))[0]
     stage(saved, "Transformations")

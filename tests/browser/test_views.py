@@ -13,27 +13,48 @@ from tests.browser.programs import LAYER, LOAD, PROGRAMS
 from tests.browser.view import TABS, View, views
 
 
-@pytest.fixture
-def layer(lab: Lab) -> tuple[Notebook, View]:
-    notebook = lab.open([LOAD, LAYER])
+CLOCK = """import time
+_jitscope_clock = {}
+def _start(info): _jitscope_clock["start"] = time.perf_counter()
+def _stop(result):
+    if "start" in _jitscope_clock:  # the cell that registers this began unseen
+        _jitscope_clock.setdefault("cells", []).append(time.perf_counter() - _jitscope_clock["start"])
+get_ipython().events.register("pre_run_cell", _start)
+get_ipython().events.register("post_run_cell", _stop)"""
+AGAIN = "%%jit\nlayer(jnp.ones((40, 20)), w, b);"
+MARKUP = "<img src=x onerror=\\\"document.title='broken'\\\"><script>document.title='broken'</script>"
+HOSTILE = f'%%jit\ndef f(d):\n    return d["{MARKUP}"] * 2  # {MARKUP}\nf({{"{MARKUP}": jnp.ones(3)}});'
+CELLS = [LOAD, CLOCK, *(cell for cell, _ in PROGRAMS.values()), AGAIN, HOSTILE]
+
+
+@pytest.fixture(scope="module")
+def book(lab_of_file: Lab) -> Notebook:
+    notebook = lab_of_file.open(CELLS)
     notebook.run_all()
-    return notebook, views(notebook.output(1))[0]
+    return notebook
+
+
+@pytest.fixture
+def layer(book: Notebook) -> tuple[Notebook, View]:
+    """The view of one cell, closed and in the light."""
+    book.dark(False)
+    view = views(book.output(2))[0]
+    view.close()
+    return book, view
 
 
 # --- content, compared with the compiler ------------------------------------------------------------------------------
 
 
 @pytest.mark.timeout(300)
-def test_graphs_and_fusions_are_the_compilers(lab: Lab) -> None:
-    notebook = lab.open([LOAD, *(cell for cell, _ in PROGRAMS.values())])
-    notebook.run_all()
-    for number, (name, (_, call)) in enumerate(PROGRAMS.items(), start=1):
-        view = views(notebook.output(number))[0]
-        said = truth.ask(notebook, call)
+def test_graphs_and_fusions_are_the_compilers(book: Notebook) -> None:
+    for number, (name, (_, call)) in enumerate(PROGRAMS.items(), start=2):
+        view = views(book.output(number))[0]
+        said = truth.ask(book, call)
         _check_jaxpr_graph(view, name, said)
         _check_hlo_graph(view, name, said)
         _check_fusions(view, name, said)
-        notebook.screenshot(f"program-{name}", notebook.cell(number))
+        book.screenshot(f"program-{name}", book.cell(number))
 
 
 def _check_jaxpr_graph(view: View, name: str, said: truth.Truth) -> None:
@@ -77,19 +98,9 @@ def test_hovering_a_node_shows_the_line_of_the_cell(layer: tuple[Notebook, View]
         assert line in view.hover(by_label[label]), label
 
 
-def test_stages_took_time_and_no_more_than_the_cell(lab: Lab) -> None:
-    clock = """import time
-_jitscope_clock = {}
-def _start(info): _jitscope_clock["start"] = time.perf_counter()
-def _stop(result):
-    if "start" in _jitscope_clock:  # the cell that registers this began unseen
-        _jitscope_clock.setdefault("cells", []).append(time.perf_counter() - _jitscope_clock["start"])
-get_ipython().events.register("pre_run_cell", _start)
-get_ipython().events.register("post_run_cell", _stop)"""
-    notebook = lab.open([LOAD, clock, LAYER])
-    notebook.run_all()
-    wall = notebook.ask("_jitscope_clock['cells'][-1]")
-    view = views(notebook.output(2))[0]
+def test_stages_took_time_and_no_more_than_the_cell(layer: tuple[Notebook, View]) -> None:
+    notebook, view = layer
+    wall = notebook.ask("_jitscope_clock['cells'][0]")
     view.open("timing")
     stages = view.element.locator(".jitscope-stage:not(.jitscope-total)").evaluate_all(
         "all => all.map(stage => [stage.dataset.stage, parseFloat(stage.dataset.seconds)])"
@@ -107,26 +118,20 @@ def test_steady_time_is_measured_by_the_button(layer: tuple[Notebook, View]) -> 
     assert 0 < view.document()["compilations"][0]["timing"]["steady"]["median"]["value"] < 1
 
 
-def test_a_recompilation_is_explained(lab: Lab) -> None:
-    notebook = lab.open([LOAD, LAYER, "%%jit\nlayer(jnp.ones((40, 20)), w, b);"])
-    notebook.run_all()
-    view = views(notebook.output(2))[0]
+def test_a_recompilation_is_explained(book: Notebook) -> None:
+    view = views(book.output(CELLS.index(AGAIN)))[0]
     view.open("recompiles")
     card = view.element.locator(".jitscope-card").first
     for part in ("layer", "x", "f32[64,20]", "f32[40,20]"):
         expect(card).to_contain_text(part)
 
 
-def test_names_are_text_and_never_markup(lab: Lab) -> None:
-    hostile = "<img src=x onerror=\\\"document.title='broken'\\\"><script>document.title='broken'</script>"
-    cell = f'%%jit\ndef f(d):\n    return d["{hostile}"] * 2  # {hostile}\nf({{"{hostile}": jnp.ones(3)}});'
-    notebook = lab.open([LOAD, cell])
-    notebook.run_all()
-    view = views(notebook.output(1))[0]
+def test_names_are_text_and_never_markup(book: Notebook) -> None:
+    view = views(book.output(CELLS.index(HOSTILE)))[0]
     for tab in TABS:
         view.open(tab)
     view.open("graph")
-    assert notebook.page.title() != "broken"
+    assert book.page.title() != "broken"
     assert view.element.locator("img, script").count() == 0
     assert "onerror" in view.element.inner_text()
 
@@ -156,30 +161,16 @@ def test_views_come_back_when_the_page_is_loaded_anew(layer: tuple[Notebook, Vie
     before = view.document()
     notebook.save()
     notebook.reload()
-    again = views(notebook.output(1))[0]
+    again = views(notebook.output(2))[0]
     assert again.document() == before
     again.open("graph")
     assert again.nodes("equation", "scope")
-
-
-def test_views_come_back_without_a_kernel(layer: tuple[Notebook, View], lab: Lab) -> None:
-    notebook, view = layer
-    before = view.document()["compilations"][0]["jaxpr"]
-    notebook.save()
-    lab.delete_kernels()
-    notebook.reload()
-    again = views(notebook.output(1))[0]
-    assert again.document()["compilations"][0]["jaxpr"] == before
-    again.open("fusion")
-    assert again.element.locator(".jitscope-kernel").count() > 0
 
 
 def test_everything_is_reached_by_keyboard(layer: tuple[Notebook, View]) -> None:
     notebook, view = layer
     keyboard = notebook.page.keyboard
     headline = view.headline()
-    if headline.get_attribute("aria-expanded") == "true":
-        headline.press("Enter")
     headline.press("Enter")
     expect(headline).to_have_attribute("aria-expanded", "true")
 

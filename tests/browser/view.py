@@ -7,6 +7,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.notebook import wait
 
 
+MOUNTED = "() => [...document.querySelectorAll('.jitscope')].every(element => element.__jitscope)"
 TABS = ("graph", "fusion", "stages", "timing", "memory", "values", "recompiles")
 
 
@@ -36,6 +37,12 @@ class View:
         expect(self.element.locator(f"[role=tab][data-tab={tab}]").first).to_have_attribute("aria-selected", "true")
         if tab == "graph":
             self.settle()
+
+    def close(self) -> None:
+        """As it was when it came: closed, nothing selected."""
+        self.select(None)
+        if self.headline().get_attribute("aria-expanded") == "true":
+            self.headline().click()
 
     def stage(self, name: str) -> None:
         """One of the stages of the open tab Stages: "trace", "passes", …"""
@@ -144,8 +151,7 @@ class View:
 def views(scope: Locator) -> list[View]:
     """The views inside an element, once there is one and all are mounted."""
     expect(scope.locator(".jitscope").first).to_be_visible()
-    mounted = "() => [...document.querySelectorAll('.jitscope')].every(element => element.__jitscope)"
-    wait(scope.page, mounted, "every view is mounted")
+    wait(scope.page, MOUNTED, "every view is mounted")
     return [View(element) for element in scope.locator(".jitscope").all()]
 
 
