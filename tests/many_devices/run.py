@@ -33,6 +33,7 @@ def main(root: str, names: list[str]) -> None:
     import tests.many_devices.cases_of_exports
     import tests.many_devices.cases_of_inputs
     import tests.many_devices.cases_of_nesting
+    import tests.many_devices.cases_of_one_device
     import tests.many_devices.cases_of_partitioning
     import tests.many_devices.cases_of_parts
     import tests.many_devices.cases_of_spread_operations

@@ -10,7 +10,7 @@ import numpy as np
 from .. import tree
 from ..backend.array import Array, placed, stays, to_array, unshared
 from ..backend.guarding import guard, unguarded
-from ..backend.placement import device_of_request, is_layout, laid_out, moved
+from ..backend.placement import by_device, device_of_request, is_layout, laid_out, moved
 from ..core import config, dtypes
 from ..core.trace import Tracer
 from ..xla import client
@@ -79,13 +79,13 @@ def _moved(leaf: Any, device: Any, free: bool, may_alias: bool | None) -> Any:
             new = stays(Array(client.copy_to_device(array.buf, home), array.aval))
         return _freed(array, new, free and array is leaf)
     if (device is None or home == device) and (may_alias is not False or array is not leaf):
-        return array if device is None else stays(array)
+        return array if device is None else stays(by_device(array))
     if device is None or device == home:
         new = Array(client.copy_to_device(array.buf, home), array.aval)
     else:
         new = placed(array, device)
     if device is not None:
-        stays(new)
+        new = stays(by_device(new))
     return _freed(array, new, free and array is leaf)
 
 

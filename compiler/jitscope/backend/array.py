@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core import config, dtypes, notices
+from ..core import config, dtypes, meshes_in_force, notices
 from ..core.avals import ShapedArray, aval_of, from_protocol, is_python_scalar, not_an_array, physical, refuse_masked
 from ..core.config import settings
 from ..core.dtypes import canonicalize
@@ -208,7 +208,7 @@ class Array(Operators):
     @property
     def committed(self) -> bool:
         """Whether it stays where it is: the user put it there, or it is spread over several devices."""
-        return is_put(self.buf) or client.is_spread(self.buf)
+        return is_put(self.buf) or client.is_spread(self.buf) or self.buf._sharding.said is not None
 
     _committed = committed
 
@@ -424,8 +424,11 @@ def _checked_int(x: Any, dtype: Any) -> np.ndarray:
 
 @cache
 def one_device() -> bool:
-    """Whether the process has a single device, so that nobody need ask where an array is."""
-    return len(client.all_devices()) == 1
+    """Whether the process has a single device, and no mesh names it, so that nobody need ask where an array is."""
+    return len(client.all_devices()) == 1 and not meshes_in_force.named
+
+
+meshes_in_force.on_first_mesh.append(one_device.cache_clear)
 
 
 def device_for(values: Sequence[Any]) -> Any:

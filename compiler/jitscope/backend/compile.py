@@ -26,7 +26,7 @@ from ..xla import client, donations, mappings, mlir, processes
 from ..xla.callbacks import answer, calls_python
 from ..xla.garbage import collect, due
 from ..xla.program import Executable, RuntimeFailure, compile_options, translate
-from ..xla.spread import Spread
+from ..xla.spread import Named, Spread, called
 from .array import Array, one_device, placed, result_of, to_array
 from .disk import programs as disk
 from .donating import owned, usable, warn_unusable
@@ -138,6 +138,16 @@ class SpreadProgram(Program):
         return super().run(self.placed(bufs))
 
 
+class NamedProgram(Program):
+    """A program on one device whose results are known by a mesh of it: `names` are their layouts."""
+
+    __slots__ = ("names",)
+
+    def run(self, bufs: Sequence[Any]) -> list[Array]:
+        outs = super().run(bufs)
+        return [Array(called(x.buf, at), x.aval) if type(x) is Array else x for x, at in zip(outs, self.names)]
+
+
 def _donation(debug: DebugInfo, argument: int, handle: Any) -> donations.Story:
     """Who took the memory of a donated argument, in words. (It holds no program: stories outlive those.)"""
     names = debug.arg_names
@@ -236,7 +246,8 @@ def compile_jaxpr(
     are the indices of arguments whose memory results may take; UserWarning tells of those that no result fits. `lowered`
     is what `lower_closed` gave, if it was called. `keep_unused`: the program takes the arguments that nobody reads, too.
     """
-    device = device or client.default_device()
+    names = device.outs if type(device) is Named else None
+    device = device.group if type(device) is Named else device or client.default_device()
     closed = purified(closed)[0]
     if not all(is_static(a.shape) for a in closed.in_avals):
         raise NotImplementedError(
@@ -268,10 +279,12 @@ def compile_jaxpr(
         with _lock:
             _entries[where] = entry
         _watch_mappings()
-    kind = SpreadProgram if type(device) is Spread else Program
+    kind = SpreadProgram if type(device) is Spread else Program if names is None else NamedProgram
     program = kind(entry, hidden, kept, len(closed.in_avals), closed.out_avals, reused, donated, closed.jaxpr.debug)
     if isinstance(program, SpreadProgram):
         program.spread = device
+    if isinstance(program, NamedProgram):
+        program.names = names
     return program
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import inspect
 import time
+import weakref
 from collections.abc import Callable
 from enum import Enum
 from types import MethodType
@@ -25,7 +26,7 @@ from ..core.avals import aval_of
 from ..core.config import scoped, settings
 from ..core.errors import stepped_on
 from ..core.folding import fold
-from ..core.meshes_in_force import mesh_in_force
+from ..core.meshes_in_force import mesh_in_force, on_first_mesh
 from ..core.staging import eval_jaxpr, recording
 from ..core.trace import Tracer, _current, current_trace, evaluating, running_line
 from ..xla import client
@@ -59,6 +60,18 @@ class Configuration(NamedTuple):
     shardings: Any = None
 
 
+_of_one_device: weakref.WeakSet[JitFunction] = weakref.WeakSet()
+
+
+def _ask_for_places() -> None:
+    for function in _of_one_device:
+        function._one_device = False
+    _of_one_device.clear()
+
+
+on_first_mesh.append(_ask_for_places)
+
+
 class JitFunction:
     """A function compiled by tracing; made by `jitscope.jit`, which documents it."""
 
@@ -82,6 +95,8 @@ class JitFunction:
         asked = shardings and shardings.key
         self._caches = caches_of(fun, Configuration(spec.key, options, device, auto_static, keep_unused, asked))
         self._one_device = one_device() and shardings is None
+        if self._one_device:
+            _of_one_device.add(self)
         self._all_dynamic = not spec.statics
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -141,14 +156,14 @@ class JitFunction:
             raise
 
     def _over_devices(self, args: tuple, kwargs: dict[str, Any]) -> tuple[Ready | None, list[Any]]:
-        """The program of a call met before whose arrays are all spread over one group of devices, and its buffers."""
+        """The program of a call met before whose arrays are all on one device or spread over one group, and its buffers."""
         found = call_key(self._spec, self._auto, args, dict(sorted(kwargs.items())) if kwargs else kwargs)
         if found is None or not found[1]:
             return None, []
         key, bufs = found
         layouts = [getattr(buf, "_sharding", None) for buf in bufs]
         group = getattr(layouts[0], "_device", None)
-        if type(group) is not client.Group or any(getattr(at, "_device", None) is not group for at in layouts):
+        if group is None or any(getattr(at, "_device", None) is not group for at in layouts):
             return None, []
         try:
             return self._caches.calls.get((group, mesh_in_force(), *layouts, *key)), bufs

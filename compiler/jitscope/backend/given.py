@@ -20,7 +20,7 @@ class Given:
     __slots__ = ("_device", "_leaves")
 
     def __init__(self, leaves: Sequence[Any], device: Any = None):
-        self._device = device.group if type(device) is client.Spread else device
+        self._device = device.group if isinstance(device, (client.Spread, client.Named)) else device
         self._leaves = [held(x) for x in leaves]
 
     def arrays(self) -> list[Array] | None:

@@ -23,7 +23,9 @@ class DevicePut(FunctionCall):
 
     def evaluate(self, args, /, *, device, source):
         (x,) = args
-        return [laid_out(x, device) if is_layout(device) else placed(x, device)]
+        if is_layout(device):
+            return [laid_out(x, device)]
+        return [by_device(placed(x, device))]
 
     def lower(self, ctx, x, /, *, device, source):
         return [x]
@@ -44,6 +46,13 @@ class DevicePut(FunctionCall):
 
 
 device_put_p = DevicePut("device_put")
+
+
+def by_device(array: Array) -> Array:
+    """An array on one device, known by that alone and by no mesh of it."""
+    if array.buf._sharding.said is None or client.is_spread(array.buf):
+        return array
+    return Array(client.called(array.buf, client.sharding_of(array.place)), array.aval)
 
 
 def is_layout(x: Any) -> bool:

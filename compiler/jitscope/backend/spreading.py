@@ -15,7 +15,7 @@ from ..core.resharding import typed_as as typed
 from ..core.shardings import NamedSharding, PartitionSpec, SingleDeviceSharding, names_of
 from ..xla import client, parts
 from ..xla.resharding import in_layout
-from ..xla.spread import Group, Layout, Spread
+from ..xla.spread import Group, Layout, Named, Spread
 from .array import Array, stays, to_array
 
 
@@ -178,13 +178,39 @@ def spread_for(
     given = [_mesh_of(at) for at in sorted((at for at in layouts if isinstance(at, Layout)), key=_is_whole)]
     mesh = next(iter([*wanted, *given]), None) or mesh_of_program(closed) or _mesh_in_force(closed)
     if mesh is None and not isinstance(device, Group):
-        return device
+        return _on_one(closed, layouts, device, outs, fixed)
     mesh = _of_types(closed, mesh or device.mesh)
     group = place_of(mesh)
     _check_devices(closed, layouts, fixed, [*wanted, *meshes_of(closed)], group)
     ins = tuple(at if at is not None and at._device is group else parts.replicated(group) for at in layouts)
     results = [_said(s, a, mesh) for s, a in zip(outs or [None] * len(closed.out_avals), closed.out_avals)]
     return Spread(group, ins, tuple(None if s is None else layout_for(s, a) for s, a in zip(results, closed.out_avals)), mesh, chosen)  # fmt: skip
+
+
+def _on_one(
+    closed: ClosedJaxpr, layouts: Sequence[Any], device: Any, outs: Sequence[Any], fixed: Sequence[bool]
+) -> Any:
+    """The device, and how the results are known where a mesh of it is named: as asked, as their types say, as the first argument
+    (of an operation by itself, the first that has a name) where all that have a name have its, else whole."""
+    said = [getattr(at, "said", None) for at in layouts]
+    told = [s for s in said if s is not None]
+    if told and said[0] is None and fixed and fixed[0]:
+        told = []  # the first argument was put on the device itself
+    asked = [s for s in outs if isinstance(s, NamedSharding)]
+    mesh = next((s.mesh for s in [*asked, *told]), None) or next(meshes_of(closed), None) or current_mesh()
+    if mesh is None or place_of(mesh) is not device:
+        return device
+    mesh = _of_types(closed, mesh)
+    first = said.index(told[0]) if told and not fixed else 0
+    alike = told and said[first] is not None and not mesh.explicit_axes and all(s is said[first] for s in told)
+    like, rank = (said[first], closed.in_avals[first].ndim) if alike else (None, None)
+    results = [
+        _said(s, a, mesh) or (like if a.ndim == rank else NamedSharding(mesh, PartitionSpec()))
+        for s, a in zip(outs or [None] * len(closed.out_avals), closed.out_avals)
+    ]
+    home = client.sharding_of(device)
+    ins = tuple(home if at is None or at._device is not device else at for at in layouts)
+    return Named(device, ins, tuple(map(layout_for, results, closed.out_avals)))
 
 
 def _mesh_in_force(closed: ClosedJaxpr) -> Mesh | None:

@@ -23,7 +23,7 @@ from ..core.jaxpr import ClosedJaxpr
 from ..core.trace import Tracer
 from ..symbolic.dimension import Dim
 from ..xla import mlir
-from ..xla.spread import Spread
+from ..xla.spread import Named, Spread
 from .arguments import Arguments
 from .array import Array, device_for, layouts_text, one_device, placed
 from .compile import Program, compile_jaxpr, lower_closed
@@ -393,8 +393,8 @@ class CompiledStage(_Stage):
             raise TypeError(
                 f"{name} is compiled, it cannot be traced or transformed any more: call the function it was made from"
             )
-        place = self._device.group if type(self._device) is Spread else self._device
-        if place is self._device and any(type(x) is Array for x in leaves) and device_for(leaves) != place:
+        place = self._device.group if isinstance(self._device, (Spread, Named)) else self._device
+        if type(self._device) is not Spread and any(type(x) is Array for x in leaves) and device_for(leaves) != place:
             raise TypeError(f"{name} was compiled for {place}; its arguments are on {device_for(leaves)}")
         arrays = [x if type(x) is Ref else placed(x, place) for x in leaves]
         for array, aval, path in zip(arrays, stage.jaxpr.in_avals, stage.jaxpr.jaxpr.debug.arg_names):
@@ -443,13 +443,16 @@ class CompiledStage(_Stage):
     def input_shardings(self) -> Any:
         """How each argument is laid out, in their structure."""
         device, count = self._device, self.in_tree.num_leaves
-        return self.in_tree.unflatten(_said(device.ins if type(device) is Spread else [None] * count, device))
+        return self.in_tree.unflatten(
+            _said(device.ins if isinstance(device, (Spread, Named)) else [None] * count, device)
+        )
 
     @property
     def output_shardings(self) -> Any:
         """How each result is laid out, in their structure."""
         device, count = self._device, self.out_tree.num_leaves
-        layouts = self._program.executable.layouts if type(device) is Spread else [None] * count
+        found = self._program.executable.layouts if type(device) is Spread else getattr(device, "outs", None)
+        layouts = [None] * count if found is None else found
         return self.out_tree.unflatten(_said(layouts, device))
 
     def __repr__(self) -> str:
@@ -461,5 +464,6 @@ def _said(layouts: Sequence[Any], device: Any) -> list[Any]:
     from ..core.shardings import NamedSharding, PartitionSpec, SingleDeviceSharding
 
     if type(device) is not Spread:
-        return [SingleDeviceSharding(device) for _ in layouts]
+        one = SingleDeviceSharding(device.group if type(device) is Named else device)
+        return [one if at is None or at.said is None else at.said for at in layouts]
     return [NamedSharding(device.mesh, PartitionSpec()) if at.said is None else at.said for at in layouts]

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..xla.devices import all_devices
 from .config import override
-from .meshes_in_force import abstract, concrete, mesh_in_force
+from .meshes_in_force import a_mesh_is_made, abstract, concrete, mesh_in_force
 
 
 class AxisType(enum.Enum):
@@ -134,6 +134,8 @@ class Mesh(_Grid):
         key = (tuple(devices.flat), devices.shape, names, types)
         found = _meshes.get(key)
         if found is None:
+            if devices.size:
+                a_mesh_is_made()
             made = object.__new__(cls)
             made.devices = np.array(devices, dtype=object, copy=True)
             made.devices.flags.writeable = False

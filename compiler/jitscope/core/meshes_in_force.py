@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,19 @@ if TYPE_CHECKING:
 
 concrete: ContextVar[Mesh | None] = ContextVar("jitscope_mesh", default=None)
 abstract: ContextVar[AbstractMesh | None] = ContextVar("jitscope_abstract_mesh", default=None)
+
+
+named = False
+on_first_mesh: list[Callable[[], None]] = []
+
+
+def a_mesh_is_made() -> None:
+    """From now on arrays on one device may be known by meshes, too: tell those who went by devices alone."""
+    global named
+    if not named:
+        named = True
+        for tell in on_first_mesh:
+            tell()
 
 
 def current_mesh() -> Mesh | None:

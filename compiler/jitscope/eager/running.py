@@ -17,7 +17,7 @@ from ..backend.watching import Run, watched
 from ..core.avals import ShapedArray
 from ..core.config import settings
 from ..core.jaxpr import ClosedJaxpr, DebugInfo
-from ..core.meshes_in_force import mesh_in_force
+from ..core.meshes_in_force import mesh_in_force, on_first_mesh
 from ..core.recent import Recent
 from ..core.staging import trace_to_jaxpr
 from ..xla import client
@@ -52,6 +52,9 @@ def clear_programs() -> None:
     """Forget the programs of single operations and of the functions of the library."""
     for cache in _caches:
         cache.clear()
+
+
+on_first_mesh.append(clear_programs)
 
 
 def _let_go() -> None:

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from . import buffers, mlir, versions
+from . import buffers, mlir
 from .devices import sharding_of
 from .parts import assembled, index_map, put_pieces, relaid, replicated
 from .program import Executable, compile_options
 from .reading import to_numpy
-from .spread import Group, Layout, Spread
+from .spread import Group, Layout, Spread, called
 
 
 def on(buf: Any, place: Any) -> Any:
@@ -45,7 +45,7 @@ def _on_one(buf: Any, dtype: Any, at: Any) -> Any:
         made = buffers.put(np.asarray(to_numpy(buf, dtype)), at._device)
     else:
         made = buf if buf._sharding._device == at._device else buffers.copy_to_device(buf, at._device)
-    return versions.rewrapped(made, made.aval, at) if at.said is not None else made
+    return called(made, at)
 
 
 def put_value(value: np.ndarray, at: Layout) -> Any:

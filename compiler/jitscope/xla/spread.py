@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from . import versions
 from .runtime import xc
 
 
-__all__ = ["Group", "Layout", "Spread", "is_spread"]
+__all__ = ["Group", "Layout", "Named", "Spread", "called", "is_spread"]
 
 
 class Group:
@@ -54,6 +55,11 @@ def is_spread(buf: Any) -> bool:
     return type(buf._sharding) is Layout
 
 
+def called(buf: Any, at: Any) -> Any:
+    """The buffer, known by that layout on its device."""
+    return buf if buf._sharding is at else versions.rewrapped(buf, buf.aval, at)
+
+
 class Spread(NamedTuple):
     """Where a program runs that is spread over a group: the layouts of its arguments and results. It stands where a device
     stands. Of a result whose layout is None XLA chooses: `choose(proto, shape, group, mesh)` gives the `Layout` of what it chose."""
@@ -82,3 +88,12 @@ class Spread(NamedTuple):
         return repr(self.group)
 
     __repr__ = __str__
+
+
+class Named(NamedTuple):
+    """Where a program runs that is on one device (`group`), some of whose arguments or results are known by a mesh of it: how
+    they lie."""
+
+    group: Any
+    ins: tuple[Any, ...]
+    outs: tuple[Any, ...]
