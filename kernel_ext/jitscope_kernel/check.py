@@ -1,11 +1,15 @@
 """`jitscope check`: the sharp bits of programs, from a look at them and, if asked, from running them."""
 
 from __future__ import annotations
+import __future__
 
 import argparse
+import ast
 import builtins
 import contextlib
+import functools
 import json
+import operator
 import os
 import sys
 import types
@@ -15,7 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from jitscope import config
+from jitscope import config, jaxwatch
 from jitscope.advise import CATALOGUE, Diagnostic, heard, look, together
 from jitscope.advise.program import Program, ProgramError, read
 from jitscope.advise.watch import Watch
@@ -119,12 +123,31 @@ def _options_of_its_own() -> Iterator[None]:
 
 def _run_code(text: str, path: str, scope: dict[str, Any], watch: Watch) -> None:
     try:
-        exec(compile(text, path, "exec"), scope)
+        for code in _statements(text, path):
+            exec(code, scope)
+            if jaxwatch.there():  # as soon as the program has imported jax
+                jaxwatch.attach()
     except SystemExit:
         pass
     except BaseException as error:
         watch.failed(error)
         print(f"jitscope check: the program ended with {type(error).__name__}: {_first_line(error)}", file=sys.stderr)
+    finally:
+        jaxwatch.detach()
+
+
+def _statements(text: str, path: str) -> Iterator[types.CodeType]:
+    """A program's statements one by one, what it imports from `__future__` being in force in each."""
+    whole = compile(text, path, "exec", dont_inherit=True)
+    for at, node in enumerate(ast.parse(text, path).body):
+        if at == 0 or not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):  # no second docstring
+            one = ast.Module([node], [])
+            yield compile(one, path, "exec", whole.co_flags & _FUTURE, dont_inherit=True)
+
+
+_FUTURE = functools.reduce(
+    operator.or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+)
 
 
 def _first_line(error: BaseException) -> str:

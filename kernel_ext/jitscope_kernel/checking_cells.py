@@ -9,6 +9,7 @@ from dataclasses import replace
 from IPython.core.compilerop import CachingCompiler
 from IPython.core.interactiveshell import InteractiveShell
 
+from jitscope import jaxwatch
 from jitscope.advise import Diagnostic, Span
 from jitscope.advise.program import Program
 from jitscope.advise.watch import Watch
@@ -27,7 +28,8 @@ def run_cells(program: Program) -> list[Diagnostic]:
     """What a run of the cells shows, up to the first that fails; lines are those of the program's text."""
     shell = InteractiveShell.instance(compiler_class=_Compiler)
     shell.reset()
-    with Watch(values=True) as watch, contextlib.redirect_stdout(sys.stderr):
+    with Watch(values=True) as watch, contextlib.redirect_stdout(sys.stderr), contextlib.ExitStack() as stack:
+        stack.callback(jaxwatch.detach)
         for number, source in enumerate(program.magic):
             _Compiler.number = number
             result = shell.run_cell(source, store_history=True)
@@ -35,6 +37,8 @@ def run_cells(program: Program) -> list[Diagnostic]:
             if error is not None:
                 watch.failed(error)
                 break
+            if jaxwatch.there():
+                jaxwatch.attach()
     found = []
     for one in watch.found():
         if one.file.startswith("<cell "):

@@ -105,6 +105,9 @@ KINDS = {
     "numpy": ("@jax.jit\ndef f(x):\n    return np.sin(x).sum()\nf(jnp.ones(3))\n", "jnp.sin(x)"),
     "a mask": ("@jax.jit\ndef f(x):\n    return x[x > 0].sum()\nf(jnp.ones(3))\n", "jnp.where(x > 0, x, 0).sum()"),
     "a window": ("@jax.jit\ndef f(x, i):\n    return x[i:i + 2]\nf(jnp.ones(4), 1)\n", "lax.dynamic_slice_in_dim(x, i, 2)"),
+    "a window before": ("@jax.jit\ndef f(x, n):\n    return x[n - 1:n]\nf(jnp.ones(4), 1)\n", "lax.dynamic_slice_in_dim(x, n - 1, 1)"),
+    "a window of columns": ("@jax.jit\ndef f(x, n):\n    return x[:, n:2 + n]\nf(jnp.ones((4, 4)), 1)\n", "lax.dynamic_slice_in_dim(x, n, 2, axis=1)"),
+    "a block": ("@jax.jit\ndef f(x, i):\n    k = 2\n    return x[..., i * k:(i + 1) * k, 0]\nf(jnp.ones((4, 4)), 1)\n", "lax.dynamic_slice_in_dim(x, i * k, k, axis=-2)[..., :, 0]"),
     "an element": ("@jax.jit\ndef f(x):\n    x[0] = 1.0\n    return x\nf(jnp.ones(4))\n", "x = x.at[0].set(1.0)"),
     "how many": ("@jax.jit\ndef f(x):\n    return jnp.nonzero(x)[0]\nf(jnp.ones(4))\n", "jnp.nonzero(x, size=x.size, fill_value=0)"),
     "a method": (

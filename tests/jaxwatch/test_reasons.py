@@ -7,7 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jitscope import observe
+from jitscope import jaxwatch, observe
+from jitscope.advise.program import read
+from jitscope_kernel.check import check
 from jitscope_widgets import validate
 
 
@@ -167,3 +169,15 @@ def test_a_function_under_pmap_is_called_by_its_name_and_each_equation_has_a_lin
     first = scaled_by_all.__code__.co_firstlineno
     lines = {node["label"]: node["positions"][0]["line"] for node in nodes if node["kind"] == "equation"}
     assert lines["squeeze"] == first and lines["mul"] == first + 1
+
+
+def test_a_check_that_runs_a_program_tells_of_its_recompilations(tmp_path):
+    file = tmp_path / "program.py"
+    program = (
+        '"""Its own text."""\nfrom __future__ import annotations\nimport functools\nimport jax, jax.numpy as jnp\n'
+        '@functools.partial(jax.jit, static_argnames="n")\ndef f(x: Unknown, n):\n    return x * n\n'
+        '"not its text"\nassert __doc__ == "Its own text."\nfor n in range(3):\n    f(jnp.ones(2), n=n)\n'
+    )
+    file.write_text(program)
+    assert [(one.one.id, one.line) for one in check(read(str(file)), run=True)] == [("recompile-static-value", 11)]
+    assert jaxwatch.current() is None

@@ -7,6 +7,7 @@ it keeps silent.
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -263,18 +264,88 @@ def _indexed(path: list[ast.AST]) -> tuple[ast.Subscript, ast.AST | None, ast.AS
 
 
 def _slice(path: list[ast.AST]) -> Rewrite | None:
+    """x[i:i + 2], along each axis that has such bounds; x[:n] and x[n:] of the first axis."""
     found = _indexed(path)
-    if found is None or not isinstance(found[0].slice, ast.Slice) or found[0].slice.step is not None:
+    if found is None:
         return None
-    node, array, lower, upper = found[0], ast.unparse(found[0].value), found[0].slice.lower, found[0].slice.upper
-    match upper:
-        case ast.BinOp(left=start, op=ast.Add(), right=size) if lower and ast.unparse(start) == ast.unparse(lower):
-            return Rewrite(node, f"lax.dynamic_slice_in_dim({array}, {ast.unparse(lower)}, {ast.unparse(size)})")
-        case ast.expr() if lower is None:
+    node, array = found[0], ast.unparse(found[0].value)
+    index = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    moving = {at: one for at, one in enumerate(index) if isinstance(one, ast.Slice) and not _is_fixed(one)}
+    if not moving or any(one.step is not None for one in moving.values()):
+        return None
+    match index:
+        case [ast.Slice(lower=None, upper=ast.expr() as upper)]:
             return Rewrite(node, f"jnp.where(jnp.arange({array}.shape[0]) < {ast.unparse(upper)}, {array}, 0)")
-        case None if lower is not None:
+        case [ast.Slice(lower=ast.expr() as lower, upper=None)]:
             return Rewrite(node, f"jnp.where(jnp.arange({array}.shape[0]) >= {ast.unparse(lower)}, {array}, 0)")
-    return None
+    for at, one in moving.items():
+        size, axis = _length(one), _axis(index, at)
+        if size is None or axis is None or one.lower is None:
+            return None
+        along = f", axis={axis}" if axis else ""
+        array = f"lax.dynamic_slice_in_dim({array}, {ast.unparse(one.lower)}, {size}{along})"
+    rest = [ast.Slice() if at in moving else one for at, one in enumerate(index)]
+    if all(ast.unparse(one) in (":", "...") for one in rest):
+        return Rewrite(node, array)
+    return Rewrite(node, f"{array}[{', '.join(map(ast.unparse, rest))}]")
+
+
+def _is_fixed(one: ast.Slice) -> bool:
+    return not any(isinstance(node, ast.Name | ast.Call) for node in ast.walk(one))
+
+
+def _axis(index: list[ast.expr], at: int) -> int | None:
+    """The axis of the array that an element of an index is for; None where the text does not tell."""
+    ends = any(ast.unparse(one) == "..." for one in index[:at])
+    counted = index[at + 1 :] if ends else index[:at]
+    if any(not isinstance(one, ast.Slice) and not _is_number(one) for one in counted):
+        return None
+    return at - len(index) if ends else at
+
+
+def _is_number(node: ast.expr) -> bool:
+    number = node.operand if isinstance(node, ast.UnaryOp) else node
+    return isinstance(number, ast.Constant) and type(number.value) is int
+
+
+def _length(one: ast.Slice) -> str | None:
+    """The length of a slice where it follows from the text of its bounds: 2 of `n - 1:n + 1`, `k` of `i * k:(i + 1) * k`."""
+    if one.lower is None or one.upper is None:
+        return None
+    lower, upper = _polynomial(one.lower), _polynomial(one.upper)
+    left = {key: upper.get(key, 0) - lower.get(key, 0) for key in upper | lower}
+    left = {key: count for key, count in left.items() if count}
+    if not left or (list(left) == [()] and left[()] < 0) or len(left) >= len(upper | lower):
+        return None
+    terms = [" * ".join([*([str(abs(n))] if abs(n) != 1 or not key else []), *key]) for key, n in left.items()]
+    signs = ["-" if n < 0 else "+" for n in left.values()]
+    text = " ".join(part for pair in zip(signs, terms) for part in pair)
+    if list(left.values()) == [1]:
+        return ast.unparse(ast.parse(terms[0]))
+    return text.removeprefix("+ ") if text.startswith("+ ") else "-" + text[2:]
+
+
+_Polynomial = dict[tuple[str, ...], int]
+"""Sums of products of expressions, with their factors."""
+
+
+def _polynomial(node: ast.expr) -> _Polynomial:
+    match node:
+        case ast.Constant(value=int() as number):
+            return {(): number}
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=right):
+            found, sign = dict(_polynomial(left)), 1 if isinstance(op, ast.Add) else -1
+            for key, count in _polynomial(right).items():
+                found[key] = found.get(key, 0) + sign * count
+            return found
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            found: _Polynomial = {}
+            for (a, m), (b, n) in itertools.product(_polynomial(left).items(), _polynomial(right).items()):
+                key = tuple(sorted(a + b))
+                found[key] = found.get(key, 0) + m * n
+            return found
+    text = ast.unparse(node)
+    return {(text if isinstance(node, ast.Name | ast.Attribute | ast.Subscript | ast.Call) else f"({text})",): 1}
 
 
 _WITH_WHERE = {"mean", "std", "var", "any", "all"}
