@@ -13,6 +13,7 @@ import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax, nn
 from jitscope.core import dtypes
+from tests.programs import resnet
 
 
 PROGRAMS = {}
@@ -52,6 +53,7 @@ def program(*args, **options):
 for _name, _sizes in (("transformer", {"layers": 3}), ("lstm", {}), ("resnet", {}), ("unrolled", {})):
     _module = import_module(f"tests.programs.{_name}")
     PROGRAMS[_name] = Program(_module.program, _module.arguments(**_sizes))
+PROGRAMS["resnet_of_one_block"] = Program(resnet.program, resnet.arguments(blocks=1, widths=(8,)))
 
 
 @program(f32(5))

@@ -1,6 +1,7 @@
 """The transformations document: the programs before and after each step, against those that the library makes by itself."""
 
 import gc
+import re
 
 import numpy as np
 import pytest
@@ -36,7 +37,8 @@ def names(document):
 
 
 def equations(program):
-    return len(program["lines"]) - 2 + program["left_out"]  # what it takes and gives are lines, too
+    bare = [line for line in program["lines"] if re.match(r" *(\w+ )?(takes|gives) ", line["text"])]
+    return len(program["lines"]) - len(bare) + program["left_out"]  # what it takes and gives are lines, too
 
 
 def test_a_gradient_is_jvp_then_linearize_then_transpose():
@@ -71,6 +73,23 @@ def test_what_stems_from_what_goes_by_the_place_it_was_written():
     for one in document["origins"]:
         assert one["paths"]
         assert all(written[path]["line"] == one["position"]["line"] for path in one["paths"])
+
+
+def test_a_loop_in_a_gradient_names_what_its_body_takes_and_what_jvp_made():
+    def summed(x):
+        return lax.scan(lambda c, x: (jnp.sin(c) * x, None), x[0], x)[0]
+
+    document = steps_of(jx.grad(summed), np.ones(3, np.float32))
+    transpose = document["steps"][2]
+    before = [line for line in transpose["before"]["lines"] if line["origin"] is not None]
+    assert before and all(line["transforms"] == ["jvp"] for line in before)
+    texts = [line["text"] for line in document["steps"][0]["before"]["lines"]]
+    at = next(i for i, one in enumerate(texts) if " = scan" in one)
+    # the letters that the body's equations read are those that it says it takes
+    carry, element = re.fullmatch(r"  takes (\w+):f32\[\], (\w+):f32\[\]", texts[at + 1]).groups()
+    assert re.fullmatch(rf"  (\w+):f32\[\] = sin {carry}", texts[at + 2])
+    assert texts[at + 3].endswith(f" {element}")
+    assert texts[at + 4] == f"  gives {texts[at + 3].split()[0]}"
 
 
 def test_vmap_of_a_gradient_comes_after_the_gradient():

@@ -185,7 +185,7 @@ class Pullback(LinearFunction):
 
     def _backward(self, jaxpr: Jaxpr, args: list[Any], cts: list[Any]) -> list[Any]:
         """The cotangents of the linear arguments. Outside of jit, where runs are looked at, it is shown as one program."""
-        transpose_step(jaxpr, self.residuals, args, cts, self.program.name)
+        transpose_step(jaxpr, self.residuals, args, cts, self.program.name, of_jvp=True)
         values = [*self.residuals, *[ct for ct in cts if not is_zero(ct)]]
         if not (notices.run_listeners and evaluating() and config.settings().sharp_bits) or any(
             isinstance(x, (Tracer, Reference)) for x in values

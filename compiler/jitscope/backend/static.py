@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any
 
 from ..core.parameters import Parameters
+from ..tree import is_tree_node
 
 
 def as_tuple(value: Any) -> tuple:
@@ -102,7 +103,8 @@ def _within(positions: set[int], count: int) -> set[int]:
 
 
 def is_static_kind(x: Any) -> bool:
-    """Whether `%%jit` takes a directly passed value as static: text, None, callables, types, enums."""
+    """Whether `%%jit` takes a directly passed value as static: text, None, types, enums, and callables that are no trees, such as a
+    model with arrays in it is."""
     if isinstance(x, (str, bytes, type, Enum)) or x is None:
         return True
-    return callable(x) and not hasattr(x, "aval") and not hasattr(x, "__array__")
+    return callable(x) and not is_tree_node(type(x)) and not hasattr(x, "aval") and not hasattr(x, "__array__")

@@ -14,7 +14,7 @@ from typing import Any
 from ..backend.given import Given
 from ..control.callbacks import calls_python
 from ..core import source
-from ..core.jaxpr import Jaxpr, Var, walk
+from ..core.jaxpr import Jaxpr, Var, subjaxprs
 from ..core.printing import Names
 from ..core.steps import Recorder, Step, recorded
 from .ledger import Ledger, Row, ledger as session_ledger
@@ -83,15 +83,20 @@ class _Writer:
 
     def _lines(self, jaxpr: Jaxpr) -> Iterator[Document]:
         names = Names(jaxpr)
-        yield _bare(f"takes {_listed(jaxpr.constvars + jaxpr.invars, names)}")
-        for path, eqn in walk(jaxpr):
-            depth = path.count("/e")
+        yield from self._inside(jaxpr, names, "", "")
+
+    def _inside(self, jaxpr: Jaxpr, names: Names, what: str, indent: str) -> Iterator[Document]:
+        """A program, `what` of the equation that holds it."""
+        yield _bare(f"{indent}{what and what + ' '}takes {_listed(jaxpr.constvars + jaxpr.invars, names)}")
+        for eqn in jaxpr.eqns:
             yield {
-                "text": "  " * depth + sendable(names.line(eqn).strip()),
+                "text": indent + sendable(names.line(eqn).strip()),
                 "origin": self._origin(eqn.traceback),
                 "transforms": list(source.transforms_of(eqn.traceback)),
             }
-        yield _bare(f"gives {_listed(jaxpr.outvars, names)}")
+            for segment, sub in subjaxprs(eqn.params):
+                yield from self._inside(sub.jaxpr, names, segment, f"{indent}  ")
+        yield _bare(f"{indent}gives {_listed(jaxpr.outvars, names)}")
 
     def _origin(self, handle: Any) -> int | None:
         where = source.user_position(handle)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..core import dtypes
+from ..core import dtypes, source
 from ..core.avals import aval_of, tangent_aval
 from ..core.axes import bind_axis
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr
@@ -41,19 +41,29 @@ def linearize_step(fun: Fun, name: str, primals: Sequence[Any]) -> Fun:
             name,
             both.jaxpr,
             ("what depends on values alone, with the residuals", split.known.jaxpr),
-            ("what is linear in the tangents", split.unknown.jaxpr),
+            ("what is linear in the tangents", _of_jvp(split.unknown.jaxpr)),
         )
 
     return _step("linearize", fun, name, primals, record)
 
 
-def transpose_step(jaxpr: Jaxpr, residuals: Sequence[Any], args: Sequence[Any], cts: Sequence[Any], name: str) -> None:
-    """Records the backward pass of a linear program, if somebody records."""
+def _of_jvp(jaxpr: Jaxpr) -> Jaxpr:
+    """A program that is linear in tangents: all that it computes was made by jvp."""
+    eqns = [eqn.replace(traceback=source.made_by("jvp", eqn.traceback)) for eqn in jaxpr.eqns]
+    return Jaxpr(jaxpr.constvars, jaxpr.invars, jaxpr.outvars, eqns, jaxpr.effects, jaxpr.debug)
+
+
+def transpose_step(
+    jaxpr: Jaxpr, residuals: Sequence[Any], args: Sequence[Any], cts: Sequence[Any], name: str, of_jvp: bool = False
+) -> None:
+    """Records the backward pass of a linear program, if somebody records. `of_jvp`: the program is what a derivative does to
+    tangents."""
     steps = recorder()
     if steps is None or any(isinstance(x, Reference) for x in (*residuals, *cts)):
         return
     with unrecorded():
         whole = Jaxpr([], [*jaxpr.constvars, *jaxpr.invars], jaxpr.outvars, jaxpr.eqns, jaxpr.effects, jaxpr.debug)
+        whole = _of_jvp(whole) if of_jvp else whole
         linear = [False] * len(residuals) + [True] * len(args)
         fun = transposed_fun(ClosedJaxpr(whole), linear, cts)
         avals = [*(v.aval for v in jaxpr.constvars), *(aval_of(ct) for ct in cts if not is_zero(ct))]
