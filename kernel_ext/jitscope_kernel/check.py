@@ -43,12 +43,12 @@ class Found:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's own arguments."""
     parser.add_argument("files", nargs="+", metavar="FILE", help="a .py file (`# %%%%` begins a cell) or a notebook")
-    parser.add_argument("--run", action="store_true", help="run each file as well, and tell what its run shows")
+    parser.add_argument("--run", action="store_true", help="also run each file, and report what the run shows")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help='write JSON: {"diagnostics": [...]}')
     form.add_argument("--sarif", action="store_true", help="write SARIF 2.1.0, as code hosts read it")
     parser.add_argument(
-        "--ignore", action="append", default=[], metavar="ID", help="leave a sharp bit out (again for more)"
+        "--ignore", action="append", default=[], metavar="ID", help="ignore this sharp bit (may be repeated)"
     )
 
 

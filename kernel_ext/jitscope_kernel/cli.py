@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     demo.add_argument("notebook")
     demo.add_argument("page")
     show = commands.add_parser("show", help="show a document that .save() wrote as JSON")
-    show.add_argument("document", help="a file, or - for what comes in on the standard input")
+    show.add_argument("document", help="a file, or - for standard input")
     show.add_argument("--html", metavar="PAGE", help="write it as a page of HTML instead of text")
     view = commands.add_parser("view", help="open a saved notebook or document in the browser")
     view.add_argument("file", help="a notebook (.ipynb), or a document that .save() wrote as JSON")
@@ -31,8 +31,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     cache.add_argument(
         "what", choices=("show", "clear", "explain"), help="list them, remove them, or say what each depends on"
     )
-    cache.add_argument("function", nargs="?", help="only programs of the function of this name (of show and explain)")
-    cache.add_argument("--dir", help="another folder than the one in use")
+    cache.add_argument(
+        "function", nargs="?", help="only programs of the function with this name (for show and explain)"
+    )
+    cache.add_argument("--dir", help="a folder other than the one in use")
     checked = commands.add_parser("check", help="look for sharp bits in programs and notebooks")
     check.add_arguments(checked)
     given = parser.parse_args(arguments)

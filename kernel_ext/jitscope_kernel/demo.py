@@ -154,7 +154,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "DeadKernelError",
         ):
             raise
-        print(f"{given[0]} did not run through:\n{error}", file=sys.stderr)
+        print(f"{given[0]} stopped with an error:\n{error}", file=sys.stderr)
         return 1
     return 0
 

@@ -47,13 +47,13 @@ def _parsed(text: str) -> tuple[ast.Expression, str]:
     try:
         return ast.parse(text, file, "eval"), file
     except SyntaxError as error:
-        raise UsageError(f"{text!r} is no expression: {error.msg}") from None
+        raise UsageError(f"{text!r} is not an expression: {error.msg}") from None
 
 
 def _call(node: ast.Call, names: dict[str, Any], file: str) -> Call:
     function = eval(compile(ast.Expression(node.func), file, "eval"), dict(names))
     if not callable(function):
-        raise UsageError(f"{ast.unparse(node.func)} is no function but a {type(function).__name__}")
+        raise UsageError(f"{ast.unparse(node.func)} is not a function but a {type(function).__name__}")
     taken = ast.Call(ast.copy_location(ast.Name(_ARGUMENTS, ast.Load()), node.func), node.args, node.keywords)
     code = compile(ast.Expression(ast.copy_location(taken, node)), file, "eval")
     args, kwargs = eval(code, names | {_ARGUMENTS: lambda *args, **kwargs: (args, kwargs)})
@@ -64,7 +64,7 @@ def _of_arrays(tree: ast.Expression, names: dict[str, Any], file: str) -> Call:
     used = dict.fromkeys(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
     arrays = {name: names[name] for name in used if _is_array(names.get(name))}
     if not arrays:
-        raise UsageError(f"{ast.unparse(tree)} is no call and names no array, so there is nothing to trace")
+        raise UsageError(f"{ast.unparse(tree)} is not a call and names no array, so there is nothing to trace")
     parameters = ast.arguments(
         posonlyargs=[], args=[ast.arg(name) for name in arrays], kwonlyargs=[], kw_defaults=[], defaults=[]
     )

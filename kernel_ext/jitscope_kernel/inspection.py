@@ -261,7 +261,7 @@ class Inspection(Shown):
         Raises TypeError for neither or both, ValueError for an unknown option, Unavailable for what cannot be run again.
         """
         if (other is None) == (options is None):
-            raise TypeError("compare takes another inspection or options of XLA's, one of them")
+            raise TypeError("compare takes either another inspection or options for XLA")
         with_options = None if options is None else side_with(self._row, options, self._given)
         found = with_options or other.side()  # pyright: ignore[reportOptionalMemberAccess]
         return Shown(comparison_of(self.side(), found, limit=limit))
@@ -375,7 +375,7 @@ def shardings(text: str, names: dict[str, Any]) -> list[Document]:
     leaves, _ = tree.flatten_with_path(expressions.evaluate(text, names))
     arrays = [(path, leaf) for path, leaf in leaves if isinstance(leaf, Array)]
     if not arrays:
-        raise TypeError(f"{text} has no arrays of jitscope's, so nothing that lies on devices")
+        raise TypeError(f"{text} has no jitscope arrays in it, so nothing lies on devices")
     whole = text.strip().removesuffix(";")
     return [
         observe.sharding_document(f"{whole}{tree.keystr(path)}", x.shape, x.sharding, x.aval)

@@ -46,7 +46,7 @@ class JaxCells:
         missing = jaxwatch.capabilities()
         if missing and not self._told:
             consequences = "; ".join(dict.fromkeys(one.consequence for one in missing))
-            output.say(f"jitscope does not know this version of jax wholly: {consequences}.")
+            output.say(f"jitscope does not fully support this version of jax: {consequences}.")
         self._told = True
 
     def close(self) -> None:

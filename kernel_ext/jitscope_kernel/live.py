@@ -33,7 +33,7 @@ class Live:
         spent = time.perf_counter() - start
         self._next = time.monotonic() + max(_PAUSE, spent / _SHARE)
 
-    @output.guarded("telling what was compiled again")
+    @output.guarded("showing what was compiled again")
     def _show(self) -> None:
         document = self._document()
         if self._place is None:

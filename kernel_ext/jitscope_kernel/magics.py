@@ -51,7 +51,7 @@ class JitscopeMagics(Magics):
     watch = Enum(
         SETTINGS,
         "marked",
-        help="Of which cells it is shown what jax compiled: 'all', those 'marked' with %%jit (others that compiled have one line), or 'none'.",
+        help="The cells that show what jax compiled: 'all', those 'marked' with %%jit (others have one line), or 'none'.",
     ).tag(config=True)
     ignore = List(Unicode(), help="Ids of sharp bits that are left out, such as 'key-reuse'.").tag(config=True)
 
@@ -89,7 +89,7 @@ class JitscopeMagics(Magics):
         default=[],
         dest="instruments",
         metavar="INSTRUMENT[,INSTRUMENT]",
-        help="Show what these instruments say of each program as well, such as passes. It costs what they cost.",
+        help="Also show what these instruments find in each program, such as passes. Each takes time of its own.",
     )
     @argument(
         "--profile",
@@ -106,7 +106,7 @@ class JitscopeMagics(Magics):
     @argument(
         "--target",
         metavar="TARGET",
-        help="Show as well what the compiler for another platform would be given: cuda, or cuda:sm_90.",
+        help="Also show what the compiler for another platform would be given: cuda, or cuda:sm_90.",
     )
     @argument("--nans", action="store_true", help="If a result has a NaN, show where the first one comes from.")
     @HELP
@@ -257,7 +257,7 @@ class JitscopeMagics(Magics):
         argument(
             "--callbacks",
             action="store_true",
-            help="Also if the function calls Python: that runs again, several times.",
+            help="Hunt even if the function calls Python: that code runs again, several times.",
         ),
     )
     def nans(self, line: str, local_ns: dict[str, Any] | None = None) -> None:
@@ -288,8 +288,8 @@ class JitscopeMagics(Magics):
     @argument(
         "listen", nargs="?", choices=("on", "off"), help="Look at the values of runs from now on (slow), or stop that."
     )
-    @argument("--ignore", action="append", default=[], metavar="ID", help="Leave a sharp bit out from now on.")
-    @argument("--hear", action="append", default=[], metavar="ID", help="Tell an ignored sharp bit again.")
+    @argument("--ignore", action="append", default=[], metavar="ID", help="Ignore this sharp bit from now on.")
+    @argument("--hear", action="append", default=[], metavar="ID", help="Report an ignored sharp bit again.")
     @HELP
     @line_magic
     def sharpbits(self, line: str) -> None:

@@ -156,7 +156,7 @@ class Session:
         return restore
 
     def ignore(self, id: str) -> None:
-        """Leave a sharp bit out from now on. Raises UsageError for an unknown id."""
+        """Ignore this sharp bit from now on. Raises UsageError for an unknown id."""
         if id not in CATALOGUE:
             raise UsageError(f"there is no sharp bit {id!r}; docs/sharp-bits.md lists the ids")
         self.magics.ignore = sorted({*self.magics.ignore, id})
@@ -219,7 +219,7 @@ class Session:
             jaxwatch.keep(error)
             return self.sharp_bits.failed(error, self.place_of)
         except Exception as problem:
-            output.say(f"jitscope: looking at the error failed ({problem!r}); the error is the cell's own.")
+            output.say(f"jitscope could not look at the error ({problem!r}). The error itself is the cell's own.")
             return None
 
     def _running(self, info: Any, place: Place) -> Running:

@@ -153,10 +153,10 @@ def test_every_magic_answers_to_help(layer, magic: str) -> None:
     ("line", "said"),
     [
         ("", "%jaxpr needs an expression, such as %jaxpr f(x)"),
-        ("f(", "is no expression"),
-        ("x = 1", "is no expression"),
+        ("f(", "is not an expression"),
+        ("x = 1", "is not an expression"),
         ("3 + 4", "names no array"),
-        ("scale(x)", "scale is no function but a int"),
+        ("scale(x)", "scale is not a function but a int"),
     ],
 )
 def test_what_is_no_expression_is_said(layer, line: str, said: str) -> None:
