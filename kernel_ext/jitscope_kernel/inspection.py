@@ -375,7 +375,7 @@ def shardings(text: str, names: dict[str, Any]) -> list[Document]:
     leaves, _ = tree.flatten_with_path(expressions.evaluate(text, names))
     arrays = [(path, leaf) for path, leaf in leaves if isinstance(leaf, Array)]
     if not arrays:
-        raise TypeError(f"{text} has no jitscope arrays in it, so nothing lies on devices")
+        raise TypeError(f"{text} has no arrays of jitscope in it, so nothing lies on devices")
     whole = text.strip().removesuffix(";")
     return [
         observe.sharding_document(f"{whole}{tree.keystr(path)}", x.shape, x.sharding, x.aval)
