@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import functools
-import math
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import jitscope
-from jitscope import jaxwatch, observe, tree
+from jitscope import jaxwatch, observe
 from jitscope.advise import nans
-from jitscope.advise.code.ipython import python_of
 from jitscope.advise.nans import by_parts
 from jitscope.backend.dispatch import JitFunction
 from jitscope.backend.hunt import HasCallbacks, nans as no_nans
@@ -23,7 +19,6 @@ from jitscope.backend.tracing import Arguments
 from jitscope.backend.watching import is_bad
 from jitscope.core import config, notices
 from jitscope.core.errors import explained
-from jitscope.core.trace import Tracer
 
 from . import output
 from .inspection import Shown
@@ -140,76 +135,6 @@ def hunt_of_rows(rows: list[observe.Row]) -> dict[str, Any] | None:
         if report.found:
             return nans.hunt_document(report, observe.ledger().cell_of)
     return None
-
-
-_MOST = 1_000_000
-"""Elements of a shown result that are looked at."""
-
-
-def offer(cell: str, result: Any, error: BaseException | None, names: Mapping[str, Any]) -> str:
-    """How to hunt, in a line, for a cell whose shown result has a NaN, that took a number which is none from an array, or that
-    `debug_nans` stopped; "" where there is nothing to say. `names` are those of the session."""
-    if isinstance(error, FloatingPointError) and config.settings().debug_nans:
-        return f"With the numbers, the way to the result and a fix: {_asking(cell)}"
-    if error is not None or _MEANT.search(cell):
-        return ""
-    python = python_of(cell)
-    body = ast.parse(python.text).body if python else []
-    for name, call in _numbers_taken(body):
-        value = names.get(name)
-        if type(value) is float and not math.isfinite(value):
-            what = "NaN" if value != value else "infinite"
-            return f"{name} is {what}. Where that comes from: %nans {ast.unparse(call)}"
-    if type(result) is float and not math.isfinite(result):
-        what = "a NaN" if result != result else "an infinity"
-        return f"This result is {what}. Where it comes from: {_asking(cell)}"
-    if not isinstance(result, (jitscope.Array, tuple, list, dict)):
-        return ""
-    arrays = [x for x in tree.leaves(result) if isinstance(x, jitscope.Array) and not isinstance(x, Tracer)]
-    if sum(x.size for x in arrays) > _MOST or not any(map(_is_nan, arrays)):
-        return ""
-    return f"There is a NaN in this result. Where the first one comes from: {_asking(cell)}"
-
-
-_MEANT = re.compile(r"\b(?:nan|inf)\b|%nans|--nans")
-"""Cells that speak of NaNs and infinities themselves."""
-
-
-def _is_nan(x: Any) -> bool:
-    return x.is_fully_addressable and not x.is_deleted() and is_bad(x, no_nans)
-
-
-def _numbers_taken(body: list[ast.stmt]) -> Iterator[tuple[str, ast.Call]]:
-    """The names that a cell gives numbers taken from arrays, in loops too, and the call that made the array."""
-    for statement in body:
-        for node in ast.walk(statement) if not isinstance(statement, ast.FunctionDef | ast.ClassDef) else ():
-            match node:
-                case ast.Assign(targets=[ast.Name(id=name)], value=value) if (call := _taken_from(value)) is not None:
-                    yield name, call
-
-
-def _taken_from(value: ast.expr) -> ast.Call | None:
-    """The call in `float(f(x))` and in `f(x).item()`."""
-    match value:
-        case ast.Call(func=ast.Name(id="float"), args=[ast.Call() as call]):
-            return call
-        case ast.Call(func=ast.Attribute(value=ast.Call() as call, attr="item"), args=[]):
-            return call
-    return None
-
-
-def _asking(cell: str) -> str:
-    """`%nans loss(params, x)`: the last call that the cell shows, or gave the name it shows."""
-    python = python_of(cell)
-    body = ast.parse(python.text).body if python else []
-    shown = body[-1].value if body and isinstance(body[-1], ast.Expr) else None
-    if isinstance(shown, ast.Name):
-        made = [one.value for one in body if isinstance(one, ast.Assign) and shown.id in map(ast.unparse, one.targets)]
-        shown = made[-1] if made else None
-    if shown is not None:
-        shown = _taken_from(shown) or shown
-    call = ast.unparse(shown) if isinstance(shown, ast.Call) else "f(x)"
-    return f"%nans {call}"
 
 
 def find_nan(function: Callable[..., Any], *, callbacks: bool = False) -> Callable[..., NanHunt]:

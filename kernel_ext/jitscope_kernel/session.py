@@ -23,7 +23,7 @@ from jitscope.advise import CATALOGUE
 from jitscope.advise.recompiling import edited
 from jitscope.api import layouts
 from jitscope.backend.signature import message_of
-from jitscope.core import source
+from jitscope.core import notices, source
 from jitscope.core.staging import watcher
 from jitscope.observe.recompiling.groups import again
 from jitscope.testing import limit_compilations
@@ -36,7 +36,8 @@ from .cell import TextStep, TreeStep, execute
 from .jax_cells import AfterImports, JaxCells
 from .live import Live
 from .magics import JitscopeMagics, parser_of
-from .nans import NanWatch, hunt_of_rows, offer
+from .nan_hints import Taken, offer
+from .nans import NanWatch, hunt_of_rows
 from .output import Document
 from .panel import Panel
 from .request import Request
@@ -101,6 +102,7 @@ class Session:
         self._threads = threading.local()
         self.sharp_bits = SharpBits(self.ledger, lambda: self.magics.ignore)
         self._panel = Panel(self._ledger_document, self.sharp_bits, self.ignore)
+        self._taken = Taken()
         self._undo: list[Callable[[], Any]] = []
 
     # --- loading ------------------------------------------------------------------------------------------------------
@@ -121,6 +123,8 @@ class Session:
             self._undo.append(lambda event=event, callback=callback: shell.events.unregister(event, callback))
         self._undo.append(tracebacks.install(shell, self._compiled))
         self._undo.append(_name_cells(self))
+        notices.number_listeners.append(self._taken)
+        self._undo.append(lambda: notices.number_listeners.remove(self._taken))
         if getattr(shell, "kernel", None) is not None:
             layouts.shown_by.append(output.show)
             self._undo.append(lambda: layouts.shown_by.remove(output.show))
@@ -343,10 +347,11 @@ class Session:
             hunt = hunt_of_rows(self.ledger.since(running.since))
         if hunt is not None:
             output.show(hunt)
-        elif result is not None and (
-            line := offer(result.info.raw_cell or "", result.result, error, self.shell.user_ns)
-        ):
-            output.show_text(line)
+        taken = self._taken.lines(lambda file: self.place_of(file) == running.place)
+        if hunt is None and result is not None:
+            line = offer(result.info.raw_cell or "", result.result, error, self.shell.user_ns, taken)
+            if line:
+                output.show_text(line)
 
     def _show(self, running: Running, error: BaseException | None, stopped: Document | None) -> None:
         assert running.live is not None

@@ -13,12 +13,11 @@ from jitscope.advise import CATALOGUE
 from jitscope.advise.program import read
 from jitscope_kernel.check import check
 from tests.advise.programs import HEADER, Program, programs
-from tests.extent import full
 
 
 @pytest.mark.parametrize(
     "program",
-    [pytest.param(p, id=p.name, marks=full if p.name.startswith("short") else ()) for p in programs() if not p.cells],
+    [pytest.param(p, id=p.name) for p in programs() if not p.cells],
 )
 def test_a_run_finds_what_is_due(program: Program, tmp_path: Path) -> None:
     found = {(one.one.id, one.line) for one in check(read(str(program.write(tmp_path))), run=True)}

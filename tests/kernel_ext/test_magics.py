@@ -312,6 +312,16 @@ def test_a_result_with_a_nan_comes_with_the_way_to_hunt_it(layer) -> None:
         "float(root(bad))": "%nans root(bad)",
         "for k in range(2):\n    taken = root(bad).item()\nprint(taken)": "%nans root(bad)",
         "def inverse(x):\n    return 1 / x\ntaken = float(inverse(0 * bad[0]))": "%nans inverse(0 * bad[0])",
+        "print(float(root(bad)))": "%nans root(bad)",
+        "print('root', root(bad))": "%nans root(bad)",
+        "y = root(bad)\nfor step in range(2):\n    print(f'{step} {y:.3f}')": "%nans root(bad)",
+        "y, z = root(bad), 1\nprint(f'{z} {float(y):.3f}', len('a'))": "%nans f(x)",
+        "print('%.2f' % root(bad).item())": "%nans root(bad)",
+        "%%jit\ndef other(x):\n    return jnp.log(x)\nprint(round(float(other(bad[0])), 2))": "%nans other(bad[0])",
+        "seen = []\nfor k in range(2):\n    seen.append(float(root(bad)))": "%nans root(bad)",
+        "log = {'loss': [0.5]}\nlog['loss'].append(root(bad).item())": "%nans root(bad)",
+        "seen = [float(root(x)) for x in (bad, bad)]": "%nans f(x)",
+        "def report():\n    y = root(bad)\n    print(float(y))\nreport()": "%nans f(x)",
     }
     for cell, hunt in numbers.items():
         assert [text for text in layer.cell(cell).texts if text.endswith(f": {hunt}")], cell
@@ -322,6 +332,11 @@ def test_a_result_with_a_nan_comes_with_the_way_to_hunt_it(layer) -> None:
         "bad.shape, 3",
         "best = float('inf')",
         "taken = float(bad[1])",
+        "print(float(root(jnp.abs(bad))), f'{bad[1]:.2f}')",
+        "import math\nprint(math.isnan(float(root(bad))))",
+        "least = min(1.0, float(root(bad)));",
+        "seen.append(float(bad[1]))",
+        "seen = [float(x) for x in jnp.abs(bad)]\nprint(seen)",
     )
     for cell in quiet:
         assert not [text for text in layer.cell(cell).texts if "%nans" in text], cell

@@ -85,7 +85,10 @@ class Array(Operators):
         return int(self._scalar("an int"))
 
     def __float__(self) -> float:
-        return float(self._scalar("a float"))
+        value = float(self._scalar("a float"))
+        if notices.number_listeners:
+            notices.tell_number(value)
+        return value
 
     def __complex__(self) -> complex:
         return complex(self._scalar("a complex"))
@@ -97,7 +100,10 @@ class Array(Operators):
 
     def item(self, *args: int) -> Any:
         """The element (at the given index) as a Python scalar."""
-        return np.asarray(self).item(*args)
+        value = np.asarray(self).item(*args)
+        if notices.number_listeners:
+            notices.tell_number(value)
+        return value
 
     def tolist(self) -> Any:
         """The elements as nested lists of Python scalars."""
@@ -143,11 +149,12 @@ class Array(Operators):
         return f"Array({value}, dtype={self.aval.dtype.name}{weak})"
 
     def __str__(self) -> str:
-        return (
-            repr(self)
-            if isinstance(self.aval.dtype, dtypes.ExtendedDType) or self.is_deleted()
-            else str(np.asarray(self))
-        )
+        if isinstance(self.aval.dtype, dtypes.ExtendedDType) or self.is_deleted():
+            return repr(self)
+        value = np.asarray(self)
+        if notices.number_listeners and value.size == 1:
+            notices.tell_number(value.item())
+        return str(value)
 
     def __format__(self, format_spec: str) -> str:
         if not format_spec or isinstance(self.aval.dtype, dtypes.ExtendedDType):
@@ -156,7 +163,10 @@ class Array(Operators):
             raise TypeError(
                 f"the format {format_spec!r} is for one number, this is {self.aval.short()}: use x.tolist()"
             )
-        return format(np.asarray(self)[()], format_spec)
+        value = np.asarray(self)
+        if notices.number_listeners:
+            notices.tell_number(value.item())
+        return format(value[()], format_spec)
 
     # Memory
 

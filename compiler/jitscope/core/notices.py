@@ -5,6 +5,7 @@ Nothing is looked for while nobody listens: a place that has something to tell a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, NamedTuple
@@ -27,6 +28,8 @@ run_listeners: list[Callable[[Any, str, list[Any], list[Any]], None]] = []
 """With the option `sharp_bits`, called after each run with the closed jaxpr, its name, copies of the arguments, and the results."""
 trace_listeners: list[Callable[[Any, Any, tuple, dict[str, Any]], None]] = []
 """Called after each trace of a jitted function with its closed jaxpr, the Python function, and the arguments it was called with."""
+number_listeners: list[Callable[[float, Position | None], None]] = []
+"""Called with a NaN or an infinity that Python takes from an array as a number or as text, and the user's line that does."""
 MOST_COPIED = 256 << 20
 """Bytes of arguments up to which runs are shown."""
 
@@ -58,6 +61,14 @@ def tell_run(closed: Any, name: str, args: list[Any], outs: list[Any], where: Po
             records.tell(lambda run, listener=listener: listener(*run), (closed, name, args, outs))
     finally:
         _place.reset(token)
+
+
+def tell_number(value: Any) -> None:
+    """Show a number that was taken from an array to the listeners, if it is not finite."""
+    if isinstance(value, float) and not math.isfinite(value):
+        where = source.here()
+        for listener in tuple(number_listeners):
+            records.tell(lambda taken, listener=listener: listener(*taken), (value, where))
 
 
 def listen(listener: Callable[[Notice], None]) -> Callable[[], None]:

@@ -1,0 +1,216 @@
+"""A line below a cell that met a NaN or an infinity: how to hunt it."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import jitscope
+from jitscope import tree
+from jitscope.advise.code.ipython import python_of
+from jitscope.backend.hunt import nans as no_nans
+from jitscope.backend.watching import is_bad
+from jitscope.core import config
+from jitscope.core.source import Position
+from jitscope.core.trace import Tracer
+
+
+class Taken:
+    """The first numbers that are not finite which cells took from arrays, by file and line."""
+
+    def __init__(self) -> None:
+        self._first: dict[tuple[str, int], float] = {}
+
+    def __call__(self, value: float, where: Position | None) -> None:
+        if where is not None and len(self._first) < 100:
+            self._first.setdefault((where.file, where.line), value)
+
+    def lines(self, ours: Callable[[str], bool]) -> dict[int, float]:
+        """Those of the files that are `ours`, by line. All are forgotten."""
+        found = {line: value for (file, line), value in self._first.items() if ours(file)}
+        self._first.clear()
+        return found
+
+
+_MOST = 1_000_000
+"""Elements of a shown result that are looked at."""
+
+
+def offer(
+    cell: str,
+    result: Any,
+    error: BaseException | None,
+    names: Mapping[str, Any],
+    taken: Mapping[int, float] = MappingProxyType({}),
+) -> str:
+    """How to hunt, in a line, for a cell whose shown result has a NaN, that named, kept or printed a number which is not finite, or
+    that `debug_nans` stopped; "" where there is nothing to say. `names` are those of the session, `taken` is what the cell's lines
+    took from arrays."""
+    if isinstance(error, FloatingPointError) and config.settings().debug_nans:
+        return f"With the numbers, the way to the result and a fix: {_asking(cell)}"
+    if error is not None or _MEANT.search(cell):
+        return ""
+    python = python_of(cell)
+    body = ast.parse(python.text).body if python else []
+    for name, call in _numbers_taken(body):
+        value = names.get(name)
+        if type(value) is float and not math.isfinite(value):
+            what = "NaN" if value != value else "infinite"
+            return f"{name} is {what}. Where that comes from: %nans {ast.unparse(call)}"
+    for line in (*_kept(body, names, taken), *_printed(body, taken)):
+        return line
+    if type(result) is float and not math.isfinite(result):
+        what = "a NaN" if result != result else "an infinity"
+        return f"This result is {what}. Where it comes from: {_asking(cell)}"
+    if not isinstance(result, (jitscope.Array, tuple, list, dict)):
+        return ""
+    arrays = [x for x in tree.leaves(result) if isinstance(x, jitscope.Array) and not isinstance(x, Tracer)]
+    if sum(x.size for x in arrays) > _MOST or not any(map(_is_nan, arrays)):
+        return ""
+    return f"There is a NaN in this result. Where the first one comes from: {_asking(cell)}"
+
+
+_MEANT = re.compile(r"\b(?:nan|inf|isnan|isinf|isfinite|nan_to_num)\b|%nans|--nans")
+"""Cells that speak of NaNs and infinities themselves."""
+
+
+def _is_nan(x: Any) -> bool:
+    return x.is_fully_addressable and not x.is_deleted() and is_bad(x, no_nans)
+
+
+def _numbers_taken(body: list[ast.stmt]) -> Iterator[tuple[str, ast.Call]]:
+    """The names that a cell gives numbers taken from arrays, in loops too, and the call that made the array."""
+    for statement in body:
+        for node in ast.walk(statement) if not isinstance(statement, ast.FunctionDef | ast.ClassDef) else ():
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value) if (call := _taken_from(value)) is not None:
+                    yield name, call
+
+
+def _taken_from(value: ast.expr) -> ast.Call | None:
+    """The call in `float(f(x))` and in `f(x).item()`."""
+    match value:
+        case ast.Call(func=ast.Name(id="float"), args=[ast.Call() as call]):
+            return call
+        case ast.Call(func=ast.Attribute(value=ast.Call() as call, attr="item"), args=[]):
+            return call
+    return None
+
+
+def _sources(node: ast.AST, body: list[ast.stmt]) -> list[str]:
+    """The calls that made what a piece of code takes numbers from, as text: `f(x)` of `float(f(x))`, and of `float(y)` where
+    `y = f(x)` stands above."""
+    found: dict[str, None] = {}
+    for part in ast.walk(node):
+        match part:
+            case ast.Call(func=ast.Name(id="float"), args=[of]) | ast.FormattedValue(value=of):
+                call = _made(of, body)
+            case ast.Call(func=ast.Attribute(value=of, attr="item"), args=[]):
+                call = _made(of, body)
+            case ast.Call(func=ast.Name(id="print"), args=args):
+                found |= {ast.unparse(one): None for arg in args if (one := _made(arg, body))}
+                continue
+            case _:
+                continue
+        found |= {ast.unparse(call): None} if call is not None else {}
+    return list(found)
+
+
+def _made(of: ast.expr, body: list[ast.stmt]) -> ast.Call | None:
+    """The call that an expression is, or that a name in it was given last before."""
+    if isinstance(of, ast.Call):
+        of_python = isinstance(of.func, ast.Name) and hasattr(builtins, of.func.id)
+        return _taken_from(of) or (None if of_python else of)
+    if not isinstance(of, ast.Name):
+        return None
+    made = [
+        (node.lineno, node.value)
+        for node in _outside_functions(body)
+        if isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Call)
+        and node.lineno <= of.lineno
+        and any(isinstance(part, ast.Name) and part.id == of.id for target in node.targets for part in ast.walk(target))
+    ]
+    last = max(made, key=lambda one: one[0])[1] if made else None
+    return (_taken_from(last) or last) if last is not None else None
+
+
+def _outside_functions(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """All nodes that are in no function or class."""
+    for node in body:
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            yield node
+            yield from _outside_functions(ast.iter_child_nodes(node))
+
+
+def _kept(body: list[ast.stmt], names: Mapping[str, Any], taken: Mapping[int, float]) -> Iterator[str]:
+    """Of the lists that a cell keeps numbers in: `losses.append(float(f(x)))`, `losses = [float(f(x)) for x in xs]`."""
+    for node in _outside_functions(body):
+        match node:
+            case ast.Call(func=ast.Attribute(value=kept, attr="append"), args=[value]):
+                pass
+            case ast.Assign(targets=[kept], value=ast.ListComp(elt=value)):
+                pass
+            case _:
+                continue
+        numbers = _value(kept, names)
+        calls = _sources(value, body) or ([ast.unparse(call)] if (call := _made(value, body)) is not None else [])
+        if type(numbers) is not list or len(numbers) > _MOST or not calls:
+            continue
+        bad = [k for k, one in enumerate(numbers) if type(one) is float and not math.isfinite(one)]
+        if bad and (bad[-1] == len(numbers) - 1 or node.lineno in taken):
+            what = "NaN" if math.isnan(numbers[bad[0]]) else "infinite"
+            call = calls[0] if len(calls) == 1 and isinstance(node, ast.Call) else "f(x)"
+            yield f"{ast.unparse(kept)}[{bad[0]}] is {what}. Where that comes from: %nans {call}"
+
+
+def _value(node: ast.expr, names: Mapping[str, Any]) -> Any:
+    """What `losses` or `history["loss"]` is now."""
+    match node:
+        case ast.Name(id=name):
+            return names.get(name)
+        case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=key)) if type(names.get(name)) is dict:
+            return names[name].get(key)
+    return None
+
+
+def _printed(body: list[ast.stmt], taken: Mapping[int, float]) -> Iterator[str]:
+    """Of the lines that print numbers, or write them into text."""
+    outside = {*_outside_functions(body)}
+    for line, number in taken.items():
+        around = [n for one in body for n in ast.walk(one) if isinstance(n, ast.stmt) and n.lineno <= line <= _end(n)]
+        if not around:
+            continue
+        statement = min(around, key=lambda n: _end(n) - n.lineno)
+        if any(_shows(node) for node in ast.walk(statement)):
+            calls = _sources(statement, body) if statement in outside else []
+            what = "A NaN" if math.isnan(number) else "An infinity"
+            call = calls[0] if len(calls) == 1 else "f(x)"
+            yield f"{what} is printed in line {line}. Where it comes from: %nans {call}"
+
+
+def _end(node: ast.stmt) -> int:
+    return node.end_lineno or node.lineno
+
+
+def _shows(node: ast.AST) -> bool:
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Call) and ast.unparse(node.func) == "print")
+
+
+def _asking(cell: str) -> str:
+    """`%nans loss(params, x)`: the last call that the cell shows, or gave the name it shows."""
+    python = python_of(cell)
+    body = ast.parse(python.text).body if python else []
+    shown = body[-1].value if body and isinstance(body[-1], ast.Expr) else None
+    if isinstance(shown, ast.Name):
+        made = [one.value for one in body if isinstance(one, ast.Assign) and shown.id in map(ast.unparse, one.targets)]
+        shown = made[-1] if made else None
+    if shown is not None:
+        shown = _taken_from(shown) or shown
+    call = ast.unparse(shown) if isinstance(shown, ast.Call) else "f(x)"
+    return f"%nans {call}"
