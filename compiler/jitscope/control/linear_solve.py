@@ -41,6 +41,8 @@ class LinearSolve(HigherOrder):
     known.
     """
 
+    idle = frozenset(("matvec", "vecmat", "transpose_solve"))
+
     def abstract(self, /, *avals, solve, **params):
         return solve.out_avals, solve.effects
 

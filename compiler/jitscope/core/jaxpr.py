@@ -231,6 +231,12 @@ def subjaxprs(params: dict[str, Any]) -> Sequence[tuple[str, ClosedJaxpr]]:
     return [("", found[0][1])] if len(found) == 1 else found
 
 
+def running(eqn: JaxprEqn) -> Sequence[tuple[str, ClosedJaxpr]]:
+    """The inner jaxprs of an equation that can run where it runs, as `subjaxprs` gives them."""
+    inner, idle = subjaxprs(eqn.params), eqn.primitive.idle
+    return [one for one in inner if one[0] not in idle] if idle else inner
+
+
 def rearranged(
     closed: ClosedJaxpr, arguments: Sequence[int | ShapedArray], results: Sequence[Atom | int] | None = None
 ) -> ClosedJaxpr:
@@ -260,12 +266,12 @@ def walk(jaxpr: Jaxpr, prefix: str = "") -> Iterator[tuple[str, JaxprEqn]]:
 
 
 def count(jaxpr: Jaxpr) -> int:
-    """The number of equations at all levels, those of an inner jaxpr that occurs several times counted each time."""
+    """The number of equations at all levels that can run, those of an inner jaxpr that occurs several times counted each time."""
     known: dict[Jaxpr, int] = {}
 
     def of(program: Jaxpr) -> int:
         if program not in known:
-            inner = [sub.jaxpr for eqn in program.eqns if eqn.params for _, sub in subjaxprs(eqn.params)]
+            inner = [sub.jaxpr for eqn in program.eqns if eqn.params for _, sub in running(eqn)]
             known[program] = len(program.eqns) + sum(map(of, inner))
         return known[program]
 

@@ -58,6 +58,8 @@ class Primitive:
     """Whether its result has the elements of its one operand, perhaps several times."""
     inlined = ""
     """The parameter whose program, run once on the operands, may stand in its place (see `transforms.jet`)."""
+    idle: frozenset[str] = frozenset()
+    """The inner jaxprs, by their segments of a path, that no run of the operation needs: they are there for derivatives."""
     lowerings: Mapping[str | None, Callable[..., Any]] = MappingProxyType({})
     """Lowering rules that users registered: for a platform by its name, or for all (None)."""
 

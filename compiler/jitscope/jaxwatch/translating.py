@@ -28,10 +28,16 @@ from .walking import held
 class Foreign(Primitive):
     """An operation of jax's, known by its name."""
 
+    def __init__(self, name: str):
+        super().__init__(name)
+        self.idle = _IDLE.get(name, frozenset())
+
     def shown_params(self, params: dict[str, Any]) -> dict[str, Any]:
         return {name: value for name, value in sorted(params.items()) if not _says_nothing(name, value)}
 
 
+_IDLE = {"custom_linear_solve": frozenset(("jaxprs0", "jaxprs1", "jaxprs3"))}
+"""See `Primitive.idle`: of a linear solve, all but the program that solves."""
 _primitives: dict[str, Foreign] = {}
 
 

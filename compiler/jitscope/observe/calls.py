@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import CodeType
 from typing import NamedTuple
 
-from ..core.jaxpr import Jaxpr, JaxprEqn, subjaxprs, subpath
+from ..core.jaxpr import Jaxpr, JaxprEqn, running, subpath
 from ..core.source import Position
 from .stacks import Frame, Stack, Stacks
 
@@ -88,7 +88,7 @@ class CallTree:
         return line
 
     def _inside(self, eqn: JaxprEqn, path: str, call: int | None, stack: Stack, place: tuple[int, int] | None) -> None:
-        for segment, sub in subjaxprs(eqn.params):
+        for segment, sub in running(eqn):
             self._walk(sub.jaxpr, subpath(path, segment), call, stack, place)
 
     def _find(self, stack: Stack, jaxpr: Jaxpr, around: int | None, holder: Stack) -> int | None:

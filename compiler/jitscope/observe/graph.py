@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core.avals import ShapedArray
-from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Var, subjaxprs, subpath
+from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Var, running, subpath
 from ..core.printing import Names, atom_text, binder_text, shown_params
 from .calls import CallTree
 from .groups import grouped
@@ -84,7 +84,7 @@ class _Builder:
             self._equation(eqn, f"{prefix}e{i}", scope)
 
     def _equation(self, eqn: JaxprEqn, path: str, scope: str | None) -> None:
-        inner, params = (subjaxprs(eqn.params), shown_params(eqn)) if eqn.params else ((), {})
+        inner, params = (running(eqn), shown_params(eqn)) if eqn.params else ((), {})
         label = str(eqn.params.get("name") or eqn.primitive.name) if inner else eqn.primitive.name
         if inner and eqn.primitive.name == "scan":
             label = f"{label} × {eqn.params['length']}"
@@ -97,7 +97,7 @@ class _Builder:
         if not inner:
             for atom in eqn.invars:
                 self._edge(atom, path)
-        elif len(inner) == 1:
+        elif len(inner) == 1 and not inner[0][0]:
             self._inner(eqn, path, inner[0][1].jaxpr, eqn.invars)
             self._results(eqn, inner[0][1].jaxpr)
         else:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..core import source
-from ..core.jaxpr import Jaxpr, JaxprEqn, subjaxprs, subpath
+from ..core.jaxpr import Jaxpr, JaxprEqn, running, subpath
 from ..core.source import Position
 from .stacks import Stacks
 
@@ -52,7 +52,7 @@ def positions_of(jaxpr: Jaxpr, cell_of: CellOf = no_cell, stacks: Stacks | None 
         if frame is None:
             continue
         if eqn.params:
-            inherited.update((subpath(path, segment)[:-1], frame) for segment, _ in subjaxprs(eqn.params))
+            inherited.update((subpath(path, segment)[:-1], frame) for segment, _ in running(eqn))
         key = (id(frame), names)  # `stacks` keeps each frame once
         if key not in known:
             document = position_document(frame.position, cell_of)
@@ -63,7 +63,7 @@ def positions_of(jaxpr: Jaxpr, cell_of: CellOf = no_cell, stacks: Stacks | None 
 
 
 def equations_of(jaxpr: Jaxpr) -> Iterator[tuple[str, JaxprEqn]]:
-    """All equations with their paths."""
+    """All equations that can run, with their paths."""
     for path, eqn, _ in _walk(jaxpr, "", ()):
         yield path, eqn
 
@@ -81,5 +81,5 @@ def _walk(jaxpr: Jaxpr, prefix: str, around: tuple[str, ...]) -> Iterator[tuple[
         inside = (*around, *names) if names else around
         yield path, eqn, inside
         if eqn.params:
-            for segment, sub in subjaxprs(eqn.params):
+            for segment, sub in running(eqn):
                 yield from _walk(sub.jaxpr, subpath(path, segment), inside)

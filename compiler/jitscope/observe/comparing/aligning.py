@@ -8,12 +8,13 @@ from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from jitscope.core.hashing import written
-from jitscope.core.jaxpr import Jaxpr, JaxprEqn, subjaxprs, walk
+from jitscope.core.jaxpr import Jaxpr, JaxprEqn, subjaxprs
 from jitscope.core.printing import shown_params
 from jitscope.xla.hlo_module import Computation
 
 from ..fusion import Kernels
 from ..hlo_flow import flow_of
+from ..positions import equations_of as all_equations
 
 
 Document = dict[str, Any]
@@ -43,7 +44,7 @@ def aligned(one: Sequence[Hashable], other: Sequence[Hashable]) -> Aligned:
 
 def equations_of(jaxpr: Jaxpr) -> list[tuple[str, JaxprEqn, Hashable]]:
     """All equations with their paths and what makes two of them equal: primitive, parameters but for inner jaxprs, types."""
-    return [(path, eqn, _key(eqn)) for path, eqn in walk(jaxpr)]
+    return [(path, eqn, _key(eqn)) for path, eqn in all_equations(jaxpr)]
 
 
 def _key(eqn: JaxprEqn) -> Hashable:

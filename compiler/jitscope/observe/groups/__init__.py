@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ...core.jaxpr import JaxprEqn, Var, count, subjaxprs
+from ...core.jaxpr import JaxprEqn, Var, count, running
 from ..positions import CellOf, position_document
 from ..stacks import Stacks
 from .blocks import Block, Item, group_node
@@ -95,4 +95,4 @@ class _Writer:
 
 
 def _weight(eqn: JaxprEqn) -> int:
-    return 1 + sum(count(held.jaxpr) for _, held in subjaxprs(eqn.params)) if eqn.params else 1
+    return 1 + sum(count(held.jaxpr) for _, held in running(eqn)) if eqn.params else 1
