@@ -21,7 +21,7 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>host</titl
 <main id="here"></main><script>
 globalThis.touched = [];
 for (const name of ["jupyterapp", "jupyterlab", "_JUPYTERLAB", "Jupyter", "requirejs", "require", "google", "acquireVsCodeApi"])
-  Object.defineProperty(globalThis, name, { get() { touched.push(name); } });
+  Object.defineProperty(globalThis, name, { configurable: true, get() { touched.push(name); } });
 </script>"""
 
 MOUNT = """([text, packed, parts]) => {
