@@ -149,16 +149,3 @@ def test_what_magics_measure_is_to_be_waited_for() -> None:
     assert {one.id for one in found} == {"misleading-timing"}
     places = [(*checked.place(one.span.line), one.span.column) for one in found]
     assert places == [(2, 1, 8), (2, 2, 10), (2, 3, 15), (3, 3, 8)]
-
-
-@pytest.mark.parametrize(
-    ("line", "fixed"),
-    [
-        ("sorted([x, 1.0])", "jnp.sort(jnp.array([x, 1.0]))"),
-        ("all(x > k for k in (1, 2))", "jnp.all(jnp.array([x > k for k in (1, 2)]))"),
-        ("x or 1.0", "jnp.where(x != 0, x, 1.0)"),
-    ],
-)
-def test_rewrites_take_what_stands_there(line: str, fixed: str) -> None:
-    (one,) = look(HEADER + f"def f(x):\n    x = jnp.sin(x)\n    return {line}\njax.jit(f)(1.0)\n", "<program>")
-    assert [edit.text for edit in one.fix.edits] == [fixed]
