@@ -30,7 +30,7 @@ def test_uniform_draws_have_jaxs_bits():
         ]
         exprs = [(expr, values) for expr, values in exprs if values]
         draw = lambda given, exprs=exprs: [library.value(expr, given) for expr, _ in exprs]
-        for found, ulps in ((draw(given), 0), (jx.jit(draw)(given), 2)):
+        for found, ulps in ((draw(given), 0), (jx.jit(draw)(dict(given)), 2)):
             for x, (_, values) in zip(found, exprs):
                 np.testing.assert_array_max_ulp(np.asarray(x).ravel(), np.array(values, np.float32), ulps)
 
