@@ -87,11 +87,15 @@ def bindings(found: dict[str, ast.Module]) -> Iterator[str]:
 
 @pytest.mark.smoke
 def test_these_late_bindings_and_no_others() -> None:
-    """The evaluating trace and the operators; the lowering of inner jaxprs is handed in with `ctx`. Two entries in tables are no
+    """The evaluating trace and the operators; the lowering of inner jaxprs is handed in with `ctx`. Entries in tables are not
     bindings: nothing is missing without them."""
     bound = {"eager/operations.py: install_evaluation", "numpy/operators.py: install"}
     entered = {
         "eager/running.py: relief.append",  # what lets programs go when memory runs short
+        # what went by devices alone, and is told of the first mesh
+        "backend/array.py: meshes_in_force.on_first_mesh.append",
+        "backend/dispatch.py: on_first_mesh.append",
+        "eager/running.py: on_first_mesh.append",
         "transforms/vmap.py: source.rules_run_by[BatchTrace.process.__code__] = …",  # whose frames tell that vmap made an equation
     }
     assert set(bindings(trees())) == bound | entered

@@ -111,7 +111,7 @@ def test_options_of_one_program():
     assert document["results"]["relative"]["value"] < 1e-5 and document["b"]["compile"]["value"] > 0
     with pytest.raises(ValueError, match="no_such_flag"):
         seen.compare(options={"no_such_flag": 1})
-    with pytest.raises(TypeError, match="one of them"):
+    with pytest.raises(TypeError, match="either another inspection or options"):
         seen.compare()
     row = list(observe.ledger())[-1]
     assert side_with(row, {"xla_backend_optimization_level": 0}).compile_seconds > 0
