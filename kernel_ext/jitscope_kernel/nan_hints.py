@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import itertools
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -52,27 +53,31 @@ def offer(
     that `debug_nans` stopped; "" where there is nothing to say. `names` are those of the session, `taken` is what the cell's lines
     took from arrays."""
     if isinstance(error, FloatingPointError) and config.settings().debug_nans:
-        return f"With the numbers, the way to the result and a fix: {_asking(cell)}"
+        return f"With the numbers, the way to the result and a fix: {_asking(_body(cell))}"
     if error is not None or _MEANT.search(cell):
         return ""
-    python = python_of(cell)
-    body = ast.parse(python.text).body if python else []
+    body = _body(cell)
     for name, call in _numbers_taken(body):
         value = names.get(name)
         if type(value) is float and not math.isfinite(value):
             what = "NaN" if value != value else "infinite"
             return f"{name} is {what}. Where that comes from: %nans {ast.unparse(call)}"
-    for line in (*_kept(body, names, taken), *_printed(body, taken)):
-        return line
+    if said := next(itertools.chain(_kept(body, names, taken), _printed(body, taken)), ""):
+        return said
     if type(result) is float and not math.isfinite(result):
         what = "a NaN" if result != result else "an infinity"
-        return f"This result is {what}. Where it comes from: {_asking(cell)}"
+        return f"This result is {what}. Where it comes from: {_asking(body)}"
     if not isinstance(result, (jitscope.Array, tuple, list, dict)):
         return ""
     arrays = [x for x in tree.leaves(result) if isinstance(x, jitscope.Array) and not isinstance(x, Tracer)]
     if sum(x.size for x in arrays) > _MOST or not any(map(_is_nan, arrays)):
         return ""
-    return f"There is a NaN in this result. Where the first one comes from: {_asking(cell)}"
+    return f"There is a NaN in this result. Where the first one comes from: {_asking(body)}"
+
+
+def _body(cell: str) -> list[ast.stmt]:
+    python = python_of(cell)
+    return ast.parse(python.text).body if python else []
 
 
 _MEANT = re.compile(r"\b(?:nan|inf|isnan|isinf|isfinite|nan_to_num)\b|%nans|--nans")
@@ -202,10 +207,8 @@ def _shows(node: ast.AST) -> bool:
     return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Call) and ast.unparse(node.func) == "print")
 
 
-def _asking(cell: str) -> str:
+def _asking(body: list[ast.stmt]) -> str:
     """`%nans loss(params, x)`: the last call that the cell shows, or gave the name it shows."""
-    python = python_of(cell)
-    body = ast.parse(python.text).body if python else []
     shown = body[-1].value if body and isinstance(body[-1], ast.Expr) else None
     if isinstance(shown, ast.Name):
         made = [one.value for one in body if isinstance(one, ast.Assign) and shown.id in map(ast.unparse, one.targets)]

@@ -26,8 +26,7 @@ def jet(
     """`fun` along a curve: its value, and its derivatives up to any order, in one pass.
 
     `primals` are the arguments x at t = 0, arrays or trees of arrays; `series` has for each of them its derivatives with respect
-    to t at 0, [x', x'', …], as many for all, each of the shapes and dtype of x (numbers stand for arrays of x's shape where x is
-    one). The result is (y, [y', y'', …]) for y = fun(x); where fun returns a tree, each of its leaves has such a list. With
+    to t at 0, [x', x'', …], as many for all, each of the structure, shapes and dtypes of x. The result is (y, [y', y'', …]) for y = fun(x); where fun returns a tree, each of its leaves has such a list. With
     `factorial_scaled=False` both are the coefficients of the Taylor series, the k-th derivative divided by k!. Straight lines,
     series = [v, 0, 0], give the derivatives along v. Computing n orders costs some n² times as much as fun, through `scan`,
     `while_loop` and `cond` 2ⁿ times.
