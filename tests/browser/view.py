@@ -36,7 +36,7 @@ class View:
         self.element.locator(f"[role=tab][data-tab={tab}]").first.click()
         expect(self.element.locator(f"[role=tab][data-tab={tab}]").first).to_have_attribute("aria-selected", "true")
         if tab == "graph":
-            self.settle()
+            self._drawn()
 
     def close(self) -> None:
         """As it was when it came: closed, nothing selected."""
@@ -71,8 +71,7 @@ class View:
         """The graph pane; a big graph is made piece by piece."""
         if self.headline().get_attribute("aria-expanded") == "false":
             self.headline().click()
-        wait(self.page, "element => element.__jitscope.graph", "the graph is there", 30, self.element.element_handle())
-        self.settle()
+        self._drawn()
 
     def traced(self) -> list[str] | None:
         return self._do("view.graph.traced()")
@@ -116,6 +115,10 @@ class View:
 
     def settle(self) -> None:
         self._do("view.graph.settled()")
+
+    def _drawn(self) -> None:
+        wait(self.page, "element => element.__jitscope.graph", "the graph is there", 30, self.element.element_handle())
+        self.settle()
 
     def click_node(self, node: str) -> None:
         """With the mouse, in the middle of the node's box."""
