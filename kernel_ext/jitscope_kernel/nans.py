@@ -18,7 +18,7 @@ from jitscope.backend.signature import message_of
 from jitscope.backend.tracing import Arguments
 from jitscope.backend.watching import is_bad
 from jitscope.core import config, notices
-from jitscope.core.errors import explained
+from jitscope.core.messages import with_advice
 
 from . import output
 from .inspection import Shown
@@ -49,10 +49,11 @@ class NanHunt(Shown):
         try:
             self.report = nans.hunt(trace(), leaves, name, callbacks, retrace=trace)
         except HasCallbacks:
-            raise explained(
-                ValueError,
-                f"{name} calls Python functions or has effects, and the hunt would run them again, several times",
-                "find_nan(f, callbacks=True), or %nans --callbacks f(x)",
+            raise ValueError(
+                with_advice(
+                    f"{name} calls Python functions or has effects, and the hunt would run them again, several times",
+                    "find_nan(f, callbacks=True), or %nans --callbacks f(x)",
+                )
             ) from None
         super().__init__(nans.hunt_document(self.report, observe.ledger().cell_of))
 

@@ -14,8 +14,8 @@ from ..core import dtypes
 from ..core.avals import ShapedArray, aval_of
 from ..core.errors import stepped_on
 from ..core.folding import folding
+from ..core.messages import message_here
 from ..core.references import Reference
-from ..core.trace import running_line
 from ._flat import check_array, check_callable, name_of
 from .jit import jit
 from .linear_maps import refuse_reduce_axes, vjp
@@ -188,7 +188,7 @@ def _one(aval: ShapedArray) -> Any:
 
 
 def _not_for_grad(message: str) -> TypeError:
-    return stepped_on(TypeError(message + running_line()), "grad-bad-signature")
+    return stepped_on(TypeError(message_here(message)), "grad-bad-signature")
 
 
 def _check_differentiable(fun: Any, i: int, arg: Any, holomorphic: bool, allow_int: bool) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 from .. import tree
 from ..control.refs import Ref, addupdate
 from ..core.folding import folding
+from ..core.messages import message_here
 from ..core.references import ReferenceAval
-from ..core.trace import running_line
 
 
 __all__ = ["DidntWant", "DontWant", "GradRef", "GradValue"]
@@ -51,8 +51,10 @@ class BoundPullback:
         found, structure = tree.flatten(wanted, _is_place)
         if structure != program.in_tree:
             raise ValueError(
-                f"with_refs takes, for each array among the arguments of {program.name}, a reference, GradValue() or DontWant(): "
-                f"the structure {program.in_tree}, not {structure}{running_line()}"
+                message_here(
+                    f"with_refs takes, for each array among the arguments of {program.name}, a reference, GradValue() or DontWant(): "
+                    f"the structure {program.in_tree}, not {structure}"
+                )
             )
         for x, aval, path in zip(
             found, program.in_avals, tree.leaf_paths(program.in_tree.unflatten(range(len(found))))

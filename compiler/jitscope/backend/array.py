@@ -17,9 +17,10 @@ from ..core.config import settings
 from ..core.dtypes import canonicalize
 from ..core.errors import DeletedArrayError
 from ..core.jax_values import asked_by_jax, jax_kind
+from ..core.messages import immutable_message
 from ..core.operators import Operators
 from ..core.references import Reference
-from ..core.trace import Tracer, immutable_message
+from ..core.trace import Tracer
 from ..xla import client
 from .guarding import guard
 

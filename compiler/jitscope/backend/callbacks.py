@@ -17,7 +17,8 @@ from .. import tree
 from ..control.bodies import name_of
 from ..core import dtypes, source
 from ..core.avals import ShapedArray, physical, refuse_masked
-from ..core.errors import CallbackResultError, explained
+from ..core.errors import CallbackResultError
+from ..core.messages import with_advice
 from ..core.trace import Tracer, evaluation, leaked, using
 from ..xla import client
 from ..xla.callbacks import Site
@@ -122,7 +123,7 @@ class HostFunction:
 
     def _broken(self, what: str, advice: str = "return what was promised, or promise something else") -> Exception:
         line = source.told(self.where, f", called by {self.what} in ")
-        return explained(CallbackResultError, f"the callback {self} {what}{line}", advice)
+        return CallbackResultError(with_advice(f"the callback {self} {what}{line}", advice))
 
 
 _known: weakref.WeakValueDictionary[Any, HostFunction] = weakref.WeakValueDictionary()

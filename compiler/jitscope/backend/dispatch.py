@@ -27,8 +27,9 @@ from ..core.config import scoped, settings
 from ..core.errors import stepped_on
 from ..core.folding import fold
 from ..core.meshes_in_force import mesh_in_force, on_first_mesh
+from ..core.messages import message_here
 from ..core.staging import eval_jaxpr, recording
-from ..core.trace import Tracer, _current, current_trace, evaluating, running_line
+from ..core.trace import Tracer, _current, current_trace, evaluating
 from ..xla import client
 from ..xla.garbage import collect, due
 from ..xla.program import RuntimeFailure, translate
@@ -230,7 +231,7 @@ class JitFunction:
                     if hasattr(leaf, "dtype") or isinstance(leaf, int)
                     else f". If it is not data but a choice made before running, make it static: static_argnames={_root(name)!r}"
                 )
-                message = f"argument {name} of {self._name} cannot be traced: {error}{advice}{running_line()}"
+                message = message_here(f"argument {name} of {self._name} cannot be traced: {error}{advice}")
                 return stepped_on(type(error)(message), _sharp_bit(leaf, is_part=_root(name) != name))
         return error
 

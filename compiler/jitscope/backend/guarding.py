@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core import config, source
-from ..core.errors import JaxRuntimeError, explained
+from ..core.errors import JaxRuntimeError
+from ..core.messages import with_advice
 
 
 _WORDS = {
@@ -27,7 +28,7 @@ def guard(kind: str, what: Callable[[], str], explicit: bool = False) -> None:
         line = source.told(source.here(), ", in ")
         too = ", which disallow_explicit forbids, too" if level == "disallow_explicit" else ""
         refused = f"INVALID_ARGUMENT: Disallowed {name} transfer of {what()}{line}"
-        raise explained(JaxRuntimeError, refused, f"{advice} moves it explicitly{too}")
+        raise JaxRuntimeError(with_advice(refused, f"{advice} moves it explicitly{too}"))
     if level == "log_explicit" or (level == "log" and not explicit):
         import logging  # few programs log
 

@@ -18,9 +18,9 @@ from ..control.remat import checkpoint_p
 from ..control.scan import scan_p
 from ..control.while_loop import while_p
 from ..core import config, notices, source
-from ..core.errors import KeyReuseError, advice_of, explained, stepped_on
+from ..core.errors import KeyReuseError, stepped_on
 from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, subjaxprs
-from ..core.trace import place
+from ..core.messages import advice_of, place, with_advice
 from ..ops import elementwise, indexing, linear, rng
 from .watching import is_key
 
@@ -48,12 +48,13 @@ def reused(first: Use, second: Use, how: str = "") -> KeyReuseError:
     """The error for a key used twice."""
     same = "the same line" if source.user_position(first.line) == source.user_position(second.line) else ""
     again = how or (f"by {same} once more" if same and first.call == second.call else str(second))
-    error = explained(
-        KeyReuseError,
-        f"a random key was used twice: numbers drawn with it are not independent of each other.\n  first {first}\n"
-        f"  again {again}",
-        "split it, key, own = random.split(key), and use each part once; or, where the same "
-        "numbers are wanted, random.clone(key)",
+    error = KeyReuseError(
+        with_advice(
+            f"a random key was used twice: numbers drawn with it are not independent of each other.\n  first {first}\n"
+            f"  again {again}",
+            "split it, key, own = random.split(key), and use each part once; or, where the same "
+            "numbers are wanted, random.clone(key)",
+        )
     )
     return stepped_on(error, "key-reuse", _blamed(first, second))
 

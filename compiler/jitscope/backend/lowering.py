@@ -15,10 +15,9 @@ import numpy as np
 from ..core import dtypes, source
 from ..core.avals import ShapedArray, marked, physical
 from ..core.effects import no_effects, python_effects
-from ..core.errors import with_advice
 from ..core.jaxpr import Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var, subpath
+from ..core.messages import place, with_advice
 from ..core.staging import trace_to_jaxpr
-from ..core.trace import place
 from ..core.varying import varying
 from ..symbolic.dimension import is_static, is_symbolic_dim
 from ..symbolic.solving import Solution

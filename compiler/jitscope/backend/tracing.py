@@ -16,9 +16,9 @@ from ..core.config import Settings, settings, value_of
 from ..core.errors import stepped_on
 from ..core.jaxpr import DebugInfo
 from ..core.meshes_in_force import mesh_in_force
+from ..core.messages import message_here
 from ..core.references import Reference
 from ..core.staging import returned_reference, trace_to_jaxpr
-from ..core.trace import running_line
 from ..core.unfinished import keep_numbers
 from ..core.varying import manual
 from .again import Again
@@ -149,7 +149,7 @@ def _trace(
 
 
 def _refuse(function: JitFunction, signature: Signature, number: int, nested: bool) -> None:
-    said = f"the option no_tracing is set, and {function._name} was to be traced for jit{running_line()}"
+    said = message_here(f"the option no_tracing is set, and {function._name} was to be traced for jit")
     failure = {"error": "TracingRefused", "message": said, "nested": nested}
     records.emit(_record(function, "error", number, 0.0, failure, signature))
     raise records.TracingRefused(said)
@@ -216,7 +216,9 @@ def check_results(name: str, fun: Any, leaves: Sequence[Any], out: Any, tracer: 
         except TypeError:
             path = tree.leaf_paths(out)[i]
             error = TypeError(
-                f"{name} returned, at result{path}, something that is not an array: {not_an_array(leaf)}. A "
-                f"traced function gives arrays, numbers, or trees of those; compute other things outside{running_line()}"
+                message_here(
+                    f"{name} returned, at result{path}, something that is not an array: {not_an_array(leaf)}. A "
+                    "traced function gives arrays, numbers, or trees of those; compute other things outside"
+                )
             )
             raise stepped_on(error, "not-a-jax-type", position_of_result(fun)) from None

@@ -13,7 +13,7 @@ from .. import tree
 from ..core import config, dtypes, notices, source
 from ..core.avals import ShapedArray
 from ..core.jaxpr import ClosedJaxpr, walk
-from ..core.trace import explained_here, running_line
+from ..core.messages import message_here
 from ..ops.rng import KeyDType
 from .array import Array, array_from_numpy
 
@@ -60,10 +60,11 @@ def test_in_force() -> Test | None:
     is about to run something asks this first."""
     options = config.settings()
     if options.no_execution:
-        raise explained_here(
-            RuntimeError,
-            "the option no_execution is set, and something was to run",
-            "jitscope.make_jaxpr, eval_shape and jit(f).lower() look at programs without running them",
+        raise RuntimeError(
+            message_here(
+                "the option no_execution is set, and something was to run",
+                "jitscope.make_jaxpr, eval_shape and jit(f).lower() look at programs without running them",
+            )
         )
     if options.debug_infs:
         return nans_and_infinities if options.debug_nans else infinities
@@ -127,7 +128,7 @@ def look_at(x: Array, name: str) -> None:
     """Raise FloatingPointError for an array made of bad values."""
     test = test_in_force()
     if test is not None and is_bad(x, test):
-        raise FloatingPointError(f"{name} was given {WHAT[test]}{running_line()}")
+        raise FloatingPointError(message_here(f"{name} was given {WHAT[test]}"))
 
 
 def is_key(aval: ShapedArray) -> bool:

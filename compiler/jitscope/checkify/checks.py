@@ -12,7 +12,7 @@ from .. import tree
 from ..core import dtypes, source
 from ..core.avals import ShapedArray, aval_of
 from ..core.effects import Effect
-from ..core.errors import explained
+from ..core.messages import with_advice
 from ..core.primitive import FunctionCall
 from ..core.trace import Tracer
 from ..ops.linear import convert, neg_p
@@ -170,10 +170,11 @@ class CheckCall(FunctionCall):
     def lower(self, ctx, /, *values, checks, mapped, debug):
         if debug:
             return []
-        raise explained(
-            ValueError,
-            f"a check is part of a compiled program, where it cannot raise: {checks[0].message}{checks[0].line}",
-            "wrap the function: error, result = jit(checkify(f))(...), then error.throw()",
+        raise ValueError(
+            with_advice(
+                f"a check is part of a compiled program, where it cannot raise: {checks[0].message}{checks[0].line}",
+                "wrap the function: error, result = jit(checkify(f))(...), then error.throw()",
+            )
         )
 
     def jvp(self, primals, tangents, /, **params):

@@ -11,8 +11,9 @@ from typing import Any
 from ..core.avals import ShapedArray, aval_of
 from ..core.effects import debug_effect, io_effect, ordered_debug_effect, ordered_io_effect
 from ..core.jaxpr import Jaxpr, subjaxprs
+from ..core.messages import message_here
 from ..core.primitive import FunctionCall
-from ..core.trace import evaluating, explained_here, running_line
+from ..core.trace import evaluating
 from ..ops.families import pure
 from ..ops.linear import broadcast_in_dim_p
 from .effects import example_by_example
@@ -45,18 +46,20 @@ class PureCallback(Callback):
     """A function without effects: it may be called never, once or several times. `vmap_method`: see `pure_callback`."""
 
     def jvp(self, primals, tangents, /, *, callback, **params):
-        raise explained_here(
-            ValueError,
-            f"pure_callback cannot be differentiated: nothing is known of the derivative of {callback}.",
-            "call it in a function with a derivative rule of its own (custom_jvp or custom_vjp), or take "
-            "lax.stop_gradient of its arguments if none is meant",
+        raise ValueError(
+            message_here(
+                f"pure_callback cannot be differentiated: nothing is known of the derivative of {callback}.",
+                "call it in a function with a derivative rule of its own (custom_jvp or custom_vjp), or take "
+                "lax.stop_gradient of its arguments if none is meant",
+            )
         )
 
     def transpose(self, cts, /, *args, callback, **params):
-        raise explained_here(
-            ValueError,
-            f"pure_callback cannot be transposed: {callback} is not known to be linear.",
-            "call it in a function with a rule of its own (custom_vjp)",
+        raise ValueError(
+            message_here(
+                f"pure_callback cannot be transposed: {callback} is not known to be linear.",
+                "call it in a function with a rule of its own (custom_vjp)",
+            )
         )
 
     def batch(self, axis, args, dims, /, *, vmap_method, result_avals, **params):
@@ -65,11 +68,12 @@ class PureCallback(Callback):
             unroll = vmap_method == "sequential_unrolled"
             return self.each(axis, args, dims, unroll, result_avals=result_avals, **params)
         if vmap_method not in _WHOLE:
-            raise explained_here(
-                NotImplementedError,
-                f"pure_callback without a vmap_method does not know how vmap is to call {params['callback']}.",
-                "pass vmap_method='sequential' (one call for each example), or, if the function "
-                "takes and gives arrays with a further axis in front, 'expand_dims' or 'broadcast_all'",
+            raise NotImplementedError(
+                message_here(
+                    f"pure_callback without a vmap_method does not know how vmap is to call {params['callback']}.",
+                    "pass vmap_method='sequential' (one call for each example), or, if the function "
+                    "takes and gives arrays with a further axis in front, 'expand_dims' or 'broadcast_all'",
+                )
             )
         whole = [_leading(axis, x, d, vmap_method) for x, d in zip(args, dims)]
         avals = tuple([ShapedArray((axis.size, *a.shape), a.dtype) for a in result_avals])
@@ -96,22 +100,24 @@ class IOCallback(Callback):
         return list(result_avals), frozenset([ordered_io_effect if ordered else io_effect])
 
     def jvp(self, primals, tangents, /, *, callback, **params):
-        raise explained_here(
-            ValueError,
-            f"io_callback cannot be differentiated: nothing is known of the derivative of {callback}.",
-            "take lax.stop_gradient of its arguments, or call it in a function with a derivative rule of its own "
-            "(custom_jvp or custom_vjp)",
+        raise ValueError(
+            message_here(
+                f"io_callback cannot be differentiated: nothing is known of the derivative of {callback}.",
+                "take lax.stop_gradient of its arguments, or call it in a function with a derivative rule of its own "
+                "(custom_jvp or custom_vjp)",
+            )
         )
 
     def transpose(self, cts, /, *args, callback, **params):
-        raise ValueError(f"io_callback cannot be transposed: {callback} is not known to be linear.{running_line()}")
+        raise ValueError(message_here(f"io_callback cannot be transposed: {callback} is not known to be linear."))
 
     def batch(self, axis, args, dims, /, *, ordered, **params):
         if ordered:
-            raise explained_here(
-                ValueError,
-                "vmap of an ordered io_callback: the examples have no order.",
-                f"ordered=False calls {params['callback']} once for each example; lax.map or lax.scan goes through the examples in order",
+            raise ValueError(
+                message_here(
+                    "vmap of an ordered io_callback: the examples have no order.",
+                    f"ordered=False calls {params['callback']} once for each example; lax.map or lax.scan goes through the examples in order",
+                )
             )
         return self.each(axis, args, dims, ordered=ordered, **params)
 

@@ -11,8 +11,9 @@ from ..core.advice import position_of_result
 from ..core.avals import ShapedArray, is_python_scalar
 from ..core.dtypes import promote
 from ..core.effects import no_effects
-from ..core.errors import explained, stepped_on, with_advice
+from ..core.errors import stepped_on
 from ..core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, rearranged
+from ..core.messages import with_advice
 from ..core.varying import as_said, lie_alike, pvary_p, varied, varying, with_varying
 from ..ops.linear import convert, convert_element_type_p
 from .bodies import Body, name_of
@@ -168,11 +169,12 @@ def _check_types(what: str, f: Any, closed: ClosedJaxpr, avals: Sequence[ShapedA
             guilty = guilty or place_made(closed, atom)
     if rows:
         listed = "\n".join(rows)
-        error = explained(
-            TypeError,
-            f"{what}: {name_of(f)} must return a carry of the shapes and dtypes it takes\n{listed}",
-            "start with a carry of the shape and dtype that the body gives (jnp.zeros(shape, dtype)), or "
-            "convert what the body returns (.astype, .reshape)",
+        error = TypeError(
+            with_advice(
+                f"{what}: {name_of(f)} must return a carry of the shapes and dtypes it takes\n{listed}",
+                "start with a carry of the shape and dtype that the body gives (jnp.zeros(shape, dtype)), or "
+                "convert what the body returns (.astype, .reshape)",
+            )
         )
         raise stepped_on(error, "loop-carry-mismatch", guilty or position_of_result(f))
 

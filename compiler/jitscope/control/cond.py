@@ -14,8 +14,9 @@ from ..core.advice import position_of_result
 from ..core.avals import ShapedArray, aval_of, is_python_scalar, tangent_aval
 from ..core.config import settings
 from ..core.effects import moved, no_effects
-from ..core.errors import explained, stepped_on
+from ..core.errors import stepped_on
 from ..core.jaxpr import ClosedJaxpr, JaxprEqn, Literal, rearranged
+from ..core.messages import with_advice
 from ..core.primitive import Discharge, HigherOrder, NewValue, Primitive
 from ..core.staging import eval_jaxpr, trace_to_jaxpr
 from ..core.trace import Tracer, using
@@ -472,10 +473,11 @@ def _same_results(
         rows = _differing(named, first, body, name, other)
         if rows:
             listed = "\n".join(rows)
-            error = explained(
-                TypeError,
-                f"{what}: all functions must return the same shapes and dtypes\n{listed}",
-                "convert one of the results (.astype, jnp.broadcast_to), so that they agree",
+            error = TypeError(
+                with_advice(
+                    f"{what}: all functions must return the same shapes and dtypes\n{listed}",
+                    "convert one of the results (.astype, jnp.broadcast_to), so that they agree",
+                )
             )
             raise stepped_on(error, "cond-branch-mismatch", _guilty(body, other) or position_of_result(named[name]))
     avals = [

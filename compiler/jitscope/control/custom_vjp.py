@@ -9,7 +9,8 @@ from typing import Any
 from .. import tree
 from ..core import dtypes, source
 from ..core.avals import ShapedArray, aval_of, is_python_scalar, tangent_aval
-from ..core.errors import UnexpectedTracerError, explained
+from ..core.errors import UnexpectedTracerError
+from ..core.messages import with_advice
 from ..core.primitive import FunctionCall
 from ..core.trace import Tracer, evaluating
 from ..core.zeros import Zero, is_linear, is_zero
@@ -202,11 +203,12 @@ custom_lin_p = CustomLin("custom_lin")
 def no_forward_mode(name: str) -> TypeError:
     """The error for a forward derivative of a custom_vjp function."""
     line = source.told(source.here(), "\n  It is called in ")
-    return explained(
-        TypeError,
-        f"forward-mode differentiation (jvp, jacfwd, linearize's linear function) does not work through {name}, a custom_vjp "
-        f"function: its rules say how cotangents go back, not how tangents go forward.{line}",
-        "reverse mode (grad, vjp, jacrev); or give it a custom_jvp rule, which serves both",
+    return TypeError(
+        with_advice(
+            f"forward-mode differentiation (jvp, jacfwd, linearize's linear function) does not work through {name}, a custom_vjp "
+            f"function: its rules say how cotangents go back, not how tangents go forward.{line}",
+            "reverse mode (grad, vjp, jacrev); or give it a custom_jvp rule, which serves both",
+        )
     )
 
 
@@ -415,10 +417,11 @@ class custom_vjp(Ruled):
         for i in self.nondiff_argnums:
             for x in tree.leaves(args[i]) if i < len(args) else ():
                 if isinstance(x, Tracer):
-                    raise explained(
-                        UnexpectedTracerError,
-                        f"{self.argument_name(i)} of the custom_vjp function {name_of(self.fun)} is in nondiff_argnums and "
-                        f"holds {x.description()}.\n  bwd runs later, where the value is no longer there.",
-                        "nondiff_argnums is for functions and options; pass arrays as ordinary arguments, "
-                        "hand them to bwd in the residuals, and return None as their cotangent",
+                    raise UnexpectedTracerError(
+                        with_advice(
+                            f"{self.argument_name(i)} of the custom_vjp function {name_of(self.fun)} is in nondiff_argnums and "
+                            f"holds {x.description()}.\n  bwd runs later, where the value is no longer there.",
+                            "nondiff_argnums is for functions and options; pass arrays as ordinary arguments, "
+                            "hand them to bwd in the residuals, and return None as their cotangent",
+                        )
                     )

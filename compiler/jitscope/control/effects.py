@@ -7,8 +7,8 @@ from typing import Any
 
 from ..core.effects import debug_effect, no_effects, ordered_debug_effect, ordered_io_effect, python_effects
 from ..core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, subjaxprs
+from ..core.messages import message_here
 from ..core.primitive import Primitive
-from ..core.trace import explained_here
 from .scan import scan
 
 
@@ -34,10 +34,11 @@ def example_by_example(
     ValueError for effects on the world that are ordered.
     """
     if any(effect is ordered_io_effect for _, program in subjaxprs(params) for effect in program.effects):
-        raise explained_here(
-            ValueError,
-            f"vmap of an ordered io_callback in {primitive.name}: the examples have no order.",
-            "ordered=False, or lax.map or lax.scan over the examples",
+        raise ValueError(
+            message_here(
+                f"vmap of an ordered io_callback in {primitive.name}: the examples have no order.",
+                "ordered=False, or lax.map or lax.scan over the examples",
+            )
         )
     rows = [axis.move(x, d, 0) for x, d in zip(args, dims) if d is not None]
 

@@ -7,17 +7,18 @@ from typing import Any
 
 from ..core import source
 from ..core.avals import aval_of
-from ..core.errors import UnexpectedTracerError, explained
+from ..core.errors import UnexpectedTracerError
 from ..core.jaxpr import subjaxprs
+from ..core.messages import message_here, place, with_advice
 from ..core.references import Reference
-from ..core.trace import explained_here, place
 
 
 def ended() -> ValueError:
-    return explained_here(
-        ValueError,
-        "the reference was frozen or freed: it holds nothing any more.",
-        "use what freeze gave, or read the reference before",
+    return ValueError(
+        message_here(
+            "the reference was frozen or freed: it holds nothing any more.",
+            "use what freeze gave, or read the reference before",
+        )
     )
 
 
@@ -35,11 +36,12 @@ def aliased(name: str, names: Sequence[str], args: Sequence[Any], captured: Sequ
         else:
             seen[id(x)] = own
             continue
-        return explained_here(
-            ValueError,
-            f"only one reference to a mutable array may be passed to a function, but for {name} the mutable array reference "
-            f"of type {aval_of(x)!r} {how}.",
-            "let the function take it once",
+        return ValueError(
+            message_here(
+                f"only one reference to a mutable array may be passed to a function, but for {name} the mutable array reference "
+                f"of type {aval_of(x)!r} {how}.",
+                "let the function take it once",
+            )
         )
     raise AssertionError
 
@@ -61,18 +63,20 @@ def of_another(ref: Any, x: Any) -> ValueError:
     mapped = x is None or hasattr(x.tracing, "axis")
     kind, plain = ("vmapped", "an unbatched") if mapped else ("differentiated", "a non-differentiated")
     advice = "" if mapped else ", or write lax.stop_gradient(value)"
-    return explained_here(
-        ValueError,
-        f"performing a set/swap operation with a {kind} value on {plain} array reference of type {ref.aval!r}: which value "
-        f"should it hold?",
-        f"pass the reference as an argument of the {kind.replace('vmapped', 'mapped')} function{advice}",
+    return ValueError(
+        message_here(
+            f"performing a set/swap operation with a {kind} value on {plain} array reference of type {ref.aval!r}: which value "
+            f"should it hold?",
+            f"pass the reference as an argument of the {kind.replace('vmapped', 'mapped')} function{advice}",
+        )
     )
 
 
 def leaked(ref: Any) -> UnexpectedTracerError:
     where = source.here()
-    return explained(
-        UnexpectedTracerError,
-        f"a reference, {ref.aval!r}, was used after the trace that made it had ended.{f' It was used {place(where)}' if where else ''}",
-        "return its value, ref[...], from the function",
+    return UnexpectedTracerError(
+        with_advice(
+            f"a reference, {ref.aval!r}, was used after the trace that made it had ended.{f' It was used {place(where)}' if where else ''}",
+            "return its value, ref[...], from the function",
+        )
     )

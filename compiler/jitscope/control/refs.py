@@ -15,10 +15,11 @@ from ..core import dtypes, source
 from ..core.avals import ShapedArray, aval_of, is_python_scalar
 from ..core.effects import own_refs
 from ..core.jaxpr import Var
+from ..core.messages import message_here
 from ..core.primitive import FunctionCall
 from ..core.references import Reference, ReferenceAval
 from ..core.staging import JaxprTrace, eval_jaxpr
-from ..core.trace import Tracer, chain_of, current_trace, explained_here, running_line, using
+from ..core.trace import Tracer, chain_of, current_trace, using
 from ..core.zeros import is_zero
 from ..ops.linear import convert, zeros
 from .cells import Cell, Dual, Example, Held, Staged
@@ -236,8 +237,10 @@ def _by_rules(primitive: Any, args: Sequence[Any], params: dict[str, Any]) -> An
         return current_trace().process(primitive, tuple(args), params)
     if "jaxpr" not in params or len(params["jaxpr"].in_avals) != len(args) or "length" in params:
         raise NotImplementedError(
-            f"a custom_vjp function that writes a reference on the way back, inside {primitive.name}, cannot be "
-            f"transformed.{running_line()}"
+            message_here(
+                f"a custom_vjp function that writes a reference on the way back, inside {primitive.name}, cannot be "
+                "transformed."
+            )
         )
     closed = params["jaxpr"]
     return eval_jaxpr(closed.jaxpr, closed.consts, *args)
@@ -319,7 +322,7 @@ def new_ref(init_val: Any, *, memory_space: Any = None, kind: str | None = None)
     array, and for a reference.
     """
     if isinstance(init_val, Reference):
-        raise TypeError(f"new_ref of a reference: there are no references to references.{running_line()}")
+        raise TypeError(message_here("new_ref of a reference: there are no references to references."))
     try:
         aval_of(init_val)
     except TypeError as error:
@@ -351,10 +354,11 @@ def _end(ref: Ref, what: str) -> Any:
     at_home = (cell.trace is None and not is_staging(owner)) or cell.trace is owner
     argument = isinstance(cell, Staged) and cell.given
     if isinstance(cell, (Example, Dual)) or not at_home or argument:
-        raise explained_here(
-            ValueError,
-            f"{what} of a reference that {ref.origin()}: only the function that made a reference may end it.",
-            "return ref[...] here, and end the reference where it was made",
+        raise ValueError(
+            message_here(
+                f"{what} of a reference that {ref.origin()}: only the function that made a reference may end it.",
+                "return ref[...] here, and end the reference where it was made",
+            )
         )
     with using(owner):
         if not isinstance(cell, Staged):
@@ -434,7 +438,7 @@ def _base(ref: Any) -> tuple[Ref, tuple[Any, ...]]:
         return ref, ()
     if isinstance(ref, View):
         return ref.ref, ref.indices
-    raise TypeError(f"a reference (made by new_ref) was expected, not a {type(ref).__name__}{running_line()}")
+    raise TypeError(message_here(f"a reference (made by new_ref) was expected, not a {type(ref).__name__}"))
 
 
 def _through(ref: Ref, views: Sequence[Any], idx: Any, value: Any = None, add: bool = False, old: bool = False) -> Any:
@@ -478,22 +482,24 @@ def _fitting(ref: Ref, parts: Parts, operands: Sequence[Any], value: Any, what: 
     inner = ref.aval.inner_aval
     if isinstance(value, Reference):
         raise TypeError(
-            f"a reference holds an array, not another reference: read that one first, ref[...]{running_line()}"
+            message_here("a reference holds an array, not another reference: read that one first, ref[...]")
         )
     given = aval_of(value)
     wanted = reading(inner, parts, [aval_of(x) for x in operands]).out_avals[0] if parts else inner
     if given.shape != wanted.shape:
-        raise explained_here(
-            ValueError,
-            f"Invalid shape for `{what}`: the reference is {ref.aval!r}, at this index it takes {wanted.shape}, and the value "
-            f"has {given.shape}.",
-            f"jnp.broadcast_to(value, {wanted.shape}), if that is meant",
+        raise ValueError(
+            message_here(
+                f"Invalid shape for `{what}`: the reference is {ref.aval!r}, at this index it takes {wanted.shape}, and the value "
+                f"has {given.shape}.",
+                f"jnp.broadcast_to(value, {wanted.shape}), if that is meant",
+            )
         )
     if given.dtype != inner.dtype and not (given.weak_type and _kind(given) == _kind(inner)):
-        raise explained_here(
-            ValueError,
-            f"Invalid dtype for `{what}`: the reference is {ref.aval!r}, and the value {given.dtype.name}.",
-            f"convert it, value.astype({inner.dtype.name!r})",
+        raise ValueError(
+            message_here(
+                f"Invalid dtype for `{what}`: the reference is {ref.aval!r}, and the value {given.dtype.name}.",
+                f"convert it, value.astype({inner.dtype.name!r})",
+            )
         )
     same = given.dtype == inner.dtype and given.weak_type == inner.weak_type
     if not same and not inner.weak_type and is_python_scalar(value):

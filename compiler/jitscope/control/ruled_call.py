@@ -7,8 +7,9 @@ from typing import Any
 
 from ..core import source
 from ..core.avals import aval_of
-from ..core.errors import UnexpectedTracerError, explained
+from ..core.errors import UnexpectedTracerError
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, JaxprEqn
+from ..core.messages import with_advice
 from ..core.primitive import FunctionCall, HigherOrder
 from ..core.staging import as_function, trace_to_jaxpr
 from ..core.trace import Trace, Tracer, chain_of, current_trace, evaluation, using
@@ -148,11 +149,12 @@ def _is_above(x: Any, trace: Trace) -> bool:
 def closed_over(name: str) -> UnexpectedTracerError:
     """The error for a function that captures a value its rules should have known of."""
     line = source.told(source.here(), " It is called in ")
-    return explained(
-        UnexpectedTracerError,
-        f"{name}, a function with derivative rules of its own, captures a value that is being differentiated or mapped.{line}\n"
-        "  Its rules say how it depends on its arguments, not on what it captures.",
-        "pass the value as an argument, and let the rules know of it; or take lax.stop_gradient of it",
+    return UnexpectedTracerError(
+        with_advice(
+            f"{name}, a function with derivative rules of its own, captures a value that is being differentiated or mapped.{line}\n"
+            "  Its rules say how it depends on its arguments, not on what it captures.",
+            "pass the value as an argument, and let the rules know of it; or take lax.stop_gradient of it",
+        )
     )
 
 

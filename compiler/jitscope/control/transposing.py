@@ -8,8 +8,9 @@ from typing import Any
 from .. import tree
 from ..core import dtypes, source
 from ..core.avals import ShapedArray
-from ..core.errors import MissingRule, explained
+from ..core.errors import MissingRule
 from ..core.jaxpr import ClosedJaxpr, DebugInfo, JaxprEqn, Var
+from ..core.messages import with_advice
 from ..core.primitive import FunctionCall
 from ..core.staging import JaxprTrace, as_function
 from ..core.trace import using
@@ -97,10 +98,11 @@ class LinearFunction:
     def _not_linear(self, eqn: JaxprEqn | None) -> TypeError:
         where = source.user_position(eqn.traceback) if eqn is not None else None
         line = source.told(where, "\n  the derivative depends on the argument in ")
-        return explained(
-            TypeError,
-            f"linear_transpose needs a function that is linear in its arguments, and {self.name} is not.{line}",
-            "for the transpose of the derivative at a point, take vjp",
+        return TypeError(
+            with_advice(
+                f"linear_transpose needs a function that is linear in its arguments, and {self.name} is not.{line}",
+                "for the transpose of the derivative at a point, take vjp",
+            )
         )
 
     def transpose(self, cts: Sequence[Any]) -> list[Any]:

@@ -10,11 +10,12 @@ from ..core import dtypes, source
 from ..core.avals import ShapedArray, aval_of, tangent_aval
 from ..core.config import settings
 from ..core.effects import moved
-from ..core.errors import ConcretizationTypeError, explained, stepped_on
+from ..core.errors import ConcretizationTypeError, stepped_on
 from ..core.jaxpr import ClosedJaxpr, JaxprEqn, Literal, Var, rearranged
+from ..core.messages import message_here, with_advice
 from ..core.primitive import Discharge, HigherOrder, NewValue
 from ..core.staging import jaxpr_as_fun, trace_to_jaxpr
-from ..core.trace import explained_here, using
+from ..core.trace import using
 from ..core.zeros import Zero, is_zero
 from ..ops.linear import broadcast_in_dim, instantiate, select_n_p
 from ..ops.reduce import reduce_or_p
@@ -82,13 +83,14 @@ class While(HigherOrder):
     def transpose(self, cts, /, *args, cond_jaxpr, body_jaxpr, **params):
         where = source.here()
         line = source.told(where, "\n  the loop is in ")
-        error = explained(
-            ValueError,
-            "reverse-mode differentiation (grad, vjp) does not work through while_loop, or fori_loop with bounds known only "
-            "when running: the number of iterations, and so the memory for their intermediate values, is not known."
-            f"{line}",
-            "lax.scan, or lax.fori_loop with bounds that are Python ints; forward mode (jvp, jacfwd); "
-            "or a rule of your own (custom_vjp), for a solution of an equation lax.custom_root",
+        error = ValueError(
+            with_advice(
+                "reverse-mode differentiation (grad, vjp) does not work through while_loop, or fori_loop with bounds known only "
+                "when running: the number of iterations, and so the memory for their intermediate values, is not known."
+                f"{line}",
+                "lax.scan, or lax.fori_loop with bounds that are Python ints; forward mode (jvp, jacfwd); "
+                "or a rule of your own (custom_vjp), for a solution of an equation lax.custom_root",
+            )
         )
         raise stepped_on(error, "grad-of-while", where)
 
@@ -204,8 +206,8 @@ class While(HigherOrder):
         condition, asked = pure(cond_jaxpr)
         body, changed = pure(body_jaxpr)
         if asked:
-            raise explained_here(
-                NotImplementedError, "while_loop: the condition changes a reference.", "change it in the body"
+            raise NotImplementedError(
+                message_here("while_loop: the condition changes a reference.", "change it in the body")
             )
         carried = [c + i for i in changed]
         names = [id(refs[k]) for k in carried]

@@ -1,6 +1,5 @@
 """Errors for people: what happened, where, why, what to do. Class names are JAX's where JAX has one."""
 
-from collections.abc import Callable
 from typing import Any, TypeVar
 
 from ..xla.errors import DeletedBufferError, XlaError
@@ -82,24 +81,6 @@ class InconclusiveDimensionOperation(Exception):
 
 class CallbackResultError(RuntimeError):
     """A Python function called by a program returned something else than was promised."""
-
-
-ADVICE = "what to do: "
-
-
-def with_advice(what: str, advice: str) -> str:
-    """A message for people: what happened, where and why, and in its last line what to do."""
-    return f"{what}\n  {ADVICE}{advice}"
-
-
-def explained(kind: Callable[[str], Failure], what: str, advice: str) -> Failure:
-    """An error that says what happened, where and why, and what to do."""
-    return kind(with_advice(what, advice))
-
-
-def advice_of(message: str) -> str:
-    """What a message says is to be done; "" where it does not say."""
-    return next((line.partition(ADVICE)[2].strip() for line in message.splitlines() if ADVICE in line), "")
 
 
 def stepped_on(error: Failure, sharp_bit: str, where: Any = None) -> Failure:

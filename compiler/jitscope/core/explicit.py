@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from .avals import ShapedArray, physical
-from .errors import ShardingTypeError, explained
+from .errors import ShardingTypeError
 from .meshes_in_force import abstract
+from .messages import with_advice
 from .shardings import NamedSharding, PartitionSpec, names_of
 
 
@@ -33,7 +34,7 @@ class Operation(NamedTuple):
 
     def refuse(self, why: str, advice: str) -> ShardingTypeError:
         operands = " and ".join(a.short() for a in self.avals)
-        return explained(ShardingTypeError, f"{self.name} of {operands}: {why}.", advice)
+        return ShardingTypeError(with_advice(f"{self.name} of {operands}: {why}.", advice))
 
     def parts(self, names: Iterable[Any]) -> int:
         return math.prod(self.mesh.shape[n] for n in names)
@@ -102,10 +103,11 @@ def _mesh(name: str, avals: Sequence[Any]) -> Any:
     meshes = list(dict.fromkeys(a.sharding.mesh for a in avals if type(getattr(a, "sharding", None)) is NamedSharding))
     grids = {(m.shape_tuple, m.axis_types) for m in meshes}
     if len(grids) > 1:
-        raise explained(
-            ShardingTypeError,
-            f"{name}: operands lie on different meshes, {meshes[0]} and {meshes[1]}.",
-            "move one with device_put",
+        raise ShardingTypeError(
+            with_advice(
+                f"{name}: operands lie on different meshes, {meshes[0]} and {meshes[1]}.",
+                "move one with device_put",
+            )
         )
     return meshes[0]
 

@@ -6,7 +6,8 @@ import gc
 import types
 from typing import Any
 
-from .errors import UnexpectedTracerError, explained
+from .errors import UnexpectedTracerError
+from .messages import with_advice
 from .trace import Trace, Tracer
 
 
@@ -16,11 +17,12 @@ def check_leaks(trace: Trace, name: str) -> None:
     for x in gc.get_objects():
         if isinstance(x, Tracer) and x.tracing is trace:
             holder = _holder(x)
-            raise explained(
-                UnexpectedTracerError,
-                f"{name} keeps one of its intermediate values beyond its trace, {x.description()}.\n"
-                f"  it is held by {holder or 'an object that Python does not name'}",
-                "return the value from the function instead of storing it outside",
+            raise UnexpectedTracerError(
+                with_advice(
+                    f"{name} keeps one of its intermediate values beyond its trace, {x.description()}.\n"
+                    f"  it is held by {holder or 'an object that Python does not name'}",
+                    "return the value from the function instead of storing it outside",
+                )
             )
 
 

@@ -14,12 +14,12 @@ from .checking import check_jaxpr
 from .config import settings
 from .dtypes import does_not_fit
 from .effects import Effects, has_refs, no_effects
-from .errors import explained
 from .jaxpr import NO_DEBUG, Atom, ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, Var
 from .leaks import check_leaks
+from .messages import place, with_advice
 from .primitive import FunctionCall, Primitive
 from .references import Reference, ReferenceAval
-from .trace import Trace, Tracer, chain_of, current_trace, leaked, place, using
+from .trace import Trace, Tracer, chain_of, current_trace, leaked, using
 from .types import typed
 from .varying import pvary_p, varying, with_varying
 
@@ -207,11 +207,12 @@ def mark_made(trace: JaxprTrace, start: int, transform: str, written: Sequence[A
 def returned_reference(ref: Any, name: str, path: str = "") -> ValueError:
     """The error for a traced function that gives back a reference."""
     origin = ref.origin()
-    return explained(
-        ValueError,
-        f"function {name} returned a mutable array reference of type {ref.aval!r}{f' at result{path}' if path else ''}, but "
-        f"mutable array references cannot be returned: two names would be one memory.\n\n  The reference {origin}.",
-        "return its value, ref[...], or make the reference outside and pass it",
+    return ValueError(
+        with_advice(
+            f"function {name} returned a mutable array reference of type {ref.aval!r}{f' at result{path}' if path else ''}, but "
+            f"mutable array references cannot be returned: two names would be one memory.\n\n  The reference {origin}.",
+            "return its value, ref[...], or make the reference outside and pass it",
+        )
     )
 
 

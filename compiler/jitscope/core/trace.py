@@ -7,27 +7,22 @@ A tracer knows its trace; values of other traces are constants to it.
 
 from __future__ import annotations
 
-import re
 import sys
-from collections.abc import Callable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from . import notices, source
-from .advice import rewrite
 from .avals import ShapedArray
 from .errors import (
-    ADVICE,
     ConcretizationTypeError,
-    Failure,
     TracerArrayConversionError,
     TracerBoolConversionError,
     TracerIntegerConversionError,
     UnexpectedTracerError,
-    explained,
     stepped_on,
 )
 from .jax_values import asked_by_jax, is_operator, refuse_tracer_to_jax
+from .messages import CHOOSE, ambiguous_message, asking_line, conversion_message, immutable_message, place, with_advice
 from .operators import Operators
 
 
@@ -142,16 +137,16 @@ class Tracer(Operators):
         """Whether its trace has ended."""
         return getattr(self.tracing, "ended", False)
 
-    def _concrete(self, error: type[Exception], asked: str, advice: str, kind: str) -> Any:
+    def _concrete(self, error: type[Exception], wanted: str, advice: str, asked: str) -> Any:
         value = self.known()
         if value is None:
-            raise leaked(self) if self._is_over() else error(conversion_message(self, asked, advice, kind))
+            raise leaked(self) if self._is_over() else error(conversion_message(self, wanted, advice, asked))
         return value
 
     def __bool__(self) -> bool:
         if self.aval.shape and self.aval.size != 1:
             raise ValueError(ambiguous_message(self))
-        return bool(self._concrete(TracerBoolConversionError, "whether this is true", _CHOOSE, "bool"))
+        return bool(self._concrete(TracerBoolConversionError, "whether this is true", CHOOSE, "bool"))
 
     def __int__(self) -> int:
         return int(self._concrete(ConcretizationTypeError, "this value as an int", _STATIC, "number"))
@@ -163,8 +158,8 @@ class Tracer(Operators):
         return complex(self._concrete(ConcretizationTypeError, "this value as a complex number", _STATIC, "number"))
 
     def __index__(self) -> int:
-        asked = "this number itself (to count a loop, to index a list, as a size or an axis)"
-        return self._concrete(TracerIntegerConversionError, asked, _STATIC, "index").__index__()
+        wanted = "this number itself (to count a loop, to index a list, as a size or an axis)"
+        return self._concrete(TracerIntegerConversionError, wanted, _STATIC, "index").__index__()
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         advice = "use the function of jitscope.numpy in place of numpy's"
@@ -223,98 +218,6 @@ _STATIC = (
     "keep the computation in jitscope.numpy, or make the argument it stems from static (static_argnames=...), "
     "so that each value gets its own program"
 )
-_CHOOSE = (
-    "jnp.where(condition, a, b) chooses between values, lax.cond between computations; & | ~ stand for and/or/not; "
-    "if the argument is a flag, make it static (static_argnames=...)"
-)
-
-
-def conversion_message(tracer: Tracer, asked: str, advice: str, kind: str = "number") -> str:
-    """What was asked of a tracer that it cannot give, in which line, what the value is, and what to write. `kind` of
-    question: see `advice.rewrite`."""
-    where = asking_line()
-    root = _ARGUMENT.match(tracer.origin())
-    if root:
-        advice = advice.replace("static_argnames=...", f"static_argnames={root[1]!r}")
-    who = "NumPy" if kind == "array" else "Python"
-    first = f"{who} needs {'to know ' if kind == 'bool' else ''}{asked}, but {tracer.refusal}."
-    return f"{first}{_underlined(where)}\n{what_to_do(where, kind, advice, f'the value is {tracer.description()}')}"
-
-
-_ARGUMENT = re.compile(r"argument ([A-Za-z_]\w*)\b")
-
-
-def ambiguous_message(tracer: Tracer) -> str:
-    """Why an array of several elements is neither true nor false, in which line, and what to write."""
-    where = asking_line()
-    first = f"the truth of {tracer.aval.short()} is ambiguous: Python needs one truth, and there are {tracer.aval.size} elements."
-    advice = f".any() or .all() make one truth of many; {_CHOOSE}"
-    return f"{first}{_underlined(where)}\n{what_to_do(where, 'bool', advice, f'the value is {tracer.description()}')}"
-
-
-def line_and_advice(kind: str, advice: str) -> str:
-    """The end of a message: the user's line that runs now, marked, and what to do."""
-    where = asking_line()
-    return f"{_underlined(where)}\n{what_to_do(where, kind, advice)}"
-
-
-def immutable_message() -> str:
-    """Why elements are not assigned to, in which line, and what to write."""
-    advice = "x = x.at[index].set(value) gives a new array with the change (in compiled code no copy is made)"
-    return "arrays cannot be changed in place." + line_and_advice("assignment", advice)
-
-
-def what_to_do(where: source.Position | None, kind: str, advice: str, detail: str = "") -> str:
-    """The end of a message: the code at `where` rewritten, if that can be done, else the general advice; then details."""
-    written = rewrite(where, kind)
-    lines = [ADVICE + (f"write `{written}`" if written else advice)]
-    lines += [detail] if detail else []
-    lines += [f"in general: {advice}"] if written else []
-    return "\n".join(f"  {line}" for line in lines)
-
-
-_LIBRARIES = re.compile(r"[/\\](?:numpy|scipy|pandas|matplotlib)[/\\]")
-
-
-def asking_line() -> source.Position | None:
-    """The user's line that runs now; where a library that knows no tracers asks, the line that called it."""
-    frames = source.user_frames(source.capture())
-    own = (where for where in frames if not _LIBRARIES.search(where.file) and not source.is_stdlib(where.file))
-    return next(own, frames[0] if frames else None)
-
-
-def running_line() -> str:
-    """The user's line that runs now, marked, as a line of a message; "" if there is none."""
-    return _underlined(asking_line())
-
-
-def explained_here(kind: Callable[[str], Failure], what: str, advice: str) -> Failure:
-    """An error that says what happened and why, in which line of the user's, and what to do."""
-    return explained(kind, what + running_line(), advice)
-
-
-def place(where: source.Position) -> str:
-    """in line 3 of f, columns 5-9: y = sin(x)"""
-    columns = f", columns {where.column + 1}-{where.end_column}" if 0 < where.end_column and _one_line(where) else ""
-    return f"in line {where.line} of {where.function}{columns}: {where.text.strip()}"
-
-
-def _one_line(where: source.Position) -> bool:
-    return where.line == where.end_line and where.column < where.end_column
-
-
-def _underlined(where: source.Position | None) -> str:
-    """The line that runs now, with marks below the expression."""
-    if where is None:
-        return ""
-    shown = f"\n  {place(where)}"
-    if _one_line(where) and where.text.isascii():
-        text = where.text.strip()
-        before = where.column - (len(where.text) - len(where.text.lstrip()))
-        if 0 <= before < len(text):
-            at = len(shown) - 1 - len(text) + before
-            shown += "\n" + " " * at + "^" * (where.end_column - where.column)
-    return shown
 
 
 def leaked(tracer: Tracer) -> UnexpectedTracerError:
@@ -322,18 +225,20 @@ def leaked(tracer: Tracer) -> UnexpectedTracerError:
     where = source.here()
     line = f" It was used {place(where)}" if where else ""
     if not getattr(tracer.tracing, "ended", True):
-        return explained(
-            UnexpectedTracerError,
-            f"a traced value met code that runs now, and it has no value yet; it is {tracer.description()}.{line}\n"
-            "  What runs now while a function is traced (a block under ensure_compile_time_eval, another thread, a callback) "
-            "works on values that are there.",
-            "compute with the traced value outside of that code.",
+        return UnexpectedTracerError(
+            with_advice(
+                f"a traced value met code that runs now, and it has no value yet; it is {tracer.description()}.{line}\n"
+                "  What runs now while a function is traced (a block under ensure_compile_time_eval, another thread, a callback) "
+                "works on values that are there.",
+                "compute with the traced value outside of that code.",
+            )
         )
-    error = explained(
-        UnexpectedTracerError,
-        f"a tracer was used after its trace had ended; it was {tracer.description()}.{line}\n"
-        "  A traced function stored one of its intermediate values outside (a global, a list, an attribute): there it "
-        "has no value.",
-        "return the value from the function.",
+    error = UnexpectedTracerError(
+        with_advice(
+            f"a tracer was used after its trace had ended; it was {tracer.description()}.{line}\n"
+            "  A traced function stored one of its intermediate values outside (a global, a list, an attribute): there it "
+            "has no value.",
+            "return the value from the function.",
+        )
     )
     return stepped_on(error, "tracer-leak", tracer.made_at())

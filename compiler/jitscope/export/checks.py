@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from ..core.errors import explained
+from ..core.messages import with_advice
 from ..xla import portable
 
 
@@ -74,12 +74,13 @@ def check_targets(module: Any, name: str, platforms: Sequence[str], disabled: Se
     allowed = {check.is_custom_call() for check in disabled}
     unknown = sorted(called - _LAPACK - _OF_ALL_PLATFORMS - allowed) if "ALL" not in allowed else []
     if unknown:
-        raise explained(
-            ValueError,
-            "Cannot serialize code with custom calls whose targets have no compatibility guarantees. "
-            f"{name} calls {', '.join(unknown)}.",
-            f"if the function will be there, and the same, where it is called, "
-            f"pass disabled_checks=[export.DisabledSafetyCheck.custom_call({unknown[0]!r})]",
+        raise ValueError(
+            with_advice(
+                "Cannot serialize code with custom calls whose targets have no compatibility guarantees. "
+                f"{name} calls {', '.join(unknown)}.",
+                f"if the function will be there, and the same, where it is called, "
+                f"pass disabled_checks=[export.DisabledSafetyCheck.custom_call({unknown[0]!r})]",
+            )
         )
     native = sorted(called & _LAPACK)
     others = [p for p in platforms if p != "cpu"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
-from ..core.errors import explained
 from ..core.jaxpr import ClosedJaxpr
 from ..core.meshes import AbstractMesh, Mesh
+from ..core.messages import with_advice
 from ..core.shardings import NamedSharding
 from ..xla.spread import Spread
 
@@ -112,12 +112,13 @@ def check_devices(ctx: Any, exported: Any) -> None:
     meshes = ctx.module.meshes
     here = 1 if meshes.group is None else meshes.mesh.size
     if exported.nr_devices not in (1, here):
-        raise explained(
-            ValueError,
-            f"Function {exported.fun_name} was exported for {exported.nr_devices} devices and is called in a context with {here} "
-            "devices, which is not allowed.",
-            "give it arguments that lie over a mesh of "
-            f"{exported.nr_devices} devices: device_put(x, NamedSharding(mesh, spec)), where in_shardings_jax(mesh) says how",
+        raise ValueError(
+            with_advice(
+                f"Function {exported.fun_name} was exported for {exported.nr_devices} devices and is called in a context with {here} "
+                "devices, which is not allowed.",
+                "give it arguments that lie over a mesh of "
+                f"{exported.nr_devices} devices: device_put(x, NamedSharding(mesh, spec)), where in_shardings_jax(mesh) says how",
+            )
         )
     if exported.nr_devices > 1 and meshes.manual:
         raise NotImplementedError(

@@ -12,8 +12,9 @@ from ..core import dtypes, notices
 from ..core.avals import aval_of, from_protocol
 from ..core.errors import NonConcreteBooleanIndexError
 from ..core.jax_values import jax_kind
+from ..core.messages import message_here
 from ..core.slices import Slice
-from ..core.trace import Tracer, evaluating, line_and_advice
+from ..core.trace import Tracer, evaluating
 from ..symbolic.dimension import Dim, extent, max_dim, min_dim, size as as_size
 
 
@@ -128,11 +129,11 @@ def _mask(part: Any) -> Any:
             part = part.known()
         if part is None:
             raise NonConcreteBooleanIndexError(
-                "the size of x[mask] depends on the values of the mask, which are not known while tracing."
-                + line_and_advice(
-                    "mask",
+                message_here(
+                    "the size of x[mask] depends on the values of the mask, which are not known while tracing.",
                     "jnp.where(mask, x, other) keeps the shape; jnp.nonzero(mask, size=n) gives n indices; for sums and "
                     "means there is where=mask",
+                    "mask",
                 )
             )
     value = np.asarray(part)
@@ -185,11 +186,11 @@ def _slice(part: slice, axis: int, size: int) -> Item:
     for bound in (part.start, part.stop, part.step):
         if isinstance(bound, Tracer) and bound.known() is None:
             raise IndexError(
-                "the bounds of a slice must be known while tracing: the size of the result depends on them."
-                + line_and_advice(
-                    "slice",
+                message_here(
+                    "the bounds of a slice must be known while tracing: the size of the result depends on them.",
                     "lax.dynamic_slice_in_dim(x, start, size) for a slice of known size, a mask in place of one whose size "
                     "changes, or static arguments for the bounds",
+                    "slice",
                 )
             )
         bounds.append(bound if bound is None else as_size(bound))

@@ -9,7 +9,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.errors import ConcretizationTypeError
-from ..core.trace import explained_here
+from ..core.messages import message_here
 from ..eager.functions import eager_jit
 from ..ops.elementwise import div_p, eq_p, lt_p, sqrt_p
 from ..ops.families import scalar_like
@@ -90,10 +90,11 @@ def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Any, A
 
 
 def _needs_values(name: str, what: str) -> ConcretizationTypeError:
-    return explained_here(
-        ConcretizationTypeError,
-        f"{name}: with {what} the size of the result depends on values, which are not known while tracing.",
-        f"pass {what.partition('=')[0]}={'False' if what.endswith('True') else 'True'}",
+    return ConcretizationTypeError(
+        message_here(
+            f"{name}: with {what} the size of the result depends on values, which are not known while tracing.",
+            f"pass {what.partition('=')[0]}={'False' if what.endswith('True') else 'True'}",
+        )
     )
 
 

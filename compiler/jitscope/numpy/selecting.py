@@ -11,7 +11,8 @@ from ..backend.array import array_from_numpy
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.errors import ConcretizationTypeError, ShapeError
-from ..core.trace import Tracer, explained_here
+from ..core.messages import message_here
+from ..core.trace import Tracer
 from ..eager.functions import eager_jit
 from ..ops.elementwise import and_p, div_p, eq_p, lt_p, rem_p
 from ..ops.indexing import (
@@ -197,11 +198,12 @@ def _by_products(x: Any, i: Any, axis: int) -> Any:
 def needs_size(name: str, argument: str = "size") -> ConcretizationTypeError:
     """The error of a function whose result has no known size; `argument` is the one that gives it."""
     masked = ", with fill_value= for what is missing; or keep the shape with jnp.where(condition, x, y)"
-    return explained_here(
-        ConcretizationTypeError,
-        f"{name}: the size of the result depends on values, which are not known while tracing.",
-        f"give the size, {name}(..., {argument}=n){masked if argument == 'size' else ''}; or make the argument that it stems "
-        "from static (static_argnames), so that each value gets its own program",
+    return ConcretizationTypeError(
+        message_here(
+            f"{name}: the size of the result depends on values, which are not known while tracing.",
+            f"give the size, {name}(..., {argument}=n){masked if argument == 'size' else ''}; or make the argument that it stems "
+            "from static (static_argnames), so that each value gets its own program",
+        )
     )
 
 

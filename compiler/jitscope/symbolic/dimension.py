@@ -14,7 +14,8 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.avals import ShapedArray
-from ..core.errors import InconclusiveDimensionOperation, explained
+from ..core.errors import InconclusiveDimensionOperation
+from ..core.messages import with_advice
 from ..core.operators import Operators
 from .terms import ONE, Pairs, Term, combined, operation_term, sorted_pairs, variable_term
 from .value import dim_as_value_p
@@ -366,12 +367,13 @@ def at_least(a: Any, b: Any, shown: str) -> bool:
         return True
     if high < 0:
         return False
-    raise explained(
-        InconclusiveDimensionOperation,
-        f"Symbolic dimension comparison '{first}' {shown} '{second}' is inconclusive: it holds for some values of the "
-        f"dimension variables, not for others.{scope.described()}",
-        "give the scope a constraint that decides it (constraints=['a >= b']), or compute with sizes in a way "
-        "that needs no comparison (max_dim, min_dim)",
+    raise InconclusiveDimensionOperation(
+        with_advice(
+            f"Symbolic dimension comparison '{first}' {shown} '{second}' is inconclusive: it holds for some values of the "
+            f"dimension variables, not for others.{scope.described()}",
+            "give the scope a constraint that decides it (constraints=['a >= b']), or compute with sizes in a way "
+            "that needs no comparison (max_dim, min_dim)",
+        )
     )
 
 

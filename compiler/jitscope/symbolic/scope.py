@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, NoReturn
 
-from ..core.errors import explained
+from ..core.messages import with_advice
 from ..core.source import here
 from .bounds import Enough, Facts
 from .dimension import Dim
@@ -102,12 +102,13 @@ class SymbolicScope:
 
     def refuse(self, other: Dim, when: str, own: str = "", others: str = "unknown") -> NoReturn:
         """Raise ValueError for an expression of another scope."""
-        raise explained(
-            ValueError,
-            f"Invalid mixing of symbolic scopes {when}.\nExpected {own}scope {self}\n"
-            f"and found for '{other}' ({others}) scope {other.scope}",
-            "make all symbolic shapes of a function in one scope, by one call of symbolic_args_specs, or by "
-            "symbolic_shape(..., scope=scope) with one SymbolicScope",
+        raise ValueError(
+            with_advice(
+                f"Invalid mixing of symbolic scopes {when}.\nExpected {own}scope {self}\n"
+                f"and found for '{other}' ({others}) scope {other.scope}",
+                "make all symbolic shapes of a function in one scope, by one call of symbolic_args_specs, or by "
+                "symbolic_shape(..., scope=scope) with one SymbolicScope",
+            )
         )
 
     def described(self) -> str:

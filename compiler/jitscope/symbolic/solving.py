@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..core.errors import InconclusiveDimensionOperation, explained
+from ..core.errors import InconclusiveDimensionOperation
+from ..core.messages import with_advice
 from .dimension import Dim, UnknownVariable, evaluated, variable
 
 
@@ -193,9 +194,10 @@ class _Solver:
     def unsolved(self, left: Sequence[tuple[Source, Dim]]) -> ValueError:
         unknown = {name for _, spec in left for name in spec.variables()} - set(self.values)
         specs = ", ".join(f"'{spec}' for dimension size {source.name}" for source, spec in left)
-        return explained(
-            ValueError,
-            f"Cannot solve for values of dimension variables {unknown}. We can only solve linear uni-variate constraints."
-            f"{self.specs} Unprocessed specifications: {specs}.",
-            "let each variable stand alone as a size of some argument, or in one with variables that do",
+        return ValueError(
+            with_advice(
+                f"Cannot solve for values of dimension variables {unknown}. We can only solve linear uni-variate constraints."
+                f"{self.specs} Unprocessed specifications: {specs}.",
+                "let each variable stand alone as a size of some argument, or in one with variables that do",
+            )
         )

@@ -9,10 +9,11 @@ from ..core import notices, source
 from ..core.avals import aval_of, tangent_aval
 from ..core.errors import ConcretizationTypeError
 from ..core.jaxpr import ClosedJaxpr
+from ..core.messages import conversion_message
 from ..core.primitive import FunctionCall, HigherOrder, Primitive
 from ..core.references import Reference
 from ..core.staging import jaxpr_as_fun, mark_made, recording, trace_to_jaxpr
-from ..core.trace import Trace, Tracer, conversion_message, current_trace, leaked, using
+from ..core.trace import Trace, Tracer, current_trace, leaked, using
 from ..core.zeros import Zero, is_zero, zero_of
 from ..ops.linear import convert, instantiate
 

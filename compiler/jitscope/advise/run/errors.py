@@ -14,7 +14,7 @@ from typing import Any
 
 from ... import jaxwatch, tree
 from ...core import advice, source
-from ...core.errors import ADVICE, advice_of
+from ...core.messages import ADVICE, advice_of
 from ...core.source import Position
 from ...core.trace import Tracer
 from ..catalogue import CATALOGUE

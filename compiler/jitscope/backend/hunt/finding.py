@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core import dtypes, source
-from ...core.errors import with_advice
 from ...core.jaxpr import JaxprEqn
+from ...core.messages import with_advice
 
 
 @dataclasses.dataclass(frozen=True)

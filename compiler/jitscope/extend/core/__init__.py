@@ -21,10 +21,11 @@ from ...core.jaxpr import (
     Literal,
     Var,
 )
+from ...core.messages import conversion_message
 from ...core.primitive import Primitive
 from ...core.source import capture
 from ...core.staging import JaxprTrace, jaxpr_as_fun
-from ...core.trace import Trace, Tracer, conversion_message, current_trace, using as set_current_trace
+from ...core.trace import Trace, Tracer, current_trace, using as set_current_trace
 from ...transforms.vmap import BatchTrace
 
 

@@ -1,0 +1,111 @@
+"""The texts of errors for people: what happened, in which line of the user's code, why, and in the last lines what to do."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from . import source
+from .advice import rewrite
+
+
+if TYPE_CHECKING:
+    from .trace import Tracer
+
+
+ADVICE = "what to do: "
+
+
+def with_advice(what: str, advice: str) -> str:
+    """What happened, where and why, and in the last line what to do."""
+    return f"{what}\n  {ADVICE}{advice}"
+
+
+def advice_of(message: str) -> str:
+    """What a message says is to be done; "" where it does not say."""
+    return next((line.partition(ADVICE)[2].strip() for line in message.splitlines() if ADVICE in line), "")
+
+
+def message_here(what: str, advice: str = "", asked: str = "", detail: str = "") -> str:
+    """What happened, the user's line that runs now, marked, and what to do.
+
+    Where `asked` says what Python wanted of a traced value (see `advice.rewritten`), and the line can be rewritten, that is the
+    advice, and the one given stands below as the general one. `detail` is a line between.
+    """
+    where = asking_line()
+    message = what + _marked(where)
+    if not advice:
+        return message
+    written = rewrite(where, asked) if asked else ""
+    lines = [
+        with_advice(message, f"write `{written}`" if written else advice),
+        detail,
+        written and f"in general: {advice}",
+    ]
+    return "\n  ".join(filter(None, lines))
+
+
+CHOOSE = (
+    "jnp.where(condition, a, b) chooses between values, lax.cond between computations; & | ~ stand for and/or/not; "
+    "if the argument is a flag, make it static (static_argnames=...)"
+)
+
+
+def conversion_message(tracer: Tracer, wanted: str, advice: str, asked: str = "number") -> str:
+    """What was wanted of a tracer that it cannot give, in which line, what the value is, and what to write."""
+    root = _ARGUMENT.match(tracer.origin())
+    if root:
+        advice = advice.replace("static_argnames=...", f"static_argnames={root[1]!r}")
+    who = "NumPy" if asked == "array" else "Python"
+    what = f"{who} needs {'to know ' if asked == 'bool' else ''}{wanted}, but {tracer.refusal}."
+    return message_here(what, advice, asked, f"the value is {tracer.description()}")
+
+
+_ARGUMENT = re.compile(r"argument ([A-Za-z_]\w*)\b")
+
+
+def ambiguous_message(tracer: Tracer) -> str:
+    """Why an array of several elements is neither true nor false, in which line, and what to write."""
+    what = f"the truth of {tracer.aval.short()} is ambiguous: Python needs one truth, and there are {tracer.aval.size} elements."
+    advice = f".any() or .all() make one truth of many; {CHOOSE}"
+    return message_here(what, advice, "bool", f"the value is {tracer.description()}")
+
+
+def immutable_message() -> str:
+    """Why elements are not assigned to, in which line, and what to write."""
+    advice = "x = x.at[index].set(value) gives a new array with the change (in compiled code no copy is made)"
+    return message_here("arrays cannot be changed in place.", advice, "assignment")
+
+
+_LIBRARIES = re.compile(r"[/\\](?:numpy|scipy|pandas|matplotlib)[/\\]")
+
+
+def asking_line() -> source.Position | None:
+    """The user's line that runs now; where a library that knows no tracers asks, the line that called it."""
+    frames = source.user_frames(source.capture())
+    own = (where for where in frames if not _LIBRARIES.search(where.file) and not source.is_stdlib(where.file))
+    return next(own, frames[0] if frames else None)
+
+
+def place(where: source.Position) -> str:
+    """in line 3 of f, columns 5-9: y = sin(x)"""
+    columns = f", columns {where.column + 1}-{where.end_column}" if 0 < where.end_column and _one_line(where) else ""
+    return f"in line {where.line} of {where.function}{columns}: {where.text.strip()}"
+
+
+def _one_line(where: source.Position) -> bool:
+    return where.line == where.end_line and where.column < where.end_column
+
+
+def _marked(where: source.Position | None) -> str:
+    """A line of a message: the source line, with marks below the expression; "" where there is none."""
+    if where is None:
+        return ""
+    shown = f"\n  {place(where)}"
+    if _one_line(where) and where.text.isascii():
+        text = where.text.strip()
+        before = where.column - (len(where.text) - len(where.text.lstrip()))
+        if 0 <= before < len(text):
+            at = len(shown) - 1 - len(text) + before
+            shown += "\n" + " " * at + "^" * (where.end_column - where.column)
+    return shown
