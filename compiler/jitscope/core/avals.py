@@ -93,10 +93,10 @@ class ShapedArray(AbstractValue):
     to_ct_aval = to_tangent_aval
 
     def str_short(self, short_dtypes: bool = False) -> str:
-        """float32[3,4], or with `short_dtypes` f32[3,4]; a weak type is marked: ~float32[]."""
+        """float32[3,4], or with `short_dtypes` f32[3,4]."""
         if short_dtypes or self.dtype == dtypes.float0:
             return self.short()
-        return f"{'~' if self.weak_type else ''}{self.dtype.name}{self._shape_text()}"
+        return f"{self.dtype.name}{self._shape_text()}"
 
     def _shape_text(self) -> str:
         if self.sharding is not None:
@@ -111,10 +111,10 @@ class ShapedArray(AbstractValue):
         return self.strong()
 
     def __str__(self) -> str:
-        return self.str_short()
+        return f"{'~' if self.weak_type else ''}{self.str_short()}"
 
     def __repr__(self) -> str:
-        return f"ShapedArray({self.strong().str_short()}{', weak_type=True' if self.weak_type else ''})"
+        return f"ShapedArray({self.str_short()}{', weak_type=True' if self.weak_type else ''})"
 
     def brief(self) -> str:
         """`short`, and whether it is weak: ~f32[]."""
