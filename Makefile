@@ -21,6 +21,8 @@ IN_BROWSERS := -n $(JOBS) --maxprocesses 2 --dist loadfile
 # A machine without Node.js gets it into the virtual environment, so that comes first on the path.
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export npm_config_update_notifier := false
+# Tests start many processes: each loads what the first has compiled.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DELETE_ON_ERROR:
 .PHONY: help demo lab docs test test-all test-jax test-versions lint types test-python test-front chromium test-browser front wheel oaks bench format node clean distclean
