@@ -63,8 +63,8 @@ def _call(node: ast.Call, names: dict[str, Any], file: str) -> Call:
 def _of_arrays(tree: ast.Expression, names: dict[str, Any], file: str) -> Call:
     used = dict.fromkeys(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
     arrays = {name: names[name] for name in used if _is_array(names.get(name))}
-    if not arrays:
-        raise UsageError(f"{ast.unparse(tree)} is not a call and names no array, so there is nothing to trace")
+    if not arrays or isinstance(tree.body, ast.Lambda):
+        raise UsageError(_nothing_to_trace(tree, names, file))
     parameters = ast.arguments(
         posonlyargs=[], args=[ast.arg(name) for name in arrays], kwonlyargs=[], kw_defaults=[], defaults=[]
     )
@@ -72,6 +72,19 @@ def _of_arrays(tree: ast.Expression, names: dict[str, Any], file: str) -> Call:
     made = eval(compile(ast.fix_missing_locations(function), file, "eval"), dict(names))
     made.__name__ = made.__qualname__ = "expression"
     return Call(made, tuple(arrays.values()), {})
+
+
+def _nothing_to_trace(tree: ast.Expression, names: dict[str, Any], file: str) -> str:
+    text, value = ast.unparse(tree), None
+    if isinstance(tree.body, (ast.Name, ast.Attribute, ast.Lambda)):
+        try:
+            value = eval(compile(tree, file, "eval"), dict(names))
+        except (NameError, AttributeError) as error:
+            return str(error)
+    if callable(value):
+        called = f"({text})" if isinstance(tree.body, ast.Lambda) else text
+        return f"{text} is a function: write a call of it, such as {called}(x)"
+    return f"{text} is not a call and names no array, so there is nothing to trace"
 
 
 def _is_array(value: Any) -> bool:

@@ -90,9 +90,11 @@ class Graph(Shown):
 
 
 class Inspection(Shown):
-    """One function, traced and compiled for arguments of certain shapes and dtypes."""
+    """One function, traced and compiled for arguments of certain shapes and dtypes. It keeps the arguments, so that instruments run
+    on them."""
 
     def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self._arguments = args, kwargs
         jitted = _jitted(function)
         with observe.ledger().looking():
             self._traced = jitted.trace(*args, **kwargs)
@@ -287,6 +289,7 @@ class JaxInspection(Inspection):
     """One function written for jax, lowered and compiled by jax for arguments of certain shapes and dtypes."""
 
     def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self._arguments = args, kwargs
         asked = jaxwatch.ask(observe.ledger(), function, args, kwargs)
         self._row, self._lowered, self._compiled, self._given = asked  # pyright: ignore[reportAttributeAccessIssue]
         Shown.__init__(self, observe.compilation_document(self._row), self._made_answers())
@@ -362,9 +365,14 @@ def _trace_jax(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
 
 def recompiles(function: Any = None) -> Shown:
     """Why a function (by itself or by name; all for None) was compiled or traced more than once: by function and cause, those
-    that cost most first; before them the functions that were not traced again though a value that they captured changed."""
+    that cost most first; before them the functions that were not traced again though a value that they captured changed. Raises
+    Unavailable for a function of which nothing was compiled or traced."""
     name = function if isinstance(function, str) or function is None else function.__name__
     rows = observe.ledger().function_rows(name)
+    if name and not rows:
+        raise observe.Unavailable(
+            f"nothing called {name} was compiled or traced in this session; %ledger lists what was"
+        )
     title = f"Recompilations of {name}" if name else "Recompilations in this session"
     return Shown(observe.recompilations_document(rows, title, editor=edited, stale=True))
 

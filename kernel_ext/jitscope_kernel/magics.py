@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, needs_local_scope, no_var_expand
 from IPython.core.magic_arguments import MagicArgumentParser, argument, magic_arguments
 from traitlets import Enum, List, Unicode
+
+from jitscope.observe import Unavailable
 
 from . import expressions, inspection, output, request as requests
 from .jax_cells import SETTINGS
@@ -29,6 +32,7 @@ def of_a_call(*options: Any) -> Callable[[Any], Any]:
     """A line magic about a call, with options of its own."""
 
     def decorate(method: Any) -> Any:
+        method = _said_briefly(method)
         for decorator in (
             line_magic,
             needs_local_scope,
@@ -42,6 +46,19 @@ def of_a_call(*options: Any) -> Callable[[Any], Any]:
         return method
 
     return decorate
+
+
+def _said_briefly(method: Any) -> Any:
+    """What cannot be shown is said in a sentence, without a traceback through our code."""
+
+    @functools.wraps(method)
+    def magic(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return method(*args, **kwargs)
+        except Unavailable as missing:
+            raise UsageError(str(missing)) from None
+
+    return magic
 
 
 @magics_class
@@ -276,6 +293,7 @@ class JitscopeMagics(Magics):
     @argument("function", nargs="?", help="Only this function.")
     @HELP
     @line_magic
+    @_said_briefly
     def recompiles(self, line: str) -> None:
         """Show what was compiled or traced more than once, and what to do: a card for each function and cause, those that cost
         most time first."""

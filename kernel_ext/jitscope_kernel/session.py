@@ -534,7 +534,8 @@ def of(shell: InteractiveShell) -> Session | None:
 
 def load(shell: InteractiveShell) -> None:
     unload(shell)
-    source.add_internal(str(Path(__file__).parent))
+    for code in (__file__, IPython.__file__):
+        source.add_internal(str(Path(code).parent))
     session = Session(shell)
     session.load()
     shell.meta[_KEY] = session

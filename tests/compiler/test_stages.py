@@ -46,7 +46,11 @@ def test_stages_answer_by_jaxs_names(stages) -> None:
     assert jx.ShapeDtypeStruct.like(jx.numpy.asarray(1.5)) == jx.ShapeDtypeStruct((), np.float32, weak_type=True)
     weak = jx.typeof(1.5)
     assert str(weak) == "~float32[]" and repr(weak) == "ShapedArray(float32[], weak_type=True)"
-    assert str(weak.strip_weak_type()) == "float32[]" and weak.str_short() == "float32[]" and weak.str_short(True) == "f32[]"
+    assert (
+        str(weak.strip_weak_type()) == "float32[]"
+        and weak.str_short() == "float32[]"
+        and weak.str_short(True) == "f32[]"
+    )
 
 
 # What the stages show -------------------------------------------------------------------------------------------------

@@ -109,6 +109,43 @@ def test_machine_code_of_an_inspected_call(layer) -> None:
     assert "Machine code of layer" in repr(seen.machine)
 
 
+def test_llvm_is_told_in_text_too(layer) -> None:
+    (shown,) = layer.cell("%llvm layer(x, w)").texts
+    assert shown.index("LLVM's IR before LLVM's passes:") < shown.index("LLVM's IR after LLVM's passes:")
+    assert "define " in shown and "block 0" not in shown
+    (shown,) = layer.cell("%asm layer(x, w)").texts
+    assert "LLVM's IR before" not in shown and "block 0" in shown
+
+
+@pytest.mark.parametrize(
+    ("expression", "said"),
+    [
+        ("nowhere", "name 'nowhere' is not defined"),
+        ("layer", "layer is a function: write a call of it, such as layer(x)"),
+        ("layer.nowhere", "has no attribute 'nowhere'"),
+        ("lambda x: x", "such as (lambda x: x)(x)"),
+        ("1 + 2", "1 + 2 is not a call and names no array"),
+    ],
+)
+def test_what_cannot_be_traced_is_told(layer, expression: str, said: str) -> None:
+    ran = layer.cell(f"%jaxpr {expression}")
+    assert ran.error.startswith("UsageError") and said in ran.error
+
+
+def test_what_a_program_does_not_have_is_told_without_a_traceback(layer) -> None:
+    assert layer.cell("%communication layer(x, w)").error.startswith(
+        "UsageError: the program of layer runs on one device"
+    )
+
+
+def test_numpy_in_a_magic_is_told_at_the_magics_line(layer) -> None:
+    assert "run_line_magic('jaxpr', 'np.sin(3.0)')" in layer.cell("import numpy as np\n%jaxpr np.sin(3.0)").error
+
+
+def test_an_expression_in_a_magic_is_measured_on_its_own_arguments(layer) -> None:
+    assert layer.cell("%profile layer(x + 1, w * 2)").document["on"] == "the arguments of the call"
+
+
 def test_fusion(layer) -> None:
     document = layer.cell("%fusion layer(x, w)").document
     validate(document)
@@ -130,7 +167,7 @@ def test_recompiles_and_ledger(layer) -> None:
     (card,) = document["cards"]
     assert (card["function"], card["cause"], card["compilations"]) == ("layer", "shape", 1)
     assert card["because"].startswith("axis 0 of x is ") and card["fix"]["checked"]
-    assert layer.cell("%recompiles nothing_of_that_name").document["cards"] == []
+    assert "nothing called nothing_of_that_name was compiled" in layer.cell("%recompiles nothing_of_that_name").error
     assert layer.cell("%recompiles").document["cards"]
     document = layer.cell("%ledger").document
     validate(document)

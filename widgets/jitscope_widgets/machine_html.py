@@ -42,7 +42,8 @@ def _function(document: Document, one: Document, opened: bool) -> Part:
 
     def form(hot: int, rest: int) -> Callable[[], str]:
         def made() -> str:
-            shown = _hot(one, hot) + _all(one, rest) + _llvm(document, one, rest)
+            ir, whole = _llvm(document, one, rest), _all(one, rest)
+            shown = ir + whole if ir and _opens_llvm(document) else _hot(one, hot) + whole + ir
             return f'<details class="pass"{" open" if opened else ""}>{summary}<div class="in">{about}{shown}</div></details>'
 
         return made
@@ -74,17 +75,20 @@ def _llvm(document: Document, one: Document, most: int) -> str:
     module = told.place(document["modules"], one["module"])
     if module is None or not most:
         return ""
-    return "".join(
-        _text(when, module[key], most) for when, key in (("after", "after"), ("before", "before")) if module[key]
-    )
+    opened = " open" if _opens_llvm(document) else ""
+    return "".join(_text(when, module[when], most, opened) for when in ("after", "before") if module[when])
 
 
-def _text(when: str, text: Document, most: int) -> str:
+def _opens_llvm(document: Document) -> bool:
+    return document.get("opens") == "llvm"
+
+
+def _text(when: str, text: Document, most: int, opened: str) -> str:
     lines = clean_lines(text["text"])
     more = max(0, len(lines) - most) + text["left_out"]
     shown = code.plain((str(number), line, "") for number, line in enumerate(lines[:most], 1))
     rest = f'<p class="dim">and {plural(more, "more line")}</p>' if more else ""
-    return f"<details><summary>LLVM's IR {when} LLVM's passes</summary>{shown}{rest}</details>"
+    return f"<details{opened}><summary>LLVM's IR {when} LLVM's passes</summary>{shown}{rest}</details>"
 
 
 def _without(note: str, kernels: list[str]) -> Part:

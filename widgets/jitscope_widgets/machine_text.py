@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from . import machine_words as told, words
-from .plain import clean
+from .plain import clean, clean_lines
 from .words import Document, plural
 from .wrap import wrap
 
 
 _MOST_FUNCTIONS = 20
 _MOST_LINES = 120
+_MOST_LINES_OF_IR = 60
 
 
 def machine(document: Document, width: int) -> list[str]:
@@ -20,6 +21,9 @@ def machine(document: Document, width: int) -> list[str]:
         lines += wrap(f"  {said}", width, "    ") if said else []
     if functions:
         lines += _first(document, functions[0], width)
+        lines += _llvm(document, functions[0]) if document.get("opens") == "llvm" else _code(functions[0], width)
+        missing = told.missing(functions[0])
+        lines += wrap(f"      {missing}", width, "      ") if missing else []
     for one in functions[1:_MOST_FUNCTIONS]:
         lines += wrap(f"  {clean(one['name'])}: {told.facts(document, one)}. {told.work(one)}", width, "      ")
     if len(functions) > _MOST_FUNCTIONS:
@@ -39,13 +43,30 @@ def _first(document: Document, one: Document, width: int) -> list[str]:
     lines = wrap(f"  {clean(one['name'])}: {told.facts(document, one)}.", width, "      ")
     for said in (told.work(one), told.calls(one), told.unread(one), clean(one["note"])):
         lines += wrap(f"      {said}", width, "      ") if said else []
-    if told.hot_loop(one) is not None:
-        lines += wrap(f"      Shown is {told.CHOSEN}.", width, "      ")
-    if one["blocks"] is not None:
-        code = list(told.code_of(one, told.hot_blocks(one)))
-        for at, text in code[:_MOST_LINES]:
-            lines += [f"      {at:>5}  {text}" if at else f"      {text}:"]
-        if len(code) > _MOST_LINES:
-            lines.append(f"      and {plural(len(code) - _MOST_LINES, 'more line')}")
-    missing = told.missing(one)
-    return [*lines, *(wrap(f"      {missing}", width, "      ") if missing else [])]
+    return lines
+
+
+def _code(one: Document, width: int) -> list[str]:
+    if one["blocks"] is None:
+        return []
+    lines = wrap(f"      Shown is {told.CHOSEN}.", width, "      ") if told.hot_loop(one) is not None else []
+    code = list(told.code_of(one, told.hot_blocks(one)))
+    lines += [f"      {at:>5}  {text}" if at else f"      {text}:" for at, text in code[:_MOST_LINES]]
+    return lines + _more(len(code) - _MOST_LINES)
+
+
+def _llvm(document: Document, one: Document) -> list[str]:
+    """LLVM's IR of the first function's module, as XLA handed it to LLVM and as LLVM left it."""
+    module = told.place(document["modules"], one["module"])
+    lines: list[str] = []
+    for when in ("before", "after"):
+        if module is not None and module[when]:
+            text = clean_lines(module[when]["text"])
+            lines.append(f"      LLVM's IR {when} LLVM's passes:")
+            lines += [f"      {number:>5}  {line}" for number, line in enumerate(text[:_MOST_LINES_OF_IR], 1)]
+            lines += _more(len(text) - _MOST_LINES_OF_IR + module[when]["left_out"])
+    return lines or ["      XLA wrote no LLVM IR with this function."]
+
+
+def _more(count: int) -> list[str]:
+    return [f"      and {plural(count, 'more line')}"] if count > 0 else []
