@@ -208,7 +208,7 @@ def test_a_cell_run_again_is_quiet(shell) -> None:
         shell.ip.user_ns["number"] = number
         assert shell.cell("@jx.jit\ndef rerun(x):\n    return x * number + 0.4375\nrerun(jnp.ones(3));").shown == []
     (card,) = shell.cell("%recompiles rerun").document["cards"]
-    assert card["quiet"] and card["cause"] == "redefined"
+    assert card["quiet"] and card["cause"] == "redefined" and (card["compilations"], card["retraces"]) == (2, 0)
 
 
 def test_retraces_that_compile_nothing_are_told(shell) -> None:

@@ -447,7 +447,7 @@ def _redefined(old: Row, new: Row) -> tuple[str, str, str] | None:
     before, after = (row.cell[0] if row.cell else f"run {row.run}" for row in (old, new))
     if before == after:
         before, after = "one definition", "another"
-    return before, after, "the cell that defines it was run again"
+    return before, after, "a cell that defines it was run"
 
 
 def _forgotten(old: Row, new: Signature, library: str) -> Difference:

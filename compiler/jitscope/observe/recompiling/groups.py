@@ -30,7 +30,7 @@ class Group:
     @property
     def compilations(self) -> int:
         """How often it was compiled again."""
-        return sum(row.what == "recompiled" for row in self.rows)
+        return sum(row.what in ("recompiled", "compiled") for row in self.rows)
 
     @property
     def retraces(self) -> int:
