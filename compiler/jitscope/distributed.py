@@ -24,14 +24,15 @@ def initialize(
     heartbeat_timeout_seconds: int = 100,
     shutdown_timeout_seconds: int = 300,
     coordinator_bind_address: str | None = None,
-    **_: Any,
+    slice_index: int | None = None,
+    partition_index: int | None = None,
 ) -> None:
     """Join the other processes; each calls it before it makes its first array.
 
     `coordinator_address` ("host:port") is where process 0 listens, `num_processes` how many there are, `process_id` the number of
     this one. What is left out comes from JAX_COORDINATOR_ADDRESS, or from the variables of Slurm, Open MPI or an indexed job of
-    Kubernetes (not with `cluster_detection_method="deactivate"`). Times in seconds. `local_device_ids` says nothing on the CPU,
-    whose devices num_cpu_devices counts.
+    Kubernetes (not with `cluster_detection_method="deactivate"`). Times in seconds. `local_device_ids`, `slice_index` and
+    `partition_index` say nothing on the CPU, whose devices num_cpu_devices counts.
 
     All processes need the same releases of jaxlib and jitscope, and run the same programs over all devices in the same order; where they
     do not, all of them raise XlaError.

@@ -1,6 +1,7 @@
 """`jitscope.sharding`: how arrays are laid out over several devices."""
 
 from .api.many_devices import auto_axes as auto_axes, explicit_axes as explicit_axes, reshard as reshard
+from .core.avals import ManualAxisType as ManualAxisType
 from .core.meshes import (
     AbstractDevice as AbstractDevice,
     AbstractMesh as AbstractMesh,

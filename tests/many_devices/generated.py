@@ -1,8 +1,9 @@
-"""`python -m tests.many_devices.generated COUNT`: that many programs of a few operations on an array of 8 × 4, each run on one device, with
-shardings under jit, and under shard_map, with gradients; every fourth one over Explicit axes, too."""
+"""`python -m tests.many_devices.generated COUNT`: that many programs of a few operations on an array of 8 × 4, each run with shardings
+under jit and under shard_map, with gradients, beside one device; every fourth one over Explicit axes, too."""
 
 from __future__ import annotations
 
+import functools
 import os
 import random
 import sys
@@ -46,38 +47,66 @@ GLOBAL = {
 }  # fmt: skip
 
 
+OPERATIONS = {**LOCAL, **{name: whole for name, (whole, _) in GLOBAL.items()}}
+WEIGHTS = np.cos(np.arange(32, dtype=np.float32)).reshape(8, 4)
+# Programs are small and run once: most of the time would be XLA's, for code that nobody needs to be fast.
+jit = functools.partial(jx.jit, compiler_options={"xla_backend_optimization_level": 0})
+
+
+@functools.cache
+def compiled(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """An operation on one device, and its backward pass."""
+    return jit(OPERATIONS[name]), jit(lambda a, ct: jx.vjp(OPERATIONS[name], a)[1](ct)[0])
+
+
+def on_one_device(names: list[str], x: Any) -> tuple[Any, Any]:
+    """The result of a chain of operations and the gradient of its weighted sum, operation by operation: all programs share these."""
+    values = [x]
+    for name in names:
+        values.append(compiled(name)[0](values[-1]))
+    ct = jnp.asarray(WEIGHTS)
+    for name, value in zip(names[::-1], values[-2::-1]):
+        ct = compiled(name)[1](value, ct)
+    return values[-1], ct
+
+
+def with_gradient(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The result of `f`, and the gradient of its weighted sum, as one program."""
+
+    def weighted(a: Any) -> Any:
+        out = f(a)
+        return (out * WEIGHTS).sum(), out
+
+    def both(a: Any) -> Any:
+        grad, out = jx.grad(weighted, has_aux=True)(a)
+        return out, grad
+
+    return jit(both)
+
+
+def chain(names: list[str], operations: dict[str, Callable[[Any], Any]]) -> Callable[[Any], Any]:
+    return lambda a: functools.reduce(lambda a, name: operations[name](a), names, a)
+
+
+def agree(found: tuple[Any, Any], wanted: tuple[Any, Any], told: str) -> None:
+    np.testing.assert_allclose(found[0], wanted[0], rtol=2e-4, atol=2e-4, err_msg=told)
+    np.testing.assert_allclose(found[1], wanted[1], rtol=2e-3, atol=2e-3, err_msg=f"gradient, {told}")
+
+
 def check(seed: int) -> None:
     draw = random.Random(seed)
     names = [draw.choice([*LOCAL, *GLOBAL, *GLOBAL]) for _ in range(draw.randint(2, 5))]
     axes = draw.choice(["x", "y", ("x", "y")])
     vma = draw.random() < 0.7
-    x = np.random.default_rng(seed).normal(size=(8, 4)).astype(np.float32)
-
-    def whole(a: Any) -> Any:
-        for name in names:
-            a = LOCAL[name](a) if name in LOCAL else GLOBAL[name][0](a)
-        return a
-
-    def part(a: Any) -> Any:
-        for name in names:
-            a = LOCAL[name](a) if name in LOCAL else GLOBAL[name][1](a, axes)
-        return a
-
-    cut = jx.shard_map(part, mesh=MESH, in_specs=P(axes), out_specs=P(axes), check_vma=vma)
-    weights = np.cos(np.arange(32, dtype=np.float32)).reshape(8, 4)
-    of = lambda f: lambda a: (f(a) * weights).sum()
     spec = P(*draw.choice([("x",), ("y",), ("x", "y"), (None, "x"), (("x", "y"),), ()]))
+    x = np.random.default_rng(seed).normal(size=(8, 4)).astype(np.float32)
     spread = jx.device_put(x, NamedSharding(MESH, spec))
+    parts = {**LOCAL, **{name: functools.partial(part, axes=axes) for name, (_, part) in GLOBAL.items()}}
+    cut = jx.shard_map(chain(names, parts), mesh=MESH, in_specs=P(axes), out_specs=P(axes), check_vma=vma)
+    wanted = on_one_device(names, x)
     told = f"{seed}: {names} over {axes}, {spec}, check_vma={vma}"
-    one = jx.jit(whole)(x)
-    grad = jx.jit(jx.grad(of(whole)))(x)
-    for name, f, given in [("jit", whole, spread), ("shard_map", cut, x), ("both", cut, spread)]:
-        np.testing.assert_allclose(jx.jit(f)(given), one, rtol=2e-4, atol=2e-4, err_msg=f"{name} {told}")
-        if f is cut and given is spread:
-            continue
-        np.testing.assert_allclose(
-            jx.jit(jx.grad(of(f)))(given), grad, rtol=2e-3, atol=2e-3, err_msg=f"gradient, {name} {told}"
-        )
+    agree(with_gradient(chain(names, OPERATIONS))(spread), wanted, f"jit {told}")
+    agree(with_gradient(cut)(draw.choice([x, spread])), wanted, f"shard_map {told}")
 
 
 def check_types(seed: int) -> bool:
@@ -86,24 +115,15 @@ def check_types(seed: int) -> bool:
     names = [draw.choice([*LOCAL, *GLOBAL]) for _ in range(draw.randint(1, 3))]
     spec = P(*draw.choice([("x",), ("y",), ("x", "y"), (None, "x"), (("x", "y"),)]))
     x = np.random.default_rng(seed).normal(size=(8, 4)).astype(np.float32)
-
-    def whole(a: Any) -> Any:
-        for name in names:
-            a = (LOCAL.get(name) or GLOBAL[name][0])(a)
-        return a
-
     told = f"{seed}: {names}, {spec}, Explicit"
-    loss = lambda a: (whole(a) * jnp.cos(a)).sum()
     given = jx.device_put(x, NamedSharding(TYPED, spec))
     try:
-        result = jx.jit(whole)(given)
+        result, grad = found = with_gradient(chain(names, OPERATIONS))(given)
     except jx.errors.ShardingTypeError:
         return False
     assert result.sharding.is_equivalent_to(NamedSharding(TYPED, jx.typeof(result).sharding.spec), 2), told
-    grad = jx.jit(jx.grad(loss))(given)
     assert jx.typeof(grad) == jx.typeof(given), told
-    np.testing.assert_allclose(result, jx.jit(whole)(x), rtol=2e-4, atol=2e-4, err_msg=told)
-    np.testing.assert_allclose(grad, jx.jit(jx.grad(loss))(x), rtol=2e-3, atol=2e-3, err_msg=f"gradient, {told}")
+    agree(found, on_one_device(names, x), told)
     return True
 
 

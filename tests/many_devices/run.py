@@ -37,7 +37,9 @@ def main(root: str, names: list[str]) -> None:
     import tests.many_devices.cases_of_partitioning
     import tests.many_devices.cases_of_parts
     import tests.many_devices.cases_of_spread_operations
-    import tests.many_devices.cases_of_types  # noqa: F401  (more cases)
+    import tests.many_devices.cases_of_strangers
+    import tests.many_devices.cases_of_types
+    import tests.many_devices.cases_of_ways  # noqa: F401  (more cases)
     from tests.many_devices.cases import CASES, Given
 
     given, found = Given(root), {}

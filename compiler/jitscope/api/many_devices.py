@@ -12,9 +12,9 @@ import numpy as np
 from .. import tree
 from ..backend.array import Array, to_array
 from ..backend.constraint import constrained, resharded
-from ..backend.spreading import layout_for, moved_to, put_pieces_of, requested, typed
+from ..backend.spreading import NoMeshError, layout_for, moved_to, put_pieces_of, requested, typed
 from ..core.avals import ShapedArray, physical
-from ..core.dtypes import canonicalize
+from ..core.dtypes import canonicalize, is_extended
 from ..core.meshes import AxisType, Mesh, get_abstract_mesh, use_abstract_mesh
 from ..core.resharding import unsaid
 from ..core.shardings import NamedSharding, PartitionSpec, Sharding, SingleDeviceSharding
@@ -63,8 +63,12 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
 
 
 def reshard(xs: Any, out_shardings: Any) -> Any:
-    """A tree of arrays in other layouts, which their types say (Explicit axes). Raises as `with_sharding_constraint`."""
-    return _each(resharded, "reshard", xs, out_shardings)
+    """A tree of arrays in other layouts, which their types say (Explicit axes). Raises ValueError for a PartitionSpec without a mesh
+    in force, and for shapes that do not fit."""
+    try:
+        return _each(resharded, "reshard", xs, out_shardings)
+    except NoMeshError as error:
+        raise ValueError(str(error)) from None
 
 
 def auto_axes(f: Any = None, /, *, axes: Any = None, out_sharding: Any = None) -> Any:
@@ -169,18 +173,24 @@ def make_array_from_callback(
     shape, sharding = _whole("make_array_from_callback", shape, sharding)
     known: dict[Any, np.ndarray] = {}
     parts: list[np.ndarray] = []
-    expected = sharding.shard_shape(shape)
+    expected, keys = sharding.shard_shape(shape), None
     for index in sharding.addressable_devices_indices_map(shape).values():
         key = tuple((s.start, s.stop) for s in index)
         if key not in known:
-            known[key] = value = np.asarray(data_callback(index))
-            if value.shape != expected:
-                raise ValueError(f"data_callback gave an array of shape {value.shape} for {index}, not {expected}")
+            value = data_callback(index)
+            if isinstance(value, Array) and is_extended(value.aval.dtype):
+                keys = value.aval.dtype
+                value = Array(value.buf, physical(value.aval))
+            known[key] = value = np.asarray(value)
+            wanted = expected if keys is None else (*expected, *keys.element_shape)
+            if value.shape != wanted:
+                raise ValueError(f"data_callback gave an array of shape {value.shape} for {index}, not {wanted}")
         parts.append(known[key])
-    kind = canonicalize(np.dtype(dtype) if dtype is not None else parts[0].dtype)
+    kind = keys or canonicalize(np.dtype(dtype) if dtype is not None else parts[0].dtype)
     aval = ShapedArray(shape, kind)
-    values = [np.asarray(p, kind) for p in parts]
-    return Array(put_pieces_of(layout_for(sharding, aval), aval, values), typed(aval, sharding))
+    below = physical(aval)
+    values = [np.asarray(p, below.dtype) for p in parts]
+    return Array(put_pieces_of(layout_for(sharding, aval), below, values), typed(aval, sharding))
 
 
 def make_array_from_single_device_arrays(

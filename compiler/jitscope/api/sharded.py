@@ -50,7 +50,7 @@ def shard_map(
     """`f` run on each device with its part of the arguments; collectives (`lax.psum`, …) work along the axes of the mesh.
 
     `in_specs` (a PartitionSpec, or a tree of those that is a prefix of the arguments) say along which mesh axes each argument is
-    cut; what they do not name, each device gets whole. `out_specs` say how the results are put together: along a named axis
+    cut; what they do not name, each device gets whole. An argument whose spec is None is given to `f` as it is. `out_specs` say how the results are put together: along a named axis
     side by side; a result that names an axis not is the same on the devices along it. `mesh`: a Mesh (else the one in force);
     `axis_names`: over which of its axes `f` sees one device (all, if empty). With `check_vma`, types inside say over which axes values
     vary, and derivatives of values used on all devices are summed. Also a decorator without `f`.
@@ -122,9 +122,13 @@ def _check_specs(specs: Any, mesh: Any, axes: Sequence[Any], what: str) -> None:
 
 
 def _shard_map(f: Any, args: tuple, mesh: Any, in_specs: Any, out_specs: Any, axis_names: Any, check: bool) -> Any:
+    leaves, in_tree = tree.flatten(args)
+    if in_specs is not Infer and None in tree.leaves(in_specs, is_leaf=_is_none):
+        f, leaves, in_specs = _with_given(f, leaves, in_tree, in_specs)
+        in_tree = tree.structure(tuple(leaves))
+        args = tuple(leaves)
     mesh = _mesh(mesh)
     axes = _axes(mesh, axis_names)
-    leaves, in_tree = tree.flatten(args)
     avals = [aval_of(x) for x in leaves]
     if in_specs is Infer:
         specs = _inferred(mesh, axes, avals)
@@ -132,10 +136,6 @@ def _shard_map(f: Any, args: tuple, mesh: Any, in_specs: Any, out_specs: Any, ax
         given = tuple(in_specs) if isinstance(in_specs, list) else in_specs
         _check_specs(given, mesh, axes, "in_specs")
         specs = tree.broadcast_prefix(given, in_tree, "shard_map: in_specs")
-        if any(s is None for s in specs):
-            raise TypeError(
-                "shard_map: in_specs has None where a PartitionSpec is needed; P() gives all devices the whole"
-            )
     _check_specs(out_specs, mesh, axes, "out_specs")
     _check_sizes(f, mesh, specs, avals, tree.leaf_paths(args))
     parts = [part_aval(mesh, s, a, check) for s, a in zip(specs, avals)]
@@ -143,6 +143,8 @@ def _shard_map(f: Any, args: tuple, mesh: Any, in_specs: Any, out_specs: Any, ax
     def body(*shards: Any) -> Any:
         out, out_tree = tree.flatten(f(*shards))
         wanted = tree.broadcast_prefix(out_specs, out_tree, "shard_map: out_specs")
+        if any(s is None for s in wanted):
+            raise ValueError("shard_map: out_specs has None for an array; P() says that it is the same on all devices")
         return out_tree.unflatten([varied(x, mentioned(s)) if check else x for x, s in zip(out, wanted)])
 
     body.__name__ = name_of(f)
@@ -156,6 +158,25 @@ def _shard_map(f: Any, args: tuple, mesh: Any, in_specs: Any, out_specs: Any, ax
         traced.closed, leaves, in_specs=tuple(specs), out_specs=tuple(outs), mesh=mesh, axes=axes, check=check
     )
     return traced.out_tree.unflatten(flat)
+
+
+def _is_none(x: Any) -> bool:
+    return x is None
+
+
+def _with_given(f: Any, leaves: Sequence[Any], in_tree: Any, in_specs: Any) -> tuple[Any, list[Any], tuple[Any, ...]]:
+    """The function, its arguments and their specs without those arguments whose spec is None: the function is given these as they are.
+    Raises TypeError for None as the spec of all."""
+    if in_specs is None:
+        raise TypeError("shard_map: in_specs is a tree of PartitionSpecs, not None; P() gives all devices the whole")
+    specs = tree.broadcast_prefix(in_specs, in_tree, "shard_map: in_specs")
+
+    @functools.wraps(f)
+    def rest(*parts: Any) -> Any:
+        own = iter(parts)
+        return f(*in_tree.unflatten([x if s is None else next(own) for x, s in zip(leaves, specs)]))
+
+    return rest, [x for x, s in zip(leaves, specs) if s is not None], tuple(s for s in specs if s is not None)
 
 
 def _inferred(mesh: Any, axes: Sequence[Any], avals: Sequence[Any]) -> list[PartitionSpec]:

@@ -23,7 +23,7 @@ from ..core.trace import Tracer, evaluation, leaked, using
 from ..xla import client
 from ..xla.callbacks import Site
 from ..xla.dtypes import in_bytes
-from .array import Array, device_for, one_device, to_array
+from .array import Array, device_for, one_device, placed, to_array
 
 
 class HostFunction:
@@ -153,8 +153,10 @@ def host_function(
 
 def _array(x: np.ndarray, aval: ShapedArray, device: Any = None) -> Array:
     """A copy of values (of a program's buffers, say) as an array."""
-    below = physical(aval)
-    return Array(client.put(np.asarray(x, below.dtype), device), aval.strong())
+    values = np.asarray(x, physical(aval).dtype)
+    if device is None or client.is_device(device):
+        return Array(client.put(values, device), aval.strong())
+    return placed(Array(client.put(values), aval.strong()), device)
 
 
 def _device_of(arrays: Sequence[Array]) -> Any:

@@ -123,11 +123,11 @@ def device_of_request(x: Any) -> Any:
     if x is None or client.is_device(x):
         return x
     from ..core.shardings import NamedSharding, SingleDeviceSharding
-    from .spreading import requested
+    from .spreading import NoMeshError, requested
 
     try:
         x = requested(x)
-    except RuntimeError as error:  # JAX's device_put says so
+    except NoMeshError as error:  # JAX's device_put says so
         raise ValueError(str(error)) from None
     if isinstance(x, NamedSharding):
         return x

@@ -12,7 +12,7 @@ from ..core.jaxpr import ClosedJaxpr, walk
 from ..core.meshes import AbstractMesh, Mesh
 from ..core.meshes_in_force import abstract, current_mesh
 from ..core.resharding import typed_as as typed
-from ..core.shardings import NamedSharding, PartitionSpec, SingleDeviceSharding, names_of
+from ..core.shardings import UNCONSTRAINED, NamedSharding, PartitionSpec, SingleDeviceSharding, names_of
 from ..xla import client, parts
 from ..xla.resharding import in_layout
 from ..xla.spread import Group, Layout, Named, Spread
@@ -107,13 +107,17 @@ def _unnamed(group: Group, found: tuple[tuple[int, ...], np.ndarray]) -> Layout:
     return parts.layout_of_tiles(group, dims, numbers, said)
 
 
+class NoMeshError(RuntimeError):
+    """A PartitionSpec that speaks of no mesh, since none is in force."""
+
+
 def requested(x: Any) -> Any:
     """The sharding that a user means, or the device: None, a device, a sharding, or a spec for the mesh in force. Raises
     ValueError for others."""
     if isinstance(x, PartitionSpec):
         mesh = current_mesh()
         if mesh is None:
-            raise RuntimeError(
+            raise NoMeshError(
                 f"a PartitionSpec ({x}) needs a mesh in force: use jitscope.set_mesh(mesh), or give a NamedSharding(mesh, spec)"
             )
         return NamedSharding(_as_in_force(mesh), x)
@@ -133,12 +137,20 @@ def _as_in_force(mesh: Mesh) -> Mesh:
 
 def moved_to(x: Any, sharding: Any) -> Array:
     """Any value as an array in a layout, which the user asks for."""
-    array = to_array(x)
+    array, sharding = to_array(x), _settled(sharding)
     at = layout_for(sharding, array.aval)
     aval = typed(array.aval, sharding)
     if array.buf._sharding is at:
         return array if aval is array.aval else Array(array.buf, aval)
     return stays(Array(in_layout(array.buf, at), aval))
+
+
+def _settled(sharding: Any) -> Any:
+    """A sharding that says all: what it leaves open is whole."""
+    if type(sharding) is not NamedSharding or UNCONSTRAINED not in sharding.spec.partitions:
+        return sharding
+    entries = [None if e is UNCONSTRAINED else e for e in sharding.spec.partitions]
+    return sharding.with_spec(sharding.spec.update(partitions=entries))
 
 
 def put_pieces_of(at: Any, aval: ShapedArray, values: Sequence[np.ndarray]) -> Any:
@@ -176,7 +188,7 @@ def spread_for(
     wanted = [s.mesh for s in outs if isinstance(s, NamedSharding) and s.mesh.size > 1]
     # What is whole everywhere says least of how the others are to be named.
     given = [_mesh_of(at) for at in sorted((at for at in layouts if isinstance(at, Layout)), key=_is_whole)]
-    mesh = next(iter([*wanted, *given]), None) or mesh_of_program(closed) or _mesh_in_force(closed)
+    mesh = next(iter([*wanted, *given]), None) or mesh_of_program(closed) or _mesh_in_force()
     if mesh is None and not isinstance(device, Group):
         return _on_one(closed, layouts, device, outs, fixed)
     mesh = _of_types(closed, mesh or device.mesh)
@@ -213,18 +225,10 @@ def _on_one(
     return Named(device, ins, tuple(map(layout_for, results, closed.out_avals)))
 
 
-def _mesh_in_force(closed: ClosedJaxpr) -> Mesh | None:
-    """The mesh in force, where the types of a program's results say how they lie over one of its shape, or the program calls an
-    exported function for as many devices."""
+def _mesh_in_force() -> Mesh | None:
+    """The mesh of several devices in force, over which programs run that name no other one."""
     mesh = current_mesh()
-    if mesh is None or mesh.size == 1:
-        return None
-    return mesh if any(_over(a, mesh) for a in closed.out_avals) or mesh.size in _exported_for(closed) else None
-
-
-def _exported_for(closed: ClosedJaxpr) -> set[int]:
-    """For how many devices the exported functions are that a program calls."""
-    return {eqn.params["exported"].nr_devices for _, eqn in walk(closed.jaxpr) if "exported" in eqn.params}
+    return mesh if mesh is not None and mesh.size > 1 else None
 
 
 def _of_types(closed: ClosedJaxpr, mesh: Any) -> Any:

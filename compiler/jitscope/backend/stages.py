@@ -23,7 +23,7 @@ from ..core.jaxpr import ClosedJaxpr
 from ..core.trace import Tracer
 from ..symbolic.dimension import Dim
 from ..xla import mlir
-from ..xla.spread import Named, Spread
+from ..xla.spread import Named, Spread, is_spread
 from .arguments import Arguments
 from .array import Array, device_for, layouts_text, one_device, placed
 from .compile import Program, compile_jaxpr, lower_closed
@@ -397,6 +397,8 @@ class CompiledStage(_Stage):
         if type(self._device) is not Spread and any(type(x) is Array for x in leaves) and device_for(leaves) != place:
             raise TypeError(f"{name} was compiled for {place}; its arguments are on {device_for(leaves)}")
         arrays = [x if type(x) is Ref else placed(x, place) for x in leaves]
+        if type(self._device) is Spread:
+            self._check_layouts(leaves)
         for array, aval, path in zip(arrays, stage.jaxpr.in_avals, stage.jaxpr.jaxpr.debug.arg_names):
             same = (array.aval.shape, array.aval.dtype) == (aval.shape, aval.dtype)
             if not same or (type(array) is Ref) != isinstance(aval, AbstractRef):
@@ -405,6 +407,15 @@ class CompiledStage(_Stage):
         watch = watched(stage.jaxpr, name, self._program.run)
         outs = watch(bufs) if taken is None else taken.run(self._program, bufs)
         return stage._traced.out_tree.unflatten(outs)
+
+    def _check_layouts(self, leaves: Sequence[Any]) -> None:
+        """Raises ValueError for arrays over several devices that lie otherwise than those it was compiled for."""
+        for x, at, path in zip(leaves, self._device.ins, self._stage.jaxpr.jaxpr.debug.arg_names):
+            if type(x) is Array and is_spread(x.buf) and str(x.buf._sharding.hlo) != str(at.hlo):
+                raise ValueError(
+                    f"{self.fun_name} was compiled for {path} in the layout {at.said}; it lies as {x.sharding}. What to do: move it with "
+                    "device_put(x, sharding), or lower for what lies so"
+                )
 
     def _leaves(self, args: tuple, kwargs: dict[str, Any]) -> list[Any]:
         """The leaves of a call as it was lowered, with or without what is static."""

@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 import math
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -139,17 +139,48 @@ class ShapedArray(AbstractValue):
     @property
     def manual_axis_type(self) -> "ManualAxisType":
         """Inside `shard_map`: what is known of the value along the mesh axes over which a function sees one device."""
-        return ManualAxisType(self.vma)
+        return ManualAxisType(varying=self.vma)
 
     mat = manual_axis_type
 
 
-class ManualAxisType(NamedTuple):
-    """Mesh axes along which a value differs between devices (`varying`), is still to be summed, or was."""
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ManualAxisType:
+    """Mesh axes along which a value differs between devices (`varying`), is still to be summed (`unreduced`), or was (`reduced`).
+
+    Raises ValueError for axes that are among `varying` and among another one.
+    """
 
     varying: frozenset = frozenset()
     unreduced: frozenset = frozenset()
     reduced: frozenset = frozenset()
+
+    def __post_init__(self) -> None:
+        for word in ("unreduced", "reduced"):
+            if both := self.varying & getattr(self, word):
+                raise ValueError(f"along {set(both)} a value cannot be both varying and {word}")
+
+    def update(self, **changes: Any) -> "ManualAxisType":
+        """The same with some parts changed."""
+        return dataclasses.replace(self, **changes)
+
+    def to_ct_mat(self) -> "ManualAxisType":
+        """Of cotangents of such a value."""
+        return ManualAxisType(varying=self.varying, unreduced=self.reduced, reduced=self.unreduced)
+
+    @property
+    def vur(self) -> frozenset:
+        """All axes that it names."""
+        return self.varying | self.unreduced | self.reduced
+
+    @property
+    def empty(self) -> bool:
+        """Whether the value is the same on all devices, and nothing is to be summed."""
+        return not self.vur
+
+    def invarying(self, mesh: Any) -> frozenset:
+        """The Manual axes of a mesh along which nothing is said."""
+        return frozenset(mesh.manual_axes) - self.vur
 
 
 def _too_large(shape: Shape, dtype: Any) -> bool:

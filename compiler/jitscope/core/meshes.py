@@ -14,6 +14,7 @@ import numpy as np
 from ..xla.devices import all_devices
 from .config import override
 from .meshes_in_force import a_mesh_is_made, abstract, concrete, mesh_in_force
+from .trace import evaluating
 
 
 class AxisType(enum.Enum):
@@ -295,13 +296,17 @@ def get_abstract_mesh() -> AbstractMesh:
 
 class set_mesh:
     """Put a mesh of devices in force, from now on, or with `with` inside the block. None: no mesh. Raises ValueError for
-    anything else, and for a mesh with Manual axes."""
+    anything else, for a mesh with Manual axes, and while a function is traced."""
 
     def __init__(self, mesh: Mesh | None):
         if mesh is not None and not isinstance(mesh, Mesh):
             raise ValueError(f"set_mesh takes a jitscope.sharding.Mesh or None, not {type(mesh).__name__}")
         if mesh is not None and mesh.manual_axes:
             raise ValueError(f"{mesh} has Manual axes: inside shard_map alone axes are manual")
+        if not evaluating():
+            raise ValueError(
+                "set_mesh is for outside of functions that are traced: inside, use_abstract_mesh changes the types of axes"
+            )
         self._before = concrete.get(), abstract.get()
         mesh = None if mesh is None or mesh.empty else mesh
         concrete.set(mesh)

@@ -14,8 +14,14 @@ from ..api.devices import devices as _all
 __all__ = ["create_device_mesh", "create_hybrid_device_mesh"]
 
 
-def create_device_mesh(mesh_shape: Sequence[int], devices: Sequence[Any] | None = None, **_: Any) -> np.ndarray:
-    """All devices (or `devices`) in a grid of that shape, in their order. Raises ValueError for another number of them."""
+def create_device_mesh(
+    mesh_shape: Sequence[int],
+    devices: Sequence[Any] | None = None,
+    *,
+    contiguous_submeshes: bool = False,
+    allow_split_physical_axes: bool = False,
+) -> np.ndarray:
+    """All devices (or `devices`) in a grid of that shape, in their order; the last two arguments are for TPUs. Raises ValueError for another number of them."""
     given = list(_all() if devices is None else devices)
     if math.prod(mesh_shape) != len(given):
         raise ValueError(
@@ -27,10 +33,16 @@ def create_device_mesh(mesh_shape: Sequence[int], devices: Sequence[Any] | None 
 
 
 def create_hybrid_device_mesh(
-    mesh_shape: Sequence[int], dcn_mesh_shape: Sequence[int], devices: Sequence[Any] | None = None, **_: Any
+    mesh_shape: Sequence[int],
+    dcn_mesh_shape: Sequence[int],
+    devices: Sequence[Any] | None = None,
+    *,
+    process_is_granule: bool = False,
+    should_sort_granules_by_key: bool = True,
+    allow_split_physical_axes: bool = False,
 ) -> np.ndarray:
     """A grid whose axes are those of `dcn_mesh_shape`, along processes (slow connections), times those of `mesh_shape`, inside of
-    each. Raises ValueError for numbers that do not fit."""
+    each; the last three arguments are for TPUs. Raises ValueError for numbers that do not fit."""
     given = sorted(_all() if devices is None else devices, key=lambda d: (d.process_index, d.id))
     inner, outer = tuple(mesh_shape), tuple(dcn_mesh_shape)
     if math.prod(inner) * math.prod(outer) != len(given) or len(inner) != len(outer):

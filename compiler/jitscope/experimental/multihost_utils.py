@@ -13,13 +13,14 @@ from ..api.jit import jit
 from ..api.many_devices import make_array_from_callback, make_array_from_process_local_data
 from ..api.processes import process_count, process_index
 from ..backend.array import Array
+from ..backend.spreading import moved_to
 from ..core.meshes import Mesh
 from ..core.shardings import NamedSharding, PartitionSpec
 from ..xla import processes
 
 
 __all__ = ["assert_equal", "broadcast_one_to_all", "global_array_to_host_local_array", "host_local_array_to_global_array",
-           "process_allgather", "sync_global_devices"]  # fmt: skip
+           "process_allgather", "reached_preemption_sync_point", "sync_global_devices"]  # fmt: skip
 
 SECONDS = 300
 """How long a process waits for the others."""
@@ -54,6 +55,16 @@ def sync_global_devices(name: str) -> None:
         return
     processes.meet(f"sync_global_devices:{name}", SECONDS)
     assert_equal(np.uint32(zlib.crc32(name.encode())), f"the processes are at different places; this one at {name!r}")
+
+
+def reached_preemption_sync_point(step_id: int) -> bool:
+    """Whether all processes are to save their state at this step, since one of them is about to be stopped. This release is not told of
+    that: False for one process. Raises RuntimeError for several."""
+    if processes.joined is None:
+        return False
+    raise RuntimeError(
+        f"this release hears of no preemption, so that it cannot say whether step {step_id} is the one to save at: save regularly"
+    )
 
 
 def broadcast_one_to_all(in_tree: Any, is_source: bool | None = None) -> Any:
@@ -109,9 +120,10 @@ def host_local_array_to_global_array(local_inputs: Any, global_mesh: Mesh, pspec
 
 
 def global_array_to_host_local_array(global_inputs: Any, global_mesh: Mesh, pspecs: Any) -> Any:
-    """Trees of arrays over all processes as what this process has of them, as NumPy arrays."""
+    """Trees of arrays over all processes as what this process has of them: arrays over its own devices of the mesh."""
+    local = global_mesh.local_mesh
 
-    def one(x: Any) -> np.ndarray:
+    def one(x: Any, spec: Any) -> Array:
         shards = x.addressable_shards
         begins = [min(s.index[i].indices(n)[0] for s in shards) for i, n in enumerate(x.shape)]
         ends = [max(s.index[i].indices(n)[1] for s in shards) for i, n in enumerate(x.shape)]
@@ -119,6 +131,8 @@ def global_array_to_host_local_array(global_inputs: Any, global_mesh: Mesh, pspe
         for s in shards:
             spans = [part.indices(n) for part, n in zip(s.index, x.shape)]
             out[tuple(slice(a - b, e - b) for (a, e, _), b in zip(spans, begins))] = np.asarray(s.data)
-        return out
+        return moved_to(out, NamedSharding(local, spec or PartitionSpec()))
 
-    return tree.map(one, global_inputs)
+    leaves, treedef = tree.flatten(global_inputs)
+    specs = tree.broadcast_prefix(pspecs, treedef, "pspecs")
+    return treedef.unflatten(list(map(one, leaves, specs)))

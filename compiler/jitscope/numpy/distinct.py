@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..backend.array import array_from_numpy
+from ..backend.array import beside
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.trace import Tracer
@@ -80,8 +80,8 @@ def unique(
         if not isinstance(x, Tracer):
             weak = aval.weak_type
             if not any(wanted):
-                return array_from_numpy(found, weak)
-            return array_from_numpy(found[0], weak), *map(array_from_numpy, found[1:])
+                return beside(x, found, weak)
+            return beside(x, found[0], weak), *[beside(x, f) for f in found[1:]]
         # Derivatives and maps need the program; its size is known now.
         size, fill_value = (found[0] if any(wanted) else found).shape[axis or 0], None
     size = integer("unique", size, "size")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.array import Array, array_from_numpy, to_array
+from ..backend.array import Array, beside, to_array
 from ..core import notices
 from ..core.avals import aval_of
 from ..core.config import settings
@@ -38,7 +38,7 @@ def getitem(self: Any, idx: Any, /) -> Any:
         return _element(x, index)
     if isinstance(index, (Array, np.ndarray)) and index.dtype == np.bool_ and index.ndim:
         parse(index, x.aval.shape)
-        return array_from_numpy(np.asarray(x)[np.asarray(index)], x.aval.weak_type)
+        return beside(x, np.asarray(x)[np.asarray(index)], x.aval.weak_type)
     key = (x.aval, plain(index), settings())
     known = _known.get(key)
     if known is None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.array import array_from_numpy
+from ..backend.array import beside
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.errors import ConcretizationTypeError, ShapeError
@@ -228,7 +228,7 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
         return _nonzero(x, integer("nonzero", size, "size"), *fills)
     if is_traced(x):
         raise needs_size("nonzero")
-    return tuple(array_from_numpy(i) for i in np.nonzero(np.asarray(concrete_value(x))))
+    return tuple(beside(x, i) for i in np.nonzero(np.asarray(concrete_value(x))))
 
 
 def concrete_value(x: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.array import array_from_numpy
+from ..backend.array import beside
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.trace import Tracer
@@ -93,8 +93,8 @@ def _by_numpy(name: str, vectors: list[Any], size: int | None, *rest: Any) -> An
         return len(found[0] if isinstance(found, tuple) else found)
     weak = all(aval_of(v).weak_type for v in vectors)
     if not isinstance(found, tuple):
-        return array_from_numpy(found, weak)
-    return array_from_numpy(found[0], weak), *map(array_from_numpy, found[1:])
+        return beside(vectors[0], found, weak)
+    return beside(vectors[0], found[0], weak), *[beside(vectors[0], f) for f in found[1:]]
 
 
 def setdiff1d(
