@@ -195,10 +195,11 @@ class Array(Operators):
         """The array on another device, or in a layout; itself if it is there. Raises NotImplementedError for `stream`."""
         if stream is not None:
             raise NotImplementedError("to_device: stream= is not supported")
-        from .placement import device_of_request, is_layout, laid_out
+        if client.is_device(device):
+            return placed(self, device)
+        from .spreading import moved_to, requested  # of several devices
 
-        wanted = device_of_request(device)
-        return laid_out(self, wanted) if is_layout(wanted) else placed(self, wanted)
+        return moved_to(self, requested(device))
 
     def platform(self) -> str:
         """The kind of its device: "cpu"."""

@@ -36,6 +36,8 @@ def layout_for(sharding: Any, aval: ShapedArray) -> Any:
     """What the runtime knows a layout by, for arrays of an aval. Raises ValueError for shapes that do not fit."""
     if isinstance(sharding, SingleDeviceSharding):
         return client.sharding_of(sharding._device)
+    if not isinstance(sharding, NamedSharding):
+        raise ValueError(f"an array lies on a device or as a sharding says; this is neither: {sharding!r}")
     ndim = physical(aval).ndim
     sharding.check(aval.shape)
     found = sharding._layouts.get(ndim)
