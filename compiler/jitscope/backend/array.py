@@ -191,16 +191,6 @@ class Array(Operators):
         """The devices that have it."""
         return self.sharding.device_set
 
-    def to_device(self, device: Any, *, stream: Any = None) -> Array:
-        """The array on another device, or in a layout; itself if it is there. Raises NotImplementedError for `stream`."""
-        if stream is not None:
-            raise NotImplementedError("to_device: stream= is not supported")
-        if client.is_device(device):
-            return placed(self, device)
-        from .spreading import moved_to, requested  # of several devices
-
-        return moved_to(self, requested(device))
-
     def platform(self) -> str:
         """The kind of its device: "cpu"."""
         return self.place.platform
@@ -507,24 +497,6 @@ def placed(x: Any, device: Any) -> Array:
     from ..xla.resharding import on  # to other devices
 
     return Array(on(array.buf, device), array.aval if array.aval.sharding is None else array.aval.update(sharding=None))
-
-
-def beside(like: Any, value: Any, weak_type: bool = False) -> Array:
-    """NumPy values that were computed from those of `like`, as an array that all of its devices have."""
-    array = array_from_numpy(value, weak_type)
-    if one_device() or type(like) is not Array:
-        return array
-    if not client.is_spread(like.buf):
-        return placed(array, like.place)
-    from ..core.shardings import NamedSharding, PartitionSpec  # of several devices
-    from .placement import laid_out
-
-    said = like.sharding
-    return (
-        laid_out(array, said.with_spec(PartitionSpec()))
-        if isinstance(said, NamedSharding)
-        else placed(array, like.place)
-    )
 
 
 # Parts ---------------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from ..core.primitive import FunctionCall
 from ..core.trace import Tracer
 from ..core.zeros import is_zero
 from ..xla import client
-from .array import Array, one_device, placed
+from .array import Array, array_from_numpy, one_device, placed
 
 
 class DevicePut(FunctionCall):
@@ -65,6 +65,18 @@ def laid_out(x: Any, sharding: Any) -> Array:
     from .spreading import moved_to
 
     return moved_to(x, sharding)
+
+
+def beside(like: Any, value: Any, weak_type: bool = False) -> Array:
+    """NumPy values that were computed from those of `like`, as an array that all of its devices have."""
+    array = array_from_numpy(value, weak_type)
+    if one_device() or type(like) is not Array:
+        return array
+    if not client.is_spread(like.buf):
+        return placed(array, like.place)
+    from ..core.shardings import NamedSharding, PartitionSpec  # of several devices
+
+    return laid_out(array, NamedSharding(like.sharding.mesh, PartitionSpec()))  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def moved(x: Any, device: Any) -> Any:

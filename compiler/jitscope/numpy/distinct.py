@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..backend.array import beside
+from ..backend.placement import beside
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.trace import Tracer

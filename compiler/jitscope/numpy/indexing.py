@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.array import Array, beside, to_array
+from ..backend.array import Array, to_array
+from ..backend.placement import beside
 from ..core import notices
 from ..core.avals import aval_of
 from ..core.config import settings

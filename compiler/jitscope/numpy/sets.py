@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.array import beside
+from ..backend.placement import beside
 from ..core import dtypes
 from ..core.avals import aval_of
 from ..core.trace import Tracer
