@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import re
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -37,8 +38,9 @@ def initialize(
     All processes need the same releases of jaxlib and jitscope, and run the same programs over all devices in the same order; where they
     do not, all of them raise XlaError.
 
-    A process that dies, or does not come, ends the others: an exchange of data with it raises XlaError, and else the runtime ends
-    the process with a message, at the latest after `heartbeat_timeout_seconds` (`initialization_timeout`); none waits for ever.
+    Where a process dies, what others compute with it raises XlaError, at the latest after `heartbeat_timeout_seconds`. Where it is
+    process 0, which runs the service, the runtime ends the others with a message. Where one does not come, the others raise XlaError
+    after `initialization_timeout`; none waits for ever.
 
     Raises ValueError for what nobody says, RuntimeError where this process has computed already.
     """
@@ -68,11 +70,7 @@ def is_initialized() -> bool:
 
 def shutdown() -> None:
     """Leave the others, when all of them are about to: the service ends then. Raises XlaError where one does not come in time."""
-    try:
-        if processes.joined is not None:
-            processes.meet("jitscope/end", processes.joined.goodbye)
-    finally:
-        processes.leave()
+    processes.leave()
 
 
 def detected(method: str | None = None) -> dict[str, Any]:
@@ -130,3 +128,7 @@ def _at_the_end() -> None:
         processes.leave()
     except processes.XlaError:
         pass  # the others are gone, and so is this process
+    if processes.stuck:  # else it would wait for threads of the runtime that wait for ever
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os._exit(1 if hasattr(sys, "last_value") else 0)

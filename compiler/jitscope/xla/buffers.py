@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from . import devices, dlpack, forks, spread
+from . import devices, dlpack, forks, processes, spread
 from .devices import Aval, Device, aval_of, sharding_of
 from .dtypes import PACKED, SUPPORTED, acceptable
 from .errors import XlaError, deleted, translate
@@ -101,6 +101,8 @@ def block_until_ready(bufs: list[Buffer]) -> None:
     for buf in bufs:
         _check_alive(buf)
     try:
+        if processes.joined is not None:
+            processes.waited(lambda: all(buf.is_ready() for buf in bufs))
         xc.batched_block_until_ready(bufs)
     except RuntimeFailure as error:
         raise translate(error) from None

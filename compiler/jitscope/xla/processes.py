@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -19,8 +21,34 @@ class Joined:
     def __init__(self, number: int, count: int, client: Any, service: Any, patience: float, goodbye: float):
         self.number, self.count, self.client, self.service = number, count, client, service
         self.patience, self.goodbye = patience, goodbye
+        self.gone: dict[int, float] = {}
+        """Processes that died or left, and when this one heard of it (monotonic seconds)."""
+
+    def watch(self) -> None:
+        """Hear, from now on, of processes that are gone. (In a thread of its own: a question is answered when all others ask it, too.)"""
+        everybody = list(range(self.count))
+        while joined is self:
+            try:
+                alive = self.client.get_live_nodes(everybody)
+            except RuntimeFailure:
+                return
+            for number in everybody:
+                if number not in alive:
+                    self.gone.setdefault(number, time.monotonic())
+            time.sleep(_EVERY)
+
+    def lost(self) -> str:
+        """Which processes are gone, for an error."""
+        names = ", ".join(map(str, sorted(self.gone)))
+        return f"process{'es' * (len(self.gone) > 1)} {names} of {self.count}"
 
 
+_LONG = 24 * 3600
+"""Seconds. The runtime ends a process that waits in vain to join; so it waits long, and `join` does not."""
+_unfinished: list[Any] = []
+_EVERY = 1.0
+_GRACE = 2.0
+"""Seconds in which an exchange with a process that is gone may still fail by itself."""
 joined: Joined | None = None
 
 
@@ -46,16 +74,17 @@ def join(
         if number == 0:
             port = address.rpartition(":")[2]
             service = _jax.get_distributed_runtime_service(
-                bind or f"[::]:{port}", count, heartbeat_timeout=heartbeat, cluster_register_timeout=timeout,
-                # Not `recoverable`: where a process dies, the devices of another would wait for each other for ever.
-                shutdown_timeout=shutdown_timeout,
+                bind or f"[::]:{port}", count, heartbeat_timeout=heartbeat, cluster_register_timeout=_LONG,
+                # Else the runtime ends all processes when one dies; so they live, and `waited` tells them.
+                shutdown_timeout=shutdown_timeout, recoverable=True,
             )  # fmt: skip
         client = _jax.get_distributed_runtime_client(
-            address, number, init_timeout=timeout, shutdown_timeout=shutdown_timeout, heartbeat_timeout=heartbeat,
+            address, number, init_timeout=_LONG, shutdown_timeout=shutdown_timeout, heartbeat_timeout=heartbeat,
             shutdown_on_destruction=False, use_compression=True,
         )  # fmt: skip
-        client.connect()
-    except RuntimeError as error:
+        asked(client.connect, seconds=timeout)
+    except (RuntimeError, TimeoutError) as error:
+        _unfinished.append((service, client))
         raise XlaError(f"not all of the {count} processes came to {address} within {timeout} s: {error}") from None
     joined = Joined(number, count, client, service, timeout, shutdown_timeout)
     try:
@@ -63,7 +92,48 @@ def join(
     except XlaError:
         leave()
         raise
+    threading.Thread(target=joined.watch, name="jitscope hears of processes", daemon=True).start()
     devices.make_client_by(_client)
+
+
+def waited(ready: Callable[[], bool], others: Sequence[int] | None = None, seconds: float | None = None) -> None:
+    """Wait until what these processes (None: all) do together is done. Raises XlaError where one of them is gone: it would be for ever;
+    TimeoutError after `seconds`."""
+    start, now = time.monotonic(), joined
+    while not ready():
+        missed = [] if now is None else [t for number, t in now.gone.items() if others is None or number in others]
+        if now is not None and missed and time.monotonic() - max(missed) > _GRACE:
+            stuck.append(True)
+            raise XlaError(
+                f"{now.lost()} died or left, and process {now.number} waits for it. What to do: start all processes again, from what was "
+                "saved last; what is on this process's own devices alone can still be read and computed with"
+            )
+        if seconds is not None and time.monotonic() - start > seconds:
+            stuck.append(True)
+            raise TimeoutError(f"nothing came for {seconds} s")
+        time.sleep(min(0.002, 5e-5 + (time.monotonic() - start) / 10))
+
+
+def asked(call: Callable[[], Any], others: Sequence[int] | None = None, seconds: float | None = None) -> Any:
+    """What `call` gives, which waits for other processes. Raises as `waited`, and what it raises."""
+    found: list[Any] = []
+    failed: list[BaseException] = []
+
+    def ask() -> None:
+        try:
+            found.append(call())
+        except BaseException as error:  # for who waits
+            failed.append(error)
+
+    threading.Thread(target=ask, name="jitscope waits for processes", daemon=True).start()
+    waited(lambda: bool(found or failed), others, seconds)
+    if failed:
+        raise failed[0]
+    return found[0]
+
+
+stuck: list[bool] = []
+"""Not empty where a computation of this process will never end, so that its threads cannot be waited for at the exit."""
 
 
 def releases() -> str:
@@ -98,7 +168,9 @@ def hear(what: str, said: str, others: Sequence[int]) -> dict[int, str]:
         left = max(1, int(1000 * (start + joined.patience - time.monotonic())))
         try:
             if other != joined.number:
-                found[other] = joined.client.blocking_key_value_get(f"jitscope/{what}/{other}", left)
+                found[other] = asked(
+                    partial(joined.client.blocking_key_value_get, f"jitscope/{what}/{other}", left), [other]
+                )
         except RuntimeFailure as error:
             raise XlaError(
                 f"process {joined.number} of {joined.count} waited {time.monotonic() - start:.1f} s for process {other} to say its {what}: it "
@@ -124,7 +196,8 @@ def meet(name: str, seconds: float, others: Sequence[int] | None = None) -> None
         return
     start = time.monotonic()
     try:
-        joined.client.wait_at_barrier(name, int(seconds * 1000), None if others is None else list(others))
+        barrier = joined.client.wait_at_barrier
+        asked(lambda: barrier(name, int(seconds * 1000), None if others is None else list(others)), others)
     except RuntimeFailure as error:
         waited = time.monotonic() - start
         raise XlaError(
@@ -134,11 +207,16 @@ def meet(name: str, seconds: float, others: Sequence[int] | None = None) -> None
 
 
 def leave() -> None:
-    """Say goodbye to the others, and wait for none. Raises XlaError where they do not answer."""
+    """Leave the others, when all of them are about to. Raises XlaError where one does not come in time."""
     global joined
     if joined is None:
         return
-    now, joined = joined, None
+    now = joined
+    try:
+        if not now.gone:
+            meet("jitscope/end", now.goodbye)  # the service ends with the process that runs it
+    finally:
+        joined = None
     try:
         now.client.shutdown()
         if now.service is not None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import dlpack, forks, spread
+from . import dlpack, forks, processes, spread
 from .buffers import Buffer, block_until_ready, capsule, is_ready
 from .dtypes import PACKED
 from .errors import XlaError
@@ -23,6 +23,8 @@ def to_numpy(buf: Buffer, dtype: np.dtype | None = None) -> np.ndarray:
     while it exists the buffer's memory is not reused by a donation. `dtype` is the buffer's, by default as it says.
     Raises DeletedBufferError, or XlaError when the computation that was to fill the buffer failed.
     """
+    if processes.joined is not None:
+        block_until_ready([buf])
     try:
         return np.asarray(memoryview(buf))
     except BufferError:

@@ -9,6 +9,7 @@ from typing import Any
 
 from . import processes
 from .errors import XlaError
+from .runtime import RuntimeFailure
 
 
 AHEAD = 8
@@ -23,6 +24,13 @@ _known: set[tuple[tuple[int, ...], str]] = set()
 def processes_of(group: Any) -> tuple[int, ...]:
     """The numbers of the processes whose devices a group has."""
     return tuple(sorted({d.process_index for d in group.devices}))
+
+
+def _wait(token: Any) -> None:
+    try:
+        token.block_until_ready()
+    except RuntimeFailure:
+        pass  # whoever reads the results hears of it
 
 
 class Together:
@@ -41,7 +49,7 @@ class Together:
         if not self.checked:
             self._check()
         while len(_under_way) >= AHEAD:
-            _under_way.popleft().block_until_ready()
+            processes.asked(partial(_wait, _under_way.popleft()))
         results = self.run(bufs)
         if hasattr(results, "consume_token"):
             _under_way.append(results.consume_token())
