@@ -69,7 +69,7 @@ def join(
             "distributed.initialize must come before the first array is made, the first function compiled and the first question "
             "for devices: this process has its own devices already"
         )
-    service = None
+    service = client = None
     try:
         if number == 0:
             port = address.rpartition(":")[2]
