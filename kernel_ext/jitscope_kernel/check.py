@@ -65,6 +65,8 @@ def main(given: argparse.Namespace) -> int:
         except ProgramError as error:
             print(f"jitscope check: {error}", file=sys.stderr)
             return 2
+        for part in program.unread:
+            print(f"jitscope check: {file}: {part}; it is left out", file=sys.stderr)
         found += [one for one in check(program, given.run) if one.one.id not in given.ignore]
     if given.json:
         print(json.dumps({"diagnostics": [one.document() for one in found]}, indent=1))

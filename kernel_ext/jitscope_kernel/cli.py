@@ -11,7 +11,7 @@ from pathlib import Path
 
 import jitscope_widgets
 
-from . import check
+from . import check, viewing
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -45,8 +45,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return running.main([given.notebook, given.page])
     if given.command == "view":
-        from . import viewing
-
         return viewing.main(given.file, not given.no_browser)
     if given.command == "cache":
         from . import disk_cache
@@ -75,7 +73,7 @@ def _show(file: str, page: str | None) -> int:
         document = json.loads(text)
         jitscope_widgets.validate(document)
     except (OSError, ValueError, jitscope_widgets.DocumentError) as error:
-        print(f"jitscope: {file} cannot be shown: {error}", file=sys.stderr)
+        print(f"jitscope: {file} cannot be shown: {viewing.reason(error)}", file=sys.stderr)
         return 1
     if page is None:
         print(jitscope_widgets.text(document))

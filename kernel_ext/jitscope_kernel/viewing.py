@@ -18,7 +18,7 @@ def main(file: str, browser: bool = True) -> int:
     try:
         made = page_of(Path(file))
     except (OSError, ValueError, jitscope_widgets.DocumentError) as error:
-        print(f"jitscope: {file} cannot be viewed: {error}", file=sys.stderr)
+        print(f"jitscope: {file} cannot be viewed: {reason(error)}", file=sys.stderr)
         return 1
     folder = Path(tempfile.mkdtemp(prefix="jitscope-"))
     target = folder / f"{re.sub(r'[^A-Za-z0-9_-]+', '_', Path(file).stem) or 'view'}.html"
@@ -27,6 +27,15 @@ def main(file: str, browser: bool = True) -> int:
     if browser and not webbrowser.open(target.as_uri()):
         print("jitscope: no browser could be started; open the page above in one.", file=sys.stderr)
     return 0
+
+
+def reason(error: Exception) -> str:
+    """Why a file cannot be shown, in words."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"it is no JSON ({error.msg} in line {error.lineno})"
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not text in UTF-8"
+    return getattr(error, "strerror", None) or str(error)
 
 
 def page_of(file: Path) -> str:
@@ -42,7 +51,12 @@ def page_of(file: Path) -> str:
 
 
 def _notebook(file: Path, notebook: dict[str, Any]) -> str:
-    """The whole notebook where nbconvert is installed, else its code and the views in it."""
+    """The whole notebook where nbconvert is installed, else its code and the views in it. Raises ValueError for no notebook."""
+    cells = notebook["cells"]
+    if not isinstance(cells, list) or not all(
+        isinstance(one, dict) and {"cell_type", "source"} <= one.keys() for one in cells
+    ):
+        raise ValueError("it has no cells as nbformat 4 writes them")
     try:
         from jitscope_widgets.notebook import converted
 

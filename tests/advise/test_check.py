@@ -116,6 +116,7 @@ def test_a_notebook_is_looked_at_and_run_cell_by_cell(tmp_path: Path) -> None:
     done = command("--run", "--json", str(file))
     found = [(one["id"], one["cell"], one["line"]) for one in json.loads(done.stdout)["diagnostics"]]
     assert found == [("branch-on-tracer", 2, 3), ("recompile-shape", 3, 3)]
+    assert "cell 6 is no Python: line 1: invalid syntax; it is left out" in done.stderr
 
 
 @pytest.mark.parametrize("text", ["\xff", "{}", '{"cells": 3}', '{"cells": [{}]}'])
@@ -125,6 +126,13 @@ def test_what_is_no_program_is_refused(text: str, tmp_path: Path) -> None:
     done = command(str(file))
     assert done.returncode == 2 and "Traceback" not in done.stderr and "book.ipynb" in done.stderr
     assert command(str(tmp_path / "nothing.py")).returncode == 2
+
+
+def test_a_program_that_cannot_be_parsed_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    file.write_text("x = 1\ndef f(:\n")
+    done = command(str(file))
+    assert done.returncode == 2 and "program.py is no Python: line 2: invalid syntax" in done.stderr and not done.stdout
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,7 @@ def test_without_nbconvert_the_views_of_a_notebook_are_viewed(
     assert "data-jitscope-document" in page and "%%jit" in page
 
 
-@pytest.mark.parametrize("text", ['{"kind": "cell", "version": 1}', "no json", "[]"])
+@pytest.mark.parametrize("text", ['{"kind": "cell", "version": 1}', "no json", "[]", '{"cells": 3}', '{"cells": [{}]}'])
 def test_what_cannot_be_viewed(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "bad.json").write_text(text)
     for file in ("bad.json", "none.json", "code.py"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Sequence
@@ -22,12 +23,13 @@ class ProgramError(ValueError):
 @dataclass(frozen=True)
 class Program:
     """The text of all cells, one after the other, without IPython's own lines; `cells` says where each stands, `magic` has
-    the cells as they were written (none of them for a .py file)."""
+    the cells as they were written (none of them for a .py file), `unread` tells which are no Python and are left out."""
 
     file: str
     text: str
     cells: tuple[Cell, ...] = ()
     magic: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
     @property
     def is_notebook(self) -> bool:
@@ -45,9 +47,13 @@ def read(file: str) -> Program:
     """The program in a file. Raises ProgramError."""
     try:
         text = Path(file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError, ValueError) as error:
-        raise ProgramError(f"{file} cannot be read: {error}") from None
+    except OSError as error:
+        raise ProgramError(f"{file} cannot be read: {error.strerror or error}") from None
+    except ValueError:
+        raise ProgramError(f"{file} cannot be read: it is not text in UTF-8") from None
     if not file.endswith(".ipynb"):
+        if wrong := _no_python(text):
+            raise ProgramError(f"{file} is no Python: {wrong}")
         return Program(file, text, _cells_of(text))
     try:
         document = json.loads(text)
@@ -55,6 +61,17 @@ def read(file: str) -> Program:
     except (ValueError, KeyError, TypeError):
         raise ProgramError(f"{file} is no notebook: it has no cells as nbformat 4 writes them") from None
     return of_cells(sources, file)
+
+
+def _no_python(text: str) -> str:
+    """Where and why text cannot be parsed; empty where it can."""
+    try:
+        ast.parse(text)
+    except SyntaxError as error:
+        return f"line {error.lineno}: {error.msg}"
+    except (ValueError, RecursionError, MemoryError) as error:
+        return str(error) or type(error).__name__
+    return ""
 
 
 def _cells_of(text: str) -> tuple[Cell, ...]:
@@ -70,14 +87,18 @@ def of_cells(sources: list[str], file: str, labels: Sequence[str] = ()) -> Progr
     """A program of a notebook's cells; `labels` is what messages call them. A cell that is no Python is empty lines."""
     lines: list[str] = []
     cells: list[Cell] = []
+    unread: list[str] = []
     for source in sources:
         first = len(lines) + 1
-        own = python_of(source) or Python("\n" * source.count("\n"))
-        lines += own.text.split("\n")
         label = labels[len(cells)] if labels else f"cell {len(cells) + 1}"
+        own = python_of(source)
+        if own is None:
+            unread.append(f"{label} is no Python: {_no_python(source)}")
+            own = Python("\n" * source.count("\n"))
+        lines += own.text.split("\n")
         timed = tuple((first + start, first + end) for start, end in own.timed)
         cells.append(_cell(source, first, len(lines))._replace(label=label, timed=timed))
-    return Program(file, "\n".join(lines) + "\n", tuple(cells), tuple(sources))
+    return Program(file, "\n".join(lines) + "\n", tuple(cells), tuple(sources), tuple(unread))
 
 
 def _cell(source: str, first: int, last: int) -> Cell:
