@@ -6,15 +6,19 @@ import builtins
 from typing import Any
 
 from .core import dtypes as _dtypes
-from .core.dtypes import extended as extended, float0 as float0, is_extended as _is_extended, prng_key as prng_key
-from .core.errors import TypePromotionError as TypePromotionError
+from .core.dtypes import extended, float0, is_extended as _is_extended, prng_key
+from .core.errors import TypePromotionError
 from .numpy.dtypes import (
-    bfloat16 as bfloat16,
-    finfo as finfo,
-    iinfo as iinfo,
+    bfloat16,
+    finfo,
+    iinfo,
     issubdtype as _issubdtype,
     typed as _typed,
 )
+
+
+__all__ = ["TypePromotionError", "bfloat16", "canonicalize_dtype", "extended", "finfo", "float0", "iinfo",
+           "issubdtype", "itemsize_bits", "prng_key", "result_type", "scalar_type_of"]  # fmt: skip
 
 
 def canonicalize_dtype(dtype: Any, allow_extended_dtype: builtins.bool = False) -> Any:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from types import CodeType
 from typing import Any
 
-from .xla import pytrees
+from .xla import pytrees, recursion
 from .xla.pytrees import DictKey, FlattenedIndexKey, GetAttrKey, PyTreeDef, SequenceKey
 
 
@@ -48,7 +48,7 @@ def _one_call_deeper(walk: Any, tree: Any, is_leaf: Any) -> tuple[list[Any], PyT
 
 _TOO_DEEP = (RecursionError, SystemError)
 _SOME = range(100)
-_leave = pytrees.leave
+_leave = recursion.leave
 
 
 class _Unset:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .inspection import Inspection as Inspection, inspect as inspect
-from .nans import NanHunt as NanHunt, find_nan as find_nan
+from .inspection import Inspection, inspect
+from .nans import NanHunt, find_nan
 
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
+
+
+__all__ = ["Inspection", "NanHunt", "find_nan", "inspect", "load_ipython_extension", "unload_ipython_extension"]
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:

@@ -20,8 +20,9 @@ from jitscope.core.hashing import StructuralHash, structural_hash
 from jitscope.core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var
 from jitscope.core.primitive import Primitive
 from jitscope.ops import elementwise, linear
-from jitscope.ops.dot import Precision, dot_general
+from jitscope.ops.dot import dot_general
 from jitscope.ops.families import Elementwise, pure
+from jitscope.ops.precision import Precision
 from tests.compiler.programs import add, cos, floats, in_new_process, mul, sin, steps, sub
 
 
@@ -108,7 +109,8 @@ def test_hashes_are_the_same_in_every_process():
         {imports}
         import numpy as np, jitscope as jx
         from jitscope.core.hashing import StructuralHash, structural_hash
-        from jitscope.ops.dot import dot_general, Precision
+        from jitscope.ops.dot import dot_general
+        from jitscope.ops.precision import Precision
         from jitscope.ops.elementwise import sin_p
         def f(x, k):
             y = jx.jit(lambda x: sin_p(x))(x)

@@ -24,7 +24,7 @@ from .schema_parts import (
     OneOf,
     Perhaps,
     Record,
-    Scalar as Scalar,
+    Scalar,
     Table,
     document as _document,
     record as _record,

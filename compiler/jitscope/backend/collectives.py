@@ -45,7 +45,7 @@ class Collectives:
             )
         if meshes.group is None:
             return self.inner_jaxpr(closed, values)
-        from .constraint import outside
+        from ..core.resharding import outside
 
         already = meshes.manual
         avals_in, avals_out = self.avals_in, self.avals_out

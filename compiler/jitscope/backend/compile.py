@@ -29,6 +29,8 @@ from ..xla.program import Executable, RuntimeFailure, compile_options, translate
 from ..xla.spread import Named, Spread, called
 from .array import Array, one_device, placed, result_of, to_array
 from .disk import programs as disk
+from .disk.answer import Answer
+from .disk.key import Wanted
 from .donating import owned, usable, warn_unusable
 from .guarding import unguarded
 from .guards import guards
@@ -410,11 +412,11 @@ def _build(
     overrides = {**guards(lifted.jaxpr), **dict(options)}
     outputs = [(below.shape, below.dtype) for below in map(physical, lifted.out_avals)]
     place = disk.wanted(lifted, key, options, device, donated)
-    loaded = disk.find(place, outputs, device) if isinstance(place, disk.Wanted) else None
+    loaded = disk.find(place, outputs, device) if isinstance(place, Wanted) else None
     if loaded is not None:
         executable, stored = loaded
         if note is not None:
-            records.emit(_compile_step(note, time.perf_counter() - start, disk.Answer(True, stored.head.seconds)))
+            records.emit(_compile_step(note, time.perf_counter() - start, Answer(True, stored.head.seconds)))
         bytecode = 3 * stored.head.bytecode_size  # as it is compressed
         return _Entry(executable, stored.unpack_lowered(), key, number, lifted.in_avals, overrides, bytecode)
     start = time.perf_counter()
@@ -434,7 +436,7 @@ def _build(
         if lowered_here:
             records.emit(note.step_of("lower", middle - start))
         records.emit(_compile_step(note, end - middle, disk.miss(place) if place else None))
-    if isinstance(place, disk.Wanted):
+    if isinstance(place, Wanted):
         disk.keep(place, lifted.jaxpr.debug.name, executable, lowered, end - start)
     return _Entry(executable, lowered, key, number, lifted.in_avals, overrides, len(lowered))
 
@@ -443,7 +445,7 @@ def _spread(device: Any) -> Spread | None:
     return device if type(device) is Spread else None
 
 
-def _compile_step(note: records.Record, seconds: float, answer_of_disk: disk.Answer | None) -> records.Record:
+def _compile_step(note: records.Record, seconds: float, answer_of_disk: Answer | None) -> records.Record:
     step = note.step_of("compile", seconds)
     if answer_of_disk is not None:
         step.detail["disk"] = answer_of_disk

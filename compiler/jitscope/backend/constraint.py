@@ -7,7 +7,7 @@ from typing import Any
 from ..core.avals import ShapedArray, aval_of
 from ..core.effects import no_effects
 from ..core.primitive import Primitive
-from ..core.resharding import Laid, outside as outside, reshard_p as reshard_p
+from ..core.resharding import Laid, reshard_p
 from ..core.shardings import NamedSharding, explicit_part
 from ..core.trace import Tracer, evaluating
 from .spreading import moved_to

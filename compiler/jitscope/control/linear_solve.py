@@ -21,6 +21,9 @@ from .bodies import check_leaves, lift_constants, name_of
 from .transposing import LinearFunction
 
 
+__all__ = ["custom_linear_solve"]
+
+
 class Parts(NamedTuple):
     """Something for each program of a solve: the linear map, its transpose, and the solvers for both."""
 

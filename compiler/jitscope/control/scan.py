@@ -35,6 +35,9 @@ from .carry import handed_on, kept_of, settle_carry, stable
 from .discharge import value_aval
 
 
+__all__ = ["scan"]
+
+
 def _spread(flags: Sequence[Any], *counts: int) -> list[list[Any]]:
     """A flat list in consecutive parts; the last takes the rest."""
     parts, start = [], 0

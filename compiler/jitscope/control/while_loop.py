@@ -29,6 +29,9 @@ from .carry import handed_on, kept_of, settle_carry, stable
 from .effects import example_by_example, has_effects, silent
 
 
+__all__ = ["while_loop"]
+
+
 class While(HigherOrder):
     """Runs `body_jaxpr` (constants, carry → carry) as long as `cond_jaxpr` (constants, carry → bool) gives true.
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..xla import client
 from . import jax_options
-from .options import OPTIONS as OPTIONS, Option, read_text
+from .options import OPTIONS, Option, read_text
 
 
 __all__ = ["allow_f16_reductions", "array_garbage_collection_guard", "auto_pcast", "check_tracer_leaks",

@@ -1,8 +1,11 @@
 """`jitscope.experimental`: where programs look for what `jax.experimental` has; most names have a home elsewhere."""
 
-from ..api.callbacks import io_callback as io_callback
-from ..core.config import enable_x64 as enable_x64, override as _override
+from ..api.callbacks import io_callback
+from ..core.config import enable_x64, override as _override
 from ..core.late import late as _late
+
+
+__all__ = ["disable_x64", "enable_x64", "io_callback"]
 
 
 def disable_x64() -> _override:

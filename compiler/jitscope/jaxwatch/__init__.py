@@ -7,13 +7,17 @@ hears of it, `signatures` keeps the key of the call, `translating` gives the jax
 to equations, `programs` is what views take for a compiled program.
 """
 
-from .asking import Asked as Asked, ask as ask, run_again as run_again, traced as traced
-from .calls import Calls as Calls
-from .errors import is_flag as is_flag, is_tracer as is_tracer, keep as keep, stopped as stopped
+from .asking import Asked, ask, run_again, traced
+from .calls import Calls
+from .errors import is_flag, is_tracer, keep, stopped
 from .private import (
-    Missing as Missing,
-    capabilities as capabilities,
-    jit_takes_options_alone as jit_takes_options_alone,
-    there as there,
+    Missing,
+    capabilities,
+    jit_takes_options_alone,
+    there,
 )
-from .watching import Small as Small, Watcher as Watcher, attach as attach, current as current, detach as detach
+from .watching import Small, Watcher, attach, current, detach
+
+
+__all__ = ["Asked", "Calls", "Missing", "Small", "Watcher", "ask", "attach", "capabilities", "current", "detach",
+           "is_flag", "is_tracer", "jit_takes_options_alone", "keep", "run_again", "stopped", "there", "traced"]  # fmt: skip

@@ -9,25 +9,13 @@ from typing import Any as _Any
 
 from ..control.cond import *
 from ..control.fori_loop import *
-from ..control.linear_solve import custom_linear_solve as custom_linear_solve
-from ..control.scan import scan as scan
-from ..control.while_loop import while_loop as while_loop
+from ..control.linear_solve import *
+from ..control.scan import *
+from ..control.while_loop import *
 from ..core.late import late as _late_names
-from ..ops.indexing import (
-    GatherDimensionNumbers as GatherDimensionNumbers,
-    GatherScatterMode as GatherScatterMode,
-    ScatterDimensionNumbers as ScatterDimensionNumbers,
-    gather as gather,
-    scatter as scatter,
-    scatter_add as scatter_add,
-    scatter_max as scatter_max,
-    scatter_min as scatter_min,
-    scatter_mul as scatter_mul,
-    scatter_sub as scatter_sub,
-)
-from ..ops.split import split as split
-from ..special.associative_scan import associative_scan as associative_scan
-from ..special.custom_root import custom_root as custom_root
+from ..ops.split import *
+from ..special.associative_scan import *
+from ..special.custom_root import *
 from .convolutions import *
 from .elementwise import *
 from .marks import *
@@ -51,6 +39,8 @@ _late, _known = _late_names(
         ".reducing": "reduce reduce_window reduce_window_shape_tuple",
         ".ragged": "RaggedDotDimensionNumbers ragged_dot ragged_dot_general",
         "..api.many_devices": "with_sharding_constraint",
+        "..ops.indexing": "GatherDimensionNumbers GatherScatterMode ScatterDimensionNumbers gather scatter scatter_add scatter_max "
+        "scatter_min scatter_mul scatter_sub",
         "..ops.exchanges": "all_gather all_to_all axis_index axis_size pbroadcast pmax pmean pmin ppermute pshuffle psum psum_scatter "
         "pswapaxes",
         ".varying": "pcast pvary",

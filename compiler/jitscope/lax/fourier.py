@@ -7,7 +7,7 @@ from typing import Any
 
 from ..core import dtypes
 from ..core.avals import aval_of
-from ..ops.fft import FftType as FftType, fft_p
+from ..ops.fft import FftType, fft_p
 from ..ops.linear import convert
 
 

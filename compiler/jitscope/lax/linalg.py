@@ -12,11 +12,16 @@ from typing import Any
 
 from ..core.avals import aval_of
 from ..ops import eigen, householder, linalg as ops, schur as forms, svd as singular
-from ..ops.linalg import triangular_solve as triangular_solve
+from ..ops.linalg import triangular_solve
 from ..ops.linear import add_p, mul_p
 from ..ops.tridiagonal import tridiagonal_solve_p
 from . import primitives
-from .polar import qdwh as qdwh
+from .polar import qdwh
+
+
+__all__ = ["EigImplementation", "EighImplementation", "SvdAlgorithm", "cholesky", "cholesky_update", "eig", "eigh",
+           "hessenberg", "householder_product", "lu", "lu_pivots_to_permutation", "ormqr", "qdwh", "qr", "schur",
+           "svd", "symmetric_product", "triangular_solve", "tridiagonal", "tridiagonal_solve"]  # fmt: skip
 
 
 class EigImplementation(enum.Enum):

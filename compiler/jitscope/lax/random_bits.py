@@ -10,7 +10,7 @@ import numpy as np
 
 from ..backend.placement import laid
 from ..core import dtypes
-from ..ops.generators import RandomAlgorithm as RandomAlgorithm, rng_bit_generator_p, rng_uniform_p
+from ..ops.generators import RandomAlgorithm, rng_bit_generator_p, rng_uniform_p
 
 
 def _shape(name: str, shape: Any) -> tuple[int, ...]:

@@ -4,11 +4,10 @@
 """
 
 from ..core.late import late as _late
-from ..numpy import tanh as tanh
 from .activations import *
-from .attention import dot_product_attention as dot_product_attention
+from .attention import *
 from .block_scaling import *
-from .encoding import one_hot as one_hot
+from .encoding import *
 from .normalizing import *
 
 
@@ -16,4 +15,4 @@ from .normalizing import *
 swish, hard_swish = silu, hard_silu
 
 
-__getattr__, __dir__ = _late(globals(), {".initializers": "."})
+__getattr__, __dir__ = _late(globals(), {"..numpy": "tanh", ".initializers": "."})

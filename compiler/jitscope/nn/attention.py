@@ -16,6 +16,9 @@ from .activations import array
 from .normalizing import logsumexp, softmax
 
 
+__all__ = ["dot_product_attention"]
+
+
 @lenient
 def dot_product_attention(
     query: Any,

@@ -18,6 +18,9 @@ from ..ops.linear import broadcast_in_dim
 from ..symbolic.dimension import is_symbolic_dim
 
 
+__all__ = ["one_hot"]
+
+
 @lenient
 def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: Any = -1) -> Any:
     """1 at the class that x names and 0 elsewhere: [...] to [..., num_classes], with the new axis at `axis` of the

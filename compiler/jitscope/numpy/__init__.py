@@ -12,7 +12,7 @@ be written to. Below stands what a function raises besides.
 from ..api.arrays import Array as _Array
 from ..core.late import late as _late
 from ..eager import operations as _operations  # noqa: F401  (puts the evaluating trace in place)
-from . import operators as _operators  # (fills in the operators of arrays and tracers)
+from . import operators as _operators  # noqa: F401  (fills in the operators of arrays and tracers)
 from .applying import *
 from .arithmetic import *
 from .counting import *
@@ -25,6 +25,7 @@ from .grids import *
 from .joining import *
 from .linear import *
 from .logic import *
+from .methods import API_VERSION as _API_VERSION
 from .neighbours import *
 from .padding import *
 from .polynomials import *
@@ -53,7 +54,7 @@ acos, acosh, asin, asinh, atan, atan2, atanh = arccos, arccosh, arcsin, arcsinh,
 degrees, radians = rad2deg, deg2rad
 bool, integer, ndarray = bool_, _integer, _Array
 
-__array_api_version__ = _operators.API_VERSION
+__array_api_version__ = _API_VERSION
 
 
 # What most programs never touch is loaded when first used.

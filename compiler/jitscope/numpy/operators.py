@@ -24,7 +24,7 @@ from . import (
     structure,
 )
 from .at import At
-from .methods import API_VERSION as API_VERSION, METHODS
+from .methods import METHODS
 from .operands import checked
 
 

@@ -3,45 +3,18 @@
 The ledger listens from the first import on; what makes documents is loaded when it is first used.
 """
 
-from typing import TYPE_CHECKING
-
-from ..core.errors import Unavailable as Unavailable
-from ..core.late import late
-from ..core.records import listen as listen
-from .differences import Difference as Difference, differences as differences
-from .fixes import fix_document as fix_document
-from .ledger import Ledger as Ledger, Mark as Mark, Row as Row, ledger as ledger
-from .positions import position_document as position_document, positions_of as positions_of
+from ..core.late import late as _late
+from .differences import *
+from .fixes import *
+from .ledger import *
+from .positions import *
 
 
-if TYPE_CHECKING:
-    from .documents import (
-        cell_document as cell_document,
-        compilation_document as compilation_document,
-        compiled_again as compiled_again,
-        ledger_document as ledger_document,
-        measured as measured,
-        signature_text as signature_text,
-    )
-    from .fusion import fusion_document as fusion_document
-    from .graph import jaxpr_graph as jaxpr_graph
-    from .instruments import INSTRUMENTS as INSTRUMENTS, look as look
-    from .kernel_timing import KernelTime as KernelTime, kernel_times as kernel_times
-    from .recompiling.cards import (
-        counted as counted,
-        duration as duration,
-        explanation as explanation,
-        loud as loud,
-        recompilations_document as recompilations_document,
-    )
-    from .sharding import sharding_document as sharding_document
-    from .stopped import stopped_document as stopped_document
-    from .targets import target_text as target_text
-    from .timing import measure_steady as measure_steady
-
-__getattr__, __dir__ = late(
+__getattr__, __dir__ = _late(
     globals(),
     {
+        "..core.errors": "Unavailable",
+        "..core.records": "listen",
         ".documents": "cell_document compilation_document compiled_again ledger_document measured signature_text",
         ".fusion": "fusion_document",
         ".graph": "jaxpr_graph",

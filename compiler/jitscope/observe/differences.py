@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 from ..backend.signature import ANY_DEVICE, Leaf, Signature, Static
 
 
+__all__ = ["Difference", "differences"]
+
+
 class Difference(NamedTuple):
     """One part of the key that changed. `path` is the argument or option, `detail` a remark in words."""
 

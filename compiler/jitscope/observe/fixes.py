@@ -8,6 +8,9 @@ from typing import Any
 from .positions import sendable
 
 
+__all__ = ["fix_document"]
+
+
 Edit = tuple[int, int, int, int, str]
 """(line, column, end line, end column, new text): lines from 1, columns from 0 in characters, the end exclusive."""
 

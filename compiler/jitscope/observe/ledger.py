@@ -32,6 +32,9 @@ from ..core.trace import Tracer
 from .differences import Difference, closest
 
 
+__all__ = ["Ledger", "Mark", "Row", "ledger"]
+
+
 Cell = tuple[str, str | None]
 MAX_ROWS = 10_000
 MAX_EQUATIONS = 20_000

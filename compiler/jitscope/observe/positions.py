@@ -11,6 +11,9 @@ from ..core.source import Position
 from .stacks import Stacks
 
 
+__all__ = ["position_document", "positions_of"]
+
+
 CellOf = Callable[[str], tuple[str, str | None] | None]
 """From a file name to (label such as "In [3]", cell id), or None if the file is no notebook cell."""
 

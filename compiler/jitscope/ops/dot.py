@@ -10,7 +10,7 @@ from ..core.avals import ShapedArray, aval_of
 from ..xla.cpu_tuning import ROW_BLOCKS, TRANSPOSED_OPERANDS
 from .families import Bilinear, pure, same_dtype
 from .linear import convert, transpose
-from .precision import Precision as Precision, as_precision as as_precision, computed_as, is_algorithm, swapped
+from .precision import as_precision, computed_as, is_algorithm, swapped
 
 
 def free_axes(rank: int, *taken: Sequence[int]) -> tuple[int, ...]:

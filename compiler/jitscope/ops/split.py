@@ -12,6 +12,9 @@ from .families import Linear, is_zero, pure, zero_of
 from .linear import concatenate_p, instantiate
 
 
+__all__ = ["split"]
+
+
 class Split(Linear):
     """Parts of the given `sizes`, one after the other along `axis`."""
 

@@ -1,3 +1,6 @@
 """`jitscope.scipy.integrate`: integrals of sampled functions."""
 
-from ..numpy import trapezoid as trapezoid
+from ..numpy import trapezoid
+
+
+__all__ = ["trapezoid"]

@@ -9,4 +9,4 @@ from .decompositions import *
 from .equations import *
 from .matrix_functions import *
 from .special_matrices import *
-from .tridiagonal import eigh_tridiagonal as eigh_tridiagonal
+from .tridiagonal import *

@@ -33,6 +33,9 @@ from ..ops.linear import (
 from ..ops.reduce import reduce_max_p, reduce_min_p
 
 
+__all__ = ["eigh_tridiagonal"]
+
+
 def eigh_tridiagonal(
     d: Any,
     e: Any,

@@ -12,6 +12,9 @@ from ..ops.linear import convert, rev_p
 from ..ops.scanning import odd_even
 
 
+__all__ = ["associative_scan"]
+
+
 def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: int = 0) -> Any:
     """The results of combining the first 1, 2, 3, … elements of `elems` along `axis` by an associative `fn`.
 

@@ -19,6 +19,9 @@ from ..transforms.jvp import jvp_flat
 from ..transforms.linearize import linearize_flat
 
 
+__all__ = ["custom_root"]
+
+
 def custom_root(
     f: Callable[[Any], Any],
     initial_guess: Any,

@@ -4,7 +4,6 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 from . import recursion
-from .recursion import leave as leave
 from .runtime import _jax
 
 

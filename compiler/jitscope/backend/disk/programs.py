@@ -17,10 +17,10 @@ from ...xla.callbacks import calls_python
 from ...xla.errors import XlaError
 from ...xla.program import Executable, Output, RuntimeFailure
 from . import key as keys
-from .answer import Answer as Answer, differences, short_name
+from .answer import Answer, differences, short_name
 from .entry import NEEDS_LAPACK, Entry, pack
 from .in_use import store, warn
-from .key import Options, Refusal, Wanted as Wanted
+from .key import Options, Refusal, Wanted
 from .store import Store
 from .writer import writer
 

@@ -7,6 +7,10 @@ iteration is looked at as a program of its own (`frames`). What was found has th
 result (`finding`).
 """
 
-from ..watching import infinities as infinities, nans as nans, nans_and_infinities as nans_and_infinities
-from .finding import Finding as Finding, Given as Given, Iteration as Iteration, Step as Step, message as message
-from .search import HasCallbacks as HasCallbacks, Hunt as Hunt, failure as failure, find_first as find_first
+from ..watching import infinities, nans, nans_and_infinities
+from .finding import Finding, Given, Iteration, Step, message
+from .search import HasCallbacks, Hunt, failure, find_first
+
+
+__all__ = ["Finding", "Given", "HasCallbacks", "Hunt", "Iteration", "Step", "failure", "find_first", "infinities",
+           "message", "nans", "nans_and_infinities"]  # fmt: skip

@@ -14,6 +14,9 @@ from ...eager.functions import eager_jit
 from ...numpy.operands import lenient, one_axis
 
 
+__all__ = ["detrend"]
+
+
 @lenient
 def detrend(
     data: Any,

@@ -17,6 +17,9 @@ from .segments import overlapped
 from .windows import is_named, named_window, whole
 
 
+__all__ = ["istft"]
+
+
 class _Plan(NamedTuple):
     """What a program depends on besides its arrays."""
 

@@ -1,4 +1,7 @@
 """`jitscope.scipy.spatial.transform`: rotations in space, and what lies between them."""
 
-from .rotations import Rotation as Rotation
-from .slerp import Slerp as Slerp
+from .rotations import Rotation
+from .slerp import Slerp
+
+
+__all__ = ["Rotation", "Slerp"]

@@ -5,12 +5,15 @@ float32. Complex numbers are taken where a function says so, else refused. Outsi
 docs/special.md lists domains and accuracy.
 """
 
-from ...nn.normalizing import logsumexp as logsumexp
+from ...core.late import late as _late
 from .bessel import *
 from .entropy import *
 from .error import *
 from .exponential import *
 from .gammas import *
-from .harmonics import sph_harm_y as sph_harm_y
+from .harmonics import *
 from .hypergeometric import *
 from .zetas import *
+
+
+__getattr__, __dir__ = _late(globals(), {"...nn.normalizing": "logsumexp"})

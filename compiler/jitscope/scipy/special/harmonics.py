@@ -13,6 +13,9 @@ from ...eager.functions import eager_jit
 from ...numpy.operands import integer
 
 
+__all__ = ["sph_harm_y"]
+
+
 def sph_harm_y(n: Any, m: Any, theta: Any, phi: Any, diff_n: Any = None, n_max: Any = None) -> Any:
     """The spherical harmonics of degree n and order m at the polar angle theta and the azimuth phi; complex.
 
