@@ -135,15 +135,14 @@ def call_numpy(lib: Library) -> Burst:
 
 # No matrix products: how soon a thread of XLA's wakes up would decide.
 EAGER_OPERATIONS = (
-    "a + b", "a + 1", "a * b", "-a", "jnp.sin(a)", "a < b", "jnp.where(mask, a, b)",
+    "a + b", "a + 1", "a * b", "-a", "jnp.sin(a)", "a < b", "jnp.where(mask, a, b)", "a.astype(jnp.int32)",
+    "jnp.sum(m)", "jnp.sum(m, axis=0)", "jnp.mean(m, axis=1)", "m.max()", "jnp.argmax(m, axis=1)", "jnp.any(mask)",
 )  # fmt: skip
 EAGER_STRUCTURE = (
     "a[0]", "m[0]", "a[2:5]", "m[1:3, ::2]", "a[None, :]", "a[index]", "a.at[0].set(1.0)",
     "jnp.reshape(m, (16, 4))", "m.reshape(-1)", "m.T", "jnp.concatenate([a, b])", "jnp.stack([a, b])",
     "jnp.zeros((8, 8))", "jnp.ones(8)", "jnp.full((8,), 2.0)", "jnp.arange(8)", "jnp.linspace(0.0, 1.0, 8)",
     "jnp.array([1.0, 2.0, 3.0])", "jnp.asarray(host)",
-    "jnp.sum(m)", "jnp.sum(m, axis=0)", "jnp.mean(m, axis=1)", "m.max()", "jnp.argmax(m, axis=1)", "jnp.any(mask)",
-    "a.astype(jnp.int32)",
 )  # fmt: skip
 
 
