@@ -244,7 +244,7 @@ class Session:
         """What a cell compiled or traced again so far."""
         rows = [row for row in self.ledger.since(running.since) if row.id not in running.compiled]
         title = f"Compiled or traced again in {running.place[0]}"
-        return observe.recompilations_document(observe.loud(rows), title, self.ledger, edited)
+        return observe.recompilations_document(observe.loud(rows), title, edited)
 
     def _leave(self, result: Any) -> Running | None:
         """The cell that ended, taken from the stack; None for one that never began (an empty one)."""
@@ -406,7 +406,7 @@ class Session:
         return compilation
 
     def _ledger_document(self) -> Document:
-        again = observe.recompilations_document(self.ledger, "Recompilations in this session", self.ledger, edited)
+        again = observe.recompilations_document(self.ledger, "Recompilations in this session", edited)
         return {**observe.ledger_document(self.ledger), "recompilations": again}
 
     @output.guarded("the look for sharp bits")
@@ -450,7 +450,7 @@ class Session:
         return Answers(
             measure=lambda program: observe.measured(program, self.ledger),
             again=lambda program: observe.compiled_again(program, self.ledger),
-            whole=lambda program: observe.compilation_document(self.ledger.row(program), self.ledger),
+            whole=lambda program: observe.compilation_document(self.ledger.row(program)),
             instrument=lambda program, name, options: observe.look(self.ledger.row(program), name, **options),
         )
 

@@ -89,7 +89,7 @@ def test_documents_show_the_call_and_its_program() -> None:
         jx.clear_caches()
         jx.jit(lambda x: f(x) + jx.grad(f)(x))(1.0)
         (row,) = [row for row in ledger if not row.nested and not row.derived]
-        document = observe.compilation_document(row, ledger)
+        document = observe.compilation_document(row)
         validate(document)
         nodes = {node["id"]: node["label"] for node in document["graph"]["nodes"]}
         assert nodes["e0"] == "f" and nodes["e0/e0"] == "exp"

@@ -145,7 +145,7 @@ def outside_of_groups(node, nodes):
 def test_graphs_hold_the_equations_and_their_data_flow(ledger, name):
     fun, *args = PROGRAMS[name]
     row = row_of(ledger, fun, *args)
-    document = checked(observe.compilation_document(row, ledger))
+    document = checked(observe.compilation_document(row))
     graph, jaxpr = document["graph"], row.jaxpr
     assert jaxpr is not None
     kinds = Counter(node["kind"] for node in graph["nodes"])
@@ -164,7 +164,7 @@ def test_graphs_hold_the_equations_and_their_data_flow(ledger, name):
 
 
 def test_nodes_read_like_the_printed_jaxpr(ledger):
-    document = observe.compilation_document(row_of(ledger, nested, X, X), ledger)
+    document = observe.compilation_document(row_of(ledger, nested, X, X))
     printed = {line.strip() for line in document["jaxpr"].splitlines()}
     for node in document["graph"]["nodes"]:
         if node["kind"] == "equation":
@@ -180,14 +180,14 @@ def test_scopes_are_called_by_the_functions_name(ledger):
     def caller(x):
         return jx.jit(helper)(x)
 
-    graph = observe.compilation_document(row_of(ledger, caller, X), ledger)["graph"]
+    graph = observe.compilation_document(row_of(ledger, caller, X))["graph"]
     (scope,) = [node for node in graph["nodes"] if node["kind"] == "scope"]
     assert scope["label"] == "helper" and scope["id"] == "e0"
     assert [node["id"] for node in graph["nodes"] if node["scope"] == "e0"] == ["e0/e0"]
 
 
 def test_inputs_are_called_by_their_paths(ledger):
-    document = observe.compilation_document(row_of(ledger, *PROGRAMS["tree"]), ledger)
+    document = observe.compilation_document(row_of(ledger, *PROGRAMS["tree"]))
     assert [n["label"] for n in document["graph"]["nodes"] if n["kind"] == "input"] == ["t['b'][0]", "t['b'][1]"]
     assert document["signature"] == "<lambda>(t['b'][0]: f32[3], t['b'][1]: f32[] (weak)) -> (f32[3], f32[])"
 
@@ -199,7 +199,7 @@ def test_source_and_marks_point_at_the_right_lines(ledger):
     made = cell(CELL, "<documents>")
     ledger.name_cell("<documents>", "In [3]", "cell-3")
     row = row_of(ledger, made.model, floats(4, 3), floats(3, 3))
-    document = checked(observe.compilation_document(row, ledger))
+    document = checked(observe.compilation_document(row))
     shown, lines = document["source"]["functions"][0], CELL.splitlines()
     assert (shown["name"], shown["label"], shown["cell"], shown["file"], shown["first_line"]) == (
         "model",
@@ -228,10 +228,10 @@ def test_source_and_marks_point_at_the_right_lines(ledger):
 def test_functions_without_source(ledger):
     scope = {"sin": sin}
     exec("def f(x): return sin(x)", scope)
-    assert checked(observe.compilation_document(row_of(ledger, scope["f"], X), ledger))["source"] is None
+    assert checked(observe.compilation_document(row_of(ledger, scope["f"], X)))["source"] is None
     jx.jit(sin)(floats(7))
     row = list(ledger)[-1]
-    assert checked(observe.compilation_document(row, ledger))["source"] is None
+    assert checked(observe.compilation_document(row))["source"] is None
 
 
 # Timing and cost ------------------------------------------------------------------------------------------------------
@@ -239,7 +239,7 @@ def test_functions_without_source(ledger):
 
 def test_times_are_measured_and_add_up(ledger):
     row = row_of(ledger, lambda x: mul(sin(x), 47.0), X)
-    timing = checked(observe.compilation_document(row, ledger)["timing"])
+    timing = checked(observe.compilation_document(row)["timing"])
     assert [stage["name"] for stage in timing["stages"]] == ["trace", "lower", "compile", "first run"]
     seconds = [stage["seconds"]["value"] for stage in timing["stages"]]
     assert all(0 < s < 60 for s in seconds) and timing["total"]["value"] == pytest.approx(sum(seconds))
@@ -313,7 +313,7 @@ def test_measuring_donates_nothing_and_ends(ledger):
 
 
 def test_costs_are_modelled(ledger):
-    document = observe.compilation_document(row_of(ledger, lambda x: matmul(x, x), floats(16, 16)), ledger)
+    document = observe.compilation_document(row_of(ledger, lambda x: matmul(x, x), floats(16, 16)))
     cost = document["cost"]
     assert (cost["flops"]["value"], cost["flops"]["origin"]) == (2 * 16**3, "modelled")
     assert cost["memory"]["value"] >= 2 * 4 * 16**2 and cost["bytes"]["value"] > 0
@@ -322,7 +322,7 @@ def test_costs_are_modelled(ledger):
 def test_what_is_gone_is_unknown_not_zero(ledger):
     row = row_of(ledger, lambda x: mul(sin(x), 61.0), X)
     jx.clear_caches()
-    document = checked(observe.compilation_document(row, ledger))
+    document = checked(observe.compilation_document(row))
     flops = document["cost"]["flops"]
     assert document["fusion"] is None and (flops["value"], flops["origin"]) == (None, "unknown")
     assert "no longer kept" in flops["note"]
@@ -334,7 +334,7 @@ def test_what_is_gone_is_unknown_not_zero(ledger):
 
 def test_headlines_count(ledger):
     heads = {
-        name: observe.compilation_document(row_of(ledger, *PROGRAMS[name]), ledger)["headline"]
+        name: observe.compilation_document(row_of(ledger, *PROGRAMS[name]))["headline"]
         for name in ("plain", "gradient")
     }
     assert heads["plain"] == "3 equations → 1 kernel (1 fusion of 4)"
@@ -345,7 +345,7 @@ def test_headlines_count(ledger):
 
 def test_fusions_name_equations_that_exist(ledger):
     row = row_of(ledger, gradient, floats(3, 3), floats(3, 3))
-    document = observe.compilation_document(row, ledger)
+    document = observe.compilation_document(row)
     paths = {node["id"] for node in document["graph"]["nodes"]}
     named = {p for kernel in document["fusion"]["kernels"] for p in kernel["paths"]}
     assert named and named <= paths
@@ -417,7 +417,7 @@ def test_what_the_user_wrote_stays_text(ledger):
         return {"<script>alert(1)</script>": sin(x)}
 
     f.__name__ = "<img src=x onerror=alert(1)>"
-    document = checked(observe.compilation_document(row_of(ledger, f, X), ledger))
+    document = checked(observe.compilation_document(row_of(ledger, f, X)))
     assert document["function"] == "<img src=x onerror=alert(1)>"
 
 
@@ -525,7 +525,7 @@ def inlined(m, v):
     (convolution, (32, 32), "convolution", 2),
 ])  # fmt: skip
 def test_operations_without_a_name_belong_to_the_equation_they_are_a_step_of(ledger, fun, shape, opcode, line):
-    document = checked(observe.compilation_document(row_of(ledger, fun, floats(*shape), floats(shape[1])), ledger))
+    document = checked(observe.compilation_document(row_of(ledger, fun, floats(*shape), floats(shape[1]))))
     first = document["source"]["functions"][0]["first_line"]
     meant = [k for k in document["fusion"]["kernels"] if opcode in {k["opcode"], *(m["opcode"] for m in k["members"])}]
     assert meant
@@ -538,7 +538,7 @@ def test_operations_without_a_name_belong_to_the_equation_they_are_a_step_of(led
 def test_no_origin_is_claimed_that_the_data_flow_contradicts(ledger, fun):
     """A kernel of an equation reads, through any number of kernels, only what the equation depends on."""
     row = row_of(ledger, fun, floats(32, 32), floats(32))
-    document = observe.compilation_document(row, ledger)
+    document = observe.compilation_document(row)
     needs = dependencies(row.jaxpr)
     after = {n["id"]: n for n in document["fusion"]["after"]["nodes"]}
     for edge in document["fusion"]["after"]["edges"]:
@@ -577,12 +577,12 @@ def test_inputs_and_results_have_the_users_names_in_all_graphs(ledger):
         return {"out é": tanh(matmul(x, params["w'1"])), "loss": (total(x), x)}
 
     document = checked(
-        observe.compilation_document(row_of(ledger, layer, {"w'1": floats(3, 3), "ü\n": 1.0}, floats(2, 3)), ledger)
+        observe.compilation_document(row_of(ledger, layer, {"w'1": floats(3, 3), "ü\n": 1.0}, floats(2, 3)))
     )
     read = {'params["w\'1"]', "x"}
     results = ["result['loss'][0]", "result['loss'][1]", "result['out é']"]
     for graph in (document["graph"], document["fusion"]["before"], document["fusion"]["after"]):
         labels = {kind: [n["label"] for n in graph["nodes"] if n["kind"] == kind] for kind in ("input", "output")}
         assert read <= set(labels["input"]) and labels["output"] == results
-    document = observe.compilation_document(row_of(ledger, lambda x: sin(x), X), ledger)
+    document = observe.compilation_document(row_of(ledger, lambda x: sin(x), X))
     assert [n["label"] for n in document["graph"]["nodes"] if n["kind"] == "output"] == ["result"]

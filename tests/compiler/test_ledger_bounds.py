@@ -103,9 +103,7 @@ def test_memory_is_bounded(ledger, monkeypatch):
     assert sum(map(len, ledger._history.values())) <= 40
     last = next(reversed(ledger.rows.values()))
     assert last.jaxpr is not None and not last.dropped
-    assert (
-        next(iter(ledger)).dropped and observe.compilation_document(next(iter(ledger)), ledger)["graph"]["nodes"] == []
-    )
+    assert next(iter(ledger)).dropped and observe.compilation_document(next(iter(ledger)))["graph"]["nodes"] == []
 
 
 def test_programs_without_equations_are_bounded_too(ledger, monkeypatch):
@@ -154,7 +152,7 @@ def test_a_listener_may_use_the_compiler(ledger):
 
     def nosy(row: Row) -> None:
         if row.function == "watched" and "run" in row.seconds and not done:
-            done.append(str(observe.compilation_document(row, ledger)["headline"]))
+            done.append(str(observe.compilation_document(row)["headline"]))
             jx.jit(lambda x: cos(x))(X)
 
     stop = ledger.listen(nosy)

@@ -105,7 +105,7 @@ def test_it_is_one_equation_and_the_ledger_can_tell_of_it() -> None:
         jx.clear_caches()
         jx.jit(lambda b: (f(b), jx.checkpoint(jnp.sin)(b), jx.grad(lambda b: jnp.sum(jx.checkpoint(jnp.sin)(b)))(b)))(B)
         (row,) = [row for row in ledger if not row.nested and not row.derived]
-        document = observe.compilation_document(row, ledger)
+        document = observe.compilation_document(row)
         validate(document)
         assert {"custom_linear_solve", "checkpoint"} <= {node["label"] for node in document["graph"]["nodes"]}
     finally:

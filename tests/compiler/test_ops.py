@@ -18,6 +18,7 @@ from jitscope.ops import (
     exchanges,
     indexing as ix,
     linear as li,
+    precision,
     reduce as red,
     sort,
 )
@@ -136,11 +137,11 @@ def test_products_that_do_not_fit_say_why(x, y, numbers, message) -> None:
 
 
 def test_precision_by_name() -> None:
-    assert dot.as_precision(None) is None
-    assert dot.as_precision("highest") == (dot.Precision.HIGHEST,) * 2
-    assert dot.as_precision(("default", "high")) == (dot.Precision.DEFAULT, dot.Precision.HIGH)
+    assert precision.as_precision(None) is None
+    assert precision.as_precision("highest") == (precision.Precision.HIGHEST,) * 2
+    assert precision.as_precision(("default", "high")) == (precision.Precision.DEFAULT, precision.Precision.HIGH)
     with pytest.raises(ValueError, match="'best'"):
-        dot.as_precision("best")
+        precision.as_precision("best")
 
 
 # Indexing ------------------------------------------------------------------------------------------------------------

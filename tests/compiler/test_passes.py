@@ -16,7 +16,7 @@ import pytest
 import jitscope as jx
 import jitscope.numpy as jnp
 from jitscope import lax, observe
-from jitscope.observe.passes import passes_document, passes_of, told_of
+from jitscope.observe.passes import instrument, passes_document, told_of
 from jitscope_widgets.schema import validate
 from tests.compiler.fact_programs import PROGRAMS
 from tests.extent import some
@@ -101,7 +101,7 @@ def holds(state, dump):
 
 
 def test_passes_that_change_nothing_are_there_with_their_times():
-    document = passes_of(row_of(*small()))
+    document = instrument(row_of(*small()))
     names = [p["name"] for p in document["passes"]]
     assert {"algsimp", "cse", "dce", "fusion", "layout-assignment", "copy-insertion"} <= set(names)
     assert all(p["seconds"]["value"] > 0 for p in document["passes"])
@@ -110,7 +110,7 @@ def test_passes_that_change_nothing_are_there_with_their_times():
 
 
 def test_the_stages_add_up():
-    stages = passes_of(row_of(*small()))["stages"]
+    stages = instrument(row_of(*small()))["stages"]
     assert [stage["name"] for stage in stages] == ["passes", "kernels", "machine code", "rest"]
     seconds = [stage["seconds"]["value"] for stage in stages]
     assert all(s > 0 for s in seconds) and seconds[2] > seconds[0]
@@ -131,7 +131,7 @@ def small():
 
 
 def test_equal_operations_are_merged_by_cse():
-    document = passes_of(row_of(*small()))
+    document = instrument(row_of(*small()))
     state = dict(changed(document))["cse"]
     assert state["sentence"] == "1 operation removed, 1 given other operands"
     merged = next(fate for fate in document["fates"] if fate["what"] == "merged")
@@ -148,7 +148,7 @@ def test_what_is_the_same_in_each_iteration_moves_out_of_the_loop():
 
         return lax.scan(body, x, None, length=50)
 
-    document = passes_of(row_of(loop, np.ones((300, 40), np.float32), np.ones((30, 30), np.float32)))
+    document = instrument(row_of(loop, np.ones((300, 40), np.float32), np.ones((30, 30), np.float32)))
     state = dict(changed(document))["while-loop-invariant-code-motion"]
     moved = [row for row in state["rows"] if row["kind"] == "moved"]
     assert [row["opcode"] for row in moved] == ["dot", "reduce"]
@@ -163,7 +163,7 @@ def test_called_functions_keep_their_paths_through_inlining():
         return inner(x) * inner(x + 2)
 
     row = row_of(calls, np.ones(30, np.float32))
-    document = passes_of(row)
+    document = instrument(row)
     rows = [r for _, state in changed(document) for r in state["rows"]]
     assert {"e0/e0", "e2/e0"} <= {path for r in rows for path in r["paths"]}
     assert fates(document)["e2/e0"] == "fused"
@@ -199,7 +199,7 @@ def test_the_document_has_its_form_and_nothing_is_run():
 
     row = row_of(calling, np.float32(3))
     jx.effects_barrier()
-    document = passes_of(row)
+    document = instrument(row)
     jx.effects_barrier()
     assert runs == [3.0]
     validate(document)
@@ -293,7 +293,7 @@ def graph_holds(state, old, new):
 
 
 def test_merged_operations_stand_in_the_graph_beside_what_is_kept():
-    graph = dict(changed(passes_of(row_of(*small()))))["cse"]["graph"]
+    graph = dict(changed(instrument(row_of(*small()))))["cse"]["graph"]
     marks = {node["id"]: node.get("mark") for node in graph["nodes"]}
     (gone,) = [name for name, mark in marks.items() if mark == "removed"]
     (reader,) = [name for name, mark in marks.items() if mark == "rewired"]
@@ -307,7 +307,7 @@ def test_what_moved_out_of_a_loop_stands_outside_of_it_in_the_graph():
     def looping(x, w):
         return lax.scan(lambda carry, _: (jnp.tanh(carry + (w @ w).sum()), carry.sum()), x, None, length=50)
 
-    document = passes_of(row_of(looping, np.ones((300, 40), np.float32), np.ones((30, 30), np.float32)))
+    document = instrument(row_of(looping, np.ones((300, 40), np.float32), np.ones((30, 30), np.float32)))
     graph = dict(changed(document))["while-loop-invariant-code-motion"]["graph"]
     moved = [node for node in graph["nodes"] if node.get("mark") == "moved"]
     assert [(node["label"], node["scope"]) for node in moved] == [("dot", None), ("reduce", None)]
@@ -324,7 +324,7 @@ def test_every_change_is_told_by_its_equations_though_its_line_is_left_out():
 def test_a_loop_with_two_programs_inside_has_its_passes():
     f = jx.jit(lambda x: lax.while_loop(lambda c: c < 5, lambda c: c + jnp.exp(c), x))
     f(1.0)
-    document = passes_of(list(observe.ledger())[-1])
+    document = instrument(list(observe.ledger())[-1])
     validate(document)
     assert "body_jaxpr/e0" in str(document)
 
@@ -363,7 +363,7 @@ LINKED = {
 def test_from_a_line_to_its_passes_and_back(name):
     fun, *args = LINKED[name]
     row = row_of(fun, *args)
-    document, compilation = passes_of(row), observe.compilation_document(row)
+    document, compilation = instrument(row), observe.compilation_document(row)
     kernels = {path for kernel in compilation["fusion"]["kernels"] for path in kernel["paths"]}
     written = {node["id"]: node["positions"][0]["line"] for node in compilation["graph"]["nodes"] if node["positions"]}
     code = fun.__code__

@@ -74,7 +74,7 @@ def test_a_cause_is_told_with_its_line_and_its_fix_holds(program: str) -> None:
         fixed = applied(text, [Edit(Span(*edit[:4]), edit[4]) for edit in edits.edits])
         ast.parse(fixed)
     assert made(run(fixed)[1]) == found.replay.after
-    document = observe.recompilations_document(ledger, program, ledger, edited)
+    document = observe.recompilations_document(ledger, program, edited)
     validate(document)
     (card,) = document["cards"]
     alone = group.cause in ("shape", "tree structure", "none", "donation") and not card["fix"]["edits"]
@@ -94,7 +94,7 @@ def test_every_cause_but_those_of_several_devices_has_a_program() -> None:
 @pytest.mark.parametrize("program", QUIET)
 def test_what_nobody_would_call_a_recompilation(program: str) -> None:
     _, ledger = run(HEADER + QUIET[program])
-    assert observe.recompilations_document(ledger, program, ledger)["cards"] == []
+    assert observe.recompilations_document(ledger, program)["cards"] == []
     assert not any(row.what == "recompiled" for row in ledger)
 
 
@@ -265,7 +265,7 @@ def test_static_in_one_call_and_an_array_in_the_other() -> None:
 def test_a_long_loop_is_one_small_card() -> None:
     text = HEADER + "f = jax.jit(lambda x: x * UNIQUE)\nfor n in range(1, 41):\n    f(jnp.ones(n))\n"
     _, ledger = run(text)
-    (card,) = observe.recompilations_document(ledger, "", ledger)["cards"]
+    (card,) = observe.recompilations_document(ledger, "")["cards"]
     assert (card["compilations"], card["because"]) == (39, "axis 0 of x grows from 1 to 40, 40 sizes")
     matrix = card["matrix"]
     assert [column["label"] for column in matrix["columns"]] == ["1", "2", "3", "38", "39", "40"]
@@ -280,7 +280,7 @@ def test_a_wide_key_keeps_what_changed() -> None:
         HEADER
         + "f = jax.jit(lambda t: t['a19'] * UNIQUE)\nfor n in (2, 3):\n    f({f'a{i}': jnp.ones(n if i == 19 else 1) for i in range(20)})\n"
     )
-    (card,) = observe.recompilations_document(ledger, "", ledger)["cards"]
+    (card,) = observe.recompilations_document(ledger, "")["cards"]
     assert card["matrix"]["rows"][0]["path"] == "t['a19']" and card["matrix"]["rows_left"] == 12
 
 
@@ -367,14 +367,14 @@ def test_what_was_captured_and_changed_is_told_with_the_recompilations() -> None
     ledger, scope = Ledger(), {"__name__": "kept"}
     try:
         exec(text, scope)
-        cards = lambda: observe.recompilations_document(ledger, "kept", ledger, stale=True)["cards"]
+        cards = lambda: observe.recompilations_document(ledger, "kept", stale=True)["cards"]
         assert cards() == []
         exec("scale, unused, size = 5.0, 2, 4", scope)
         (card,) = cards()
         assert (card["cause"], card["compilations"]) == ("stale", 0)
         assert "`scale` was 2.0 and is 5.0 now" in card["because"] and "unused" not in card["because"]
-        validate(observe.recompilations_document(ledger, "kept", ledger, stale=True))
-        assert observe.recompilations_document(ledger, "kept", ledger)["cards"] == []
+        validate(observe.recompilations_document(ledger, "kept", stale=True))
+        assert observe.recompilations_document(ledger, "kept")["cards"] == []
         exec("scale = 2.0", scope)
         assert cards() == []
         exec("scale = 7.0; f.clear_cache()", scope)

@@ -519,7 +519,7 @@ def test_documents_of_a_program_with_references():
     ledger = observe.Ledger()
     f = jx.jit(counted)
     f(jnp.ones(3), ref)
-    document = observe.compilation_document(list(ledger)[-1], ledger)
+    document = observe.compilation_document(list(ledger)[-1])
     ledger.close()
     assert document["function"] == "counted"
     assert "Ref{f32[50]}" in document["jaxpr"]

@@ -33,7 +33,7 @@ def main() -> None:
     ledger = Ledger()
     linecache.cache["<program>"] = (len(PROGRAM), None, PROGRAM.splitlines(keepends=True), "<program>")
     exec(compile(PROGRAM, "<program>", "exec"), {"__name__": "program"})
-    print(json.dumps(observe.recompilations_document(ledger, "program", ledger)))
+    print(json.dumps(observe.recompilations_document(ledger, "program")))
 
 
 if __name__ == "__main__":

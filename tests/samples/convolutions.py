@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jitscope.core.dtypes import bfloat16, bool_, complex64, float32, int32, kind
-from jitscope.ops import conv, dot
+from jitscope.ops import conv
+from jitscope.ops.precision import Precision
 
 from .registry import EVERYTHING, Sample, samples
 
@@ -106,7 +107,7 @@ def _(draw, dtype):
     for case in CASES:
         some = case.label in ("rank 3", "features last", "feature groups")
         for wanted in preferred.get(dtype, (None,)) if some else (None,):
-            precision = (dot.Precision.HIGHEST, dot.Precision.DEFAULT) if case.label == "rank 3" else None
+            precision = (Precision.HIGHEST, Precision.DEFAULT) if case.label == "rank 3" else None
             params = parameters(case, wanted, precision)
             text = "" if wanted is None else f" in {wanted.name}"
             yield Sample(case.label + text, [draw(case.x, -3, 3), draw(case.y, -3, 3)],

@@ -6,6 +6,7 @@ import numpy as np
 
 from jitscope.core.dtypes import bfloat16, bool_, complex64, float32, int32, kind
 from jitscope.ops import dot, linear as li
+from jitscope.ops.precision import Precision
 
 from .registry import EVERYTHING, Sample, samples
 
@@ -52,7 +53,7 @@ def _(draw, dtype):
     for label, x, y, numbers in DOTS:
         for wanted in preferred.get(dtype, (None,)):
             text = "" if wanted is None else f" in {wanted.name}"
-            precision = (dot.Precision.HIGHEST, dot.Precision.DEFAULT) if label == "rank 3" else None
+            precision = (Precision.HIGHEST, Precision.DEFAULT) if label == "rank 3" else None
             params = {"dimension_numbers": numbers, "precision": precision, "preferred_element_type": wanted}
             yield Sample(label + text, [draw(x, -3, 3), draw(y, -3, 3)],
                          lambda x, y, n=numbers, d=wanted or dtype: _dot(x, y, n, d), params, result=wanted or dtype,

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ..core.errors import Unavailable
-from .hlo_flow import FREE, Flow, Op, kernel_of
+from .hlo_flow import FREE, Flow, Op, kernel_of, scopes_around
 
 
 Document = dict[str, Any]
@@ -100,17 +100,13 @@ class _Boundaries:
 
     def _scope(self, source: Op, target: Op) -> tuple[str, str] | None:
         """The loop or branch of which one is inside and the other is not."""
-        ours, theirs = self._outwards(source), self._outwards(target)
-        between = [self.ops[name] for name in (*ours, *theirs) if (name in ours) != (name in theirs)]
-        opcodes = {op.opcode for op in between}
+        ours, theirs = ({op.id: op for op in scopes_around(one, self.ops)} for one in (source, target))
+        opcodes = {op.opcode for name, op in (ours | theirs).items() if (name in ours) != (name in theirs)}
         if "while" in opcodes:
             return "loop", "one is in a loop and the other is not"
         if "conditional" in opcodes:
             return "branch", "one is in a branch and the other is not"
-        return ("call", "they are in different computations") if between else None
-
-    def _outwards(self, op: Op) -> list[str]:
-        return [] if op.scope is None else [op.scope, *self._outwards(self.ops[op.scope])]
+        return ("call", "they are in different computations") if opcodes else None
 
 
 def why_not_fused(compilation: Document, first: int, second: int) -> str:

@@ -23,9 +23,8 @@ from .communication_times import with_times
 from .cost import trips
 from .hlo import COLLECTIVES, SHARDING, SUMS, bytes_of, collective_of, types_in
 from .hlo_flow import paths_in
-from .ledger import Row, ledger as session_ledger
+from .ledger import Row
 from .memory import names_of
-from .positions import positions_of
 
 
 Document = dict[str, Any]
@@ -70,7 +69,7 @@ def communication_document(row: Row, module: Any, computations: Sequence[Computa
         if collective_of(i)
     ]
     values = _values(row, computations, place)
-    positions = positions_of(row.jaxpr, session_ledger().cell_of) if row.jaxpr else {}
+    positions = row.positions()
     paths = {path for one in all_of_it for path in one["paths"]}
     return {
         "kind": "communication",

@@ -16,7 +16,6 @@ from ..core.jaxpr import Jaxpr
 from ..core.printing import Names, format_jaxpr
 from ..core.source import Position
 from ..xla import hlo_module
-from ..xla.errors import XlaError
 from ..xla.hlo_module import Computation
 from .calls import CallTree
 from .cost import Work, work_of
@@ -24,10 +23,10 @@ from .fusion import fusion_document, kernels_document, unfused
 from .graph import jaxpr_graph, result_names
 from .groups.kernels import Origins
 from .hlo import is_spread
+from .hlo_origins import computations_before
 from .hlo_rows import counted
 from .instruments import look
 from .ledger import Ledger, Mark, Row, ledger as session_ledger, shortened
-from .positions import positions_of
 from .recompiling.cards import Editor, loud, recompilations_document
 from .source import source_document
 from .stacks import Stacks, is_installed
@@ -66,19 +65,19 @@ LARGE = 30_000
 """Equations beyond which the HLO programs are put into a document when they are asked for: no saved output has room for them."""
 
 
-def compilation_document(row: Row, ledger: Ledger | None = None, whole: bool = True) -> Document:
+def compilation_document(row: Row, whole: bool = True) -> Document:
     """Everything known about one program; if it need not be `whole`, without the HLO programs of one that is `LARGE`."""
     with paused_collector():  # a large program's document is many objects, none of them garbage
-        return _compilation_document(row, session_ledger() if ledger is None else ledger, whole)
+        return _compilation_document(row, whole)
 
 
-def _compilation_document(row: Row, ledger: Ledger, whole: bool) -> Document:
+def _compilation_document(row: Row, whole: bool) -> Document:
     jaxpr = row.jaxpr
     stacks = Stacks()
-    positions = positions_of(jaxpr, ledger.cell_of, stacks) if jaxpr else {}
+    positions = row.positions(stacks)
     title = row.function
     names, tree = Names(jaxpr) if jaxpr else None, CallTree(jaxpr, _root(row, jaxpr, stacks), stacks)
-    graph = jaxpr_graph(jaxpr, title, positions, ledger.cell_of, names, tree) if jaxpr else _no_graph(title, row)
+    graph = jaxpr_graph(jaxpr, title, positions, row.cell_of, names, tree) if jaxpr else _no_graph(title, row)
     after = hlo_module.computations(hlo_module.optimized(row.entry.executable)) if row.entry else ()
     fusion = _fusion(row, after, positions, graph, whole or row.equations <= LARGE)
     document = {
@@ -90,12 +89,12 @@ def _compilation_document(row: Row, ledger: Ledger, whole: bool) -> Document:
         "equations": row.equations,
         "cache": "reused" if row.what == "reused" else "compiled",
         "headline": headline(row, fusion),
-        "source": source_document(tree, ledger.cell_of),
+        "source": source_document(tree, row.cell_of),
         "jaxpr": format_jaxpr(jaxpr, names=names) if jaxpr else "",
         "graph": graph,
         "fusion": fusion,
         "timing": timing_document(row),
-        "recompilations": recompilations_document([row], title, ledger),
+        "recompilations": recompilations_document([row], title),
         "cost": _cost(row, after),
     }
     communication = _communication(row, after)
@@ -170,21 +169,15 @@ def _fusion(
     if not whole:
         return kernels_document(after, positions, row.function, row.shares)
     names = result_names(row.jaxpr) if row.jaxpr else ()
-    found = fusion_document(before_of(entry), after, positions, row.function, names, Origins(graph), row.shares)
+    found = fusion_document(
+        computations_before(entry), after, positions, row.function, names, Origins(graph), row.shares
+    )
     if row.library and entry.origins:
         found["summary"] |= {
             "sentence": f"{found['summary']['sentence']}; {entry.origins}",
             "again": entry.compiles_again,
         }
     return found
-
-
-def before_of(entry: Any) -> Sequence[Computation]:
-    """The program as XLA was given it; nothing where that cannot be read as HLO (a program of another library for many devices)."""
-    try:
-        return hlo_module.computations(hlo_module.unoptimized(entry.lowered))
-    except XlaError:
-        return ()
 
 
 def _cost(row: Row, after: Sequence[Computation]) -> Document:
@@ -216,12 +209,12 @@ def _needed(memory: dict[str, int]) -> float | None:
     return float(memory["argument"] + memory["output"] - memory["alias"] + memory["temp"]) if memory else None
 
 
-def _cell(row: Row, ledger: Ledger) -> tuple[str | None, str | None]:
+def _cell(row: Row) -> tuple[str | None, str | None]:
     """Label and id of the cell that was running (or whose code made the call, or defined the function)."""
     if row.cell is not None:
         return row.cell
     for position in (row.call_site, row.position):
-        found = ledger.cell_of(position.file) if position else None
+        found = row.cell_of(position.file) if position else None
         if found:
             return found
     return None, None
@@ -250,8 +243,8 @@ def cell_document(
         "version": 1,
         "cell": cell,
         "cell_id": cell_id,
-        "compilations": [compilation_document(row, ledger, whole=False) for row in rows],
-        "recompilations": recompilations_document(loud(new), cell, ledger, editor),
+        "compilations": [compilation_document(row, whole=False) for row in rows],
+        "recompilations": recompilations_document(loud(new), cell, editor),
         "reused": [{"function": name, "calls": n} for name, n in calls.items()],
         "left_alone": [{"name": name, "reason": reason} for name, reason in left_alone],
         "error": error,
@@ -265,12 +258,12 @@ def ledger_document(ledger: Ledger | None = None) -> Document:
     return {
         "kind": "ledger",
         "version": 1,
-        "rows": [_ledger_row(row, ledger) for row in ledger if not row.nested and row.what != "traced"],
+        "rows": [_ledger_row(row) for row in ledger if not row.nested and row.what != "traced"],
     }
 
 
-def _ledger_row(row: Row, ledger: Ledger) -> Document:
-    label, cell_id = _cell(row, ledger)
+def _ledger_row(row: Row) -> Document:
+    label, cell_id = _cell(row)
     return {
         "id": row.id,
         "function": row.function,
@@ -291,7 +284,7 @@ def measured(row_id: int, ledger: Ledger | None = None, given: Given | None = No
     ledger = session_ledger() if ledger is None else ledger
     row = ledger.row(row_id)
     measure_steady(row, given)
-    return compilation_document(row, ledger)
+    return compilation_document(row)
 
 
 def compiled_again(row_id: int, ledger: Ledger | None = None) -> Document:
@@ -302,4 +295,4 @@ def compiled_again(row_id: int, ledger: Ledger | None = None) -> Document:
     if row.entry is None or not row.library:
         raise Unavailable(f"the program of {row.function} is no longer there: call it once more")
     row.entry.compile_again()
-    return compilation_document(row, ledger)
+    return compilation_document(row)

@@ -11,7 +11,7 @@ from .boundaries import boundaries_of
 from .cost import trips
 from .groups.kernels import Origins
 from .hlo import bytes_of, graph_of, positions_of, text_of
-from .hlo_flow import Flow, Op, flow_of, kernel_of, unique
+from .hlo_flow import Flow, Op, flow_of, kernel_of, scopes_around, unique
 from .hlo_lineage import Lineage
 from .hlo_origins import with_origins
 from .hlo_rows import counted, operations, rows_of
@@ -39,7 +39,7 @@ def fusion_document(
     ones twice); such an operation counts for the first. Positions stand at the kernels and in the graph before; what is
     in the graph after has the same paths.
     """
-    old = flow_of(before, optimized=False) if before else Flow([], [])
+    old = flow_of(before, optimized=False)
     new = with_origins(old, flow_of(after, optimized=True))
     lineage = Lineage(old, new)
     made = Kernels(new, positions, shares or {})
@@ -122,10 +122,10 @@ class Kernels:
         }
 
     def _repeated(self, loop: Op) -> list[Op]:
-        return [self.ops[name] for name in self.members if loop.id in self._outwards(self.ops[name])]
+        return [op for name in self.members if loop in self._around(op := self.ops[name])]
 
-    def _outwards(self, op: Op) -> list[str]:
-        return [] if op.scope is None else [op.scope, *self._outwards(self.ops[op.scope])]
+    def _around(self, op: Op) -> list[Op]:
+        return scopes_around(op, self.ops)
 
     def _share(self, op: Op) -> float | None:
         return self.shares.get(self.recorded_as(op.id, self.shares))
@@ -139,16 +139,15 @@ class Kernels:
 
     def loop_of(self, name: str) -> str | None:
         """The innermost loop that repeats a kernel."""
-        return next((outer for outer in self._outwards(self.ops[name]) if self.ops[outer].opcode == "while"), None)
+        return next((outer.id for outer in self._around(self.ops[name]) if outer.opcode == "while"), None)
 
     def runs(self, name: str) -> int | None:
         """How often a kernel runs if all branches are taken; None in loops of unknown length."""
-        loops = [op for outer in self._outwards(self.ops[name]) if (op := self.ops[outer]).opcode == "while"]
-        times = [trips(loop.instruction) for loop in loops]
+        times = [trips(op.instruction) for op in self._around(self.ops[name]) if op.opcode == "while"]
         return None if None in times else math.prod(n for n in times if n is not None)
 
     def _note(self, op: Op, members: Sequence[Op]) -> str:
-        around = [self.ops[name].opcode for name in self._outwards(op)]
+        around = [outer.opcode for outer in self._around(op)]
         notes = [_library_note(op, members), _copy_note(op), _loop_note(op, len(members)), _around_note(around)]
         return " ".join(note for note in notes if note)
 

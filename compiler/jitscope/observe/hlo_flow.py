@@ -67,6 +67,12 @@ def group_of(op: Op, ops: Mapping[str, Op]) -> Op | None:
     return op if op.is_group else None
 
 
+def scopes_around(op: Op, ops: Mapping[str, Op]) -> list[Op]:
+    """The scopes and kernels that an operation is in, the innermost first."""
+    outer = ops.get(op.scope or "")
+    return [] if outer is None else [outer, *scopes_around(outer, ops)]
+
+
 def kernel_of(op: Op, ops: Mapping[str, Op]) -> str | None:
     """The id of the kernel that an operation of an optimised module is in; None for what nothing runs for."""
     group = group_of(op, ops)
@@ -84,8 +90,9 @@ class Flow:
 
 
 def flow_of(computations: Sequence[Computation], optimized: bool) -> Flow:
-    """The flow of a parsed module. In one that is not `optimized`, names in a called function are relative to the call."""
-    return _Walk(computations, optimized).flow()
+    """The flow of a parsed module, empty without computations. In one that is not `optimized`, names in a called function are
+    relative to the call."""
+    return _Walk(computations, optimized).flow() if computations else Flow([], [])
 
 
 def paths_in(op_name: str | None) -> tuple[str, ...]:

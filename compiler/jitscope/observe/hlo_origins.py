@@ -14,15 +14,33 @@ operation of that kind; they keep its name where nothing else is certain.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from jitscope.xla import hlo_module
+from jitscope.xla.errors import XlaError
+from jitscope.xla.hlo_module import Computation
 
 from .hlo import SUMS
-from .hlo_flow import FREE, Flow, Op, unique
+from .hlo_flow import FREE, Flow, Op, flow_of, unique
 
 
 _SAME_VALUES = ("reshape", "broadcast", "transpose")
 Token = str
 """What is read: the path of an equation, or an input's number."""
+
+
+def computations_before(entry: Any) -> Sequence[Computation]:
+    """The program as XLA was given it; nothing where that cannot be read as HLO (a program of another library for many devices)."""
+    try:
+        return hlo_module.computations(hlo_module.unoptimized(entry.lowered))
+    except XlaError:
+        return ()
+
+
+def flow_of_program(entry: Any, after: Sequence[Computation]) -> Flow:
+    """The flow of a compiled program, from its computations `after` optimisation, with the equations that operations stem from."""
+    return with_origins(flow_of(computations_before(entry), optimized=False), flow_of(after, optimized=True))
 
 
 def with_origins(before: Flow, after: Flow) -> Flow:

@@ -30,6 +30,8 @@ from ..core.records import Record
 from ..core.source import Position
 from ..core.trace import Tracer
 from .differences import Difference, closest
+from .positions import CellOf, no_cell, positions_of
+from .stacks import Stacks
 
 
 __all__ = ["Ledger", "Mark", "Row", "ledger"]
@@ -48,7 +50,8 @@ class Row:
     `what`: "compiled", "recompiled" (the function had a program before), "reused" (a known program served),
     "traced" (inside another function, for looking at, or only lowered), "failed". `seconds`: duration of each step in seconds.
     `disk`: what the cache on disk said when it was compiled. `run`: how often the cell that defines the function had been run.
-    `looked`: it was made to be looked at. `library`: whose program it is where it is not jitscope's own, such as "jax".
+    `looked`: it was made to be looked at. `library`: whose program it is where it is not jitscope's own, such as "jax". `cell_of`: which
+    cell a file is, as its ledger knows.
     """
 
     id: int
@@ -84,11 +87,16 @@ class Row:
     given: Given | None = None
     library: str = ""
     looked: bool = False
+    cell_of: CellOf = no_cell
 
     @property
     def jaxpr(self) -> Jaxpr | None:
         """The program, while the ledger keeps it or the function remembers its trace; else None."""
         return self._kept_jaxpr or (self._jaxpr() if self._jaxpr else None)
+
+    def positions(self, stacks: Stacks | None = None) -> dict[str, dict[str, Any]]:
+        """The positions of its equations as documents, by path; see `positions_of`."""
+        return positions_of(self.jaxpr, self.cell_of, stacks)
 
     @property
     def closed(self) -> ClosedJaxpr | None:
@@ -281,6 +289,7 @@ class Ledger:
         row = Row(
             record.program, record.function, record.position, record.call_site, at=record.at, cell=self.place_now()
         )
+        row.cell_of = self.cell_of
         row.run = self.run_of(row.position.file) if row.position else 0
         row.library, row.looked = record.detail.get("library", ""), self._looking.get()
         self.rows[row.id] = row

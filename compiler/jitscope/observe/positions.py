@@ -44,13 +44,15 @@ def sendable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
-def positions_of(jaxpr: Jaxpr, cell_of: CellOf = no_cell, stacks: Stacks | None = None) -> dict[str, dict[str, Any]]:
+def positions_of(
+    jaxpr: Jaxpr | None, cell_of: CellOf = no_cell, stacks: Stacks | None = None
+) -> dict[str, dict[str, Any]]:
     """The position of each equation that has one, by path, that of an equation without one inside another being the other's; with
-    the named scopes it is in, if there are any. Equations of one place have the same document."""
+    the named scopes it is in, if there are any. Equations of one place have the same document. None where the program is gone."""
     found: dict[str, dict[str, Any]] = {}
     stacks, known = stacks or Stacks(), dict[Any, dict[str, Any] | None]()
     inherited: dict[str, Any] = {}
-    for path, eqn, names in _walk(jaxpr, "", ()):
+    for path, eqn, names in _walk(jaxpr, "", ()) if jaxpr is not None else ():
         frame = stacks.innermost(eqn.traceback) or inherited.get(path.rpartition("/e")[0])
         if frame is None:
             continue

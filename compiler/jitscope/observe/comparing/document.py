@@ -10,7 +10,6 @@ import numpy as np
 from jitscope.xla import hlo_module
 
 from ..cost import work_of
-from ..ledger import Ledger, ledger as session_ledger
 from ..positions import positions_of
 from ..timing import quantity
 from .aligning import aligned, equation_text, equations_of, kernels_of
@@ -24,11 +23,10 @@ _MOST = 60
 """Equations and kernels of one side that are listed."""
 
 
-def comparison_of(one: Side, other: Side, *, limit: float = 2.0, ledger: Ledger | None = None) -> Document:
+def comparison_of(one: Side, other: Side, *, limit: float = 2.0) -> Document:
     """Two programs against each other: which is faster (they run in pairs for about `limit` seconds), what they have in common, what
     they cost, how far their results are apart. Raises what running them raises."""
     start = time.perf_counter()
-    ledger = session_ledger() if ledger is None else ledger
     away = apart(one, other)
     pairs = paired(one.rerun.timed, other.rerun.timed, limit)
     low, ratio, high = pairs.interval
@@ -44,7 +42,7 @@ def comparison_of(one: Side, other: Side, *, limit: float = 2.0, ledger: Ledger 
         "pairs": len(pairs.one),
         "method": METHOD,
         "verdict": "slower" if low > 1 else "faster" if high < 1 else "no difference found",
-        "equations": _equations(one, other, ledger),
+        "equations": _equations(one, other),
         "kernels": _kernels(one, other),
         "results": {
             "absolute": quantity(away.absolute, "", note=away.why or "the largest difference of two elements"),
@@ -79,12 +77,12 @@ def _side(side: Side, seconds: np.ndarray, pairs: Pairs) -> Document:
     }
 
 
-def _equations(one: Side, other: Side, ledger: Ledger) -> Document:
+def _equations(one: Side, other: Side) -> Document:
     both = [equations_of(side.jaxpr) for side in (one, other)]
     found = aligned(*([key for _, _, key in each] for each in both))
 
     def listed(side: Side, equations: list[Any], only: list[int]) -> list[Document]:
-        positions = positions_of(side.jaxpr, ledger.cell_of)
+        positions = positions_of(side.jaxpr, side.row.cell_of)
         shown = [equations[at] for at in only[:_MOST]]
         return [{"text": equation_text(eqn), "position": positions.get(path)} for path, eqn, _ in shown]
 

@@ -15,32 +15,26 @@ from jitscope.xla.errors import XlaError
 from jitscope.xla.serialized import Parts, parts_of
 
 from ..fusion import Kernels
-from ..hlo_flow import flow_of
-from ..hlo_origins import with_origins
-from ..ledger import Ledger, Row, ledger as session_ledger
-from ..positions import positions_of
+from ..hlo_origins import flow_of_program
+from ..ledger import Row
 from .document import Code, machine_document, read
 
 
-__all__ = ["code_of", "instrument", "machine_document", "machine_of"]
+__all__ = ["code_of", "instrument", "machine_document"]
 
 _MOST = 4
 _written: weakref.WeakKeyDictionary[Any, tuple[tuple[Written, ...], float]] = weakref.WeakKeyDictionary()
 """What compiling again wrote, compressed, and the seconds it took: of the last few programs, while these are there."""
 
 
-def code_of(row: Row, ledger: Ledger | None = None) -> Code:
+def code_of(row: Row) -> Code:
     """All about the code of a row's program. It is compiled once more for LLVM's IR, and not run. Raises Unavailable where the
     program is no longer there, XlaError where it cannot be compiled again."""
     entry = row.needed("entry")
     start = time.perf_counter()
     files, spent = _files(entry)
-    ledger = session_ledger() if ledger is None else ledger
-    positions = positions_of(row.jaxpr, ledger.cell_of) if row.jaxpr else {}
     after = hlo_module.computations(hlo_module.optimized(entry.executable))
-    before = hlo_module.computations(hlo_module.unoptimized(entry.lowered))
-    flow = with_origins(flow_of(before, optimized=False), flow_of(after, optimized=True))
-    kernels = Kernels(flow, positions, row.shares or {})
+    kernels = Kernels(flow_of_program(entry, after), row.positions(), row.shares or {})
     parts, notes = _parts(Source(entry.lowered, entry.executable, entry.overrides))
     code = read(Code(row.function, kernels.all(), kernels.runs, after, parts, files, notes=notes))
     code.seconds = time.perf_counter() - start + spent
@@ -80,12 +74,7 @@ def _files(entry: Any) -> tuple[list[Written], float]:
     return [file._replace(content=zlib.decompress(file.content)) for file in packed], spent
 
 
-def machine_of(row: Row, ledger: Ledger | None = None, function: str = "") -> dict[str, Any]:
-    """The machine document of a row's program; see `machine_document`. Raises Unavailable and XlaError as `code_of` does, ValueError
-    where there is no `function` of that name."""
-    return machine_document(code_of(row, ledger), function)
-
-
 def instrument(row: Row, given: object = None, function: str = "") -> dict[str, Any]:
-    """The machine document, as an instrument; nothing is run. `function`: one whose code is wanted whole."""
-    return machine_of(row, function=function)
+    """The machine document of a row's program; see `machine_document`. Nothing is run. `function`: one whose code is wanted whole.
+    Raises Unavailable and XlaError as `code_of` does, ValueError where there is no function of that name."""
+    return machine_document(code_of(row), function)

@@ -10,10 +10,8 @@ from jitscope.xla import callbacks, hlo_module
 from jitscope.xla.dumps import Source, Told, compiled_once_more
 
 from ..graph import result_names
-from ..hlo_flow import Flow, flow_of
-from ..hlo_origins import with_origins
-from ..ledger import Ledger, Row, ledger as session_ledger
-from ..positions import positions_of
+from ..hlo_origins import flow_of_program
+from ..ledger import Row
 from .document import Names, memory_document
 from .plan import plan_of
 from .trials import changes_of, judged, tried
@@ -31,24 +29,20 @@ def told_of(row: Row) -> Told:
     return compiled_once_more(Source(entry.lowered, entry.executable, entry.overrides))
 
 
-def memory_of(row: Row, ledger: Ledger | None = None) -> Document:
+def memory_of(row: Row) -> Document:
     """The memory document of a row's program; see `memory_document`. Raises Unavailable as `told_of` does."""
     told = told_of(row)
     entry = row.entry
-    ledger = session_ledger() if ledger is None else ledger
     after = hlo_module.computations(hlo_module.optimized(entry.executable))
-    positions = positions_of(row.jaxpr, ledger.cell_of) if row.jaxpr else {}
-    before = flow_of(hlo_module.computations(hlo_module.unoptimized(entry.lowered)), optimized=False)
-    flow: Flow = with_origins(before, flow_of(after, optimized=True))
-    stats = entry.executable.memory_stats()
+    positions = row.positions()
     return memory_document(
         plan_of(told),
         after,
-        flow,
+        flow_of_program(entry, after),
         positions,
         row.function,
         names_of(row),
-        stats,
+        entry.executable.memory_stats(),
         told.seconds,
         changes_of(row, positions),
     )

@@ -8,12 +8,11 @@ from typing import Any
 
 from jitscope.xla.dumps import Source, Told, compiled_again
 
-from ..ledger import Ledger, Row, ledger as session_ledger
-from ..positions import positions_of
+from ..ledger import Row
 from .document import passes_document
 
 
-__all__ = ["instrument", "passes_document", "passes_of", "told_of"]
+__all__ = ["instrument", "passes_document", "told_of"]
 
 
 def told_of(row: Row) -> Told:
@@ -23,17 +22,10 @@ def told_of(row: Row) -> Told:
     return compiled_again(Source(entry.lowered, entry.executable, entry.overrides))
 
 
-def passes_of(row: Row, ledger: Ledger | None = None) -> dict[str, Any]:
-    """The passes document of a row's program; see `passes_document`. Raises Unavailable as `told_of` does."""
+def instrument(row: Row, given: object = None) -> dict[str, Any]:
+    """The passes document of a row's program; see `passes_document`. Nothing is run. Raises Unavailable as `told_of` does."""
     start = time.perf_counter()
     told = told_of(row)
-    ledger = session_ledger() if ledger is None else ledger
-    positions = positions_of(row.jaxpr, ledger.cell_of) if row.jaxpr else {}
-    document = passes_document(told, row.function, positions)
+    document = passes_document(told, row.function, row.positions())
     document["cost"] |= {"value": time.perf_counter() - start, "note": f"{document['cost']['note']}, and read"}
     return document
-
-
-def instrument(row: Row, given: object = None) -> dict[str, Any]:
-    """The passes document, as an instrument; nothing is run."""
-    return passes_of(row)

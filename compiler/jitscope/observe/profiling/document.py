@@ -17,13 +17,11 @@ from jitscope.xla.hlo_module import Computation
 from ...core.errors import Unavailable
 from ..calls import CallTree
 from ..cost import Costs
-from ..documents import before_of
 from ..fusion import Kernels
 from ..hlo import bytes_of
-from ..hlo_flow import Flow, flow_of
-from ..hlo_origins import with_origins
-from ..ledger import Ledger, Row, ledger as session_ledger
-from ..positions import positions_of, scopes_of, sendable
+from ..hlo_origins import flow_of_program
+from ..ledger import Row
+from ..positions import scopes_of, sendable
 from ..rerunning import rerun_of
 from ..stacks import Stacks
 from ..timing import quantity
@@ -38,7 +36,7 @@ from .taking import Taken, take
 Document = dict[str, Any]
 
 
-def profile_of(row: Row, given: Given | None = None, *, limit: float = 2.0, ledger: Ledger | None = None) -> Document:
+def instrument(row: Row, given: Given | None = None, *, limit: float = 2.0) -> Document:
     """The profile document of a row's program; it also files the share of each kernel, which other views show.
 
     The program runs for about `limit` seconds on the arguments `given`, by default those of the row's first call: see `rerun_of`,
@@ -58,34 +56,24 @@ def profile_of(row: Row, given: Given | None = None, *, limit: float = 2.0, ledg
     after = hlo_module.computations(module)
     taken = take(rerun, after, limit)
     row.shares = taken.recording.shares()
-    made = _Profile(row, taken, before_of(row.entry), after, peaks, session_ledger() if ledger is None else ledger)
+    made = _Profile(row, taken, after, peaks)
     document = made.document(Costs(module, after))
     return document | {"on": rerun.on, "cost": quantity(time.perf_counter() - start, "s", note=_COST)}
 
 
-instrument = profile_of
 _COST = "wall time of this profile: compiling nothing, running the program, reading the recording, measuring the machine if that was the first"
 
 
 class _Profile:
-    def __init__(
-        self,
-        row: Row,
-        taken: Taken,
-        before: Sequence[Computation],
-        after: Sequence[Computation],
-        peaks: Peaks,
-        ledger: Ledger,
-    ):
-        self.row, self.taken, self.peaks, self.ledger = row, taken, peaks, ledger
+    def __init__(self, row: Row, taken: Taken, after: Sequence[Computation], peaks: Peaks):
+        self.row, self.taken, self.peaks = row, taken, peaks
         self.instructions = {i.name: i for c in after for i in c.instructions}
         self.spans = {span.name: span for span in taken.recording.spans}
         self.shares = taken.recording.shares()
         stacks = Stacks()
-        self.positions = positions_of(row.jaxpr, ledger.cell_of, stacks) if row.jaxpr else {}
+        self.positions = row.positions(stacks)
         self.tree = CallTree(row.jaxpr, row.position, stacks)
-        flow = with_origins(flow_of(before, False) if before else Flow([], []), flow_of(after, True))
-        self.flow = Kernels(flow, self.positions, self.shares)
+        self.flow = Kernels(flow_of_program(row.entry, after), self.positions, self.shares)
         self.kernels = self.flow.all()
         self.runs = f"{len(taken.recording.calls)} recorded calls"
 
@@ -172,13 +160,13 @@ class _Profile:
         return sorted(set().union(*(owners_of(path, written, innermost=True) for path in kernel["paths"])))
 
     def _file(self, file: str) -> str:
-        return (self.ledger.cell_of(file) or (None, None))[1] or sendable(file)
+        return (self.row.cell_of(file) or (None, None))[1] or sendable(file)
 
     def _line(self, line: Line, own: Bounds | None, whole: Bounds) -> Document:
         known, number = line
         files = dict.fromkeys([function.file for function in self.tree.functions])
         file = next((each for each in files if self._file(each) == known), known)
-        label = (self.ledger.cell_of(file) or (None, None))[0]
+        label = (self.row.cell_of(file) or (None, None))[0]
         return {
             "position": line_position(self.tree, file, number, label, known),
             "own": _bounds(own) if own else None,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ..fixes import Edit, fix_document
-from ..ledger import Ledger, Row, ledger as session_ledger
+from ..ledger import Row
 from ..positions import position_document
 from ..timing import quantity
 from .groups import Group, groups
@@ -34,14 +34,13 @@ Editor = Callable[[Group], Edited | None]
 
 
 def recompilations_document(
-    rows: Iterable[Row], title: str, ledger: Ledger | None = None, editor: Editor | None = None, stale: bool = False
+    rows: Iterable[Row], title: str, editor: Editor | None = None, stale: bool = False
 ) -> Document:
     """What was compiled or traced again among rows of the ledger: a card for each function and cause, those that cost most first;
     with `stale`, before them those of functions that kept old values."""
-    ledger = session_ledger() if ledger is None else ledger
     rows = list(rows)
-    cards = stale_cards(rows, ledger) if stale else []
-    cards += [card_document(group, ledger, editor) for group in groups(rows)]
+    cards = stale_cards(rows) if stale else []
+    cards += [card_document(group, editor) for group in groups(rows)]
     return {"kind": "recompilations", "version": 1, "title": title, "cards": cards}
 
 
@@ -50,9 +49,9 @@ def loud(rows: Iterable[Row]) -> list[Row]:
     return [row for row in rows if row.cause != "redefined"]
 
 
-def card_document(group: Group, ledger: Ledger, editor: Editor | None = None) -> Document:
+def card_document(group: Group, editor: Editor | None = None) -> Document:
     """One group as a document (see docs/documents.md)."""
-    sites = group.sites()
+    sites, cell_of = group.sites(), group.rows[-1].cell_of
     return {
         "function": group.function,
         "cause": group.cause,
@@ -60,11 +59,11 @@ def card_document(group: Group, ledger: Ledger, editor: Editor | None = None) ->
         "retraces": group.retraces,
         "because": because(group),
         "seconds": quantity(group.seconds, "s", note="to trace, lower and compile again"),
-        "definition": position_document(group.rows[-1].position, ledger.cell_of),
-        "sites": [_site(position_document(at, ledger.cell_of), rows) for at, rows in list(sites.items())[:MOST_SITES]],
+        "definition": position_document(group.rows[-1].position, cell_of),
+        "sites": [_site(position_document(at, cell_of), rows) for at, rows in list(sites.items())[:MOST_SITES]],
         "sites_left": max(0, len(sites) - MOST_SITES),
         "matrix": matrix_document(group),
-        "fix": _fix(group, ledger, editor),
+        "fix": _fix(group, editor),
         "quiet": group.quiet,
     }
 
@@ -104,18 +103,18 @@ def _made_anew(group: Group) -> str:
     return f"the {kind}{line} is made anew, and the captured {values}"
 
 
-def _fix(group: Group, ledger: Ledger, editor: Editor | None) -> Document | None:
+def _fix(group: Group, editor: Editor | None) -> Document | None:
     found = remedy(group)
     if found is None:
         return None
     edited = editor(group) if editor is not None and found.replay is not None else None
-    checked = proof(found)
+    checked, cell_of = proof(found), group.rows[-1].cell_of
     if edited is None:
         site = next(iter(group.sites()), None)
         text = " ".join(filter(None, (found.text, WITHOUT_EDIT.get(group.cause, ""))))
-        return fix_document(text, position=position_document(site, ledger.cell_of), checked=checked)
+        return fix_document(text, position=position_document(site, cell_of), checked=checked)
     where = next((at for at in group.sites() if at.file == edited.file), None) or group.rows[-1].position
-    position = position_document(where, ledger.cell_of)
+    position = position_document(where, cell_of)
     return fix_document(edited.text, edited.edits, position, edited.lines, checked)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...backend.made import Capture, made
 from ..fixes import fix_document
-from ..ledger import Ledger, Row
+from ..ledger import Row
 from ..positions import position_document
 from ..timing import quantity
 
@@ -17,7 +17,7 @@ from ..timing import quantity
 Document = dict[str, Any]
 
 
-def stale_cards(rows: Iterable[Row], ledger: Ledger) -> list[Document]:
+def stale_cards(rows: Iterable[Row]) -> list[Document]:
     """A card for each function whose program is still there and was traced with other values of its globals or of its closure."""
     latest: dict[Any, Row] = {}
     for row in rows:
@@ -25,7 +25,7 @@ def stale_cards(rows: Iterable[Row], ledger: Ledger) -> list[Document]:
             assert row.signature is not None
             latest[row.signature.function] = row
     found = ((row, list(_changed(row))) for row in latest.values())
-    return [_card(row, changes, ledger) for row, changes in found if changes]
+    return [_card(row, changes) for row, changes in found if changes]
 
 
 def _is_kept(row: Row) -> bool:
@@ -71,12 +71,12 @@ def _is_code(*captures: Capture) -> bool:
     return any(capture.text.startswith(("function ", "object of ")) for capture in captures)
 
 
-def _card(row: Row, changes: list[tuple[Capture, Capture]], ledger: Ledger) -> Document:
+def _card(row: Row, changes: list[tuple[Capture, Capture]]) -> Document:
     names = ", ".join(f"`{before.name}`" for before, _ in changes)
     said = " and ".join(
         f"`{before.name}` was {before.text} and is {_other(before, now)} now" for before, now in changes
     )
-    where = position_document(row.position, ledger.cell_of)
+    where = position_document(row.position, row.cell_of)
     it = "it" if len(changes) == 1 else "them"
     return {
         "function": row.function,

@@ -15,7 +15,7 @@ from ...control.callbacks import calls_python
 from ...control.discharge import uses_refs
 from ...core.errors import Unavailable
 from ...core.jaxpr import ClosedJaxpr, Var, count
-from ..ledger import Ledger, Row, ledger as session_ledger
+from ..ledger import Row
 from ..positions import positions_of
 from .document import SMALL, Values
 from .evaluation import Evaluation, Stopped
@@ -36,17 +36,15 @@ def instrument(
     iteration: int | None = None,
     callbacks: bool = False,
     seconds: float = SECONDS,
-    ledger: Ledger | None = None,
 ) -> Document:
     """The values document: the program is run equation by equation. With the `path` of an equation (or of an input), a document with a
-    closer look at its `result` alone, in loops in that `iteration` of the innermost one. `ledger` knows the cells. Raises Unavailable
+    closer look at its `result` alone, in loops in that `iteration` of the innermost one. Raises Unavailable
     where the program or its arguments are gone, ValueError where it calls Python functions (unless `callbacks`), has effects or
     references."""
     program = (
         row.entry.evaluable(row, given, callbacks) if row.library and row.entry else _program(row, given, callbacks)
     )
     closed, arrays = program.closed, program.arrays
-    ledger = session_ledger() if ledger is None else ledger
     values = Values(closed, count(closed.jaxpr) <= SMALL, program.kind)
     if path is not None:
         values.asked, values.iteration = (path, int(result)), iteration
@@ -63,7 +61,7 @@ def instrument(
         )
     differs = _difference(row, program, outs) if outs and path is None else ""
     spent = time.perf_counter() - start
-    positions = positions_of(closed.jaxpr, ledger.cell_of)
+    positions = positions_of(closed.jaxpr, row.cell_of)
     document = values.document(row.function, positions, list(evaluation.loops.values()), remarks, spent, differs)
     return document if path is None else {**document, "rows": [], "lines": [], "loops": [], "first_bad": None}
 
