@@ -23,6 +23,7 @@ from jitscope import config, jaxwatch
 from jitscope.advise import CATALOGUE, Diagnostic, heard, look, together
 from jitscope.advise.program import Program, ProgramError, read
 from jitscope.advise.watch import Watch
+from jitscope.core.words import counted
 
 
 @dataclass(frozen=True)
@@ -175,8 +176,7 @@ def _text(found: list[Found]) -> str:
         parts.append(f"{one.file}: {cell}line {one.line}: {one.one.id} ({one.one.severity})\n  {one.one.message}")
         if one.one.fix.text:
             parts[-1] += f"\n  fix: {one.one.fix.text}"
-    counted = f"{len(found)} sharp bit{'s' if len(found) != 1 else ''}"
-    return "\n".join([*parts, counted])
+    return "\n".join([*parts, counted(len(found), "sharp bit")])
 
 
 _LEVELS = {"error": "error", "warning": "warning", "info": "note"}

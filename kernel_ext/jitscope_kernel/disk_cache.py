@@ -7,9 +7,9 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 
-from jitscope.backend.disk.answer import duration
 from jitscope.backend.disk.folder import Unusable
 from jitscope.backend.disk.report import Folder, Stored, folder, folder_in_use, open_store
+from jitscope.core.words import counted, duration
 
 
 def main(what: str, name: str | None, root: str | None) -> int:
@@ -20,7 +20,7 @@ def main(what: str, name: str | None, root: str | None) -> int:
             return 0 if root is None else 1
         if what == "clear":
             count = open_store(root).clear()
-            print(f"{_counted(count, 'program')} removed.")
+            print(f"{counted(count, 'program')} removed.")
             return 0
         found = folder(root)
     except (Unusable, OSError) as error:
@@ -34,7 +34,7 @@ def main(what: str, name: str | None, root: str | None) -> int:
 
 def _shown(found: Folder, entries: Sequence[Stored]) -> Iterator[str]:
     most = "" if found.limit is None else f" of at most {_size(found.limit)}"
-    yield f"{found.path}: {_counted(len(found.entries), 'program')}, {_size(found.size)}{most}"
+    yield f"{found.path}: {counted(len(found.entries), 'program')}, {_size(found.size)}{most}"
     if others := sum(not entry.usable for entry in found.entries):
         yield f"{others} of them made for other versions or processors, see jitscope cache explain"
     if entries:
@@ -63,10 +63,6 @@ def _verdict(entry: Stored) -> str:
     if entry.usable:
         return "used here, by a program with the same equations and options"
     return f"not used here: another {' and '.join(part for part, _, _ in entry.differs)}"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def _size(size: float) -> str:

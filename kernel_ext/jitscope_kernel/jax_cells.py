@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from jitscope import jaxwatch, observe
+from jitscope.core.words import counted, duration
 from jitscope.jaxwatch import Small
 
 from . import output
@@ -69,7 +70,7 @@ def folded(small: Sequence[Small]) -> str:
     if not small:
         return ""
     what = "1 small program for an operation" if len(small) == 1 else f"{len(small):,} small programs for operations"
-    return f"jax compiled {what} outside jit, in {observe.duration(sum(one.seconds for one in small))}."
+    return f"jax compiled {what} outside jit, in {duration(sum(one.seconds for one in small))}."
 
 
 def in_words(rows: Sequence[observe.Row], small: Sequence[Small]) -> str:
@@ -83,9 +84,9 @@ def in_words(rows: Sequence[observe.Row], small: Sequence[Small]) -> str:
         counts = Counter(row.function for row in made)
         names = [f"{name} ({count} times)" if count > 1 else name for name, count in counts.items()]
         shown = f"{', '.join(names[:3])} and {len(names) - 3} more" if len(names) > 4 else " and ".join(names)
-        parts.append(f"{shown} in {observe.duration(sum(row.spent for row in made))}")
+        parts.append(f"{shown} in {duration(sum(row.spent for row in made))}")
     if small:
-        parts.append(f"{len(small):,} small program{'s' * (len(small) > 1)} outside jit in {observe.duration(seconds)}")
+        parts.append(f"{counted(len(small), 'small program')} outside jit in {duration(seconds)}")
     return f"jax compiled {' and '.join(parts)}. %%jit as the cell's first line shows {'them' if len(made) != 1 else 'it'}."
 
 

@@ -167,17 +167,8 @@ class _Entry:
     calls)."""
 
     __slots__ = (
-        "__weakref__",
-        "_lowered",
-        "argument_avals",
-        "asked",
-        "executable",
-        "hash",
-        "number",
-        "overrides",
-        "size",
-        "users",
-    )
+        "__weakref__", "_lowered", "argument_avals", "asked", "executable", "hash", "number", "overrides", "size", "users",
+    )  # fmt: skip
 
     def __init__(
         self,

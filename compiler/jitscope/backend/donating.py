@@ -37,8 +37,7 @@ def warn_unusable(closed: ClosedJaxpr, arguments: Sequence[int]) -> None:
     if not arguments:
         return
     debug, where = closed.jaxpr.debug, source.here()
-    names = [debug.arg_names[i] if i < len(debug.arg_names) else f"argument {i}" for i in arguments]
-    listed = ", ".join(f"{closed.in_avals[i].short()} ({name})" for i, name in zip(arguments, names))
+    listed = ", ".join(f"{closed.in_avals[i].short()} ({debug.argument(i)})" for i in arguments)
     message = (
         f"Some donated buffers were not usable: {listed} of {debug.name}. A result takes the memory of a donated argument with "
         "as many elements, and there was none left for these; they stay as they are. What to do: do not donate them"

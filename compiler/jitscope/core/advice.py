@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from .source import Position, lines_of, position_of_function
+from .source import Position, parsed, position_of_function
 
 
 class Rewrite(NamedTuple):
@@ -26,7 +26,7 @@ def rewrite(position: Position | None, asked: str) -> str:
     """A replacement for the code at `position`, or ""; for `asked` see `rewritten`."""
     try:
         found = rewritten(path_at(position), asked) if position is not None else None
-    except (SyntaxError, ValueError, RecursionError):
+    except (ValueError, RecursionError):  # of an expression too deep to be written out
         return ""
     return found.text if found is not None else ""
 
@@ -39,11 +39,11 @@ def rewritten(path: list[ast.AST], asked: str) -> Rewrite | None:
 
 
 def path_at(position: Position) -> list[ast.AST]:
-    """The nodes around a position, the innermost first."""
-    tree = ast.parse("".join(lines_of(position.file)))
+    """The nodes around a position, the innermost first; none where there is no source."""
+    tree = parsed(position.file)
     start, end = (position.line, position.column), (position.end_line, position.end_column)
     found: list[ast.AST] = []
-    todo: list[ast.AST] = [tree]
+    todo: list[ast.AST] = [] if tree is None else [tree]
     while todo:
         node = todo.pop()
         if not isinstance(node, ast.Module):
@@ -66,23 +66,13 @@ def position_of_result(fun: object) -> Position | None:
         return where
     values = [one.value for one in own_nodes(node) if isinstance(one, ast.Return) and one.value is not None]
     last = node.body if isinstance(node, ast.Lambda) else max(values, key=lambda value: value.lineno, default=None)
-    if last is None:
-        return where
-    return where._replace(
-        line=last.lineno,
-        end_line=last.end_lineno or last.lineno,
-        column=last.col_offset,
-        end_column=last.end_col_offset or 0,
-    )
+    return where if last is None else where.at(last)
 
 
 def node_of_function(where: Position) -> ast.FunctionDef | ast.Lambda | None:
     """The syntax tree of a function, by the position of `source.position_of_function`; None where there is no source."""
-    try:
-        tree = ast.parse("".join(lines_of(where.file)))
-    except (SyntaxError, ValueError, RecursionError):
-        return None
-    for node in ast.walk(tree):
+    tree = parsed(where.file)
+    for node in ast.walk(tree) if tree is not None else ():
         match node:
             case ast.FunctionDef(decorator_list=decorators, name=name):
                 if min([node.lineno, *(d.lineno for d in decorators)]) == where.line and where.function.endswith(name):

@@ -32,16 +32,9 @@ complex64, complex128 = np.dtype(np.complex64), np.dtype(np.complex128)
 _SIGNED = (int4, int8, int16, int32, int64)
 _UNSIGNED = (uint4, uint8, uint16, uint32, uint64)
 _TINY_FLOATS = (
-    float4_e2m1fn,
-    float8_e3m4,
-    float8_e4m3,
-    float8_e4m3b11fnuz,
-    float8_e4m3fn,
-    float8_e4m3fnuz,
-    float8_e5m2,
-    float8_e5m2fnuz,
-    float8_e8m0fnu,
-)
+    float4_e2m1fn, float8_e3m4, float8_e4m3, float8_e4m3b11fnuz, float8_e4m3fn, float8_e4m3fnuz, float8_e5m2,
+    float8_e5m2fnuz, float8_e8m0fnu,
+)  # fmt: skip
 _FLOATS = (*_TINY_FLOATS, bfloat16, float16, float32, float64)
 _COMPLEX = (complex64, complex128)
 _KIND = {

@@ -81,6 +81,10 @@ class DebugInfo(NamedTuple):
     result_names: tuple[str, ...] = ()
     defined: Any = None
 
+    def argument(self, i: int) -> str:
+        """What argument `i` is called: `params['w']`, or `argument 2` where that is not known."""
+        return self.arg_names[i] if i < len(self.arg_names) else f"argument {i}"
+
 
 NO_DEBUG = DebugInfo()
 

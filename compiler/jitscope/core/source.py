@@ -3,6 +3,7 @@
 A position is captured as a traceback handle (a fraction of a microsecond) and resolved only when somebody looks.
 """
 
+import ast
 import functools
 import itertools
 import linecache
@@ -40,6 +41,11 @@ class Position(NamedTuple):
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column} ({self.function})"
 
+    def at(self, node: ast.expr | ast.stmt) -> "Position":
+        """The stretch of a node of the file's syntax tree, in the same function."""
+        end, end_column = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+        return self._replace(line=node.lineno, end_line=end, column=node.col_offset, end_column=end_column)
+
 
 def lines_of(file: str) -> list[str]:
     """The lines of a source file or a notebook's cell; none where they cannot be had (code may claim any name as its file's)."""
@@ -47,6 +53,14 @@ def lines_of(file: str) -> list[str]:
         return linecache.getlines(file)
     except ValueError:  # a name that no file can have
         return []
+
+
+def parsed(file: str) -> ast.Module | None:
+    """The syntax tree of a source file or a notebook's cell; None where it cannot be had, or is no Python."""
+    try:
+        return ast.parse("".join(lines_of(file)))
+    except (SyntaxError, ValueError, RecursionError):
+        return None
 
 
 def line_of(file: str, line: int) -> str:

@@ -179,7 +179,7 @@ class JaxprTrace(Trace):
     def _argument_name(self, var: Any) -> str:
         i = self.invars.index(var)
         names = self.debug.arg_names
-        return f"argument {names[i]} of {self.debug.name}" if i < len(names) else f"argument {i} of {self.debug.name}"
+        return f"argument {names[i] if i < len(names) else i} of {self.debug.name}"
 
 
 def recording(trace: Any) -> JaxprTrace | None:

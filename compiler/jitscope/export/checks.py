@@ -52,19 +52,10 @@ _LAPACK = {
     for name in "sorgqr dorgqr cungqr zungqr ssyevd dsyevd cheevd zheevd ssytrd dsytrd chetrd zhetrd".split()
 }
 _OF_ALL_PLATFORMS = {
-    "LayoutConstraint",
-    "Sharding",
-    "SPMDFullToShardShape",
-    "SPMDShardToFullShape",
-    "annotate_device_placement",
-    "ApproxTopK",
-    "stablehlo.dynamic_approx_top_k",
-    "stablehlo.dynamic_reduce_window",
-    "stablehlo.dynamic_rng_bit_generator",
-    "stablehlo.dynamic_top_k",
-    "shape_assertion",
-    "mhlo.topk",
-}
+    "LayoutConstraint", "Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "annotate_device_placement",
+    "ApproxTopK", "stablehlo.dynamic_approx_top_k", "stablehlo.dynamic_reduce_window",
+    "stablehlo.dynamic_rng_bit_generator", "stablehlo.dynamic_top_k", "shape_assertion", "mhlo.topk",
+}  # fmt: skip
 
 
 def check_targets(module: Any, name: str, platforms: Sequence[str], disabled: Sequence[DisabledSafetyCheck]) -> None:

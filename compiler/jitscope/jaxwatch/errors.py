@@ -168,10 +168,7 @@ def _within(inner: Position, outer: Position) -> bool:
 
 
 def _named(where: Position) -> list[str]:
-    try:
-        path = path_at(where)
-    except (SyntaxError, ValueError, RecursionError):
-        return []
+    path = path_at(where)
     if not path:
         return []
     asked = getattr(path[0], "test", getattr(path[0], "iter", path[0]))  # of a statement, what it asked

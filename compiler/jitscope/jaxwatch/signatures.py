@@ -206,13 +206,8 @@ def _options(info: Any) -> tuple[tuple[str, str], ...]:
 
 
 _SILENT = (
-    "jax_log",
-    "jax_explain",
-    "jax_traceback",
-    "jax_persistent_cache",
-    "jax_compilation_cache",
-    "jax_enable_compilation",
-)
+    "jax_log", "jax_explain", "jax_traceback", "jax_persistent_cache", "jax_compilation_cache", "jax_enable_compilation",
+)  # fmt: skip
 _last: tuple[tuple[str, str], ...] = ()
 
 

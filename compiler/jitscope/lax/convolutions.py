@@ -129,14 +129,9 @@ def conv_general_dilated(
     """
     if out_sharding is not None:
         rest = (
-            lhs_dilation,
-            rhs_dilation,
-            dimension_numbers,
-            feature_group_count,
-            batch_group_count,
-            precision,
+            lhs_dilation, rhs_dilation, dimension_numbers, feature_group_count, batch_group_count, precision,
             preferred_element_type,
-        )
+        )  # fmt: skip
         return laid(out_sharding, lambda x, y: conv_general_dilated(x, y, window_strides, padding, *rest), lhs, rhs)
     x, y = aval_of(lhs), aval_of(rhs)
     numbers = conv_dimension_numbers(x.shape, y.shape, dimension_numbers)

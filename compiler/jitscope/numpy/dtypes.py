@@ -201,21 +201,9 @@ def promote_types(a: Any, b: Any) -> Any:
 
 
 _ABSTRACT = frozenset(
-    (
-        generic,
-        number,
-        inexact,
-        floating,
-        integer_,
-        signedinteger,
-        unsignedinteger,
-        complexfloating,
-        flexible,
-        character,
-        _dtypes.extended,
-        _dtypes.prng_key,
-    )
-)
+    (generic, number, inexact, floating, integer_, signedinteger, unsignedinteger, complexfloating, flexible, character,
+     _dtypes.extended, _dtypes.prng_key)
+)  # fmt: skip
 
 
 def issubdtype(arg1: Any, arg2: Any) -> bool:

@@ -20,7 +20,7 @@ __getattr__, __dir__ = _late(
         ".graph": "jaxpr_graph",
         ".instruments": "INSTRUMENTS look",
         ".kernel_timing": "KernelTime kernel_times",
-        ".recompiling.cards": "counted duration explanation loud recompilations_document",
+        ".recompiling.cards": "explanation loud recompilations_document",
         ".sharding": "sharding_document",
         ".stopped": "stopped_document",
         ".targets": "target_text",

@@ -15,6 +15,7 @@ from ..core.errors import Unavailable
 from ..core.jaxpr import Jaxpr
 from ..core.printing import Names, format_jaxpr
 from ..core.source import Position
+from ..core.words import counted
 from ..xla import hlo_module
 from ..xla.hlo_module import Computation
 from .calls import CallTree
@@ -24,7 +25,6 @@ from .graph import jaxpr_graph, result_names
 from .groups.kernels import Origins
 from .hlo import is_spread
 from .hlo_origins import computations_before
-from .hlo_rows import counted
 from .instruments import look
 from .ledger import Ledger, Mark, Row, ledger as session_ledger, shortened
 from .recompiling.cards import Editor, loud, recompilations_document

@@ -7,6 +7,7 @@ from typing import Any
 
 from jitscope.xla.hlo_module import Computation
 
+from ..core.words import counted
 from .boundaries import boundaries_of
 from .cost import trips
 from .groups.kernels import Origins
@@ -14,7 +15,7 @@ from .hlo import bytes_of, graph_of, positions_of, text_of
 from .hlo_flow import Flow, Op, flow_of, kernel_of, scopes_around, unique
 from .hlo_lineage import Lineage
 from .hlo_origins import with_origins
-from .hlo_rows import counted, operations, rows_of
+from .hlo_rows import rows_of
 
 
 Document = dict[str, Any]
@@ -264,14 +265,14 @@ def _percent(share: float) -> str:
 def _sentence(count: int, run: Sequence[Document], before: Flow, lineage: Lineage) -> str:
     what = counted(len(run), "kernel") if run else "no kernel"
     parts = _parts(run)
-    head = f"{operations(count)} → {what}" if before.ops else what
+    head = f"{counted(count, 'operation')} → {what}" if before.ops else what
     head = f"{head}: {_listed(parts)}" if parts else head
     endings = [_ending(len(lineage.simplified_away()), "simplified away"), *_expanded(lineage)]
     return "; ".join([head, *filter(None, endings)])
 
 
 def _ending(count: int, what: str) -> str:
-    return f"{operations(count)} {what}" if count else ""
+    return f"{counted(count, 'operation')} {what}" if count else ""
 
 
 def _expanded(lineage: Lineage) -> list[str]:

@@ -55,11 +55,10 @@ class _Builder:
         self.levels: dict[str | None, list[JaxprEqn]] = {}
 
     def program(self, jaxpr: Jaxpr) -> None:
-        labels = jaxpr.debug.arg_names
         for i, var in enumerate(jaxpr.constvars):
             self._entry(f"const{i}", "constant", f"constant {i}", var)
         for i, var in enumerate(jaxpr.invars):
-            self._entry(f"in{i}", "input", labels[i] if i < len(labels) else f"argument {i}", var)
+            self._entry(f"in{i}", "input", jaxpr.debug.argument(i), var)
         self.equations(jaxpr, "", None)
         for i, (atom, label) in enumerate(zip(jaxpr.outvars, result_names(jaxpr))):
             self._output(i, atom, label)

@@ -22,19 +22,6 @@ def rows_of(before: Flow, after: Flow, lineage: Lineage) -> list[Row]:
     return _Rows(before, after, lineage).rows()
 
 
-def counted(count: int, noun: str) -> str:
-    """The count with its noun."""
-    return f"{count:,} {noun if count == 1 else _PLURALS.get(noun, f'{noun}s')}"
-
-
-_PLURALS = {"copy": "copies"}
-
-
-def operations(count: int) -> str:
-    """The count of operations."""
-    return counted(count, "operation")
-
-
 class _Rows:
     def __init__(self, before: Flow, after: Flow, lineage: Lineage):
         self.left = before.ops

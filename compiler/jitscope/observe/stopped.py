@@ -89,10 +89,7 @@ def _asked(where: Position | None) -> str:
     """The construct that failed, as it is written: `if x > 0`."""
     if where is None:
         return "the operation that failed"
-    try:
-        path = path_at(where)
-    except (SyntaxError, ValueError, RecursionError):
-        path = []
+    path = path_at(where)
     inner = path[0] if path else None
     for node in path:
         match node:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..backend.given import Given
+from ..core.words import counted
 from ..xla import hlo_module, profiler
 from .kernel_timing import shares_of
 from .ledger import Row
@@ -56,7 +57,7 @@ def measure_steady(row: Row, given: Given | None = None, budget: float = 1.0, mo
     seconds = [rerun.timed()]
     while len(seconds) < most and time.perf_counter() < deadline:
         seconds.append(rerun.timed())
-    note = f"{len(seconds)} run{'s' * (len(seconds) > 1)} on {rerun.on}"
+    note = f"{counted(len(seconds), 'run')} on {rerun.on}"
     low, median, high = np.percentile(seconds, [5, 50, 95])
     row.shares = _kernel_shares(rerun, median)
     row.steady = {

@@ -107,15 +107,9 @@ class DotAlgorithmPreset(enum.Enum):
 
 
 _RESULTS_OF_F8 = (
-    dtypes.float32,
-    dtypes.float16,
-    dtypes.bfloat16,
-    dtypes.float8_e4m3fn,
-    dtypes.float8_e5m2,
-    dtypes.float8_e5m2fnuz,
-    dtypes.float8_e4m3fnuz,
-    dtypes.float8_e4m3b11fnuz,
-)
+    dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float8_e4m3fn, dtypes.float8_e5m2, dtypes.float8_e5m2fnuz,
+    dtypes.float8_e4m3fnuz, dtypes.float8_e4m3b11fnuz,
+)  # fmt: skip
 
 _ON_CPU = ("DEFAULT", "F16_F16_F16", "BF16_BF16_F32", "BF16_BF16_F32_X3", "BF16_BF16_F32_X6", "F32_F32_F32",
            "F64_F64_F64")  # fmt: skip

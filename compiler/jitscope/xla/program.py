@@ -111,16 +111,8 @@ class Executable:
     """
 
     __slots__ = (
-        "__weakref__",
-        "callbacks",
-        "calls_python",
-        "device",
-        "handlers",
-        "layouts",
-        "outputs",
-        "raw",
-        "raw_execute",
-    )
+        "__weakref__", "callbacks", "calls_python", "device", "handlers", "layouts", "outputs", "raw", "raw_execute",
+    )  # fmt: skip
 
     def __init__(
         self,

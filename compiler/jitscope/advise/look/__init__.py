@@ -19,35 +19,15 @@ OfEvents = Callable[[Event, Walk], Iterator[Diagnostic]]
 OfPrograms = Callable[[Walk], Iterator[Diagnostic]]
 
 OF_EVENTS: tuple[OfEvents, ...] = (
-    branching.truths,
-    branching.loops,
-    branching.types,
-    host.calls,
-    host.indices,
-    shapes.indices,
-    shapes.calls,
-    side_effects.prints,
-    side_effects.stores,
-    side_effects.names,
-    side_effects.environment,
-    side_effects.calls,
-    updates.assignments,
-    updates.dropped,
-)
+    branching.truths, branching.loops, branching.types, host.calls, host.indices, shapes.indices, shapes.calls,
+    side_effects.prints, side_effects.stores, side_effects.names, side_effects.environment, side_effects.calls,
+    updates.assignments, updates.dropped,
+)  # fmt: skip
 OF_PROGRAMS: tuple[OfPrograms, ...] = (
-    functions.made_in_loops,
-    functions.unhashable,
-    functions.methods,
-    functions.integers,
-    keys.used_twice,
-    keys.not_threaded,
-    outside.stale,
-    side_effects.raises_in_branches,
-    outside.donated,
-    outside.overwritten,
-    timing.clocks,
+    functions.made_in_loops, functions.unhashable, functions.methods, functions.integers, keys.used_twice,
+    keys.not_threaded, outside.stale, side_effects.raises_in_branches, outside.donated, outside.overwritten, timing.clocks,
     updates.rebound,
-)
+)  # fmt: skip
 
 
 def look(text: str, file: str, cells: Sequence[Cell] = (), known: Names | None = None) -> list[Diagnostic]:

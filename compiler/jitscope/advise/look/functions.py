@@ -13,14 +13,8 @@ from .making import diagnostic, short
 
 _LOOPS = (ast.For, ast.While, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
 _TRANSFORMS = {
-    "jax.grad",
-    "jax.value_and_grad",
-    "jax.vmap",
-    "jax.jacfwd",
-    "jax.jacrev",
-    "jax.hessian",
-    "functools.partial",
-}
+    "jax.grad", "jax.value_and_grad", "jax.vmap", "jax.jacfwd", "jax.jacrev", "jax.hessian", "functools.partial",
+}  # fmt: skip
 
 
 def made_in_loops(walk: Walk) -> Iterator[Diagnostic]:

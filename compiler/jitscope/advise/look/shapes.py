@@ -55,16 +55,8 @@ def _is_mask(index: ast.expr, event: Event) -> bool:
 
 
 _SIZED = {
-    "nonzero",
-    "flatnonzero",
-    "argwhere",
-    "unique",
-    "unique_values",
-    "union1d",
-    "intersect1d",
-    "setdiff1d",
-    "extract",
-}
+    "nonzero", "flatnonzero", "argwhere", "unique", "unique_values", "union1d", "intersect1d", "setdiff1d", "extract",
+}  # fmt: skip
 _SHAPED = {
     "zeros": (0,), "ones": (0,), "empty": (0,), "full": (0,), "eye": (0, 1), "identity": (0,), "tri": (0, 1), "arange": (0, 1, 2),
     "broadcast_to": (1,), "reshape": (1,), "tile": (1,),

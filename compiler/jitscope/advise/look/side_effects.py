@@ -76,18 +76,8 @@ def _is_for_people(node: ast.AST, walk: Walk) -> bool:
 # --- changes --------------------------------------------------------------------------------------------------------------
 
 _CHANGING = {
-    "append",
-    "extend",
-    "insert",
-    "pop",
-    "popitem",
-    "remove",
-    "update",
-    "setdefault",
-    "add",
-    "discard",
-    "clear",
-}
+    "append", "extend", "insert", "pop", "popitem", "remove", "update", "setdefault", "add", "discard", "clear",
+}  # fmt: skip
 
 
 def names(event: Event, walk: Walk) -> Iterator[Diagnostic]:

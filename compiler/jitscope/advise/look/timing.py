@@ -14,26 +14,14 @@ from .making import diagnostic, short
 
 
 _CLOCKS = {
-    "time.time",
-    "time.perf_counter",
-    "time.monotonic",
-    "time.process_time",
-    "time.perf_counter_ns",
-    "time.time_ns",
+    "time.time", "time.perf_counter", "time.monotonic", "time.process_time", "time.perf_counter_ns", "time.time_ns",
     "timeit.default_timer",
-}
+}  # fmt: skip
 _TIMERS = {"timeit.timeit", "timeit.repeat", "timeit.Timer"}
 _WAITING = {"block_until_ready", "item", "tolist"}
 _WAITING_CALLS = {
-    "float",
-    "int",
-    "print",
-    "bool",
-    "numpy.asarray",
-    "numpy.array",
-    "jax.device_get",
-    "jax.block_until_ready",
-}
+    "float", "int", "print", "bool", "numpy.asarray", "numpy.array", "jax.device_get", "jax.block_until_ready",
+}  # fmt: skip
 
 
 def clocks(walk: Walk) -> Iterator[Diagnostic]:

@@ -145,17 +145,16 @@ class PartsReport(Answer):
     def __init__(self, row: Row, program: Evaluable, again: Again | None) -> None:
         self.name, self._again = row.function, again
         start = time.perf_counter()
-        names = program.closed.jaxpr.debug.arg_names
         compiled = self._compiled = _compiled(row, program)
         self.nan = any(np.isnan(x).any() for x in compiled)
         self.found = self.nan or any(np.isinf(x).any() for x in compiled)
         self._origin: _Origin | None = None
         self.differs = self._given_name = ""
         if self.found:
-            self._hunt(program, names)
+            self._hunt(program)
         self.hunt = SimpleNamespace(seconds=time.perf_counter() - start)
 
-    def _hunt(self, program: Evaluable, names: tuple[str, ...]) -> None:
+    def _hunt(self, program: Evaluable) -> None:
         evaluation = program.evaluation(lambda *_: None, SECONDS, MEMORY)
         jaxpr = program.closed.jaxpr
         infinities = _Trail(jaxpr, np.isinf, evaluation)
@@ -163,7 +162,7 @@ class PartsReport(Answer):
         for i, value in enumerate(program.arrays):
             for one in {id(t): t for t in (infinities, trail)}.values():
                 if one.bad(value):
-                    one.keep(value, _Origin(Given(names[i] if i < len(names) else f"argument {i}", value), None, None))
+                    one.keep(value, _Origin(Given(jaxpr.debug.argument(i), value), None, None))
         evaluation.followers = [infinities, trail] if self.nan else [infinities]
         try:
             outs = evaluation.program(program.closed, program.arrays)

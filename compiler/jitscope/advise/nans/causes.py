@@ -66,18 +66,9 @@ def elements(finding: Finding, nan: bool) -> list[Number] | None:
 
 
 _WHOLE = {
-    "cumsum",
-    "cumprod",
-    "cumlogsumexp",
-    "sort",
-    "gather",
-    "scatter",
-    "scatter_add",
-    "fft",
-    "rev",
-    "cholesky",
+    "cumsum", "cumprod", "cumlogsumexp", "sort", "gather", "scatter", "scatter_add", "fft", "rev", "cholesky",
     "triangular_solve",
-}
+}  # fmt: skip
 
 
 def why(finding: Finding, nan: bool) -> str:

@@ -285,18 +285,10 @@ def _masking(frame: Frame, index: int) -> Position | None:
 
 def where_around(where: Position) -> Position | None:
     """The call of `where` that a position stands in."""
-    try:
-        path = advice.path_at(where)
-    except (SyntaxError, ValueError, RecursionError):
-        return None
+    path = advice.path_at(where)
     for node in path:
         if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("where", "select"):
-            return where._replace(
-                line=node.lineno,
-                end_line=node.end_lineno or node.lineno,
-                column=node.col_offset,
-                end_column=node.end_col_offset or 0,
-            )
+            return where.at(node)
     return None
 
 

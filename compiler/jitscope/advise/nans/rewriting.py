@@ -139,10 +139,7 @@ def _either(_: ast.AST) -> bool:
 def _mask(where: Position) -> tuple[str, Any] | None:
     """The condition of a `where`, and what tells whether an expression is in what it takes where that holds. (An expression that
     is in neither was given a name before: both are tried.)"""
-    try:
-        path = advice.path_at(where)
-    except (SyntaxError, ValueError, RecursionError):
-        return None
+    path = advice.path_at(where)
     call = next((n for n in path if isinstance(n, ast.Call) and len(n.args) == 3), None)
     if call is None or ast.unparse(call.func).rpartition(".")[2] != "where":
         return None

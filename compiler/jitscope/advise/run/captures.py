@@ -109,14 +109,8 @@ def _reads(
         inner.update(id(one) for one in ast.walk(part))
         value = look.value(part)
         if value is not _MISSING and _is_data(value):
-            place = where._replace(
-                line=part.lineno,
-                end_line=part.end_lineno or part.lineno,
-                column=part.col_offset,
-                end_column=part.end_col_offset or 0,
-            )
             static = depth == 0 and look.root(part) in objects and look.root(part) not in bound
-            yield Read(ast.unparse(part), place, static, _kept(value))
+            yield Read(ast.unparse(part), where.at(part), static, _kept(value))
 
 
 def _nodes(function: ast.AST) -> Iterator[ast.AST]:

@@ -13,7 +13,8 @@ from types import FrameType, ModuleType, TracebackType
 from typing import Any
 
 from ... import jaxwatch, tree
-from ...core import advice, source
+from ...core import source
+from ...core.advice import path_at, rewritten
 from ...core.messages import ADVICE, advice_of
 from ...core.source import Position
 from ...core.trace import Tracer
@@ -70,7 +71,7 @@ def _is_rebuilt(traceback: TracebackType, before: TracebackType | None) -> bool:
     made = type(frame.f_locals.get("self"))
     if frame.f_code.co_name != "__init__" or before is None or not tree.is_tree_node(made):
         return False
-    path = _path(source.position_in(before.tb_frame.f_code, before.tb_lasti))
+    path = path_at(source.position_in(before.tb_frame.f_code, before.tb_lasti))
     call = next((node for node in path if isinstance(node, ast.Call)), None)
     return call is not None and _called(call) not in (made.__name__, "cls", "replace", "_replace", "type", "__init__")
 
@@ -105,8 +106,8 @@ _ASKED = {
 
 
 def _fix(known: str, where: Position, otherwise: str) -> Fix:
-    path = _path(where)
-    found = advice.rewritten(path, _ASKED[known]) if path and known in _ASKED else None
+    path = path_at(where)
+    found = rewritten(path, _ASKED[known]) if path and known in _ASKED else None
     if found is None or not found.whole or not hasattr(found.node, "lineno"):
         return Fix(otherwise)
     try:
@@ -117,21 +118,14 @@ def _fix(known: str, where: Position, otherwise: str) -> Fix:
     return Fix(f"Write `{found.text}`.", edits)
 
 
-def _path(where: Position) -> list[ast.AST]:
-    try:
-        return advice.path_at(where)
-    except (SyntaxError, ValueError, RecursionError):
-        return []
-
-
 def in_text_of_error(where: Position) -> bool:
     """Whether code belongs to a `raise` or an `assert`: there a tracer is what people want to see."""
-    return any(isinstance(node, ast.Raise | ast.Assert) for node in _path(where))
+    return any(isinstance(node, ast.Raise | ast.Assert) for node in path_at(where))
 
 
 def says_what_is_meant(where: Position) -> bool:
     """Whether a call says with `mode=` what happens to indices out of bounds."""
-    call = next((node for node in _path(where) if isinstance(node, ast.Call)), None)
+    call = next((node for node in path_at(where) if isinstance(node, ast.Call)), None)
     given = [k.value for k in call.keywords if k.arg == "mode"] if call is not None else []
     return any(getattr(value, "value", value) in ("fill", "drop", "clip", "wrap") for value in given)
 
@@ -141,7 +135,7 @@ def says_what_is_meant(where: Position) -> bool:
 
 def _kind(error: BaseException, frame: FrameType, where: Position) -> str:
     """Which sharp bit it is when a tracer, or an array, was asked for what it cannot give."""
-    path, name = _path(where), type(error).__name__
+    path, name = path_at(where), type(error).__name__
     if name == "TracerBoolConversionError" or (name == "ValueError" and "ambiguous" in str(error)):
         return _of_truth(path, frame)
     if name == "NonConcreteBooleanIndexError":
@@ -213,34 +207,14 @@ def _is_flag(test: ast.AST, frame: FrameType) -> bool:
 
 
 _SIZED = {
-    "zeros",
-    "ones",
-    "empty",
-    "full",
-    "eye",
-    "identity",
-    "arange",
-    "linspace",
-    "broadcast_to",
-    "reshape",
-    "tile",
-    "one_hot",
+    "zeros", "ones", "empty", "full", "eye", "identity", "arange", "linspace", "broadcast_to", "reshape", "tile", "one_hot",
     "tri",
-}
+}  # fmt: skip
 _SIZES = {"axis", "shape", "size", "num_classes", "num_segments", "length", "axes", "dtype"}
 _COUNTED = {
-    "nonzero",
-    "flatnonzero",
-    "argwhere",
-    "unique",
-    "where",
-    "union1d",
-    "intersect1d",
-    "setdiff1d",
-    "extract",
-    "repeat",
+    "nonzero", "flatnonzero", "argwhere", "unique", "where", "union1d", "intersect1d", "setdiff1d", "extract", "repeat",
     "bincount",
-}
+}  # fmt: skip
 
 
 def _of_number(path: list[ast.AST], frame: FrameType) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from ...core import advice
 from ...core.source import Position
+from ...core.words import duration
 from ...observe.differences import Difference
 from ...observe.ledger import Row
 from ...observe.recompiling.groups import again
@@ -69,17 +70,14 @@ def _told(bit: str, rows: list[Row]) -> Diagnostic:
     verb = "traced" if all(row.what == "reused" for row in rows) else "compiled"
     times = "again" if len(rows) == 1 else f"again {len(rows)} times"
     place = "in this line" if where == first.call_site else f"in line {first.call_site.line}"
-    message = f"{first.function} is {verb} {times} {place} ({_duration(seconds)}): {difference.sentence()}."
+    message = f"{first.function} is {verb} {times} {place} ({duration(seconds)}): {difference.sentence()}."
     evidence = tuple(d.sentence() for d in first.differences)
     return Diagnostic(bit, where.file, Span.of(where), message, Fix(_fix(bit, difference, rows)), evidence, "miss")
 
 
 def made_around(call_site: Position) -> Position | None:
     """Where the function or the loop around a call makes what is called: `g = jit(…)` or a decorated `def g` before `g(x)`."""
-    try:
-        path = advice.path_at(call_site)
-    except (SyntaxError, ValueError, RecursionError):
-        return None
+    path = advice.path_at(call_site)
     call = next((node for node in path if isinstance(node, ast.Call)), None)
     around = next((node for node in path if isinstance(node, (ast.FunctionDef, ast.For, ast.While))), None)
     if call is None or around is None or not isinstance(call.func, ast.Name | ast.Attribute):
@@ -87,27 +85,14 @@ def made_around(call_site: Position) -> Position | None:
     called = ast.unparse(call.func)
     for node in advice.own_nodes(around):
         if isinstance(node, ast.FunctionDef) and node.name == called and node.decorator_list:
-            return _at(call_site, node.decorator_list[0])
+            return call_site.at(node.decorator_list[0])
         if (
             isinstance(node, ast.Assign)
             and called in map(ast.unparse, node.targets)
             and isinstance(node.value, ast.Call)
         ):
-            return _at(call_site, node.value)
+            return call_site.at(node.value)
     return None
-
-
-def _at(where: Position, node: ast.expr) -> Position:
-    return where._replace(
-        line=node.lineno,
-        column=node.col_offset,
-        end_line=node.end_lineno or node.lineno,
-        end_column=node.end_col_offset or node.col_offset,
-    )
-
-
-def _duration(seconds: float) -> str:
-    return f"{seconds:.2g} s" if seconds >= 1 else f"{seconds * 1e3:.2g} ms"
 
 
 def _fix(bit: str, difference: Difference, rows: list[Row]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ...core.words import duration
 from .entry import Damaged, told
 
 
@@ -28,12 +29,6 @@ class Answer(NamedTuple):
             parts = [f"{name} {there} (here {here})" for name, there, here in self.differs]
             return f"on disk only for {', '.join(parts)}"
         return f"not on disk yet (program {self.program})"
-
-
-def duration(seconds: float) -> str:
-    """95 ms, 1.2 s"""
-    number, unit = (seconds, "s") if seconds >= 1 else (1000 * seconds, "ms")
-    return f"{number:.2g} {unit}" if number < 10 else f"{number:.0f} {unit}"
 
 
 def short_name(program: bytes) -> str:

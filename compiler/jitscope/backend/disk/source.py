@@ -14,20 +14,9 @@ from .folder import open_mine, replace_by
 
 PACKAGE = __name__.split(".")[0]
 ROOMS = (
-    "xla",
-    "core",
-    "symbolic",
-    "ops",
-    "transforms",
-    "control",
-    "special",
-    "backend",
-    "api",
-    "random",
-    "checkify",
-    "export",
+    "xla", "core", "symbolic", "ops", "transforms", "control", "special", "backend", "api", "random", "checkify", "export",
     "extend",
-)
+)  # fmt: skip
 """Where what decides the way from a jaxpr to its program is written: all operations and what lowers them."""
 _loaded = time.time()
 

@@ -207,9 +207,7 @@ class Hunt:
         (value,) = self.whole.values([var])
         if place < captured:
             return Given(f"captured value {place}", value)
-        names = flat.closed.jaxpr.debug.arg_names
-        place -= captured
-        return Given(names[place] if place < len(names) else f"argument {place}", value)
+        return Given(flat.closed.jaxpr.debug.argument(place - captured), value)
 
     def _finding(self, search: Search, origin: Origin) -> Finding:
         frame, i = origin.frame, origin.index

@@ -12,6 +12,7 @@ from jitscope.xla.dumps import Written
 from jitscope.xla.hlo_module import Computation
 from jitscope.xla.serialized import Parts
 
+from ...core.words import counted
 from ..hlo import bytes_of
 from ..timing import quantity
 from .disassembly import Disassembly, Instruction, disassembled
@@ -351,12 +352,8 @@ def _line(one: Instruction, of_place: Mapping[int, int]) -> str:
 def _sentence(code: Code, functions: Sequence[Document]) -> str:
     size = sum(one["bytes"] for one in functions)
     own = sum(link.function is not None for link in code.links)
-    of = f"{own:,} of {_counted(len(code.links), 'kernel')}" if code.links else "no kernel"
+    of = f"{own:,} of {counted(len(code.links), 'kernel')}" if code.links else "no kernel"
     shared = " (some share one)" if own > sum(one["role"] == "kernel" for one in functions) else ""
-    head = f"{_counted(len(functions), 'function')}, {size:,} bytes of machine code, for {of}{shared}"
+    head = f"{counted(len(functions), 'function')}, {size:,} bytes of machine code, for {of}{shared}"
     unknown = sum(link.function is None and link.note.startswith("Unknown") for link in code.links)
-    return f"{head}; of {_counted(unknown, 'kernel')} the function is unknown" if unknown else head
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'s' * (count != 1)}"
+    return f"{head}; of {counted(unknown, 'kernel')} the function is unknown" if unknown else head

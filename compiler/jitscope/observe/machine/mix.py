@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ...core.words import counted
 from .classes import ARITHMETIC, Class, element_of, memory_of, width_of
 from .disassembly import Instruction
 
@@ -72,6 +73,6 @@ def sentence_of(mix: Document) -> str:
     parts = [f"{mix['counts'][what]} {said}" for what, said in _SAID.items() if mix["counts"].get(what)]
     works = f": {', '.join(parts)}" if parts else ""
     return (
-        f"{mix['total']:,} instruction{'s' * (mix['total'] != 1)}{width}{lanes}{works}; "
+        f"{counted(mix['total'], 'instruction')}{width}{lanes}{works}; "
         f"{mix['reads']} read memory, {mix['writes']} write it"
     )

@@ -9,6 +9,7 @@ from typing import Any
 from jitscope.xla import callbacks, hlo_module
 from jitscope.xla.dumps import Source, Told, compiled_once_more
 
+from ...core.jaxpr import NO_DEBUG
 from ..graph import result_names
 from ..hlo_origins import flow_of_program
 from ..ledger import Row
@@ -70,11 +71,11 @@ def instrument(row: Row, given: object = None, change: str | None = None) -> Doc
 def names_of(row: Row) -> Names:
     """What the program's own arguments are called: captured arrays first, then those of the call that it reads, then the number of the
     run, where it calls Python."""
-    names = row.jaxpr.debug.arg_names if row.jaxpr else ()
+    debug = row.jaxpr.debug if row.jaxpr else NO_DEBUG
     takes, count = row.takes, len(row.entry.argument_avals)
     hidden, kept = takes.arguments if takes is not None else (0, list(range(count)))
     arguments: list[tuple[int | None, str]] = [(None, f"captured array {i}") for i in range(hidden)]
-    arguments += [(i, names[i] if i < len(names) else f"argument {i}") for i in kept]
+    arguments += [(i, debug.argument(i)) for i in kept]
     results = list(result_names(row.jaxpr)) if row.jaxpr else []
     if row.entry.executable.calls_python:
         arguments.append((None, callbacks.MARK))

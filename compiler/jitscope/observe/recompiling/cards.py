@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from ...core import words
 from ..fixes import Edit, fix_document
 from ..ledger import Row
 from ..positions import position_document
@@ -120,22 +121,14 @@ def _fix(group: Group, editor: Editor | None) -> Document | None:
 
 def proof(found: Remedy) -> str:
     """How the fix was proved, or ""."""
-    return found.replay.sentence(duration(found.replay.seconds)) if found.replay else ""
-
-
-def duration(seconds: float) -> str:
-    """Seconds in words, as messages tell them."""
-    for unit, scale in (("s", 1.0), ("ms", 1e-3)):
-        if seconds >= scale:
-            return f"{seconds / scale:.3g} {unit}"
-    return f"{seconds / 1e-6:.3g} µs"
+    return found.replay.sentence(words.duration(found.replay.seconds)) if found.replay else ""
 
 
 def explanation(rows: Iterable[Row]) -> str:
     """What was compiled or traced again, as a few lines of text: what budgets say when they are exceeded."""
     said = []
     for group in groups(rows):
-        lines = [f"{group.function}: {because(group)} ({counted(group)}, {duration(group.seconds)})"]
+        lines = [f"{group.function}: {because(group)} ({counted(group)}, {words.duration(group.seconds)})"]
         for at, own in list(group.sites().items())[:MOST_SITES]:
             often = "once" if len(own) == 1 else f"{len(own):,} times"
             lines.append(f"  in line {at.line} of {at.function}, {often}: {at.text.strip()}")
@@ -148,4 +141,4 @@ def explanation(rows: Iterable[Row]) -> str:
 def counted(group: Group) -> str:
     """`3 recompilations and 2 retraces`."""
     parts = [(group.compilations, "recompilation"), (group.retraces, "retrace")]
-    return " and ".join(f"{count:,} {noun}{'s' * (count != 1)}" for count, noun in parts if count)
+    return " and ".join(words.counted(count, noun) for count, noun in parts if count)

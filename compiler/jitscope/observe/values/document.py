@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.jaxpr import ClosedJaxpr, Var, walk
+from ...core.words import counted
 from ..timing import quantity
 from .evaluation import Loop
 from .summary import Summary, first_values, histogram, numbers, picture
@@ -124,8 +125,7 @@ def _kind(value: Any) -> str:
 
 def _names(closed: ClosedJaxpr) -> dict[str, str]:
     """What a value is called: the argument, or the operation."""
-    names = closed.jaxpr.debug.arg_names
-    found = {f"in{i}": names[i] if i < len(names) else f"argument {i}" for i in range(len(closed.jaxpr.invars))}
+    found = {f"in{i}": closed.jaxpr.debug.argument(i) for i in range(len(closed.jaxpr.invars))}
     found |= {f"const{i}": f"constant {i}" for i in range(len(closed.jaxpr.constvars))}
     return found | {path: str(eqn.params.get("name") or eqn.primitive.name) for path, eqn in walk(closed.jaxpr)}
 
@@ -167,7 +167,7 @@ def detail(key: tuple[str, int], x: np.ndarray, iteration: int | None) -> Docume
 
 
 def _sentence(rows: Sequence[Document], first: int | None) -> str:
-    count = f"{len(rows):,} value{'' if len(rows) == 1 else 's'}"
+    count = counted(len(rows), "value")
     if first is None:
         return f"{count}; all their numbers are finite."
     bad = sum(bool(row["nan"] or row["inf"]) for row in rows)
