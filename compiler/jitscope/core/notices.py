@@ -38,15 +38,12 @@ def tell(sharp_bit: str, message: str, fix: str = "", where: Position | None = N
     """Tell the listeners; `where` is the line that runs now, if it is not given."""
     if records.trying.get():
         return
-    notice = Notice(sharp_bit, message, _place.get() or where or source.here(), fix)
-    for listener in tuple(listeners):
-        records.tell(listener, notice)
+    records.publish(listeners, Notice(sharp_bit, message, _place.get() or where or source.here(), fix))
 
 
 def tell_trace(closed: Any, fun: Any, args: tuple, kwargs: dict[str, Any]) -> None:
     """Show a trace to the listeners. What one of them raises goes no further."""
-    for listener in tuple(trace_listeners):
-        records.tell(lambda trace, listener=listener: listener(*trace), (closed, fun, args, kwargs))
+    records.publish(trace_listeners, closed, fun, args, kwargs)
 
 
 _place: ContextVar[Position | None] = ContextVar("jitscope_place_of_run", default=None)
@@ -57,8 +54,7 @@ def tell_run(closed: Any, name: str, args: list[Any], outs: list[Any], where: Po
     further."""
     token = _place.set(where)
     try:
-        for listener in tuple(run_listeners):
-            records.tell(lambda run, listener=listener: listener(*run), (closed, name, args, outs))
+        records.publish(run_listeners, closed, name, args, outs)
     finally:
         _place.reset(token)
 
@@ -66,17 +62,9 @@ def tell_run(closed: Any, name: str, args: list[Any], outs: list[Any], where: Po
 def tell_number(value: Any) -> None:
     """Show a number that was taken from an array to the listeners, if it is not finite."""
     if isinstance(value, float) and not math.isfinite(value):
-        where = source.here()
-        for listener in tuple(number_listeners):
-            records.tell(lambda taken, listener=listener: listener(*taken), (value, where))
+        records.publish(number_listeners, value, source.here())
 
 
 def listen(listener: Callable[[Notice], None]) -> Callable[[], None]:
     """Call `listener` with each notice from now on; gives the function that stops it."""
-    listeners.append(listener)
-
-    def stop() -> None:
-        if listener in listeners:
-            listeners.remove(listener)
-
-    return stop
+    return records.subscribe(listeners, listener)

@@ -10,7 +10,7 @@ import dataclasses
 import itertools
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any
 
@@ -63,15 +63,24 @@ def new_program() -> int:
     return next(_programs)
 
 
+def subscribe(listeners: list[Callable[..., None]], listener: Callable[..., None]) -> Callable[[], None]:
+    """Add a listener; gives the function that takes it away again."""
+    listeners.append(listener)
+    return lambda: listeners.remove(listener) if listener in listeners else None
+
+
+def publish(listeners: Sequence[Callable[..., None]], *news: Any) -> None:
+    """Call each listener with the news. What one of them raises is printed and goes no further."""
+    for listener in tuple(listeners):
+        try:
+            listener(*news)
+        except Exception as error:
+            print(f"jitscope: a listener failed: {error!r}", file=sys.stderr)
+
+
 def listen(listener: Callable[[Record], None]) -> Callable[[], None]:
     """Call `listener` with every record from now on; gives the function that stops it."""
-    _listeners.append(listener)
-
-    def stop() -> None:
-        if listener in _listeners:
-            _listeners.remove(listener)
-
-    return stop
+    return subscribe(_listeners, listener)
 
 
 trying: ContextVar[bool] = ContextVar("jitscope_trying", default=False)
@@ -80,15 +89,5 @@ trying: ContextVar[bool] = ContextVar("jitscope_trying", default=False)
 
 def emit(record: Record) -> None:
     """Hand a record to the listeners. What a listener raises never reaches the user's call."""
-    if trying.get():
-        return
-    for listener in tuple(_listeners):
-        tell(listener, record)
-
-
-def tell(listener: Callable[[Any], None], news: Any) -> None:
-    """Call a listener; what it raises is printed and goes no further."""
-    try:
-        listener(news)
-    except Exception as error:
-        print(f"jitscope: a listener failed: {error!r}", file=sys.stderr)
+    if not trying.get():
+        publish(_listeners, record)

@@ -216,8 +216,7 @@ class Ledger:
 
     def listen(self, listener: Callable[[Row], None]) -> Callable[[], None]:
         """Call `listener` with each row that changed; gives the function that stops it."""
-        self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener) if listener in self._listeners else None
+        return records.subscribe(self._listeners, listener)
 
     def name_cell(self, file: str, label: str, cell_id: str | None = None) -> None:
         """Say that `file` is a notebook cell; a later name for the same file wins."""
@@ -274,8 +273,7 @@ class Ledger:
             row.last_record = record.number
         if value_of("log_compiles") or value_of("explain_cache_misses"):
             import_module("..logs", __name__).log(row, record)
-        for listener in tuple(self._listeners):
-            records.tell(listener, row)
+        records.publish(self._listeners, row)
 
     def _file(self, record: Record) -> Row:
         row = self.rows.get(record.program)

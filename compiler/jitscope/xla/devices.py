@@ -165,8 +165,7 @@ def _new_lock() -> None:
     _lock = threading.Lock()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_new_lock)  # a thread that held it in the parent is gone
+forks.run_in_children(_new_lock)  # a thread that held it in the parent is gone
 
 
 def cpu_devices() -> list[Device]:

@@ -49,6 +49,12 @@ def guard(function: FunctionType, instead: FunctionType = _refusing) -> Function
     return function
 
 
+def run_in_children(callback: Callable[[], None]) -> None:
+    """Call `callback()` in every forked child, where there are such."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=callback)
+
+
 def on_child(callback: Callable[[], None]) -> None:
     """Call `callback()` in a forked child of a process that has started XLA."""
     _in_child.append(callback)
@@ -86,5 +92,4 @@ def _after_fork() -> None:
         callback()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+run_in_children(_after_fork)

@@ -5,7 +5,6 @@ The bindings are imported at the first use of anything here, not with the module
 
 import ctypes
 import io
-import os
 import threading
 from functools import cache, lru_cache
 from types import SimpleNamespace
@@ -15,6 +14,7 @@ import numpy as np
 
 from . import runtime  # noqa: F401  (keeps jaxlib quiet; it must come before the bindings)
 from .dtypes import PLAIN
+from .forks import run_in_children
 from .versions import packs_bools
 
 
@@ -96,8 +96,7 @@ def _after_fork() -> None:
         tensor_type.cache_clear()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+run_in_children(_after_fork)
 
 
 Described = tuple[str, tuple[str, int, int, int, int] | None]

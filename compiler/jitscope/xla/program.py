@@ -30,11 +30,7 @@ _live: "weakref.WeakSet[Executable]" = weakref.WeakSet()
 _one_at_a_time = threading.Lock()
 
 
-def compile_options(
-    num_replicas: int = 1,
-    num_partitions: int = 1,
-    overrides: Mapping[str, bool | int | float | str] | None = None,
-) -> Any:
+def compile_options(overrides: Mapping[str, bool | int | float | str] | None = None) -> Any:
     """Options for one compilation; `overrides` sets XLA flags by name.
 
     Raises TypeError for an override that is not bool, int, float or str. An unknown name or a value that does not fit
@@ -44,8 +40,7 @@ def compile_options(
     extra = b"".join(_backend_option(name, str(overrides[name])) for name in _EXTRA if name in overrides)
     options = xc.CompileOptions.ParseFromString(default_options() + extra)
     build = options.executable_build_options
-    options.num_replicas = build.num_replicas = num_replicas
-    options.num_partitions = build.num_partitions = num_partitions
+    options.num_replicas = build.num_replicas = options.num_partitions = build.num_partitions = 1
     named = [_checked(name, value) for name, value in overrides.items() if name not in _EXTRA]
     if named:
         options.env_option_overrides = named
@@ -178,7 +173,6 @@ class Executable:
         outputs: Sequence[Output],
         device: Any = None,
         callbacks: Sequence[Callable] = (),
-        donated: Sequence[int] = (),
     ) -> "Executable":
         """The program that `serialize` wrote, on the machine and with the jaxlib it was written with.
 
@@ -191,7 +185,7 @@ class Executable:
             raw = get_client().deserialize_executable(payload, _devices(device), options, list(callbacks))
         except RuntimeFailure as error:
             raise translate(error) from None
-        return cls(raw, outputs, device, callbacks, donated)
+        return cls(raw, outputs, device, callbacks)
 
     def run(self, bufs: Sequence[Any]) -> list[Any]:
         """The program's results as buffers, perhaps still being computed. Raises XlaError, DeletedBufferError."""

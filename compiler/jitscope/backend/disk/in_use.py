@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 import warnings
 
 from ...core.config import value_of
+from ...xla.forks import run_in_children
 from .folder import Unusable, default_folder
 from .store import Store
 
@@ -52,8 +52,7 @@ def forget() -> None:
     _stores.clear()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=forget)
+run_in_children(forget)
 
 
 def warn(why: str) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import atexit
-import os
 import threading
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+
+from ...xla.forks import run_in_children
 
 
 Job = Callable[[], None]
@@ -82,5 +83,4 @@ class Writer:
 
 writer = Writer()
 atexit.register(writer.close)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=writer.renew)
+run_in_children(writer.renew)
