@@ -206,6 +206,7 @@ def _unmarked(avals: Sequence[ShapedArray]) -> Sequence[ShapedArray]:
 
 
 def aval_type(aval: ShapedArray) -> Any:
+    """The MLIR type of values of an aval; of keys that of their words."""
     below = physical(aval)
     return mlir.tensor_type(below.shape, below.dtype)
 

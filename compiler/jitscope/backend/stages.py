@@ -121,6 +121,7 @@ class ShapeDtypeStruct:
 
 
 def struct_of(aval: ShapedArray) -> ShapeDtypeStruct:
+    """The aval as a `ShapeDtypeStruct`, with how it lies along Explicit axes."""
     said = aval.sharding if hasattr(aval.sharding, "spec") else None  # how it lies along Explicit axes
     return ShapeDtypeStruct(aval.shape, aval.dtype, sharding=said, weak_type=aval.weak_type)
 

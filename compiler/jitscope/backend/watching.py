@@ -25,14 +25,17 @@ Test = Callable[[np.ndarray], np.ndarray]
 
 
 def nans(x: np.ndarray) -> np.ndarray:
+    """Which elements are NaN, for the option `debug_nans`."""
     return np.isnan(x)
 
 
 def infinities(x: np.ndarray) -> np.ndarray:
+    """Which elements are infinite, for the option `debug_infs`."""
     return np.isinf(x)
 
 
 def nans_and_infinities(x: np.ndarray) -> np.ndarray:
+    """Which elements are not finite, where both options are on."""
     return ~np.isfinite(x)
 
 

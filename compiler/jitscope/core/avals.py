@@ -218,6 +218,7 @@ _SCALARS = tuple(dtypes.PYTHON_SCALARS)
 
 
 def is_python_scalar(x: Any) -> bool:
+    """Whether a value is a bool, int, float or complex of Python's (NumPy's scalars, which are some of these by inheritance, are not)."""
     return type(x) in dtypes.PYTHON_SCALARS or (isinstance(x, _SCALARS) and not isinstance(x, np.generic))
 
 

@@ -10,6 +10,7 @@ _env: ContextVar[AxisEnv] = ContextVar("jitscope_axes", default=())
 
 
 def current_axes() -> AxisEnv:
+    """The named axes in scope with their sizes, outermost first."""
     return _env.get()
 
 

@@ -84,6 +84,7 @@ DType = Any
 
 
 def is_extended(dtype: Any) -> bool:
+    """Whether elements of the dtype are arrays of another dtype below: those of keys."""
     return isinstance(dtype, ExtendedDType)
 
 
@@ -103,22 +104,27 @@ def check_number(dtype: DType) -> None:
 
 
 def is_supported(dtype: Any) -> bool:
+    """Whether arrays can have the dtype."""
     return isinstance(dtype, ExtendedDType) or dtype in _KIND or dtype == float0
 
 
 def is_float(dtype: DType) -> bool:
+    """Whether it is a real floating-point dtype, of any width."""
     return kind(dtype) == "f"
 
 
 def is_complex(dtype: DType) -> bool:
+    """Whether it is complex64 or complex128."""
     return kind(dtype) == "c"
 
 
 def is_integer(dtype: DType) -> bool:
+    """Whether it is a signed or unsigned integer dtype; bool is none."""
     return kind(dtype) in "iu"
 
 
 def is_inexact(dtype: DType) -> bool:
+    """Whether it is a real or complex floating-point dtype."""
     return kind(dtype) in "fc"
 
 
@@ -183,10 +189,12 @@ def does_not_fit(x: int, dtype: DType) -> OverflowError:
 
 
 def default_float() -> np.dtype:
+    """The dtype of Python's floats: float32, or float64 with `enable_x64`."""
     return python_dtype(float)
 
 
 def default_int() -> np.dtype:
+    """The dtype of Python's ints: int32, or int64 with `enable_x64`."""
     return python_dtype(int)
 
 

@@ -127,6 +127,8 @@ RULES: dict[str, Rule] = {}
 
 
 def rule(*names: str) -> Callable[[Rule], Rule]:
+    """Decorator: the rule of the operations of these names. It takes an `Operation` and gives how its result lies, or a list for several."""
+
     def add(fun: Rule) -> Rule:
         RULES.update(dict.fromkeys(names, fun))
         return fun

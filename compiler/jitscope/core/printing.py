@@ -135,6 +135,7 @@ def literal_text(literal: Literal) -> str:
 
 
 def atom_text(atom: Atom, names: Names) -> str:
+    """A literal as itself, a variable by its name."""
     return literal_text(atom) if isinstance(atom, Literal) else names.of(atom)
 
 

@@ -91,6 +91,7 @@ def add_internal(path: str) -> Callable[[], None]:
 
 @functools.lru_cache(4096)
 def is_internal(filename: str) -> bool:
+    """Whether a file counts as the library's own: see `add_internal`."""
     return any(filename.startswith(prefix) for prefix in _INTERNAL)
 
 

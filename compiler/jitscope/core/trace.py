@@ -69,6 +69,7 @@ first, since it costs half of what `evaluating` does."""
 
 
 def current_trace() -> Trace:
+    """The trace that operations are handed to now; the one at the bottom, which evaluates them, where no transformation is at work."""
     return _current.get() or _evaluation
 
 

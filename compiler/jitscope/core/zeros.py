@@ -40,8 +40,10 @@ def zero_of(x: Any) -> Zero:
 
 
 def is_linear(x: Any) -> bool:
+    """Whether an operand is one that a transposed equation is linear in."""
     return type(x) is UndefinedPrimal
 
 
 def is_zero(x: Any) -> bool:
+    """Whether a tangent or cotangent is known to be zero."""
     return type(x) is Zero

@@ -19,6 +19,7 @@ CellOf = Callable[[str], tuple[str, str | None] | None]
 
 
 def no_cell(_: str) -> None:
+    """Of no file it is known to be a cell."""
     return None
 
 

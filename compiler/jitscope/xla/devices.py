@@ -180,6 +180,7 @@ def default_device() -> Device:
 
 @forks.guard
 def make_home() -> "tuple[SingleDevice, list[Device]]":
+    """Where arrays go by default, once the client is made: sharding and devices as `placement` gives them."""
     get_client()
     assert home is not None
     return home
@@ -187,6 +188,7 @@ def make_home() -> "tuple[SingleDevice, list[Device]]":
 
 @cache
 def placement(device: Device) -> "tuple[SingleDevice, list[Device]]":
+    """The sharding of arrays on one device, and the list of its devices; one object for each device."""
     return SingleDevice(device), [device]
 
 

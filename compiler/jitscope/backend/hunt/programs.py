@@ -57,6 +57,7 @@ def any_bad(x: Any, test: Test) -> Any:
 
 
 def can_be_bad(aval: ShapedArray) -> bool:
+    """Whether values of an aval can hold a NaN or an infinity."""
     return not dtypes.is_extended(aval.dtype) and dtypes.is_inexact(aval.dtype) and bool(aval.size)
 
 

@@ -158,6 +158,7 @@ def _variables(atoms: Iterable[Atom | None]) -> list[Var]:
 
 
 def step_of(frame: Frame, i: int) -> Step:
+    """Equation `i` of a frame, as people are told of it."""
     eqn = frame.flat.eqns[i]
     transforms = source.transforms_of(eqn.traceback)
     return Step(frame.path(i), eqn.primitive.name, source.user_position(eqn.traceback), transforms, frame.iterations)
