@@ -90,5 +90,30 @@ def said(name: str) -> dict[str, Any]:
             "graph": graph, "measured": measured}  # fmt: skip
 
 
+def told_by_the_compiler() -> dict[str, str]:
+    """How the values of a program lie by `inspect_array_sharding`, which asks XLA, and by the graph of the same program without that;
+    by the names of operations, which occur once in it."""
+    up, down, x = put(ONES(32, 64), None, "model"), put(ONES(64, 32), "model"), put(ONES(16, 32), "data")
+    told: dict[str, str] = {}
+
+    def program(ask: Any, up: Any, down: Any, x: Any) -> Any:
+        a = ask("dot_general", x @ up)
+        b = ask("tanh", jnp.tanh(a))
+        c = ask("transpose", b.T)
+        d = jx.jit(lambda c: ask("sin", jnp.sin(c)))(c)
+        rows = lax.scan(lambda carry, r: (carry + 1.0, ask("exp", jnp.exp(r))), 0.0, d)[1]
+        return ask("reduce_max", rows.max(0)), down
+
+    def ask(name: str, value: Any) -> Any:
+        jx.debug.inspect_array_sharding(value, callback=lambda s: told.__setitem__(name, str(s.spec)))
+        return value
+
+    jx.jit(lambda *a: program(ask, *a)).lower(up, down, x).compile()
+    jx.jit(lambda *a: program(lambda _, value: value, *a))(up, down, x)
+    graph = compilation_document(list(ledger())[-1])["graph"]["nodes"]
+    shown = {node["label"].split(" ")[0]: node["params"].get("lies as", "") for node in graph}
+    return {name: [spec, shown[name]] for name, spec in told.items()}
+
+
 if __name__ == "__main__":
-    print(json.dumps({name: said(name) for name in CASES}))
+    print(json.dumps({**{name: said(name) for name in CASES}, "told": told_by_the_compiler()}))

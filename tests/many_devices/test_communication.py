@@ -101,6 +101,14 @@ def test_the_graph_says_what_is_exchanged_for_an_equation_and_how_ends_lie(said:
     ]
 
 
+def test_the_graph_says_how_inner_values_lie_as_the_compiler_does(said: dict[str, Any]) -> None:
+    told = said["told"]
+    assert set(told) == {"dot_general", "tanh", "transpose", "sin", "exp", "reduce_max"}
+    for name, (spec, shown) in told.items():
+        assert shown.startswith(f"{spec}, f32["), (name, spec, shown)
+    assert told["dot_general"] == ["P('data', 'model')", "P('data', 'model'), f32[4,32] on each device"]
+
+
 def test_times_of_collectives_are_of_each_of_their_runs(said: dict[str, Any]) -> None:
     (one,) = said["model"]["measured"]["collectives"]
     assert 0 < one["seconds"]["least"] <= one["seconds"]["high"] < 10

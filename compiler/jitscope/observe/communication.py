@@ -6,7 +6,7 @@ All of it is read from the program that runs; nothing is compiled or run.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -206,9 +206,13 @@ def axes_of(groups: Sequence[Sequence[int]], mesh: Any, sends: bool) -> list[str
     return [str(mesh.axis_names[a]) for a in differ]
 
 
-def on_graph(graph: Document, communication: Document) -> None:
-    """Say on the nodes of a jaxpr's graph what devices exchange for them, and on arguments and results how they lie."""
+def on_graph(graph: Document, communication: Document, inside: Mapping[str, str]) -> None:
+    """Say on the nodes of a jaxpr's graph what devices exchange for them, and how arguments, results and (`inside`, by path) the values
+    between them lie."""
     nodes = {node["id"]: node for node in graph["nodes"]}
+    for path, said in inside.items():
+        if path in nodes:
+            nodes[path]["params"]["lies as"] = said
     for one in communication["collectives"]:
         among = f" along {', '.join(one['axes'])}" if one["axes"] else ""
         among += f", one for {len(one['paths'])} equations" if len(one["paths"]) > 1 else ""

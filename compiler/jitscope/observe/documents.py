@@ -18,6 +18,7 @@ from ..core.source import Position
 from ..core.words import counted
 from ..xla import hlo_module
 from ..xla.hlo_module import Computation
+from ..xla.spread import Spread
 from .calls import CallTree
 from .cost import Work, work_of
 from .fusion import fusion_document, kernels_document, unfused
@@ -61,6 +62,8 @@ def _folded(leaves: Sequence[tuple[str, str]]) -> list[str]:
     return parts
 
 
+_MOST_LAID = 5_000
+"""Equations up to which a program's graph says how each value lies: the partitioner's pass is run once more for that."""
 LARGE = 30_000
 """Equations beyond which the HLO programs are put into a document when they are asked for: no saved output has room for them."""
 
@@ -102,8 +105,18 @@ def _compilation_document(row: Row, whole: bool) -> Document:
         return document
     from .communication import on_graph  # of several devices
 
-    on_graph(graph, communication["communication"])
+    on_graph(graph, communication["communication"], _inner_layouts(row))
     return document | {"instruments": communication}
+
+
+def _inner_layouts(row: Row) -> dict[str, str]:
+    """How the values inside of a program of ours lie, by path."""
+    place = row.entry.executable.device if row.entry else None
+    if type(place) is not Spread or row.jaxpr is None or row.equations > _MOST_LAID:
+        return {}
+    from .inner_layouts import inner_layouts  # of several devices
+
+    return inner_layouts(row.entry.lowered, row.jaxpr, place.mesh)
 
 
 def _communication(row: Row, after: Sequence[Computation]) -> Document:
