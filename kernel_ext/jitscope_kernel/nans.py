@@ -18,6 +18,7 @@ from jitscope.backend.signature import message_of
 from jitscope.backend.tracing import Arguments
 from jitscope.backend.watching import is_bad
 from jitscope.core import config, notices
+from jitscope.core.jaxpr import ClosedJaxpr
 from jitscope.core.messages import with_advice
 
 from . import output
@@ -104,7 +105,7 @@ class NanWatch:
         self._option.__enter__()
         notices.run_listeners.append(self._ran)
 
-    def _ran(self, closed: Any, name: str, args: list[Any], outs: list[Any]) -> None:
+    def _ran(self, closed: ClosedJaxpr, name: str, args: list[Any], outs: list[Any]) -> None:
         bad = any(is_bad(x, no_nans) for x in outs)
         if bad and self._first is None and not any(is_bad(x, no_nans) for x in args):
             self._first = closed, args, name, outs

@@ -16,7 +16,7 @@ from types import CodeType
 from typing import Any
 
 from jitscope.core import source
-from jitscope.core.staging import trace_to_jaxpr
+from jitscope.core.staging import JaxprTrace, trace_to_jaxpr
 from jitscope.xla import tracebacks
 
 
@@ -36,13 +36,13 @@ class Watch:
         self._growing: weakref.WeakKeyDictionary[Any, _Growing] = weakref.WeakKeyDictionary()
         self._said: set[Any] = set()
 
-    def __call__(self, trace: Any) -> None:
+    def __call__(self, trace: JaxprTrace) -> None:
         try:
             self._look(trace)
         except Exception as error:  # a view that fails never reaches the user's call
             self._once("failed", f"jitscope cannot tell which loop unrolls here: {error!r}")
 
-    def _look(self, trace: Any) -> None:
+    def _look(self, trace: JaxprTrace) -> None:
         growing = self._growing.get(trace)
         if growing is None:
             growing = self._growing[trace] = _Growing()

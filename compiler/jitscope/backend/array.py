@@ -6,7 +6,6 @@ import sys
 import weakref
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from ..core.errors import DeletedArrayError
 from ..core.jax_values import asked_by_jax, jax_kind
 from ..core.messages import immutable_message
 from ..core.operators import Operators
+from ..core.recent import make_room
 from ..core.references import Reference
 from ..core.trace import Tracer
 from ..xla import client
@@ -306,7 +306,7 @@ def array_from_numpy(value: Any, weak_type: bool = False, device: Any = None) ->
     key = (value.shape, value.dtype, weak_type, options)
     found = _avals.get(key)
     if found is None:
-        _make_room(_avals)
+        make_room(_avals, _MAX_KEPT)
         dtype = canonicalize(value.dtype)
         found = _avals[key] = ShapedArray(value.shape, dtype, weak_type), client.putting(value.shape, dtype)
     aval, known = found
@@ -332,13 +332,6 @@ _avals: dict[Any, tuple[ShapedArray, client.Aval | None]] = {}
 _scalars: dict[Any, tuple[Any, ShapedArray]] = {}
 _shared: dict[int, Any] = {}
 _MAX_KEPT = 4096
-
-
-def _make_room(cache: dict[Any, Any]) -> None:
-    """Drop what has been in the cache for longest where it is full."""
-    if len(cache) >= _MAX_KEPT:
-        for key in list(islice(cache, _MAX_KEPT // 8)):
-            cache.pop(key, None)
 
 
 def to_array(x: Any) -> Array:
@@ -407,7 +400,7 @@ def scalar_array(x: Any) -> Array:
         buf = client.put(value.astype(aval.dtype), settings().default_device)
         number = id(buf)
         _shared[number] = weakref.ref(buf, lambda _: _shared.pop(number, None))
-        _make_room(_scalars)
+        make_room(_scalars, _MAX_KEPT)
         found = _scalars[key] = buf, aval
     return Array(*found)
 

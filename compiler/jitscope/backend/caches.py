@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
-from itertools import count, islice
+from itertools import count
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 from .. import tree
 from ..core.jaxpr import ClosedJaxpr
+from ..core.recent import make_room
 from .compile import Program
 from .signature import Signature
 
@@ -115,9 +116,7 @@ class Caches:
         self.clear()
 
     def remember(self, cache: dict[Any, Any], key: Any, value: Any) -> None:
-        if len(cache) >= MAX_KEYS:
-            for old in list(islice(cache, MAX_KEYS // 8)):
-                cache.pop(old, None)
+        if make_room(cache, MAX_KEYS):
             self.dropped += cache is self.traces
         cache[key] = value
 

@@ -32,7 +32,9 @@ class HostFunction:
 
     __slots__ = ("__weakref__", "_sites", "function", "in_tree", "out_tree", "what", "where")
 
-    def __init__(self, what: str, function: Callable[..., Any], in_tree: Any, out_tree: Any, where: Any):
+    def __init__(
+        self, what: str, function: Callable[..., Any], in_tree: Any, out_tree: Any, where: source.Position | None
+    ):
         self.what, self.function, self.in_tree, self.out_tree, self.where = what, function, in_tree, out_tree, where
         self._sites: dict[Any, Site] = {}
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.avals import ShapedArray, physical
+from ..core.jaxpr import ClosedJaxpr
 from ..core.varying import manual
 
 
@@ -23,13 +24,13 @@ class Collectives:
 
         def type(self, aval: ShapedArray) -> Any: ...
         def scalar(self, value: Any, dtype: Any) -> Any: ...
-        def inline_jaxpr(self, closed: Any, *values: Any) -> list[Any]: ...
-        def inner_jaxpr(self, closed: Any, values: Sequence[Any], segment: str = "") -> list[Any]: ...
+        def inline_jaxpr(self, closed: ClosedJaxpr, *values: Any) -> list[Any]: ...
+        def inner_jaxpr(self, closed: ClosedJaxpr, values: Sequence[Any], segment: str = "") -> list[Any]: ...
 
     def manual_computation(
         self,
         values: Sequence[Any],
-        closed: Any,
+        closed: ClosedJaxpr,
         mesh: Any,
         ins: Sequence[Any],
         outs: Sequence[Any],
@@ -83,7 +84,7 @@ class Collectives:
             rows = np.array(padded)
         return self.ir.DenseIntElementsAttr.get(np.ascontiguousarray(rows, dtype=np.int64))
 
-    def partitioned(self, values: Sequence[Any], closed: Any, how: Any) -> list[Any]:
+    def partitioned(self, values: Sequence[Any], closed: ClosedJaxpr, how: Any) -> list[Any]:
         """A program that the user divides among the devices (`backend.partitioning.Partitioning`)."""
         if self.module.meshes.group is None or self.module.meshes.manual:
             return self.inline_jaxpr(closed, *values)

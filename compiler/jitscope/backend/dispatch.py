@@ -26,6 +26,7 @@ from ..core.avals import aval_of
 from ..core.config import scoped, settings
 from ..core.errors import stepped_on
 from ..core.folding import fold
+from ..core.jaxpr import ClosedJaxpr
 from ..core.meshes_in_force import mesh_in_force, on_first_mesh
 from ..core.messages import message_here
 from ..core.staging import eval_jaxpr, recording
@@ -281,7 +282,7 @@ class JitFunction:
         records.emit(note.step_of("run", time.perf_counter() - start, {}, payload))
         return out, ready
 
-    def _spread(self, traced: Traced, closed: Any, arrays: list[Array], device: Any) -> Any:
+    def _spread(self, traced: Traced, closed: ClosedJaxpr, arrays: list[Array], device: Any) -> Any:
         """The device, or how the program is spread over several."""
         from .spreading import spread_for  # of several devices
 

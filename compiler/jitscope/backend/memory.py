@@ -11,6 +11,7 @@ from ..control.ref_errors import aliased
 from ..control.refs import AbstractRef, Held, Ref
 from ..core.config import settings
 from ..core.jaxpr import ClosedJaxpr, Jaxpr, rearranged
+from ..core.recent import make_room
 from ..core.references import ReferenceAval
 from ..xla import client
 from .array import Array, one_device, placed, to_array
@@ -85,8 +86,7 @@ def _program(old: Array, parts: Parts, arrays: Sequence[Array], add: bool) -> Pr
         closed = rearranged(closed, range(len(closed.in_avals)), [len(closed.out_avals) - 1])
         program = compile_jaxpr(closed, device=device, donated=(0,), keep_unused=True)
         program.donated = ()  # the buffer is nobody's: there is no story to tell of it
-        if len(_programs) >= _MAX_PROGRAMS:
-            _programs.clear()
+        make_room(_programs, _MAX_PROGRAMS)
         _programs[key] = program
     return program
 

@@ -1,6 +1,8 @@
 """Errors for people: what happened, where, why, what to do. Class names are JAX's where JAX has one."""
 
-from typing import Any, TypeVar
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
 
 from ..xla.errors import DeletedBufferError, XlaError
 
@@ -9,6 +11,10 @@ __all__ = ["CallbackResultError", "ConcretizationTypeError", "DeletedArrayError"
            "JAXIndexError", "JAXTypeError", "JaxRuntimeError", "JaxprTypeError", "KeyReuseError", "MissingRule",
            "NonConcreteBooleanIndexError", "ShardingTypeError", "TracerArrayConversionError", "TracerBoolConversionError",
            "TracerIntegerConversionError", "TypePromotionError", "Unavailable", "UnexpectedTracerError"]  # fmt: skip
+
+
+if TYPE_CHECKING:
+    from .source import Position
 
 
 Failure = TypeVar("Failure", bound=BaseException)
@@ -83,7 +89,7 @@ class CallbackResultError(RuntimeError):
     """A Python function called by a program returned something else than was promised."""
 
 
-def stepped_on(error: Failure, sharp_bit: str, where: Any = None) -> Failure:
+def stepped_on(error: Failure, sharp_bit: str, where: Position | None = None) -> Failure:
     """The error, which says from now on which sharp bit it tells of (an id of `advise.catalogue`), and the position that caused
     it, where that is another than the line that runs."""
     error.sharp_bit = (sharp_bit, where)  # pyright: ignore[reportAttributeAccessIssue]

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .avals import ShapedArray, physical
 from .errors import ShardingTypeError
 from .meshes_in_force import abstract
 from .messages import with_advice
 from .shardings import NamedSharding, PartitionSpec, names_of
+
+
+if TYPE_CHECKING:
+    from .primitive import Primitive
 
 
 Names = tuple[Any, ...]
@@ -73,7 +77,7 @@ def with_entries(aval: Any, mesh: Any, entries: Sequence[Names]) -> Any:
     return aval.update(sharding=NamedSharding(mesh, PartitionSpec(*entries)))
 
 
-def laid_out(primitive: Any, avals: Sequence[Any], outs: Sequence[Any], params: dict[str, Any]) -> list[Any]:
+def laid_out(primitive: Primitive, avals: Sequence[Any], outs: Sequence[Any], params: dict[str, Any]) -> list[Any]:
     """The avals of an operation's results, which say how they lie. Raises ShardingTypeError where that is not clear."""
     if outs and all(type(getattr(out, "sharding", None)) is NamedSharding for out in outs):
         return list(outs)  # an exported function's

@@ -1,8 +1,17 @@
-"""Caches that forget what was not used for longest, at no cost for what is found."""
+"""Caches that forget what was not used, or was made, for longest, at no cost for what is found."""
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
+
+
+def make_room(cache: dict[Any, Any], most: int) -> bool:
+    """Drop an eighth of a cache of `most` entries, those that have been in it for longest; whether it was full."""
+    full = len(cache) >= most
+    for key in list(islice(cache, most // 8 if full else 0)):
+        cache.pop(key, None)  # another thread may have been first
+    return full
 
 
 class Recent(dict[Any, Any]):
@@ -49,7 +58,5 @@ class Derived(dict[Any, Any]):
     MOST = 256
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if len(self) >= self.MOST:
-            for old in list(self)[: self.MOST // 4]:
-                self.pop(old, None)
+        make_room(self, self.MOST)
         super().__setitem__(key, value)

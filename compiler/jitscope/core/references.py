@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .jaxpr import Var
+    from .primitive import HigherOrder
+    from .staging import JaxprTrace
+    from .trace import Trace
 
 
 class Reference:
@@ -27,15 +30,15 @@ class Reference:
         """The array that it is the memory of; None if it belongs to a trace."""
         raise NotImplementedError
 
-    def variable(self, trace: Any) -> Var:
+    def variable(self, trace: JaxprTrace) -> Var:
         """What it is in the program that `trace` records."""
         raise NotImplementedError
 
-    def called(self, primitive: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    def called(self, primitive: HigherOrder, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """The results of an operation that has inner jaxprs, and references among its operands."""
         raise NotImplementedError
 
-    def example(self, trace: Any, dim: int | None) -> Reference:
+    def example(self, trace: Trace, dim: int | None) -> Reference:
         """What one example sees of it, under `vmap`."""
         raise NotImplementedError
 
@@ -60,10 +63,10 @@ class ReferenceAval:
         """As in a jaxpr."""
         raise NotImplementedError
 
-    def made(self, trace: Any, var: Var) -> Reference:
+    def made(self, trace: Trace, var: Var) -> Reference:
         """The reference that stands for a variable of a trace."""
         raise NotImplementedError
 
-    def held(self, trace: Any, value: Any) -> Any:
+    def held(self, trace: Trace, value: Any) -> Any:
         """A reference that holds a value of a trace."""
         raise NotImplementedError

@@ -182,7 +182,7 @@ class JaxprTrace(Trace):
         return f"argument {names[i] if i < len(names) else i} of {self.debug.name}"
 
 
-def recording(trace: Any) -> JaxprTrace | None:
+def recording(trace: Trace) -> JaxprTrace | None:
     """The trace that records the operations of `trace`, after those that transform them; None where they are evaluated."""
     root = chain_of(trace)[-1]
     return root if isinstance(root, JaxprTrace) else None

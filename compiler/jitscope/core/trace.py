@@ -79,7 +79,7 @@ def evaluating() -> bool:
     return trace is None or trace is _evaluation
 
 
-def chain_of(trace: Any) -> list[Any]:
+def chain_of(trace: Trace) -> list[Trace]:
     """A trace, and those it hands its operations down to, in order: the last one evaluates or records them."""
     traces = [trace]
     while (parent := getattr(traces[-1], "parent", None)) is not None:

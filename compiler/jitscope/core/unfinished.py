@@ -11,12 +11,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from types import CodeType, FrameType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import source
 from .advice import path_at
 from .jaxpr import JaxprEqn, Var
 from .source import Position
+
+
+if TYPE_CHECKING:
+    from .staging import JaxprTrace
 
 
 MOST, LAST = 3_000, 1_000
@@ -52,7 +56,7 @@ def unfinished(error: BaseException) -> list[Unfinished]:
 
 
 def keep(
-    error: BaseException, trace: Any, fun: Callable[..., Any], avals: Sequence[Any], of: Callable[[Any], Any]
+    error: BaseException, trace: JaxprTrace, fun: Callable[..., Any], avals: Sequence[Any], of: Callable[[Any], Any]
 ) -> None:
     """Keep a trace on the error that ends it; `of` gives the variable of this trace that stands for a value, or None."""
     with suppress(Exception):  # an error on its way must not become another

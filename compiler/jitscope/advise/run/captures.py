@@ -20,6 +20,7 @@ from ... import tree
 from ...backend.array import Array
 from ...core import notices, source
 from ...core.advice import node_of_function
+from ...core.jaxpr import ClosedJaxpr
 from ...core.source import Position
 
 
@@ -43,12 +44,12 @@ class Captures:
     def __init__(self) -> None:
         self._known: OrderedDict[int, tuple[Any, Any, list[Read]]] = OrderedDict()
 
-    def traced(self, closed: Any, fun: Any, args: tuple, kwargs: dict[str, Any]) -> None:
+    def traced(self, closed: ClosedJaxpr, fun: Any, args: tuple, kwargs: dict[str, Any]) -> None:
         self._known[id(closed)] = (closed, (fun, args, kwargs), list(_reads(fun, args, kwargs)))
         while len(self._known) > _PROGRAMS:
             self._known.popitem(last=False)
 
-    def ran(self, closed: Any, name: str, args: list[Any], outs: list[Any]) -> None:
+    def ran(self, closed: ClosedJaxpr, name: str, args: list[Any], outs: list[Any]) -> None:
         found = self._known.get(id(closed))
         if found is None:
             return
