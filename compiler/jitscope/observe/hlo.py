@@ -9,7 +9,7 @@ from typing import Any
 from jitscope.xla.hlo_module import Computation, Instruction
 
 from .groups.kernels import Origins, grouped_operations
-from .hlo_flow import FREE, Flow, Op, flow_of, paths_in
+from .hlo_flow import FREE, Flow, Op, paths_in
 
 
 Document = dict[str, Any]
@@ -27,23 +27,6 @@ SHARDING = re.compile(r"sharding=(\{[^{}]*\})")
 """The attribute that says how an argument lies."""
 
 
-def hlo_graph(
-    computations: Sequence[Computation],
-    title: str,
-    positions: Mapping[str, Document] | None = None,
-    optimized: bool = True,
-    fused_into: Mapping[str, str] | None = None,
-) -> Document:
-    """The graph document of a parsed module.
-
-    Entry parameters are inputs, results are outputs; fusions, loops, branches and calls are scopes round what they
-    hold; a kernel of a single operation is one node. `positions` gives the source position of each equation's path;
-    `optimized` tells whether XLA's passes have run; `fused_into` names, by node id, the kernel that took a node in.
-    """
-    flow = flow_of(computations, optimized)
-    return graph_of(flow, computations, title, positions or {}, fused_into or {}, ())
-
-
 def graph_of(
     flow: Flow,
     computations: Sequence[Computation],
@@ -53,8 +36,12 @@ def graph_of(
     results: Sequence[str],
     origins: Origins | None = None,
 ) -> Document:
-    """As `hlo_graph`, of a flow that is known already; `results` are the names of the program's results, `origins` the groups that
-    the equations are in."""
+    """The graph document of a module, whose flow it is given.
+
+    Entry parameters are inputs, results are outputs; fusions, loops, branches and calls are scopes round what they hold; a kernel
+    of a single operation is one node. `positions` gives the source position of each equation's path, `fused_into`, by node id, the
+    kernel that took a node in, `results` the names of the program's results, `origins` the groups that the equations are in.
+    """
     roots = {c.name: c.root.opcode for c in computations}
     nodes = [_node(op, roots, positions, fused_into.get(op.id)) for op in flow.ops]
     edges = [_edge(source, op.id, kind) for op in flow.ops for source, kind in op.sources]

@@ -29,11 +29,6 @@ def polynomial(x: Any, coefficients: Numbers) -> Any:
     return total
 
 
-def rational(x: Any, above: Numbers, below: Numbers) -> Any:
-    """The quotient of two polynomials."""
-    return polynomial(x, above) / polynomial(x, below)
-
-
 def chebyshev(x: Any, low: float, high: float, coefficients: Numbers) -> Any:
     """c₀/2 + c₁ T₁ + c₂ T₂ + … in x, scaled from [low, high] to [-1, 1], by Clenshaw's recurrence.
 

@@ -399,11 +399,6 @@ def min_dim(a: Any, b: Any) -> Any:
     return _extreme("min", a, b)
 
 
-def non_negative_dim(a: Any) -> Any:
-    """The size, or zero if it is negative."""
-    return max_dim(a, 0)
-
-
 def _extreme(name: str, a: Any, b: Any) -> Any:
     if not (isinstance(a, Dim) or isinstance(b, Dim)):
         return max(a, b) if name == "max" else min(a, b)
