@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
+import jitscope
 from jitscope.advise import CATALOGUE
+from jitscope.advise.diagnostic import applied, moved
 from jitscope.advise.program import read
 from jitscope_kernel.check import check
 from tests.advise.programs import HEADER, Program, programs
@@ -19,9 +24,43 @@ from tests.advise.programs import HEADER, Program, programs
     "program",
     [pytest.param(p, id=p.name) for p in programs() if not p.cells],
 )
-def test_a_run_finds_what_is_due(program: Program, tmp_path: Path) -> None:
-    found = {(one.one.id, one.line) for one in check(read(str(program.write(tmp_path))), run=True)}
-    assert found == program.wanted
+def test_a_run_finds_what_is_due_and_edits_mend_it(program: Program, tmp_path: Path) -> None:
+    file = program.write(tmp_path)
+    found = check(read(str(file)), run=True)
+    assert {(one.one.id, one.line) for one in found} == program.wanted
+    for k, one in enumerate(found):
+        edits = one.one.fix.edits
+        if edits:
+            file, fixed = tmp_path / f"mended_{k}.py", applied(program.text, edits)
+            file.write_text(fixed)
+            left = {(other.one.id, other.line) for other in check(read(str(file)), run=True)}
+            assert left == {(id, moved(line, edits)) for id, line in program.wanted - {(one.one.id, one.line)}}, fixed
+            if one.one.severity == "error":
+                compare(program.text, fixed, numpy=one.one.id == "item-assignment")
+
+
+def compare(text: str, fixed: str, numpy: bool) -> None:
+    """A program that is mended gives what its first form gives without `jit`, by NumPy itself for what arrays of the library
+    cannot do; where that form has no meaning, there is nothing to compare."""
+    text = text.replace("jitscope.numpy as jnp", "numpy as jnp") if numpy else text
+    try:
+        with jitscope.disable_jit():
+            expected = results(text)
+    except Exception:
+        return
+    for mine, theirs in zip(results(fixed), expected, strict=True):
+        for leaf, other in zip(jitscope.tree.leaves(mine), jitscope.tree.leaves(theirs), strict=True):
+            np.testing.assert_allclose(np.asarray(leaf), np.asarray(other), rtol=1e-5, atol=1e-6, err_msg=fixed)
+
+
+def results(text: str) -> list[Any]:
+    """What the expressions that stand alone at the top of a program give."""
+    tree, scope = ast.parse(text), {"results": [], "__name__": "program"}
+    for k, node in enumerate(tree.body):
+        if isinstance(node, ast.Expr):
+            tree.body[k] = ast.parse(f"results.append({ast.unparse(node)})").body[0]
+    exec(compile(ast.unparse(tree), "<program>", "exec"), scope)
+    return scope["results"]
 
 
 def test_runs_of_notebooks_find_what_is_due(tmp_path: Path) -> None:

@@ -149,3 +149,18 @@ def test_what_magics_measure_is_to_be_waited_for() -> None:
     assert {one.id for one in found} == {"misleading-timing"}
     places = [(*checked.place(one.span.line), one.span.column) for one in found]
     assert places == [(2, 1, 8), (2, 2, 10), (2, 3, 15), (3, 3, 8)]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    ok = bool(x > 0)\n    return x if ok else -x",  # the next line would ask
+        "    n = int(x)\n    return jnp.zeros(n)",
+        "    seen.append(float(x))\n    return x",  # a tracer would be kept
+        "    x = jnp.ones(3) * x\n    return x[x > 0]",  # zeros in place of what was left out are not what was meant
+        "    assert x > 0 and x < 1\n    return x",
+    ],
+)
+def test_what_an_edit_cannot_mend_has_words_alone(body: str) -> None:
+    found = look(HEADER + f"seen = []\ndef f(x):\n    x = jnp.sin(x)\n{body}\njax.jit(f)(1.0)\n", "<program>")
+    assert found and not any(one.fix.edits for one in found) and all(one.fix.text for one in found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import linecache
+import math
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -144,6 +145,20 @@ def test_what_fails_is_not_offered() -> None:
     assert fixes_of(run(text)[1]) == []
 
 
+@pytest.mark.parametrize("index", ["x[:n].sum()", "x[n:].mean()", "x[m].sum()", "x[jnp.abs(m)].max()"])
+@pytest.mark.parametrize("shape", [(3,), (3, 3)])
+def test_masks_are_offered_for_arrays_of_their_own_rank(index: str, shape: tuple[int, ...]) -> None:
+    """Along the first axis of a square array a mask would choose columns, and trace all the same."""
+    text = f"@jax.jit\ndef f(x, n, m):\n    m = m > 0\n    return {index.replace('jnp.abs(m)', '~m')}\n"
+    text += f"out = f(jnp.arange(9.0)[:{math.prod(shape)}].reshape{shape}, 2, jnp.array([1, 0, 1]))\n"
+    found = fixes_of(run(text)[1])
+    assert len(found) == (len(shape) == 1)
+    with jitscope.disable_jit():
+        expected = run(text)[0]["out"]
+    for fix in found:
+        np.testing.assert_allclose(run(applied(text, fix.edits))[0]["out"], expected)
+
+
 def test_a_later_error_is_said() -> None:
     text = "@jax.jit\ndef f(x):\n    y = x if x > 0 else -x\n    return float(y)\nf(1.0)\n"
     (fix,) = fixes_of(run(text)[1])
@@ -174,6 +189,28 @@ def test_trying_leaves_no_trace_of_itself() -> None:
     for call in (names["f"], names["g"]):
         with pytest.raises(jitscope.errors.TracerBoolConversionError):
             call(1.0)
+
+
+@pytest.mark.parametrize(
+    ("line", "fixed"),
+    [
+        ("sorted([x, 1.0])", "jnp.sort(jnp.array([x, 1.0]))"),
+        ("all(x > k for k in (1, 2))", "jnp.all(jnp.array([x > k for k in (1, 2)]))"),
+        ("x or 1.0", "jnp.where(x, x, 1.0)"),
+        ("not x", "jnp.logical_not(x)"),
+        ("not x > 1", "~(x > 1)"),
+        ("x in (1.0, 2.0)", "(jnp.array([1.0, 2.0]) == x).any()"),
+        ("float(x)", "x.astype(float)"),
+    ],
+)
+def test_rewrites_take_what_stands_there(line: str, fixed: str) -> None:
+    _, error = run(
+        "import jitscope as jax, jitscope.numpy as jnp\n"
+        f"def f(x):\n    x = jnp.sin(x)\n    return {line}\njax.jit(f)(1.0)\n"
+    )
+    assert error is not None
+    one = explained(error)
+    assert one is not None and [edit.text for edit in one.fix.edits] == [fixed]
 
 
 # --- the document ----------------------------------------------------------------------------------------------------------------------

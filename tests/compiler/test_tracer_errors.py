@@ -56,7 +56,7 @@ TRAPS = {
            errors.TracerBoolConversionError, "line 2 of f", "argument x", "lax.while_loop(lambda state: (x < 10) & (~(x > 3)), body, state)"),
     "and": ("def f(x): return (x > 0) and (x < 1)", "f(0.5)", errors.TracerBoolConversionError, "line 1 of f", "argument x", "(x > 0) & (x < 1)"),
     "or": ("def f(x):\n    y = x < 0 or x > 1\n    return y", "f(0.5)", errors.TracerBoolConversionError, "line 2 of f", "argument x", "(x < 0) | (x > 1)"),
-    "not": ("def f(flag): return not flag", "f(True)", errors.TracerBoolConversionError, "line 1 of f", "argument flag", "~flag"),
+    "not": ("def f(flag): return not flag", "f(True)", errors.TracerBoolConversionError, "line 1 of f", "argument flag", "jnp.logical_not(flag)"),
     "chain": ("def f(x): return 0 < x < 1", "f(0.5)", errors.TracerBoolConversionError, "line 1 of f", "argument x", "(0 < x) & (x < 1)"),
     "max": ("def f(x): return max(x, 0.0)", "f(0.5)", errors.TracerBoolConversionError, "line 1 of f", "argument x", "jnp.maximum(x, 0.0)"),
     "min of three": ("def f(x): return min(x, 0.0, 1.0)", "f(0.5)", errors.TracerBoolConversionError, "line 1 of f", "argument x",

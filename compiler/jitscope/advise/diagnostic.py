@@ -95,6 +95,12 @@ def applied(text: str, edits: Iterable[Edit]) -> str:
     return "".join(lines)
 
 
+def moved(line: int, edits: Iterable[Edit]) -> int:
+    """Where a line stands after edits; one inside an edit's stretch keeps its place."""
+    ends = [(edit.span.end_line, edit.text.count("\n") - (edit.span.end_line - edit.span.line)) for edit in edits]
+    return line + sum(grown for end, grown in ends if end < line)
+
+
 def together(looked: Iterable[Diagnostic], ran: Iterable[Diagnostic]) -> list[Diagnostic]:
     """What a look and a run found. An error is told once: one that a run met stands for those that the look expected in its line,
     with the edits that the look has for it."""

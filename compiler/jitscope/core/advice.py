@@ -7,6 +7,7 @@ it keeps silent.
 from __future__ import annotations
 
 import ast
+import functools
 import itertools
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -15,11 +16,20 @@ from .source import Position, parsed, position_of_function
 
 
 class Rewrite(NamedTuple):
-    """What to write in place of `node`. It is `whole` if it can stand there as it is, with nothing left to fill in."""
+    """What to write in place of `node`. It is `whole` if it can stand there as it is, with nothing left to fill in, and `sure` if it
+    does what was meant whatever the ranks, dtypes and containers are that the code does not tell. It means the same as before only
+    where the expressions of `of_one_rank` have as many axes as each other, an integer standing for itself."""
 
     node: ast.AST
     text: str
     whole: bool = True
+    sure: bool = True
+    of_one_rank: tuple[ast.expr | int, ast.expr] | None = None
+
+    @property
+    def is_edit(self) -> bool:
+        """Whether it can be put in the place of its node without a trial."""
+        return self.whole and self.sure and hasattr(self.node, "lineno")
 
 
 def rewrite(position: Position | None, asked: str) -> str:
@@ -98,8 +108,12 @@ def _truth(path: list[ast.AST]) -> Rewrite | None:
     inner = None
     for node in path:
         match node:
-            case ast.Call(func=ast.Name(id=name), args=args) if name in _OF_TRUTH and args:
-                return Rewrite(node, _OF_TRUTH[name](args))
+            case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _OF_TRUTH and args:
+                return Rewrite(
+                    node,
+                    _OF_TRUTH[name](args),
+                    sure=name == "bool" or not isinstance(args[-1], ast.Name) or len(args) > 1,
+                )
             case ast.If(test=test) if node is path[0] or _within(path[0], test):
                 return _if(node, path)
             case ast.IfExp(test=test, body=body, orelse=orelse) if _within(path[0], test):
@@ -113,39 +127,93 @@ def _truth(path: list[ast.AST]) -> Rewrite | None:
                 inner = node
             case ast.Compare(ops=ops) if inner is None and (len(ops) > 1 or isinstance(ops[0], (ast.In, ast.NotIn))):
                 inner = node
-    return Rewrite(inner, condition(inner)) if inner is not None else None
+    if isinstance(inner, ast.BoolOp) and not all(map(_is_truth, inner.values)):
+        known = sum(map(_is_known, inner.values)) >= len(inner.values) - 1
+        return Rewrite(inner, _chosen(inner), sure=known)
+    in_assertion = any(isinstance(node, ast.Assert) for node in path)
+    return Rewrite(inner, condition(inner), sure=not in_assertion) if inner is not None else None
+
+
+def _is_known(node: ast.expr) -> bool:
+    """Whether an expression is a number or a truth, and so can be an element of an array."""
+    return _is_truth(node) or (isinstance(node, ast.Constant) and type(node.value) in (int, float))
+
+
+def _chosen(node: ast.BoolOp) -> str:
+    """`a or b`, which gives one of its operands, by `jnp.where`."""
+    *before, text = map(ast.unparse, node.values)
+    for one in reversed(before):
+        yes, no = (one, text) if isinstance(node.op, ast.Or) else (text, one)
+        text = f"jnp.where({one}, {yes}, {no})"
+    return text
+
+
+def _is_truth(node: ast.AST) -> bool:
+    """Whether the text tells that an expression is a boolean, or an array of booleans."""
+    match node:
+        case ast.BoolOp(values=values):
+            return all(map(_is_truth, values))
+        case ast.UnaryOp(op=ast.Not()) | ast.Compare() | ast.Constant(value=bool()):
+            return True
+        case ast.UnaryOp(op=ast.Invert(), operand=operand):
+            return _is_truth(operand)
+        case ast.BinOp(left=left, op=ast.BitAnd() | ast.BitOr() | ast.BitXor(), right=right):
+            return _is_truth(left) and _is_truth(right)
+        case ast.Call(func=ast.Attribute(attr=name)) | ast.Call(func=ast.Name(id=name)):
+            return name.startswith(_OF_TRUTHS)
+    return False
+
+
+_OF_TRUTHS = ("any", "all", "is", "logical_", "greater", "less", "equal", "not_equal", "array_equal", "bool")
 
 
 _OF_TRUTH: dict[str, Callable[[list[ast.expr]], str]] = {
     "max": lambda args: _extreme("maximum", "max", args),
     "min": lambda args: _extreme("minimum", "min", args),
-    "any": lambda args: f"jnp.any({ast.unparse(args[0])})",
-    "all": lambda args: f"jnp.all({ast.unparse(args[0])})",
-    "sorted": lambda args: f"jnp.sort({ast.unparse(args[0])})",
-    "bool": lambda args: f"{ast.unparse(args[0])} != 0",
+    "any": lambda args: f"jnp.any({_as_array(args[0])})",
+    "all": lambda args: f"jnp.all({_as_array(args[0])})",
+    "sorted": lambda args: f"jnp.sort({_as_array(args[0])})",
+    "bool": lambda args: condition(args[0]) if _is_truth(args[0]) else f"{_operand(args[0])} != 0",
 }
 
 
 def _extreme(two: str, all_of: str, args: list[ast.expr]) -> str:
     if len(args) == 1:
-        return f"jnp.{all_of}({ast.unparse(args[0])})"
+        return f"jnp.{all_of}({_as_array(args[0])})"
     text = ast.unparse(args[0])
     for other in args[1:]:
         text = f"jnp.{two}({text}, {ast.unparse(other)})"
     return text
 
 
+def _as_array(node: ast.expr) -> str:
+    """An expression as an array, where it is a list, a tuple, a set or a generator."""
+    match node:
+        case ast.GeneratorExp(elt=element, generators=generators):
+            return f"jnp.array({ast.unparse(ast.ListComp(element, generators))})"
+        case ast.List() | ast.ListComp():
+            return f"jnp.array({ast.unparse(node)})"
+        case ast.Tuple(elts=elements) | ast.Set(elts=elements):
+            return f"jnp.array({ast.unparse(ast.List(elements, ast.Load()))})"
+        case ast.Starred():
+            return f"jnp.array({ast.unparse(ast.List([node], ast.Load()))})"
+    return ast.unparse(node)
+
+
 def condition(node: ast.AST) -> str:
     """A condition on arrays: `and`, `or`, `not`, chains of comparisons and `in` as operations on elements."""
     match node:
         case ast.BoolOp(op=op, values=values):
-            return (" & " if isinstance(op, ast.And) else " | ").join(map(_operand, values))
+            if all(map(_is_truth, values)):
+                return (" & " if isinstance(op, ast.And) else " | ").join(map(_operand, values))
+            name = "logical_and" if isinstance(op, ast.And) else "logical_or"
+            return functools.reduce(lambda one, two: f"jnp.{name}({one}, {two})", map(condition, values))
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return f"~{_operand(operand)}"
+            return f"~{_operand(operand)}" if _is_truth(operand) else f"jnp.logical_not({condition(operand)})"
         case ast.Compare(left=left, ops=[ast.In()], comparators=[right]):
-            return f"({ast.unparse(right)} == {ast.unparse(left)}).any()"
+            return f"({_as_array(right)} == {ast.unparse(left)}).any()"
         case ast.Compare(left=left, ops=[ast.NotIn()], comparators=[right]):
-            return f"({ast.unparse(right)} != {ast.unparse(left)}).all()"
+            return f"({_as_array(right)} != {ast.unparse(left)}).all()"
         case ast.Compare(left=left, ops=ops, comparators=others) if len(ops) > 1:
             sides = [left, *others]
             pairs = [ast.Compare(a, [op], [b]) for a, op, b in zip(sides, ops, others)]
@@ -210,7 +278,26 @@ _MATH = {"fabs": "abs", "pow": "power", "asin": "arcsin", "acos": "arccos", "ata
          "fmod": "fmod", "dist": "linalg.norm", "fsum": "sum"}  # fmt: skip
 
 
+def _is_kept(path: list[ast.AST]) -> bool:
+    """Whether a value goes into a container or an attribute, where a tracer would outlive its trace."""
+    for node in path:
+        match node:
+            case ast.Call(
+                func=ast.Attribute(
+                    value=ast.Name() | ast.Attribute(), attr="append" | "add" | "insert" | "extend" | "update"
+                )
+            ):
+                return True
+            case ast.Assign(targets=targets):
+                return not all(isinstance(target, ast.Name | ast.Tuple) for target in targets)
+            case ast.stmt():
+                return False
+    return False
+
+
 def _number(path: list[ast.AST]) -> Rewrite | None:
+    if _is_kept(path):
+        return None
     for node in path:
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id="math"), attr=name), args=args):
@@ -244,7 +331,10 @@ def _numpy_name(function: ast.Attribute) -> str | None:
 # Indices and assignments ---------------------------------------------------------------------------------------------
 
 
-def _indexed(path: list[ast.AST]) -> tuple[ast.Subscript, ast.AST | None, ast.AST | None] | None:
+_Indexed = tuple[ast.Subscript, ast.AST | None, ast.AST | None]
+
+
+def _indexed(path: list[ast.AST]) -> _Indexed | None:
     """The innermost x[…], and the two nodes around it."""
     for at, node in enumerate(path):
         if isinstance(node, ast.Subscript):
@@ -265,9 +355,15 @@ def _slice(path: list[ast.AST]) -> Rewrite | None:
         return None
     match index:
         case [ast.Slice(lower=None, upper=ast.expr() as upper)]:
-            return Rewrite(node, f"jnp.where(jnp.arange({array}.shape[0]) < {ast.unparse(upper)}, {array}, 0)")
+            mask = f"jnp.arange({{}}.shape[0]) < {_braced(upper)}"
         case [ast.Slice(lower=ast.expr() as lower, upper=None)]:
-            return Rewrite(node, f"jnp.where(jnp.arange({array}.shape[0]) >= {ast.unparse(lower)}, {array}, 0)")
+            mask = f"jnp.arange({{}}.shape[0]) >= {_braced(lower)}"
+        case _:
+            mask = ""
+    if _is_at(node.value):
+        return _updated(found, mask) if mask else None
+    if mask:
+        return _masked(found, mask, sure=False)._replace(of_one_rank=(1, node.value))
     for at, one in moving.items():
         size, axis = _length(one), _axis(index, at)
         if size is None or axis is None or one.lower is None:
@@ -278,6 +374,53 @@ def _slice(path: list[ast.AST]) -> Rewrite | None:
     if all(ast.unparse(one) in (":", "...") for one in rest):
         return Rewrite(node, array)
     return Rewrite(node, f"{array}[{', '.join(map(ast.unparse, rest))}]")
+
+
+def _masked(found: _Indexed, mask: str, sure: bool) -> Rewrite:
+    """x[mask] where what is left out changes nothing in what is made of it; else 0 stands for it, which the code may not mean.
+    `mask` has {} for the array, and is `sure` if it has the array's shape."""
+    node, above, call = found
+    array = ast.unparse(node.value)
+    mask = mask.format(array)
+    match above, call:
+        case ast.Attribute(attr=name), ast.Call(args=[], keywords=[]) as whole:
+            pass
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="jnp"), attr=name), args=[_], keywords=[]) as whole, _:
+            pass
+        case _:
+            return Rewrite(node, f"jnp.where({mask}, {array}, 0)", sure=False)
+    if name in _NEUTRAL:
+        sure = sure and name in ("sum", "prod")  # an infinity makes floats of integers
+        return Rewrite(whole, f"jnp.where({mask}, {array}, {_NEUTRAL[name]}).{name}()", sure=sure)
+    if name in _WITH_WHERE:
+        return Rewrite(whole, f"jnp.{name}({array}, where={mask})", sure=sure)
+    return Rewrite(node, f"jnp.where({mask}, {array}, 0)", sure=False)
+
+
+_NEUTRAL = {"sum": "0", "prod": "1", "max": "-jnp.inf", "min": "jnp.inf"}
+_WITH_WHERE = {"mean", "std", "var", "any", "all"}
+
+
+def _braced(node: ast.AST) -> str:
+    """The text of an expression as part of a format."""
+    return condition(node).replace("{", "{{").replace("}", "}}")
+
+
+def _is_at(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "at"
+
+
+def _updated(found: _Indexed, mask: str) -> Rewrite | None:
+    """`x.at[…].set(y)` where the index is a mask: `jnp.where`."""
+    where, method, call = found[0].value, found[1], found[2]
+    assert isinstance(where, ast.Attribute)
+    array = ast.unparse(where.value)
+    match method, call:
+        case ast.Attribute(attr="set" | "add" as name), ast.Call(args=[value], keywords=[]):
+            new = ast.unparse(value if name == "set" else ast.BinOp(where.value, ast.Add(), value))
+            text = f"jnp.where({mask.format(array)}, {new}, {array})"
+            return Rewrite(call, text, sure=False, of_one_rank=(1, where.value))
+    return None
 
 
 def _is_fixed(one: ast.Slice) -> bool:
@@ -338,24 +481,26 @@ def _polynomial(node: ast.expr) -> _Polynomial:
     return {(text if isinstance(node, ast.Name | ast.Attribute | ast.Subscript | ast.Call) else f"({text})",): 1}
 
 
-_WITH_WHERE = {"mean", "std", "var", "any", "all"}
-
-
 def _mask(path: list[ast.AST]) -> Rewrite | None:
     found = _indexed(path)
-    if found is None:
-        return None
-    node, method, call = found
-    array, mask = ast.unparse(node.value), condition(node.slice)
-    match method, call:
-        case ast.Attribute(attr=name), ast.Call() if name in ("sum", "prod"):
-            return Rewrite(call, f"jnp.where({mask}, {array}, {1 if name == 'prod' else 0}).{name}()")
-        case ast.Attribute(attr=name), ast.Call() if name in _WITH_WHERE:
-            return Rewrite(call, f"jnp.{name}({array}, where={mask})")
-        case ast.Attribute(attr="max" | "min" as name), ast.Call():
-            worst = "-jnp.inf" if name == "max" else "jnp.inf"
-            return Rewrite(call, f"jnp.where({mask}, {array}, {worst}).{name}()")
-    return Rewrite(node, f"jnp.where({mask}, {array}, 0)")
+    if found is None or _is_at(found[0].value):
+        return None  # a mask is a valid index of an update
+    node = found[0]
+    sure = _compares(node.slice, node.value)
+    return _masked(found, _braced(node.slice), sure)._replace(of_one_rank=None if sure else (node.slice, node.value))
+
+
+def _compares(mask: ast.expr, array: ast.expr) -> bool:
+    """Whether a mask compares the elements of the array that it chooses from, and so has its shape."""
+    match mask:
+        case ast.Compare(left=left, ops=[_], comparators=[right]):
+            sides = [(left, right), (right, left)]
+            return any(
+                ast.unparse(a) == ast.unparse(array) and isinstance(b, ast.Constant | ast.UnaryOp) for a, b in sides
+            )
+        case ast.UnaryOp(op=ast.Invert(), operand=operand):
+            return _compares(operand, array)
+    return False
 
 
 _UPDATES = {

@@ -13,6 +13,7 @@ from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic, distinct
 from ..silencing import heard
 from . import branching, functions, host, keys, outside, shapes, side_effects, timing, updates
+from .proving import proved
 
 
 OfEvents = Callable[[Event, Walk], Iterator[Diagnostic]]
@@ -34,7 +35,8 @@ def look(text: str, file: str, cells: Sequence[Cell] = (), known: Names | None =
     """The sharp bits in a program's text, in its order; none where it is not valid Python. `cells` are its cells, if it is a
     notebook, `known` the imports of cells before it."""
     try:
-        return _look(Code(text, file, cells, known))
+        code = Code(text, file, cells, known)
+        return proved(_look(code), code, _look)
     except (SyntaxError, ValueError, RecursionError):
         return []
 

@@ -19,7 +19,7 @@ def rewriting(code: Code, node: ast.AST, asked: str, otherwise: str) -> Fix:
     found = rewritten([node, *code.around(node)], asked)
     if found is None:
         return Fix(otherwise)
-    if not found.whole or not hasattr(found.node, "lineno"):
+    if not found.is_edit:
         return Fix(f"Write `{found.text}`.")
     return replacing(code, found.node, found.text)
 

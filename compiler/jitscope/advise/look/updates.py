@@ -17,7 +17,7 @@ def assignments(event: Event, walk: Walk) -> Iterator[Diagnostic]:
     node, code = event.node, walk.code
     if event.what != "store" or not isinstance(node, ast.Subscript):
         return
-    by_name = isinstance(getattr(node.slice, "value", None), str)
+    by_name = isinstance(getattr(node.slice, "value", None), str) or _is_key(node, walk)
     if getattr(node.slice, "value", None) is ... or "new_ref" in code.text:
         return  # a Ref, which can be changed
     argument = event.kind is Kind.TREE and event.region.abstract and not by_name and _is_argument(node.value, event)
@@ -25,6 +25,16 @@ def assignments(event: Event, walk: Walk) -> Iterator[Diagnostic]:
         message = f"arrays cannot be changed in place, and `{short(code, node.value)}` is one."
         fix = rewriting(code, node, "assignment", "x = x.at[index].set(value) gives a new array with the change.")
         yield diagnostic(code, "item-assignment", node, message, fix)
+
+
+def _is_key(node: ast.Subscript, walk: Walk) -> bool:
+    """Whether the index is what a loop over the same object gives: its keys, not positions."""
+    for one in walk.code.around(node):
+        if isinstance(one, ast.For) and ast.unparse(node.slice) in map(ast.unparse, ast.walk(one.target)):
+            looped = one.iter.func if isinstance(one.iter, ast.Call) else one.iter
+            looped = looped.value if isinstance(looped, ast.Attribute) and looped.attr in ("keys", "items") else looped
+            return ast.unparse(looped) == ast.unparse(node.value)
+    return False
 
 
 def _is_argument(node: ast.expr, event: Event) -> bool:

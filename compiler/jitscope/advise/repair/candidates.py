@@ -12,6 +12,7 @@ from ...core import advice
 from ..code.text import Code
 from ..diagnostic import Edit, Span
 from . import statements
+from .ranks import same_rank
 
 
 class Candidate(NamedTuple):
@@ -30,12 +31,18 @@ _KINDS = {
 
 
 def candidates(
-    known: str, code: Code, path: list[ast.AST], given: Mapping[str, Any], library: str = "jitscope"
+    known: str,
+    code: Code,
+    path: list[ast.AST],
+    given: Mapping[str, Any],
+    values: Mapping[str, Any],
+    library: str = "jitscope",
 ) -> Iterator[Candidate]:
     """Rewrites for the sharp bit `known` at the nodes of `path` (the innermost first). `given` are the names that code at the
-    place may use: the `library` that it is written for is called by the names it has there."""
+    place may use: the `library` that it is written for is called by the names it has there. `values` are those of the function's
+    own names."""
     called = _Library(given, library)
-    for candidate in _all(known, code, path):
+    for candidate in _all(known, code, path, values):
         text = called.named(candidate[1])
         if text is not None:
             words, _, node, last = candidate
@@ -47,12 +54,14 @@ def candidates(
             yield Candidate(words, (Edit(span, text.replace("\n", "\n" + indent)),))
 
 
-def _all(known: str, code: Code, path: list[ast.AST]) -> Iterator[tuple[str, str, Any, Any]]:
+def _all(known: str, code: Code, path: list[ast.AST], values: Mapping[str, Any]) -> Iterator[tuple[str, str, Any, Any]]:
     """(words, text, the node it replaces, the last node it replaces if there are more)."""
     block = next((n for n in path if isinstance(n, ast.stmt)), None)
     for asked in _KINDS.get(known, ()):
         found = advice.rewritten(path, asked)
         if found is None or not found.whole or not hasattr(found.node, "lineno"):
+            continue
+        if found.of_one_rank is not None and not same_rank(*found.of_one_rank, values):
             continue
         last = None
         if isinstance(found.node, ast.If) and found.text.startswith("return ") and not found.node.orelse:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from types import FunctionType, ModuleType
+from types import FunctionType, ModuleType, TracebackType
 from typing import Any
 
 from ... import jaxwatch
@@ -51,7 +51,8 @@ def repaired(error: BaseException, known: str, where: Position) -> list[Fix]:
     quiet = not _does_more(code, own, traces)
     made = list(_static(known, code, traces[-1], quiet))
     library = "jitscope" if traces[-1].again is None else "jax"
-    for one in candidates(known, code, own, given, library) if functions else ():
+    values = {**given, **_locals(error, where)}
+    for one in candidates(known, code, own, given, values, library) if functions else ():
         checked = _try(one, code, functions, traces[-1], where) if quiet else ""
         if checked or not quiet:
             found.append(Fix(one.text + ("" if quiet else _UNTRIED), one.edits, checked))
@@ -137,17 +138,25 @@ def _try(one: Candidate, code: Code, functions: Sequence[FunctionType], trace: U
 
 def _later(error: Exception, one: Candidate, where: Position) -> str:
     """Whether the trace went on beyond the rewritten lines before it failed."""
-    lines = [line for frame, line in _frames(error) if frame == where.file]
+    lines = [one.tb_lineno for one in _frames(error) if one.tb_frame.f_code.co_filename == where.file]
     edit = one.edits[0]
     grown = edit.text.count("\n") - (edit.span.end_line - edit.span.line)
     last = edit.span.end_line + grown
     return _FURTHER.format(lines[-1] - grown) if lines and lines[-1] > last else ""
 
 
-def _frames(error: BaseException) -> Iterator[tuple[str, int]]:
+def _locals(error: BaseException, where: Position) -> Mapping[str, Any]:
+    """The names of the function that was at a position when the error arose, and their values."""
+    for one in _frames(error):
+        if (one.tb_frame.f_code.co_filename, one.tb_lineno) == (where.file, where.line):
+            return one.tb_frame.f_locals
+    return {}
+
+
+def _frames(error: BaseException) -> Iterator[TracebackType]:
     traceback = error.__traceback__
     while traceback is not None:
-        yield traceback.tb_frame.f_code.co_filename, traceback.tb_lineno
+        yield traceback
         traceback = traceback.tb_next
 
 

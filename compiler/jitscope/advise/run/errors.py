@@ -114,7 +114,8 @@ def _fix(known: str, where: Position, otherwise: str) -> Fix:
         code = Code("".join(source.lines_of(where.file)), where.file)
     except (SyntaxError, ValueError, RecursionError):
         return Fix(otherwise)
-    edits = (Edit(code.span(found.node), found.text),) if names_known(code, found.text) else ()
+    sure = found.is_edit and names_known(code, found.text)
+    edits = (Edit(code.span(found.node), found.text),) if sure else ()
     return Fix(f"Write `{found.text}`.", edits)
 
 
