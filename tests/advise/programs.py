@@ -21,7 +21,7 @@ import jitscope.numpy as jnp
 from jitscope import lax
 import numpy as np
 """
-_IMPORTS = re.compile(r"^(?:import|from) jitscope\b|import .*\bjitscope\b", re.MULTILINE)
+_IMPORTS = re.compile(r"^(?:import|from) (?:jitscope|jax)\b|import .*\b(?:jitscope|jax)\b", re.MULTILINE)
 _NEXT = "\0"
 CASES = Path(__file__).parent / "cases"
 
@@ -36,6 +36,11 @@ class Program(NamedTuple):
     raises: bool
     late: bool
     cells: tuple[str, ...] = ()
+
+    @property
+    def apart(self) -> bool:
+        """Whether it needs a process in which nothing has run: a notebook, and what sets the number of devices."""
+        return bool(self.cells) or "num_cpu_devices" in self.text
 
     def checked(self) -> Checked:
         """The program as `jitscope check` reads it."""

@@ -22,7 +22,7 @@ from tests.advise.programs import HEADER, Program, programs
 
 @pytest.mark.parametrize(
     "program",
-    [pytest.param(p, id=p.name) for p in programs() if not p.cells],
+    [pytest.param(p, id=p.name) for p in programs() if not p.apart],
 )
 def test_a_run_finds_what_is_due_and_edits_mend_it(program: Program, tmp_path: Path) -> None:
     file = program.write(tmp_path)
@@ -63,33 +63,18 @@ def results(text: str) -> list[Any]:
     return scope["results"]
 
 
-def test_runs_of_notebooks_find_what_is_due(tmp_path: Path) -> None:
-    """All in one command, which forgets one before it runs the next."""
-    books = {str(program.write(tmp_path)): program for program in programs() if program.cells}
-    found: dict[str, set[tuple[str, int]]] = {file: set() for file in books}
-    for one in json.loads(command("--run", "--json", *books).stdout)["diagnostics"]:
-        found[one["file"]].add((one["id"], books[one["file"]].line(one["cell"], one["line"])))
-    assert found == {file: program.wanted for file, program in books.items()}
+def test_programs_that_need_a_process_find_what_is_due(tmp_path: Path) -> None:
+    """All in one command, which forgets one before it runs the next; the devices are there from the first on."""
+    apart = sorted((program for program in programs() if program.apart), key=lambda one: bool(one.cells))
+    files = {str(program.write(tmp_path)): program for program in apart}
+    found: dict[str, set[tuple[str, int]]] = {file: set() for file in files}
+    for one in json.loads(command("--run", "--json", *files).stdout)["diagnostics"]:
+        found[one["file"]].add((one["id"], files[one["file"]].line(one["cell"], one["line"])))
+    assert found == {file: program.wanted for file, program in files.items()}
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "jitscope", "check", *arguments], capture_output=True, text=True)
-
-
-def test_a_program_for_another_device(tmp_path: Path) -> None:
-    """Several devices are there only when the process begins with them."""
-    file = tmp_path / "devices.py"
-    lines = [
-        'jax.config.update("num_cpu_devices", 2)',
-        "f = jax.jit(lambda x: x * 2)",
-        "for device in jax.devices():",
-        "    f(jax.device_put(jnp.ones(3), device))",
-    ]
-    file.write_text(HEADER + "\n".join(lines) + "\n")
-    out = command("--run", "--json", str(file))
-    found = json.loads(out.stdout)["diagnostics"]
-    assert [(one["id"], one["line"]) for one in found] == [("recompile-device", 8)]
-    assert "the device changed: cpu:0 → cpu:1" in found[0]["message"] and "device_put" in found[0]["fix"]
 
 
 TEXT = (

@@ -158,7 +158,7 @@ class Walk:
                 self._tell("drop", value, kind, region)
             case ast.If(test=test, body=body, orelse=orelse):
                 self._truth(test, scope, region)
-                self._branches([body, orelse], scope, region, results)
+                self._branches([[] if self._is_never(test, scope, region) else body, orelse], scope, region, results)
             case ast.While(test=test, body=body, orelse=orelse):
                 self._truth(test, scope, region)
                 self._branches([body, []], scope, region, results)
@@ -290,7 +290,8 @@ class Walk:
                 return self._compare(node, scope, region)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 self._truth(test, scope, region, node)
-                return joined([self.value(body, scope, region), self.value(orelse, scope, region)])
+                arms = [orelse] if self._is_never(test, scope, region) else [body, orelse]
+                return joined([self.value(arm, scope, region) for arm in arms])
             case ast.Subscript(value=base, slice=index):
                 kind, inner = self.value(base, scope, region), self._index_kinds(index, scope, region)
                 self._tell("index", node, kind, region, inner=inner)
@@ -389,6 +390,20 @@ class Walk:
         if not (isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)):
             last = test.values[-1] if isinstance(test, ast.BoolOp) else test
             self._tell("truth", last if around is None or isinstance(around, ast.IfExp) else around, kind, region)
+
+    def _is_never(self, test: ast.expr, scope: Scope, region: Region) -> bool:
+        """Whether a test asks a traced value for a type that no tracer has."""
+        match test:
+            case ast.Call(func=ast.Name(id="isinstance"), args=[value, classes]):
+                named = classes.elts if isinstance(classes, ast.Tuple) else [classes]
+            case ast.Compare(
+                left=ast.Call(func=ast.Name(id="type"), args=[value]), ops=[ast.Is() | ast.Eq()], comparators=named
+            ):
+                pass
+            case _:
+                return False
+        names = [self.code.names.dotted(one) or getattr(one, "id", "") for one in named]
+        return all(name in VALUE_TYPES for name in names) and self.value(value, scope, region).is_traced
 
     def _index_kinds(self, index: ast.expr, scope: Scope, region: Region) -> list[Kind]:
         parts = index.elts if isinstance(index, ast.Tuple) else [index]
@@ -532,6 +547,10 @@ def _is_container(node: ast.expr) -> bool:
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
             return name in ("list", "dict", "set", "deque", "defaultdict", "OrderedDict", "Counter")
     return False
+
+
+VALUE_TYPES = {"float", "int", "complex", "bool", "numpy.ndarray", "numpy.generic", "numpy.float32", "numpy.float64"}
+"""Types of values, which tracers do not have."""
 
 
 def _mask(kind: Kind) -> Kind:

@@ -12,7 +12,7 @@ from ..code.text import Cell, Code
 from ..code.walk import Event, Walk
 from ..diagnostic import Diagnostic, distinct
 from ..silencing import heard
-from . import branching, functions, host, keys, outside, shapes, side_effects, timing, updates
+from . import branching, buffers, functions, host, keys, outside, shapes, side_effects, timing, updates
 from .proving import proved
 
 
@@ -26,7 +26,7 @@ OF_EVENTS: tuple[OfEvents, ...] = (
 )  # fmt: skip
 OF_PROGRAMS: tuple[OfPrograms, ...] = (
     functions.made_in_loops, functions.unhashable, functions.methods, functions.integers, keys.used_twice,
-    keys.not_threaded, outside.stale, side_effects.raises_in_branches, outside.donated, outside.overwritten, timing.clocks,
+    keys.not_threaded, outside.stale, side_effects.raises_in_branches, outside.donated, buffers.overwritten, timing.clocks,
     updates.rebound,
 )  # fmt: skip
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ..code.functions import parameters
 from ..code.text import Function
 from ..code.values import Kind
-from ..code.walk import Event, Walk
+from ..code.walk import VALUE_TYPES, Event, Walk
 from ..diagnostic import Diagnostic, Fix
 from .making import diagnostic, rewriting, short
 
@@ -136,14 +136,11 @@ def _exact_type(event: Event, walk: Walk) -> Iterator[Diagnostic]:
             event.inner[0].is_traced and event.region.traced
         ):
             named = walk.code.names.dotted(other) or getattr(other, "id", "")
-            if named in _CLASSES:
+            if named in VALUE_TYPES:
                 value = short(walk.code, event.node.args[0])
                 message = f"`{short(walk.code, above)}` is False while tracing, whatever was passed: `{value}` is a tracer there."
                 fix = Fix(f"Look at {value}.dtype or {value}.ndim, or decide before the traced function is called.")
                 yield diagnostic(walk.code, "isinstance-on-tracer", above, message, fix)
-
-
-_CLASSES = {"float", "int", "complex", "bool", "numpy.ndarray", "numpy.generic", "numpy.float32", "numpy.float64"}
 
 
 def types(event: Event, walk: Walk) -> Iterator[Diagnostic]:
@@ -157,7 +154,7 @@ def types(event: Event, walk: Walk) -> Iterator[Diagnostic]:
         return
     classes = node.args[1].elts if isinstance(node.args[1], ast.Tuple) else [node.args[1]]
     named = [code.names.dotted(one) or getattr(one, "id", "") for one in classes]
-    if named and all(name in _CLASSES for name in named):
+    if named and all(name in VALUE_TYPES for name in named):
         value = short(code, node.args[0])
         message = f"`{short(code, node)}` is False while tracing, whatever was passed: `{value}` is a tracer there."
         fix = Fix(f"Look at {value}.dtype or {value}.ndim, or decide before the traced function is called.")

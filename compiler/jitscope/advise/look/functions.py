@@ -63,8 +63,14 @@ def _is_new(node: ast.expr, walk: Walk) -> bool:
 
 
 def _is_kept(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
-    """`step = step or jit(…)`, `cache[key] = jit(…)`, `self.step = jit(…)`, `return jit(…)` keep what they make."""
+    """`step = step or jit(…)`, `cache[key] = jit(…)`, `self.step = jit(…)`, `return jit(…)`, `steps.append(jit(…))` and
+    `[jit(…) for …]` keep what they make."""
     above = parents.get(node)
+    match above:
+        case ast.ListComp(elt=one) | ast.GeneratorExp(elt=one) | ast.SetComp(elt=one) | ast.DictComp(value=one):
+            return one is node
+        case ast.Call(func=ast.Attribute(attr="append" | "add" | "setdefault" | "insert")):
+            return node in above.args
     return (
         isinstance(above, ast.Assign) and any(isinstance(t, ast.Subscript | ast.Attribute) for t in above.targets)
     ) or isinstance(above, ast.Return | ast.BoolOp)

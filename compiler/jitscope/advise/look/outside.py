@@ -1,5 +1,4 @@
-"""What happens outside of compiled functions, between their calls: values they captured change, arrays they took are used again,
-buffers they read are written to."""
+"""What happens outside of compiled functions, between their calls: values they captured change, arrays they took are used again."""
 
 from __future__ import annotations
 
@@ -200,7 +199,7 @@ def _donated_names(call: ast.Call, traced: Traced) -> Iterator[str]:
 def _next_reader(call: ast.Call, name: str, code: Code) -> ast.Name | None:
     """Where a name is read next in the block of a call, if nothing gives it a new value before."""
     statement = code.statement_around(call)
-    block = _block_of(statement, code)
+    block = block_of(statement, code)
     if statement is None or statement not in block:
         return None
     if _stores(statement, name):
@@ -231,65 +230,11 @@ def _stores(node: ast.AST, name: str) -> bool:
     )
 
 
-def _block_of(statement: ast.stmt | None, code: Code) -> list[ast.stmt]:
+def block_of(statement: ast.stmt | None, code: Code) -> list[ast.stmt]:
+    """The statements among which one stands."""
     above = code.parents.get(statement) if statement is not None else None
     for field in ("body", "orelse", "finalbody"):
         block = getattr(above, field, None)
         if isinstance(block, list) and statement in block:
             return block
     return []
-
-
-def overwritten(walk: Walk) -> Iterator[Diagnostic]:
-    """numpy-alias-race: a loop that fills a NumPy buffer and hands it to a compiled function, without waiting. (jitscope copies
-    such arguments before the call returns; jax may read them later.)"""
-    code = walk.code
-    if not _imports_jax(code):
-        return
-    for loop in code.nodes:
-        if not isinstance(loop, ast.For | ast.While):
-            continue
-        written = {
-            node.value.id: node
-            for node in ast.walk(loop)
-            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name)
-        }
-        for name, store in written.items():
-            if not _is_buffer(name, loop, code) or "block_until_ready" in ast.dump(loop):
-                continue
-            if any(_takes(call, name, walk) for call in ast.walk(loop) if isinstance(call, ast.Call)):
-                message = f"`{name}` is written to while the program of the last iteration may still read it."
-                yield diagnostic(
-                    code,
-                    "numpy-alias-race",
-                    store,
-                    message,
-                    Fix(f"Hand over a copy made now, {name}.copy(), or a fresh array."),
-                )
-
-
-def _imports_jax(code: Code) -> bool:
-    return any(
-        (isinstance(node, ast.Import) and any(a.name.split(".")[0] == "jax" for a in node.names))
-        or (isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "jax")
-        for node in code.nodes
-    )
-
-
-def _is_buffer(name: str, loop: ast.AST, code: Code) -> bool:
-    """Whether a name was given an array of NumPy's outside of the loop."""
-    return any(
-        isinstance(node, ast.Assign)
-        and isinstance(node.value, ast.Call)
-        and code.names.dotted(node.value.func) in ("numpy.empty", "numpy.zeros", "numpy.ones", "numpy.full")
-        and any(isinstance(t, ast.Name) and t.id == name for t in node.targets)
-        and loop not in code.around(node)
-        for node in code.nodes
-    )
-
-
-def _takes(call: ast.Call, name: str, walk: Walk) -> bool:
-    takes = walk.functions.compiled_at(call) is not None or walk.code.names.dotted(call.func) in (
-        "jax.numpy.asarray", "jax.numpy.array", "jax.device_put",
-    )  # fmt: skip
-    return takes and any(isinstance(a, ast.Name) and a.id == name for a in call.args)

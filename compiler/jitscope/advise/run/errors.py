@@ -145,7 +145,7 @@ def _kind(error: BaseException, frame: FrameType, where: Position) -> str:
         return "tracer-leak"
     if name == "KeyReuseError":
         return "key-reuse"
-    if isinstance(error, OverflowError) and "does not fit" in str(error):
+    if isinstance(error, OverflowError) and ("does not fit" in str(error) or "out of bounds for" in str(error)):
         return "x64-truncation"
     if name == "FloatingPointError":
         return "silent-nan"

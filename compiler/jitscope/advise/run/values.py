@@ -86,16 +86,25 @@ class _Values:
         for name in ("jaxpr", "fun", "call_jaxpr"):
             inner = eqn.params.get(name)
             if isinstance(inner, ClosedJaxpr) and len(inner.in_avals) == len(operands):
-                before, here = self.place, source.user_position(eqn.traceback)
-                self.place = before or (here if is_of_library(inner) else None)
-                outs = self.run(inner, operands)
-                self.place = before
+                outs = self.inside(eqn, inner, operands)
                 return outs if len(outs) == len(eqn.outvars) else None
         return None
 
+    def inside(self, eqn: JaxprEqn, inner: ClosedJaxpr, operands: Sequence[Any]) -> list[Any]:
+        """Run an inner program of an equation: a function of the user's has lines of its own, whoever calls it."""
+        before = self.place
+        if inner.jaxpr.debug.defined is not None:
+            self.place = None
+        elif is_of_library(inner):
+            self.place = before or source.user_position(eqn.traceback)
+        try:
+            return self.run(inner, operands)
+        finally:
+            self.place = before
+
     def in_cond(self, eqn: JaxprEqn, operands: Sequence[Any]) -> list[Any]:
         branches = eqn.params["branches"]
-        return self.run(branches[min(max(int(operands[0]), 0), len(branches) - 1)], operands[1:])
+        return self.inside(eqn, branches[min(max(int(operands[0]), 0), len(branches) - 1)], operands[1:])
 
     def in_scan(self, eqn: JaxprEqn, operands: Sequence[Any]) -> None:
         """The first iterations are looked at; the results are those of the whole loop."""
@@ -104,16 +113,16 @@ class _Values:
         carry, xs = list(operands[c : c + m]), operands[c + m :]
         order = range(params["length"])
         for i in (order[::-1] if params["reverse"] else order)[:MOST_ITERATIONS]:
-            carry = self.run(params["jaxpr"], [*operands[:c], *carry, *[x[i] for x in xs]])[:m]
+            carry = self.inside(eqn, params["jaxpr"], [*operands[:c], *carry, *[x[i] for x in xs]])[:m]
 
     def in_while(self, eqn: JaxprEqn, operands: Sequence[Any]) -> None:
         params = eqn.params
         c, b = params["cond_nconsts"], params["body_nconsts"]
         carry = list(operands[c + b :])
         for _ in range(MOST_ITERATIONS):
-            if not bool(self.run(params["cond_jaxpr"], [*operands[:c], *carry])[0]):
+            if not bool(self.inside(eqn, params["cond_jaxpr"], [*operands[:c], *carry])[0]):
                 return
-            carry = self.run(params["body_jaxpr"], [*operands[c : c + b], *carry])
+            carry = self.inside(eqn, params["body_jaxpr"], [*operands[c : c + b], *carry])
 
     def look(self, eqn: JaxprEqn, operands: Sequence[Any], results: Sequence[Any]) -> None:
         check = _CHECKS.get(eqn.primitive.name)

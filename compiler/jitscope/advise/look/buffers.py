@@ -1,0 +1,180 @@
+"""NumPy buffers that are written to while a compiled program may still read them. jitscope copies such arguments before a call
+returns; jax may read them later."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+
+from ..code.text import Code
+from ..code.walk import Walk
+from ..diagnostic import Diagnostic, Fix
+from .making import diagnostic
+from .outside import block_of
+
+
+def overwritten(walk: Walk) -> Iterator[Diagnostic]:
+    """numpy-alias-race: a buffer that a compiled function was given is written to, in the next pass of a loop or in a later line,
+    and nothing waits for the program."""
+    code = walk.code
+    if not _imports_jax(code):
+        return
+    told: set[tuple[str, ast.AST | None]] = set()
+    for name, write in sorted(_writes(code), key=lambda one: code.span(one[1])):
+        around = _around(write, code)
+        if not _is_buffer(name, around, code):
+            continue
+        loop = next((one for one in around if isinstance(one, ast.For | ast.While)), None)
+        if (name, loop) in told:
+            continue
+        if _in_next_pass(name, loop, walk) or _in_later_line(name, write, walk):
+            told.add((name, loop))
+            message = f"`{name}` is written to while a program that was given it may still read it."
+            fix = Fix(f"Hand over a copy made now, {name}.copy(), or a fresh array; or wait for the result before.")
+            yield diagnostic(code, "numpy-alias-race", write, message, fix)
+
+
+def _imports_jax(code: Code) -> bool:
+    return any(
+        (isinstance(node, ast.Import) and any(a.name.split(".")[0] == "jax" for a in node.names))
+        or (isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "jax")
+        for node in code.nodes
+    )
+
+
+def _around(node: ast.AST, code: Code) -> list[ast.AST]:
+    """The nodes around one, up to the function that it is in."""
+    found: list[ast.AST] = []
+    for one in code.around(node):
+        if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            break
+        found.append(one)
+    return found
+
+
+# --- the buffer --------------------------------------------------------------------------------------------------------------
+
+
+def _writes(code: Code) -> Iterator[tuple[str, ast.AST]]:
+    """What is changed in place, by its text, and the node that does it."""
+    for node in code.nodes:
+        match node:
+            case ast.Subscript(value=ast.Name() | ast.Attribute() as base, ctx=ast.Store()):
+                yield ast.unparse(base), node
+            case ast.AugAssign(target=ast.Name() | ast.Attribute() as base):
+                yield ast.unparse(base), node
+            case ast.Call(func=ast.Attribute(value=base, attr=name), args=args, keywords=keywords):
+                if name in _CHANGING:
+                    yield ast.unparse(base), node
+                if args and (name in _FILLING or code.names.dotted(node.func) in _OF_NUMPY):
+                    yield ast.unparse(args[0]), node
+                yield from ((ast.unparse(k.value), node) for k in keywords if k.arg == "out")
+
+
+_CHANGING = {"fill", "sort", "partition", "put", "itemset"}
+_FILLING = {"readinto", "recv_into", "shuffle"}
+_OF_NUMPY = {f"numpy.{name}" for name in ("copyto", "put", "place", "putmask", "put_along_axis", "fill_diagonal")}
+
+
+def _is_buffer(name: str, around: Sequence[ast.AST], code: Code) -> bool:
+    """Whether the only arrays that a name has are NumPy's, made outside of the loop that its write is in."""
+    loops = [one for one in around if isinstance(one, ast.For | ast.While)]
+    made = [
+        node
+        for node in code.nodes
+        if isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr) and _gives(node, name)
+    ]
+    return bool(made) and all(
+        isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr)
+        and isinstance(node.value, ast.Call)
+        and code.names.dotted(node.value.func).startswith("numpy.")
+        and not any(loop in code.around(node) for loop in loops)
+        for node in made
+    )
+
+
+def _gives(node: ast.AST, name: str) -> bool:
+    """Whether it is an assignment to a name."""
+    if not isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr):
+        return False
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    return any(ast.unparse(target) == name for target in targets)
+
+
+# --- who reads it ------------------------------------------------------------------------------------------------------------
+
+
+def _in_next_pass(name: str, loop: ast.AST | None, walk: Walk) -> bool:
+    readers = list(_readers(name, [loop], walk)) if loop is not None else []
+    return bool(readers) and not _waits([loop], readers, walk.code)
+
+
+def _in_later_line(name: str, write: ast.AST, walk: Walk) -> bool:
+    """Whether a statement before the write, in the same block, gives the buffer to a program."""
+    code = walk.code
+    statement = code.statement_around(write)
+    block = block_of(statement, code)
+    if statement is None or statement not in block:
+        return False
+    before = block[: block.index(statement)]
+    for at, one in enumerate(before):
+        readers = list(_readers(name, [one], walk))
+        if readers and not _waits(before[at:], readers, code):
+            return not any(_gives(node, name) for later in before[at:] for node in ast.walk(later))
+    return False
+
+
+def _readers(name: str, nodes: Iterable[ast.AST | None], walk: Walk) -> Iterator[ast.Call]:
+    """The calls that give a buffer, or a view of it, to a compiled function, or make an array of its memory."""
+    for node in nodes:
+        for call in ast.walk(node) if node is not None else ():
+            if isinstance(call, ast.Call) and any(
+                ast.unparse(one) == name
+                for given in (*call.args, *(k.value for k in call.keywords))
+                for one in _parts(given)
+            ):
+                dotted = walk.code.names.dotted(call.func)
+                if dotted in _OF_MEMORY or walk.functions.compiled_at(call) is not None:
+                    yield call
+
+
+_OF_MEMORY = {"jax.numpy.asarray", "jax.numpy.array", "jax.device_put"}
+
+
+def _parts(given: ast.expr) -> Iterator[ast.expr]:
+    """An argument, what is in its containers, and what its slices are views of."""
+    match given:
+        case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Dict(values=parts):
+            for part in parts:
+                yield from _parts(part)
+        case ast.Subscript(value=base, slice=ast.Slice()):
+            yield base
+        case _:
+            yield given
+
+
+def _waits(nodes: Iterable[ast.AST | None], readers: Sequence[ast.Call], code: Code) -> bool:
+    """Whether something waits for what the readers give: `float(y)`, `np.asarray(y)`, `y.block_until_ready()`."""
+    results = {ast.unparse(target) for call in readers for target in _targets(code.statement_around(call))}
+    for node in nodes:
+        for call in ast.walk(node) if node is not None else ():
+            if not isinstance(call, ast.Call):
+                continue
+            dotted = code.names.dotted(call.func)
+            attribute = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+            if attribute == "block_until_ready" or dotted in ("jax.block_until_ready", "jax.device_get"):
+                return True
+            plain = call.func.id if isinstance(call.func, ast.Name) else ""
+            if attribute in ("item", "tolist") or plain in _OF_VALUES or dotted.startswith("numpy."):
+                inside = list(ast.walk(call))
+                if any(one in readers or ast.unparse(one) in results for one in inside if isinstance(one, ast.expr)):
+                    return True
+    return False
+
+
+_OF_VALUES = {"float", "int", "bool", "print", "str", "repr"}
+
+
+def _targets(statement: ast.stmt | None) -> Iterator[ast.expr]:
+    for target in getattr(statement, "targets", [getattr(statement, "target", None)]):
+        yield from target.elts if isinstance(target, ast.Tuple | ast.List) else [target] if target is not None else []
