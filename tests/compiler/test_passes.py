@@ -44,14 +44,18 @@ def fates(document):
 
 
 def instructions(text):
-    """{computation: {name: (opcode, what follows it)}} of a dump."""
-    found, inside = {}, {}
+    """{computation: {name: (opcode, what follows it)}} of a dump, without computations that nobody calls any more."""
+    found, inside, asked = {}, {}, []
     for line in text.splitlines():
-        if header := re.match(r"(?:ENTRY )?%?([\w.\-]+) (?:\(.*\{|\{)$", line):
-            inside = found[header[1]] = {}
+        if header := re.match(r"(ENTRY )?%?([\w.\-]+) (?:\(.*\{|\{)$", line):
+            inside = found[header[2]] = {}
+            asked += [header[2]] if header[1] else []
         elif parts := re.match(r"  (?:ROOT )?%?([\w.\-]+) = (?:\(.*?\)|\S+) ([\w\-]+)\((.*)", line):
             inside[parts[1]] = parts[2], re.sub(r", (metadata|backend_config)=.*", "", parts[3])
-    return found
+    for name in asked:  # grows: what is called
+        said = {word for _, rest in found[name].values() for word in re.findall(r"[\w.\-]+", rest)}
+        asked += sorted(said & found.keys() - set(asked))
+    return {name: inside for name, inside in found.items() if name in asked}
 
 
 def dumps(told):
@@ -383,3 +387,22 @@ def test_from_a_line_to_its_passes_and_back(name):
         for path in {path for one in (*state["rows"], *nodes) for path in one["paths"]}:
             assert document["positions"][path]["line"] == written[path]
             assert code.co_firstlineno <= written[path] <= last
+
+
+def test_the_pass_that_fused_an_equation_is_one_that_fuses():
+    """A product is handed to the library though a bitcast of its name stays outside; and what a kernel that was merged with its equal
+    leaves behind was fused before that."""
+
+    def mixing(x, w):
+        q, k, v = (jnp.reshape(x @ each, (16, 4, 8)) for each in w)
+        return jnp.einsum("hqk,khd->qhd", jnp.tanh(jnp.einsum("qhd,khd->hqk", q, k)), v).sum()
+
+    row = row_of(jx.grad(mixing), np.ones((16, 32), np.float32), np.ones((3, 32, 32), np.float32))
+    document, jaxpr = passes_of(row), row.needed("closed").jaxpr
+    products = {f"e{n}": eqn.outvars[0].aval for n, eqn in enumerate(jaxpr.eqns) if eqn.primitive.name == "dot_general"}
+    flat = {path for path, aval in products.items() if aval.ndim == 2}
+    names = {p["state"]: p["name"] for p in document["passes"]}
+    by = {(fate["what"], names[fate["state"]]) for fate in document["fates"] if fate["what"] in ("fused", "library")}
+    assert by == {("fused", "fusion"), ("fused", "fusion-wrapper"), ("library", "dot-library-rewriter")}
+    to_library = {fate["path"] for fate in document["fates"] if fate["what"] == "library"}
+    assert len(flat) > 5 and flat <= to_library <= products.keys()

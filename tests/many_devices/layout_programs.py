@@ -18,6 +18,7 @@ from jitscope.core.errors import Unavailable
 from jitscope.observe import sharding_document
 from jitscope.sharding import AxisType, NamedSharding, PartitionSpec as P
 from jitscope_kernel import inspect
+from jitscope_kernel.nans import find_nan
 from jitscope_widgets import html, text
 from jitscope_widgets.schema import validate
 
@@ -109,5 +110,30 @@ def views() -> dict[str, Any]:
     return found
 
 
+def looping(x: Any) -> Any:
+    def step(carry: Any, row: Any) -> Any:
+        every = jx.shard_map(
+            lambda part: part + lax.psum(part.sum(), "data"), mesh=MESH, in_specs=P("data"), out_specs=P("data")
+        )
+        return jnp.tanh(every(carry)) + row.sum(), jnp.log(row - 20)
+
+    return lax.scan(step, x, x)
+
+
+def values() -> list[Any]:
+    """What the values of programs over several devices say, of arguments that lie in parts and of NumPy's: how many there are, how the
+    results compare with the compiled program's, and the line of the first NaN that a hunt finds."""
+    x, asked = np.arange(32, dtype=np.float32).reshape(8, 4), NamedSharding(MESH, P("data"))
+    found = []
+    for f, argument in [(jx.jit(looping), put(MESH, (8, 4), P("data"))), (jx.jit(looping, in_shardings=asked), x)]:
+        document = inspect(f)(argument).values.document
+        first = document["rows"][document["first_bad"]]
+        hunt = find_nan(f)(argument).document
+        where = [document["lines"][first["line"]]["text"], hunt["operation"]["position"]["text"]]
+        found.append([len(document["rows"]), document["differs"], first["label"], *map(str.strip, where)])
+    return found
+
+
 if __name__ == "__main__":
-    print(json.dumps({"arrays": {name: shown(name) for name in ARRAYS}, "inside": inside(), "views": views()}))
+    arrays = {name: shown(name) for name in ARRAYS}
+    print(json.dumps({"arrays": arrays, "inside": inside(), "views": views(), "values": values()}))

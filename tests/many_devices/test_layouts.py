@@ -74,3 +74,11 @@ def test_every_view_of_a_program_over_several_devices_says_something(said: dict[
     views = dict(said["views"])
     assert "runs on several devices" in views.pop("profile") and views.pop("run")
     assert views == {name: name for name in views} and len(views) == 6
+
+
+def test_values_of_a_program_over_several_devices_are_those_of_its_run(said: dict[str, Any]) -> None:
+    """Loops and parts of a mesh, on arguments that lie as the program takes them and on others."""
+    laid, given = said["values"]
+    assert laid == given and laid[0] >= 8
+    assert laid[1:3] == ["The results are those of the compiled program, bit by bit.", "log"]
+    assert laid[3] == laid[4] and "jnp.log(row - 20)" in laid[3]

@@ -55,8 +55,8 @@ def grid(picture: Document | None) -> str:
             boxes.append(f'<path d="{d}" fill="var(--bad)"><title>{what}</title></path>')
     low, high = figure(picture["low"]), figure(picture["high"])
     bad = "; red: NaN or Inf" if set(picture["cells"]) - set(_LEVELS) else ""
-    label = f"Picture of the array: {picture['folded']}; light {low}, dark {high}{bad}"
-    words = (rows * side + 14, f"light {low}, dark {high}{bad}")
+    label = f"Picture of the array: {picture['folded']}; faint {low}, strong {high}{bad}"
+    words = (rows * side + 14, f"faint {low}, strong {high}{bad}")
     drawn = _picture(max(columns * side, 320), rows * side + 20, label, "".join(boxes), words)
     return f'{drawn}<p class="dim">{escape(picture["folded"])}</p>'
 

@@ -38,10 +38,10 @@ class Given:
 class Takes:
     """What a program takes, remembered without keeping it: which of the call's arguments, and its captured arrays weakly."""
 
-    __slots__ = ("_donated", "_hidden", "_kept")
+    __slots__ = ("_donated", "_hidden", "_kept", "_place")
 
     def __init__(self, program: Program):
-        self._kept, self._donated = list(program.kept), list(program.donated)
+        self._kept, self._donated, self._place = list(program.kept), list(program.donated), program.executable.device
         self._hidden = [weakref.ref(buf) for buf in program.hidden]
 
     @property
@@ -63,7 +63,26 @@ class Takes:
         bufs = [a.buf for a in arrays]
         for i in self._donated:
             bufs[i] = _copied(bufs[i])
-        return [*hidden, *[bufs[i] for i in self._kept]]
+        return laid_out([*hidden, *[bufs[i] for i in self._kept]], self._place)
+
+    def placed(self, arrays: Sequence[Array]) -> list[Array]:
+        """The arguments of a call, those that it takes as they lie then."""
+        found = list(arrays)
+        if type(self._place) is client.Spread:
+            bufs = laid_out([found[i].buf for i in self._kept], self._place, len(self._hidden))
+            for i, buf in zip(self._kept, bufs):
+                found[i] = Array(buf, found[i].aval)
+        return found
+
+
+def laid_out(bufs: list[Any], place: Any, first: int = 0) -> list[Any]:
+    """Buffers as an executable at this place takes them, from its parameter `first` on: over several devices, in its layouts. (Of
+    others jaxlib ends the process.)"""
+    if type(place) is not client.Spread:
+        return bufs
+    from ..xla.resharding import in_layout
+
+    return [in_layout(buf, at) for buf, at in zip(bufs, place.ins[first:], strict=True)]
 
 
 def _copied(buf: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..backend.array import Array, array_from_numpy
-from ..backend.given import Given
+from ..backend.given import Given, laid_out
 from ..core import dtypes
 from ..core.avals import ShapedArray, physical
 from ..core.errors import Unavailable
@@ -58,13 +58,7 @@ def rerun_of(row: Row, given: Given | None = None) -> Rerun:
         raise Unavailable(
             f"{row.function} calls Python functions, which may have effects: it is not run again to be measured"
         )
-    make, on = _arguments(row, given or row.given)
-    place = getattr(entry.executable, "device", None)
-    if type(place) is not client.Spread:
-        return Rerun(entry, make, on)
-    from ..xla.resharding import in_layout  # of several devices
-
-    return Rerun(entry, lambda: [in_layout(buf, at) for buf, at in zip(make(), place.ins)], on)
+    return Rerun(entry, *_arguments(row, given or row.given))
 
 
 def _arguments(row: Row, given: Given | None) -> tuple[Callable[[], list[Any]], str]:
@@ -80,8 +74,8 @@ def _arguments(row: Row, given: Given | None) -> tuple[Callable[[], list[Any]], 
     made = "stand-ins, random numbers of the same shapes: the arguments of the call are gone"
     if row.library:
         return row.entry.stand_ins, made
-    avals = row.entry.argument_avals
-    return lambda: [_random(aval).buf for aval in avals], made
+    avals, place = row.entry.argument_avals, row.entry.executable.device
+    return lambda: laid_out([_random(aval).buf for aval in avals], place), made
 
 
 def _random(aval: ShapedArray) -> Array:

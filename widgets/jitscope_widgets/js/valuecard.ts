@@ -63,7 +63,7 @@ export function arrayPicture(picture: NonNullable<ValueDetail["picture"]>): HTML
   const of = new Map<string, string>();
   [...cells].forEach((cell, n) => of.set(cell, `${of.get(cell) ?? ""}M${(n % columns) * side},${Math.floor(n / columns) * side}h${side}v${side}h${-side}z`));
   const bad = [...of.keys()].some((cell) => !LEVELS.includes(cell));
-  const label = `Picture of the array: ${folded}; from ${figure(low)}, light, to ${figure(high)}, dark${bad ? "; crossed: NaN or Inf" : ""}`;
+  const label = `Picture of the array: ${folded}; from ${figure(low)}, faint, to ${figure(high)}, strong${bad ? "; crossed: NaN or Inf" : ""}`;
   const paths = [...of].map(([cell, d]) => {
     const level = LEVELS.indexOf(cell);
     return level < 0 ? s("path", { d, class: "jitscope-value-bad" }, s("title", {}, cell === "n" ? "NaN" : "Inf")) : s("path", { d, class: "jitscope-value-cell", "fill-opacity": 0.04 + (0.96 * level) / 15 });
@@ -78,7 +78,7 @@ export function arrayPicture(picture: NonNullable<ValueDetail["picture"]>): HTML
     "figure",
     { class: "jitscope-value-figure" },
     svg,
-    h("figcaption", {}, h("span", {}, `light ${figure(low)}`), h("span", {}, `dark ${figure(high)}`), bad ? h("span", {}, "✕ NaN or Inf") : null),
+    h("figcaption", {}, h("span", {}, `faint ${figure(low)}`), h("span", {}, `strong ${figure(high)}`), bad ? h("span", {}, "✕ NaN or Inf") : null),
     h("p", { class: "jitscope-muted" }, folded),
   );
 }

@@ -20,7 +20,7 @@ from ...ops.elementwise import and_p, eq_p, imag_p, is_finite_p, ne_p, not_p, or
 from ...ops.indexing import dynamic_slice_p
 from ...ops.linear import broadcast_in_dim_p, concatenate_p, reshape_p, select_n_p
 from ...ops.reduce import reduce_or_p
-from ..array import Array, to_array
+from ..array import Array, device_for, one_device, placed, to_array
 from ..compile import compile_jaxpr
 from ..watching import Test, infinities, nans
 from .flat import Flat
@@ -30,12 +30,20 @@ from .flat import Flat
 
 
 def run(closed: ClosedJaxpr, args: Sequence[Any]) -> list[Array]:
-    """The results of a program, compiled with the options of jit; no argument is donated."""
+    """The results of a program, compiled with the options of jit where its arguments lie; no argument is donated."""
     options = {"debug_nans": False, "debug_infs": False, "sharp_bits": False, "debug_key_reuse": False}
     with using(evaluation()), config.override(**options):
-        if "program" not in closed.derived:  # nobody else holds it
-            closed.derived["program"] = compile_jaxpr(closed)
-        return closed.derived["program"].run([to_array(x).buf for x in args])
+        device = None if one_device() else device_for(args)
+        arrays = [to_array(x) if device is None else placed(x, device) for x in args]
+        layouts = [] if device is None else [x.buf._sharding for x in arrays]
+        key = "program", device, *layouts
+        if key not in closed.derived:  # nobody else holds it
+            if device is not None:
+                from ..spreading import spread_for  # of several devices
+
+                device = spread_for(closed, layouts, device)
+            closed.derived[key] = compile_jaxpr(closed, device=device)
+        return closed.derived[key].run([x.buf for x in arrays])
 
 
 # Which elements are bad, as operations -------------------------------------------------------------------------------------------

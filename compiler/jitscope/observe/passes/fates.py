@@ -42,19 +42,21 @@ def fates_of(states: Sequence[State], changes: Sequence[Sequence[Change]]) -> li
 
 
 class _Places:
-    """Where the operations of each equation are in one state: outside of fusions, and in which of them."""
+    """Where the operations of each equation are in one state: outside of fusions, and in which of them. A bitcast computes nothing:
+    outside it counts only for equations of which nothing else is left."""
 
     def __init__(self, state: State):
         self.outside: set[str] = set()
         self.kernels: dict[str, dict[str, None]] = {}
-        self.library: set[str] = set()
+        bitcasts: set[str] = set()
         for computation, i in state.operations():
             kernel = state.fused.get(computation.name)
             for path in state.paths(computation.name, i):
                 if kernel is None:
-                    self.outside.add(path)
+                    (bitcasts if i.opcode == "bitcast" else self.outside).add(path)
                 else:
                     self.kernels.setdefault(path, {})[kernel] = None
+        self.outside |= bitcasts - self.kernels.keys()
         self.library = {i.name for _, i in state.instructions() if i.opcode == "fusion" and i.kind == "kCustom"}
 
     @property

@@ -102,7 +102,19 @@ def states_of(texts: Iterable[str]) -> Iterator[State]:
     """The states of texts, one after the other; lines that were there before are the same instructions as then."""
     known: hlo_module.Lines = {}
     for text in texts:
-        yield State(text, {c.name: c for c in hlo_module.parse(text, known)})
+        yield State(text, _called({c.name: c for c in hlo_module.parse(text, known)}))
+
+
+def _called(computations: dict[str, Computation]) -> dict[str, Computation]:
+    """Those that run: a pass may leave others behind for a later one to remove."""
+    asked = [c.name for c in computations.values() if c.is_entry]
+    found: set[str] = set()
+    while asked:
+        name = asked.pop()
+        if name not in found:
+            found.add(name)
+            asked += [called for i in computations[name].instructions for called in i.calls]
+    return {name: c for name, c in computations.items() if name in found}
 
 
 _LAYOUT = re.compile(r"(?<=\])\{([\d,]*)\}")

@@ -95,7 +95,8 @@ def _program(row: Row, given: Given | None, callbacks: bool) -> Evaluable:
         raise Unavailable(
             f"the arguments of the call of {row.function} are gone: ask with others, by %values f(x) or inspect(f)(x).values"
         )
-    return Evaluable(closed, [Array(a.buf, v.aval) for a, v in zip(arrays, closed.jaxpr.invars, strict=True)])
+    placed = arrays if row.takes is None else row.takes.placed(arrays)
+    return Evaluable(closed, [Array(a.buf, v.aval) for a, v in zip(placed, closed.jaxpr.invars, strict=True)])
 
 
 def _needed(closed: ClosedJaxpr, path: str | None) -> set[int] | None:
