@@ -26,7 +26,7 @@ def machine(document: Document) -> Pieces:
     pieces += [_function(document, one, at < _OPEN) for at, one in enumerate(functions[:_MOST])]
     if len(functions) > _MOST:
         pieces.append(said(f"and {plural(len(functions) - _MOST, 'more function')}"))
-    pieces += [_without(note, kernels) for note, kernels in told.without_code(document)]
+    pieces += [_without(said, kernels) for said, kernels in told.without_code(document)]
     cost = document["cost"]
     return [
         *pieces,
@@ -91,12 +91,9 @@ def _text(when: str, text: Document, most: int, opened: str) -> str:
     return f"<details{opened}><summary>LLVM's IR {when} LLVM's passes</summary>{shown}{rest}</details>"
 
 
-def _without(note: str, kernels: list[str]) -> Part:
+def _without(said: str, kernels: list[str]) -> Part:
     def form(most: int) -> Callable[[], str]:
         names = ", ".join(map(escape, kernels[:most])) + (" …" if len(kernels) > most else "")
-        return lambda: (
-            f'<details class="pass"><summary class="dim">{plural(len(kernels), "kernel")} without code of their own: {escape(note)}'
-            f"</summary><p>{names}</p></details>"
-        )
+        return lambda: f'<details class="pass"><summary class="dim">{escape(said)}</summary><p>{names}</p></details>'
 
     return part("the kernels without code", form(300), form(10), worth=0.3)

@@ -28,8 +28,8 @@ def machine(document: Document, width: int) -> list[str]:
         lines += wrap(f"  {clean(one['name'])}: {told.facts(document, one)}. {told.work(one)}", width, "      ")
     if len(functions) > _MOST_FUNCTIONS:
         lines.append(f"  and {plural(len(functions) - _MOST_FUNCTIONS, 'more function')}")
-    for note, kernels in told.without_code(document):
-        lines += wrap(f"  {plural(len(kernels), 'kernel')} without code of their own: {note}", width, "      ")
+    for said, _ in told.without_code(document):
+        lines += wrap(f"  {said}", width, "      ")
     cost = document["cost"]
     return [*lines, *wrap(f"  {words.cost(cost)}", width, "    ")]
 

@@ -107,9 +107,18 @@ def missing(one: Document) -> str:
 
 
 def without_code(document: Document) -> list[tuple[str, list[str]]]:
-    """Why kernels have no code of their own, each reason with the kernels' names."""
-    found: dict[str, list[str]] = {}
+    """What is said of kernels that have no code of their own, by the reason, and their names."""
+    found: dict[str, list[Document]] = {}
     for kernel in document["kernels"]:
         if kernel["function"] is None:
-            found.setdefault(clean(kernel["note"]), []).append(clean(kernel["name"]))
-    return list(found.items())
+            found.setdefault(clean(kernel["note"]), []).append(kernel)
+    return [(_without(note, kernels), [clean(one["name"]) for one in kernels]) for note, kernels in found.items()]
+
+
+def _without(note: str, kernels: Sequence[Document]) -> str:
+    """`3 kernels without code of their own, 12 % of the kernels' measured time: they call a library`"""
+    known = [one["share"] for one in kernels if one["share"] is not None]
+    took = f", {percent(sum(known))} of the kernels' measured time" if known else ""
+    return (
+        f"{plural(len(kernels), 'kernel')} without code of {'its' if len(kernels) == 1 else 'their'} own{took}: {note}"
+    )

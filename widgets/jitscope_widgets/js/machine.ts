@@ -149,15 +149,22 @@ class MachineView {
 
   /** Kernels that run no function of the program, by the reason. */
   private without(): HTMLElement | null {
-    const reasons = new Map<string, string[]>();
-    for (const { name, function: run, note } of this.doc.kernels)
-      if (run === null) reasons.set(note, [...(reasons.get(note) ?? []), name]);
-    if (!reasons.size) return null;
-    const count = [...reasons.values()].reduce((sum, names) => sum + names.length, 0);
-    const rows = [...reasons].map(([note, names]) =>
-      h("li", {}, note, " ", h("span", { class: "jitscope-muted" }, `${plural(names.length, "kernel")}: ${names.slice(0, 40).join(", ")}${names.length > 40 ? " …" : ""}`)),
-    );
-    return h("details", { class: "jitscope-code-without" }, h("summary", {}, `${plural(count, "kernel")} without code of their own`), h("ul", {}, ...rows));
+    const without = this.doc.kernels.filter((kernel) => kernel.function === null);
+    if (!without.length) return null;
+    const reasons = [...new Set(without.map((kernel) => kernel.note))];
+    const said = (kernels: MachineDoc["kernels"]) => {
+      const shares = kernels.flatMap((kernel) => this.options.shares?.get(kernel.name) ?? kernel.share ?? []);
+      const share = shares.length ? `, ${percent(shares.reduce((sum, one) => sum + one, 0))} of the kernels' measured time` : "";
+      return [plural(kernels.length, "kernel"), kernels.length === 1 ? "its" : "their", share] as const;
+    };
+    const rows = reasons.map((note) => {
+      const names = without.filter((kernel) => kernel.note === note);
+      const [count, , share] = said(names);
+      const listed = names.slice(0, 40).map((kernel) => kernel.name).join(", ");
+      return h("li", {}, note, " ", h("span", { class: "jitscope-muted" }, `${count}${share}: ${listed}${names.length > 40 ? " …" : ""}`));
+    });
+    const [count, whose, share] = said(without);
+    return h("details", { class: "jitscope-code-without" }, h("summary", {}, `${count} without code of ${whose} own${share}`), h("ul", {}, ...rows));
   }
 
   // selection, both ways
