@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -260,12 +261,25 @@ class Inspection(Shown):
         inspect(f)(x).compare(inspect(g)(x))
         inspect(f)(x).compare(options={"xla_cpu_use_fusion_emitters": False})
 
-        Raises TypeError for neither or both, ValueError for an unknown option, Unavailable for what cannot be run again.
+        Raises TypeError for neither, both, or something else, ValueError for an unknown option or a limit below 0, Unavailable for what
+        cannot be run again.
         """
         if (other is None) == (options is None):
             raise TypeError("compare takes either another inspection or options for XLA")
-        with_options = None if options is None else side_with(self._row, options, self._given)
-        found = with_options or other.side()  # pyright: ignore[reportOptionalMemberAccess]
+        _check_limit(limit)
+        if options is not None:
+            if not isinstance(options, Mapping):
+                raise TypeError(
+                    f"options are a dict of XLA's options by name, {{'xla_cpu_use_fusion_emitters': False}}, not {_kind(options)}"
+                )
+            found = side_with(self._row, options, self._given)
+        elif isinstance(other, Inspection):
+            found = other.side()
+        else:
+            raise TypeError(
+                f"compare takes another inspection, not {_kind(other)}: write inspect(f)(x).compare(inspect(g)(x)), or "
+                "inspect(f).compare(inspect(g))(x)"
+            )
         return Shown(comparison_of(self.side(), found, limit=limit))
 
     def again(self) -> Inspection:
@@ -329,7 +343,14 @@ class Inspector:
         return look_at(self._function, args, kwargs)
 
     def compare(self, other: Inspector, *, limit: float = 2.0) -> Callable[..., Shown]:
-        """`inspect(f).compare(inspect(g))(x)`: both for the same arguments, against each other; see `Inspection.compare`."""
+        """`inspect(f).compare(inspect(g))(x)`: both for the same arguments, against each other; see `Inspection.compare`. Raises
+        TypeError for anything but `inspect(g)`."""
+        if not isinstance(other, Inspector):
+            raise TypeError(
+                f"inspect(f).compare takes inspect(g), not {_kind(other)}: it gives a function that takes the arguments for both, "
+                "inspect(f).compare(inspect(g))(x)"
+            )
+        _check_limit(limit)
 
         def compare_call(*args: Any, **kwargs: Any) -> Shown:
             return self(*args, **kwargs).compare(other(*args, **kwargs), limit=limit)
@@ -341,6 +362,19 @@ def inspect(function: Callable[..., Any]) -> Inspector:
     """`inspect(f)(x)` traces and compiles `f` for the arguments and gives an `Inspection`; `f` is not run. `f` may be a function
     written for jax, too."""
     return Inspector(function)
+
+
+def _check_limit(limit: float) -> None:
+    if isinstance(limit, bool) or not isinstance(limit, Real):
+        raise TypeError(f"limit is a number of seconds, not {_kind(limit)}")
+    if not limit >= 0:
+        raise ValueError(f"limit is a number of seconds, 0 or more, not {limit}")
+
+
+def _kind(value: Any) -> str:
+    """`an Inspector`, in an error."""
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
 
 
 def trace(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Document]:

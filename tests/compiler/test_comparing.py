@@ -125,6 +125,38 @@ def test_inspections_are_compared():
     assert again["a"]["title"] == document["a"]["title"] and again["pairs"] >= 10
 
 
+def test_programs_of_one_name_and_of_other_arguments_are_told_apart():
+    def f(x):
+        return x @ x
+
+    one, other = jx.inspect(f)(jnp.ones((4, 4))), jx.inspect(f)(jnp.ones((3, 3)))
+    document = one.compare(other, limit=0.01).document
+    assert [document[side]["title"] for side in "ab"] == ["f (first)", "f (second)"]
+    assert document["results"]["why"] == "they ran on arguments of different shapes or dtypes"
+
+
+def test_stand_ins_are_made_once():
+    """Making random numbers between two runs slows the one that follows."""
+    like = jx.ShapeDtypeStruct((30, 30), np.float32)
+    seen = [jx.inspect(jx.jit(lambda x: x @ x, donate_argnums=donated))(like) for donated in ((), 0)]
+    runs = [one.side().rerun for one in seen]
+    assert all("stand-ins" in run.on for run in runs)
+    once, donating = ([run.make()[0] for _ in range(2)] for run in runs)
+    assert once[0] is once[1] and donating[0] is not donating[1]
+
+
+def test_what_compare_does_not_take_is_said():
+    f, g = jx.inspect(lambda x: x + 1), jx.inspect(lambda x: x * 2)
+    for call in (lambda: f(X).compare(abs), lambda: f(X).compare(g), lambda: f.compare(g(X)), lambda: f.compare(abs)):
+        with pytest.raises(TypeError, match=r"inspect\(f\)\.compare\(inspect\(g\)\)\(x\)"):
+            call()
+    with pytest.raises(TypeError, match=r"options are a dict of XLA's options by name.*not a list"):
+        f(X).compare(options=[1])
+    for limit, error in (("2", TypeError), (None, TypeError), (-1, ValueError), (float("nan"), ValueError)):
+        with pytest.raises(error, match="limit is a number of seconds"):
+            f.compare(g, limit=limit)
+
+
 def test_what_calls_python_is_not_run_again():
     def told(x):
         jx.debug.callback(lambda y: None, x)

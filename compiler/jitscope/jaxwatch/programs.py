@@ -179,6 +179,11 @@ class Takes:
         """How many captured arrays it takes first, and which of the call's arguments then."""
         return 0, list(range(len(self._avals)) if self._kept is None else self._kept)
 
+    @property
+    def donated(self) -> list[int]:
+        """The call's arguments whose memory results take."""
+        return list(self._donated)
+
     def buffers(self, arrays: Sequence[Any]) -> list[Any] | None:
         """What its executable runs on; of what it would take over, copies. None where the arguments are not those of its call."""
         if self._kept is None or [tuple(a.shape) for a in arrays] != [a.shape for a in self._avals]:

@@ -71,11 +71,15 @@ def _arguments(row: Row, given: Given | None) -> tuple[Callable[[], list[Any]], 
             f"how long {row.function} takes depends on the values it gets, and the arguments of its call are gone: keep them in "
             "variables, call it once more, and measure then"
         )
-    made = "stand-ins, random numbers of the same shapes: the arguments of the call are gone"
-    if row.library:
-        return row.entry.stand_ins, made
-    avals, place = row.entry.argument_avals, row.entry.executable.device
-    return lambda: laid_out([_random(aval).buf for aval in avals], place), made
+    make = row.entry.stand_ins if row.library else lambda: _stand_ins(row)
+    if takes is not None and not takes.donated:
+        bufs = make()  # making them between two runs would slow the second
+        make = lambda: bufs
+    return make, "stand-ins, random numbers of the same shapes: the arguments of the call are gone"
+
+
+def _stand_ins(row: Row) -> list[Any]:
+    return laid_out([_random(aval).buf for aval in row.entry.argument_avals], row.entry.executable.device)
 
 
 def _random(aval: ShapedArray) -> Array:

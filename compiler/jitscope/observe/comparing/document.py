@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,8 @@ def comparison_of(one: Side, other: Side, *, limit: float = 2.0) -> Document:
     """Two programs against each other: which is faster (they run in pairs for about `limit` seconds), what they have in common, what
     they cost, how far their results are apart. Raises what running them raises."""
     start = time.perf_counter()
+    if one.title == other.title:
+        one, other = replace(one, title=f"{one.title} (first)"), replace(other, title=f"{other.title} (second)")
     away = apart(one, other)
     pairs = paired(one.rerun.timed, other.rerun.timed, limit)
     low, ratio, high = pairs.interval

@@ -37,7 +37,9 @@ def apart(one: Side, other: Side) -> Apart:
 
 
 def _incomparable(one: Side, other: Side) -> str:
-    if [(shape, dtype) for shape, dtype in one.executable.outputs] != list(other.executable.outputs):
+    if one.argument_types != other.argument_types:
+        return "they ran on arguments of different shapes or dtypes"
+    if list(one.executable.outputs) != list(other.executable.outputs):
         return "they give results of different shapes or dtypes"
     if one.row is not other.row and not _same(one.given, other.given):
         return "they ran on different arguments"

@@ -33,6 +33,10 @@ class Side:
     def executable(self) -> Any:
         return self.rerun.entry.executable
 
+    @property
+    def argument_types(self) -> list[str]:
+        return [str(v.aval) for v in self.jaxpr.invars]
+
 
 def side_of(row: Row, given: Given | None = None, title: str = "") -> Side:
     """The program of a row, on the arguments `given`. Raises Unavailable as `rerun_of`."""
