@@ -145,6 +145,18 @@ def test_stand_ins_are_made_once():
     assert once[0] is once[1] and donating[0] is not donating[1]
 
 
+def test_results_are_compared_on_stand_ins_where_both_get_the_same():
+    factor = jnp.full(100_000, 3.0)  # an argument of the program, since it is large
+    documents = [
+        jx.inspect(f)(jnp.ones(100_000)).compare(jx.inspect(lambda x: x + x)(jnp.ones(100_000)), limit=0.01).document
+        for f in (lambda x: x * 2, lambda x: x * factor)
+    ]
+    assert all(
+        document["a"]["on"] == document["b"]["on"] and "stand-ins" in document["a"]["on"] for document in documents
+    )
+    assert documents[0]["results"]["equal"] and "capture" in documents[1]["results"]["why"]
+
+
 def test_what_compare_does_not_take_is_said():
     f, g = jx.inspect(lambda x: x + 1), jx.inspect(lambda x: x * 2)
     for call in (lambda: f(X).compare(abs), lambda: f(X).compare(g), lambda: f.compare(g(X)), lambda: f.compare(abs)):

@@ -17,7 +17,7 @@ def comparison(document: Document) -> Pieces:
     return [
         f"<p><b>{escape(told.verdict(document))}</b></p>",
         _figures(document),
-        said(told.results(document)),
+        said(f"{told.ran_on(document)} {told.results(document)}"),
         _only(document["equations"], "equation", told.equation),
         _only(document["kernels"], "kernel", told.kernel),
         f'<p class="dim">Method: {escape(clean(document["method"]))}. This comparison took {escape(show(document["cost"]))}.</p>',

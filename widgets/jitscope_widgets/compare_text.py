@@ -20,7 +20,7 @@ def comparison(document: Document, width: int) -> list[str]:
     lines += wrap(f"  A is {clean(document['a']['title'])}, B is {clean(document['b']['title'])}.", width, "    ")
     rows = [("", "A", "B", ""), *told.figures(document)]
     lines += [part for row in table(rows, width) for part in row]
-    lines += wrap(f"  {told.results(document)}", width, "    ")
+    lines += wrap(f"  {told.ran_on(document)} {told.results(document)}", width, "    ")
     lines += _part(document["equations"], "equation", told.equation, width)
     lines += _part(document["kernels"], "kernel", told.kernel, width)
     lines += wrap(f"  Method: {clean(document['method'])}.", width, "    ")

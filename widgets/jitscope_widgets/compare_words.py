@@ -24,6 +24,12 @@ def _ratio(value: float) -> str:
     return f"{value:.3g}" if abs(value - 1) >= 0.05 else f"{value:.3f}"
 
 
+def ran_on(document: Document) -> str:
+    """What both ran on."""
+    one, other = (clean(document[side]["on"]) for side in "ab")
+    return say("both ran on", on=one) if one == other else say("ran on", a=one, b=other)
+
+
 def results(document: Document) -> str:
     """How far the results are apart."""
     found = document["results"]

@@ -62,7 +62,7 @@ class Takes:
             return None
         bufs = [a.buf for a in arrays]
         for i in self._donated:
-            bufs[i] = _copied(bufs[i])
+            bufs[i] = copied(bufs[i])
         return laid_out([*hidden, *[bufs[i] for i in self._kept]], self._place)
 
     def placed(self, arrays: Sequence[Array]) -> list[Array]:
@@ -85,7 +85,8 @@ def laid_out(bufs: list[Any], place: Any, first: int = 0) -> list[Any]:
     return [in_layout(buf, at) for buf, at in zip(bufs, place.ins[first:], strict=True)]
 
 
-def _copied(buf: Any) -> Any:
+def copied(buf: Any) -> Any:
+    """A copy of a buffer where it lies."""
     if client.is_spread(buf):
         from ..xla.parts import relaid  # of several devices
 

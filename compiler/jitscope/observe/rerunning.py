@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..backend.array import Array, array_from_numpy
-from ..backend.given import Given, laid_out
+from ..backend.given import Given, copied, laid_out
 from ..core import dtypes
 from ..core.avals import ShapedArray, physical
 from ..core.errors import Unavailable
@@ -19,11 +19,13 @@ from .ledger import Row
 
 
 class Rerun(NamedTuple):
-    """What it takes to run a program again: its entry in the cache, what makes the buffers of one run, and what these are in words."""
+    """What it takes to run a program again: its entry in the cache, what makes the buffers of one run, what these are in words, and
+    whether they are random numbers."""
 
     entry: Any
     make: Callable[[], list[Any]]
     on: str
+    stand_ins: bool = False
 
     def prepared(self) -> list[Any]:
         """The buffers of one run, all there; of what the program takes over, copies."""
@@ -58,28 +60,35 @@ def rerun_of(row: Row, given: Given | None = None) -> Rerun:
         raise Unavailable(
             f"{row.function} calls Python functions, which may have effects: it is not run again to be measured"
         )
-    return Rerun(entry, *_arguments(row, given or row.given))
-
-
-def _arguments(row: Row, given: Given | None) -> tuple[Callable[[], list[Any]], str]:
-    """What makes the buffers of one run, and what they are in words. Raises Unavailable where there are none to be had."""
-    takes, arrays = row.takes, given.arrays() if given is not None else None
-    if takes is not None and arrays is not None and takes.buffers(arrays) is not None:
-        return lambda: takes.buffers(arrays) or [], "the arguments of the call"
-    if depends_on_values(hlo_module.optimized(row.entry.executable)):
+    found = _given(row, given or row.given)
+    if found is not None:
+        return Rerun(entry, found, "the arguments of the call")
+    if depends_on_values(hlo_module.optimized(entry.executable)):
         raise Unavailable(
             f"how long {row.function} takes depends on the values it gets, and the arguments of its call are gone: keep them in "
             "variables, call it once more, and measure then"
         )
-    make = row.entry.stand_ins if row.library else lambda: _stand_ins(row)
-    if takes is not None and not takes.donated:
-        bufs = make()  # making them between two runs would slow the second
-        make = lambda: bufs
-    return make, "stand-ins, random numbers of the same shapes: the arguments of the call are gone"
+    made = "stand-ins, random numbers of the same shapes: the arguments of the call are gone"
+    return Rerun(entry, _stand_ins(row), made, True)
 
 
-def _stand_ins(row: Row) -> list[Any]:
-    return laid_out([_random(aval).buf for aval in row.entry.argument_avals], row.entry.executable.device)
+def _given(row: Row, given: Given | None) -> Callable[[], list[Any]] | None:
+    """What makes the buffers of one run on the arguments of a call; None where they are gone."""
+    takes, arrays = row.takes, given.arrays() if given is not None else None
+    if takes is None or arrays is None or takes.buffers(arrays) is None:
+        return None
+    return lambda: takes.buffers(arrays) or []
+
+
+def _stand_ins(row: Row) -> Callable[[], list[Any]]:
+    """What makes the buffers of one run on random numbers. These are made once: that would slow a run that follows."""
+    taken = row.takes is None or bool(row.takes.donated)
+    if row.library:
+        make = row.entry.stand_ins
+        bufs = [] if taken else make()
+        return make if taken else lambda: bufs
+    bufs = laid_out([_random(aval).buf for aval in row.entry.argument_avals], row.entry.executable.device)
+    return lambda: list(map(copied, bufs)) if taken else bufs
 
 
 def _random(aval: ShapedArray) -> Array:

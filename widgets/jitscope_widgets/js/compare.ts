@@ -56,6 +56,8 @@ function figures(doc: ComparisonDoc): HTMLElement {
   return h("table", { class: "jitscope-compared" }, h("thead", {}, head), h("tbody", {}, ...rows));
 }
 
+const ranOn = ({ a, b }: ComparisonDoc): string => (a.on === b.on ? say("both ran on", { on: a.on }) : say("ran on", { a: a.on, b: b.on }));
+
 function results({ results: found }: ComparisonDoc): string {
   if (found.why) return say("not compared", { why: found.why });
   if (found.equal) return say("results equal");
@@ -112,7 +114,7 @@ export function comparisonView(doc: ComparisonDoc, host: Host): View {
     verdict(doc),
     interval(doc),
     figures(doc),
-    h("p", {}, results(doc)),
+    h("p", {}, `${ranOn(doc)} ${results(doc)}`),
     part(doc.equations, "equation", (one) => [h("code", {}, one.text), " ", lineOf(one.position, host)]),
     part(doc.kernels, "kernel", (one) => [h("code", { title: one.name }, kernelText(one))]),
     h("p", { class: "jitscope-muted" }, `Method: ${doc.method}. This comparison took ${quantity(doc.cost)}.`),

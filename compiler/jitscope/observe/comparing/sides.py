@@ -60,6 +60,6 @@ def side_with(row: Row, options: Mapping[str, Any], given: Given | None = None) 
     made = compile_options(overrides={**entry.overrides, **options})
     executable = Executable.compile(entry.lowered, known.outputs, known.device, made, known.callbacks)
     seconds = time.perf_counter() - start
-    rerun = Rerun(SimpleNamespace(executable=executable, lowered=entry.lowered), side.rerun.make, side.rerun.on)
+    rerun = side.rerun._replace(entry=SimpleNamespace(executable=executable, lowered=entry.lowered))
     title = ", ".join(f"{name}={value}" for name, value in options.items())
     return Side(f"{row.function} with {title}", side.jaxpr, rerun, side.given, seconds, row)
