@@ -79,12 +79,34 @@ def test_the_interval_covers_the_truth():
 
 def test_what_is_in_both_and_in_one_alone():
     assert aligned("abcde", "abxde") == (4, [2], [2])
+    assert aligned("", "ab") == (0, [], [0, 1]) and aligned("aab", "aab") == (3, [], [])
     document = compared(side(lambda x: jnp.exp(jnp.sin(x)) + 1), side(lambda x: jnp.exp(jnp.cos(x)) + 1))
     equations = document["equations"]
     assert [e["text"].split()[0] for e in equations["a"]] == ["sin"]
     assert [e["text"].split()[0] for e in equations["b"]] == ["cos"]
     assert equations["common"] == 2
     assert document["kernels"]["only_a"] == document["kernels"]["only_b"] == 1
+
+
+def test_as_much_as_can_be_is_aligned():
+    random = np.random.default_rng(0)
+    for _ in range(100):
+        one, other = (random.integers(0, 3, random.integers(0, 12)).tolist() for _ in range(2))
+        common, only_one, only_other = aligned(one, other)
+        left, right = (
+            [x for n, x in enumerate(each) if n not in only] for each, only in ((one, only_one), (other, only_other))
+        )
+        assert left == right and len(left) == common == longest_common(one, other)
+    assert aligned(["sin", "mul"] * 5000, ["cos", "mul"] * 5000).common == 5000  # at once
+    assert aligned(list(range(50_000)), list(range(50_000))[::-1]).common >= 1
+
+
+def longest_common(one, other):
+    table = np.zeros((len(one) + 1, len(other) + 1), int)
+    for i, a in enumerate(one):
+        for j, b in enumerate(other):
+            table[i + 1, j + 1] = table[i, j] + 1 if a == b else max(table[i, j + 1], table[i + 1, j])
+    return table[-1, -1]
 
 
 def test_results_are_compared_where_the_arguments_are_the_same():
@@ -146,9 +168,10 @@ def test_stand_ins_are_made_once():
 
 
 def test_results_are_compared_on_stand_ins_where_both_get_the_same():
+    like = jx.ShapeDtypeStruct((100_000,), np.float32)
     factor = jnp.full(100_000, 3.0)  # an argument of the program, since it is large
     documents = [
-        jx.inspect(f)(jnp.ones(100_000)).compare(jx.inspect(lambda x: x + x)(jnp.ones(100_000)), limit=0.01).document
+        jx.inspect(f)(like).compare(jx.inspect(lambda x: x + x)(like), limit=0.01).document
         for f in (lambda x: x * 2, lambda x: x * factor)
     ]
     assert all(

@@ -389,6 +389,11 @@ def test_from_a_line_to_its_passes_and_back(name):
             assert code.co_firstlineno <= written[path] <= last
 
 
+def test_the_comparator_of_a_library_call_is_no_kernel():
+    row = row_of(lambda x: lax.top_k(x, 3), np.ones((5, 20), np.float32))
+    assert passes_of(row)["states"][-1]["kernels"] == observe.compilation_document(row)["fusion"]["summary"]["kernels"]
+
+
 def test_the_pass_that_fused_an_equation_is_one_that_fuses():
     """A product is handed to the library though a bitcast of its name stays outside; and what a kernel that was merged with its equal
     leaves behind was fused before that."""

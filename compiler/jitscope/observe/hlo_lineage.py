@@ -5,8 +5,8 @@ and where origins were lost, operands and results that are known to correspond. 
 claimed.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 
 from .hlo_flow import FREE, Flow, Op, group_of, kernel_of
 
@@ -58,23 +58,23 @@ class Lineage:
         for op in self._unclaimed():
             operands = [self.successor.get(source) for source, _ in op.sources]
             if operands and None not in operands:
-                self._claim_lost(op, lambda other, wanted=operands: [s for s, _ in other.sources] == wanted)
+                self._claim_lost(op, "reads", tuple(operands))
 
     def _same_result(self) -> None:
         """An operation whose origin was lost, but which gives the same result of the program."""
         unclaimed = {op.id: op for op in self._unclaimed()}
         for mine, theirs in zip(self._before.results, self._after.results):
             if len(mine) == len(theirs) == 1 and mine[0][0] in unclaimed:
-                name = theirs[0][0]
-                self._claim_lost(unclaimed.pop(mine[0][0]), lambda other, name=name: other.id == name)
+                self._claim_lost(unclaimed.pop(mine[0][0]), "is", theirs[0][0])
 
     def _unclaimed(self) -> list[Op]:
         return [op for op in self._operations if op.id not in self.successor]
 
-    def _claim_lost(self, op: Op, fits: Callable[[Op], bool]) -> None:
-        found = [other for other in self._targets.lost(op) if fits(other)]
-        if len(found) == 1:
-            self._claim(op, found[0])
+    def _claim_lost(self, op: Op, how: str, what: object) -> None:
+        found = self._targets.lost(op, how, what)
+        if sum(map(len, found)) == 1:
+            (other,) = (other for ops in found for other in ops.values())
+            self._claim(op, other)
 
     def _rewritten(self, op: Op) -> None:
         """Users first: what is not there as such went where all that is left of its equation is."""
@@ -89,22 +89,21 @@ class Lineage:
         elif len(kernels) > 1:
             self.spread[op.id] = len(kernels)
         elif not op.paths and len(reading) == 1:
-            self._claim_lost(op, lambda other: self._targets.kernel.get(other.id) in reading)
+            self._claim_lost(op, "in", reading.pop())
 
     def _among_many(self) -> None:
         """Of several operations without origin that are alike (broadcasts of constants, mostly), nobody can tell which became which.
         Those kernels took them in that read them and have as many of their kind."""
-        alike: dict[tuple[object, ...], list[Op]] = defaultdict(list)
+        alike: dict[tuple[str, str, str, tuple[str, ...]], list[Op]] = defaultdict(list)
         for op in self._unclaimed():
             if not op.paths and op.id not in self.kernel:
                 for kernel in {self.kernel[user] for user in self._users[op.id] if user in self.kernel}:
                     alike[kernel, op.opcode, op.does.type, _literals(op, self._before_ops)].append(op)
         taking: dict[str, set[str]] = defaultdict(set)
         for (kernel, _, _, literals), ops in alike.items():
-            inside = [other for other in self._targets.lost(ops[0]) if self._targets.kernel.get(other.id) == kernel]
-            if sum(_literals(other, self._targets.ops) == literals for other in inside) >= len(ops):
+            if self._targets.count_lost(ops[0], kernel, literals) >= len(ops):
                 for op in ops:
-                    taking[op.id].add(str(kernel))
+                    taking[op.id].add(kernel)
         for name, kernels in taking.items():
             if len(kernels) == 1:
                 self.kernel[name] = kernels.pop()
@@ -121,7 +120,7 @@ class Lineage:
                     self.kernel[op.id] = kernel
 
     def _claim(self, op: Op, other: Op) -> None:
-        self._targets.taken.add(other.id)
+        self._targets.take(other)
         self.successor[op.id] = other.id
         kernel = self._targets.kernel.get(other.id)
         if kernel is not None:
@@ -136,7 +135,8 @@ class _Targets:
         self.kernel = {op.id: name for op in flow.ops if (name := kernel_of(op, ops)) is not None}
         self.taken: set[str] = set()
         self._by_path: dict[str, list[Op]] = defaultdict(list)
-        self._lost: dict[str, list[Op]] = defaultdict(list)
+        self._lost: dict[tuple[object, ...], dict[str, Op]] = {}
+        self._counts: dict[tuple[object, ...], Counter[tuple[str, ...]]] = {}
         self._constants: set[tuple[str, str, str]] = set()
         for op in flow.ops:
             if op.is_operation:
@@ -149,15 +149,37 @@ class _Targets:
         for path in op.paths:
             self._by_path[path].append(op)
         if not op.paths or op.is_nameless:
-            self._lost[op.does.type].append(op)
+            for key in self._keys(op):
+                self._lost.setdefault(key, {})[op.id] = op
+
+    def _keys(self, op: Op) -> list[tuple[object, ...]]:
+        """What an operation without origin is found by: its opcode and type, and its kernel, what it reads, or its name."""
+        known = {"in": self.kernel.get(op.id), "reads": tuple(source for source, _ in op.sources), "is": op.id}
+        return [(op.opcode, op.does.type, how, what) for how, what in known.items()]
+
+    def take(self, op: Op) -> None:
+        """It is the successor of an operation."""
+        self.taken.add(op.id)
+        for key in self._keys(op):
+            self._lost.get(key, {}).pop(op.id, None)
 
     def of_equations(self, paths: Iterable[str]) -> list[Op]:
         """Those that stem from one of the equations."""
         return list({op.id: op for path in paths for op in self._by_path.get(path, ())}.values())
 
-    def lost(self, op: Op) -> list[Op]:
-        """Those without origin that could be `op` and are nothing else yet."""
-        return [o for o in self._lost[op.does.type] if _alike(op, o) and o.id not in self.taken]
+    def lost(self, op: Op, how: str, what: object) -> list[dict[str, Op]]:
+        """Those without origin that could be `op` and are nothing else yet, by their names: they give the same type by the same
+        opcode, or are what XLA makes of a reshape that costs nothing."""
+        opcodes = (op.opcode, *FREE) if op.opcode in RESHAPING else (op.opcode,)
+        keys = [(opcode, op.does.type, how, what) for opcode in opcodes]
+        return [self._lost[key] for key in keys if key in self._lost]
+
+    def count_lost(self, op: Op, kernel: object, literals: tuple[str, ...]) -> int:
+        """How many of those in a kernel have these constants."""
+        if (op.opcode, op.does.type, kernel) not in self._counts:
+            inside = [other for ops in self.lost(op, "in", kernel) for other in ops.values()]
+            self._counts[op.opcode, op.does.type, kernel] = Counter(_literals(other, self.ops) for other in inside)
+        return self._counts[op.opcode, op.does.type, kernel][literals]
 
     def kernels_of(self, ops: Iterable[Op]) -> set[str]:
         """The kernels that these are in; where others are, what costs nothing does not count."""

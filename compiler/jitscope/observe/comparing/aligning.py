@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from jitscope.core.hashing import written
 from jitscope.core.jaxpr import Jaxpr, JaxprEqn, subjaxprs
@@ -18,7 +17,6 @@ from ..positions import equations_of as all_equations
 
 
 Document = dict[str, Any]
-T = TypeVar("T")
 
 
 class Aligned(NamedTuple):
@@ -30,16 +28,50 @@ class Aligned(NamedTuple):
 
 
 def aligned(one: Sequence[Hashable], other: Sequence[Hashable]) -> Aligned:
-    """Two sequences, so that as much as can be stands in both in the same order."""
-    matcher = difflib.SequenceMatcher(None, one, other, autojunk=False)
-    common, only_one, only_other = 0, [], []
-    for tag, i, j, k, m in matcher.get_opcodes():
-        if tag == "equal":
-            common += j - i
+    """Two sequences, so that as much as can be stands in both in the same order: their longest common subsequence."""
+    start = next((n for n, (a, b) in enumerate(zip(one, other)) if a != b), min(len(one), len(other)))
+    most = min(len(one), len(other)) - start
+    end = next((n for n, (a, b) in enumerate(zip(reversed(one), reversed(other))) if n == most or a != b), most)
+    mine, theirs = one[start : len(one) - end], other[start : len(other) - end]
+    pairs: list[tuple[int, int]] = []
+    blocks = max(1, -(-max(len(mine), len(theirs)) // _BLOCK))
+    for k in range(blocks):
+        a, b = (slice(len(each) * k // blocks, len(each) * (k + 1) // blocks) for each in (mine, theirs))
+        pairs += [(start + a.start + i, start + b.start + j) for i, j in _common(mine[a], theirs[b])]
+    in_one, in_other = ({pair[side] for pair in pairs} for side in (0, 1))
+    return Aligned(
+        start + len(pairs) + end,
+        [n for n in range(start, len(one) - end) if n not in in_one],
+        [n for n in range(start, len(other) - end) if n not in in_other],
+    )
+
+
+_BLOCK = 20_000
+"""Of longer sequences, parts of at most this length are aligned with each other: the work and the memory grow with the square."""
+
+
+def _common(one: Sequence[Hashable], other: Sequence[Hashable]) -> list[tuple[int, int]]:
+    """The places of a longest common subsequence, last first. A row of its table is a number with a bit for each place of `one`, 0 where
+    the length grows (Hyyrö, "Bit-parallel LCS-length computation revisited", AWOCA 2004)."""
+    places: dict[Hashable, int] = {}
+    for i, item in enumerate(one):
+        places[item] = places.get(item, 0) | 1 << i
+    all_places = (1 << len(one)) - 1
+    rows = [all_places]
+    for item in other:
+        row = rows[-1]
+        found = row & places.get(item, 0)
+        rows.append(((row + found) | (row - found)) & all_places)
+    pairs, i, j = [], len(one), len(other)
+    while i and j:
+        if one[i - 1] == other[j - 1]:
+            i, j = i - 1, j - 1
+            pairs.append((i, j))
+        elif rows[j] >> (i - 1) & 1:
+            i -= 1
         else:
-            only_one += range(i, j)
-            only_other += range(k, m)
-    return Aligned(common, only_one, only_other)
+            j -= 1
+    return pairs
 
 
 def equations_of(jaxpr: Jaxpr) -> list[tuple[str, JaxprEqn, Hashable]]:

@@ -95,7 +95,12 @@ _NUMBERED = re.compile(r"\(\d+\)(?![^;]*/e)")
 
 
 def _applies(i: Instruction, role: str) -> bool:
-    return (role == "to_apply" and i.opcode != "call") or role in ("select", "scatter", "update_computations")
+    return (role == "to_apply" and i.opcode != "call") or role in (
+        "select",
+        "scatter",
+        "update_computations",
+        "called_computations",
+    )
 
 
 def states_of(texts: Iterable[str]) -> Iterator[State]:
