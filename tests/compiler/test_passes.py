@@ -391,7 +391,7 @@ def test_from_a_line_to_its_passes_and_back(name):
 
 def test_the_comparator_of_a_library_call_is_no_kernel():
     row = row_of(lambda x: lax.top_k(x, 3), np.ones((5, 20), np.float32))
-    assert passes_of(row)["states"][-1]["kernels"] == observe.compilation_document(row)["fusion"]["summary"]["kernels"]
+    assert instrument(row)["states"][-1]["kernels"] == observe.compilation_document(row)["fusion"]["summary"]["kernels"]
 
 
 def test_the_pass_that_fused_an_equation_is_one_that_fuses():
@@ -403,7 +403,7 @@ def test_the_pass_that_fused_an_equation_is_one_that_fuses():
         return jnp.einsum("hqk,khd->qhd", jnp.tanh(jnp.einsum("qhd,khd->hqk", q, k)), v).sum()
 
     row = row_of(jx.grad(mixing), np.ones((16, 32), np.float32), np.ones((3, 32, 32), np.float32))
-    document, jaxpr = passes_of(row), row.needed("closed").jaxpr
+    document, jaxpr = instrument(row), row.needed("closed").jaxpr
     products = {f"e{n}": eqn.outvars[0].aval for n, eqn in enumerate(jaxpr.eqns) if eqn.primitive.name == "dot_general"}
     flat = {path for path, aval in products.items() if aval.ndim == 2}
     names = {p["state"]: p["name"] for p in document["passes"]}
