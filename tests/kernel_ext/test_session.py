@@ -41,6 +41,14 @@ def test_unloading_leaves_everything_as_it_was(bare_shell) -> None:
         assert state(bare_shell.ip) == before
 
 
+def test_programs_of_cells_from_before_the_extension_name_their_cell(bare_shell) -> None:
+    bare_shell.cell("import jitscope as jx\n@jx.jit\ndef early(x):\n    return x + 1\nearly(2.0)")
+    bare_shell.ip.run_line_magic("load_ext", "jitscope")
+    (row,) = observe.ledger().function_rows("early")
+    (function,) = observe.compilation_document(row)["source"]["functions"]
+    assert function["cell"] == "In [1]"
+
+
 def test_loading_twice_is_harmless(shell, capsys: pytest.CaptureFixture[str]) -> None:
     before = state(shell.ip)
     shell.ip.run_line_magic("load_ext", "jitscope")

@@ -226,6 +226,10 @@ class Ledger:
         """Label and id of the cell that is `file`, or None."""
         return self._cells.get(file)
 
+    def _cell_now(self, file: str) -> Cell | None:
+        """`cell_of` for rows: a session that begins later may put another in its place."""
+        return self.cell_of(file)
+
     @contextmanager
     def looking(self) -> Iterator[None]:
         """What is compiled inside is compiled to be looked at: it is no recompilation, whatever was there before."""
@@ -287,7 +291,7 @@ class Ledger:
         row = Row(
             record.program, record.function, record.position, record.call_site, at=record.at, cell=self.place_now()
         )
-        row.cell_of = self.cell_of
+        row.cell_of = self._cell_now
         row.run = self.run_of(row.position.file) if row.position else 0
         row.library, row.looked = record.detail.get("library", ""), self._looking.get()
         self.rows[row.id] = row
