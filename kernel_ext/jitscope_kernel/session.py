@@ -24,6 +24,7 @@ from jitscope.advise.recompiling import edited
 from jitscope.api import layouts
 from jitscope.backend.signature import message_of
 from jitscope.core import notices, source
+from jitscope.core.records import subscribe
 from jitscope.core.staging import watcher
 from jitscope.observe.recompiling.groups import again
 from jitscope.testing import limit_compilations
@@ -110,12 +111,10 @@ class Session:
     def load(self) -> None:
         shell = self.shell
         self._undo.append(self._register_magics())
-        shell.input_transformers_cleanup.append(self._text_step)
-        self._undo.append(lambda: _remove(shell.input_transformers_cleanup, self._text_step))
+        self._undo.append(subscribe(shell.input_transformers_cleanup, self._text_step))
         shell.ast_transformers.insert(0, self._tree_step)
-        self._undo.append(lambda: _remove(shell.ast_transformers, self._tree_step))
-        shell.ast_transformers.append(self._after_imports)
-        self._undo.append(lambda: _remove(shell.ast_transformers, self._after_imports))
+        self._undo.append(lambda: shell.ast_transformers.remove(self._tree_step))
+        self._undo.append(subscribe(shell.ast_transformers, self._after_imports))
         self._undo.append(jax_cells.begin(self._jax))
         self.magics.observe(lambda _change: self._jax.look(), "watch")
         for event, callback in (("pre_run_cell", self._before_cell), ("post_run_cell", self._after_cell)):
@@ -123,11 +122,9 @@ class Session:
             self._undo.append(lambda event=event, callback=callback: shell.events.unregister(event, callback))
         self._undo.append(tracebacks.install(shell, self._compiled))
         self._undo.append(_name_cells(self))
-        notices.number_listeners.append(self._taken)
-        self._undo.append(lambda: notices.number_listeners.remove(self._taken))
+        self._undo.append(subscribe(notices.number_listeners, self._taken))
         if getattr(shell, "kernel", None) is not None:
-            layouts.shown_by.append(output.show)
-            self._undo.append(lambda: layouts.shown_by.remove(output.show))
+            self._undo.append(subscribe(layouts.shown_by, output.show))
         self._recall()
         if getattr(shell, "kernel", None) is not None:
             self._panel.open()
@@ -517,11 +514,6 @@ def _run_of(file: str) -> int:
 
 def _place_now() -> Place | None:
     return next((session._stack[-1].place for session in reversed(_naming) if session._stack), None)
-
-
-def _remove(steps: list[Any], step: Any) -> None:
-    if step in steps:
-        steps.remove(step)
 
 
 # --- the extension ----------------------------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ def new_program() -> int:
     return next(_programs)
 
 
-def subscribe(listeners: list[Callable[..., None]], listener: Callable[..., None]) -> Callable[[], None]:
+def subscribe(listeners: list[Any], listener: Any) -> Callable[[], None]:
     """Add a listener; gives the function that takes it away again."""
     listeners.append(listener)
     return lambda: listeners.remove(listener) if listener in listeners else None
