@@ -85,9 +85,13 @@ def said(name: str) -> dict[str, Any]:
     text = hlo_module.text(hlo_module.optimized(row.entry.executable))
     kinds = r" (all-reduce|all-gather|reduce-scatter|all-to-all|collective-permute)(?:-start)?\("
     graph = {node["label"]: node["params"] for node in document["graph"]["nodes"]}
+    labels = {node["id"]: node["label"] for node in document["graph"]["nodes"]}
+    types: dict[str, list[str]] = {}
+    for edge in document["graph"]["edges"]:
+        types.setdefault(labels[edge["from"]], []).append(edge["type"])
     measured = look(row, "communication", measure=True) if name in ("model", "parts") else None
     return {"document": document.get("instruments", {}).get("communication"), "text": Counter(re.findall(kinds, text)),
-            "graph": graph, "measured": measured}  # fmt: skip
+            "graph": graph, "types": types, "measured": measured}  # fmt: skip
 
 
 def told_by_the_compiler() -> dict[str, str]:

@@ -23,6 +23,7 @@ from .communication_times import with_times
 from .cost import trips
 from .hlo import COLLECTIVES, SHARDING, SUMS, bytes_of, collective_of, types_in
 from .hlo_flow import paths_in
+from .inner_layouts import Lies
 from .ledger import Row
 from .memory import names_of
 
@@ -206,13 +207,16 @@ def axes_of(groups: Sequence[Sequence[int]], mesh: Any, sends: bool) -> list[str
     return [str(mesh.axis_names[a]) for a in differ]
 
 
-def on_graph(graph: Document, communication: Document, inside: Mapping[str, str]) -> None:
+def on_graph(graph: Document, communication: Document, inside: Mapping[str, Lies]) -> None:
     """Say on the nodes of a jaxpr's graph what devices exchange for them, and how arguments, results and (`inside`, by path) the values
     between them lie."""
     nodes = {node["id"]: node for node in graph["nodes"]}
-    for path, said in inside.items():
+    for path, lies in inside.items():
         if path in nodes:
-            nodes[path]["params"]["lies as"] = said
+            nodes[path]["params"]["lies as"] = str(lies)
+    for edge in graph["edges"]:
+        if edge["from"] in inside:
+            edge["type"] = inside[edge["from"]].type
     for one in communication["collectives"]:
         among = f" along {', '.join(one['axes'])}" if one["axes"] else ""
         among += f", one for {len(one['paths'])} equations" if len(one["paths"]) > 1 else ""

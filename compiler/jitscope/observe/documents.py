@@ -109,7 +109,7 @@ def _compilation_document(row: Row, whole: bool) -> Document:
     return document | {"instruments": communication}
 
 
-def _inner_layouts(row: Row) -> dict[str, str]:
+def _inner_layouts(row: Row) -> dict[str, Any]:
     """How the values inside of a program of ours lie, by path."""
     place = row.entry.executable.device if row.entry else None
     if type(place) is not Spread or row.jaxpr is None or row.equations > _MOST_LAID:

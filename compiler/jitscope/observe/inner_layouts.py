@@ -6,14 +6,14 @@ from there. Where an equation's result is not clearly one value of the program, 
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..core.avals import ShapedArray, physical
+from ..core.dtypes import short_name
 from ..core.jaxpr import Jaxpr, JaxprEqn, walk
-from ..core.shardings import PartitionSpec
+from ..core.shardings import NamedSharding, PartitionSpec
 from ..xla import mlir
 
 
@@ -26,8 +26,25 @@ _AXIS = re.compile(r'"([^"]+)"')
 _PLAIN_ENTRY = re.compile(r'(?:"[^"]+"(?:, "[^"]+")*)?(?:(?:, )?\?)?')
 
 
-def inner_layouts(lowered: bytes, jaxpr: Jaxpr, mesh: Any) -> dict[str, str]:
-    """By the path of an equation with one result: how that lies over the mesh, and what a device has of it, in words."""
+class Lies(NamedTuple):
+    """How a value lies over a mesh."""
+
+    aval: ShapedArray
+    sharding: NamedSharding
+
+    def __str__(self) -> str:
+        """In words, with what one device has of it."""
+        sizes = [-(-n // parts) for n, parts in zip(self.aval.shape, self.sharding.factors(self.aval.ndim))]
+        return f"{self.sharding.spec}, {ShapedArray(tuple(sizes), self.aval.dtype).short()} on each device"
+
+    @property
+    def type(self) -> str:
+        """As types over Explicit axes say it: f32[8@x,4]."""
+        return f"{short_name(self.aval.dtype)}{self.sharding.shape_text(self.aval.shape)}"
+
+
+def inner_layouts(lowered: bytes, jaxpr: Jaxpr, mesh: Any) -> dict[str, Lies]:
+    """By the path of an equation with one result: how that lies over the mesh."""
     results = {path: eqn.outvars[0].aval for path, eqn in walk(jaxpr) if len(eqn.outvars) == 1}
     module = mlir.parse(lowered)
     try:
@@ -42,16 +59,9 @@ def inner_layouts(lowered: bytes, jaxpr: Jaxpr, mesh: Any) -> dict[str, str]:
         aval = results.get(path)
         if type(aval) is ShapedArray and len(op.results) == 1 and _shape(op.results[0]) == physical(aval).shape:
             last[path] = op  # an equation's last operation is its result
-    found = {
-        path: f"{spec}, {_part(eqn.outvars[0].aval, spec, mesh)} on each device"
-        for path, eqn in walk(jaxpr)
-        if path in results and (spec := _of_map(eqn)) is not None
-    }
-    for path, op in last.items():
-        spec = _spec(op)
-        if spec is not None:
-            found[path] = f"{spec}, {_part(results[path], spec, mesh)} on each device"
-    return found
+    specs = {path: spec for path, eqn in walk(jaxpr) if path in results and (spec := _of_map(eqn)) is not None}
+    specs |= {path: spec for path, op in last.items() if (spec := _spec(op)) is not None}
+    return {path: Lies(results[path], NamedSharding(mesh, spec)) for path, spec in specs.items()}
 
 
 def _operations(functions: dict[str, Any], name: str, prefix: str) -> Iterator[tuple[str, Any]]:
@@ -100,9 +110,3 @@ def _spec(operation: Any) -> PartitionSpec | None:
     while names and not names[-1]:
         names.pop()
     return PartitionSpec(*names)
-
-
-def _part(aval: ShapedArray, spec: PartitionSpec, mesh: Any) -> str:
-    cut = [math.prod(mesh.shape[n] for n in ((e,) if isinstance(e, str) else e or ())) for e in spec.partitions]
-    sizes = [-(-n // c) for n, c in zip(aval.shape, [*cut, *[1] * aval.ndim])]
-    return ShapedArray(tuple(sizes), aval.dtype).short()
